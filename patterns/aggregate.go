@@ -29,12 +29,12 @@ type JoinError struct {
 	Reason string `json:"reason"`
 }
 
-// generic reports whether the aggregate is not the demo's.
-func (a Aggregate) generic() bool { return a.Fields != nil }
+// Generic reports whether the aggregate is not the demo's.
+func (a Aggregate) Generic() bool { return a.Fields != nil }
 
 // Shown is a struct with the members of the one shape or the other, for whoever writes the aggregate.
 func (a Aggregate) Shown() any {
-	if !a.generic() {
+	if !a.Generic() {
 		type demo Aggregate
 		return demo(a)
 	}
@@ -70,9 +70,9 @@ type FailedTask struct {
 	StopReason string `json:"stop_reason"`
 }
 
-// payload is the aggregate as decoded values, for the final question.
-func (a Aggregate) payload() map[string]any {
-	if a.generic() {
+// Payload is the aggregate as decoded values, for the final question.
+func (a Aggregate) Payload() map[string]any {
+	if a.Generic() {
 		return a.joined()
 	}
 	failed, sources := []any{}, map[string]any{}
@@ -84,13 +84,13 @@ func (a Aggregate) payload() map[string]any {
 	}
 	return map[string]any{
 		"report_date": a.ReportDate, "region": a.Region, "health": a.Health, "sales": a.Sales, "payments": a.Payments,
-		"inventory": a.Inventory, "failed_tasks": failed, "sources": sources, "missing": values(a.Missing),
+		"inventory": a.Inventory, "failed_tasks": failed, "sources": sources, "missing": TextValues(a.Missing),
 	}
 }
 
 // joined is the payload of an aggregate that is not the demo's.
 func (a Aggregate) joined() map[string]any {
-	payload := map[string]any{"fields": a.Fields, "missing": values(a.Missing), "health": a.Health}
+	payload := map[string]any{"fields": a.Fields, "missing": TextValues(a.Missing), "health": a.Health}
 	if len(a.Errors) > 0 {
 		rows := make([]any, len(a.Errors))
 		for i, e := range a.Errors {

@@ -2,8 +2,10 @@ package patterns
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,8 +36,8 @@ type Approver struct {
 	Least   gateway.Assurance
 }
 
-// under is the approver as a ruling has it ask: the shorter time and the stricter assurance count.
-func (a Approver) under(r gateway.Ruling) Approver {
+// Under is the approver as a ruling has it ask: the shorter time and the stricter assurance count.
+func (a Approver) Under(r gateway.Ruling) Approver {
 	if r.Expires > 0 && (a.Expires == 0 || r.Expires < a.Expires) {
 		a.Expires = r.Expires
 	}
@@ -45,9 +47,9 @@ func (a Approver) under(r gateway.Ruling) Approver {
 	return a
 }
 
-// suffices reports whether a ruling takes the word of a person of whom it is so sure that they decided, and who took so long: what
+// Suffices reports whether a ruling takes the word of a person of whom it is so sure that they decided, and who took so long: what
 // they left may be by another rule than the one that they were asked by.
-func suffices(r gateway.Ruling, sure gateway.Assurance, took time.Duration) bool {
+func Suffices(r gateway.Ruling, sure gateway.Assurance, took time.Duration) bool {
 	return r.Decision == gateway.Block || sure.AtLeast(r.Least) && (r.Expires == 0 || took <= r.Expires)
 }
 
@@ -149,7 +151,7 @@ type HumanApproval struct {
 	DecidedAt     string            `json:"decided_at"` // RFC 3339, UTC, whole seconds
 }
 
-func humanApproval(d Decision, action any, at time.Time) *HumanApproval {
+func NewHumanApproval(d Decision, action any, at time.Time) *HumanApproval {
 	if !d.At.IsZero() {
 		at = d.At
 	}
@@ -163,16 +165,16 @@ func humanApproval(d Decision, action any, at time.Time) *HumanApproval {
 	return h
 }
 
-// assurance is how sure it is that a person decided; of nobody it is not sure at all.
-func (h *HumanApproval) assurance() gateway.Assurance {
+// GivenWith is how sure it is that a person decided; of nobody it is not sure at all.
+func (h *HumanApproval) GivenWith() gateway.Assurance {
 	if h == nil {
 		return ""
 	}
 	return h.Assurance
 }
 
-// payload is the part of the decision that a model is shown: the seed's members and no others.
-func (h *HumanApproval) payload() map[string]any {
+// Payload is the part of the decision that a model is shown: the seed's members and no others.
+func (h *HumanApproval) Payload() map[string]any {
 	v := map[string]any{"approved": h.Approved, "comment": h.Comment}
 	if h.RevisedAction != nil {
 		v["revised_action"] = h.RevisedAction
@@ -211,8 +213,75 @@ func (a *Approval) input() []byte {
 
 func (a *Approval) reason() string { return cmp.Or(a.Reason, a.Rule) }
 
-// because has a question say why it is put.
-func (a Approval) because(r gateway.Ruling) Approval {
+// Because has a question say why it is put.
+func (a Approval) Because(r gateway.Ruling) Approval {
 	a.Rule, a.Reason, a.Text, a.Values = cmp.Or(r.Rule, r.Reason), r.Reason, r.Text, r.Values
 	return a
+}
+
+// waiting is what a run waits for while a person is asked; nil where nobody takes their time.
+func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
+	if a.Approver.Kind != InboxApprover {
+		return nil
+	}
+	w := &Waiting{
+		Kind: ForApproval, Phase: phase, Tool: a.Question.Tool, ArgsHash: ijson.ArgsHash(a.Action.Args), Question: a.Question,
+		Rule: a.Rule, Reason: a.reason(), Text: a.Text, Values: a.Values, Least: a.Approver.least(), Phrase: a.Question.Tool,
+	}
+	if a.Plan != nil {
+		w.WholePlan, w.CallEffect, w.Phrase = true, a.Plan.Effect(), SayPlan(*a.Plan, a.Catalog, true)
+	} else if tool, ok := a.Catalog.Tool(a.Question.Tool); ok {
+		w.CallEffect, w.Phrase, w.Schema = tool.Effect, tool.Say(a.Action.Args), tool.Asked().JSON()
+	} else {
+		w.CallEffect = catalog.Read // the closing answer
+	}
+	if soFar != nil {
+		w.SoFar = soFar()
+		w.SoFar.StopReason, w.SoFar.Phase = "", ""
+	}
+	return w
+}
+
+// SayPlan words a plan that a person is asked about: how many steps it has, and those that change something, of judged typed
+// values only. args is false where these are not to be told.
+func SayPlan(e planning.Envelope, c *catalog.Catalog, args bool) string {
+	const most = 3
+	writing := e.Writing()
+	said := fmt.Sprintf("a plan of %d steps", len(e.Steps))
+	if len(e.Steps) == 1 {
+		said = "a plan of 1 step"
+	}
+	if e.Change != nil && e.Change.Kind == "replan" {
+		said += ", made anew"
+	}
+	if len(writing) == 0 {
+		return said + " (none writes)"
+	}
+	destroys := slices.DeleteFunc(slices.Clone(writing), func(s planning.EnvelopeStep) bool { return s.Effect != catalog.Destructive })
+	var kinds []string
+	for _, kind := range []struct {
+		n         int
+		one, many string
+	}{{len(writing) - len(destroys), "writes", "write"}, {len(destroys), "destroys", "destroy"}} {
+		switch {
+		case kind.n == 1:
+			kinds = append(kinds, "1 "+kind.one)
+		case kind.n > 1:
+			kinds = append(kinds, fmt.Sprintf("%d %s", kind.n, kind.many))
+		}
+	}
+	var list []string
+	for _, s := range writing[:min(len(writing), most)] {
+		tool, there := c.Tool(s.Tool)
+		switch {
+		case !there || !args:
+			list = append(list, s.Tool)
+		default:
+			list = append(list, tool.Say(s.Sent()))
+		}
+	}
+	if more := len(writing) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return said + " (" + strings.Join(kinds, ", ") + ": " + strings.Join(list, "; ") + ")"
 }

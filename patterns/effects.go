@@ -13,7 +13,7 @@ import (
 
 // AskModel asks the model. The outcome's output is the reply's text, or for a failed one {say, candidates}.
 func AskModel(run Run, e Effect, q Question) Outcome {
-	q.JSON = q.canonical()
+	q.JSON = q.Canonical()
 	if q.Declared {
 		q.Mark = markOf(run.ID(), q.JSON)
 	}

@@ -132,16 +132,3 @@ func (f *Fault) Unwrap() error { return f.Cause }
 
 // Pattern is pattern code: a function of what its run shows it, and of nothing else.
 type Pattern func(Run, Spec, Task) Result
-
-// PatternOf is the code of a kind; unknown kinds have none.
-func PatternOf(kind gateway.Kind) (Pattern, bool) {
-	p, ok := map[gateway.Kind]Pattern{
-		gateway.TaskDecomposition: Decompose,
-		gateway.Orchestrator:      Orchestrate,
-		gateway.Routing:           Route,
-		gateway.Supervisor:        Supervise,
-		gateway.Planning:          Plan,
-		gateway.Call:              Call,
-	}[kind]
-	return p, ok
-}

@@ -5,7 +5,7 @@ import "patterngate/gateway"
 // Limits are a run's limits in force by their names, as decoded values: seconds, and counts.
 func Limits(s Spec) map[string]any {
 	b := s.Budget
-	v := map[string]any{"max_seconds": seconds(b.MaxTime)}
+	v := map[string]any{"max_seconds": Seconds(b.MaxTime)}
 	count := func(name string, n int) {
 		if n > 0 {
 			v[name] = float64(n)
@@ -31,7 +31,7 @@ func Limits(s Spec) map[string]any {
 		count("max_parallel", b.MaxParallel)
 		count("max_retries_per_task", b.MaxRetriesPerTask)
 		limit("max_dispatches", b.MaxDispatches)
-		v["task_timeout_seconds"] = seconds(b.TaskTimeout)
+		v["task_timeout_seconds"] = Seconds(b.TaskTimeout)
 	case gateway.Routing:
 		count("max_route_attempts", b.MaxRouteAttempts)
 		limit("max_delegations", b.MaxDelegations)
@@ -44,7 +44,7 @@ func Limits(s Spec) map[string]any {
 		count("max_iterations", b.MaxIterations)
 		count("max_concurrent", b.MaxConcurrent)
 		count("max_retries", b.MaxRetries)
-		v["subtask_timeout_seconds"] = seconds(b.SubtaskTimeout)
+		v["subtask_timeout_seconds"] = Seconds(b.SubtaskTimeout)
 	}
 	return v
 }

@@ -34,8 +34,8 @@ const (
 	AskWork     Ask = "work"     // plain text: a subtask's result
 )
 
-// intent is what the answer is called: both plans are one.
-func (a Ask) intent() string {
+// Intent is what the answer is called: both plans are one.
+func (a Ask) Intent() string {
 	switch a {
 	case AskTasks, AskSubtasks, AskReplan:
 		return string(AskPlan)
@@ -43,8 +43,8 @@ func (a Ask) intent() string {
 	return string(a)
 }
 
-// choosing returns the words of progress for a question that asks for a proposal, such as "choosing steps", and "" for other questions.
-func (a Ask) choosing() string {
+// Choosing returns the words of progress for a question that asks for a proposal, such as "choosing steps", and "" for other questions.
+func (a Ask) Choosing() string {
 	switch a {
 	case AskPlan:
 		return "choosing steps"
@@ -66,7 +66,7 @@ const ByRules = "rules"
 // DoneBy returns what the effect does, in words. If it asks for a proposal, the words name the proposer: the rules or a model.
 func (e Effect) DoneBy(model Model) string {
 	switch {
-	case model == nil || e.Kind != ModelEffect || e.Question == nil || e.Question.Ask.choosing() == "":
+	case model == nil || e.Kind != ModelEffect || e.Question == nil || e.Question.Ask.Choosing() == "":
 		return e.Doing
 	case model.Name() == ByRules:
 		return e.Doing + " (rules)"
@@ -108,8 +108,8 @@ func (q Question) Decision() bool {
 	return q.Ask != AskWork && (q.Ask != AskAnswer || q.Answer != nil)
 }
 
-// canonical is the payload in canonical form.
-func (q Question) canonical() json.RawMessage {
+// Canonical is the payload in canonical form.
+func (q Question) Canonical() json.RawMessage {
 	if q.JSON != nil {
 		return q.JSON
 	}
@@ -136,7 +136,7 @@ type Usage struct {
 
 // Plus adds two usages.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{u.Requests + v.Requests, u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens, nanos(u.CostUSD + v.CostUSD)}
+	return Usage{u.Requests + v.Requests, u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens, RoundUSD(u.CostUSD + v.CostUSD)}
 }
 
 // ModelFault is why a model gave no answer. Reason is a stop reason (llm_timeout, llm_unreachable, llm_error:CLASS,

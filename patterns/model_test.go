@@ -31,7 +31,7 @@ func TestDoneBy(t *testing.T) {
 		}
 	}
 	for _, a := range []Ask{AskPlan, AskTasks, AskRoute, AskAction, AskSubtasks, AskReplan} {
-		if a.choosing() == "" {
+		if a.Choosing() == "" {
 			t.Errorf("progress says nothing while %s is chosen", a)
 		}
 	}

@@ -1,118 +1,13 @@
 package patterns
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"regexp"
 	"slices"
 
 	"patterngate/gateway/planning"
-	"patterngate/ijson"
 )
 
-// maxPlanTrace is how many trace rows a stored plan keeps, the newest.
-const maxPlanTrace = 10000
-
-var subtaskID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
-
-// ReadPlan reads a stored plan, its decoded JSON value, strictly: an unknown member, a status that is none, a reference to
-// nothing or a cycle is [ErrPlanCorrupt].
-func ReadPlan(v any) (StoredPlan, error) {
-	var p StoredPlan
-	d := json.NewDecoder(bytes.NewReader(ijson.Canonical(v)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
-		return StoredPlan{}, fmt.Errorf("%w: %w", ErrPlanCorrupt, err)
-	}
-	if why := p.fault(); why != "" {
-		return StoredPlan{}, fmt.Errorf("%w: %s", ErrPlanCorrupt, why)
-	}
-	return p, nil
-}
-
-// fault is what makes a plan that was read none; "" nothing.
-func (p StoredPlan) fault() string {
-	known := make(map[string]bool, len(p.Subtasks)+len(p.Removed))
-	for _, r := range p.Removed {
-		known[r.ID] = true
-	}
-	for _, s := range p.Subtasks {
-		if known[s.ID] || !subtaskID.MatchString(s.ID) || s.Tool == "" {
-			return fmt.Sprintf("subtask %.70q", s.ID)
-		}
-		known[s.ID] = true
-	}
-	for _, s := range p.Subtasks {
-		switch s.Status {
-		case SubtaskPending, SubtaskCompleted, SubtaskFailed, SubtaskSkipped, SubtaskInDoubt:
-		default:
-			return fmt.Sprintf("status of %s", s.ID)
-		}
-		for _, d := range s.Dependencies {
-			if !known[d] || d == s.ID {
-				return fmt.Sprintf("dependencies of %s", s.ID)
-			}
-		}
-		if s.Parent != "" && !known[s.Parent] {
-			return fmt.Sprintf("parent of %s", s.ID)
-		}
-	}
-	for _, w := range p.Writes {
-		if !known[w.ID] || w.Tool == "" {
-			return fmt.Sprintf("write of %.70q", w.ID)
-		}
-	}
-	switch {
-	case p.ID == "", p.Revision < 1, len(p.Revisions) == 0:
-		return "no id or revision"
-	case planning.HasCycle(p.gated()):
-		return "a cycle"
-	}
-	return ""
-}
-
-// MaxPlanBytes is how long an encoded plan may be: what a load puts into a run's record has to be read back.
-const MaxPlanBytes = 32 << 20
-
-// Encode is the plan in canonical form. One that would be longer than [MaxPlanBytes] is stored with the beginnings of its
-// long results, and without the details of its trace: that something was done must be known, or it would be done again.
-func (p StoredPlan) Encode() json.RawMessage {
-	if n := len(p.Trace) - maxPlanTrace; n > 0 {
-		p.Trace = p.Trace[n:]
-	}
-	text := p.text()
-	if len(text) > MaxPlanBytes {
-		text = p.lean().text()
-	}
-	return text
-}
-
-// lean is the plan as it is stored where it would be too long.
-func (p StoredPlan) lean() StoredPlan {
-	p.Subtasks, p.Trace = slices.Clone(p.Subtasks), slices.Clone(p.Trace)
-	for i := range p.Subtasks {
-		p.Subtasks[i].Result = clipped(p.Subtasks[i].Result)
-	}
-	for i := range p.Trace {
-		p.Trace[i].Error, p.Trace[i].Problems, p.Trace[i].HumanApproval = "", nil, nil
-	}
-	return p
-}
-
-func (p StoredPlan) text() json.RawMessage {
-	text, err := json.Marshal(p)
-	if err == nil {
-		text, err = ijson.Canonicalize(text)
-	}
-	if err != nil { // its values were decoded from JSON
-		panic(err)
-	}
-	return text
-}
-
-// gated are the subtasks as the gateway judges and orders them.
-func (p StoredPlan) gated() []planning.Subtask {
+// ForGate are the subtasks as the gateway judges and orders them.
+func (p StoredPlan) ForGate() []planning.Subtask {
 	list := make([]planning.Subtask, len(p.Subtasks))
 	for i, s := range p.Subtasks {
 		list[i] = planning.Subtask{
@@ -123,8 +18,8 @@ func (p StoredPlan) gated() []planning.Subtask {
 	return list
 }
 
-// planned are accepted subtasks as a plan keeps them; those that a checklist has ticked off are completed.
-func planned(doc planning.Document) []PlannedSubtask {
+// SubtasksOf are accepted subtasks as a plan keeps them; those that a checklist has ticked off are completed.
+func SubtasksOf(doc planning.Document) []PlannedSubtask {
 	done := make(map[string]bool, len(doc.Done))
 	for _, id := range doc.Done {
 		done[id] = true
@@ -142,8 +37,8 @@ func planned(doc planning.Document) []PlannedSubtask {
 	return rows
 }
 
-// at is the place of a subtask; false where the plan has none of this id.
-func (p StoredPlan) at(id string) (int, bool) {
+// At is the place of a subtask; false where the plan has none of this id.
+func (p StoredPlan) At(id string) (int, bool) {
 	for i := range p.Subtasks {
 		if p.Subtasks[i].ID == id {
 			return i, true
@@ -152,8 +47,8 @@ func (p StoredPlan) at(id string) (int, bool) {
 	return 0, false
 }
 
-// ids are those of the subtasks that have one of these statuses, in plan order.
-func (p StoredPlan) ids(statuses ...SubtaskStatus) []string {
+// IDs are those of the subtasks that have one of these statuses, in plan order.
+func (p StoredPlan) IDs(statuses ...SubtaskStatus) []string {
 	list := []string{}
 	for _, s := range p.Subtasks {
 		for _, status := range statuses {
@@ -165,23 +60,23 @@ func (p StoredPlan) ids(statuses ...SubtaskStatus) []string {
 	return list
 }
 
-// has reports whether a subtask has one of these statuses.
-func (p StoredPlan) has(statuses ...SubtaskStatus) bool { return len(p.ids(statuses...)) > 0 }
+// Has reports whether a subtask has one of these statuses.
+func (p StoredPlan) Has(statuses ...SubtaskStatus) bool { return len(p.IDs(statuses...)) > 0 }
 
-// completed reports whether all subtasks are; of an empty plan they are.
-func (p StoredPlan) completed() bool {
-	return len(p.ids(SubtaskCompleted)) == len(p.Subtasks)
+// Completed reports whether all subtasks are; of an empty plan they are.
+func (p StoredPlan) Completed() bool {
+	return len(p.IDs(SubtaskCompleted)) == len(p.Subtasks)
 }
 
-// outstanding reports whether a subtask is pending, failed or in doubt; a blocked one is none of these.
-func (p StoredPlan) outstanding(g *planning.Graph) bool {
-	return slices.ContainsFunc(p.rows(g, nil), func(r SubtaskRow) bool {
+// Outstanding reports whether a subtask is pending, failed or in doubt; a blocked one is none of these.
+func (p StoredPlan) Outstanding(g *planning.Graph) bool {
+	return slices.ContainsFunc(p.Rows(g, nil), func(r SubtaskRow) bool {
 		return r.Status == SubtaskPending || r.Status == SubtaskFailed || r.Status == SubtaskInDoubt
 	})
 }
 
-// firstOf is the first subtask in the order of execution that has a status; "" none.
-func (p StoredPlan) firstOf(g *planning.Graph, status SubtaskStatus) string {
+// FirstOf is the first subtask in the order of execution that has a status; "" none.
+func (p StoredPlan) FirstOf(g *planning.Graph, status SubtaskStatus) string {
 	for _, i := range g.Order() {
 		if p.Subtasks[i].Status == status {
 			return p.Subtasks[i].ID
@@ -190,8 +85,8 @@ func (p StoredPlan) firstOf(g *planning.Graph, status SubtaskStatus) string {
 	return ""
 }
 
-// used are all ids that the plan ever had.
-func (p StoredPlan) used() []string {
+// UsedIDs are all ids that the plan ever had.
+func (p StoredPlan) UsedIDs() []string {
 	var list []string
 	for _, s := range p.Subtasks {
 		list = append(list, s.ID)
@@ -202,18 +97,18 @@ func (p StoredPlan) used() []string {
 	return list
 }
 
-// unfinished reports whether rounds are still to come.
-func (p StoredPlan) unfinished() bool {
+// Unfinished reports whether rounds are still to come.
+func (p StoredPlan) Unfinished() bool {
 	complete := p.Metadata.PlanningComplete
 	return p.Strategy == planning.Iterative && (complete == nil || !*complete)
 }
 
-// results are those of all completed subtasks, as results show them.
-func (p StoredPlan) results() map[string]any {
+// Results are those of all completed subtasks, as results show them.
+func (p StoredPlan) Results() map[string]any {
 	v := map[string]any{}
 	for _, s := range p.Subtasks {
 		if s.Status == SubtaskCompleted {
-			v[s.ID] = shown(s.Result, s.Bytes)
+			v[s.ID] = Shown(s.Result, s.Bytes)
 		}
 	}
 	return v

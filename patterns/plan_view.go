@@ -9,12 +9,12 @@ import (
 
 // View is the plan as it stands; running are the subtasks that a run is at.
 func (p StoredPlan) View(running map[string]bool) PlanView {
-	return p.view(planning.NewGraph(p.gated()), running, false)
+	return p.ViewOf(planning.NewGraph(p.ForGate()), running, false)
 }
 
-// view is the plan as it stands. Ready work of the caller is waited for, or is ready like any other.
-func (p StoredPlan) view(g *planning.Graph, running map[string]bool, waiting bool) PlanView {
-	rows := p.rows(g, running)
+// ViewOf is the plan as it stands. Ready work of the caller is waited for, or is ready like any other.
+func (p StoredPlan) ViewOf(g *planning.Graph, running map[string]bool, waiting bool) PlanView {
+	rows := p.Rows(g, running)
 	v := PlanView{
 		PlanID: p.ID, Revision: p.Revision, ReplanCount: p.Metadata.ReplanCount, Levels: p.levels(g),
 		Ready: []string{}, Running: []string{}, Waiting: []string{}, Failed: []string{}, Skipped: []string{}, Blocked: []string{}, InDoubt: []string{},
@@ -30,7 +30,7 @@ func (p StoredPlan) view(g *planning.Graph, running map[string]bool, waiting boo
 		switch {
 		case list != nil:
 			*list = append(*list, row.ID)
-		case row.Status != SubtaskPending || !p.allDone(g.Before(i)):
+		case row.Status != SubtaskPending || !p.AllDone(g.Before(i)):
 		case waiting && row.Tool == planning.CallerExecutor:
 			v.Waiting = append(v.Waiting, row.ID)
 		default:
@@ -63,7 +63,7 @@ func (v *PlanView) of(s SubtaskStatus) (*int, *[]string) {
 	return &v.Counts.Pending, nil
 }
 
-func (p StoredPlan) allDone(before []int) bool {
+func (p StoredPlan) AllDone(before []int) bool {
 	return !slices.ContainsFunc(before, func(i int) bool { return p.Subtasks[i].Status != SubtaskCompleted })
 }
 
@@ -79,8 +79,8 @@ func (p StoredPlan) levels(g *planning.Graph) [][]string {
 	return levels
 }
 
-// rows are the subtasks with the statuses that follow from the others' and from the run.
-func (p StoredPlan) rows(g *planning.Graph, running map[string]bool) []SubtaskRow {
+// Rows are the subtasks with the statuses that follow from the others' and from the run.
+func (p StoredPlan) Rows(g *planning.Graph, running map[string]bool) []SubtaskRow {
 	rows := make([]SubtaskRow, len(p.Subtasks))
 	behind := make([][]int, len(p.Subtasks)) // the failed and skipped ones that block it
 	for _, i := range g.Order() {
@@ -139,7 +139,7 @@ func (p StoredPlan) Details(v PlanView) []SubtaskRow {
 	rows := slices.Clone(v.Plan.Subtasks)
 	for i := range rows {
 		if rows[i].Status == SubtaskCompleted {
-			result := shown(p.Subtasks[i].Result, p.Subtasks[i].Bytes)
+			result := Shown(p.Subtasks[i].Result, p.Subtasks[i].Bytes)
 			rows[i].Result = &result
 		}
 	}

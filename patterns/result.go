@@ -34,8 +34,8 @@ const (
 	IterationPending = "iteration_pending" // a round is done, and the planning is not complete
 )
 
-// maxAnswer is how much of a final text a result keeps, in bytes.
-const maxAnswer = 16 << 10
+// MaxAnswer is how much of a final text a result keeps, in bytes.
+const MaxAnswer = 16 << 10
 
 // Result is what a run came to. Members a pattern does not have stay empty. Trace has a row for each attempt,
 // History one for each executed step; their shapes are the seeds' (spec/patterns.md sections 2-5).
@@ -105,7 +105,7 @@ type Blocked struct {
 	Argument string
 }
 
-func blockOf(tool string, args map[string]any, r gateway.Ruling) *Blocked {
+func BlockOf(tool string, args map[string]any, r gateway.Ruling) *Blocked {
 	return &Blocked{
 		Tool: tool, Args: args, Rule: r.Rule, Reason: r.Reason, Text: r.Text, Values: r.Values, Passes: r.Passes(), Retryable: r.Retryable,
 	}
@@ -128,8 +128,8 @@ type Spent struct {
 	Used  float64 `json:"used"`
 }
 
-// shown is an observation as rows and payloads show it: its beginning where it is longer than 8 KiB.
-func shown(v any, bytes int) any {
+// Shown is an observation as rows and payloads show it: its beginning where it is longer than 8 KiB.
+func Shown(v any, bytes int) any {
 	const limit, head = 8 << 10, 1 << 10
 	if bytes <= limit {
 		return v
@@ -151,4 +151,41 @@ func Beginning(observation any) (bytes int, head string, marked bool) {
 		return 0, "", false
 	}
 	return int(n), head, true
+}
+
+// Ruled adds the rule that decided, its text, and the values that made it true.
+func (j Judged) Ruled(by gateway.Because) Judged {
+	for name, text := range map[string]string{"rule": by.Rule, "text": by.Text} {
+		if text != "" {
+			j.Body[name] = text
+		}
+	}
+	if len(by.Values) > 0 {
+		j.Body["values"] = by.Values
+	}
+	return j
+}
+
+// Passed adds how often the policy judged.
+func (j Judged) Passed(passes int) Judged {
+	if passes > 0 {
+		j.Body["passes"] = float64(passes)
+	}
+	return j
+}
+
+// Lacking adds what would have been right.
+func (j Judged) Lacking(need []string, problems []document.Problem) Judged {
+	if len(need) > 0 {
+		j.Body["need"] = TextValues(need)
+	}
+	if len(problems) == 0 {
+		return j
+	}
+	list := make([]any, len(problems))
+	for i, p := range problems {
+		list[i] = p.Value()
+	}
+	j.Body["problems"] = list
+	return j
 }

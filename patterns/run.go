@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 )
 
@@ -178,8 +179,8 @@ type Outcome struct {
 	Down, Idle time.Duration
 }
 
-// as is the outcome of one more attempt at an act, under the name of the first.
-func (o Outcome) as(first Outcome) Outcome {
+// As is the outcome of one more attempt at an act, under the name of the first.
+func (o Outcome) As(first Outcome) Outcome {
 	o.Try = o.Newest()
 	o.Key, o.Once, o.Order = first.Key, first.Once, first.Order
 	return o
@@ -193,3 +194,12 @@ func (o Outcome) Sent() time.Time { return o.Began.Add(o.Idle) }
 
 // Recorded is when the outcome really was.
 func (o Outcome) Recorded() time.Time { return o.At.Add(o.Idle + o.Down) }
+
+// Doubted is the outcome of a call as one of its act: that this attempt did nothing says nothing of the one before, which may
+// have acted.
+func (e Effect) Doubted(out Outcome) Outcome {
+	if e.Doubt != "" && out.State == Failed && out.Reason != ReasonBadResult && e.Permit.Effect() != catalog.Read {
+		out.State, out.Reason = Unknown, e.Doubt
+	}
+	return out
+}

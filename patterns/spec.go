@@ -114,9 +114,9 @@ type Task struct {
 	Earlier bool
 }
 
-// tools are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the
+// Offers are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the
 // list allows none, the pattern's own are named all the same, as in the seeds: the gate refuses, not the payload.
-func (s Spec) tools() []catalog.Tool {
+func (s Spec) Offers() []catalog.Tool {
 	if list := s.existing(s.Policy); len(list) > 0 {
 		return list
 	}
@@ -133,25 +133,25 @@ func (s Spec) existing(names []string) []catalog.Tool {
 	return list
 }
 
-// requestID is the argument that an orchestrator sets for workers that take it.
-const requestID = "request_id"
+// RequestIDArgument is the argument that an orchestrator sets for workers that take it.
+const RequestIDArgument = "request_id"
 
-// offered words the tools for a model: name, description and arguments.
-func (s Spec) offered(tools []catalog.Tool) []any {
+// Offered words the tools for a model: name, description and arguments.
+func (s Spec) Offered(tools []catalog.Tool) []any {
 	list := make([]any, len(tools))
 	for i, t := range tools {
 		var less []string
 		if !s.Declared || s.SetsRequestID(t) {
-			less = []string{requestID}
+			less = []string{RequestIDArgument}
 		}
 		list[i] = map[string]any{"name": t.Name, "description": t.Description, "args": t.ArgumentWords(less...)}
 	}
 	return list
 }
 
-// offeredWithReturns words what they return too, for plans in which one call takes what another found.
-func (s Spec) offeredWithReturns(tools []catalog.Tool) []any {
-	list := s.offered(tools)
+// OfferedWithReturns words what they return too, for plans in which one call takes what another found.
+func (s Spec) OfferedWithReturns(tools []catalog.Tool) []any {
+	list := s.Offered(tools)
 	for i, t := range tools {
 		if words := t.ReturnWords(); words != nil {
 			list[i].(map[string]any)["returns"] = words
@@ -160,12 +160,41 @@ func (s Spec) offeredWithReturns(tools []catalog.Tool) []any {
 	return list
 }
 
-// takes reports whether a tool has an argument.
-func takes(t catalog.Tool, argument string) bool {
+// TakesArgument reports whether a tool has an argument.
+func TakesArgument(t catalog.Tool, argument string) bool {
 	for _, p := range t.Input.Properties() {
 		if p.Name == argument {
 			return true
 		}
 	}
 	return false
+}
+
+// GoalArgument is what the argument with the run's goal is called.
+func (s Spec) GoalArgument() string {
+	switch {
+	case s.Goal != "":
+		return s.Goal
+	case s.Kind == gateway.Routing:
+		return "ticket"
+	}
+	return "goal"
+}
+
+// Finalizes reports whether a final text is written where the call does not say: proposes is whether the intent is the caller's,
+// configured whether the user set a model up.
+func (s Spec) Finalizes(proposes, configured bool) bool {
+	switch s.Finalize {
+	case FinalizeYes:
+		return true
+	case FinalizeNo:
+		return false
+	}
+	return configured || !proposes
+}
+
+// SetsRequestID reports whether an orchestrator gives a worker the run's id, whatever the plan says: those of the demo, and where
+// the pattern is a built-in one all that take it.
+func (s Spec) SetsRequestID(t catalog.Tool) bool {
+	return (!s.Declared || t.Demo) && TakesArgument(t, RequestIDArgument)
 }

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // The words of next.action.
@@ -134,7 +135,7 @@ func (a account) invitation() string {
 func (a account) decliners() string {
 	var names []string
 	for _, row := range a.History {
-		if d, ok := row.(patterns.Delegation); ok {
+		if d, ok := row.(kinds.Delegation); ok {
 			target, _ := d.Route["target"].(string)
 			names = append(names, target)
 		}

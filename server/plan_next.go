@@ -8,6 +8,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // busyPause is after how long it is worth asking again for a plan that another run has, in seconds.
@@ -179,7 +180,7 @@ func (c call) planOfRun(s patterns.Snapshot) string {
 	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || phase == "" || phase == patterns.PhasePlan {
 		return id
 	}
-	return patterns.PlanOf(s.RunID)
+	return kinds.PlanOf(s.RunID)
 }
 
 // planWords names the plan of a run; nothing where there is none.

@@ -5,18 +5,19 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // observed is the observation that a history row shows, if it shows one.
 func observed(row any) (any, bool) {
 	switch row := row.(type) {
-	case patterns.StepDone:
+	case kinds.StepDone:
 		return row.Observation, true
 	case patterns.TaskRow:
 		return row.Observation, row.Done()
-	case patterns.Delegation:
+	case kinds.Delegation:
 		return row.Observation, true
-	case patterns.ActionDone:
+	case kinds.ActionDone:
 		return row.Observation, true
 	case patterns.SubtaskDone:
 		return row.Result, true
@@ -27,16 +28,16 @@ func observed(row any) (any, bool) {
 // showing is the row with another form of its observation. Rows are values: the run's own stays as it is.
 func showing(row, observation any) any {
 	switch row := row.(type) {
-	case patterns.StepDone:
+	case kinds.StepDone:
 		row.Observation = observation
 		return row
 	case patterns.TaskRow:
 		row.Observation = observation
 		return row
-	case patterns.Delegation:
+	case kinds.Delegation:
 		row.Observation = observation
 		return row
-	case patterns.ActionDone:
+	case kinds.ActionDone:
 		row.Observation = observation
 		return row
 	case patterns.SubtaskDone:
@@ -57,26 +58,26 @@ type line struct {
 // lineOf is a row in short. It is false for rows that another row tells of.
 func (e *Envelope) lineOf(row any) (line, bool) {
 	switch row := row.(type) {
-	case patterns.StepDone:
+	case kinds.StepDone:
 		return line{label: label(row.PlanStep.ID), name: row.PlanStep.Tool, args: row.PlanStep.Args}, true
-	case patterns.StepRow:
+	case kinds.StepRow:
 		return line{label(row.StepID), row.Tool, e.stepArgs(row.StepNo), row.StopReason}, row.StopReason != ""
 	case patterns.TaskRow:
 		return line{label(row.TaskID), row.Worker, e.taskArgs(row.TaskID), row.StopReason}, true
-	case patterns.Delegation:
+	case kinds.Delegation:
 		target, _ := row.Route["target"].(string)
 		args, _ := row.Route["args"].(map[string]any)
 		return line{label: ordinal("attempt", row.Attempt), name: target, args: args}, true
-	case patterns.RouteRow:
+	case kinds.RouteRow:
 		return line{ordinal("attempt", row.Attempt), row.Target, argsOf(e.Route), row.StopReason}, row.StopReason != ""
-	case patterns.ActionDone:
+	case kinds.ActionDone:
 		name, _ := row.Executed["name"].(string)
 		return line{label: ordinal("step", row.Step), name: name, args: argsOf(row.Executed)}, name != ""
 	case patterns.SubtaskDone:
 		return line{label: label(row.SubtaskID), name: row.Tool, args: e.subtaskArgs(row.SubtaskID)}, true
 	case patterns.AttemptRow:
 		return line{label(row.SubtaskID), row.Tool, e.subtaskArgs(row.SubtaskID), row.StopReason}, row.StopReason != ""
-	case patterns.ActionRow:
+	case kinds.ActionRow:
 		return line{ordinal("step", row.Step), row.Tool, argsOf(e.Action), row.StopReason}, row.StopReason != ""
 	}
 	return line{}, false

@@ -7,7 +7,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
-	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // How the result of a call of one tool is shown: the observation stands in a member of its own, and what only plans, models and
@@ -64,13 +64,13 @@ func (a account) returned(e *Envelope) {
 }
 
 // singleRow is what the run says of its one call; zero where none was begun.
-func (a account) singleRow() patterns.CallRow {
+func (a account) singleRow() kinds.CallRow {
 	for _, row := range a.Trace {
-		if row, ok := row.(patterns.CallRow); ok {
+		if row, ok := row.(kinds.CallRow); ok {
 			return row
 		}
 	}
-	return patterns.CallRow{}
+	return kinds.CallRow{}
 }
 
 // singleOutcome tells how a call of one tool came to its end.

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // maxSummary is how long a summary, or what is to be said to a person, may be, in characters.
@@ -166,12 +167,12 @@ func (a account) below() string {
 	}
 	child, why := "", ""
 	switch row := a.Trace[len(a.Trace)-1].(type) {
-	case patterns.RouteRow:
+	case kinds.RouteRow:
 		child, why = row.ChildRunID, row.ObservationError
-	case patterns.TaskTrace:
+	case kinds.TaskTrace:
 		for _, row := range a.FailedCritical {
 			for _, t := range a.Trace {
-				if t, ok := t.(patterns.TaskTrace); ok && t.TaskID == row.TaskID && child == "" {
+				if t, ok := t.(kinds.TaskTrace); ok && t.TaskID == row.TaskID && child == "" {
 					child, why = t.ChildRunID, t.ObservationError
 				}
 			}
@@ -297,7 +298,7 @@ func (a account) health() string {
 func (a account) declined() string {
 	n := 0
 	for _, row := range a.Trace {
-		if row, ok := row.(patterns.RouteRow); ok && row.Status == "needs_reroute" {
+		if row, ok := row.(kinds.RouteRow); ok && row.Status == "needs_reroute" {
 			n++
 		}
 	}
@@ -311,7 +312,7 @@ func (a account) declined() string {
 func (a account) actionsDone() int {
 	n := 0
 	for _, row := range a.History {
-		if done, ok := row.(patterns.ActionDone); ok && done.Executed["kind"] == "tool" {
+		if done, ok := row.(kinds.ActionDone); ok && done.Executed["kind"] == "tool" {
 			n++
 		}
 	}
@@ -322,7 +323,7 @@ func (a account) actionsDone() int {
 func (a account) judged() string {
 	revised, asked, by := 0, 0, ""
 	for _, row := range a.History {
-		done, _ := row.(patterns.ActionDone)
+		done, _ := row.(kinds.ActionDone)
 		switch {
 		case done.Human != nil:
 			asked++

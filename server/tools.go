@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // tool is one pattern as it is served. It does not change after it was made.
@@ -97,7 +98,7 @@ var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // newTool declares a pattern, all but its output. Its title and description are the built-in ones of its kind where it has none.
 func newTool(s *Server, p Pattern) (*tool, error) {
-	if _, ok := patterns.PatternOf(p.Spec.Kind); !ok {
+	if _, ok := kinds.Of(p.Spec.Kind); !ok {
 		return nil, fmt.Errorf("no pattern of kind %q", p.Spec.Kind)
 	}
 	if !toolName.MatchString(p.Spec.Name) {

@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 const humanRejected = "human_rejected"
@@ -42,9 +43,9 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	}
 	if n := len(a.Trace); n > 0 {
 		switch row := a.Trace[n-1].(type) {
-		case patterns.StepRow:
+		case kinds.StepRow:
 			return printable.Name(row.Tool), row.HumanApproval
-		case patterns.RouteRow:
+		case kinds.RouteRow:
 			return printable.Name(row.Target), row.HumanApproval
 		}
 	}

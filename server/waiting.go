@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // waitingFor is what a run waits for, one type a kind, as each has its members in an order of its own (spec/surface.md
@@ -168,10 +169,10 @@ func (a account) newest() string {
 		return "Nothing ran yet."
 	}
 	switch row := a.History[len(a.History)-1].(type) {
-	case patterns.ActionDone:
+	case kinds.ActionDone:
 		name, _ := row.Executed["name"].(string)
 		return fmt.Sprintf("%s was %s and done.", printable.Name(name), ruled(row.Supervisor))
-	case patterns.Delegation:
+	case kinds.Delegation:
 		target, _ := row.Route["target"].(string)
 		return fmt.Sprintf("%s declined.", printable.Name(target))
 	}
@@ -179,7 +180,7 @@ func (a account) newest() string {
 }
 
 // ruled words what the policy said of an action that was done.
-func ruled(r patterns.Reviewed) string {
+func ruled(r kinds.Reviewed) string {
 	words := map[string]string{"approve": "approved", "revise": "changed by the policy", "escalate": "approved by a person"}[r.Decision]
 	return fmt.Sprintf("%s (%s)", words, printable.Name(r.Reason))
 }

@@ -56,7 +56,7 @@ type Engine struct {
 	changed atomic.Pointer[inForce] // by a reload; nil: what the fields say
 	told    func(s patterns.Snapshot, attended bool)
 	file    *file            // nil: in memory
-	code    patterns.Pattern // of all kinds, in tests; nil: [patterns.PatternOf]
+	code    patterns.Pattern // of all kinds, in tests; nil: [kinds.Of]
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by principal; in memory

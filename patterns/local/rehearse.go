@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // Rehearse implements [patterns.Engine].
@@ -23,7 +24,7 @@ func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (r patterns.Reh
 			r, err = patterns.Rehearsal{}, run.err
 		}
 	}()
-	if r, err = patterns.DryRun(run, job.Spec, job.Asked()); err != nil {
+	if r, err = kinds.DryRun(run, job.Spec, job.Asked()); err != nil {
 		return r, &patterns.Fault{Cause: err}
 	}
 	list, err := e.KillSwitches()

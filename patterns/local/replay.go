@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // ErrMismatch is returned when pattern code does not do what a record says it did.
@@ -28,7 +29,7 @@ func First([]string) int { return 0 }
 // order in which pick lets parallel branches go on, the result is the recorded run's. Code that asks for what was
 // not recorded, asks it differently, or leaves a recorded effect out, gives [ErrMismatch].
 func Replay(r *Record, spec patterns.Spec, task patterns.Task, pick Pick) (patterns.Result, error) {
-	pattern, ok := patterns.PatternOf(spec.Kind)
+	pattern, ok := kinds.Of(spec.Kind)
 	if !ok {
 		return patterns.Result{}, fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, spec.Kind)
 	}

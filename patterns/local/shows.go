@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/kinds"
 )
 
 // codeOf is the code of a kind.
@@ -13,7 +14,7 @@ func (e *Engine) codeOf(kind gateway.Kind) (patterns.Pattern, bool) {
 	if e.code != nil {
 		return e.code, true
 	}
-	return patterns.PatternOf(kind)
+	return kinds.Of(kind)
 }
 
 // Shows implements [patterns.Run]. A run is shown by rehearsing its record, never by the code that lives.

@@ -38,13 +38,13 @@ func pursed(t testing.TB, path string, kind gateway.Kind) patterns.Job {
 	return job
 }
 
-// kinds makes the runs of pursed again.
-type kinds struct {
+// manyKinds makes the runs of pursed again.
+type manyKinds struct {
 	t    testing.TB
 	path string
 }
 
-func (k kinds) Job(of patterns.Begun) (patterns.Job, error) {
+func (k manyKinds) Job(of patterns.Begun) (patterns.Job, error) {
 	kind, _ := of.Arguments["kind"].(string)
 	return pursed(k.t, k.path, gateway.Kind(kind)), nil
 }
@@ -92,7 +92,7 @@ var _ = local.Role("purse", func(path string, _ func()) error {
 			select {}
 		}
 	}
-	source := kinds{childTest{}, path}
+	source := manyKinds{childTest{}, path}
 	e, err := local.Open(local.Options{Path: path, Config: "sha256:test", Snapshot: []byte("{}"), Source: source, Hook: hook})
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func TestKilledUnderACap(t *testing.T) {
 					if err := local.SpawnAlone(t, "purse", path).Wait(); err != nil {
 						killed++
 					}
-					source := kinds{t, path}
+					source := manyKinds{t, path}
 					e := port{opened(t, path, source), &begun{}}
 					e.Go()
 					if sum, _ := receivedAt(t, path); sum > 100 {

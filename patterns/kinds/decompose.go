@@ -1,0 +1,166 @@
+package kinds
+
+import (
+	"fmt"
+
+	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// StepRow is a trace row of task decomposition: one step that was tried.
+type StepRow struct {
+	StepNo           int    `json:"step_no"`
+	StepID           string `json:"step_id"`
+	Tool             string `json:"tool"`
+	ArgsHash         string `json:"args_hash"`
+	OK               bool   `json:"ok"`
+	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
+	ObservationError string `json:"observation_error,omitempty"`
+	StopReason       string `json:"stop_reason,omitempty"`
+
+	HumanApproval *patterns.HumanApproval `json:"human_approval,omitempty"` // where a person was asked
+}
+
+// StepDone is a history row of task decomposition: one step that was executed.
+type StepDone struct {
+	StepNo      int          `json:"step_no"`
+	PlanStep    gateway.Step `json:"plan_step"`
+	Observation any          `json:"observation"`
+}
+
+func (d StepDone) payload() map[string]any {
+	step := map[string]any{"id": d.PlanStep.ID, "title": d.PlanStep.Title, "tool": d.PlanStep.Tool, "args": d.PlanStep.Args}
+	return map[string]any{"step_no": float64(d.StepNo), "plan_step": step, "observation": d.Observation}
+}
+
+// Decompose gets a plan, has it judged whole, takes its steps in order and has their results combined
+// (spec/patterns.md section 2).
+func Decompose(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
+	d := newDecomposition(run, spec, task)
+	if stop := d.propose(); stop != nil {
+		return d.result(stop)
+	}
+	for i, step := range d.plan {
+		if stop := d.take(i+1, step); stop != nil {
+			return d.result(stop)
+		}
+	}
+	if !task.Finalize {
+		return d.result(nil)
+	}
+	answer, stop := d.answer(map[string]any{"goal": task.Goal, "history": d.rows})
+	if stop != nil {
+		return d.result(stop)
+	}
+	return withAnswer(d.result(nil), answer)
+}
+
+func newDecomposition(run patterns.Run, spec patterns.Spec, task patterns.Task) *decomposition {
+	d := &decomposition{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
+	}})}
+	d.soFar = func() patterns.Result { return d.result(nil) }
+	d.limits, d.planned = d.bounds, d.calls
+	return d
+}
+
+// decomposition is the log of one task decomposition.
+type decomposition struct {
+	*log
+	plan []gateway.Step
+	rows []any // history for the payload
+}
+
+// propose gets a plan and has it judged whole.
+func (d *decomposition) propose() *stop {
+	budget := d.spec.Budget
+	d.rows = []any{}
+	return d.accepted(patterns.Question{
+		Ask: patterns.AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, Least: max(1, budget.MinPlanSteps), Payload: map[string]any{
+			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": d.spec.Offered(d.tools),
+		},
+	}, d.proposing(patterns.PhasePlan), d.read)
+}
+
+// read has a plan judged whole.
+func (d *decomposition) read(intent document.Intent) *stop {
+	budget := d.spec.Budget
+	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.spec.Policy})
+	if refusal != nil {
+		return d.refused(patterns.PhasePlan, "raw_plan", refusal, intent.Raw())
+	}
+	d.plan, d.filled, d.total = plan.Steps, plan.Filled, len(plan.Steps)
+	if !budget.MaxExecuteSteps.Allows(len(d.plan)) {
+		d.judged = append(d.judged, judged(patterns.PhaseExecute, "plan", intent.Raw(), refusedDecision, "max_execute_steps"))
+		return stopped(patterns.PhaseExecute, "max_execute_steps")
+	}
+	d.say(fmt.Sprintf("plan: %d steps accepted", len(d.plan)))
+	return nil
+}
+
+// take admits a step, makes its call and keeps what it returned: one trace row whatever happens.
+func (d *decomposition) take(n int, step gateway.Step) *stop {
+	row := StepRow{StepNo: n, StepID: step.ID, Tool: step.Tool, ArgsHash: ijson.ArgsHash(step.Args)}
+	failed := func(s *stop) *stop {
+		row.StopReason = s.reason
+		d.trace = append(d.trace, row)
+		return s
+	}
+	proposal := gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1}
+	c, refused := d.through(patterns.PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool), proposal)
+	if row.HumanApproval = c.human; refused != nil {
+		return failed(refused)
+	}
+	permit, out := c.permit, c.out
+	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
+		step.Args = permit.Proposed()
+	}
+	row.Attempts = shownAttempts(c.attempts)
+	if cut := cutReason(out); cut != "" && out.State == patterns.Canceled { // the run was over before the step began
+		return stopped(patterns.PhaseExecute, cut)
+	}
+	if out.State != patterns.OK {
+		return failed(stopped(patterns.PhaseExecute, callReason(gateway.ToolFamily, permit, out)))
+	}
+	row.OK = true
+	row.ObservationError, _ = gateway.Reported(out.Output)
+	d.trace = append(d.trace, row)
+	done := StepDone{n, step, patterns.Shown(out.Output, out.Bytes)}
+	d.history = append(d.history, done)
+	d.rows = append(d.rows, done.payload())
+	return nil
+}
+
+// argsAt is where step n has its arguments in the intent.
+func (d *decomposition) argsAt(n int) ijson.Pointer {
+	return d.intentAt().Member("steps").Index(n - 1).Member("args")
+}
+
+func (d *decomposition) result(s *stop) patterns.Result {
+	result := d.end(s)
+	if d.plan != nil {
+		result.Plan = d.plan
+	}
+	return result
+}
+
+// bounds notes the limits of this kind.
+func (d *decomposition) bounds(spent map[string]patterns.Spent) {
+	spent["max_plan_steps"] = patterns.Spent{Limit: float64(d.spec.Budget.MaxPlanSteps), Used: float64(len(d.plan))}
+	limited(spent, "max_execute_steps", d.spec.Budget.MaxExecuteSteps, len(d.history))
+}
+
+// calls are the plan for rules.
+func (d *decomposition) calls() []gateway.PlannedCall {
+	list := make([]gateway.PlannedCall, len(d.plan))
+	for i, s := range d.plan {
+		status := patterns.SubtaskPending
+		if i < len(d.history) {
+			status = patterns.SubtaskCompleted
+		}
+		list[i] = gateway.PlannedCall{ID: s.ID, Tool: s.Tool, Status: string(status), Args: s.Args}
+	}
+	return list
+}

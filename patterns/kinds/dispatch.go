@@ -1,0 +1,305 @@
+package kinds
+
+import (
+	"strconv"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// attempt is one try of a task: a permit for it, or why there is none.
+type attempt struct {
+	n       int // from 1
+	permit  gateway.Permit
+	refusal *gateway.Stop
+	spent   bool             // refused by a budget, before anything runs
+	effect  patterns.Effect  // that it is made with
+	judged  *patterns.Judged // of a refusal
+
+	pause time.Duration     // before it, as its tool declares
+	last  *patterns.Outcome // of the attempt before, where its tool has this one follow; nil: the task's own retries do
+}
+
+// ending is how a task's branch ended.
+type ending struct {
+	row      patterns.TaskRow
+	returned any // of a task that is done, whole
+	problems []document.Problem
+	calls    []made
+	judged   []patterns.Judged // retries that the gate refused
+	cut      string            // why the run's own end ended it
+	taken    int               // dispatches it took
+	try      attempt           // the newest
+	open     bool              // the newest call is in doubt: it is settled when all branches have ended
+	over     bool              // no attempt follows, whatever is found out
+
+	stale    int                     // how often the newest attempt was not made as what it was let through by did not hold any more
+	human    *patterns.HumanApproval // what a person decided; nil: nobody was asked
+	took     []span                  // of people's time
+	rested   time.Duration           // the deadline moves by this besides
+	late     bool                    // no time is left for the attempt that the tool declares
+	paused   bool                    // the pause before that was made
+	agreed   map[string]any          // the arguments that they left; nil: nobody was asked
+	approval string                  // by which
+}
+
+// dispatch runs the tasks, at most max_parallel at once, and collects how they ended in the plan's order.
+func (o *orchestration) dispatch() {
+	first := o.firstAttempts()
+	o.soFar = func() patterns.Result { return o.result(nil) }
+	ends := patterns.Each(o.run, "task", first, o.spec.Budget.MaxParallel, o.work)
+	o.restAll()
+	o.settleAll(ends)
+	cut, why := 0, ""
+	for i, end := range ends {
+		// While as many earlier tasks ran as may, this one waited; at the deadline it was never called, so nobody
+		// knows what the call would have been refused for.
+		if cut >= o.spec.Budget.MaxParallel && first[i].refusal != nil && !first[i].spent {
+			end = ending{row: end.row, cut: why, taken: end.taken}.failed(0, why)
+		}
+		if end.cut != "" {
+			why = end.cut
+			cut++
+		}
+		o.collect(end)
+	}
+}
+
+// firstAttempts admits all first attempts: they take their dispatches before anything runs. What is to be said and was
+// judged meanwhile goes with the first call of them, or stays for what follows.
+func (o *orchestration) firstAttempts() []attempt {
+	first := make([]attempt, len(o.plan))
+	for i := range o.plan {
+		first[i] = o.firstAttempt(i)
+		if j := first[i].judged; j != nil {
+			o.judged = append(o.judged, *j)
+		}
+	}
+	for i := range first {
+		if first[i].refusal == nil || first[i].refusal.Asks != nil {
+			first[i].effect = o.effect(patterns.PhaseDispatch, o.plan[i].Worker)
+			first[i].effect.Timeout, first[i].effect.Retried, first[i].effect.Untimed = o.spec.Budget.TaskTimeout, true, o.untimed()
+			first[i].effect.Share, first[i].effect.SoFar = o.share(i), func() patterns.Result { return o.soFar() }
+		}
+	}
+	return first
+}
+
+// firstAttempt admits a task's first attempt.
+func (o *orchestration) firstAttempt(i int) attempt {
+	spent := ""
+	switch {
+	case !o.spec.Budget.MaxDispatches.Allows(i + 1):
+		spent = "max_dispatches"
+	case !o.spec.Budget.MaxToolCalls.Allows(i + 1):
+		spent = "max_tool_calls"
+	default:
+		p := o.proposal(i, 1, "")
+		p.Weigh = weigh(o.run, patterns.PhaseDispatch)
+		try := o.admit(p)
+		o.reserve(i, try)
+		return try
+	}
+	return attempt{n: 1, spent: true}.refused(o.proposal(i, 1, ""), &gateway.Stop{Reason: spent})
+}
+
+func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
+	if a.refusal = refusal; refusal.Asks == nil { // else what the person says is told
+		j := barred(patterns.PhaseDispatch, p, refusal)
+		a.judged = &j
+	}
+	return a
+}
+
+// admit asks the gate.
+func (o *orchestration) admit(p gateway.Proposal) attempt {
+	permit, refusal := o.gate.Admit(p)
+	if refusal != nil {
+		return attempt{n: p.Attempt}.refused(p, refusal)
+	}
+	return attempt{n: p.Attempt, permit: permit}
+}
+
+// reserve has the calls of the other tasks judged by this one too, from before anything runs: also one that a person is still
+// asked about.
+func (o *orchestration) reserve(i int, try attempt) {
+	switch p := o.proposal(i, try.n, ""); {
+	case try.refusal == nil:
+		o.gate.ReserveIn(p.Slot, try.permit)
+	case try.refusal.Asks != nil:
+		p.Args = try.refusal.Asks.Args
+		o.gate.ReserveAsked(p.Slot, p)
+	}
+}
+
+// judging takes over the judgment of a refused attempt.
+func (e ending) judging() ending {
+	if e.try.judged != nil {
+		e.judged = append(e.judged, *e.try.judged)
+	}
+	return e
+}
+
+// proposal is a task's call. Workers that take a request id are given the run's, whatever the plan says.
+func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
+	t := o.plan[i]
+	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Again: n > 1, Of: of, Slot: "task#" + strconv.Itoa(i+1)}
+	if tool, ok := o.spec.Catalog.Tool(t.Worker); ok && o.spec.SetsRequestID(tool) {
+		p.Inject = map[string]any{patterns.RequestIDArgument: o.run.ID()}
+	}
+	return p
+}
+
+// work runs one task in its branch.
+func (o *orchestration) work(branch patterns.Run, i int, first attempt) ending {
+	t := o.plan[i]
+	rested := time.Duration(0)
+	if o.task.Earlier {
+		rested = restedBy(o.people, branch.Now()) // while this one waited for its turn
+	}
+	first.effect.Deadline = first.effect.Deadline.Add(rested)
+	hash := first.permit.Hash()
+	if hash == "" { // of what is refused there is only what was proposed
+		hash = ijson.ArgsHash(t.Args)
+	}
+	return o.attempts(branch, i, ending{try: first, rested: rested, row: patterns.TaskRow{
+		TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: hash,
+	}})
+}
+
+// attempts makes attempt after attempt while the time-out is the only fault.
+func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending {
+	for {
+		try := end.try
+		if !try.spent {
+			end.taken = try.n
+		}
+		if try.refusal != nil && try.refusal.Asks != nil {
+			if reason := o.asked(branch, i, &end); reason != "" {
+				if endsRun(reason) {
+					end.cut = reason
+				}
+				return end.failed(try.n, reason).unmade()
+			}
+			try = end.try
+		}
+		if try.refusal != nil {
+			end.problems = try.refusal.Problems
+			return end.failed(try.n, try.refusal.Reason).unmade()
+		}
+		if end.isOther(try.permit) {
+			return o.unrepeated(i, end)
+		}
+		if reason := paused(branch, try.effect, try.permit, try.pause); reason != "" {
+			end.cut = cutReason(patterns.Outcome{State: patterns.Canceled, Reason: reason})
+			return end.failed(try.n-1, end.cut).unmade()
+		}
+		out := patterns.CallTool(branch, try.effect, try.permit)
+		if isStale(out) {
+			end = o.rejudged(branch, i, end)
+			continue
+		}
+		out = end.sameAct(out)
+		end.calls = append(end.calls, made{try.permit, out})
+		if end = o.timed(branch, end, out); end.cut != "" {
+			return end.failed(try.n, end.cut).unmade()
+		}
+		if o.isOpen(end, out) {
+			end.open = true
+			return end
+		}
+		next, more := o.after(branch, i, end, out)
+		switch {
+		case !more && out.State == patterns.Canceled:
+			return next.unmade()
+		case !more:
+			return next
+		}
+		end = next
+	}
+}
+
+// asked has a person decide about a task's newest attempt; the reason says why it is not made. They are not asked about a
+// retry of what they agreed to: it is the same act.
+func (o *orchestration) asked(branch patterns.Run, i int, end *ending) (reason string) {
+	try, call := &end.try, o.beside(branch, i, end.try.n, end.act())
+	ruling := *try.refusal.Asks
+	if end.agreed != nil {
+		call.Args = end.agreed
+		ruling = o.gate.ReviewApproved(call.Case(), end.approval)
+		if !patterns.Suffices(ruling, end.human.GivenWith(), 0) {
+			ruling.Decision = gateway.Escalate
+		}
+	}
+	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
+	seen.said, seen.judged, seen.deadline = try.effect.Said, try.effect.Judged, o.deadline.Add(end.rested)
+	c := consent{log: &seen, run: branch, phase: patterns.PhaseDispatch, call: call, took: end.took, untimed: o.untimed()}
+	permit, refusal, reason := c.obtain(ruling)
+	o.people = append(o.people, c.took[len(end.took):]...)
+	if end.took = c.took; c.human != nil {
+		end.human = c.human
+	}
+	if try.effect.Said, try.effect.Judged = seen.said, seen.judged; reason != "" { // there is no call for them to go with
+		end.judged, try.effect.Judged = append(end.judged, seen.judged...), nil
+	}
+	try.effect.Deadline = o.deadlineOf(*end)
+	if refusal != nil {
+		end.problems, end.judged = refusal.Problems, append(end.judged, barred(patterns.PhaseDispatch, c.call, refusal))
+	}
+	try.permit, try.refusal = permit, nil
+	if reason != "" {
+		if end.newest() == nil { // it does not happen
+			o.gate.ReleaseIn(call.Slot)
+		}
+		return reason
+	}
+	o.gate.ReserveIn(call.Slot, permit)
+	end.agreed, end.approval, end.row.ArgsHash = c.call.Args, permit.Approval(), permit.Hash()
+	return ""
+}
+
+func (e ending) failed(attempts int, reason string) ending {
+	e.row.StopReason, e.row.AttemptsUsed, e.row.Retried = reason, attempts, attempts > 1
+	return e
+}
+
+// mayHaveActed reports whether nobody knows what became of the newest attempt that was made.
+func (e ending) mayHaveActed() bool {
+	c := e.newest()
+	return c != nil && mayHaveActed(c.permit, c.out)
+}
+
+// with ends a task by an outcome that is no time-out.
+func (e ending) with(n int, p gateway.Permit, out patterns.Outcome) ending {
+	switch {
+	case out.State == patterns.OK:
+		if text, reported := gateway.Reported(out.Output); reported {
+			e.row.ObservationError = text
+			return e.failed(n, "worker_reported_error:"+p.As())
+		}
+		e.row.Status, e.row.Observation, e.returned = "done", patterns.Shown(out.Output, out.Bytes), out.Output
+		return e.failed(n, "")
+	case cutReason(out) != "":
+		e.cut, e.row.InDoubt = cutReason(out), e.mayHaveActed()
+		if out.State == patterns.Canceled {
+			n--
+		}
+		return e.failed(n, e.cut)
+	case out.Reason == patterns.ReasonOnceReused:
+		e.taken = n - 1
+		return e.failed(n, callReason(gateway.WorkerFamily, p, out))
+	case out.State == patterns.Canceled && e.try.last != nil: // no room is left for what the tool asked
+		e.taken, out = n-1, *e.try.last
+		e.row.InDoubt = mayHaveActed(p, out)
+		return e.failed(n-1, callReason(gateway.WorkerFamily, p, out))
+	case out.State == patterns.Canceled: // a quota: the attempt was refused, and counts, though it took no dispatch
+		e.taken = n - 1
+		return e.failed(n, out.Reason)
+	}
+	e.row.ObservationError = stoppedBelow(out)
+	e.row.InDoubt = interrupted(out) || out.Reason == patterns.ReasonBrokenReply && mayHaveActed(p, out)
+	return e.failed(n, callReason(gateway.WorkerFamily, p, out))
+}

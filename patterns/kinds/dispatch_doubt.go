@@ -1,0 +1,116 @@
+package kinds
+
+import (
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// newest is the newest attempt that was made; nil: none was.
+func (e ending) newest() *made {
+	for i := range slices.Backward(e.calls) {
+		if e.calls[i].out.State != patterns.Canceled {
+			return &e.calls[i]
+		}
+	}
+	return nil
+}
+
+// unmade is a task's end where its next attempt is not made after all. What nobody knows of the one before is found out all
+// the same, and no other follows.
+func (e ending) unmade() ending {
+	c := e.newest()
+	if c == nil || !mayHaveActed(c.permit, c.out) {
+		return e
+	}
+	e.row.InDoubt = true
+	switch e.cut {
+	case "":
+		e.open = leavesDoubt(c.permit, c.out) && !ownRetries(c.permit, c.out)
+	case "max_seconds":
+		c.out = endedBy(c.out, patterns.ReasonDeadline)
+	case patterns.ReasonKillSwitch:
+		c.out = endedBy(c.out, patterns.ReasonKillSwitch)
+	}
+	e.open = e.open || isLate(c.permit, c.out)
+	e.over = e.open
+	return e
+}
+
+// foundOut is a task's end by what became of its newest attempt, where the one after that was not made. Why it was not stays
+// the task's reason, unless the act was done, or the reason was the doubt itself.
+func (e ending) foundOut(p gateway.Permit, out patterns.Outcome) ending {
+	e.row.InDoubt = e.mayHaveActed()
+	n := 0
+	for _, c := range e.calls {
+		if c.out.State != patterns.Canceled {
+			n++
+		}
+	}
+	doubted := e.try.last != nil && e.row.StopReason == callReason(gateway.WorkerFamily, p, *e.try.last)
+	switch {
+	case e.cut != "":
+		return e
+	case out.State == patterns.OK:
+		e.problems = nil
+		return e.with(n, p, out)
+	case doubted, cutReason(out) != "":
+		return e.with(n, p, out)
+	}
+	return e
+}
+
+// settleAll settles the calls in doubt, one after the other in the plan's order, and goes on with their tasks. By then
+// all other tasks have ended, so that none of them waits for a person.
+func (o *orchestration) settleAll(ends []ending) {
+	if !slices.ContainsFunc(ends, func(e ending) bool { return e.open }) {
+		return
+	}
+	o.soFar = func() patterns.Result { return o.resultOf(ends) }
+	for i := range ends {
+		for _, c := range ends[i].calls { // a doubt of one task counts while another is settled
+			o.note(c.permit, c.out)
+		}
+	}
+	for i := range ends {
+		for end := &ends[i]; end.open; {
+			newest := end.newest()
+			known, out := o.found(*newest, end.try.effect, o.run.Now())
+			newest.out, end.open = known, false
+			if end.over {
+				*end = end.foundOut(newest.permit, out)
+				continue
+			}
+			if !o.task.Earlier { // the run's deadline has moved by all of it
+				o.restAll()
+				end.rested = -length(end.took)
+			}
+			if *end = o.timed(o.run, *end, out); end.cut != "" {
+				*end = end.failed(end.try.n, end.cut).unmade()
+				continue
+			}
+			next, more := o.after(o.run, i, *end, out)
+			if more {
+				next = o.attempts(o.run, i, next)
+			}
+			*end = next
+		}
+	}
+}
+
+// resultOf is the run as it stands while some tasks have not ended.
+func (o *orchestration) resultOf(ends []ending) patterns.Result {
+	own, seen := *o.log, *o
+	seen.log = &own
+	for _, end := range ends {
+		if !end.open {
+			seen.collect(end)
+			continue
+		}
+		seen.dispatches += end.taken
+	}
+	own.judged = nil // they go with what is asked of the person
+	own.limits = seen.bounds
+	return seen.result(nil)
+}

@@ -1,0 +1,192 @@
+package kinds
+
+import (
+	"fmt"
+	"strconv"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// DryRun reads a task's intent as the run would, or asks for one, and judges its calls as far as that can be done before any of
+// them is made: each as if those before it had been made, with an observation that nobody knows. Of its Run it wants questions to
+// a model and the judgment of calls; nothing else is begun.
+func DryRun(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Rehearsal, error) {
+	rehearse, ok := map[gateway.Kind]func(patterns.Run, patterns.Spec, patterns.Task) (patterns.Result, []patterns.RehearsedRow){
+		gateway.TaskDecomposition: rehearseSteps, gateway.Orchestrator: rehearseTasks, gateway.Routing: rehearseRoute,
+		gateway.Supervisor: rehearseActions, gateway.Call: rehearseCall,
+	}[spec.Kind]
+	if !ok {
+		return patterns.Rehearsal{}, fmt.Errorf("patterns: a %s has no dry run", spec.Kind)
+	}
+	r, rows := rehearse(run, spec, task)
+	r.Ledger = nil // what is in it was only assumed
+	if !r.OK() {
+		return patterns.Rehearsal{Result: r}, nil
+	}
+	return patterns.Rehearsal{Result: r, Verdict: patterns.WorstOf(rows), Judged: rows}, nil
+}
+
+func rehearseSteps(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Result, []patterns.RehearsedRow) {
+	d := newDecomposition(run, spec, task)
+	if stop := d.propose(); stop != nil {
+		return d.result(stop), nil
+	}
+	var rows []patterns.RehearsedRow
+	for i, step := range d.plan {
+		rows = append(rows, d.rehearsed(patterns.PhaseExecute, strconv.Itoa(i+1), gateway.Proposal{Tool: step.Tool, Args: step.Args, Attempt: 1}))
+	}
+	return d.result(nil), rows
+}
+
+func rehearseTasks(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Result, []patterns.RehearsedRow) {
+	o := newOrchestration(run, spec, task)
+	if stop := o.propose(); stop != nil {
+		return o.result(stop), nil
+	}
+	var rows []patterns.RehearsedRow
+	for i, t := range o.plan {
+		try := o.firstAttempt(i)
+		rows = append(rows, o.beginning(rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal)))
+	}
+	return o.result(nil), rows
+}
+
+func rehearseRoute(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Result, []patterns.RehearsedRow) {
+	r := newRouting(run, spec, task)
+	if r.attempt = 1; r.total < 1 {
+		return r.result(stopped(patterns.PhaseRoute, "max_route_attempts")), nil
+	}
+	if r.byCaller && len(r.queue) == 0 && !r.task.Handover { // nothing is proposed yet
+		return r.result(nil), nil
+	}
+	route, stop := r.choose()
+	if stop != nil {
+		return r.result(stop), nil
+	}
+	row := r.rehearsed(patterns.PhaseDelegate, "1", gateway.Proposal{Tool: route.Target, Args: route.Args, Attempt: 1})
+	result := r.result(nil)
+	result.Route = route.Row()
+	return result, []patterns.RehearsedRow{row}
+}
+
+func rehearseCall(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Result, []patterns.RehearsedRow) {
+	c := newSingle(run, spec, task)
+	args := task.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	row := c.rehearsed(patterns.PhaseCall, "1", gateway.Proposal{Tool: spec.Tool, Args: args, Attempt: 1})
+	return c.result(nil), []patterns.RehearsedRow{row}
+}
+
+func rehearseActions(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Result, []patterns.RehearsedRow) {
+	s := newSupervision(run, spec, task)
+	if stop := s.checkWhole(s.queue); stop != nil {
+		return s.result(stop), nil
+	}
+	var rows []patterns.RehearsedRow
+	for s.step = 1; len(s.queue) > 0 || s.step == 1 && !s.byCaller; s.step++ {
+		if s.step > spec.Budget.MaxSteps {
+			return s.result(stopped(patterns.PhaseWorker, "max_steps")), rows
+		}
+		a, stop := s.next()
+		if stop != nil {
+			return s.result(stop), rows
+		}
+		rows = append(rows, s.rehearsedAction(a.proposed))
+		if a.proposed.Final {
+			break
+		}
+	}
+	return s.result(nil), rows
+}
+
+// rehearsedAction is how an action would be judged: by the policy first.
+func (s *supervision) rehearsedAction(a gateway.Action) patterns.RehearsedRow {
+	ruling, step := s.gate.Review(s.caseOf(a)), strconv.Itoa(s.step)
+	p := gateway.Proposal{Tool: a.Name, Args: a.Args, Attempt: 1}
+	if a.Final {
+		p = gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}}
+	}
+	row := ruledRow(step, p, ruling)
+	if a.Final || row.Decision == gateway.Block.String() {
+		return row
+	}
+	p.Args = ruling.Args
+	if refusal := s.gate.Countable(p); refusal != nil {
+		return rowOf(step, p, gateway.Permit{}, refusal)
+	}
+	s.gate.Assume(p)
+	return row
+}
+
+// rehearsed is how a call would be judged after those that are assumed. It is assumed too, if it is not blocked.
+func (l *log) rehearsed(phase, step string, p gateway.Proposal) patterns.RehearsedRow {
+	p.Weigh = weigh(l.run, phase)
+	permit, refusal := l.gate.Admit(p)
+	row := l.beginning(rowOf(step, p, permit, refusal))
+	if row.Decision == gateway.Block.String() {
+		return row
+	}
+	if row.RevisedArgs != nil {
+		p.Args = row.RevisedArgs
+	}
+	l.gate.Assume(p)
+	return row
+}
+
+// beginning is a row that says whether its call would begin a run.
+func (l *log) beginning(row patterns.RehearsedRow) patterns.RehearsedRow {
+	if tool, ok := l.spec.Catalog.Tool(row.Tool); ok {
+		row.Begins = tool.Pattern
+	}
+	return row
+}
+
+// rowOf is how the gate judged a call.
+func rowOf(step string, p gateway.Proposal, permit gateway.Permit, refusal *gateway.Stop) patterns.RehearsedRow {
+	switch {
+	case refusal == nil:
+		v := permit.Verdict()
+		row := because(step, p, v.Decision.String(), v.Reason, v.Because(), v.Passes)
+		if v.Decision == gateway.Revise {
+			row.RevisedArgs = permit.Proposed()
+		}
+		return row
+	case refusal.Asks != nil:
+		return ruledRow(step, p, *refusal.Asks)
+	case refusal.Block != nil:
+		return ruledRow(step, p, *refusal.Block)
+	}
+	return because(step, p, gateway.Block.String(), refusal.Reason, gateway.Because{}, 0)
+}
+
+// ruledRow is how the policy ruled.
+func ruledRow(step string, p gateway.Proposal, r gateway.Ruling) patterns.RehearsedRow {
+	j := r.Judgment()
+	row := because(step, p, j.Decision.String(), j.Reason, j.Because(), j.Passes)
+	switch {
+	case r.Unknown:
+		row.Decision = patterns.UnknownDecision
+	case r.Decision == gateway.Block:
+		row.Need = r.Need
+		return row
+	}
+	if len(r.Revisions) > 0 {
+		row.RevisedArgs = r.Args
+	}
+	return row
+}
+
+func because(step string, p gateway.Proposal, decision, reason string, by gateway.Because, passes int) patterns.RehearsedRow {
+	row := patterns.RehearsedRow{
+		Step: step, Tool: p.Tool, ArgsHash: ijson.ArgsHash(p.Args), Decision: decision, Rule: by.Rule, Reason: reason, Text: by.Text, Values: by.Values,
+		Passes: passes,
+	}
+	if row.Values == nil {
+		row.Values = map[string]any{}
+	}
+	return row
+}

@@ -1,0 +1,251 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// TaskTrace is a trace row of an orchestrator; stop_reason is null for a task that is done.
+type TaskTrace struct {
+	TaskID           string                  `json:"task_id"`
+	Worker           string                  `json:"worker"`
+	Status           string                  `json:"status"`
+	AttemptsUsed     int                     `json:"attempts_used"`
+	Retried          bool                    `json:"retried"`
+	ArgsHash         string                  `json:"args_hash"`
+	StopReason       *string                 `json:"stop_reason"`
+	Critical         bool                    `json:"critical"`
+	ObservationError string                  `json:"observation_error,omitempty"`
+	Problems         []document.Problem      `json:"problems,omitempty"`
+	HumanApproval    *patterns.HumanApproval `json:"human_approval,omitempty"` // where a person was asked
+	ChildRunID       string                  `json:"child_run_id,omitempty"`   // of the newest attempt that began a run
+}
+
+// Orchestrate gets a plan of independent tasks, has it judged whole, runs the tasks side by side with time-outs and
+// retries, joins what they returned and has a report written (spec/patterns.md section 3).
+func Orchestrate(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
+	o := newOrchestration(run, spec, task)
+	if stop := o.propose(); stop != nil {
+		return o.result(stop)
+	}
+	o.dispatch()
+	if o.cut != "" {
+		return o.result(stopped(patterns.PhaseDispatch, o.cut))
+	}
+	if o.failed = o.failedCritical(); len(o.failed) > 0 {
+		return o.result(stopped(patterns.PhaseDispatch, "critical_task_failed"))
+	}
+	join := spec.Aggregate
+	if join == nil {
+		join = patterns.Joined
+	}
+	aggregate := join(task.Inputs, o.whole())
+	o.aggregate = &aggregate
+	if !task.Finalize {
+		return o.result(nil)
+	}
+	answer, stop := o.answer(o.answerPayload(aggregate))
+	if stop != nil {
+		return o.result(stop)
+	}
+	return withAnswer(o.result(nil), answer)
+}
+
+func newOrchestration(run patterns.Run, spec patterns.Spec, task patterns.Task) *orchestration {
+	o := &orchestration{log: begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily, SplitLoops: true})}
+	o.limits, o.planned = o.bounds, o.calls
+	return o
+}
+
+// orchestration is the log of one orchestrator's run.
+type orchestration struct {
+	*log
+	plan       []gateway.Task
+	ended      []patterns.TaskRow
+	returned   []any // what the tasks of ended returned, whole
+	failed     []patterns.TaskRow
+	aggregate  *patterns.Aggregate
+	dispatches int
+	longest    float64 // seconds of the longest attempt
+	cut        string  // the run ended while tasks ran: max_seconds or cancelled
+	people     []span  // what people took for tasks, in the order in which they decided
+	below      int     // calls that child runs made
+}
+
+// propose gets a plan and has it judged whole.
+func (o *orchestration) propose() *stop {
+	payload := map[string]any{
+		"goal": o.task.Goal, "max_tasks": float64(o.spec.Budget.MaxTasks), "available_workers": o.spec.Offered(o.tools),
+	}
+	if !o.spec.Declared { // else all questions have them, in one place
+		for name, v := range o.task.Inputs {
+			payload[name] = v
+		}
+	}
+	return o.accepted(patterns.Question{
+		Ask: patterns.AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: o.hidden(),
+	}, o.proposing(patterns.PhasePlan), o.read)
+}
+
+// read has a plan judged whole.
+func (o *orchestration) read(intent document.Intent) *stop {
+	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
+		Max: o.spec.Budget.MaxTasks, Allowed: o.spec.Policy, Fill: o.onlyValues, Goal: o.goals, Critical: o.spec.Critical,
+	})
+	if refusal != nil {
+		return o.refused(patterns.PhasePlan, "raw_plan", refusal, intent.Raw())
+	}
+	o.plan, o.filled, o.total = plan.Tasks, plan.Filled, len(plan.Tasks)
+	if stop := o.lacksCritical(intent); stop != nil {
+		return stop
+	}
+	o.say(fmt.Sprintf("plan: %d tasks accepted", len(o.plan)))
+	return nil
+}
+
+// lacksCritical refuses a plan without a task for a worker that is critical whatever the plan says: its result would be missing,
+// however all else goes. Nothing of the plan runs.
+func (o *orchestration) lacksCritical(intent document.Intent) *stop {
+	const reason = "critical_task_failed"
+	at := intent.At.Member("tasks")
+	tasks, _ := at.In(intent.Value())
+	if intent.At != "" {
+		tasks, _ = ijson.Pointer("/tasks").In(intent.Value())
+	}
+	var problems []document.Problem
+	for _, worker := range o.spec.Critical {
+		if slices.ContainsFunc(o.plan, func(t gateway.Task) bool { return t.Worker == worker }) {
+			continue
+		}
+		problems = append(problems, document.Problem{
+			Pointer: at, Reason: reason, Got: document.Got(tasks), Want: "a task for the worker " + worker + ": this pattern is nothing without it",
+		})
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	o.judged = append(o.judged, judged(patterns.PhaseDispatch, "plan", intent.Raw(), refusedDecision, reason))
+	return stopped(patterns.PhaseDispatch, reason).showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
+}
+
+// answerPayload is what the final text is made from. Without fields of its own an aggregate holds nothing of what the tasks
+// returned; then they are shown themselves.
+func (o *orchestration) answerPayload(a patterns.Aggregate) map[string]any {
+	payload := map[string]any{"goal": o.task.Goal, "aggregate": a.Payload()}
+	if !a.Generic() {
+		return payload
+	}
+	rows := make([]any, len(o.ended))
+	for i, t := range o.ended {
+		row := map[string]any{"task_id": t.TaskID, "worker": t.Worker, "status": t.Status}
+		if t.Done() {
+			row["observation"] = patterns.Clipped(t.Observation)
+		} else {
+			row["stop_reason"] = t.StopReason
+		}
+		rows[i] = row
+	}
+	payload["tasks"] = rows
+	return payload
+}
+
+// whole are the rows of what has ended with all that is known of what was returned: rows show its beginning.
+func (o *orchestration) whole() []patterns.TaskRow {
+	rows := slices.Clone(o.ended)
+	for i := range rows {
+		if rows[i].Done() {
+			rows[i].Observation = o.returned[i]
+		}
+	}
+	return rows
+}
+
+// collect enters how a task ended into the log.
+func (o *orchestration) collect(e ending) {
+	if o.cut == "" {
+		o.cut = e.cut
+	}
+	o.ended, o.returned = append(o.ended, e.row), append(o.returned, e.returned)
+	o.history = append(o.history, e.row)
+	t := TaskTrace{
+		TaskID: e.row.TaskID, Worker: e.row.Worker, Status: e.row.Status, AttemptsUsed: e.row.AttemptsUsed, Retried: e.row.Retried,
+		ArgsHash: e.row.ArgsHash, Critical: e.row.Critical, ObservationError: e.row.ObservationError, Problems: e.problems,
+		HumanApproval: e.human, ChildRunID: e.child(),
+	}
+	if e.row.StopReason != "" {
+		t.StopReason = &e.row.StopReason
+	}
+	o.trace = append(o.trace, t)
+	o.judged = append(o.judged, e.judged...)
+	for _, s := range e.took {
+		o.rest(s.since, s.until)
+	}
+	o.dispatches += e.taken
+	for _, c := range e.calls {
+		o.note(c.permit, c.out)
+		if begins(c.permit) {
+			o.usage, o.below = o.usage.Plus(c.out.Usage), o.below+c.out.Calls
+			o.models = patterns.PlusModels(o.models, c.out.Models)
+		}
+		if c.out.State != patterns.Canceled { // what was not tried took no time
+			o.longest = max(o.longest, patterns.Seconds(c.out.At.Sub(c.out.Began)))
+		}
+	}
+}
+
+func (o *orchestration) failedCritical() []patterns.TaskRow {
+	var failed []patterns.TaskRow
+	for _, row := range o.ended {
+		if row.Critical && !row.Done() {
+			failed = append(failed, row)
+		}
+	}
+	return failed
+}
+
+// argsAt is where task i has its arguments in the intent.
+func (o *orchestration) argsAt(i int) ijson.Pointer {
+	return o.intentAt().Member("tasks").Index(i).Member("args")
+}
+
+func (o *orchestration) result(s *stop) patterns.Result {
+	r := o.end(s)
+	if o.plan != nil {
+		r.Plan = o.plan
+	}
+	r.Aggregate, r.FailedCritical = o.aggregate, o.failed
+	return r
+}
+
+// bounds notes the limits of this kind.
+func (o *orchestration) bounds(spent map[string]patterns.Spent) {
+	b := o.spec.Budget
+	spent["max_tasks"] = patterns.Spent{Limit: float64(b.MaxTasks), Used: float64(len(o.plan))}
+	spent["max_parallel"] = patterns.Spent{Limit: float64(b.MaxParallel), Used: float64(min(b.MaxParallel, len(o.ended)))}
+	spent["max_retries_per_task"] = patterns.Spent{Limit: float64(b.MaxRetriesPerTask), Used: float64(o.mostRetries())}
+	spent["task_timeout_seconds"] = patterns.Spent{Limit: patterns.Seconds(b.TaskTimeout), Used: o.longest}
+	limited(spent, "max_dispatches", b.MaxDispatches, o.dispatches)
+	limited(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches+o.below)
+}
+
+// calls are the plan for rules. How far its tasks came is known when all have ended: which is faster must not matter.
+func (o *orchestration) calls() []gateway.PlannedCall {
+	list := make([]gateway.PlannedCall, len(o.plan))
+	for i, t := range o.plan {
+		list[i] = gateway.PlannedCall{ID: t.ID, Tool: t.Worker, Status: string(patterns.SubtaskPending), Args: t.Args}
+	}
+	return list
+}
+
+func (o *orchestration) mostRetries() int {
+	most := 0
+	for _, row := range o.ended {
+		most = max(most, row.AttemptsUsed-1)
+	}
+	return most
+}

@@ -1,0 +1,268 @@
+package kinds
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
+	"patterngate/patterns"
+)
+
+// Plan makes plans of subtasks and carries them out (spec/planning-reference.md section 15): the verb of the task's
+// PlanCall says what. A plan is kept by the engine between runs:
+//
+//	decompose ──▶ document ──judged whole──▶ create | commit (next round)
+//	execute   ──▶ load and claim ─▶ subtasks, as they become ready ─▶ commit
+//	replan    ──▶ load and claim ─▶ document for what remains ──judged──▶ commit
+func Plan(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
+	p := planLog{
+		log: begin(run, spec, task, gateway.Config{Family: gateway.ExecutorFamily, SplitLoops: true}), call: *task.Plan,
+	}
+	p.limits, p.planned = p.bounds, p.calls
+	switch p.call.Verb {
+	case patterns.DecomposeVerb:
+		return p.decompose()
+	case patterns.ReplanVerb:
+		return p.replan()
+	}
+	return (&execution{planLog: &p}).carryOut()
+}
+
+// planLog is the log of one run of a planning tool.
+type planLog struct {
+	*log
+	call    patterns.PlanCall
+	plan    *patterns.StoredPlan // nil: there is none, or it may not be shown
+	graph   *planning.Graph
+	places  map[string]int // of its subtasks, by id
+	version int            // of the stored plan that changes stand on
+	held    bool           // the run has claimed it
+	recalls bool           // a write of an earlier run may have happened, and is kept for rules: see Loaded
+	tools   int            // calls that were made
+	made    patterns.Planned
+}
+
+// step is the effect of a step on a stored plan.
+func (p *planLog) step(phase string) patterns.Effect {
+	e := p.effect(phase, "")
+	e.Deadline = time.Time{} // a plan is given back even when the run's time is over
+	return e
+}
+
+// load reads the plan that the call names and claims it; over also from a run that waits.
+func (p *planLog) load(phase string, over bool) *stop {
+	out := patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{
+		Op: patterns.LoadOp, Plan: p.call.PlanID, Pattern: p.spec.Plans, Expected: p.call.Expected, Claim: true, Over: over,
+	})
+	said, _ := out.Output.(map[string]any)
+	version, _ := said["version"].(float64)
+	p.version, p.held = int(version), out.State == patterns.OK
+	p.recalls = said["recalls"] == true
+	if out.State != patterns.OK && out.Reason != patterns.PlanConflict && out.Reason != patterns.PlanBusy {
+		return p.without(stopped(phase, loadReason(out)))
+	}
+	plan, err := patterns.ReadPlan(said["plan"])
+	if err != nil {
+		p.giveBack(phase)
+		return p.without(stopped(phase, patterns.PlanCorrupt))
+	}
+	p.take(plan)
+	switch out.Reason {
+	case patterns.PlanConflict:
+		return stopped(phase, patterns.PlanConflict).showing(func(r *patterns.Result) { p.seen(r); r.Planned.ShowPlan = false })
+	case patterns.PlanBusy:
+		s := stopped(phase, patterns.PlanBusy)
+		return s.showing(func(r *patterns.Result) {
+			r.Planned = &patterns.Planned{PlanID: plan.ID, Revision: plan.Revision, Resumable: p.resumable(false)}
+		})
+	}
+	return nil
+}
+
+// loadReason is the stop reason of a plan that was not loaded.
+func loadReason(out patterns.Outcome) string {
+	switch out.Reason {
+	case patterns.PlanNotFound, patterns.PlanCorrupt:
+		return out.Reason
+	}
+	if cut := cutReason(out); cut != "" {
+		return cut
+	}
+	return patterns.PlanCorrupt
+}
+
+// without is a stop for which there is no plan.
+func (p *planLog) without(s *stop) *stop {
+	return s.showing(func(r *patterns.Result) { no := false; r.Planned = &patterns.Planned{Resumable: &no} })
+}
+
+// take makes a plan the run's.
+func (p *planLog) take(plan patterns.StoredPlan) {
+	p.plan = &plan
+	p.instruct(plan.Input)
+	p.graph = planning.NewGraph(plan.ForGate())
+	p.places = make(map[string]int, len(plan.Subtasks))
+	for i, s := range plan.Subtasks {
+		p.places[s.ID] = i
+	}
+}
+
+// giveBack lets go of the plan without a change.
+func (p *planLog) giveBack(phase string) {
+	if p.held {
+		patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{Op: patterns.ReleaseOp, Plan: p.call.PlanID, Pattern: p.spec.Plans})
+		p.held = false
+	}
+}
+
+// create stores a new plan.
+func (p *planLog) create(phase string, keep bool) *stop {
+	out := patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{
+		Op: patterns.CreateOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision, Keep: keep,
+	})
+	if out.State != patterns.OK {
+		p.plan = nil
+		return p.without(stopped(phase, loadReason(out)))
+	}
+	p.call.PlanID, p.version, p.held = p.plan.ID, 1, keep
+	return nil
+}
+
+// commit stores the plan as the run leaves it, unless somebody else has changed it.
+func (p *planLog) commit(phase string, keep bool) *stop {
+	out := patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{
+		Op: patterns.CommitOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision,
+		Version: p.version, Keep: keep,
+	})
+	p.version, p.held = p.version+1, keep && out.State == patterns.OK
+	if out.State == patterns.OK {
+		return nil
+	}
+	id := p.plan.ID
+	p.plan, p.held = nil, true
+	p.giveBack(phase)
+	return stopped(phase, patterns.PlanConflict).showing(func(r *patterns.Result) {
+		yes := true
+		r.Planned = &patterns.Planned{PlanID: id, Resumable: &yes}
+	})
+}
+
+// PlanOf is the id of the one plan that a run may make: unguessable as the run's is.
+func PlanOf(run string) string {
+	sum := sha256.Sum256([]byte(run + "/plan"))
+	return "plan_" + hex.EncodeToString(sum[:8])
+}
+
+// seen shows the plan as it stands; what a run waits for is still waited for where nothing was changed.
+func (p *planLog) seen(r *patterns.Result) {
+	v := p.plan.ViewOf(p.graph, nil, p.plan.Waits != "")
+	made := p.made
+	made.PlanID, made.Revision, made.View, made.ShowPlan = p.plan.ID, p.plan.Revision, &v, true
+	if !r.OK() && made.Resumable == nil {
+		made.Resumable = p.resumable(false)
+	}
+	r.Planned = &made
+}
+
+// resumable says whether a call of plan_execute would find something to do.
+func (p *planLog) resumable(onlyText bool) *bool {
+	yes := onlyText || pendingOrFailed(*p.plan, p.graph)
+	return &yes
+}
+
+// pendingOrFailed reports whether a subtask is pending, and not blocked, or failed.
+func pendingOrFailed(p patterns.StoredPlan, g *planning.Graph) bool {
+	for _, row := range p.Rows(g, nil) {
+		if row.Status == patterns.SubtaskPending || row.Status == patterns.SubtaskFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// result is what the run came to.
+func (p *planLog) result(s *stop) patterns.Result {
+	r := p.end(s)
+	if p.plan != nil && r.Planned == nil {
+		p.seen(&r)
+	}
+	if r.Planned == nil {
+		no := false
+		r.Planned = &patterns.Planned{Resumable: &no}
+	}
+	if r.Planned.Resumable != nil && (r.OK() || s == nil || s.phase == patterns.PhaseRequest) {
+		r.Planned.Resumable = nil
+	}
+	r.Planned.LLM, r.Planned.Goal = p.spec.LLM, p.task.Goal
+	if p.plan != nil {
+		r.Planned.Goal = p.plan.Goal
+	}
+	return r
+}
+
+// unfit is the stop of a call that does not fit the plan which it names.
+func (p *planLog) unfit(problems []document.Problem) *stop {
+	s := stopped(patterns.PhaseRequest, "invalid_request:"+problems[0].Reason)
+	return s.showing(func(r *patterns.Result) { r.Problems = problems; r.Planned = &patterns.Planned{} })
+}
+
+// document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
+func (p *planLog) document(phase string, q patterns.Question, rules func(document.Intent) planning.Rules) (planning.Document, *stop) {
+	q.Tools = p.log.tools
+	var doc planning.Document
+	refused := p.accepted(q, p.proposing(phase), func(intent document.Intent) *stop {
+		var refusal *document.Refusal
+		if doc, refusal = planning.ParseSubtasks(intent, rules(intent)); refusal != nil {
+			s := p.refused(phase, "raw_plan", refusal, intent.Raw())
+			return s.showing(func(*patterns.Result) { p.made.Cycle = refusal.Cycle })
+		}
+		return nil
+	})
+	if refused != nil {
+		return doc, refused
+	}
+	p.filled = doc.Filled
+	p.say(fmt.Sprintf("%s: %d subtasks accepted", phase, len(doc.Subtasks)))
+	return doc, nil
+}
+
+// source says whose words a document is.
+func (p *planLog) source(doc planning.Document) string {
+	switch {
+	case doc.Checklist:
+		return "checklist"
+	case p.byCaller:
+		return "caller"
+	case p.spec.LLM:
+		return "model"
+	}
+	return "rules"
+}
+
+// bounds notes the limits of this kind.
+func (p *planLog) bounds(spent map[string]patterns.Spent) {
+	limited(spent, "max_tool_calls", p.spec.Budget.MaxToolCalls, p.tools)
+	if p.plan == nil {
+		return
+	}
+	if of := p.plan.Metadata; of.MaxReplans >= 0 {
+		spent["max_replans"] = patterns.Spent{Limit: float64(of.MaxReplans), Used: float64(of.ReplanCount)}
+	}
+	spent["max_subtasks"] = patterns.Spent{Limit: float64(p.plan.Metadata.MaxSubtasks), Used: float64(len(p.plan.Subtasks))}
+}
+
+// calls are the plan for rules.
+func (p *planLog) calls() []gateway.PlannedCall {
+	if p.plan == nil {
+		return nil
+	}
+	list := make([]gateway.PlannedCall, len(p.plan.Subtasks))
+	for i, s := range p.plan.Subtasks {
+		list[i] = gateway.PlannedCall{ID: s.ID, Tool: s.Tool, Status: string(s.Status), Args: argsOf(s)}
+	}
+	return list
+}

@@ -1,0 +1,105 @@
+package kinds
+
+import (
+	"slices"
+
+	"patterngate/patterns"
+)
+
+// close stores how far the plan came and makes the result.
+func (x *execution) close(s *stop, text string) patterns.Result {
+	last := &patterns.PlanRun{RunID: x.run.ID(), Status: "ok", StopReason: patterns.Success}
+	if s != nil {
+		last.StopReason = s.reason
+		if s.phase != "" {
+			last.Status = "stopped"
+		}
+	}
+	if text != "" {
+		answered := withAnswer(patterns.Result{}, reply{text: text})
+		x.plan.Answer, x.plan.AnswerBytes, x.plan.Answered = answered.Answer, answered.AnswerBytes, true
+	}
+	x.plan.Last, x.plan.Waits = last, ""
+	x.traced()
+	if conflict := x.commit(patterns.PhaseExecute, false); conflict != nil {
+		return x.result(conflict)
+	}
+	r := x.account(s)
+	if text != "" {
+		r = withAnswer(r, reply{text: text})
+	}
+	return r
+}
+
+// traced enters this run's rows into the plan's trace.
+func (x *execution) traced() {
+	x.plan.Trace = append(x.before[:len(x.before):len(x.before)], x.sortedRows()...)
+}
+
+// account is the result of a run that executed.
+func (x *execution) account(s *stop) patterns.Result {
+	x.made.Results = x.plan.Results()
+	x.trace, x.history = []any{}, x.completedHere()
+	for _, row := range x.sortedRows() {
+		x.trace = append(x.trace, row)
+	}
+	if s != nil && s.phase != "" && x.plan.Has(patterns.SubtaskFailed, patterns.SubtaskSkipped) {
+		x.made.Open = openIDs(*x.plan)
+	}
+	return x.result(s)
+}
+
+// openIDs are the subtasks that a replan would remove.
+func openIDs(p patterns.StoredPlan) []string {
+	return p.IDs(patterns.SubtaskPending, patterns.SubtaskFailed, patterns.SubtaskSkipped, patterns.SubtaskInDoubt)
+}
+
+// completedHere are the history rows, in plan order.
+func (x *execution) completedHere() []any {
+	rows := []any{}
+	for _, s := range x.plan.Subtasks {
+		if x.done[s.ID] {
+			rows = append(rows, patterns.SubtaskDone{SubtaskID: s.ID, Tool: s.Tool, Attempts: max(s.Attempts, 1), Result: patterns.Shown(s.Result, s.Bytes), Source: s.Source})
+		}
+	}
+	return rows
+}
+
+// sortedRows are the trace rows by revision, order of execution and attempt.
+func (x *execution) sortedRows() []patterns.AttemptRow {
+	rows := slices.Clone(x.rows)
+	slices.SortStableFunc(rows, func(a, b rankedRow) int {
+		if a.Revision != b.Revision {
+			return a.Revision - b.Revision
+		}
+		return a.rank - b.rank // its attempts stand in order
+	})
+	list := make([]patterns.AttemptRow, len(rows))
+	for i, r := range rows {
+		list[i] = r.AttemptRow
+	}
+	return list
+}
+
+// standing is the run as it stands, for who looks at it meanwhile. One that has lost its plan has nothing to show of it.
+func (x *execution) standing() patterns.Result {
+	if x.plan == nil {
+		return patterns.Result{}
+	}
+	seen, made := *x, *x.planLog
+	log, plan := *x.log, *x.plan
+	plan.Subtasks = slices.Clone(plan.Subtasks)
+	plan.Trace = append(x.before[:len(x.before):len(x.before)], x.sortedRows()...)
+	for i := range plan.Subtasks {
+		if _, open := x.doubts[i]; open { // not settled yet
+			plan.Subtasks[i].Status = patterns.SubtaskInDoubt
+		}
+	}
+	made.log, made.plan = &log, &plan
+	log.judged = nil
+	seen.planLog = &made
+	r := seen.account(nil)
+	v := plan.ViewOf(x.graph, x.busy(), x.parked)
+	r.StopReason, r.Planned.View, r.Planned.Stored = "", &v, &plan
+	return r
+}

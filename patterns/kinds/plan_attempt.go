@@ -1,0 +1,364 @@
+package kinds
+
+import (
+	"cmp"
+	"fmt"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/gateway/planning"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+const (
+	maxModelResult = 64 << 10 // bytes of a model's result that are kept
+	maxPause       = 30.0     // seconds before a retry, less what lengthens it
+)
+
+// attempt tries a subtask once, in its branch.
+func (x *execution) attempt(branch patterns.Run, i int) {
+	s := x.plan.Subtasks[i]
+	row := patterns.AttemptRow{Revision: x.plan.Revision, SubtaskID: s.ID, Tool: s.Tool, Attempt: x.attempts[i]}
+	if row.Attempt > 1 {
+		pause := x.pause[i]
+		row.DelaySeconds = &pause
+	}
+	args, bad := planning.Resolve(argsOf(s), x.resultOf)
+	switch {
+	case bad != "":
+		x.leave(i)
+		x.failed(i, row, "bad_reference:"+bad)
+	case s.Tool == planning.ModelExecutor:
+		x.ask(branch, i, row, args)
+	default:
+		row.ArgsHash = ijson.ArgsHash(args)
+		x.callTool(branch, i, row, args, renewal{})
+	}
+}
+
+// resultOf is the result of a completed subtask.
+func (p *planLog) resultOf(id string) (any, bool) {
+	i, there := p.places[id]
+	if !there || p.plan.Subtasks[i].Status != patterns.SubtaskCompleted {
+		return nil, false
+	}
+	return p.plan.Subtasks[i].Result, true
+}
+
+// inputs are what a subtask is given of those before it.
+func (x *execution) inputs(i int, show func(patterns.PlannedSubtask) any) map[string]any {
+	v := map[string]any{}
+	for _, before := range x.graph.Inputs(i) {
+		if s := x.plan.Subtasks[before]; s.Status == patterns.SubtaskCompleted {
+			v[s.ID] = show(s)
+		}
+	}
+	return v
+}
+
+// workQuestion is the question for a subtask's result.
+func (x *execution) workQuestion(i int, args map[string]any) patterns.Question {
+	todo := x.plan.Subtasks[i]
+	subtask := map[string]any{"id": todo.ID, "description": todo.Description}
+	if len(args) > 0 {
+		subtask["args"] = boundedArgs(args, maxModelArgs)
+	}
+	return patterns.Question{Ask: patterns.AskWork, Prompt: x.spec.Prompts.Work, MaxRequests: -1, Declared: x.spec.Declared, Payload: map[string]any{
+		"goal": x.plan.Goal, "subtask": subtask, "inputs": x.inputs(i, func(s patterns.PlannedSubtask) any { return patterns.Clipped(s.Result) }),
+	}}
+}
+
+// ask has the model work on a subtask.
+func (x *execution) ask(branch patterns.Run, i int, row patterns.AttemptRow, args map[string]any) {
+	q, s := x.asOwned(patterns.PhaseExecute, x.workQuestion(i, args))
+	if s != nil {
+		x.leave(i)
+		x.failed(i, row, s.reason)
+		return
+	}
+	q.JSON = q.Canonical()
+	if limit := x.spec.Budget.MaxLLMCalls; limit.Named() {
+		q.MaxRequests = x.share(int(limit) - x.usage.Requests - x.asking)
+	}
+	most := max(q.MaxRequests, 0)
+	estimate := EstimateOf(q.JSON, x.spec.Prices.Of(q))
+	x.asking, x.underWay = x.asking+most, x.underWay.plus(estimate)
+	out := patterns.AskModel(branch, x.effect(patterns.PhaseExecute, x.doing(row)), q)
+	x.asking, x.underWay = x.asking-most, x.underWay.minus(estimate)
+	x.leave(i)
+	x.charge(out)
+	text, _ := out.Output.(string)
+	text = ijson.Trim(text)
+	switch cut := cutReason(out); {
+	case cut != "":
+		x.interrupt(i, row, out, cut)
+	case interrupted(out):
+		x.failed(i, row, "llm_unreachable")
+	case out.State != patterns.OK:
+		x.failed(i, row, out.Reason)
+	case text == "":
+		x.failed(i, row, "llm_empty")
+	default:
+		row.OK = true
+		x.add(i, row)
+		x.complete(i, planning.ModelExecutor, ijson.Cut(text, maxModelResult), len(text))
+	}
+}
+
+// doing words an attempt for progress.
+func (x *execution) doing(row patterns.AttemptRow) string {
+	if row.Attempt > 1 {
+		return fmt.Sprintf("%s, %s, attempt %d", row.SubtaskID, row.Tool, row.Attempt)
+	}
+	return fmt.Sprintf("%s, %s", row.SubtaskID, row.Tool)
+}
+
+// renewal is a call that is judged anew, as what it was let through by did not hold any more. The zero renewal is none.
+type renewal struct {
+	n   int // how often
+	was gateway.Permit
+	by  *patterns.HumanApproval
+}
+
+// callTool makes a subtask's call, if the gate and, where the policy asks for one, a person let it through.
+func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow, args map[string]any, of renewal) {
+	call := gateway.Proposal{
+		Tool: row.Tool, Args: args, At: ijson.Pointer("/plan/subtasks").Index(i).Member("args"), Attempt: row.Attempt, Again: row.Attempt > 1,
+		Of: x.first[i].Key, Weigh: weigh(branch, patterns.PhaseExecute),
+	}
+	x.undecided++
+	permit, human, stop := x.admit(branch, i, call, of)
+	x.undecided--
+	if human == nil {
+		human = of.by
+	}
+	if stop != nil && endsRun(stop.reason) {
+		x.cutBy(stop.reason)
+	}
+	if x.cut != "" { // also where the run came to its end while a person was asked
+		x.leave(i)
+		x.attempts[i]--
+		return
+	}
+	if row.HumanApproval = human; stop != nil {
+		x.leave(i)
+		var r patterns.Result
+		if stop.with != nil {
+			stop.with(&r)
+		}
+		row.Problems = r.Problems
+		x.failed(i, row, stop.reason)
+		x.unmade(i)
+		return
+	}
+	if before, _ := x.sent(i); x.once[i] != "" && permit.Effect() != catalog.Read && !ijson.Equal(permit.Proposed(), before) {
+		x.leave(i)
+		x.lost(i, row, "subtask_timeout") // with other arguments it would be another act, and the first may have happened
+		x.unmade(i)
+		return
+	}
+	if x.plan.Subtasks[i].Sent = nil; !ijson.Equal(permit.Proposed(), args) {
+		x.plan.Subtasks[i].Sent = permit.Proposed()
+	}
+	row.ArgsHash = permit.Hash()
+	e := x.effect(patterns.PhaseExecute, x.doing(row))
+	e.Timeout, e.Once, e.Of, e.Doubt = x.spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key, x.unknown[i]
+	e.Before = x.earlier[i]
+	x.tools++
+	x.gate.ReserveAgain(permit, e.Of)
+	out := patterns.CallTool(branch, e, permit)
+	if isStale(out) {
+		x.tools--
+		x.gate.Release(permit)
+		x.callTool(branch, i, row, args, renewal{of.n + 1, permit, human})
+		return
+	}
+	out = x.sameAct(i, permit, out)
+	x.leave(i)
+	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
+		x.once[i] = cmp.Or(out.Once, x.once[i])
+		x.note(permit, out)
+		delete(x.again, i) // that was this attempt
+		x.doubts[i] = doubted{call: made{permit, out}, e: e, row: row}
+		return
+	}
+	if out.State == patterns.Canceled {
+		x.settled(i, row, permit, out, out)
+		x.unmade(i)
+		return
+	}
+	delete(x.again, i)
+	if leavesDoubt(permit, out) && !ownRetries(permit, out) {
+		x.again[i] = doubted{call: made{permit, out}, e: e, row: row, over: true}
+	}
+	x.settled(i, row, permit, out, out)
+}
+
+// sameAct is the outcome of a further attempt under the name of the first: it is one act. What only reads has a name each
+// time.
+func (x *execution) sameAct(i int, p gateway.Permit, out patterns.Outcome) patterns.Outcome {
+	switch first := x.first[i]; {
+	case p.Effect() == catalog.Read, out.State == patterns.Canceled:
+		return out
+	case first.Key != "":
+		out = out.As(first)
+	}
+	x.first[i] = out
+	return out
+}
+
+// sent are the arguments of a subtask's newest call; false where nothing could have been sent.
+func (p *planLog) sent(i int) (map[string]any, bool) {
+	s := p.plan.Subtasks[i]
+	if s.Sent != nil {
+		return s.Sent, true
+	}
+	args, bad := planning.Resolve(argsOf(s), p.resultOf)
+	return args, bad == ""
+}
+
+// admit has a call judged.
+func (x *execution) admit(branch patterns.Run, i int, call gateway.Proposal, of renewal) (gateway.Permit, *patterns.HumanApproval, *stop) {
+	permit, refusal := gateway.Permit{}, stuck()
+	switch {
+	case of.n == 0:
+		permit, refusal = x.gate.Admit(call)
+	case of.n < maxStale:
+		permit, refusal = x.gate.Rejudge(call, of.was, of.by.GivenWith())
+		call.Args = of.was.Proposed()
+	}
+	asks := x.asks(i, permit, refusal)
+	switch {
+	case asks == nil && refusal != nil:
+		return permit, nil, x.notAdmitted(patterns.PhaseExecute, call, refusal)
+	case asks == nil:
+		permit, human := x.shared(i, permit)
+		return permit, human, nil
+	}
+	if permit, human, ok := x.covered(i, call, asks); ok {
+		return permit, human, nil
+	}
+	c := consent{log: x.log, run: branch, phase: patterns.PhaseExecute, call: call}
+	permit, refusal, reason := c.obtain(*asks)
+	for _, s := range c.took {
+		x.rest(s.since, s.until)
+	}
+	switch {
+	case refusal != nil:
+		return permit, c.human, x.notAdmitted(patterns.PhaseExecute, c.call, refusal)
+	case reason != "":
+		return permit, c.human, stopped(patterns.PhaseExecute, reason)
+	}
+	return permit, c.human, nil
+}
+
+// settled takes the outcome of a call of which nothing more can be found out; known is what there is to know of one that the
+// run's end cut.
+func (x *execution) settled(i int, row patterns.AttemptRow, p gateway.Permit, known, out patterns.Outcome) {
+	x.note(p, known)
+	x.unknown[i] = doubtOf(p, out)
+	if x.once[i] = cmp.Or(out.Once, x.once[i]); out.State == patterns.Unknown && p.Effect() != catalog.Read {
+		x.plan.Subtasks[i].Once = x.once[i]
+	}
+	if x.first[i].Key != "" && x.first[i].Key == known.Key {
+		x.first[i] = known
+	}
+	cut := cutReason(out)
+	pause, again := x.repeats(i, p, out)
+	switch {
+	case cut != "" && known.State == patterns.OK: // it was looked up
+		x.cutBy(cut)
+		x.observed(i, row, known)
+	case cut != "":
+		x.interrupt(i, row, known, cut)
+	case again:
+		x.restBefore(i, row, callReason(gateway.ExecutorFamily, p, out), pause)
+	case mayHaveActed(p, out) && (!p.Repeatable() || leavesDoubt(p, out) && out.Reason != patterns.ReasonTimeout):
+		row.StopReason = "in_doubt:" + p.As()
+		if out.Reason == patterns.ReasonTimeout {
+			row.StopReason = "subtask_timeout"
+		}
+		x.add(i, row)
+		x.doubt(i, row.StopReason)
+		x.fault(i)
+	case out.Reason == patterns.ReasonTimeout:
+		x.failed(i, row, "subtask_timeout")
+	case out.State != patterns.OK:
+		reason := out.Reason // of an approval, say
+		if out.State != patterns.Canceled || reason == patterns.ReasonOnceReused {
+			reason = callReason(gateway.ExecutorFamily, p, out)
+		}
+		x.failed(i, row, reason)
+	default:
+		x.observed(i, row, out)
+	}
+}
+
+// observed takes a call's observation.
+func (x *execution) observed(i int, row patterns.AttemptRow, out patterns.Outcome) {
+	text, reason := faultOf(row.Tool, out)
+	if reason != "" {
+		row.Error = text
+		x.failed(i, row, reason)
+		return
+	}
+	row.OK = true
+	x.add(i, row)
+	x.complete(i, "tool", out.Output, out.Bytes)
+}
+
+// faultOf is why an observation does not complete a subtask, with the observation's own words; "" it does.
+func faultOf(tool string, out patterns.Outcome) (text, reason string) {
+	v, isObject := out.Output.(map[string]any)
+	if !isObject {
+		return "", gateway.ExecutorFamily.Reason("bad_result", tool)
+	}
+	text, reported := gateway.Reported(v)
+	if v["success"] == false || reported {
+		return text, gateway.ExecutorFamily.Reason("reported_error", tool)
+	}
+	return "", ""
+}
+
+// interrupt leaves a subtask that the run's own end cut short.
+func (x *execution) interrupt(i int, row patterns.AttemptRow, out patterns.Outcome, cut string) {
+	x.cutBy(cut)
+	if out.State == patterns.Canceled { // it was not begun
+		x.attempts[i]--
+		if row.Tool != planning.ModelExecutor {
+			x.tools--
+		}
+		return
+	}
+	row.StopReason = cut
+	x.add(i, row)
+	if x.plan.Subtasks[i].Attempts = x.attempts[i]; out.State == patterns.Unknown && !x.repeatable(row.Tool) {
+		x.doubt(i, cut)
+	}
+}
+
+func (x *execution) repeatable(tool string) bool {
+	t, there := x.spec.Catalog.Tool(tool)
+	return !there || t.Repeatable()
+}
+
+// doubt leaves a subtask of which nobody knows whether it acted.
+func (x *execution) doubt(i int, why string) {
+	s := &x.plan.Subtasks[i]
+	s.Status, s.StopReason, s.Attempts = patterns.SubtaskInDoubt, why, x.attempts[i]
+}
+
+// failed takes a failed attempt: another follows, or what the call wants then.
+func (x *execution) failed(i int, row patterns.AttemptRow, reason string) {
+	if x.call.OnFailure == patterns.RetryOnFailure && transient(reason) && x.attempts[i] <= x.call.MaxRetries {
+		x.restBefore(i, row, reason, x.pauseBefore(x.plan.Subtasks[i].ID, x.attempts[i]))
+		return
+	}
+	x.lost(i, row, reason)
+}
+
+// add enters an attempt into the trace.
+func (x *execution) add(i int, row patterns.AttemptRow) {
+	x.rows = append(x.rows, rankedRow{row, x.rank[i]})
+}

@@ -1,0 +1,79 @@
+package kinds
+
+import (
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// mayHaveWritten reports whether a subtask has a call that may have changed something, judged by the stored plan alone.
+func mayHaveWritten(s patterns.PlannedSubtask) bool {
+	return s.Status == patterns.SubtaskInDoubt || s.Once != "" && s.Status != patterns.SubtaskCompleted
+}
+
+// Loaded returns the output of a load that found a plan: {plan, version}, and `recalls` if a write of the plan may have happened. A run
+// with `recalls` keeps such writes for rules. Records of earlier builds lack `recalls` and replay unchanged.
+func Loaded(plan any, version int) map[string]any {
+	out := map[string]any{"plan": plan, "version": float64(version)}
+	members, _ := plan.(map[string]any)
+	subtasks, _ := members["subtasks"].([]any)
+	for _, v := range subtasks { // a plan can be large: it is decoded once, by the run
+		s, _ := v.(map[string]any)
+		status, _ := s["status"].(string)
+		once, _ := s["once"].(string)
+		if mayHaveWritten((patterns.PlannedSubtask{Status: patterns.SubtaskStatus(status), Once: once})) {
+			out["recalls"] = true
+		}
+	}
+	return out
+}
+
+// recalled returns the writes of subtasks that earlier replans removed, then those that this replan removes.
+func (p *planLog) recalled() []patterns.RemovedWrite {
+	list := p.plan.Writes[:len(p.plan.Writes):len(p.plan.Writes)]
+	if !p.recalls {
+		return list
+	}
+	for i, s := range p.plan.Subtasks {
+		if !mayHaveWritten(s) {
+			continue
+		}
+		if args, ok := p.sent(i); ok {
+			list = append(list, patterns.RemovedWrite{ID: s.ID, Tool: s.Tool, Args: args})
+		}
+	}
+	return list
+}
+
+// acted lists the writes that earlier runs of the plan made, or may have made, as rules see them. They count for sums, and a
+// mail about a refund may follow in a later run. Reads are left out: their results may be old.
+func (x *execution) acted() []gateway.Entry {
+	var list []gateway.Entry
+	for _, w := range x.plan.Writes {
+		if tool, there := x.spec.Catalog.Tool(w.Tool); there && tool.Effect != catalog.Read {
+			list = append(list, gateway.Entry{Tool: w.Tool, Effect: tool.Effect, Args: w.Args, Status: gateway.InDoubt})
+		}
+	}
+	for i, s := range x.plan.Subtasks {
+		tool, there := x.spec.Catalog.Tool(s.Tool)
+		status, known := x.actedAs(s)
+		if !there || !known || tool.Effect == catalog.Read {
+			continue
+		}
+		if args, ok := x.sent(i); ok {
+			list = append(list, gateway.Entry{Tool: s.Tool, Effect: tool.Effect, Args: args, Status: status, Observation: s.Result})
+		}
+	}
+	return list
+}
+
+// actedAs returns what is known of a subtask's call in earlier runs. It returns false if the call was not made, or if this run repeats it.
+func (x *execution) actedAs(s patterns.PlannedSubtask) (gateway.EffectStatus, bool) {
+	switch {
+	case s.Status == patterns.SubtaskCompleted:
+		return gateway.Finished, true
+	case s.Status == patterns.SubtaskInDoubt, x.recalls && s.Status == patterns.SubtaskSkipped && mayHaveWritten(s):
+		return gateway.InDoubt, true
+	}
+	return "", false
+}

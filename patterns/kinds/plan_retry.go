@@ -1,0 +1,71 @@
+package kinds
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// repeats reports whether another attempt follows a call that did not end well, and after how many seconds.
+func (x *execution) repeats(i int, p gateway.Permit, out patterns.Outcome) (pause float64, ok bool) {
+	n := x.attempts[i]
+	switch {
+	case out.State == patterns.OK, out.State == patterns.Canceled, cutReason(out) != "", interrupted(out):
+		return 0, false
+	case out.Reason == patterns.ReasonTimeout && p.Repeatable() && x.call.OnFailure == patterns.RetryOnFailure && n <= x.call.MaxRetries:
+		return x.pauseBefore(x.plan.Subtasks[i].ID, n), true
+	}
+	d, more := pauseBefore(p, out, n, leastTries(out))
+	return d.Seconds(), more && x.spec.Budget.MaxToolCalls.Allows(x.tools+x.undecided+1)
+}
+
+// restBefore enters an attempt that failed, and after which another follows.
+func (x *execution) restBefore(i int, row patterns.AttemptRow, reason string, pause float64) {
+	x.tried(i, row, reason)
+	x.pause[i] = pause
+	x.rests[i] = true
+	x.resting = append(x.resting, i)
+}
+
+// lost ends a subtask that failed for good.
+func (x *execution) lost(i int, row patterns.AttemptRow, reason string) {
+	s := x.tried(i, row, reason)
+	if s.StopReason = reason; x.call.OnFailure == patterns.SkipOnFailure {
+		s.Status = patterns.SubtaskSkipped
+		return
+	}
+	s.Status = patterns.SubtaskFailed
+	x.fault(i)
+}
+
+// tried enters an attempt that failed.
+func (x *execution) tried(i int, row patterns.AttemptRow, reason string) *patterns.PlannedSubtask {
+	row.StopReason = reason
+	x.add(i, row)
+	s := &x.plan.Subtasks[i]
+	s.Attempts = max(x.attempts[i], 1)
+	return s
+}
+
+// transient says that the same attempt may succeed in a while.
+func transient(reason string) bool {
+	switch reason {
+	case "subtask_timeout", "llm_timeout", "llm_unreachable", "llm_error:rate_limit", "llm_error:server":
+		return true
+	}
+	return strings.HasPrefix(reason, string(gateway.ExecutorFamily)+"_unavailable:")
+}
+
+// pauseBefore is how many seconds lie before the n-th retry: twice as long each time, lengthened by up to a tenth that
+// depends on the run and the subtask alone.
+func (x *execution) pauseBefore(id string, n int) float64 {
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", x.run.ID(), id, n))
+	more := float64(binary.BigEndian.Uint32(seed[:4])) / (1 << 32) / 10
+	pause := math.Min(maxPause, x.call.RetryDelay.Seconds()*math.Pow(2, float64(n-1)))
+	return math.Floor(pause*(1+more)*1000) / 1000
+}

@@ -1,0 +1,402 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// ActionRow is a trace row of the supervisor: one action that was proposed, whatever became of it.
+type ActionRow struct {
+	Step             int                     `json:"step"`
+	Tool             string                  `json:"tool"` // "final" for the closing answer
+	ArgsHash         string                  `json:"args_hash,omitempty"`
+	Decision         string                  `json:"supervisor_decision"`
+	ExecutedFrom     string                  `json:"executed_from"`
+	OK               bool                    `json:"ok"`
+	HumanApproved    *bool                   `json:"human_approved,omitempty"`
+	HumanApproval    *patterns.HumanApproval `json:"human_approval,omitempty"` // of a refusal
+	Reason           string                  `json:"reason,omitempty"`         // of a block
+	Need             []string                `json:"need,omitempty"`           // what must come first
+	Attempts         int                     `json:"attempts,omitempty"`       // where the call was made again
+	ObservationError string                  `json:"observation_error,omitempty"`
+	StopReason       string                  `json:"stop_reason,omitempty"`
+}
+
+// Reviewed is what the supervisor decided about an action.
+type Reviewed struct {
+	Decision      string   `json:"decision"`
+	Reason        string   `json:"reason"`
+	RevisedAction any      `json:"revised_action,omitempty"`
+	Revisions     []string `json:"revisions,omitempty"`
+}
+
+// ActionDone is a history row of the supervisor: one action that was executed.
+type ActionDone struct {
+	Step         int                     `json:"step"`
+	Action       map[string]any          `json:"action"`
+	Supervisor   Reviewed                `json:"supervisor"`
+	Executed     map[string]any          `json:"executed_action"`
+	ExecutedFrom string                  `json:"executed_from"`
+	Observation  any                     `json:"observation"`
+	Human        *patterns.HumanApproval `json:"human_approval,omitempty"`
+}
+
+// Supervise lets a worker propose one action after the other and has each judged: approved, changed, blocked or
+// put to a person. Only then it is executed (spec/patterns.md section 5 under section 0).
+func Supervise(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
+	s := newSupervision(run, spec, task)
+	if stop := s.checkWhole(s.queue); stop != nil {
+		return s.result(stop)
+	}
+	for s.step = 1; s.step <= spec.Budget.MaxSteps; s.step++ {
+		a, stop := s.next()
+		if stop == nil {
+			stop = s.judge(a)
+		}
+		if stop == nil && a.executed.Final {
+			answer, stop := s.closing(a)
+			if stop != nil {
+				return s.result(stop)
+			}
+			s.finish(a)
+			return withAnswer(s.result(nil), answer)
+		}
+		if stop == nil {
+			stop = s.execute(a)
+		}
+		if stop != nil {
+			return s.result(stop)
+		}
+	}
+	s.step--
+	return s.result(stopped(patterns.PhaseWorker, "max_steps"))
+}
+
+func newSupervision(run patterns.Run, spec patterns.Spec, task patterns.Task) *supervision {
+	s := &supervision{log: begin(run, spec, task, gateway.Config{
+		Family: gateway.ToolFamily, SplitLoops: true,
+		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
+	})}
+	s.soFar = func() patterns.Result { return s.result(nil) }
+	s.limits = s.bounds
+	return s
+}
+
+// supervision is the log of one supervised run.
+type supervision struct {
+	*log
+	step int
+	done []ActionDone
+}
+
+// act is one action on its way from proposal to execution.
+type act struct {
+	proposed gateway.Action
+	executed gateway.Action    // after revisions and the person
+	from     string            // original, supervisor_revised, human_revised
+	ruling   gateway.Ruling    // the first review's, which is what rows show
+	final    gateway.Ruling    // the one that covers what is executed
+	asks     gateway.Ruling    // the newest by which a person is asked
+	by       patterns.Approver // as all of these have them asked
+	sure     bool              // it is sure enough that a person decided
+	human    *patterns.HumanApproval
+	approval string // by which they decided
+}
+
+// checkWhole judges all actions that the caller hands in at once, before any of them runs.
+func (s *supervision) checkWhole(batch []document.Intent) *stop {
+	var all document.Refusal
+	var raw any
+	for _, intent := range batch {
+		_, refusal := gateway.ParseAction(intent, s.rules())
+		if refusal == nil {
+			continue
+		}
+		if all.Reason == "" {
+			all.Reason, raw = refusal.Reason, intent.Raw()
+		}
+		all.Problems = append(all.Problems, refusal.Problems...)
+	}
+	if all.Reason == "" || s.spec.Budget.MaxSteps == 0 {
+		return nil
+	}
+	all.Problems = document.CapProblems(all.Problems)
+	return s.refused(patterns.PhaseWorker, "raw_action", &all, raw)
+}
+
+func (s *supervision) rules() gateway.ActionRules {
+	return gateway.ActionRules{Allowed: s.spec.Policy, Catalog: s.spec.Catalog, Final: s.spec.Answer}
+}
+
+// next gets and reads the worker's next action.
+func (s *supervision) next() (*act, *stop) {
+	var action gateway.Action
+	left := s.spec.RepairTurns
+	refused := s.accepted(patterns.Question{
+		Ask: patterns.AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.tools,
+	}, func(q patterns.Question) (document.Intent, *stop) {
+		return s.log.next(patterns.PhaseWorker, q, s.asking())
+	}, func(intent document.Intent) *stop {
+		var refusal *document.Refusal
+		if action, refusal = gateway.ParseAction(intent, s.rules()); refusal != nil {
+			return s.refused(patterns.PhaseWorker, "raw_action", refusal, intent.Raw())
+		}
+		if left--; left < 0 || !action.Final || s.byCaller { // the closing answer is judged where it counts
+			return nil
+		}
+		if _, refusal = s.readAnswer(action.Answer); refusal != nil {
+			return s.refusedAnswer(patterns.PhaseWorker, refusal, action.Answer)
+		}
+		return nil
+	})
+	if refused != nil {
+		return nil, refused
+	}
+	s.filled = append(s.filled, action.Filled...)
+	return &act{proposed: action, executed: action, from: "original", by: s.spec.Approver, sure: true}, nil
+}
+
+// asking asks the caller for more actions.
+func (s *supervision) asking() asking {
+	left := s.spec.Budget.MaxSteps - s.step + 1
+	a := asking{
+		argument: "actions", names: append(slices.Clone(s.spec.Policy), "final"), left: left, judge: s.checkWhole,
+		soFar: func() patterns.Result {
+			r := s.result(nil)
+			r.Budget["max_steps"] = patterns.Spent{Limit: float64(s.spec.Budget.MaxSteps), Used: float64(s.step - 1)}
+			return r
+		},
+	}
+	if n := len(s.done); n > 0 {
+		a.last = s.done[n-1].Observation
+	}
+	return a
+}
+
+// judge has the action reviewed and, where the policy asks for one, decided by a person.
+func (s *supervision) judge(a *act) *stop {
+	a.ruling = s.gate.Review(s.caseOf(a.proposed))
+	a.final = a.ruling
+	s.revised(a.proposed, a.ruling)
+	if len(a.ruling.Revisions) > 0 {
+		a.executed, a.from = a.proposed.With(a.ruling.Args), "supervisor_revised"
+	}
+	return s.decided(a)
+}
+
+// decided has a person asked about an action as long as the policy wants one, and ends the run where it is blocked.
+func (s *supervision) decided(a *act) *stop {
+	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
+	// comes to no end.
+	for asked := 0; undecided(a.final, asked); asked++ {
+		if asked == maxAsked && !a.sure {
+			return s.refusedBy(a, gateway.ApprovalInvalid)
+		}
+		if asked == maxAsked {
+			a.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
+			break
+		}
+		if stop := s.askPerson(a); stop != nil {
+			return stop
+		}
+	}
+	if a.final.Decision == gateway.Block {
+		return s.blocked(a)
+	}
+	return nil
+}
+
+// askPerson puts the action as it stands to a person and reviews what they leave.
+func (s *supervision) askPerson(a *act) *stop {
+	asked := s.run.Now()
+	if a.final.Decision == gateway.Escalate {
+		a.asks, a.by = a.final, a.by.Under(a.final)
+	}
+	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, a.asks.Reason))
+	s.judged = append(s.judged, judged(patterns.PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), a.asks.Reason).Ruled(a.asks.Because()))
+	decision, out, reason := consult(s.run, s.effect(patterns.PhaseHuman, "waiting for a person"), patterns.Approval{
+		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.spec.Catalog,
+	}.Because(a.asks), func() patterns.Result { return s.result(nil) })
+	s.wait(asked) // also of a run that is taken back meanwhile
+	switch {
+	case cutReason(out) != "":
+		return stopped(patterns.PhaseHuman, reason)
+	case reason != "":
+		return s.refusedBy(a, reason)
+	}
+	if decision.Approved && decision.Args != nil {
+		var known bool
+		if a.executed, known = edited(a.executed, s.gate.Proposed(a.executed.Tool(), decision.Args)); !known {
+			return s.refusedBy(a, gateway.ApprovalInvalid)
+		}
+		a.from = "human_revised"
+	}
+	a.human = patterns.NewHumanApproval(decision, a.executed.Row(), out.At)
+	if !decision.Approved {
+		return s.refusedBy(a, humanRejected)
+	}
+	a.approval = decision.Approval
+	a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
+	s.revised(a.executed, a.final)
+	if len(a.final.Revisions) > 0 {
+		a.executed = a.executed.With(a.final.Args)
+	}
+	if a.sure = patterns.Suffices(a.final, decision.Assurance, out.At.Sub(asked)+out.Down); !a.sure { // what they left is by a rule that wants more
+		a.final.Decision = gateway.Escalate
+	}
+	return nil
+}
+
+// edited is an action as a person left it: a call with other arguments, or the closing answer in other words; false: it is
+// neither.
+func edited(a gateway.Action, args map[string]any) (gateway.Action, bool) {
+	if !a.Final {
+		return a.With(args), true
+	}
+	answer, isText := args["answer"].(string)
+	a.Answer = answer
+	return a, isText && len(args) == 1
+}
+
+// revised notes the changes that a review made, if they count.
+func (s *supervision) revised(from gateway.Action, r gateway.Ruling) {
+	if r.Decision != gateway.Block {
+		s.judged = append(s.judged, revisions(patterns.PhaseReview, from, r)...)
+	}
+}
+
+// question is what a person is asked about an action.
+func (s *supervision) question(a gateway.Action) gateway.Question {
+	if a.Final {
+		return s.gate.Question(gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}})
+	}
+	return s.gate.Question(gateway.Proposal{Tool: a.Name, Args: a.Args})
+}
+
+func (s *supervision) caseOf(a gateway.Action) gateway.Case {
+	weigh := weigh(s.run, patterns.PhaseReview)
+	if a.Final {
+		return gateway.Case{Answer: a.Answer, Weigh: weigh}
+	}
+	return gateway.Case{Tool: a.Name, Args: a.Args, Weigh: weigh}
+}
+
+// again has an action reviewed anew that was not made because what it was let through by does not hold any more.
+func (s *supervision) again(a *act) *stop {
+	if a.human != nil {
+		a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
+	} else {
+		a.final = s.gate.Review(s.caseOf(a.executed))
+	}
+	s.revised(a.executed, a.final)
+	if len(a.final.Revisions) > 0 && a.final.Decision != gateway.Block {
+		a.executed = a.executed.With(a.final.Args)
+		if a.human != nil { // it is not what they approved
+			a.final.Decision = gateway.Escalate
+		} else {
+			a.from = "supervisor_revised"
+		}
+	}
+	if a.sure = a.human == nil || patterns.Suffices(a.final, a.human.Assurance, 0); !a.sure {
+		a.final.Decision = gateway.Escalate
+	}
+	return s.decided(a)
+}
+
+// execute admits the action as it was ruled and calls the tool.
+func (s *supervision) execute(a *act) *stop {
+	row := s.row(a)
+	row.ArgsHash = ijson.ArgsHash(a.executed.Args)
+	failed := func(stop *stop) *stop {
+		row.StopReason = stop.reason
+		s.trace = append(s.trace, row)
+		return stop.showing(func(r *patterns.Result) { r.Action = a.executed.Row() })
+	}
+	proposal := gateway.Proposal{Tool: a.executed.Name, Args: a.executed.Args, At: s.argsAt(), Attempt: 1}
+	permit, refusal := s.gate.AdmitRuled(proposal, a.final)
+	if refusal != nil {
+		return failed(s.notAdmitted(patterns.PhaseExecution, proposal, refusal))
+	}
+	out, attempts := s.called(s.effect(patterns.PhaseExecution, "calling "+a.executed.Name), permit)
+	for n := 1; isStale(out); n++ {
+		if n == maxStale {
+			a.final = *stuck().Block
+			return s.blocked(a)
+		}
+		if stop := s.again(a); stop != nil {
+			return stop
+		}
+		row, proposal.Args = s.row(a), a.executed.Args
+		if permit, refusal = s.gate.Approved(proposal, a.final); refusal != nil {
+			return failed(s.notAdmitted(patterns.PhaseExecution, proposal, refusal))
+		}
+		out, attempts = s.called(s.effect(patterns.PhaseExecution, "calling "+a.executed.Name), permit)
+	}
+	row.ArgsHash, row.Attempts = permit.Hash(), shownAttempts(attempts)
+	if out.Reason == patterns.ReasonOnceReused {
+		return s.reused(a)
+	}
+	if reason, blocked := isBlocked(out); blocked {
+		a.final = gateway.Ruling{Reason: reason}
+		return s.blocked(a)
+	}
+	if reason := spentReason(out); reason != "" {
+		return s.refusedBy(a, reason)
+	}
+	if out.State != patterns.OK {
+		return failed(stopped(patterns.PhaseExecution, callReason(gateway.ToolFamily, permit, out)))
+	}
+	row.OK = true
+	row.ObservationError, _ = gateway.Reported(out.Output)
+	s.trace = append(s.trace, row)
+	s.remember(a, patterns.Shown(out.Output, out.Bytes))
+	return nil
+}
+
+// closing judges the closing answer as the policy and people left it: it must still be what the pattern declares.
+func (s *supervision) closing(a *act) (reply, *stop) {
+	if s.spec.Answer == nil { // as it is, also with white space around it
+		return reply{text: a.executed.Answer}, nil
+	}
+	r, refusal := s.readAnswer(a.executed.Answer)
+	if refusal == nil {
+		return r, nil
+	}
+	row := s.row(a)
+	row.StopReason = refusal.Reason
+	return reply{}, s.shownAsProposed(a, row, s.refusedAnswer(patterns.PhaseWorker, refusal, a.executed.Answer))
+}
+
+// finish enters the closing answer.
+func (s *supervision) finish(a *act) {
+	row := s.row(a)
+	row.OK = true
+	s.trace = append(s.trace, row)
+	s.remember(a, map[string]any{"status": "final"})
+}
+
+func (s *supervision) remember(a *act, observation any) {
+	done := ActionDone{
+		Step: s.step, Action: a.proposed.Row(), Supervisor: a.reviewed(), Executed: a.executed.Row(),
+		ExecutedFrom: a.from, Observation: observation, Human: a.human,
+	}
+	s.done = append(s.done, done)
+	s.history = append(s.history, done)
+}
+
+// argsAt is where the present action has its arguments in the intent.
+func (s *supervision) argsAt() ijson.Pointer {
+	return s.intentAt().Member("args")
+}
+
+func (s *supervision) result(stop *stop) patterns.Result { return s.end(stop) }
+
+// bounds notes the limits of this kind.
+func (s *supervision) bounds(spent map[string]patterns.Spent) {
+	spent["max_steps"] = patterns.Spent{Limit: float64(s.spec.Budget.MaxSteps), Used: float64(s.step)}
+}
