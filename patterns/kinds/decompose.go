@@ -42,8 +42,8 @@ func Decompose(run patterns.Run, spec patterns.Spec, task patterns.Task) pattern
 	if stop := d.propose(); stop != nil {
 		return d.result(stop)
 	}
-	for i, step := range d.plan {
-		if stop := d.take(i+1, step); stop != nil {
+	for i, planned := range d.plan {
+		if stop := d.take(i+1, planned); stop != nil {
 			return d.result(stop)
 		}
 	}
@@ -101,21 +101,21 @@ func (d *decomposition) read(intent document.Intent) *stop {
 }
 
 // take admits a step, makes its call and keeps what it returned: one trace row whatever happens.
-func (d *decomposition) take(n int, step gateway.Step) *stop {
-	row := StepRow{StepNo: n, StepID: step.ID, Tool: step.Tool, ArgsHash: ijson.ArgsHash(step.Args)}
+func (d *decomposition) take(n int, planned gateway.Step) *stop {
+	row := StepRow{StepNo: n, StepID: planned.ID, Tool: planned.Tool, ArgsHash: ijson.ArgsHash(planned.Args)}
 	failed := func(s *stop) *stop {
 		row.StopReason = s.reason
 		d.trace = append(d.trace, row)
 		return s
 	}
-	proposal := gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1}
-	c, refused := d.through(patterns.PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool), proposal)
+	proposal := gateway.Proposal{Tool: planned.Tool, Args: planned.Args, At: d.argsAt(n), Attempt: 1}
+	c, refused := d.through(patterns.PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), planned.Tool), proposal)
 	if row.HumanApproval = c.human; refused != nil {
 		return failed(refused)
 	}
 	permit, out := c.permit, c.out
 	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
-		step.Args = permit.Proposed()
+		planned.Args = permit.Proposed()
 	}
 	row.Attempts = shownAttempts(c.attempts)
 	if cut := cutReason(out); cut != "" && out.State == patterns.Canceled { // the run was over before the step began
@@ -127,7 +127,7 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 	row.OK = true
 	row.ObservationError, _ = gateway.Reported(out.Output)
 	d.trace = append(d.trace, row)
-	done := StepDone{n, step, patterns.Shown(out.Output, out.Bytes)}
+	done := StepDone{n, planned, patterns.Shown(out.Output, out.Bytes)}
 	d.history = append(d.history, done)
 	d.rows = append(d.rows, done.payload())
 	return nil

@@ -34,8 +34,8 @@ func rehearseSteps(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 		return d.result(stop), nil
 	}
 	var rows []patterns.RehearsedRow
-	for i, step := range d.plan {
-		rows = append(rows, d.rehearsed(patterns.PhaseExecute, strconv.Itoa(i+1), gateway.Proposal{Tool: step.Tool, Args: step.Args, Attempt: 1}))
+	for i, planned := range d.plan {
+		rows = append(rows, rehearsed(d.log, patterns.PhaseExecute, strconv.Itoa(i+1), gateway.Proposal{Tool: planned.Tool, Args: planned.Args, Attempt: 1}))
 	}
 	return d.result(nil), rows
 }
@@ -48,7 +48,7 @@ func rehearseTasks(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 	var rows []patterns.RehearsedRow
 	for i, t := range o.plan {
 		try := o.firstAttempt(i)
-		rows = append(rows, o.beginning(rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal)))
+		rows = append(rows, beginning(o.log, rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal)))
 	}
 	return o.result(nil), rows
 }
@@ -65,7 +65,7 @@ func rehearseRoute(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 	if stop != nil {
 		return r.result(stop), nil
 	}
-	row := r.rehearsed(patterns.PhaseDelegate, "1", gateway.Proposal{Tool: route.Target, Args: route.Args, Attempt: 1})
+	row := rehearsed(r.log, patterns.PhaseDelegate, "1", gateway.Proposal{Tool: route.Target, Args: route.Args, Attempt: 1})
 	result := r.result(nil)
 	result.Route = route.Row()
 	return result, []patterns.RehearsedRow{row}
@@ -77,7 +77,7 @@ func rehearseCall(run patterns.Run, spec patterns.Spec, task patterns.Task) (pat
 	if args == nil {
 		args = map[string]any{}
 	}
-	row := c.rehearsed(patterns.PhaseCall, "1", gateway.Proposal{Tool: spec.Tool, Args: args, Attempt: 1})
+	row := rehearsed(c.log, patterns.PhaseCall, "1", gateway.Proposal{Tool: spec.Tool, Args: args, Attempt: 1})
 	return c.result(nil), []patterns.RehearsedRow{row}
 }
 
@@ -105,28 +105,28 @@ func rehearseActions(run patterns.Run, spec patterns.Spec, task patterns.Task) (
 
 // rehearsedAction is how an action would be judged: by the policy first.
 func (s *supervision) rehearsedAction(a gateway.Action) patterns.RehearsedRow {
-	ruling, step := s.gate.Review(s.caseOf(a)), strconv.Itoa(s.step)
+	ruling, place := s.gate.Review(s.caseOf(a)), strconv.Itoa(s.step)
 	p := gateway.Proposal{Tool: a.Name, Args: a.Args, Attempt: 1}
 	if a.Final {
 		p = gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}}
 	}
-	row := ruledRow(step, p, ruling)
+	row := ruledRow(place, p, ruling)
 	if a.Final || row.Decision == gateway.Block.String() {
 		return row
 	}
 	p.Args = ruling.Args
 	if refusal := s.gate.Countable(p); refusal != nil {
-		return rowOf(step, p, gateway.Permit{}, refusal)
+		return rowOf(place, p, gateway.Permit{}, refusal)
 	}
 	s.gate.Assume(p)
 	return row
 }
 
 // rehearsed is how a call would be judged after those that are assumed. It is assumed too, if it is not blocked.
-func (l *log) rehearsed(phase, step string, p gateway.Proposal) patterns.RehearsedRow {
+func rehearsed(l *log, phase, place string, p gateway.Proposal) patterns.RehearsedRow {
 	p.Weigh = weigh(l.run, phase)
 	permit, refusal := l.gate.Admit(p)
-	row := l.beginning(rowOf(step, p, permit, refusal))
+	row := beginning(l, rowOf(place, p, permit, refusal))
 	if row.Decision == gateway.Block.String() {
 		return row
 	}
@@ -138,7 +138,7 @@ func (l *log) rehearsed(phase, step string, p gateway.Proposal) patterns.Rehears
 }
 
 // beginning is a row that says whether its call would begin a run.
-func (l *log) beginning(row patterns.RehearsedRow) patterns.RehearsedRow {
+func beginning(l *log, row patterns.RehearsedRow) patterns.RehearsedRow {
 	if tool, ok := l.spec.Catalog.Tool(row.Tool); ok {
 		row.Begins = tool.Pattern
 	}
@@ -146,27 +146,27 @@ func (l *log) beginning(row patterns.RehearsedRow) patterns.RehearsedRow {
 }
 
 // rowOf is how the gate judged a call.
-func rowOf(step string, p gateway.Proposal, permit gateway.Permit, refusal *gateway.Stop) patterns.RehearsedRow {
+func rowOf(place string, p gateway.Proposal, permit gateway.Permit, refusal *gateway.Stop) patterns.RehearsedRow {
 	switch {
 	case refusal == nil:
 		v := permit.Verdict()
-		row := because(step, p, v.Decision.String(), v.Reason, v.Because(), v.Passes)
+		row := because(place, p, v.Decision.String(), v.Reason, v.Because(), v.Passes)
 		if v.Decision == gateway.Revise {
 			row.RevisedArgs = permit.Proposed()
 		}
 		return row
 	case refusal.Asks != nil:
-		return ruledRow(step, p, *refusal.Asks)
+		return ruledRow(place, p, *refusal.Asks)
 	case refusal.Block != nil:
-		return ruledRow(step, p, *refusal.Block)
+		return ruledRow(place, p, *refusal.Block)
 	}
-	return because(step, p, gateway.Block.String(), refusal.Reason, gateway.Because{}, 0)
+	return because(place, p, gateway.Block.String(), refusal.Reason, gateway.Because{}, 0)
 }
 
 // ruledRow is how the policy ruled.
-func ruledRow(step string, p gateway.Proposal, r gateway.Ruling) patterns.RehearsedRow {
+func ruledRow(place string, p gateway.Proposal, r gateway.Ruling) patterns.RehearsedRow {
 	j := r.Judgment()
-	row := because(step, p, j.Decision.String(), j.Reason, j.Because(), j.Passes)
+	row := because(place, p, j.Decision.String(), j.Reason, j.Because(), j.Passes)
 	switch {
 	case r.Unknown:
 		row.Decision = patterns.UnknownDecision
@@ -180,9 +180,9 @@ func ruledRow(step string, p gateway.Proposal, r gateway.Ruling) patterns.Rehear
 	return row
 }
 
-func because(step string, p gateway.Proposal, decision, reason string, by gateway.Because, passes int) patterns.RehearsedRow {
+func because(place string, p gateway.Proposal, decision, reason string, by gateway.Because, passes int) patterns.RehearsedRow {
 	row := patterns.RehearsedRow{
-		Step: step, Tool: p.Tool, ArgsHash: ijson.ArgsHash(p.Args), Decision: decision, Rule: by.Rule, Reason: reason, Text: by.Text, Values: by.Values,
+		Step: place, Tool: p.Tool, ArgsHash: ijson.ArgsHash(p.Args), Decision: decision, Rule: by.Rule, Reason: reason, Text: by.Text, Values: by.Values,
 		Passes: passes,
 	}
 	if row.Values == nil {

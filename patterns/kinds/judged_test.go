@@ -147,7 +147,7 @@ func TestJudgedBody(t *testing.T) {
 
 	plan["steps"].([]any)[0] = subtaskNamed("a", "get_manager_profile", map[string]any{"manager_id": 42.0, "note": strings.Repeat("x", 100_000)})
 	r, _ = (&world{}).run(t, spec, patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", plan)})
-	if n := len(ijson.Canonical(r.Judged[0].Body)); n > maxProposal+4096 {
+	if n := len(ijson.Canonical(r.Judged[0].Body)); n > 16<<10+4096 {
 		t.Errorf("a judgment of a large proposal has %d bytes", n)
 	}
 }

@@ -110,6 +110,12 @@ func shape(t *testing.T, r patterns.Result) string {
 	return string(text)
 }
 
+// What the contract says of calls in doubt (spec/patterns.md section 0).
+const (
+	unclearLookups = 5 // after which a person is asked
+	callsOfAnAct   = 8 // at most, of one that may be made again
+)
+
 // A payment whose process ended is settled, and the run then ends as one without a crash.
 func TestInterruptedCallIsSettled(t *testing.T) {
 	did := func(more map[string]any) patterns.Outcome {
@@ -280,8 +286,8 @@ func TestLookUpCutShort(t *testing.T) {
 			}
 			spec.Catalog = c
 			w := &world{script: map[string]patterns.Outcome{"pay#1": lost}, down: 10 * time.Minute, parks: "doubt#1/settle#1"}
-			if r, waits := w.run(t, spec, task); waits == nil || p.made > 0 || len(w.called("paid")) != maxUnclear {
-				t.Errorf("ended with %s after %d payments and %d look-ups, want a person asked after %d look-ups", r.StopReason, p.made, len(w.called("paid")), maxUnclear)
+			if r, waits := w.run(t, spec, task); waits == nil || p.made > 0 || len(w.called("paid")) != unclearLookups {
+				t.Errorf("ended with %s after %d payments and %d look-ups, want a person asked after %d look-ups", r.StopReason, p.made, len(w.called("paid")), unclearLookups)
 			}
 		})
 	}
@@ -326,8 +332,8 @@ func TestTriesHaveAnEnd(t *testing.T) {
 		w.script["doubt#1/settle#"+n] = answered(map[string]any{"happened": false})
 	}
 	r, _ := w.run(t, spec, task)
-	if tries := len(w.called("pay")); tries != maxTries || r.StopReason != "tool_error:pay" || r.Ledger[1].Status != gateway.Failed {
-		t.Errorf("%d tries, then %s and %s, want %d, tool_error:pay and failed", tries, r.StopReason, r.Ledger[1].Status, maxTries)
+	if tries := len(w.called("pay")); tries != callsOfAnAct || r.StopReason != "tool_error:pay" || r.Ledger[1].Status != gateway.Failed {
+		t.Errorf("%d tries, then %s and %s, want %d, tool_error:pay and failed", tries, r.StopReason, r.Ledger[1].Status, callsOfAnAct)
 	}
 }
 
