@@ -3,8 +3,9 @@ package patterns
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"patterngate/gateway"
 	"time"
+
+	"patterngate/gateway"
 )
 
 // MaxDepth is how deep runs nest: a run that nobody's call began, and three below it.

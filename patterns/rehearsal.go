@@ -1,8 +1,9 @@
 package patterns
 
 import (
-	"patterngate/gateway"
 	"slices"
+
+	"patterngate/gateway"
 )
 
 // Rehearsal is what a run would come to as far as that can be said before anything is called: nothing of it is performed or

@@ -2,8 +2,9 @@ package patterns
 
 import (
 	"math"
-	"patterngate/gateway"
 	"time"
+
+	"patterngate/gateway"
 )
 
 // Share is what a run leaves to a child run. The zero Share allows nothing.

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
+
 	"patterngate/gateway"
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
-	"regexp"
-	"slices"
 )
 
 // RemovedWrite is a write of a removed subtask that may have happened. In later runs of the plan, rules see it as in_doubt.

@@ -2,9 +2,10 @@ package patterns
 
 import (
 	"encoding/json"
+	"time"
+
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"time"
 )
 
 // WaitingKind says who or what a run waits for (spec/surface.md section 1).

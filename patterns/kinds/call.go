@@ -4,6 +4,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // CallRow is the trace row of a single call.
@@ -26,50 +27,50 @@ func Call(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Res
 }
 
 func newSingle(run patterns.Run, spec patterns.Spec, task patterns.Task) *single {
-	c := &single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, SplitLoops: true, Calls: []gateway.CallBudget{
+	c := &single{Log: step.Begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, SplitLoops: true, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
-	c.total, c.byCaller = 1, true // its arguments are nobody else's
-	c.soFar = func() patterns.Result { return c.result(nil) }
+	c.Total, c.ByCaller = 1, true // its arguments are nobody else's
+	c.SoFar = func() patterns.Result { return c.result(nil) }
 	return c
 }
 
 // single is the log of one single call.
 type single struct {
-	*log
+	*step.Log
 	observation any
 }
 
 // make admits the call, makes it and keeps what it returned: one trace row whatever happens.
-func (c *single) make() *stop {
-	args := c.task.Args
+func (c *single) make() *step.Stop {
+	args := c.Task.Args
 	if args == nil {
 		args = map[string]any{}
 	}
-	row := CallRow{Tool: c.spec.Tool, ArgsHash: ijson.ArgsHash(args)}
-	failed := func(s *stop) *stop {
-		row.StopReason = s.reason
-		c.trace = append(c.trace, row)
+	row := CallRow{Tool: c.Spec.Tool, ArgsHash: ijson.ArgsHash(args)}
+	failed := func(s *step.Stop) *step.Stop {
+		row.StopReason = s.Reason
+		c.Trace = append(c.Trace, row)
 		return s
 	}
-	made, refused := c.through(patterns.PhaseCall, "calling "+c.spec.Tool, gateway.Proposal{Tool: c.spec.Tool, Args: args, Attempt: 1})
-	if row.HumanApproval = made.human; refused != nil {
+	made, refused := c.Through(patterns.PhaseCall, "calling "+c.Spec.Tool, gateway.Proposal{Tool: c.Spec.Tool, Args: args, Attempt: 1})
+	if row.HumanApproval = made.Human; refused != nil {
 		return failed(refused)
 	}
-	permit, out := made.permit, made.out
-	row.ArgsHash, row.Attempts = permit.Hash(), shownAttempts(made.attempts)
+	permit, out := made.Permit, made.Out
+	row.ArgsHash, row.Attempts = permit.Hash(), step.ShownAttempts(made.Attempts)
 	if out.State != patterns.OK {
-		return failed(stopped(patterns.PhaseCall, callReason(gateway.ToolFamily, permit, out)))
+		return failed(step.Stopped(patterns.PhaseCall, step.CallReason(gateway.ToolFamily, permit, out)))
 	}
 	row.OK = true
 	row.ObservationError, _ = gateway.Reported(out.Output)
-	c.trace = append(c.trace, row)
+	c.Trace = append(c.Trace, row)
 	c.observation = patterns.Shown(out.Output, out.Bytes)
 	return nil
 }
 
-func (c *single) result(s *stop) patterns.Result {
-	r := c.end(s)
+func (c *single) result(s *step.Stop) patterns.Result {
+	r := c.End(s)
 	r.Observation = c.observation
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // payKinds are the patterns with one call of pay, which the policy puts to a person.
@@ -430,9 +431,9 @@ func TestPeoplesTimeIsNobodysTime(t *testing.T) {
 
 func TestRestedBy(t *testing.T) {
 	at := func(s int) time.Time { return begun.Add(time.Duration(s) * time.Second) }
-	spans := []span{{at(10), at(20)}, {at(0), at(5)}, {at(12), at(25)}, {at(13), at(14)}, {at(30), at(29)}}
+	spans := []step.Span{{Since: at(10), Until: at(20)}, {Since: at(0), Until: at(5)}, {Since: at(12), Until: at(25)}, {Since: at(13), Until: at(14)}, {Since: at(30), Until: at(29)}}
 	for s, want := range map[int]time.Duration{0: 0, 4: 0, 5: 5, 19: 6, 20: 15, 25: 20, 99: 20} {
-		if got := restedBy(spans, at(s)); got != want*time.Second {
+		if got := step.RestedBy(spans, at(s)); got != want*time.Second {
 			t.Errorf("restedBy(%d s) = %v, want %v", s, got, want*time.Second)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // StepRow is a trace row of task decomposition: one step that was tried.
@@ -50,96 +51,96 @@ func Decompose(run patterns.Run, spec patterns.Spec, task patterns.Task) pattern
 	if !task.Finalize {
 		return d.result(nil)
 	}
-	answer, stop := d.answer(map[string]any{"goal": task.Goal, "history": d.rows})
+	answer, stop := d.Answer(map[string]any{"goal": task.Goal, "history": d.rows})
 	if stop != nil {
 		return d.result(stop)
 	}
-	return withAnswer(d.result(nil), answer)
+	return step.WithAnswer(d.result(nil), answer)
 }
 
 func newDecomposition(run patterns.Run, spec patterns.Spec, task patterns.Task) *decomposition {
-	d := &decomposition{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+	d := &decomposition{Log: step.Begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
-	d.soFar = func() patterns.Result { return d.result(nil) }
-	d.limits, d.planned = d.bounds, d.calls
+	d.SoFar = func() patterns.Result { return d.result(nil) }
+	d.Limits, d.Planned = d.bounds, d.calls
 	return d
 }
 
 // decomposition is the log of one task decomposition.
 type decomposition struct {
-	*log
+	*step.Log
 	plan []gateway.Step
 	rows []any // history for the payload
 }
 
 // propose gets a plan and has it judged whole.
-func (d *decomposition) propose() *stop {
-	budget := d.spec.Budget
+func (d *decomposition) propose() *step.Stop {
+	budget := d.Spec.Budget
 	d.rows = []any{}
-	return d.accepted(patterns.Question{
-		Ask: patterns.AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, Least: max(1, budget.MinPlanSteps), Payload: map[string]any{
-			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": d.spec.Offered(d.tools),
+	return d.Accepted(patterns.Question{
+		Ask: patterns.AskPlan, Prompt: d.Spec.Prompts.Decide, Tools: d.Tools, Least: max(1, budget.MinPlanSteps), Payload: map[string]any{
+			"goal": d.Task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": d.Spec.Offered(d.Tools),
 		},
-	}, d.proposing(patterns.PhasePlan), d.read)
+	}, d.Proposing(patterns.PhasePlan), d.read)
 }
 
 // read has a plan judged whole.
-func (d *decomposition) read(intent document.Intent) *stop {
-	budget := d.spec.Budget
-	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.spec.Policy})
+func (d *decomposition) read(intent document.Intent) *step.Stop {
+	budget := d.Spec.Budget
+	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.Spec.Policy})
 	if refusal != nil {
-		return d.refused(patterns.PhasePlan, "raw_plan", refusal, intent.Raw())
+		return d.Refused(patterns.PhasePlan, "raw_plan", refusal, intent.Raw())
 	}
-	d.plan, d.filled, d.total = plan.Steps, plan.Filled, len(plan.Steps)
+	d.plan, d.Filled, d.Total = plan.Steps, plan.Filled, len(plan.Steps)
 	if !budget.MaxExecuteSteps.Allows(len(d.plan)) {
-		d.judged = append(d.judged, judged(patterns.PhaseExecute, "plan", intent.Raw(), refusedDecision, "max_execute_steps"))
-		return stopped(patterns.PhaseExecute, "max_execute_steps")
+		d.NewJudged = append(d.NewJudged, step.NewJudged(patterns.PhaseExecute, "plan", intent.Raw(), step.RefusedDecision, "max_execute_steps"))
+		return step.Stopped(patterns.PhaseExecute, "max_execute_steps")
 	}
-	d.say(fmt.Sprintf("plan: %d steps accepted", len(d.plan)))
+	d.Say(fmt.Sprintf("plan: %d steps accepted", len(d.plan)))
 	return nil
 }
 
 // take admits a step, makes its call and keeps what it returned: one trace row whatever happens.
-func (d *decomposition) take(n int, planned gateway.Step) *stop {
+func (d *decomposition) take(n int, planned gateway.Step) *step.Stop {
 	row := StepRow{StepNo: n, StepID: planned.ID, Tool: planned.Tool, ArgsHash: ijson.ArgsHash(planned.Args)}
-	failed := func(s *stop) *stop {
-		row.StopReason = s.reason
-		d.trace = append(d.trace, row)
+	failed := func(s *step.Stop) *step.Stop {
+		row.StopReason = s.Reason
+		d.Trace = append(d.Trace, row)
 		return s
 	}
 	proposal := gateway.Proposal{Tool: planned.Tool, Args: planned.Args, At: d.argsAt(n), Attempt: 1}
-	c, refused := d.through(patterns.PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), planned.Tool), proposal)
-	if row.HumanApproval = c.human; refused != nil {
+	c, refused := d.Through(patterns.PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), planned.Tool), proposal)
+	if row.HumanApproval = c.Human; refused != nil {
 		return failed(refused)
 	}
-	permit, out := c.permit, c.out
-	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
+	permit, out := c.Permit, c.Out
+	if row.ArgsHash = permit.Hash(); c.Human != nil { // who was asked may have changed them
 		planned.Args = permit.Proposed()
 	}
-	row.Attempts = shownAttempts(c.attempts)
-	if cut := cutReason(out); cut != "" && out.State == patterns.Canceled { // the run was over before the step began
-		return stopped(patterns.PhaseExecute, cut)
+	row.Attempts = step.ShownAttempts(c.Attempts)
+	if cut := step.CutReason(out); cut != "" && out.State == patterns.Canceled { // the run was over before the step began
+		return step.Stopped(patterns.PhaseExecute, cut)
 	}
 	if out.State != patterns.OK {
-		return failed(stopped(patterns.PhaseExecute, callReason(gateway.ToolFamily, permit, out)))
+		return failed(step.Stopped(patterns.PhaseExecute, step.CallReason(gateway.ToolFamily, permit, out)))
 	}
 	row.OK = true
 	row.ObservationError, _ = gateway.Reported(out.Output)
-	d.trace = append(d.trace, row)
+	d.Trace = append(d.Trace, row)
 	done := StepDone{n, planned, patterns.Shown(out.Output, out.Bytes)}
-	d.history = append(d.history, done)
+	d.History = append(d.History, done)
 	d.rows = append(d.rows, done.payload())
 	return nil
 }
 
 // argsAt is where step n has its arguments in the intent.
 func (d *decomposition) argsAt(n int) ijson.Pointer {
-	return d.intentAt().Member("steps").Index(n - 1).Member("args")
+	return d.IntentAt().Member("steps").Index(n - 1).Member("args")
 }
 
-func (d *decomposition) result(s *stop) patterns.Result {
-	result := d.end(s)
+func (d *decomposition) result(s *step.Stop) patterns.Result {
+	result := d.End(s)
 	if d.plan != nil {
 		result.Plan = d.plan
 	}
@@ -148,8 +149,8 @@ func (d *decomposition) result(s *stop) patterns.Result {
 
 // bounds notes the limits of this kind.
 func (d *decomposition) bounds(spent map[string]patterns.Spent) {
-	spent["max_plan_steps"] = patterns.Spent{Limit: float64(d.spec.Budget.MaxPlanSteps), Used: float64(len(d.plan))}
-	limited(spent, "max_execute_steps", d.spec.Budget.MaxExecuteSteps, len(d.history))
+	spent["max_plan_steps"] = patterns.Spent{Limit: float64(d.Spec.Budget.MaxPlanSteps), Used: float64(len(d.plan))}
+	step.Limited(spent, "max_execute_steps", d.Spec.Budget.MaxExecuteSteps, len(d.History))
 }
 
 // calls are the plan for rules.
@@ -157,7 +158,7 @@ func (d *decomposition) calls() []gateway.PlannedCall {
 	list := make([]gateway.PlannedCall, len(d.plan))
 	for i, s := range d.plan {
 		status := patterns.SubtaskPending
-		if i < len(d.history) {
+		if i < len(d.History) {
 			status = patterns.SubtaskCompleted
 		}
 		list[i] = gateway.PlannedCall{ID: s.ID, Tool: s.Tool, Status: string(status), Args: s.Args}

@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // attempt is one try of a task: a permit for it, or why there is none.
@@ -28,7 +29,7 @@ type ending struct {
 	row      patterns.TaskRow
 	returned any // of a task that is done, whole
 	problems []document.Problem
-	calls    []made
+	calls    []step.Made
 	judged   []patterns.Judged // retries that the gate refused
 	cut      string            // why the run's own end ended it
 	taken    int               // dispatches it took
@@ -38,7 +39,7 @@ type ending struct {
 
 	stale    int                     // how often the newest attempt was not made as what it was let through by did not hold any more
 	human    *patterns.HumanApproval // what a person decided; nil: nobody was asked
-	took     []span                  // of people's time
+	took     []step.Span             // of people's time
 	rested   time.Duration           // the deadline moves by this besides
 	late     bool                    // no time is left for the attempt that the tool declares
 	paused   bool                    // the pause before that was made
@@ -49,15 +50,15 @@ type ending struct {
 // dispatch runs the tasks, at most max_parallel at once, and collects how they ended in the plan's order.
 func (o *orchestration) dispatch() {
 	first := o.firstAttempts()
-	o.soFar = func() patterns.Result { return o.result(nil) }
-	ends := patterns.Each(o.run, "task", first, o.spec.Budget.MaxParallel, o.work)
+	o.SoFar = func() patterns.Result { return o.result(nil) }
+	ends := patterns.Each(o.Run, "task", first, o.Spec.Budget.MaxParallel, o.work)
 	o.restAll()
 	o.settleAll(ends)
 	cut, why := 0, ""
 	for i, end := range ends {
 		// While as many earlier tasks ran as may, this one waited; at the deadline it was never called, so nobody
 		// knows what the call would have been refused for.
-		if cut >= o.spec.Budget.MaxParallel && first[i].refusal != nil && !first[i].spent {
+		if cut >= o.Spec.Budget.MaxParallel && first[i].refusal != nil && !first[i].spent {
 			end = ending{row: end.row, cut: why, taken: end.taken}.failed(0, why)
 		}
 		if end.cut != "" {
@@ -75,14 +76,14 @@ func (o *orchestration) firstAttempts() []attempt {
 	for i := range o.plan {
 		first[i] = o.firstAttempt(i)
 		if j := first[i].judged; j != nil {
-			o.judged = append(o.judged, *j)
+			o.NewJudged = append(o.NewJudged, *j)
 		}
 	}
 	for i := range first {
 		if first[i].refusal == nil || first[i].refusal.Asks != nil {
-			first[i].effect = o.effect(patterns.PhaseDispatch, o.plan[i].Worker)
-			first[i].effect.Timeout, first[i].effect.Retried, first[i].effect.Untimed = o.spec.Budget.TaskTimeout, true, o.untimed()
-			first[i].effect.Share, first[i].effect.SoFar = o.share(i), func() patterns.Result { return o.soFar() }
+			first[i].effect = o.Effect(patterns.PhaseDispatch, o.plan[i].Worker)
+			first[i].effect.Timeout, first[i].effect.Retried, first[i].effect.Untimed = o.Spec.Budget.TaskTimeout, true, o.untimed()
+			first[i].effect.Share, first[i].effect.SoFar = o.share(i), func() patterns.Result { return o.SoFar() }
 		}
 	}
 	return first
@@ -92,13 +93,13 @@ func (o *orchestration) firstAttempts() []attempt {
 func (o *orchestration) firstAttempt(i int) attempt {
 	spent := ""
 	switch {
-	case !o.spec.Budget.MaxDispatches.Allows(i + 1):
+	case !o.Spec.Budget.MaxDispatches.Allows(i + 1):
 		spent = "max_dispatches"
-	case !o.spec.Budget.MaxToolCalls.Allows(i + 1):
+	case !o.Spec.Budget.MaxToolCalls.Allows(i + 1):
 		spent = "max_tool_calls"
 	default:
 		p := o.proposal(i, 1, "")
-		p.Weigh = weigh(o.run, patterns.PhaseDispatch)
+		p.Weigh = step.Weigh(o.Run, patterns.PhaseDispatch)
 		try := o.admit(p)
 		o.reserve(i, try)
 		return try
@@ -108,7 +109,7 @@ func (o *orchestration) firstAttempt(i int) attempt {
 
 func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
 	if a.refusal = refusal; refusal.Asks == nil { // else what the person says is told
-		j := barred(patterns.PhaseDispatch, p, refusal)
+		j := step.Barred(patterns.PhaseDispatch, p, refusal)
 		a.judged = &j
 	}
 	return a
@@ -116,7 +117,7 @@ func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
 
 // admit asks the gate.
 func (o *orchestration) admit(p gateway.Proposal) attempt {
-	permit, refusal := o.gate.Admit(p)
+	permit, refusal := o.Gate.Admit(p)
 	if refusal != nil {
 		return attempt{n: p.Attempt}.refused(p, refusal)
 	}
@@ -128,10 +129,10 @@ func (o *orchestration) admit(p gateway.Proposal) attempt {
 func (o *orchestration) reserve(i int, try attempt) {
 	switch p := o.proposal(i, try.n, ""); {
 	case try.refusal == nil:
-		o.gate.ReserveIn(p.Slot, try.permit)
+		o.Gate.ReserveIn(p.Slot, try.permit)
 	case try.refusal.Asks != nil:
 		p.Args = try.refusal.Asks.Args
-		o.gate.ReserveAsked(p.Slot, p)
+		o.Gate.ReserveAsked(p.Slot, p)
 	}
 }
 
@@ -147,8 +148,8 @@ func (e ending) judging() ending {
 func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 	t := o.plan[i]
 	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Again: n > 1, Of: of, Slot: "task#" + strconv.Itoa(i+1)}
-	if tool, ok := o.spec.Catalog.Tool(t.Worker); ok && o.spec.SetsRequestID(tool) {
-		p.Inject = map[string]any{patterns.RequestIDArgument: o.run.ID()}
+	if tool, ok := o.Spec.Catalog.Tool(t.Worker); ok && o.Spec.SetsRequestID(tool) {
+		p.Inject = map[string]any{patterns.RequestIDArgument: o.Run.ID()}
 	}
 	return p
 }
@@ -157,8 +158,8 @@ func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 func (o *orchestration) work(branch patterns.Run, i int, first attempt) ending {
 	t := o.plan[i]
 	rested := time.Duration(0)
-	if o.task.Earlier {
-		rested = restedBy(o.people, branch.Now()) // while this one waited for its turn
+	if o.Task.Earlier {
+		rested = step.RestedBy(o.people, branch.Now()) // while this one waited for its turn
 	}
 	first.effect.Deadline = first.effect.Deadline.Add(rested)
 	hash := first.permit.Hash()
@@ -179,7 +180,7 @@ func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending 
 		}
 		if try.refusal != nil && try.refusal.Asks != nil {
 			if reason := o.asked(branch, i, &end); reason != "" {
-				if endsRun(reason) {
+				if step.EndsRun(reason) {
 					end.cut = reason
 				}
 				return end.failed(try.n, reason).unmade()
@@ -193,17 +194,17 @@ func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending 
 		if end.isOther(try.permit) {
 			return o.unrepeated(i, end)
 		}
-		if reason := paused(branch, try.effect, try.permit, try.pause); reason != "" {
-			end.cut = cutReason(patterns.Outcome{State: patterns.Canceled, Reason: reason})
+		if reason := step.PauseFor(branch, try.effect, try.permit, try.pause); reason != "" {
+			end.cut = step.CutReason(patterns.Outcome{State: patterns.Canceled, Reason: reason})
 			return end.failed(try.n-1, end.cut).unmade()
 		}
 		out := patterns.CallTool(branch, try.effect, try.permit)
-		if isStale(out) {
+		if step.IsStale(out) {
 			end = o.rejudged(branch, i, end)
 			continue
 		}
 		out = end.sameAct(out)
-		end.calls = append(end.calls, made{try.permit, out})
+		end.calls = append(end.calls, step.Made{Permit: try.permit, Out: out})
 		if end = o.timed(branch, end, out); end.cut != "" {
 			return end.failed(try.n, end.cut).unmade()
 		}
@@ -229,35 +230,35 @@ func (o *orchestration) asked(branch patterns.Run, i int, end *ending) (reason s
 	ruling := *try.refusal.Asks
 	if end.agreed != nil {
 		call.Args = end.agreed
-		ruling = o.gate.ReviewApproved(call.Case(), end.approval)
+		ruling = o.Gate.ReviewApproved(call.Case(), end.approval)
 		if !patterns.Suffices(ruling, end.human.GivenWith(), 0) {
 			ruling.Decision = gateway.Escalate
 		}
 	}
-	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
-	seen.said, seen.judged, seen.deadline = try.effect.Said, try.effect.Judged, o.deadline.Add(end.rested)
-	c := consent{log: &seen, run: branch, phase: patterns.PhaseDispatch, call: call, took: end.took, untimed: o.untimed()}
-	permit, refusal, reason := c.obtain(ruling)
-	o.people = append(o.people, c.took[len(end.took):]...)
-	if end.took = c.took; c.human != nil {
-		end.human = c.human
+	seen := *o.Log // the log is the parent's: what a branch says or is told must not depend on who is faster
+	seen.Said, seen.NewJudged, seen.Deadline = try.effect.Said, try.effect.Judged, o.Deadline.Add(end.rested)
+	c := step.Consent{Log: &seen, Run: branch, Phase: patterns.PhaseDispatch, Call: call, Took: end.took, Untimed: o.untimed()}
+	permit, refusal, reason := c.Obtain(ruling)
+	o.people = append(o.people, c.Took[len(end.took):]...)
+	if end.took = c.Took; c.Human != nil {
+		end.human = c.Human
 	}
-	if try.effect.Said, try.effect.Judged = seen.said, seen.judged; reason != "" { // there is no call for them to go with
-		end.judged, try.effect.Judged = append(end.judged, seen.judged...), nil
+	if try.effect.Said, try.effect.Judged = seen.Said, seen.NewJudged; reason != "" { // there is no call for them to go with
+		end.judged, try.effect.Judged = append(end.judged, seen.NewJudged...), nil
 	}
 	try.effect.Deadline = o.deadlineOf(*end)
 	if refusal != nil {
-		end.problems, end.judged = refusal.Problems, append(end.judged, barred(patterns.PhaseDispatch, c.call, refusal))
+		end.problems, end.judged = refusal.Problems, append(end.judged, step.Barred(patterns.PhaseDispatch, c.Call, refusal))
 	}
 	try.permit, try.refusal = permit, nil
 	if reason != "" {
 		if end.newest() == nil { // it does not happen
-			o.gate.ReleaseIn(call.Slot)
+			o.Gate.ReleaseIn(call.Slot)
 		}
 		return reason
 	}
-	o.gate.ReserveIn(call.Slot, permit)
-	end.agreed, end.approval, end.row.ArgsHash = c.call.Args, permit.Approval(), permit.Hash()
+	o.Gate.ReserveIn(call.Slot, permit)
+	end.agreed, end.approval, end.row.ArgsHash = c.Call.Args, permit.Approval(), permit.Hash()
 	return ""
 }
 
@@ -269,7 +270,7 @@ func (e ending) failed(attempts int, reason string) ending {
 // mayHaveActed reports whether nobody knows what became of the newest attempt that was made.
 func (e ending) mayHaveActed() bool {
 	c := e.newest()
-	return c != nil && mayHaveActed(c.permit, c.out)
+	return c != nil && step.MayHaveActed(c.Permit, c.Out)
 }
 
 // with ends a task by an outcome that is no time-out.
@@ -282,24 +283,24 @@ func (e ending) with(n int, p gateway.Permit, out patterns.Outcome) ending {
 		}
 		e.row.Status, e.row.Observation, e.returned = "done", patterns.Shown(out.Output, out.Bytes), out.Output
 		return e.failed(n, "")
-	case cutReason(out) != "":
-		e.cut, e.row.InDoubt = cutReason(out), e.mayHaveActed()
+	case step.CutReason(out) != "":
+		e.cut, e.row.InDoubt = step.CutReason(out), e.mayHaveActed()
 		if out.State == patterns.Canceled {
 			n--
 		}
 		return e.failed(n, e.cut)
 	case out.Reason == patterns.ReasonOnceReused:
 		e.taken = n - 1
-		return e.failed(n, callReason(gateway.WorkerFamily, p, out))
+		return e.failed(n, step.CallReason(gateway.WorkerFamily, p, out))
 	case out.State == patterns.Canceled && e.try.last != nil: // no room is left for what the tool asked
 		e.taken, out = n-1, *e.try.last
-		e.row.InDoubt = mayHaveActed(p, out)
-		return e.failed(n-1, callReason(gateway.WorkerFamily, p, out))
+		e.row.InDoubt = step.MayHaveActed(p, out)
+		return e.failed(n-1, step.CallReason(gateway.WorkerFamily, p, out))
 	case out.State == patterns.Canceled: // a quota: the attempt was refused, and counts, though it took no dispatch
 		e.taken = n - 1
 		return e.failed(n, out.Reason)
 	}
-	e.row.ObservationError = stoppedBelow(out)
-	e.row.InDoubt = interrupted(out) || out.Reason == patterns.ReasonBrokenReply && mayHaveActed(p, out)
-	return e.failed(n, callReason(gateway.WorkerFamily, p, out))
+	e.row.ObservationError = step.StoppedBelow(out)
+	e.row.InDoubt = step.Interrupted(out) || out.Reason == patterns.ReasonBrokenReply && step.MayHaveActed(p, out)
+	return e.failed(n, step.CallReason(gateway.WorkerFamily, p, out))
 }

@@ -9,13 +9,14 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // beside is a task's call as it is judged while others run: which of them is faster does not stand in the code, so that what was
 // judged stands in the record.
 func (o *orchestration) beside(branch patterns.Run, i, n int, of string) gateway.Proposal {
 	p := o.proposal(i, n, of)
-	p.Weigh, p.Unordered = weigh(branch, patterns.PhaseDispatch), true
+	p.Weigh, p.Unordered = step.Weigh(branch, patterns.PhaseDispatch), true
 	return p
 }
 
@@ -23,26 +24,26 @@ func (o *orchestration) beside(branch patterns.Run, i, n int, of string) gateway
 func (o *orchestration) rejudged(branch patterns.Run, i int, end ending) ending {
 	try, call := &end.try, o.beside(branch, i, end.try.n, end.act())
 	try.effect.Said, try.effect.Judged = nil, nil
-	if end.stale++; end.stale == maxStale {
-		*try = try.refused(call, stuck())
+	if end.stale++; end.stale == step.MaxStale {
+		*try = try.refused(call, step.Stuck())
 		return end.judging()
 	}
-	permit, refusal := o.gate.Rejudge(call, try.permit, end.human.GivenWith())
+	permit, refusal := o.Gate.Rejudge(call, try.permit, end.human.GivenWith())
 	if try.permit = permit; refusal != nil {
 		*try = try.refused(call, refusal)
 		return end.judging()
 	}
-	o.gate.ReserveIn(call.Slot, permit)
+	o.Gate.ReserveIn(call.Slot, permit)
 	return end
 }
 
 // after ends a task by the outcome of its newest attempt, or makes ready for another.
 func (o *orchestration) after(branch patterns.Run, i int, end ending, out patterns.Outcome) (_ ending, more bool) {
 	n, permit := end.try.n, end.try.permit
-	pause, byTool := pauseBefore(permit, out, n, leastTries(out))
+	pause, byTool := step.PauseBefore(permit, out, n, step.LeastTries(out))
 	switch more := o.retries(permit, out, n); {
 	case !more && !byTool && out.Reason == patterns.ReasonTimeout:
-		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
+		end.row.InDoubt = step.MayHaveActed(permit, out) && !permit.Repeatable()
 		return end.failed(n, "task_timeout"), false
 	case !more && !byTool, end.late:
 		return end.with(n, permit, out), false
@@ -53,7 +54,7 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 	}
 	next := o.admit(o.beside(branch, i, n+1, end.act()))
 	if next.refusal == nil {
-		o.gate.ReserveIn(o.proposal(i, n+1, "").Slot, next.permit)
+		o.Gate.ReserveIn(o.proposal(i, n+1, "").Slot, next.permit)
 	}
 	if next.pause = pause; byTool {
 		next.last = &out
@@ -64,7 +65,7 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
-	next.effect.Of, next.effect.Doubt = end.act(), doubtOf(permit, out)
+	next.effect.Of, next.effect.Doubt = end.act(), step.DoubtOf(permit, out)
 	if share := next.effect.Share; share != nil {
 		left := share.Less(out)
 		next.effect.Share = &left
@@ -80,23 +81,23 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 func (o *orchestration) timed(branch patterns.Run, end ending, out patterns.Outcome) ending {
 	try := end.try
 	end.late, end.paused = false, false
-	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
+	pause, byTool := step.PauseBefore(try.permit, out, try.n, step.LeastTries(out))
 	switch {
 	case !byTool, o.retries(try.permit, out, try.n):
 		return end
-	case o.task.Earlier:
-		end.late = !inTime(try.effect, branch, pause)
+	case o.Task.Earlier:
+		end.late = !step.InTime(try.effect, branch, pause)
 		return end
 	}
-	e := pauseOf(try.effect, try.permit)
-	if e.Deadline, e.InTime = o.deadlineOf(end), true; inTime(e, branch, pause) {
+	e := step.PauseOf(try.effect, try.permit)
+	if e.Deadline, e.InTime = o.deadlineOf(end), true; step.InTime(e, branch, pause) {
 		return end
 	}
 	switch rested := patterns.Pause(branch, e, pause); {
 	case rested.State == patterns.OK:
 		end.paused = true
-	case cutReason(rested) != "":
-		end.cut = cutReason(rested)
+	case step.CutReason(rested) != "":
+		end.cut = step.CutReason(rested)
 	default:
 		end.late = true
 	}
@@ -105,24 +106,24 @@ func (o *orchestration) timed(branch patterns.Run, end ending, out patterns.Outc
 
 // deadlineOf is the deadline of a task's next effect by what people took for the task itself, see [patterns.Effect.Untimed].
 func (o *orchestration) deadlineOf(end ending) time.Time {
-	return o.deadline.Add(end.rested + length(end.took))
+	return o.Deadline.Add(end.rested + step.TotalOf(end.took))
 }
 
 // untimed is the run's deadline if nobody had been waited for.
 func (o *orchestration) untimed() time.Time {
-	if o.task.Earlier {
+	if o.Task.Earlier {
 		return time.Time{}
 	}
-	return o.start.Add(o.spec.Budget.MaxTime)
+	return o.Start.Add(o.Spec.Budget.MaxTime)
 }
 
 // restAll adds what people took for tasks so far to the run's deadline, in the order of time: none of it is lost then.
 func (o *orchestration) restAll() {
-	if o.task.Earlier {
+	if o.Task.Earlier {
 		return
 	}
-	for _, s := range slices.SortedFunc(slices.Values(o.people), func(a, b span) int { return a.since.Compare(b.since) }) {
-		o.rest(s.since, s.until)
+	for _, s := range slices.SortedFunc(slices.Values(o.people), func(a, b step.Span) int { return a.Since.Compare(b.Since) }) {
+		o.Rest(s.Since, s.Until)
 	}
 }
 
@@ -139,18 +140,18 @@ func whyAgain(out patterns.Outcome) string {
 
 // retries reports whether the task's own retries have another attempt follow.
 func (o *orchestration) retries(p gateway.Permit, out patterns.Outcome, n int) bool {
-	return out.Reason == patterns.ReasonTimeout && p.Repeatable() && n <= o.spec.Budget.MaxRetriesPerTask
+	return out.Reason == patterns.ReasonTimeout && p.Repeatable() && n <= o.Spec.Budget.MaxRetriesPerTask
 }
 
 // isOpen reports whether a call is to be settled: it may have acted, and is not made again.
 func (o *orchestration) isOpen(end ending, out patterns.Outcome) bool {
 	try := end.try
-	if interrupted(out) || isLate(try.permit, out) {
+	if step.Interrupted(out) || step.IsLate(try.permit, out) {
 		return true
 	}
-	_, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
+	_, byTool := step.PauseBefore(try.permit, out, try.n, step.LeastTries(out))
 	again := o.retries(try.permit, out, try.n) || byTool && !end.late
-	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
+	return step.LeavesDoubt(try.permit, out) && !again && !step.OwnRetries(try.permit, out)
 }
 
 // sameAct gives further attempts at a call that changes something the first one's name: they are one act.
@@ -158,7 +159,7 @@ func (e ending) sameAct(out patterns.Outcome) patterns.Outcome {
 	if len(e.calls) == 0 || e.try.permit.Effect() == catalog.Read || out.State == patterns.Canceled {
 		return out
 	}
-	return out.As(e.calls[0].out)
+	return out.As(e.calls[0].Out)
 }
 
 // retryQuotas are what a retry takes: one of the dispatches, and calls, that the first attempts left.
@@ -167,7 +168,7 @@ func (o *orchestration) retryQuotas() []patterns.Quota {
 	for _, q := range []struct {
 		name  string
 		limit gateway.Limit
-	}{{"max_dispatches", o.spec.Budget.MaxDispatches}, {"max_tool_calls", o.spec.Budget.MaxToolCalls}} {
+	}{{"max_dispatches", o.Spec.Budget.MaxDispatches}, {"max_tool_calls", o.Spec.Budget.MaxToolCalls}} {
 		if q.limit.Named() {
 			quotas = append(quotas, patterns.Quota{Name: q.name, Limit: max(0, int(q.limit)-len(o.plan))})
 		}
@@ -184,23 +185,23 @@ func (e ending) act() string {
 	if len(e.calls) == 0 {
 		return ""
 	}
-	return e.calls[0].out.Key
+	return e.calls[0].Out.Key
 }
 
 // isOther reports whether an attempt has other arguments than the one before: then it is another act, and the first may have
 // happened.
 func (e ending) isOther(p gateway.Permit) bool {
 	n := len(e.calls)
-	return n > 0 && !ijson.Equal(p.Args(), e.calls[n-1].permit.Args())
+	return n > 0 && !ijson.Equal(p.Args(), e.calls[n-1].Permit.Args())
 }
 
 // unrepeated ends a task by its newest call, as the attempt after it would be another act. It is that call which may have happened.
 func (o *orchestration) unrepeated(i int, end ending) ending {
 	n, c := end.try.n, end.calls[len(end.calls)-1]
-	o.gate.ReserveIn(o.proposal(i, n, "").Slot, c.permit)
-	end.row.ArgsHash, end.taken = c.permit.Hash(), n-1
-	if c.out.Reason == patterns.ReasonTimeout {
+	o.Gate.ReserveIn(o.proposal(i, n, "").Slot, c.Permit)
+	end.row.ArgsHash, end.taken = c.Permit.Hash(), n-1
+	if c.Out.Reason == patterns.ReasonTimeout {
 		return end.failed(n-1, "task_timeout").unmade()
 	}
-	return end.with(n-1, c.permit, c.out).unmade()
+	return end.with(n-1, c.Permit, c.Out).unmade()
 }

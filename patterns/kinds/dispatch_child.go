@@ -19,14 +19,14 @@ func (o *orchestration) shares() (n int, each patterns.Share) {
 			n++
 		}
 	}
-	left := o.left()
-	left.Calls = patterns.Rest(o.spec.Budget.MaxToolCalls, len(o.plan)) // the tasks' own
+	left := o.ShareLeft()
+	left.Calls = patterns.Rest(o.Spec.Budget.MaxToolCalls, len(o.plan)) // the tasks' own
 	return n, left.Among(n)
 }
 
 // isPattern reports whether a task's worker is a pattern.
 func (o *orchestration) isPattern(i int) bool {
-	tool, _ := o.spec.Catalog.Tool(o.plan[i].Worker)
+	tool, _ := o.Spec.Catalog.Tool(o.plan[i].Worker)
 	return tool.Pattern != ""
 }
 
@@ -34,8 +34,8 @@ func (o *orchestration) isPattern(i int) bool {
 func (e ending) child() string {
 	id := ""
 	for _, c := range e.calls {
-		if c.out.Child != "" {
-			id = c.out.Child
+		if c.Out.Child != "" {
+			id = c.Out.Child
 		}
 	}
 	return id

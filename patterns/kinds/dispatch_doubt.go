@@ -5,12 +5,13 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // newest is the newest attempt that was made; nil: none was.
-func (e ending) newest() *made {
+func (e ending) newest() *step.Made {
 	for i := range slices.Backward(e.calls) {
-		if e.calls[i].out.State != patterns.Canceled {
+		if e.calls[i].Out.State != patterns.Canceled {
 			return &e.calls[i]
 		}
 	}
@@ -21,19 +22,19 @@ func (e ending) newest() *made {
 // the same, and no other follows.
 func (e ending) unmade() ending {
 	c := e.newest()
-	if c == nil || !mayHaveActed(c.permit, c.out) {
+	if c == nil || !step.MayHaveActed(c.Permit, c.Out) {
 		return e
 	}
 	e.row.InDoubt = true
 	switch e.cut {
 	case "":
-		e.open = leavesDoubt(c.permit, c.out) && !ownRetries(c.permit, c.out)
+		e.open = step.LeavesDoubt(c.Permit, c.Out) && !step.OwnRetries(c.Permit, c.Out)
 	case "max_seconds":
-		c.out = endedBy(c.out, patterns.ReasonDeadline)
+		c.Out = step.EndedBy(c.Out, patterns.ReasonDeadline)
 	case patterns.ReasonKillSwitch:
-		c.out = endedBy(c.out, patterns.ReasonKillSwitch)
+		c.Out = step.EndedBy(c.Out, patterns.ReasonKillSwitch)
 	}
-	e.open = e.open || isLate(c.permit, c.out)
+	e.open = e.open || step.IsLate(c.Permit, c.Out)
 	e.over = e.open
 	return e
 }
@@ -44,18 +45,18 @@ func (e ending) foundOut(p gateway.Permit, out patterns.Outcome) ending {
 	e.row.InDoubt = e.mayHaveActed()
 	n := 0
 	for _, c := range e.calls {
-		if c.out.State != patterns.Canceled {
+		if c.Out.State != patterns.Canceled {
 			n++
 		}
 	}
-	doubted := e.try.last != nil && e.row.StopReason == callReason(gateway.WorkerFamily, p, *e.try.last)
+	doubted := e.try.last != nil && e.row.StopReason == step.CallReason(gateway.WorkerFamily, p, *e.try.last)
 	switch {
 	case e.cut != "":
 		return e
 	case out.State == patterns.OK:
 		e.problems = nil
 		return e.with(n, p, out)
-	case doubted, cutReason(out) != "":
+	case doubted, step.CutReason(out) != "":
 		return e.with(n, p, out)
 	}
 	return e
@@ -67,32 +68,32 @@ func (o *orchestration) settleAll(ends []ending) {
 	if !slices.ContainsFunc(ends, func(e ending) bool { return e.open }) {
 		return
 	}
-	o.soFar = func() patterns.Result { return o.resultOf(ends) }
+	o.SoFar = func() patterns.Result { return o.resultOf(ends) }
 	for i := range ends {
 		for _, c := range ends[i].calls { // a doubt of one task counts while another is settled
-			o.note(c.permit, c.out)
+			o.Note(c.Permit, c.Out)
 		}
 	}
 	for i := range ends {
 		for end := &ends[i]; end.open; {
 			newest := end.newest()
-			known, out := o.found(*newest, end.try.effect, o.run.Now())
-			newest.out, end.open = known, false
+			known, out := o.FindOut(*newest, end.try.effect, o.Run.Now())
+			newest.Out, end.open = known, false
 			if end.over {
-				*end = end.foundOut(newest.permit, out)
+				*end = end.foundOut(newest.Permit, out)
 				continue
 			}
-			if !o.task.Earlier { // the run's deadline has moved by all of it
+			if !o.Task.Earlier { // the run's deadline has moved by all of it
 				o.restAll()
-				end.rested = -length(end.took)
+				end.rested = -step.TotalOf(end.took)
 			}
-			if *end = o.timed(o.run, *end, out); end.cut != "" {
+			if *end = o.timed(o.Run, *end, out); end.cut != "" {
 				*end = end.failed(end.try.n, end.cut).unmade()
 				continue
 			}
-			next, more := o.after(o.run, i, *end, out)
+			next, more := o.after(o.Run, i, *end, out)
 			if more {
-				next = o.attempts(o.run, i, next)
+				next = o.attempts(o.Run, i, next)
 			}
 			*end = next
 		}
@@ -101,8 +102,8 @@ func (o *orchestration) settleAll(ends []ending) {
 
 // resultOf is the run as it stands while some tasks have not ended.
 func (o *orchestration) resultOf(ends []ending) patterns.Result {
-	own, seen := *o.log, *o
-	seen.log = &own
+	own, seen := *o.Log, *o
+	seen.Log = &own
 	for _, end := range ends {
 		if !end.open {
 			seen.collect(end)
@@ -110,7 +111,7 @@ func (o *orchestration) resultOf(ends []ending) patterns.Result {
 		}
 		seen.dispatches += end.taken
 	}
-	own.judged = nil // they go with what is asked of the person
-	own.limits = seen.bounds
+	own.NewJudged = nil // they go with what is asked of the person
+	own.Limits = seen.bounds
 	return seen.result(nil)
 }

@@ -7,6 +7,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // DryRun reads a task's intent as the run would, or asks for one, and judges its calls as far as that can be done before any of
@@ -35,7 +36,7 @@ func rehearseSteps(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 	}
 	var rows []patterns.RehearsedRow
 	for i, planned := range d.plan {
-		rows = append(rows, rehearsed(d.log, patterns.PhaseExecute, strconv.Itoa(i+1), gateway.Proposal{Tool: planned.Tool, Args: planned.Args, Attempt: 1}))
+		rows = append(rows, rehearsed(d.Log, patterns.PhaseExecute, strconv.Itoa(i+1), gateway.Proposal{Tool: planned.Tool, Args: planned.Args, Attempt: 1}))
 	}
 	return d.result(nil), rows
 }
@@ -48,7 +49,7 @@ func rehearseTasks(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 	var rows []patterns.RehearsedRow
 	for i, t := range o.plan {
 		try := o.firstAttempt(i)
-		rows = append(rows, beginning(o.log, rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal)))
+		rows = append(rows, beginning(o.Log, rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal)))
 	}
 	return o.result(nil), rows
 }
@@ -56,16 +57,16 @@ func rehearseTasks(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 func rehearseRoute(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Result, []patterns.RehearsedRow) {
 	r := newRouting(run, spec, task)
 	if r.attempt = 1; r.total < 1 {
-		return r.result(stopped(patterns.PhaseRoute, "max_route_attempts")), nil
+		return r.result(step.Stopped(patterns.PhaseRoute, "max_route_attempts")), nil
 	}
-	if r.byCaller && len(r.queue) == 0 && !r.task.Handover { // nothing is proposed yet
+	if r.ByCaller && len(r.Queue) == 0 && !r.Task.Handover { // nothing is proposed yet
 		return r.result(nil), nil
 	}
 	route, stop := r.choose()
 	if stop != nil {
 		return r.result(stop), nil
 	}
-	row := rehearsed(r.log, patterns.PhaseDelegate, "1", gateway.Proposal{Tool: route.Target, Args: route.Args, Attempt: 1})
+	row := rehearsed(r.Log, patterns.PhaseDelegate, "1", gateway.Proposal{Tool: route.Target, Args: route.Args, Attempt: 1})
 	result := r.result(nil)
 	result.Route = route.Row()
 	return result, []patterns.RehearsedRow{row}
@@ -77,19 +78,19 @@ func rehearseCall(run patterns.Run, spec patterns.Spec, task patterns.Task) (pat
 	if args == nil {
 		args = map[string]any{}
 	}
-	row := rehearsed(c.log, patterns.PhaseCall, "1", gateway.Proposal{Tool: spec.Tool, Args: args, Attempt: 1})
+	row := rehearsed(c.Log, patterns.PhaseCall, "1", gateway.Proposal{Tool: spec.Tool, Args: args, Attempt: 1})
 	return c.result(nil), []patterns.RehearsedRow{row}
 }
 
 func rehearseActions(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Result, []patterns.RehearsedRow) {
 	s := newSupervision(run, spec, task)
-	if stop := s.checkWhole(s.queue); stop != nil {
+	if stop := s.checkWhole(s.Queue); stop != nil {
 		return s.result(stop), nil
 	}
 	var rows []patterns.RehearsedRow
-	for s.step = 1; len(s.queue) > 0 || s.step == 1 && !s.byCaller; s.step++ {
+	for s.step = 1; len(s.Queue) > 0 || s.step == 1 && !s.ByCaller; s.step++ {
 		if s.step > spec.Budget.MaxSteps {
-			return s.result(stopped(patterns.PhaseWorker, "max_steps")), rows
+			return s.result(step.Stopped(patterns.PhaseWorker, "max_steps")), rows
 		}
 		a, stop := s.next()
 		if stop != nil {
@@ -105,7 +106,7 @@ func rehearseActions(run patterns.Run, spec patterns.Spec, task patterns.Task) (
 
 // rehearsedAction is how an action would be judged: by the policy first.
 func (s *supervision) rehearsedAction(a gateway.Action) patterns.RehearsedRow {
-	ruling, place := s.gate.Review(s.caseOf(a)), strconv.Itoa(s.step)
+	ruling, place := s.Gate.Review(s.caseOf(a)), strconv.Itoa(s.step)
 	p := gateway.Proposal{Tool: a.Name, Args: a.Args, Attempt: 1}
 	if a.Final {
 		p = gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}}
@@ -115,17 +116,17 @@ func (s *supervision) rehearsedAction(a gateway.Action) patterns.RehearsedRow {
 		return row
 	}
 	p.Args = ruling.Args
-	if refusal := s.gate.Countable(p); refusal != nil {
+	if refusal := s.Gate.Countable(p); refusal != nil {
 		return rowOf(place, p, gateway.Permit{}, refusal)
 	}
-	s.gate.Assume(p)
+	s.Gate.Assume(p)
 	return row
 }
 
 // rehearsed is how a call would be judged after those that are assumed. It is assumed too, if it is not blocked.
-func rehearsed(l *log, phase, place string, p gateway.Proposal) patterns.RehearsedRow {
-	p.Weigh = weigh(l.run, phase)
-	permit, refusal := l.gate.Admit(p)
+func rehearsed(l *step.Log, phase, place string, p gateway.Proposal) patterns.RehearsedRow {
+	p.Weigh = step.Weigh(l.Run, phase)
+	permit, refusal := l.Gate.Admit(p)
 	row := beginning(l, rowOf(place, p, permit, refusal))
 	if row.Decision == gateway.Block.String() {
 		return row
@@ -133,13 +134,13 @@ func rehearsed(l *log, phase, place string, p gateway.Proposal) patterns.Rehears
 	if row.RevisedArgs != nil {
 		p.Args = row.RevisedArgs
 	}
-	l.gate.Assume(p)
+	l.Gate.Assume(p)
 	return row
 }
 
 // beginning is a row that says whether its call would begin a run.
-func beginning(l *log, row patterns.RehearsedRow) patterns.RehearsedRow {
-	if tool, ok := l.spec.Catalog.Tool(row.Tool); ok {
+func beginning(l *step.Log, row patterns.RehearsedRow) patterns.RehearsedRow {
+	if tool, ok := l.Spec.Catalog.Tool(row.Tool); ok {
 		row.Begins = tool.Pattern
 	}
 	return row

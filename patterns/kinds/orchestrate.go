@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // TaskTrace is a trace row of an orchestrator; stop_reason is null for a task that is done.
@@ -35,10 +36,10 @@ func Orchestrate(run patterns.Run, spec patterns.Spec, task patterns.Task) patte
 	}
 	o.dispatch()
 	if o.cut != "" {
-		return o.result(stopped(patterns.PhaseDispatch, o.cut))
+		return o.result(step.Stopped(patterns.PhaseDispatch, o.cut))
 	}
 	if o.failed = o.failedCritical(); len(o.failed) > 0 {
-		return o.result(stopped(patterns.PhaseDispatch, "critical_task_failed"))
+		return o.result(step.Stopped(patterns.PhaseDispatch, "critical_task_failed"))
 	}
 	join := spec.Aggregate
 	if join == nil {
@@ -49,68 +50,68 @@ func Orchestrate(run patterns.Run, spec patterns.Spec, task patterns.Task) patte
 	if !task.Finalize {
 		return o.result(nil)
 	}
-	answer, stop := o.answer(o.answerPayload(aggregate))
+	answer, stop := o.Answer(o.answerPayload(aggregate))
 	if stop != nil {
 		return o.result(stop)
 	}
-	return withAnswer(o.result(nil), answer)
+	return step.WithAnswer(o.result(nil), answer)
 }
 
 func newOrchestration(run patterns.Run, spec patterns.Spec, task patterns.Task) *orchestration {
-	o := &orchestration{log: begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily, SplitLoops: true})}
-	o.limits, o.planned = o.bounds, o.calls
+	o := &orchestration{Log: step.Begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily, SplitLoops: true})}
+	o.Limits, o.Planned = o.bounds, o.calls
 	return o
 }
 
 // orchestration is the log of one orchestrator's run.
 type orchestration struct {
-	*log
+	*step.Log
 	plan       []gateway.Task
 	ended      []patterns.TaskRow
 	returned   []any // what the tasks of ended returned, whole
 	failed     []patterns.TaskRow
 	aggregate  *patterns.Aggregate
 	dispatches int
-	longest    float64 // seconds of the longest attempt
-	cut        string  // the run ended while tasks ran: max_seconds or cancelled
-	people     []span  // what people took for tasks, in the order in which they decided
-	below      int     // calls that child runs made
+	longest    float64     // seconds of the longest attempt
+	cut        string      // the run ended while tasks ran: max_seconds or cancelled
+	people     []step.Span // what people took for tasks, in the order in which they decided
+	below      int         // calls that child runs made
 }
 
 // propose gets a plan and has it judged whole.
-func (o *orchestration) propose() *stop {
+func (o *orchestration) propose() *step.Stop {
 	payload := map[string]any{
-		"goal": o.task.Goal, "max_tasks": float64(o.spec.Budget.MaxTasks), "available_workers": o.spec.Offered(o.tools),
+		"goal": o.Task.Goal, "max_tasks": float64(o.Spec.Budget.MaxTasks), "available_workers": o.Spec.Offered(o.Tools),
 	}
-	if !o.spec.Declared { // else all questions have them, in one place
-		for name, v := range o.task.Inputs {
+	if !o.Spec.Declared { // else all questions have them, in one place
+		for name, v := range o.Task.Inputs {
 			payload[name] = v
 		}
 	}
-	return o.accepted(patterns.Question{
-		Ask: patterns.AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: o.hidden(),
-	}, o.proposing(patterns.PhasePlan), o.read)
+	return o.Accepted(patterns.Question{
+		Ask: patterns.AskTasks, Prompt: o.Spec.Prompts.Decide, Payload: payload, Tools: o.Tools, Hidden: o.Hidden(),
+	}, o.Proposing(patterns.PhasePlan), o.read)
 }
 
 // read has a plan judged whole.
-func (o *orchestration) read(intent document.Intent) *stop {
+func (o *orchestration) read(intent document.Intent) *step.Stop {
 	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
-		Max: o.spec.Budget.MaxTasks, Allowed: o.spec.Policy, Fill: o.onlyValues, Goal: o.goals, Critical: o.spec.Critical,
+		Max: o.Spec.Budget.MaxTasks, Allowed: o.Spec.Policy, Fill: o.OnlyValues, Goal: o.Goals, Critical: o.Spec.Critical,
 	})
 	if refusal != nil {
-		return o.refused(patterns.PhasePlan, "raw_plan", refusal, intent.Raw())
+		return o.Refused(patterns.PhasePlan, "raw_plan", refusal, intent.Raw())
 	}
-	o.plan, o.filled, o.total = plan.Tasks, plan.Filled, len(plan.Tasks)
+	o.plan, o.Filled, o.Total = plan.Tasks, plan.Filled, len(plan.Tasks)
 	if stop := o.lacksCritical(intent); stop != nil {
 		return stop
 	}
-	o.say(fmt.Sprintf("plan: %d tasks accepted", len(o.plan)))
+	o.Say(fmt.Sprintf("plan: %d tasks accepted", len(o.plan)))
 	return nil
 }
 
 // lacksCritical refuses a plan without a task for a worker that is critical whatever the plan says: its result would be missing,
 // however all else goes. Nothing of the plan runs.
-func (o *orchestration) lacksCritical(intent document.Intent) *stop {
+func (o *orchestration) lacksCritical(intent document.Intent) *step.Stop {
 	const reason = "critical_task_failed"
 	at := intent.At.Member("tasks")
 	tasks, _ := at.In(intent.Value())
@@ -118,7 +119,7 @@ func (o *orchestration) lacksCritical(intent document.Intent) *stop {
 		tasks, _ = ijson.Pointer("/tasks").In(intent.Value())
 	}
 	var problems []document.Problem
-	for _, worker := range o.spec.Critical {
+	for _, worker := range o.Spec.Critical {
 		if slices.ContainsFunc(o.plan, func(t gateway.Task) bool { return t.Worker == worker }) {
 			continue
 		}
@@ -129,14 +130,14 @@ func (o *orchestration) lacksCritical(intent document.Intent) *stop {
 	if len(problems) == 0 {
 		return nil
 	}
-	o.judged = append(o.judged, judged(patterns.PhaseDispatch, "plan", intent.Raw(), refusedDecision, reason))
-	return stopped(patterns.PhaseDispatch, reason).showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
+	o.NewJudged = append(o.NewJudged, step.NewJudged(patterns.PhaseDispatch, "plan", intent.Raw(), step.RefusedDecision, reason))
+	return step.Stopped(patterns.PhaseDispatch, reason).Showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
 }
 
 // answerPayload is what the final text is made from. Without fields of its own an aggregate holds nothing of what the tasks
 // returned; then they are shown themselves.
 func (o *orchestration) answerPayload(a patterns.Aggregate) map[string]any {
-	payload := map[string]any{"goal": o.task.Goal, "aggregate": a.Payload()}
+	payload := map[string]any{"goal": o.Task.Goal, "aggregate": a.Payload()}
 	if !a.Generic() {
 		return payload
 	}
@@ -171,7 +172,7 @@ func (o *orchestration) collect(e ending) {
 		o.cut = e.cut
 	}
 	o.ended, o.returned = append(o.ended, e.row), append(o.returned, e.returned)
-	o.history = append(o.history, e.row)
+	o.History = append(o.History, e.row)
 	t := TaskTrace{
 		TaskID: e.row.TaskID, Worker: e.row.Worker, Status: e.row.Status, AttemptsUsed: e.row.AttemptsUsed, Retried: e.row.Retried,
 		ArgsHash: e.row.ArgsHash, Critical: e.row.Critical, ObservationError: e.row.ObservationError, Problems: e.problems,
@@ -180,20 +181,20 @@ func (o *orchestration) collect(e ending) {
 	if e.row.StopReason != "" {
 		t.StopReason = &e.row.StopReason
 	}
-	o.trace = append(o.trace, t)
-	o.judged = append(o.judged, e.judged...)
+	o.Trace = append(o.Trace, t)
+	o.NewJudged = append(o.NewJudged, e.judged...)
 	for _, s := range e.took {
-		o.rest(s.since, s.until)
+		o.Rest(s.Since, s.Until)
 	}
 	o.dispatches += e.taken
 	for _, c := range e.calls {
-		o.note(c.permit, c.out)
-		if begins(c.permit) {
-			o.usage, o.below = o.usage.Plus(c.out.Usage), o.below+c.out.Calls
-			o.models = patterns.PlusModels(o.models, c.out.Models)
+		o.Note(c.Permit, c.Out)
+		if step.BeginsRun(c.Permit) {
+			o.Usage, o.below = o.Usage.Plus(c.Out.Usage), o.below+c.Out.Calls
+			o.Models = patterns.PlusModels(o.Models, c.Out.Models)
 		}
-		if c.out.State != patterns.Canceled { // what was not tried took no time
-			o.longest = max(o.longest, patterns.Seconds(c.out.At.Sub(c.out.Began)))
+		if c.Out.State != patterns.Canceled { // what was not tried took no time
+			o.longest = max(o.longest, patterns.Seconds(c.Out.At.Sub(c.Out.Began)))
 		}
 	}
 }
@@ -210,11 +211,11 @@ func (o *orchestration) failedCritical() []patterns.TaskRow {
 
 // argsAt is where task i has its arguments in the intent.
 func (o *orchestration) argsAt(i int) ijson.Pointer {
-	return o.intentAt().Member("tasks").Index(i).Member("args")
+	return o.IntentAt().Member("tasks").Index(i).Member("args")
 }
 
-func (o *orchestration) result(s *stop) patterns.Result {
-	r := o.end(s)
+func (o *orchestration) result(s *step.Stop) patterns.Result {
+	r := o.End(s)
 	if o.plan != nil {
 		r.Plan = o.plan
 	}
@@ -224,13 +225,13 @@ func (o *orchestration) result(s *stop) patterns.Result {
 
 // bounds notes the limits of this kind.
 func (o *orchestration) bounds(spent map[string]patterns.Spent) {
-	b := o.spec.Budget
+	b := o.Spec.Budget
 	spent["max_tasks"] = patterns.Spent{Limit: float64(b.MaxTasks), Used: float64(len(o.plan))}
 	spent["max_parallel"] = patterns.Spent{Limit: float64(b.MaxParallel), Used: float64(min(b.MaxParallel, len(o.ended)))}
 	spent["max_retries_per_task"] = patterns.Spent{Limit: float64(b.MaxRetriesPerTask), Used: float64(o.mostRetries())}
 	spent["task_timeout_seconds"] = patterns.Spent{Limit: patterns.Seconds(b.TaskTimeout), Used: o.longest}
-	limited(spent, "max_dispatches", b.MaxDispatches, o.dispatches)
-	limited(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches+o.below)
+	step.Limited(spent, "max_dispatches", b.MaxDispatches, o.dispatches)
+	step.Limited(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches+o.below)
 }
 
 // calls are the plan for rules. How far its tasks came is known when all have ended: which is faster must not matter.

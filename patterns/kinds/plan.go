@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // Plan makes plans of subtasks and carries them out (spec/planning-reference.md section 15): the verb of the task's
@@ -20,9 +21,9 @@ import (
 //	replan    ──▶ load and claim ─▶ document for what remains ──judged──▶ commit
 func Plan(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
 	p := planLog{
-		log: begin(run, spec, task, gateway.Config{Family: gateway.ExecutorFamily, SplitLoops: true}), call: *task.Plan,
+		Log: step.Begin(run, spec, task, gateway.Config{Family: gateway.ExecutorFamily, SplitLoops: true}), call: *task.Plan,
 	}
-	p.limits, p.planned = p.bounds, p.calls
+	p.Limits, p.Planned = p.bounds, p.calls
 	switch p.call.Verb {
 	case patterns.DecomposeVerb:
 		return p.decompose()
@@ -34,7 +35,7 @@ func Plan(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Res
 
 // planLog is the log of one run of a planning tool.
 type planLog struct {
-	*log
+	*step.Log
 	call    patterns.PlanCall
 	plan    *patterns.StoredPlan // nil: there is none, or it may not be shown
 	graph   *planning.Graph
@@ -48,35 +49,35 @@ type planLog struct {
 
 // step is the effect of a step on a stored plan.
 func (p *planLog) step(phase string) patterns.Effect {
-	e := p.effect(phase, "")
+	e := p.Effect(phase, "")
 	e.Deadline = time.Time{} // a plan is given back even when the run's time is over
 	return e
 }
 
 // load reads the plan that the call names and claims it; over also from a run that waits.
-func (p *planLog) load(phase string, over bool) *stop {
-	out := patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{
-		Op: patterns.LoadOp, Plan: p.call.PlanID, Pattern: p.spec.Plans, Expected: p.call.Expected, Claim: true, Over: over,
+func (p *planLog) load(phase string, over bool) *step.Stop {
+	out := patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{
+		Op: patterns.LoadOp, Plan: p.call.PlanID, Pattern: p.Spec.Plans, Expected: p.call.Expected, Claim: true, Over: over,
 	})
 	said, _ := out.Output.(map[string]any)
 	version, _ := said["version"].(float64)
 	p.version, p.held = int(version), out.State == patterns.OK
 	p.recalls = said["recalls"] == true
 	if out.State != patterns.OK && out.Reason != patterns.PlanConflict && out.Reason != patterns.PlanBusy {
-		return p.without(stopped(phase, loadReason(out)))
+		return p.without(step.Stopped(phase, loadReason(out)))
 	}
 	plan, err := patterns.ReadPlan(said["plan"])
 	if err != nil {
 		p.giveBack(phase)
-		return p.without(stopped(phase, patterns.PlanCorrupt))
+		return p.without(step.Stopped(phase, patterns.PlanCorrupt))
 	}
 	p.take(plan)
 	switch out.Reason {
 	case patterns.PlanConflict:
-		return stopped(phase, patterns.PlanConflict).showing(func(r *patterns.Result) { p.seen(r); r.Planned.ShowPlan = false })
+		return step.Stopped(phase, patterns.PlanConflict).Showing(func(r *patterns.Result) { p.seen(r); r.Planned.ShowPlan = false })
 	case patterns.PlanBusy:
-		s := stopped(phase, patterns.PlanBusy)
-		return s.showing(func(r *patterns.Result) {
+		s := step.Stopped(phase, patterns.PlanBusy)
+		return s.Showing(func(r *patterns.Result) {
 			r.Planned = &patterns.Planned{PlanID: plan.ID, Revision: plan.Revision, Resumable: p.resumable(false)}
 		})
 	}
@@ -89,21 +90,21 @@ func loadReason(out patterns.Outcome) string {
 	case patterns.PlanNotFound, patterns.PlanCorrupt:
 		return out.Reason
 	}
-	if cut := cutReason(out); cut != "" {
+	if cut := step.CutReason(out); cut != "" {
 		return cut
 	}
 	return patterns.PlanCorrupt
 }
 
 // without is a stop for which there is no plan.
-func (p *planLog) without(s *stop) *stop {
-	return s.showing(func(r *patterns.Result) { no := false; r.Planned = &patterns.Planned{Resumable: &no} })
+func (p *planLog) without(s *step.Stop) *step.Stop {
+	return s.Showing(func(r *patterns.Result) { no := false; r.Planned = &patterns.Planned{Resumable: &no} })
 }
 
 // take makes a plan the run's.
 func (p *planLog) take(plan patterns.StoredPlan) {
 	p.plan = &plan
-	p.instruct(plan.Input)
+	p.Instruct(plan.Input)
 	p.graph = planning.NewGraph(plan.ForGate())
 	p.places = make(map[string]int, len(plan.Subtasks))
 	for i, s := range plan.Subtasks {
@@ -114,28 +115,28 @@ func (p *planLog) take(plan patterns.StoredPlan) {
 // giveBack lets go of the plan without a change.
 func (p *planLog) giveBack(phase string) {
 	if p.held {
-		patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{Op: patterns.ReleaseOp, Plan: p.call.PlanID, Pattern: p.spec.Plans})
+		patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{Op: patterns.ReleaseOp, Plan: p.call.PlanID, Pattern: p.Spec.Plans})
 		p.held = false
 	}
 }
 
 // create stores a new plan.
-func (p *planLog) create(phase string, keep bool) *stop {
-	out := patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{
-		Op: patterns.CreateOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision, Keep: keep,
+func (p *planLog) create(phase string, keep bool) *step.Stop {
+	out := patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{
+		Op: patterns.CreateOp, Plan: p.plan.ID, Pattern: p.Spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision, Keep: keep,
 	})
 	if out.State != patterns.OK {
 		p.plan = nil
-		return p.without(stopped(phase, loadReason(out)))
+		return p.without(step.Stopped(phase, loadReason(out)))
 	}
 	p.call.PlanID, p.version, p.held = p.plan.ID, 1, keep
 	return nil
 }
 
 // commit stores the plan as the run leaves it, unless somebody else has changed it.
-func (p *planLog) commit(phase string, keep bool) *stop {
-	out := patterns.StepPlan(p.run, p.step(phase), patterns.PlanStep{
-		Op: patterns.CommitOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision,
+func (p *planLog) commit(phase string, keep bool) *step.Stop {
+	out := patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{
+		Op: patterns.CommitOp, Plan: p.plan.ID, Pattern: p.Spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision,
 		Version: p.version, Keep: keep,
 	})
 	p.version, p.held = p.version+1, keep && out.State == patterns.OK
@@ -145,7 +146,7 @@ func (p *planLog) commit(phase string, keep bool) *stop {
 	id := p.plan.ID
 	p.plan, p.held = nil, true
 	p.giveBack(phase)
-	return stopped(phase, patterns.PlanConflict).showing(func(r *patterns.Result) {
+	return step.Stopped(phase, patterns.PlanConflict).Showing(func(r *patterns.Result) {
 		yes := true
 		r.Planned = &patterns.Planned{PlanID: id, Resumable: &yes}
 	})
@@ -185,8 +186,8 @@ func pendingOrFailed(p patterns.StoredPlan, g *planning.Graph) bool {
 }
 
 // result is what the run came to.
-func (p *planLog) result(s *stop) patterns.Result {
-	r := p.end(s)
+func (p *planLog) result(s *step.Stop) patterns.Result {
+	r := p.End(s)
 	if p.plan != nil && r.Planned == nil {
 		p.seen(&r)
 	}
@@ -194,10 +195,10 @@ func (p *planLog) result(s *stop) patterns.Result {
 		no := false
 		r.Planned = &patterns.Planned{Resumable: &no}
 	}
-	if r.Planned.Resumable != nil && (r.OK() || s == nil || s.phase == patterns.PhaseRequest) {
+	if r.Planned.Resumable != nil && (r.OK() || s == nil || s.Phase == patterns.PhaseRequest) {
 		r.Planned.Resumable = nil
 	}
-	r.Planned.LLM, r.Planned.Goal = p.spec.LLM, p.task.Goal
+	r.Planned.LLM, r.Planned.Goal = p.Spec.LLM, p.Task.Goal
 	if p.plan != nil {
 		r.Planned.Goal = p.plan.Goal
 	}
@@ -205,28 +206,28 @@ func (p *planLog) result(s *stop) patterns.Result {
 }
 
 // unfit is the stop of a call that does not fit the plan which it names.
-func (p *planLog) unfit(problems []document.Problem) *stop {
-	s := stopped(patterns.PhaseRequest, "invalid_request:"+problems[0].Reason)
-	return s.showing(func(r *patterns.Result) { r.Problems = problems; r.Planned = &patterns.Planned{} })
+func (p *planLog) unfit(problems []document.Problem) *step.Stop {
+	s := step.Stopped(patterns.PhaseRequest, "invalid_request:"+problems[0].Reason)
+	return s.Showing(func(r *patterns.Result) { r.Problems = problems; r.Planned = &patterns.Planned{} })
 }
 
 // document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
-func (p *planLog) document(phase string, q patterns.Question, rules func(document.Intent) planning.Rules) (planning.Document, *stop) {
-	q.Tools = p.log.tools
+func (p *planLog) document(phase string, q patterns.Question, rules func(document.Intent) planning.Rules) (planning.Document, *step.Stop) {
+	q.Tools = p.Log.Tools
 	var doc planning.Document
-	refused := p.accepted(q, p.proposing(phase), func(intent document.Intent) *stop {
+	refused := p.Accepted(q, p.Proposing(phase), func(intent document.Intent) *step.Stop {
 		var refusal *document.Refusal
 		if doc, refusal = planning.ParseSubtasks(intent, rules(intent)); refusal != nil {
-			s := p.refused(phase, "raw_plan", refusal, intent.Raw())
-			return s.showing(func(*patterns.Result) { p.made.Cycle = refusal.Cycle })
+			s := p.Refused(phase, "raw_plan", refusal, intent.Raw())
+			return s.Showing(func(*patterns.Result) { p.made.Cycle = refusal.Cycle })
 		}
 		return nil
 	})
 	if refused != nil {
 		return doc, refused
 	}
-	p.filled = doc.Filled
-	p.say(fmt.Sprintf("%s: %d subtasks accepted", phase, len(doc.Subtasks)))
+	p.Filled = doc.Filled
+	p.Say(fmt.Sprintf("%s: %d subtasks accepted", phase, len(doc.Subtasks)))
 	return doc, nil
 }
 
@@ -235,9 +236,9 @@ func (p *planLog) source(doc planning.Document) string {
 	switch {
 	case doc.Checklist:
 		return "checklist"
-	case p.byCaller:
+	case p.ByCaller:
 		return "caller"
-	case p.spec.LLM:
+	case p.Spec.LLM:
 		return "model"
 	}
 	return "rules"
@@ -245,7 +246,7 @@ func (p *planLog) source(doc planning.Document) string {
 
 // bounds notes the limits of this kind.
 func (p *planLog) bounds(spent map[string]patterns.Spent) {
-	limited(spent, "max_tool_calls", p.spec.Budget.MaxToolCalls, p.tools)
+	step.Limited(spent, "max_tool_calls", p.Spec.Budget.MaxToolCalls, p.tools)
 	if p.plan == nil {
 		return
 	}

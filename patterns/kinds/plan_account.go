@@ -4,19 +4,20 @@ import (
 	"slices"
 
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // close stores how far the plan came and makes the result.
-func (x *execution) close(s *stop, text string) patterns.Result {
-	last := &patterns.PlanRun{RunID: x.run.ID(), Status: "ok", StopReason: patterns.Success}
+func (x *execution) close(s *step.Stop, text string) patterns.Result {
+	last := &patterns.PlanRun{RunID: x.Run.ID(), Status: "ok", StopReason: patterns.Success}
 	if s != nil {
-		last.StopReason = s.reason
-		if s.phase != "" {
+		last.StopReason = s.Reason
+		if s.Phase != "" {
 			last.Status = "stopped"
 		}
 	}
 	if text != "" {
-		answered := withAnswer(patterns.Result{}, reply{text: text})
+		answered := step.WithAnswer(patterns.Result{}, step.Reply{Text: text})
 		x.plan.Answer, x.plan.AnswerBytes, x.plan.Answered = answered.Answer, answered.AnswerBytes, true
 	}
 	x.plan.Last, x.plan.Waits = last, ""
@@ -26,7 +27,7 @@ func (x *execution) close(s *stop, text string) patterns.Result {
 	}
 	r := x.account(s)
 	if text != "" {
-		r = withAnswer(r, reply{text: text})
+		r = step.WithAnswer(r, step.Reply{Text: text})
 	}
 	return r
 }
@@ -37,13 +38,13 @@ func (x *execution) traced() {
 }
 
 // account is the result of a run that executed.
-func (x *execution) account(s *stop) patterns.Result {
+func (x *execution) account(s *step.Stop) patterns.Result {
 	x.made.Results = x.plan.Results()
-	x.trace, x.history = []any{}, x.completedHere()
+	x.Trace, x.History = []any{}, x.completedHere()
 	for _, row := range x.sortedRows() {
-		x.trace = append(x.trace, row)
+		x.Trace = append(x.Trace, row)
 	}
-	if s != nil && s.phase != "" && x.plan.Has(patterns.SubtaskFailed, patterns.SubtaskSkipped) {
+	if s != nil && s.Phase != "" && x.plan.Has(patterns.SubtaskFailed, patterns.SubtaskSkipped) {
 		x.made.Open = openIDs(*x.plan)
 	}
 	return x.result(s)
@@ -87,7 +88,7 @@ func (x *execution) standing() patterns.Result {
 		return patterns.Result{}
 	}
 	seen, made := *x, *x.planLog
-	log, plan := *x.log, *x.plan
+	log, plan := *x.Log, *x.plan
 	plan.Subtasks = slices.Clone(plan.Subtasks)
 	plan.Trace = append(x.before[:len(x.before):len(x.before)], x.sortedRows()...)
 	for i := range plan.Subtasks {
@@ -95,8 +96,8 @@ func (x *execution) standing() patterns.Result {
 			plan.Subtasks[i].Status = patterns.SubtaskInDoubt
 		}
 	}
-	made.log, made.plan = &log, &plan
-	log.judged = nil
+	made.Log, made.plan = &log, &plan
+	log.NewJudged = nil
 	seen.planLog = &made
 	r := seen.account(nil)
 	v := plan.ViewOf(x.graph, x.busy(), x.parked)

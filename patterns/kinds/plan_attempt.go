@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 const (
@@ -64,36 +65,36 @@ func (x *execution) workQuestion(i int, args map[string]any) patterns.Question {
 	if len(args) > 0 {
 		subtask["args"] = boundedArgs(args, maxModelArgs)
 	}
-	return patterns.Question{Ask: patterns.AskWork, Prompt: x.spec.Prompts.Work, MaxRequests: -1, Declared: x.spec.Declared, Payload: map[string]any{
+	return patterns.Question{Ask: patterns.AskWork, Prompt: x.Spec.Prompts.Work, MaxRequests: -1, Declared: x.Spec.Declared, Payload: map[string]any{
 		"goal": x.plan.Goal, "subtask": subtask, "inputs": x.inputs(i, func(s patterns.PlannedSubtask) any { return patterns.Clipped(s.Result) }),
 	}}
 }
 
 // ask has the model work on a subtask.
 func (x *execution) ask(branch patterns.Run, i int, row patterns.AttemptRow, args map[string]any) {
-	q, s := x.asOwned(patterns.PhaseExecute, x.workQuestion(i, args))
+	q, s := x.AsDeclared(patterns.PhaseExecute, x.workQuestion(i, args))
 	if s != nil {
 		x.leave(i)
-		x.failed(i, row, s.reason)
+		x.failed(i, row, s.Reason)
 		return
 	}
 	q.JSON = q.Canonical()
-	if limit := x.spec.Budget.MaxLLMCalls; limit.Named() {
-		q.MaxRequests = x.share(int(limit) - x.usage.Requests - x.asking)
+	if limit := x.Spec.Budget.MaxLLMCalls; limit.Named() {
+		q.MaxRequests = x.share(int(limit) - x.Usage.Requests - x.asking)
 	}
 	most := max(q.MaxRequests, 0)
-	estimate := EstimateOf(q.JSON, x.spec.Prices.Of(q))
-	x.asking, x.underWay = x.asking+most, x.underWay.plus(estimate)
-	out := patterns.AskModel(branch, x.effect(patterns.PhaseExecute, x.doing(row)), q)
-	x.asking, x.underWay = x.asking-most, x.underWay.minus(estimate)
+	estimate := step.EstimateOf(q.JSON, x.Spec.Prices.Of(q))
+	x.asking, x.underWay = x.asking+most, x.underWay.Plus(estimate)
+	out := patterns.AskModel(branch, x.Effect(patterns.PhaseExecute, x.doing(row)), q)
+	x.asking, x.underWay = x.asking-most, x.underWay.Minus(estimate)
 	x.leave(i)
-	x.charge(out)
+	x.Charge(out)
 	text, _ := out.Output.(string)
 	text = ijson.Trim(text)
-	switch cut := cutReason(out); {
+	switch cut := step.CutReason(out); {
 	case cut != "":
 		x.interrupt(i, row, out, cut)
-	case interrupted(out):
+	case step.Interrupted(out):
 		x.failed(i, row, "llm_unreachable")
 	case out.State != patterns.OK:
 		x.failed(i, row, out.Reason)
@@ -125,7 +126,7 @@ type renewal struct {
 func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow, args map[string]any, of renewal) {
 	call := gateway.Proposal{
 		Tool: row.Tool, Args: args, At: ijson.Pointer("/plan/subtasks").Index(i).Member("args"), Attempt: row.Attempt, Again: row.Attempt > 1,
-		Of: x.first[i].Key, Weigh: weigh(branch, patterns.PhaseExecute),
+		Of: x.first[i].Key, Weigh: step.Weigh(branch, patterns.PhaseExecute),
 	}
 	x.undecided++
 	permit, human, stop := x.admit(branch, i, call, of)
@@ -133,8 +134,8 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 	if human == nil {
 		human = of.by
 	}
-	if stop != nil && endsRun(stop.reason) {
-		x.cutBy(stop.reason)
+	if stop != nil && step.EndsRun(stop.Reason) {
+		x.cutBy(stop.Reason)
 	}
 	if x.cut != "" { // also where the run came to its end while a person was asked
 		x.leave(i)
@@ -144,11 +145,11 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 	if row.HumanApproval = human; stop != nil {
 		x.leave(i)
 		var r patterns.Result
-		if stop.with != nil {
-			stop.with(&r)
+		if stop.With != nil {
+			stop.With(&r)
 		}
 		row.Problems = r.Problems
-		x.failed(i, row, stop.reason)
+		x.failed(i, row, stop.Reason)
 		x.unmade(i)
 		return
 	}
@@ -162,25 +163,25 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 		x.plan.Subtasks[i].Sent = permit.Proposed()
 	}
 	row.ArgsHash = permit.Hash()
-	e := x.effect(patterns.PhaseExecute, x.doing(row))
-	e.Timeout, e.Once, e.Of, e.Doubt = x.spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key, x.unknown[i]
+	e := x.Effect(patterns.PhaseExecute, x.doing(row))
+	e.Timeout, e.Once, e.Of, e.Doubt = x.Spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key, x.unknown[i]
 	e.Before = x.earlier[i]
 	x.tools++
-	x.gate.ReserveAgain(permit, e.Of)
+	x.Gate.ReserveAgain(permit, e.Of)
 	out := patterns.CallTool(branch, e, permit)
-	if isStale(out) {
+	if step.IsStale(out) {
 		x.tools--
-		x.gate.Release(permit)
+		x.Gate.Release(permit)
 		x.callTool(branch, i, row, args, renewal{of.n + 1, permit, human})
 		return
 	}
 	out = x.sameAct(i, permit, out)
 	x.leave(i)
-	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
+	if _, again := x.repeats(i, permit, out); step.LeavesDoubt(permit, out) && !again && !step.OwnRetries(permit, out) || step.IsLate(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
-		x.note(permit, out)
+		x.Note(permit, out)
 		delete(x.again, i) // that was this attempt
-		x.doubts[i] = doubted{call: made{permit, out}, e: e, row: row}
+		x.doubts[i] = doubted{call: step.Made{Permit: permit, Out: out}, e: e, row: row}
 		return
 	}
 	if out.State == patterns.Canceled {
@@ -189,8 +190,8 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 		return
 	}
 	delete(x.again, i)
-	if leavesDoubt(permit, out) && !ownRetries(permit, out) {
-		x.again[i] = doubted{call: made{permit, out}, e: e, row: row, over: true}
+	if step.LeavesDoubt(permit, out) && !step.OwnRetries(permit, out) {
+		x.again[i] = doubted{call: step.Made{Permit: permit, Out: out}, e: e, row: row, over: true}
 	}
 	x.settled(i, row, permit, out, out)
 }
@@ -219,19 +220,19 @@ func (p *planLog) sent(i int) (map[string]any, bool) {
 }
 
 // admit has a call judged.
-func (x *execution) admit(branch patterns.Run, i int, call gateway.Proposal, of renewal) (gateway.Permit, *patterns.HumanApproval, *stop) {
-	permit, refusal := gateway.Permit{}, stuck()
+func (x *execution) admit(branch patterns.Run, i int, call gateway.Proposal, of renewal) (gateway.Permit, *patterns.HumanApproval, *step.Stop) {
+	permit, refusal := gateway.Permit{}, step.Stuck()
 	switch {
 	case of.n == 0:
-		permit, refusal = x.gate.Admit(call)
-	case of.n < maxStale:
-		permit, refusal = x.gate.Rejudge(call, of.was, of.by.GivenWith())
+		permit, refusal = x.Gate.Admit(call)
+	case of.n < step.MaxStale:
+		permit, refusal = x.Gate.Rejudge(call, of.was, of.by.GivenWith())
 		call.Args = of.was.Proposed()
 	}
 	asks := x.asks(i, permit, refusal)
 	switch {
 	case asks == nil && refusal != nil:
-		return permit, nil, x.notAdmitted(patterns.PhaseExecute, call, refusal)
+		return permit, nil, x.NotAdmitted(patterns.PhaseExecute, call, refusal)
 	case asks == nil:
 		permit, human := x.shared(i, permit)
 		return permit, human, nil
@@ -239,32 +240,32 @@ func (x *execution) admit(branch patterns.Run, i int, call gateway.Proposal, of 
 	if permit, human, ok := x.covered(i, call, asks); ok {
 		return permit, human, nil
 	}
-	c := consent{log: x.log, run: branch, phase: patterns.PhaseExecute, call: call}
-	permit, refusal, reason := c.obtain(*asks)
-	for _, s := range c.took {
-		x.rest(s.since, s.until)
+	c := step.Consent{Log: x.Log, Run: branch, Phase: patterns.PhaseExecute, Call: call}
+	permit, refusal, reason := c.Obtain(*asks)
+	for _, s := range c.Took {
+		x.Rest(s.Since, s.Until)
 	}
 	switch {
 	case refusal != nil:
-		return permit, c.human, x.notAdmitted(patterns.PhaseExecute, c.call, refusal)
+		return permit, c.Human, x.NotAdmitted(patterns.PhaseExecute, c.Call, refusal)
 	case reason != "":
-		return permit, c.human, stopped(patterns.PhaseExecute, reason)
+		return permit, c.Human, step.Stopped(patterns.PhaseExecute, reason)
 	}
-	return permit, c.human, nil
+	return permit, c.Human, nil
 }
 
 // settled takes the outcome of a call of which nothing more can be found out; known is what there is to know of one that the
 // run's end cut.
 func (x *execution) settled(i int, row patterns.AttemptRow, p gateway.Permit, known, out patterns.Outcome) {
-	x.note(p, known)
-	x.unknown[i] = doubtOf(p, out)
+	x.Note(p, known)
+	x.unknown[i] = step.DoubtOf(p, out)
 	if x.once[i] = cmp.Or(out.Once, x.once[i]); out.State == patterns.Unknown && p.Effect() != catalog.Read {
 		x.plan.Subtasks[i].Once = x.once[i]
 	}
 	if x.first[i].Key != "" && x.first[i].Key == known.Key {
 		x.first[i] = known
 	}
-	cut := cutReason(out)
+	cut := step.CutReason(out)
 	pause, again := x.repeats(i, p, out)
 	switch {
 	case cut != "" && known.State == patterns.OK: // it was looked up
@@ -273,8 +274,8 @@ func (x *execution) settled(i int, row patterns.AttemptRow, p gateway.Permit, kn
 	case cut != "":
 		x.interrupt(i, row, known, cut)
 	case again:
-		x.restBefore(i, row, callReason(gateway.ExecutorFamily, p, out), pause)
-	case mayHaveActed(p, out) && (!p.Repeatable() || leavesDoubt(p, out) && out.Reason != patterns.ReasonTimeout):
+		x.restBefore(i, row, step.CallReason(gateway.ExecutorFamily, p, out), pause)
+	case step.MayHaveActed(p, out) && (!p.Repeatable() || step.LeavesDoubt(p, out) && out.Reason != patterns.ReasonTimeout):
 		row.StopReason = "in_doubt:" + p.As()
 		if out.Reason == patterns.ReasonTimeout {
 			row.StopReason = "subtask_timeout"
@@ -287,7 +288,7 @@ func (x *execution) settled(i int, row patterns.AttemptRow, p gateway.Permit, kn
 	case out.State != patterns.OK:
 		reason := out.Reason // of an approval, say
 		if out.State != patterns.Canceled || reason == patterns.ReasonOnceReused {
-			reason = callReason(gateway.ExecutorFamily, p, out)
+			reason = step.CallReason(gateway.ExecutorFamily, p, out)
 		}
 		x.failed(i, row, reason)
 	default:
@@ -339,7 +340,7 @@ func (x *execution) interrupt(i int, row patterns.AttemptRow, out patterns.Outco
 }
 
 func (x *execution) repeatable(tool string) bool {
-	t, there := x.spec.Catalog.Tool(tool)
+	t, there := x.Spec.Catalog.Tool(tool)
 	return !there || t.Repeatable()
 }
 

@@ -10,25 +10,26 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // await waits for the caller's work. The run rests meanwhile; what comes is judged as a whole.
-func (x *execution) await() *stop {
+func (x *execution) await() *step.Stop {
 	if stop := x.keep(); stop != nil {
 		return stop
 	}
-	asked := x.run.Now()
+	asked := x.Run.Now()
 	x.parked = true
 	w := x.callersWork()
-	out := patterns.Await(x.run, x.effect(patterns.PhaseExecute, ""), w)
+	out := patterns.Await(x.Run, x.Effect(patterns.PhaseExecute, ""), w)
 	x.parked = false
-	x.wait(asked)
-	if cut := cutReason(out); cut != "" {
+	x.Wait(asked)
+	if cut := step.CutReason(out); cut != "" {
 		x.cutBy(cut)
-		return stopped(patterns.PhaseExecute, cut)
+		return step.Stopped(patterns.PhaseExecute, cut)
 	}
 	if out.State != patterns.OK {
-		return stopped(patterns.PhaseExecute, "caller_expired")
+		return step.Stopped(patterns.PhaseExecute, "caller_expired")
 	}
 	sent, _ := out.Output.(map[string]any)
 	results, _ := sent["results"].(map[string]any)
@@ -40,12 +41,12 @@ func (x *execution) await() *stop {
 }
 
 // keep stores how far the plan came before the run waits: another call may plan anew meanwhile, what was completed stays.
-func (x *execution) keep() *stop {
+func (x *execution) keep() *step.Stop {
 	if x.turns > 0 && len(x.rows) == x.kept {
 		return nil
 	}
 	x.kept = len(x.rows)
-	x.plan.Waits = x.run.ID()
+	x.plan.Waits = x.Run.ID()
 	x.traced()
 	stop := x.commit(patterns.PhaseExecute, true)
 	if stop == nil {

@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // decompose makes a plan, or the next round of an iterative one.
@@ -29,8 +30,8 @@ func (p *planLog) decompose() patterns.Result {
 }
 
 // refusedPlan is the stop of a plan that was not accepted, with its cycle.
-func (p *planLog) refusedPlan(s *stop) *stop {
-	return s.showing(func(r *patterns.Result) {
+func (p *planLog) refusedPlan(s *step.Stop) *step.Stop {
+	return s.Showing(func(r *patterns.Result) {
 		if p.plan != nil {
 			p.seen(r)
 			r.Planned.Cycle = p.made.Cycle
@@ -44,7 +45,7 @@ func (p *planLog) refusedPlan(s *stop) *stop {
 // firstRules judge the document of a new plan.
 func (p *planLog) firstRules(strategy planning.Strategy) planning.Rules {
 	r := p.rules("invalid_plan", strategy)
-	r.Min, r.Max, r.MaxDepth = p.spec.Budget.MinSubtasks, p.call.MaxSubtasks, p.call.MaxDepth
+	r.Min, r.Max, r.MaxDepth = p.Spec.Budget.MinSubtasks, p.call.MaxSubtasks, p.call.MaxDepth
 	r.TakesComplete = strategy == planning.Iterative
 	if r.TakesComplete {
 		r.Round, r.MayEnd = roundSubtasks, true
@@ -57,32 +58,32 @@ const roundSubtasks = 3
 
 // rules are what all documents are judged by.
 func (p *planLog) rules(family string, strategy planning.Strategy) planning.Rules {
-	return planning.Rules{Family: family, Strategy: strategy, Catalog: p.spec.Catalog, Allowed: p.spec.Policy, LLM: p.spec.LLM}
+	return planning.Rules{Family: family, Strategy: strategy, Catalog: p.Spec.Catalog, Allowed: p.Spec.Policy, LLM: p.Spec.LLM}
 }
 
 // wanted is the question for a plan.
 func (p *planLog) wanted() patterns.Question {
 	payload := map[string]any{
-		"goal": p.task.Goal, "strategy": string(p.call.Strategy), "max_subtasks": float64(p.call.MaxSubtasks),
-		"max_depth": float64(p.call.MaxDepth), "available_tools": p.spec.OfferedWithReturns(p.log.tools),
+		"goal": p.Task.Goal, "strategy": string(p.call.Strategy), "max_subtasks": float64(p.call.MaxSubtasks),
+		"max_depth": float64(p.call.MaxDepth), "available_tools": p.Spec.OfferedWithReturns(p.Log.Tools),
 	}
 	if p.call.Context != "" {
 		payload["context"] = p.call.Context
 	}
-	return patterns.Question{Ask: patterns.AskSubtasks, Prompt: p.spec.Prompts.Decide, Payload: payload}
+	return patterns.Question{Ask: patterns.AskSubtasks, Prompt: p.Spec.Prompts.Decide, Payload: payload}
 }
 
 // newPlan is the plan that an accepted document makes.
 func (p *planLog) newPlan(doc planning.Document, limits patterns.PlanCall) patterns.StoredPlan {
 	plan := patterns.StoredPlan{
-		ID: PlanOf(p.run.ID()), Goal: p.task.Goal, Input: p.task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: patterns.SubtasksOf(doc), Removed: []patterns.RemovedSubtask{}, Trace: []patterns.AttemptRow{},
+		ID: PlanOf(p.Run.ID()), Goal: p.Task.Goal, Input: p.Task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: patterns.SubtasksOf(doc), Removed: []patterns.RemovedSubtask{}, Trace: []patterns.AttemptRow{},
 		Metadata: patterns.PlanMetadata{
-			CreatedAt: p.run.Now().UTC().Format(time.RFC3339), Source: p.source(doc),
-			MaxSubtasks: limits.MaxSubtasks, MaxDepth: limits.MaxDepth, MaxReplans: int(p.spec.Budget.MaxReplans),
+			CreatedAt: p.Run.Now().UTC().Format(time.RFC3339), Source: p.source(doc),
+			MaxSubtasks: limits.MaxSubtasks, MaxDepth: limits.MaxDepth, MaxReplans: int(p.Spec.Budget.MaxReplans),
 		},
 	}
 	if plan.Strategy == planning.Iterative {
-		plan.Metadata.Iteration, plan.Metadata.MaxIterations, plan.Metadata.PlanningComplete = 1, p.spec.Budget.MaxIterations, &doc.Complete
+		plan.Metadata.Iteration, plan.Metadata.MaxIterations, plan.Metadata.PlanningComplete = 1, p.Spec.Budget.MaxIterations, &doc.Complete
 	}
 	plan.Revisions = []patterns.PlanRevision{{Revision: 1, Kind: "decompose", Added: idsOf(doc.Subtasks), Removed: []string{}}}
 	return plan
@@ -114,20 +115,20 @@ func (p *planLog) nextRound() patterns.Result {
 }
 
 // roundFits says why no round can be added.
-func (p *planLog) roundFits() *stop {
-	if problems := judgeRound(p.task, *p.plan); len(problems) > 0 {
+func (p *planLog) roundFits() *step.Stop {
+	if problems := judgeRound(p.Task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
 	}
 	switch m := p.plan.Metadata; {
 	case !p.plan.Unfinished():
-		return stopped(patterns.PhasePlan, "plan_complete").showing(p.withResults)
+		return step.Stopped(patterns.PhasePlan, "plan_complete").Showing(p.withResults)
 	case m.Iteration >= m.MaxIterations:
-		return stopped(patterns.PhasePlan, "max_iterations")
+		return step.Stopped(patterns.PhasePlan, "max_iterations")
 	}
 	return nil
 }
 
-func (p *planLog) addRound() *stop {
+func (p *planLog) addRound() *step.Stop {
 	q := p.wanted()
 	m := &p.plan.Metadata
 	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(planning.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)

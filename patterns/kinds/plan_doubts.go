@@ -5,6 +5,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // unmade has it found out what became of a subtask's newest call, where the attempt that was to follow is not made.
@@ -23,7 +24,7 @@ func (x *execution) late() {
 	}
 	for i := range x.plan.Subtasks {
 		d, open := x.again[i]
-		if open && x.plan.Subtasks[i].Status == patterns.SubtaskPending && d.call.permit.Reconciles() {
+		if open && x.plan.Subtasks[i].Status == patterns.SubtaskPending && d.call.Permit.Reconciles() {
 			delete(x.again, i)
 			d.late = true
 			x.doubts[i] = d
@@ -42,18 +43,18 @@ func (x *execution) settleDoubts() bool {
 			continue
 		}
 		if d.late {
-			known := x.lookedUp(d.call, d.e)
+			known := x.LookUp(d.call, d.e)
 			delete(x.doubts, i)
 			x.foundOut(i, d, known, known)
 			continue
 		}
-		known, out := x.found(d.call, d.e, x.run.Now())
+		known, out := x.FindOut(d.call, d.e, x.Run.Now())
 		delete(x.doubts, i)
 		if d.over {
 			x.foundOut(i, d, known, out)
 			continue
 		}
-		x.settled(i, d.row, d.call.permit, known, out)
+		x.settled(i, d.row, d.call.Permit, known, out)
 	}
 	return true
 }
@@ -61,15 +62,15 @@ func (x *execution) settleDoubts() bool {
 // foundOut takes what became of a subtask's newest call, where the attempt after it was not made. Why it was not stays the
 // subtask's reason, unless the act was done, nobody knows, or the reason was the doubt itself.
 func (x *execution) foundOut(i int, d doubted, known, out patterns.Outcome) {
-	p, s := d.call.permit, &x.plan.Subtasks[i]
-	x.note(p, known)
-	if x.unknown[i] = doubtOf(p, out); x.first[i].Key == known.Key {
+	p, s := d.call.Permit, &x.plan.Subtasks[i]
+	x.Note(p, known)
+	if x.unknown[i] = step.DoubtOf(p, out); x.first[i].Key == known.Key {
 		x.first[i] = known
 	}
-	if cut := cutReason(out); cut != "" {
+	if cut := step.CutReason(out); cut != "" {
 		x.cutBy(cut)
 	}
-	if mayHaveActed(p, known) {
+	if step.MayHaveActed(p, known) {
 		if d.late {
 			return
 		}
@@ -78,7 +79,7 @@ func (x *execution) foundOut(i int, d doubted, known, out patterns.Outcome) {
 		x.fault(i)
 		return
 	}
-	reason := callReason(gateway.ExecutorFamily, p, out)
+	reason := step.CallReason(gateway.ExecutorFamily, p, out)
 	if out.State == patterns.OK {
 		_, reason = faultOf(p.Tool(), out)
 	}

@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // Before anything of a plan runs, and again after each replan, the configuration may want a person to approve it whole (design
@@ -31,26 +32,26 @@ type envelope struct {
 }
 
 // approved asks a person about the whole plan where the configuration wants that.
-func (x *execution) approved() *stop {
+func (x *execution) approved() *step.Stop {
 	x.shares = nil
 	e := x.enveloped()
-	if !asksAbout(x.spec, e) {
+	if !asksAbout(x.Spec, e) {
 		return nil
 	}
 	args := e.Value()
 	if n := len(ijson.Canonical(args)); n > planning.MaxEnvelope {
 		return x.tooLong(n)
 	}
-	question := x.gate.Question(gateway.Proposal{Tool: x.spec.Name, Args: args})
+	question := x.Gate.Question(gateway.Proposal{Tool: x.Spec.Name, Args: args})
 	question.Schema = "" // it is about no tool of the catalog
-	since := x.run.Now()
-	d, out, reason := consult(x.run, x.effect(patterns.PhaseExecute, "waiting for a person"), patterns.Approval{
-		Action: gateway.Action{Name: x.spec.Name, Args: args}, Question: question, Rule: envelopeRule, Approver: x.spec.Approver,
-		Catalog: x.spec.Catalog, Plan: &e,
+	since := x.Run.Now()
+	d, out, reason := step.Consult(x.Run, x.Effect(patterns.PhaseExecute, "waiting for a person"), patterns.Approval{
+		Action: gateway.Action{Name: x.Spec.Name, Args: args}, Question: question, Rule: envelopeRule, Approver: x.Spec.Approver,
+		Catalog: x.Spec.Catalog, Plan: &e,
 	}, x.standing)
-	x.rest(since, x.run.Now())
+	x.Rest(since, x.Run.Now())
 	if reason != "" {
-		return stopped(patterns.PhaseExecute, reason)
+		return step.Stopped(patterns.PhaseExecute, reason)
 	}
 	if d.Args != nil && ijson.Equal(d.Args, args) {
 		d.Args = nil
@@ -58,10 +59,10 @@ func (x *execution) approved() *stop {
 	human := patterns.NewHumanApproval(d, nil, out.At)
 	if !d.Approved || d.Args != nil { // a plan is not edited: it is replanned, and asked about again
 		human.Approved = false
-		return stopped(patterns.PhaseExecute, humanRejected).showing(func(r *patterns.Result) { r.Human = human })
+		return step.Stopped(patterns.PhaseExecute, step.HumanRejected).Showing(func(r *patterns.Result) { r.Human = human })
 	}
 	x.shares = &envelope{planning.ApprovedPlan{
-		Approval: d.Approval, Envelope: e, Assurance: d.Assurance, Expires: x.spec.Approver.Expires,
+		Approval: d.Approval, Envelope: e, Assurance: d.Assurance, Expires: x.Spec.Approver.Expires,
 	}, human}
 	return nil
 }
@@ -86,18 +87,18 @@ func (x *execution) enveloped() planning.Envelope {
 	rows, gated := x.plan.Rows(x.graph, nil), x.plan.ForGate()
 	for _, i := range x.order {
 		if rows[i].Status == patterns.SubtaskPending {
-			e.Steps = append(e.Steps, planning.NewEnvelopeStep(gated[i], x.spec.Catalog))
+			e.Steps = append(e.Steps, planning.NewEnvelopeStep(gated[i], x.Spec.Catalog))
 		}
 	}
 	return e
 }
 
 // tooLong is the stop of a plan that nobody could read: nobody is asked, and nothing runs.
-func (x *execution) tooLong(bytes int) *stop {
+func (x *execution) tooLong(bytes int) *step.Stop {
 	d := patterns.Approver{}.Decide(gateway.Action{})
 	d.Comment = "too_large:plan"
-	human := patterns.NewHumanApproval(d, nil, x.run.Now())
-	return stopped(patterns.PhaseExecute, humanRejected).showing(func(r *patterns.Result) {
+	human := patterns.NewHumanApproval(d, nil, x.Run.Now())
+	return step.Stopped(patterns.PhaseExecute, step.HumanRejected).Showing(func(r *patterns.Result) {
 		r.Human = human
 		r.Problems = []document.Problem{{
 			Pointer: "/plan/subtasks", Reason: "too_large:plan", Got: document.Got(float64(bytes)),
@@ -112,9 +113,9 @@ func (x *execution) shared(i int, p gateway.Permit) (gateway.Permit, *patterns.H
 		return p, nil
 	}
 	if p.Effect() == catalog.Read {
-		return x.gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), nil
+		return x.Gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), nil
 	}
-	return x.gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), x.shares.human
+	return x.Gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), x.shares.human
 }
 
 // asks is why a person is to be asked about a call: the policy wants that, or they approved the plan and the call is not what
@@ -134,6 +135,6 @@ func (x *execution) covered(i int, call gateway.Proposal, asks *gateway.Ruling) 
 	if x.shares == nil || len(asks.Revisions) > 0 {
 		return gateway.Permit{}, nil, false
 	}
-	p, ok := planning.AdmitShared(x.gate, call, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID)
+	p, ok := planning.AdmitShared(x.Gate, call, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID)
 	return p, x.shares.human, ok
 }

@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // approvedSpec is planning over pay and look, whose plans a person approves.
@@ -69,11 +70,11 @@ func TestPlansArePutToAPerson(t *testing.T) {
 		"write":                {patterns.RequireWrite, patterns.InboxApprover, carriesOut(pay, look), answered(yes.Value()), patterns.Success, "a plan of 2 steps (1 writes: pay (n 2))", 2},
 		"plan":                 {patterns.RequirePlan, patterns.InboxApprover, carriesOut(look), answered(yes.Value()), patterns.Success, "a plan of 1 step (none writes)", 1},
 		"nothing is said":      {"", patterns.InboxApprover, carriesOut(look), answered(yes.Value()), patterns.Success, "a plan of 1 step (none writes)", 1},
-		"nobody may be asked":  {patterns.RequireWrite, patterns.RejectApprover, carriesOut(look, pay), answered(patterns.Decision{}.Value()), humanRejected, "a plan of 2 steps (1 writes: pay (n 2))", 0},
+		"nobody may be asked":  {patterns.RequireWrite, patterns.RejectApprover, carriesOut(look, pay), answered(patterns.Decision{}.Value()), step.HumanRejected, "a plan of 2 steps (1 writes: pay (n 2))", 0},
 		"silence":              {patterns.RequireWrite, patterns.InboxApprover, carriesOut(look, pay), patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired}, gateway.ApprovalExpired, "a plan of 2 steps (1 writes: pay (n 2))", 0},
 		"forged":               {patterns.RequireWrite, patterns.InboxApprover, carriesOut(look, pay), patterns.Outcome{State: patterns.Failed, Reason: gateway.ApprovalInvalid}, gateway.ApprovalInvalid, "a plan of 2 steps (1 writes: pay (n 2))", 0},
 		"cancelled":            {patterns.RequireWrite, patterns.InboxApprover, carriesOut(look, pay), patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonCanceled}, "cancelled", "a plan of 2 steps (1 writes: pay (n 2))", 0},
-		"edited":               {patterns.RequireWrite, patterns.InboxApprover, carriesOut(look, pay), answered(edited.Value()), humanRejected, "a plan of 2 steps (1 writes: pay (n 2))", 0},
+		"edited":               {patterns.RequireWrite, patterns.InboxApprover, carriesOut(look, pay), answered(edited.Value()), step.HumanRejected, "a plan of 2 steps (1 writes: pay (n 2))", 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestPlanTooLongToApprove(t *testing.T) {
 		subtasks = append(subtasks, subtask(id, "pay", map[string]any{"n": 1.0, "ticket": strings.Repeat("x", 60<<10)}))
 	}
 	r, _ := w.run(t, approvedSpec(t, patterns.RequireWrite, patterns.InboxApprover), carriesOut(subtasks...))
-	if keys, _ := w.asksWhole(); len(keys) > 0 || r.StopReason != humanRejected || r.Human == nil || r.Human.By != "configuration" || r.Phase != patterns.PhaseExecute || len(w.called("pay")) > 0 {
+	if keys, _ := w.asksWhole(); len(keys) > 0 || r.StopReason != step.HumanRejected || r.Human == nil || r.Human.By != "configuration" || r.Phase != patterns.PhaseExecute || len(w.called("pay")) > 0 {
 		t.Errorf("asked %v, ended %s in %s", keys, r.StopReason, r.Phase)
 	}
 	if len(r.Problems) != 1 || r.Problems[0].Reason != "too_large:plan" {

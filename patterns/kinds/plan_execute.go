@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // execution carries a plan out: subtasks run as soon as what they wait for is completed and a slot is free, in the order
@@ -28,8 +29,8 @@ type execution struct {
 	cut       string                // the run's own end came: max_seconds or cancelled
 	spent     string                // a budget that is used up, when there was work for it
 	began     int                   // subtasks, without the caller's
-	underWay  Estimate              // what they were estimated at
-	over      *stop                 // of a question for which no budget is left
+	underWay  step.Estimate         // what they were estimated at
+	over      *step.Stop            // of a question for which no budget is left
 	asking    int                   // requests that questions under way may cost
 	undecided int                   // calls that a person is asked about
 	turns     int                   // of the caller that have passed
@@ -50,8 +51,8 @@ func (x *execution) carryOut() patterns.Result {
 	if stop := x.open(); stop != nil {
 		return x.unopened(stop)
 	}
-	x.soFar = x.standing
-	x.run.Shows(x.standing)
+	x.SoFar = x.standing
+	x.Run.Shows(x.standing)
 	stop := x.approved()
 	if stop == nil {
 		stop = x.work()
@@ -60,20 +61,20 @@ func (x *execution) carryOut() patterns.Result {
 		return x.result(stop)
 	}
 	text := ""
-	if stop == nil || stop.reason == patterns.SuccessPartial {
+	if stop == nil || stop.Reason == patterns.SuccessPartial {
 		text, stop = x.finalText(stop)
 	}
 	return x.close(stop, text)
 }
 
 // open gets the plan and checks all that can be checked before anything of it runs.
-func (x *execution) open() *stop {
+func (x *execution) open() *step.Stop {
 	if stop := x.own(); stop != nil {
 		return stop
 	}
 	x.done = map[string]bool{}
-	if x.plan.Completed() && !x.plan.Unfinished() && (x.plan.Answered || !x.task.Finalize) {
-		return stopped(patterns.PhaseExecute, "plan_complete").showing(x.withResults)
+	if x.plan.Completed() && !x.plan.Unfinished() && (x.plan.Answered || !x.Task.Finalize) {
+		return step.Stopped(patterns.PhaseExecute, "plan_complete").Showing(x.withResults)
 	}
 	if stop := x.callable(); stop != nil {
 		return stop
@@ -85,8 +86,8 @@ func (x *execution) open() *stop {
 	}
 	x.before = x.plan.Trace
 	x.schedule = newSchedule(x.plan, x.graph)
-	x.total = x.calls()
-	x.gate.Remember(x.acted())
+	x.Total = x.calls()
+	x.Gate.Remember(x.acted())
 	return nil
 }
 
@@ -102,9 +103,9 @@ func (x *execution) calls() int {
 }
 
 // unopened is what a run came to that carried nothing out. That its tools may not be called is kept with the plan.
-func (x *execution) unopened(s *stop) patterns.Result {
-	if x.held && strings.HasPrefix(s.reason, string(gateway.ExecutorFamily)) {
-		x.plan.Last = &patterns.PlanRun{RunID: x.run.ID(), Status: "stopped", StopReason: s.reason}
+func (x *execution) unopened(s *step.Stop) patterns.Result {
+	if x.held && strings.HasPrefix(s.Reason, string(gateway.ExecutorFamily)) {
+		x.plan.Last = &patterns.PlanRun{RunID: x.Run.ID(), Status: "stopped", StopReason: s.Reason}
 		if conflict := x.commit(patterns.PhaseExecute, false); conflict != nil {
 			return x.result(conflict)
 		}
@@ -116,7 +117,7 @@ func (x *execution) unopened(s *stop) patterns.Result {
 
 // own gets the plan that is to be carried out: a stored one, or the caller's, which is stored first, unless the results that
 // come with it do not fit it.
-func (x *execution) own() *stop {
+func (x *execution) own() *step.Stop {
 	if x.call.PlanID != "" {
 		if stop := x.load(patterns.PhaseExecute, false); stop != nil {
 			return stop
@@ -124,17 +125,17 @@ func (x *execution) own() *stop {
 		return x.misfit()
 	}
 	limits := x.call
-	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = planning.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
+	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = planning.Flat, x.Spec.Budget.MaxSubtasks, x.Spec.Budget.MaxDepth
 	doc, stop := x.document(patterns.PhasePlan, patterns.Question{Ask: patterns.AskSubtasks}, func(in document.Intent) planning.Rules {
 		limits.Strategy = planning.StrategyOf(in)
 		r := x.rules("invalid_plan", limits.Strategy)
-		r.Min, r.Max, r.MaxDepth, r.TakesGoal = x.spec.Budget.MinSubtasks, limits.MaxSubtasks, limits.MaxDepth, true
+		r.Min, r.Max, r.MaxDepth, r.TakesGoal = x.Spec.Budget.MinSubtasks, limits.MaxSubtasks, limits.MaxDepth, true
 		return r
 	})
 	if stop != nil {
 		return x.refusedPlan(stop)
 	}
-	x.task.Goal = doc.Goal
+	x.Task.Goal = doc.Goal
 	x.take(x.newPlan(doc, limits))
 	if stop := x.misfit(); stop != nil {
 		return stop
@@ -143,7 +144,7 @@ func (x *execution) own() *stop {
 }
 
 // misfit is the stop of results that do not fit the plan; nil: they do.
-func (x *execution) misfit() *stop {
+func (x *execution) misfit() *step.Stop {
 	if problems := judgeResults(x.call.Results, *x.plan, x.graph); len(problems) > 0 {
 		return x.unfit(problems)
 	}
@@ -152,7 +153,7 @@ func (x *execution) misfit() *stop {
 
 // callable checks every subtask that is not finished against what may be called now: the plan may be older than the
 // configuration.
-func (x *execution) callable() *stop {
+func (x *execution) callable() *step.Stop {
 	var problems []document.Problem
 	at := ijson.Pointer("/plan/subtasks")
 	for i, s := range x.plan.Subtasks {
@@ -169,21 +170,21 @@ func (x *execution) callable() *stop {
 	if len(problems) == 0 {
 		return nil
 	}
-	return stopped(patterns.PhaseExecute, problems[0].Reason).showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
+	return step.Stopped(patterns.PhaseExecute, problems[0].Reason).Showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
 }
 
 // barredFrom says why a subtask's tool may not be called as the plan has it; "" it may.
 func (x *execution) barredFrom(s patterns.PlannedSubtask) (what string, place ijson.Pointer, want string) {
 	const toolAt = "/tool"
 	if s.Tool == planning.ModelExecutor {
-		if !x.spec.LLM {
+		if !x.Spec.LLM {
 			return "denied", toolAt, "a tool, or caller: no language model is configured"
 		}
 		return "", "", ""
 	}
-	tool, there := x.spec.Catalog.Tool(s.Tool)
+	tool, there := x.Spec.Catalog.Tool(s.Tool)
 	switch {
-	case !slices.Contains(x.spec.Execution, s.Tool):
+	case !slices.Contains(x.Spec.Execution, s.Tool):
 		return "denied", toolAt, "a tool of the execution allowlist"
 	case !there:
 		return "missing", toolAt, "a tool that the catalog has"
@@ -204,10 +205,10 @@ func argsOf(s patterns.PlannedSubtask) map[string]any {
 }
 
 // work goes on until nothing more can be done, and says how the run ends; nil is success.
-func (x *execution) work() *stop {
+func (x *execution) work() *step.Stop {
 	x.enter(x.call.Results)
 	for {
-		x.run.Flow(x.next)
+		x.Run.Flow(x.next)
 		x.quiet()
 		if x.settleDoubts() {
 			continue
@@ -235,18 +236,18 @@ func (x *execution) work() *stop {
 }
 
 // stopsHere says why nothing more is begun although there may be work; nil: nothing stands against it.
-func (x *execution) stopsHere() *stop {
+func (x *execution) stopsHere() *step.Stop {
 	if x.cut != "" {
-		return stopped(patterns.PhaseExecute, x.cut)
+		return step.Stopped(patterns.PhaseExecute, x.cut)
 	}
 	if i, failed := x.firstFailed(); failed {
 		return x.failure(i)
 	}
 	if x.spent != "" && x.mayBegin() { // what it was spent for may turn out to be done
-		if x.over != nil && x.over.reason == x.spent {
+		if x.over != nil && x.over.Reason == x.spent {
 			return x.over
 		}
-		return stopped(patterns.PhaseExecute, x.spent)
+		return step.Stopped(patterns.PhaseExecute, x.spent)
 	}
 	return nil
 }
@@ -259,7 +260,7 @@ func (x *execution) plansAnew() bool {
 
 // wantsReplan reports whether the call wants another plan where a subtask fails, and there is who makes it.
 func (x *execution) wantsReplan() bool {
-	return x.call.OnFailure == patterns.ReplanOnFailure && x.spec.LLM
+	return x.call.OnFailure == patterns.ReplanOnFailure && x.Spec.LLM
 }
 
 // firstFailed is the first subtask in the order of execution that failed or is in doubt in this run.
@@ -273,14 +274,14 @@ func (x *execution) firstFailed() (int, bool) {
 }
 
 // failure is the stop for a subtask that failed.
-func (x *execution) failure(i int) *stop {
+func (x *execution) failure(i int) *step.Stop {
 	s := x.plan.Subtasks[i]
 	reason := "subtask_failed:"
 	switch {
 	case s.Status == patterns.SubtaskInDoubt:
-		return stopped(patterns.PhaseExecute, "in_doubt:"+s.ID)
+		return step.Stopped(patterns.PhaseExecute, "in_doubt:"+s.ID)
 	case x.wantsReplan() && x.plan.Has(patterns.SubtaskInDoubt): // why there is no other plan
-		return stopped(patterns.PhaseExecute, "in_doubt:"+x.plan.FirstOf(x.graph, patterns.SubtaskInDoubt))
+		return step.Stopped(patterns.PhaseExecute, "in_doubt:"+x.plan.FirstOf(x.graph, patterns.SubtaskInDoubt))
 	case x.call.OnFailure == patterns.ReplanOnFailure: // there is no model to plan anew, and that is all it says then
 	case x.attempts[i] > 1:
 		reason = "max_retries:"
@@ -288,11 +289,11 @@ func (x *execution) failure(i int) *stop {
 		reason = "subtask_timeout:"
 	}
 	x.made.Failed = s.ID
-	return stopped(patterns.PhaseExecute, reason+s.ID)
+	return step.Stopped(patterns.PhaseExecute, reason+s.ID)
 }
 
 // ended says how a plan ends of which nothing is left to run.
-func (x *execution) ended() *stop {
+func (x *execution) ended() *step.Stop {
 	rows := x.plan.Rows(x.graph, nil)
 	critical := func(status patterns.SubtaskStatus) bool {
 		return slices.ContainsFunc(rows, func(r patterns.SubtaskRow) bool { return r.Critical && r.Status == status })
@@ -303,24 +304,24 @@ func (x *execution) ended() *stop {
 	}
 	switch {
 	case len(doubt) > 0:
-		return stopped(patterns.PhaseExecute, "in_doubt:"+doubt[0])
+		return step.Stopped(patterns.PhaseExecute, "in_doubt:"+doubt[0])
 	case len(completed) == len(rows) && x.plan.Unfinished():
-		return stopped("", patterns.IterationPending)
+		return step.Stopped("", patterns.IterationPending)
 	case len(completed) == len(rows):
 		return nil
 	case critical(patterns.SubtaskSkipped):
-		return stopped(patterns.PhaseExecute, "critical_subtask_failed")
+		return step.Stopped(patterns.PhaseExecute, "critical_subtask_failed")
 	case critical(patterns.SubtaskBlocked):
-		return stopped(patterns.PhaseExecute, "blocked_dependencies")
+		return step.Stopped(patterns.PhaseExecute, "blocked_dependencies")
 	case len(completed) == 0 && len(skipped) > 0:
-		return stopped(patterns.PhaseExecute, "subtask_failed:"+skipped[0])
+		return step.Stopped(patterns.PhaseExecute, "subtask_failed:"+skipped[0])
 	}
-	return stopped("", patterns.SuccessPartial)
+	return step.Stopped("", patterns.SuccessPartial)
 }
 
 // finalText asks for a final text after success, if the call wants one.
-func (x *execution) finalText(s *stop) (string, *stop) {
-	if !x.task.Finalize {
+func (x *execution) finalText(s *step.Stop) (string, *step.Stop) {
+	if !x.Task.Finalize {
 		return "", s
 	}
 	results := map[string]any{}
@@ -329,9 +330,9 @@ func (x *execution) finalText(s *stop) (string, *stop) {
 			results[row.ID] = patterns.Clipped(row.Result)
 		}
 	}
-	answer, fault := x.answer(map[string]any{"goal": x.plan.Goal, "subtask_results": results})
+	answer, fault := x.Answer(map[string]any{"goal": x.plan.Goal, "subtask_results": results})
 	if fault != nil {
-		return "", fault.showing(func(r *patterns.Result) { x.made.Resumable = x.resumable(true) })
+		return "", fault.Showing(func(r *patterns.Result) { x.made.Resumable = x.resumable(true) })
 	}
-	return answer.text, s
+	return answer.Text, s
 }

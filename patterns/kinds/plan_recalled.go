@@ -50,12 +50,12 @@ func (p *planLog) recalled() []patterns.RemovedWrite {
 func (x *execution) acted() []gateway.Entry {
 	var list []gateway.Entry
 	for _, w := range x.plan.Writes {
-		if tool, there := x.spec.Catalog.Tool(w.Tool); there && tool.Effect != catalog.Read {
+		if tool, there := x.Spec.Catalog.Tool(w.Tool); there && tool.Effect != catalog.Read {
 			list = append(list, gateway.Entry{Tool: w.Tool, Effect: tool.Effect, Args: w.Args, Status: gateway.InDoubt})
 		}
 	}
 	for i, s := range x.plan.Subtasks {
-		tool, there := x.spec.Catalog.Tool(s.Tool)
+		tool, there := x.Spec.Catalog.Tool(s.Tool)
 		status, known := x.actedAs(s)
 		if !there || !known || tool.Effect == catalog.Read {
 			continue

@@ -7,6 +7,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // replan makes another plan for what remains of one: the caller's, or a model's.
@@ -28,26 +29,26 @@ func (p *planLog) replan() patterns.Result {
 }
 
 // replanFits says why there can be no other plan.
-func (p *planLog) replanFits() *stop {
-	if problems := judgeReplan(p.task, *p.plan); len(problems) > 0 {
+func (p *planLog) replanFits() *step.Stop {
+	if problems := judgeReplan(p.Task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
 	}
 	if p.plan.Completed() {
-		return stopped(patterns.PhaseReplan, "plan_complete").showing(p.withResults)
+		return step.Stopped(patterns.PhaseReplan, "plan_complete").Showing(p.withResults)
 	}
 	return p.mayReplan()
 }
 
-func (p *planLog) mayReplan() *stop {
+func (p *planLog) mayReplan() *step.Stop {
 	if m := p.plan.Metadata; m.MaxReplans >= 0 && m.ReplanCount >= m.MaxReplans {
-		return stopped(patterns.PhaseReplan, "max_replans")
+		return step.Stopped(patterns.PhaseReplan, "max_replans")
 	}
 	return nil
 }
 
 // rework puts other subtasks in the place of all that are not completed. failed is the subtask to start from; "" the
 // first that failed, else the first that was skipped.
-func (p *planLog) rework(failed, reason string) *stop {
+func (p *planLog) rework(failed, reason string) *step.Stop {
 	removed := remainingOf(*p.plan)
 	if failed == "" {
 		failed = cmp.Or(p.plan.FirstOf(p.graph, patterns.SubtaskFailed), p.plan.FirstOf(p.graph, patterns.SubtaskSkipped))
@@ -84,12 +85,12 @@ func (p *planLog) rewording(failed, reason string) patterns.Question {
 	}
 	payload := map[string]any{
 		"goal": p.plan.Goal, "completed": completedRows(*p.plan), "remaining": remaining, "failed_subtask": failed, "reason": reason,
-		"used_ids": patterns.TextValues(p.plan.UsedIDs()), "available_tools": p.spec.OfferedWithReturns(p.log.tools),
+		"used_ids": patterns.TextValues(p.plan.UsedIDs()), "available_tools": p.Spec.OfferedWithReturns(p.Log.Tools),
 	}
 	if p.call.Hints != "" {
 		payload["hints"] = p.call.Hints
 	}
-	return patterns.Question{Ask: patterns.AskReplan, Prompt: p.spec.Prompts.Replan, Payload: payload}
+	return patterns.Question{Ask: patterns.AskReplan, Prompt: p.Spec.Prompts.Replan, Payload: payload}
 }
 
 // replanRules judge the document.
@@ -147,7 +148,7 @@ func unanswered(p patterns.StoredPlan) patterns.StoredPlan {
 }
 
 // replanFailed gets another plan for what remains, once nothing runs any more, and goes on with it.
-func (x *execution) replanFailed(i int) *stop {
+func (x *execution) replanFailed(i int) *step.Stop {
 	s := x.plan.Subtasks[i]
 	if stop := x.mayReplan(); stop != nil {
 		return stop

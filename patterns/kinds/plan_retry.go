@@ -9,19 +9,20 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // repeats reports whether another attempt follows a call that did not end well, and after how many seconds.
 func (x *execution) repeats(i int, p gateway.Permit, out patterns.Outcome) (pause float64, ok bool) {
 	n := x.attempts[i]
 	switch {
-	case out.State == patterns.OK, out.State == patterns.Canceled, cutReason(out) != "", interrupted(out):
+	case out.State == patterns.OK, out.State == patterns.Canceled, step.CutReason(out) != "", step.Interrupted(out):
 		return 0, false
 	case out.Reason == patterns.ReasonTimeout && p.Repeatable() && x.call.OnFailure == patterns.RetryOnFailure && n <= x.call.MaxRetries:
 		return x.pauseBefore(x.plan.Subtasks[i].ID, n), true
 	}
-	d, more := pauseBefore(p, out, n, leastTries(out))
-	return d.Seconds(), more && x.spec.Budget.MaxToolCalls.Allows(x.tools+x.undecided+1)
+	d, more := step.PauseBefore(p, out, n, step.LeastTries(out))
+	return d.Seconds(), more && x.Spec.Budget.MaxToolCalls.Allows(x.tools+x.undecided+1)
 }
 
 // restBefore enters an attempt that failed, and after which another follows.
@@ -64,7 +65,7 @@ func transient(reason string) bool {
 // pauseBefore is how many seconds lie before the n-th retry: twice as long each time, lengthened by up to a tenth that
 // depends on the run and the subtask alone.
 func (x *execution) pauseBefore(id string, n int) float64 {
-	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", x.run.ID(), id, n))
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", x.Run.ID(), id, n))
 	more := float64(binary.BigEndian.Uint32(seed[:4])) / (1 << 32) / 10
 	pause := math.Min(maxPause, x.call.RetryDelay.Seconds()*math.Pow(2, float64(n-1)))
 	return math.Floor(pause*(1+more)*1000) / 1000

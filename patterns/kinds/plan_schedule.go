@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // schedule is how far the subtasks of a plan's newest revision came in this run, by their places.
@@ -33,7 +34,7 @@ type schedule struct {
 
 // doubted is a call whose outcome is not known.
 type doubted struct {
-	call made
+	call step.Made
 	e    patterns.Effect
 	row  patterns.AttemptRow
 	over bool // the attempt that was to follow is not made
@@ -139,18 +140,18 @@ func (x *execution) affordable() (int, bool) {
 // unaffordable says which budget a subtask's next attempt would exceed; perhaps it will not when what is under way has cost
 // less than it may.
 func (x *execution) unaffordable(s patterns.PlannedSubtask) (reason string, perhaps bool) {
-	b := x.spec.Budget
+	b := x.Spec.Budget
 	switch {
 	case s.Tool != planning.ModelExecutor:
 		if !b.MaxToolCalls.Allows(x.tools + x.undecided + 1) {
 			return "max_tool_calls", b.MaxToolCalls.Allows(x.tools + 1)
 		}
-	case !b.MaxLLMCalls.Allows(x.usage.Requests + x.asking + 1):
-		return "max_llm_calls", b.MaxLLMCalls.Allows(x.usage.Requests + 1)
+	case !b.MaxLLMCalls.Allows(x.Usage.Requests + x.asking + 1):
+		return "max_llm_calls", b.MaxLLMCalls.Allows(x.Usage.Requests + 1)
 	default:
-		q, _ := x.asOwned(patterns.PhaseExecute, x.workQuestion(x.places[s.ID], argsOf(s)))
-		if x.over = x.log.unaffordable(patterns.PhaseExecute, q, x.underWay); x.over != nil {
-			return x.over.reason, x.log.unaffordable(patterns.PhaseExecute, q, Estimate{}) == nil
+		q, _ := x.AsDeclared(patterns.PhaseExecute, x.workQuestion(x.places[s.ID], argsOf(s)))
+		if x.over = x.Log.Unaffordable(patterns.PhaseExecute, q, x.underWay); x.over != nil {
+			return x.over.Reason, x.Log.Unaffordable(patterns.PhaseExecute, q, step.Estimate{}) == nil
 		}
 	}
 	return "", false
@@ -173,10 +174,10 @@ func (x *execution) share(left int) int {
 
 // sleep is the pause before a retry.
 func (x *execution) sleep(branch patterns.Run, i int) {
-	e := x.effect(patterns.PhaseExecute, x.plan.Subtasks[i].ID+" waits for its next attempt")
+	e := x.Effect(patterns.PhaseExecute, x.plan.Subtasks[i].ID+" waits for its next attempt")
 	e.Ends = x.halted
 	out := patterns.Pause(branch, e, time.Duration(x.pause[i]*float64(time.Second)))
-	if reason := cutReason(out); reason != "" {
+	if reason := step.CutReason(out); reason != "" {
 		x.cutBy(reason)
 	}
 	if x.faults > 0 {

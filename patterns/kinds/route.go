@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // RouteRow is a trace row of routing: one attempt to hand the ticket over.
@@ -53,89 +54,91 @@ func Route(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Re
 		}
 		if declined {
 			r.forbidden = append(r.forbidden, route.Target)
-			r.say(fmt.Sprintf("route: %s declined", route.Target))
+			r.Say(fmt.Sprintf("route: %s declined", route.Target))
 			continue
 		}
 		return r.finish(route)
 	}
-	return r.result(stopped(patterns.PhaseRoute, "max_route_attempts"))
+	return r.result(step.Stopped(patterns.PhaseRoute, "max_route_attempts"))
 }
 
 func newRouting(run patterns.Run, spec patterns.Spec, task patterns.Task) *routing {
-	l := begin(run, spec, task, gateway.Config{Family: gateway.RouteFamily, SplitLoops: true, Calls: []gateway.CallBudget{
+	l := step.Begin(run, spec, task, gateway.Config{Family: gateway.RouteFamily, SplitLoops: true, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxDelegations, Reason: "max_delegations"},
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})
-	r := &routing{log: l, total: spec.Budget.MaxRouteAttempts}
-	r.soFar = func() patterns.Result { return r.result(nil) }
-	r.limits = r.bounds
+	r := &routing{Log: l, total: spec.Budget.MaxRouteAttempts}
+	r.SoFar = func() patterns.Result { return r.result(nil) }
+	r.Limits = r.bounds
 	return r
 }
 
 // routing is the log of one routing run.
 type routing struct {
-	*log
+	*step.Log
 	total, attempt int
 	forbidden      []string // targets that declined, in order
 	delegations    []Delegation
 }
 
 // choose gets and judges the next route.
-func (r *routing) choose() (gateway.Route, *stop) {
+func (r *routing) choose() (gateway.Route, *step.Stop) {
 	var route gateway.Route
-	stop := r.accepted(patterns.Question{
-		Ask: patterns.AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.tools, Hidden: r.hidden(),
-	}, func(q patterns.Question) (document.Intent, *stop) { return r.next(patterns.PhaseRoute, q, r.asking()) }, func(intent document.Intent) (refused *stop) {
+	stop := r.Accepted(patterns.Question{
+		Ask: patterns.AskRoute, Prompt: r.Spec.Prompts.Decide, Payload: r.payload(), Tools: r.Tools, Hidden: r.Hidden(),
+	}, func(q patterns.Question) (document.Intent, *step.Stop) {
+		return r.Next(patterns.PhaseRoute, q, r.asking())
+	}, func(intent document.Intent) (refused *step.Stop) {
 		route, refused = r.read(intent)
 		return refused
 	})
 	if stop != nil {
 		return gateway.Route{}, stop
 	}
-	r.filled = append(r.filled, route.Filled...)
+	r.Filled = append(r.Filled, route.Filled...)
 	return route, nil
 }
 
 // read judges a route.
-func (r *routing) read(intent document.Intent) (gateway.Route, *stop) {
+func (r *routing) read(intent document.Intent) (gateway.Route, *step.Stop) {
 	route, refusal := gateway.ParseRoute(intent, gateway.RouteRules{
-		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal, Takes: r.takesTicket, Fill: r.onlyValues, Goal: r.goals,
+		Allowed: r.Spec.Policy, Forbidden: r.forbidden, Ticket: r.Task.Goal, Takes: r.takesTicket, Fill: r.OnlyValues, Goal: r.Goals,
 	})
 	if refusal != nil {
-		return gateway.Route{}, r.refused(patterns.PhaseRoute, "raw_route", refusal, intent.Raw())
+		return gateway.Route{}, r.Refused(patterns.PhaseRoute, "raw_route", refusal, intent.Raw())
 	}
 	return route, nil
 }
 
 // takesTicket reports whether a target has an argument ticket, which is the run's. Of one that the catalog lacks the call says so.
-// A declared pattern's routes are given their goal by [log.goals]; only what is the demo's knows tickets.
+// A declared pattern's routes are given their goal by [step.Log.Goals]; only what is the demo's knows tickets.
 func (r *routing) takesTicket(target string) bool {
-	tool, ok := r.spec.Catalog.Tool(target)
-	if !ok || r.spec.Declared && !tool.Demo {
-		return !ok && !r.spec.Declared
+	tool, ok := r.Spec.Catalog.Tool(target)
+	if !ok || r.Spec.Declared && !tool.Demo {
+		return !ok && !r.Spec.Declared
 	}
 	return patterns.TakesArgument(tool, "ticket")
 }
 
 // isOwn reports whether a target is a tool of its user's own: it says nothing of a status, or something else by it.
 func (r *routing) isOwn(target string) bool {
-	tool, ok := r.spec.Catalog.Tool(target)
-	return ok && (tool.Server != "" || r.spec.Declared && !tool.Demo)
+	tool, ok := r.Spec.Catalog.Tool(target)
+	return ok && (tool.Server != "" || r.Spec.Declared && !tool.Demo)
 }
 
 // declines reports whether what a target returned means that another is to take over.
 func (r *routing) declines(target string, observation any) bool {
-	if reroute := r.spec.Reroute[target]; reroute != nil {
+	if reroute := r.Spec.Reroute[target]; reroute != nil {
 		return reroute(observation)
 	}
-	return status(observation) == "needs_reroute"
+	return step.Status(observation) == "needs_reroute"
 }
 
 // asking asks the caller for another route.
-func (r *routing) asking() asking {
-	a := asking{
-		argument: "route", forbidden: r.forbidden, left: r.total - r.attempt + 1,
-		judge: func(batch []document.Intent) *stop {
+func (r *routing) asking() step.Turn {
+	a := step.Turn{
+		Argument: "route", Forbidden: r.forbidden, Left: r.total - r.attempt + 1,
+		Judge: func(batch []document.Intent) *step.Stop {
 			for _, intent := range batch { // of one
 				if _, stop := r.read(intent); stop != nil {
 					return stop
@@ -143,69 +146,69 @@ func (r *routing) asking() asking {
 			}
 			return nil
 		},
-		soFar: func() patterns.Result {
+		SoFar: func() patterns.Result {
 			result := r.result(nil)
 			result.Budget["max_route_attempts"] = patterns.Spent{Limit: float64(r.total), Used: float64(r.attempt - 1)}
 			return result
 		},
 	}
-	for _, name := range r.spec.Policy {
+	for _, name := range r.Spec.Policy {
 		if !slices.Contains(r.forbidden, name) {
-			a.names = append(a.names, name)
+			a.Names = append(a.Names, name)
 		}
 	}
 	if n := len(r.delegations); n > 0 {
-		a.last = r.delegations[n-1].Observation
+		a.Last = r.delegations[n-1].Observation
 	}
 	return a
 }
 
 // delegate hands the ticket over and reports whether the specialist declined.
-func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
+func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 	row := RouteRow{Attempt: r.attempt, Target: route.Target, ArgsHash: ijson.ArgsHash(route.Args)}
-	shows := func(s *stop) *stop {
-		row.StopReason = s.reason
-		r.trace = append(r.trace, row)
-		return s.showing(func(result *patterns.Result) { result.Route = route.Row() })
+	shows := func(s *step.Stop) *step.Stop {
+		row.StopReason = s.Reason
+		r.Trace = append(r.Trace, row)
+		return s.Showing(func(result *patterns.Result) { result.Route = route.Row() })
 	}
 	proposal := gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1}
-	c, refused := r.through(patterns.PhaseDelegate, "handing over to "+route.Target, proposal)
-	if row.HumanApproval = c.human; refused != nil {
+	c, refused := r.Through(patterns.PhaseDelegate, "handing over to "+route.Target, proposal)
+	if row.HumanApproval = c.Human; refused != nil {
 		return false, shows(refused)
 	}
-	permit, out := c.permit, c.out
-	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
+	permit, out := c.Permit, c.Out
+	if row.ArgsHash = permit.Hash(); c.Human != nil { // who was asked may have changed them
 		route.Args = permit.Proposed()
 	}
-	row.Attempts, row.ChildRunID = shownAttempts(c.attempts), out.Child
+	row.Attempts, row.ChildRunID = step.ShownAttempts(c.Attempts), out.Child
 	if out.State != patterns.OK && out.Reason != patterns.ReasonBadResult {
-		row.ObservationError = stoppedBelow(out)
-		return false, shows(stopped(patterns.PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
+		row.ObservationError = step.StoppedBelow(out)
+		return false, shows(step.Stopped(patterns.PhaseDelegate, step.CallReason(gateway.RouteFamily, permit, out)))
 	}
 	return r.answeredBy(route, row, out)
 }
 
 // answeredBy records what the specialist said and judges its status.
-func (r *routing) answeredBy(route gateway.Route, row RouteRow, out patterns.Outcome) (declined bool, _ *stop) {
+func (r *routing) answeredBy(route gateway.Route, row RouteRow, out patterns.Outcome) (declined bool, _ *step.Stop) {
 	d := Delegation{r.attempt, route.Row(), patterns.Shown(out.Output, out.Bytes)}
 	r.delegations = append(r.delegations, d)
-	r.history = append(r.history, d)
+	r.History = append(r.History, d)
 	obj, _ := out.Output.(map[string]any)
-	row.OK, row.Status = true, status(out.Output)
+	row.OK, row.Status = true, step.Status(out.Output)
 	if domain, ok := obj["domain"].(string); ok && domain != "" {
 		row.Domain = domain
 	}
 	row.ObservationError, _ = gateway.Reported(out.Output)
-	r.trace = append(r.trace, row)
+	r.Trace = append(r.Trace, row)
 	if out.State == patterns.OK {
 		switch {
 		case r.declines(route.Target, out.Output):
 			return true, nil
-		case row.Status == "done", r.isOwn(route.Target), r.spec.Reroute[route.Target] != nil:
+		case row.Status == "done", r.isOwn(route.Target), r.Spec.Reroute[route.Target] != nil:
 			return false, nil
 		}
 	}
-	return false, &stop{patterns.PhaseDelegate, "route_bad_observation", func(result *patterns.Result) {
+	return false, &step.Stop{Phase: patterns.PhaseDelegate, Reason: "route_bad_observation", With: func(result *patterns.Result) {
 		result.Route, result.Expected = route.Row(), []string{"needs_reroute", "done"}
 		result.Received, result.BadObservation, result.Bad = row.Status, d.Observation, true
 	}}
@@ -213,18 +216,18 @@ func (r *routing) answeredBy(route gateway.Route, row RouteRow, out patterns.Out
 
 // finish has the answer written and ends the run.
 func (r *routing) finish(route gateway.Route) patterns.Result {
-	if !r.task.Finalize {
+	if !r.Task.Finalize {
 		result := r.result(nil)
 		result.SelectedRoute = route.Target
 		return result
 	}
-	answer, stop := r.answer(map[string]any{
-		"goal": r.task.Goal, "selected_route": route.Target, "history": r.rows(len(r.delegations)),
+	answer, stop := r.Answer(map[string]any{
+		"goal": r.Task.Goal, "selected_route": route.Target, "history": r.rows(len(r.delegations)),
 	})
 	if stop != nil {
-		return r.result(stop.showing(func(result *patterns.Result) { result.Route = route.Row() }))
+		return r.result(stop.Showing(func(result *patterns.Result) { result.Route = route.Row() }))
 	}
-	result := withAnswer(r.result(nil), answer)
+	result := step.WithAnswer(r.result(nil), answer)
 	result.SelectedRoute = route.Target
 	return result
 }
@@ -239,11 +242,11 @@ func (r *routing) payload() map[string]any {
 			used = append(used, target)
 		}
 		if i == len(r.delegations)-1 {
-			last, observation, lastStatus = target, d.Observation, status(d.Observation)
+			last, observation, lastStatus = target, d.Observation, step.Status(d.Observation)
 		}
 	}
 	return map[string]any{
-		"goal":              r.task.Goal,
+		"goal":              r.Task.Goal,
 		"budgets":           map[string]any{"max_route_attempts": float64(r.total), "remaining_attempts": float64(r.total - r.attempt + 1)},
 		"forbidden_targets": patterns.TextValues(r.forbidden),
 		"state_summary": map[string]any{
@@ -251,7 +254,7 @@ func (r *routing) payload() map[string]any {
 			"last_observation_status": lastStatus, "last_observation": observation,
 		},
 		"recent_history":   r.rows(3),
-		"available_routes": r.spec.Offered(r.tools),
+		"available_routes": r.Spec.Offered(r.Tools),
 	}
 }
 
@@ -266,15 +269,15 @@ func (r *routing) rows(n int) []any {
 
 // argsAt is where a caller's route has its arguments; a model's stand at the top.
 func (r *routing) argsAt() ijson.Pointer {
-	return r.intentAt().Member("args")
+	return r.IntentAt().Member("args")
 }
 
-func (r *routing) result(s *stop) patterns.Result {
-	return r.end(s)
+func (r *routing) result(s *step.Stop) patterns.Result {
+	return r.End(s)
 }
 
 // bounds notes the limits of this kind.
 func (r *routing) bounds(spent map[string]patterns.Spent) {
 	spent["max_route_attempts"] = patterns.Spent{Limit: float64(r.total), Used: float64(min(r.attempt, r.total))}
-	limited(spent, "max_delegations", r.spec.Budget.MaxDelegations, r.gate.Asked())
+	step.Limited(spent, "max_delegations", r.Spec.Budget.MaxDelegations, r.Gate.Asked())
 }

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // world answers the effects of one scripted run, as an engine does that has a record: by key, else by doing them. Its
@@ -86,7 +87,7 @@ func (s *scripted) Do(e patterns.Effect) patterns.Outcome {
 		out = s.perform(e, once)
 	}
 	switch {
-	case interrupted(out):
+	case step.Interrupted(out):
 		out.Down = s.down
 	case e.Waiting != nil:
 		s.clock, s.waited = s.clock.Add(s.takes), s.waited+s.takes

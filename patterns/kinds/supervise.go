@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // ActionRow is a trace row of the supervisor: one action that was proposed, whatever became of it.
@@ -50,7 +51,7 @@ type ActionDone struct {
 // put to a person. Only then it is executed (spec/patterns.md section 5 under section 0).
 func Supervise(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
 	s := newSupervision(run, spec, task)
-	if stop := s.checkWhole(s.queue); stop != nil {
+	if stop := s.checkWhole(s.Queue); stop != nil {
 		return s.result(stop)
 	}
 	for s.step = 1; s.step <= spec.Budget.MaxSteps; s.step++ {
@@ -64,7 +65,7 @@ func Supervise(run patterns.Run, spec patterns.Spec, task patterns.Task) pattern
 				return s.result(stop)
 			}
 			s.finish(a)
-			return withAnswer(s.result(nil), answer)
+			return step.WithAnswer(s.result(nil), answer)
 		}
 		if stop == nil {
 			stop = s.execute(a)
@@ -74,22 +75,22 @@ func Supervise(run patterns.Run, spec patterns.Spec, task patterns.Task) pattern
 		}
 	}
 	s.step--
-	return s.result(stopped(patterns.PhaseWorker, "max_steps"))
+	return s.result(step.Stopped(patterns.PhaseWorker, "max_steps"))
 }
 
 func newSupervision(run patterns.Run, spec patterns.Spec, task patterns.Task) *supervision {
-	s := &supervision{log: begin(run, spec, task, gateway.Config{
+	s := &supervision{Log: step.Begin(run, spec, task, gateway.Config{
 		Family: gateway.ToolFamily, SplitLoops: true,
 		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
 	})}
-	s.soFar = func() patterns.Result { return s.result(nil) }
-	s.limits = s.bounds
+	s.SoFar = func() patterns.Result { return s.result(nil) }
+	s.Limits = s.bounds
 	return s
 }
 
 // supervision is the log of one supervised run.
 type supervision struct {
-	*log
+	*step.Log
 	step int
 	done []ActionDone
 }
@@ -109,7 +110,7 @@ type act struct {
 }
 
 // checkWhole judges all actions that the caller hands in at once, before any of them runs.
-func (s *supervision) checkWhole(batch []document.Intent) *stop {
+func (s *supervision) checkWhole(batch []document.Intent) *step.Stop {
 	var all document.Refusal
 	var raw any
 	for _, intent := range batch {
@@ -122,65 +123,65 @@ func (s *supervision) checkWhole(batch []document.Intent) *stop {
 		}
 		all.Problems = append(all.Problems, refusal.Problems...)
 	}
-	if all.Reason == "" || s.spec.Budget.MaxSteps == 0 {
+	if all.Reason == "" || s.Spec.Budget.MaxSteps == 0 {
 		return nil
 	}
 	all.Problems = document.CapProblems(all.Problems)
-	return s.refused(patterns.PhaseWorker, "raw_action", &all, raw)
+	return s.Refused(patterns.PhaseWorker, "raw_action", &all, raw)
 }
 
 func (s *supervision) rules() gateway.ActionRules {
-	return gateway.ActionRules{Allowed: s.spec.Policy, Catalog: s.spec.Catalog, Final: s.spec.Answer}
+	return gateway.ActionRules{Allowed: s.Spec.Policy, Catalog: s.Spec.Catalog, Final: s.Spec.Answer}
 }
 
 // next gets and reads the worker's next action.
-func (s *supervision) next() (*act, *stop) {
+func (s *supervision) next() (*act, *step.Stop) {
 	var action gateway.Action
-	left := s.spec.RepairTurns
-	refused := s.accepted(patterns.Question{
-		Ask: patterns.AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.tools,
-	}, func(q patterns.Question) (document.Intent, *stop) {
-		return s.log.next(patterns.PhaseWorker, q, s.asking())
-	}, func(intent document.Intent) *stop {
+	left := s.Spec.RepairTurns
+	refused := s.Accepted(patterns.Question{
+		Ask: patterns.AskAction, Prompt: s.Spec.Prompts.Decide, Payload: s.payload(), Tools: s.Tools,
+	}, func(q patterns.Question) (document.Intent, *step.Stop) {
+		return s.Log.Next(patterns.PhaseWorker, q, s.asking())
+	}, func(intent document.Intent) *step.Stop {
 		var refusal *document.Refusal
 		if action, refusal = gateway.ParseAction(intent, s.rules()); refusal != nil {
-			return s.refused(patterns.PhaseWorker, "raw_action", refusal, intent.Raw())
+			return s.Refused(patterns.PhaseWorker, "raw_action", refusal, intent.Raw())
 		}
-		if left--; left < 0 || !action.Final || s.byCaller { // the closing answer is judged where it counts
+		if left--; left < 0 || !action.Final || s.ByCaller { // the closing answer is judged where it counts
 			return nil
 		}
-		if _, refusal = s.readAnswer(action.Answer); refusal != nil {
-			return s.refusedAnswer(patterns.PhaseWorker, refusal, action.Answer)
+		if _, refusal = s.ReadAnswer(action.Answer); refusal != nil {
+			return s.RefusedAnswer(patterns.PhaseWorker, refusal, action.Answer)
 		}
 		return nil
 	})
 	if refused != nil {
 		return nil, refused
 	}
-	s.filled = append(s.filled, action.Filled...)
-	return &act{proposed: action, executed: action, from: "original", by: s.spec.Approver, sure: true}, nil
+	s.Filled = append(s.Filled, action.Filled...)
+	return &act{proposed: action, executed: action, from: "original", by: s.Spec.Approver, sure: true}, nil
 }
 
 // asking asks the caller for more actions.
-func (s *supervision) asking() asking {
-	left := s.spec.Budget.MaxSteps - s.step + 1
-	a := asking{
-		argument: "actions", names: append(slices.Clone(s.spec.Policy), "final"), left: left, judge: s.checkWhole,
-		soFar: func() patterns.Result {
+func (s *supervision) asking() step.Turn {
+	left := s.Spec.Budget.MaxSteps - s.step + 1
+	a := step.Turn{
+		Argument: "actions", Names: append(slices.Clone(s.Spec.Policy), "final"), Left: left, Judge: s.checkWhole,
+		SoFar: func() patterns.Result {
 			r := s.result(nil)
-			r.Budget["max_steps"] = patterns.Spent{Limit: float64(s.spec.Budget.MaxSteps), Used: float64(s.step - 1)}
+			r.Budget["max_steps"] = patterns.Spent{Limit: float64(s.Spec.Budget.MaxSteps), Used: float64(s.step - 1)}
 			return r
 		},
 	}
 	if n := len(s.done); n > 0 {
-		a.last = s.done[n-1].Observation
+		a.Last = s.done[n-1].Observation
 	}
 	return a
 }
 
 // judge has the action reviewed and, where the policy asks for one, decided by a person.
-func (s *supervision) judge(a *act) *stop {
-	a.ruling = s.gate.Review(s.caseOf(a.proposed))
+func (s *supervision) judge(a *act) *step.Stop {
+	a.ruling = s.Gate.Review(s.caseOf(a.proposed))
 	a.final = a.ruling
 	s.revised(a.proposed, a.ruling)
 	if len(a.ruling.Revisions) > 0 {
@@ -190,14 +191,14 @@ func (s *supervision) judge(a *act) *stop {
 }
 
 // decided has a person asked about an action as long as the policy wants one, and ends the run where it is blocked.
-func (s *supervision) decided(a *act) *stop {
+func (s *supervision) decided(a *act) *step.Stop {
 	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
 	// comes to no end.
-	for asked := 0; undecided(a.final, asked); asked++ {
-		if asked == maxAsked && !a.sure {
+	for asked := 0; step.Undecided(a.final, asked); asked++ {
+		if asked == step.MaxAsked && !a.sure {
 			return s.refusedBy(a, gateway.ApprovalInvalid)
 		}
-		if asked == maxAsked {
+		if asked == step.MaxAsked {
 			a.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
 			break
 		}
@@ -212,36 +213,36 @@ func (s *supervision) decided(a *act) *stop {
 }
 
 // askPerson puts the action as it stands to a person and reviews what they leave.
-func (s *supervision) askPerson(a *act) *stop {
-	asked := s.run.Now()
+func (s *supervision) askPerson(a *act) *step.Stop {
+	asked := s.Run.Now()
 	if a.final.Decision == gateway.Escalate {
 		a.asks, a.by = a.final, a.by.Under(a.final)
 	}
-	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, a.asks.Reason))
-	s.judged = append(s.judged, judged(patterns.PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), a.asks.Reason).Ruled(a.asks.Because()))
-	decision, out, reason := consult(s.run, s.effect(patterns.PhaseHuman, "waiting for a person"), patterns.Approval{
-		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.spec.Catalog,
+	s.Say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, a.asks.Reason))
+	s.NewJudged = append(s.NewJudged, step.NewJudged(patterns.PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), a.asks.Reason).Ruled(a.asks.Because()))
+	decision, out, reason := step.Consult(s.Run, s.Effect(patterns.PhaseHuman, "waiting for a person"), patterns.Approval{
+		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.Spec.Catalog,
 	}.Because(a.asks), func() patterns.Result { return s.result(nil) })
-	s.wait(asked) // also of a run that is taken back meanwhile
+	s.Wait(asked) // also of a run that is taken back meanwhile
 	switch {
-	case cutReason(out) != "":
-		return stopped(patterns.PhaseHuman, reason)
+	case step.CutReason(out) != "":
+		return step.Stopped(patterns.PhaseHuman, reason)
 	case reason != "":
 		return s.refusedBy(a, reason)
 	}
 	if decision.Approved && decision.Args != nil {
 		var known bool
-		if a.executed, known = edited(a.executed, s.gate.Proposed(a.executed.Tool(), decision.Args)); !known {
+		if a.executed, known = edited(a.executed, s.Gate.Proposed(a.executed.Tool(), decision.Args)); !known {
 			return s.refusedBy(a, gateway.ApprovalInvalid)
 		}
 		a.from = "human_revised"
 	}
 	a.human = patterns.NewHumanApproval(decision, a.executed.Row(), out.At)
 	if !decision.Approved {
-		return s.refusedBy(a, humanRejected)
+		return s.refusedBy(a, step.HumanRejected)
 	}
 	a.approval = decision.Approval
-	a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
+	a.final = s.Gate.ReviewApproved(s.caseOf(a.executed), a.approval)
 	s.revised(a.executed, a.final)
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
@@ -266,20 +267,20 @@ func edited(a gateway.Action, args map[string]any) (gateway.Action, bool) {
 // revised notes the changes that a review made, if they count.
 func (s *supervision) revised(from gateway.Action, r gateway.Ruling) {
 	if r.Decision != gateway.Block {
-		s.judged = append(s.judged, revisions(patterns.PhaseReview, from, r)...)
+		s.NewJudged = append(s.NewJudged, step.Revisions(patterns.PhaseReview, from, r)...)
 	}
 }
 
 // question is what a person is asked about an action.
 func (s *supervision) question(a gateway.Action) gateway.Question {
 	if a.Final {
-		return s.gate.Question(gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}})
+		return s.Gate.Question(gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}})
 	}
-	return s.gate.Question(gateway.Proposal{Tool: a.Name, Args: a.Args})
+	return s.Gate.Question(gateway.Proposal{Tool: a.Name, Args: a.Args})
 }
 
 func (s *supervision) caseOf(a gateway.Action) gateway.Case {
-	weigh := weigh(s.run, patterns.PhaseReview)
+	weigh := step.Weigh(s.Run, patterns.PhaseReview)
 	if a.Final {
 		return gateway.Case{Answer: a.Answer, Weigh: weigh}
 	}
@@ -287,11 +288,11 @@ func (s *supervision) caseOf(a gateway.Action) gateway.Case {
 }
 
 // again has an action reviewed anew that was not made because what it was let through by does not hold any more.
-func (s *supervision) again(a *act) *stop {
+func (s *supervision) again(a *act) *step.Stop {
 	if a.human != nil {
-		a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
+		a.final = s.Gate.ReviewApproved(s.caseOf(a.executed), a.approval)
 	} else {
-		a.final = s.gate.Review(s.caseOf(a.executed))
+		a.final = s.Gate.Review(s.caseOf(a.executed))
 	}
 	s.revised(a.executed, a.final)
 	if len(a.final.Revisions) > 0 && a.final.Decision != gateway.Block {
@@ -309,74 +310,74 @@ func (s *supervision) again(a *act) *stop {
 }
 
 // execute admits the action as it was ruled and calls the tool.
-func (s *supervision) execute(a *act) *stop {
+func (s *supervision) execute(a *act) *step.Stop {
 	row := s.row(a)
 	row.ArgsHash = ijson.ArgsHash(a.executed.Args)
-	failed := func(stop *stop) *stop {
-		row.StopReason = stop.reason
-		s.trace = append(s.trace, row)
-		return stop.showing(func(r *patterns.Result) { r.Action = a.executed.Row() })
+	failed := func(stop *step.Stop) *step.Stop {
+		row.StopReason = stop.Reason
+		s.Trace = append(s.Trace, row)
+		return stop.Showing(func(r *patterns.Result) { r.Action = a.executed.Row() })
 	}
 	proposal := gateway.Proposal{Tool: a.executed.Name, Args: a.executed.Args, At: s.argsAt(), Attempt: 1}
-	permit, refusal := s.gate.AdmitRuled(proposal, a.final)
+	permit, refusal := s.Gate.AdmitRuled(proposal, a.final)
 	if refusal != nil {
-		return failed(s.notAdmitted(patterns.PhaseExecution, proposal, refusal))
+		return failed(s.NotAdmitted(patterns.PhaseExecution, proposal, refusal))
 	}
-	out, attempts := s.called(s.effect(patterns.PhaseExecution, "calling "+a.executed.Name), permit)
-	for n := 1; isStale(out); n++ {
-		if n == maxStale {
-			a.final = *stuck().Block
+	out, attempts := s.Perform(s.Effect(patterns.PhaseExecution, "calling "+a.executed.Name), permit)
+	for n := 1; step.IsStale(out); n++ {
+		if n == step.MaxStale {
+			a.final = *step.Stuck().Block
 			return s.blocked(a)
 		}
 		if stop := s.again(a); stop != nil {
 			return stop
 		}
 		row, proposal.Args = s.row(a), a.executed.Args
-		if permit, refusal = s.gate.Approved(proposal, a.final); refusal != nil {
-			return failed(s.notAdmitted(patterns.PhaseExecution, proposal, refusal))
+		if permit, refusal = s.Gate.Approved(proposal, a.final); refusal != nil {
+			return failed(s.NotAdmitted(patterns.PhaseExecution, proposal, refusal))
 		}
-		out, attempts = s.called(s.effect(patterns.PhaseExecution, "calling "+a.executed.Name), permit)
+		out, attempts = s.Perform(s.Effect(patterns.PhaseExecution, "calling "+a.executed.Name), permit)
 	}
-	row.ArgsHash, row.Attempts = permit.Hash(), shownAttempts(attempts)
+	row.ArgsHash, row.Attempts = permit.Hash(), step.ShownAttempts(attempts)
 	if out.Reason == patterns.ReasonOnceReused {
 		return s.reused(a)
 	}
-	if reason, blocked := isBlocked(out); blocked {
+	if reason, blocked := step.IsBlocked(out); blocked {
 		a.final = gateway.Ruling{Reason: reason}
 		return s.blocked(a)
 	}
-	if reason := spentReason(out); reason != "" {
+	if reason := step.SpentReason(out); reason != "" {
 		return s.refusedBy(a, reason)
 	}
 	if out.State != patterns.OK {
-		return failed(stopped(patterns.PhaseExecution, callReason(gateway.ToolFamily, permit, out)))
+		return failed(step.Stopped(patterns.PhaseExecution, step.CallReason(gateway.ToolFamily, permit, out)))
 	}
 	row.OK = true
 	row.ObservationError, _ = gateway.Reported(out.Output)
-	s.trace = append(s.trace, row)
+	s.Trace = append(s.Trace, row)
 	s.remember(a, patterns.Shown(out.Output, out.Bytes))
 	return nil
 }
 
 // closing judges the closing answer as the policy and people left it: it must still be what the pattern declares.
-func (s *supervision) closing(a *act) (reply, *stop) {
-	if s.spec.Answer == nil { // as it is, also with white space around it
-		return reply{text: a.executed.Answer}, nil
+func (s *supervision) closing(a *act) (step.Reply, *step.Stop) {
+	if s.Spec.Answer == nil { // as it is, also with white space around it
+		return step.Reply{Text: a.executed.Answer}, nil
 	}
-	r, refusal := s.readAnswer(a.executed.Answer)
+	r, refusal := s.ReadAnswer(a.executed.Answer)
 	if refusal == nil {
 		return r, nil
 	}
 	row := s.row(a)
 	row.StopReason = refusal.Reason
-	return reply{}, s.shownAsProposed(a, row, s.refusedAnswer(patterns.PhaseWorker, refusal, a.executed.Answer))
+	return step.Reply{}, s.shownAsProposed(a, row, s.RefusedAnswer(patterns.PhaseWorker, refusal, a.executed.Answer))
 }
 
 // finish enters the closing answer.
 func (s *supervision) finish(a *act) {
 	row := s.row(a)
 	row.OK = true
-	s.trace = append(s.trace, row)
+	s.Trace = append(s.Trace, row)
 	s.remember(a, map[string]any{"status": "final"})
 }
 
@@ -386,17 +387,17 @@ func (s *supervision) remember(a *act, observation any) {
 		ExecutedFrom: a.from, Observation: observation, Human: a.human,
 	}
 	s.done = append(s.done, done)
-	s.history = append(s.history, done)
+	s.History = append(s.History, done)
 }
 
 // argsAt is where the present action has its arguments in the intent.
 func (s *supervision) argsAt() ijson.Pointer {
-	return s.intentAt().Member("args")
+	return s.IntentAt().Member("args")
 }
 
-func (s *supervision) result(stop *stop) patterns.Result { return s.end(stop) }
+func (s *supervision) result(stop *step.Stop) patterns.Result { return s.End(stop) }
 
 // bounds notes the limits of this kind.
 func (s *supervision) bounds(spent map[string]patterns.Spent) {
-	spent["max_steps"] = patterns.Spent{Limit: float64(s.spec.Budget.MaxSteps), Used: float64(s.step)}
+	spent["max_steps"] = patterns.Spent{Limit: float64(s.Spec.Budget.MaxSteps), Used: float64(s.step)}
 }

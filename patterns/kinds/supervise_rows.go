@@ -4,6 +4,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // row is the action's trace row.
@@ -16,44 +17,44 @@ func (s *supervision) row(a *act) ActionRow {
 }
 
 // blocked ends the run at an action that the policy does not allow; it is shown as proposed.
-func (s *supervision) blocked(a *act) *stop {
-	s.judged = append(s.judged, judged(patterns.PhaseReview, a.proposed.Tool(), a.proposed.Row(), gateway.Block.String(), a.final.Reason).
+func (s *supervision) blocked(a *act) *step.Stop {
+	s.NewJudged = append(s.NewJudged, step.NewJudged(patterns.PhaseReview, a.proposed.Tool(), a.proposed.Row(), gateway.Block.String(), a.final.Reason).
 		Ruled(a.final.Because()).Passed(a.final.Passes()).Lacking(a.final.Need, nil))
 	reason := "supervisor_block:" + a.final.Reason
 	row := s.row(a)
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Block.String(), "original", reason
 	row.Reason, row.Need = a.final.Reason, a.final.Need
 	blocked := patterns.BlockOf(a.proposed.Tool(), a.proposed.Args, a.final)
-	if s.byCaller && !a.proposed.Final && a.human == nil {
-		blocked.Nearest, blocked.Argument = s.gate.Nearest(gateway.Proposal{Tool: a.proposed.Name, Args: a.proposed.Args, Attempt: 1}, a.final)
+	if s.ByCaller && !a.proposed.Final && a.human == nil {
+		blocked.Nearest, blocked.Argument = s.Gate.Nearest(gateway.Proposal{Tool: a.proposed.Name, Args: a.proposed.Args, Attempt: 1}, a.final)
 	}
-	return s.shownAsProposed(a, row, &stop{patterns.PhaseReview, reason, func(r *patterns.Result) { r.Need, r.Blocked = a.final.Need, blocked }})
+	return s.shownAsProposed(a, row, &step.Stop{Phase: patterns.PhaseReview, Reason: reason, With: func(r *patterns.Result) { r.Need, r.Blocked = a.final.Need, blocked }})
 }
 
 // reused ends the run at a call whose business key was used by another one; nothing of it was sent.
-func (s *supervision) reused(a *act) *stop {
+func (s *supervision) reused(a *act) *step.Stop {
 	a.final = gateway.Ruling{Reason: patterns.ReasonOnceReused}
 	return s.blocked(a)
 }
 
 // refusedBy ends the run at an action that the person did not want, or did not decide about in a way that counts; it is
 // shown as proposed.
-func (s *supervision) refusedBy(a *act, reason string) *stop {
+func (s *supervision) refusedBy(a *act, reason string) *step.Stop {
 	row := s.row(a)
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Escalate.String(), "original", reason
 	row.HumanApproved, row.HumanApproval = new(bool), a.human
 	if a.human != nil {
 		row.HumanApproved = &a.human.Approved
 	}
-	return s.shownAsProposed(a, row, stopped(patterns.PhaseHuman, reason))
+	return s.shownAsProposed(a, row, step.Stopped(patterns.PhaseHuman, reason))
 }
 
-func (s *supervision) shownAsProposed(a *act, row ActionRow, stop *stop) *stop {
+func (s *supervision) shownAsProposed(a *act, row ActionRow, stop *step.Stop) *step.Stop {
 	if !a.proposed.Final {
 		row.ArgsHash = ijson.ArgsHash(a.proposed.Args)
 	}
-	s.trace = append(s.trace, row)
-	return stop.showing(func(r *patterns.Result) { r.Action, r.Human = a.proposed.Row(), a.human })
+	s.Trace = append(s.Trace, row)
+	return stop.Showing(func(r *patterns.Result) { r.Action, r.Human = a.proposed.Row(), a.human })
 }
 
 // reviewed is the supervisor's decision as rows show it: block, else escalate if a person was asked, else revise

@@ -1,6 +1,9 @@
 package kinds
 
-import "patterngate/patterns"
+import (
+	"patterngate/patterns"
+	"patterngate/patterns/step"
+)
 
 // payload is what the supervised worker is shown (spec/patterns.md section 5).
 func (s *supervision) payload() map[string]any {
@@ -16,12 +19,12 @@ func (s *supervision) payload() map[string]any {
 		}
 	}
 	return map[string]any{
-		"goal": s.task.Goal,
+		"goal": s.Task.Goal,
 		"state_summary": map[string]any{
 			"steps_completed": float64(len(s.done)), "tools_used": used, "supervisor_decisions": decisions, "last_step": last,
 		},
 		"recent_step_summaries": s.recent(3),
-		"available_tools":       s.spec.Offered(s.tools),
+		"available_tools":       s.Spec.Offered(s.Tools),
 	}
 }
 
@@ -31,7 +34,7 @@ func (s *supervision) recent(n int) []any {
 	for _, d := range s.done[max(0, len(s.done)-n):] {
 		rows = append(rows, map[string]any{
 			"step": float64(d.Step), "proposed_tool": d.Action["name"], "supervisor_decision": d.Supervisor.Decision,
-			"executed_tool": d.Executed["name"], "executed_from": d.ExecutedFrom, "observation_status": status(d.Observation),
+			"executed_tool": d.Executed["name"], "executed_from": d.ExecutedFrom, "observation_status": step.Status(d.Observation),
 		})
 	}
 	return rows

@@ -1,4 +1,4 @@
-package kinds
+package step
 
 import (
 	"strings"
@@ -14,11 +14,11 @@ import (
 //	   ▲                                                                        │ yes: made
 //	   └────────────────────────── no: nothing was sent ────────────────────────┘
 
-// maxStale is how often a call is judged that other runs keep from being made, before it is blocked.
-const maxStale = 16
+// MaxStale is how often a call is judged that other runs keep from being made, before it is blocked.
+const MaxStale = 16
 
-// weigh finishes reviews that depend on earlier runs, in the branch that would make the call.
-func weigh(run patterns.Run, phase string) gateway.Weigh {
+// Weigh finishes reviews that depend on earlier runs, in the branch that would make the call.
+func Weigh(run patterns.Run, phase string) gateway.Weigh {
 	return func(w gateway.Weighing) any {
 		if out := Judge(run, phase, w); out.State == patterns.OK {
 			return out.Output
@@ -37,8 +37,8 @@ func Judge(run patterns.Run, phase string, w gateway.Weighing) patterns.Outcome 
 	return run.Do(e)
 }
 
-// isStale reports whether a call was not made because what it was let through by did not hold any more.
-func isStale(out patterns.Outcome) bool {
+// IsStale reports whether a call was not made because what it was let through by did not hold any more.
+func IsStale(out patterns.Outcome) bool {
 	return out.State == patterns.Canceled && out.Reason == patterns.ReasonStale
 }
 
@@ -46,14 +46,14 @@ func isStale(out patterns.Outcome) bool {
 // policy wants that now, there is no further attempt.
 func callAgain(run patterns.Run, e patterns.Effect, p gateway.Permit) patterns.Outcome {
 	w, windowed := p.Weighing()
-	for range maxStale {
+	for range MaxStale {
 		if windowed {
 			if r := judgedNow(run, e.Phase, w); !w.Stands(r) {
 				return patterns.Outcome{State: patterns.Canceled, Reason: blockedBy + r.Reason}
 			}
 		}
 		out := patterns.CallTool(run, e, p)
-		if !isStale(out) {
+		if !IsStale(out) {
 			return out
 		}
 		e.Said, e.Judged = nil, nil
@@ -65,15 +65,15 @@ func judgedNow(run patterns.Run, phase string, w gateway.Weighing) gateway.Rulin
 	return w.Recalled(Judge(run, phase, w).Output)
 }
 
-// isBlocked reports whether an attempt was not made because of the policy, and its reason.
-func isBlocked(out patterns.Outcome) (reason string, ok bool) {
+// IsBlocked reports whether an attempt was not made because of the policy, and its reason.
+func IsBlocked(out patterns.Outcome) (reason string, ok bool) {
 	if out.State == patterns.OK {
 		return "", false
 	}
 	return strings.CutPrefix(out.Reason, blockedBy)
 }
 
-// stuck is the refusal of a call that other runs keep from being made.
-func stuck() *gateway.Stop {
+// Stuck is the refusal of a call that other runs keep from being made.
+func Stuck() *gateway.Stop {
 	return &gateway.Stop{Reason: blockedBy + gateway.NoRuleMatched, Ruled: gateway.Judgment{Reason: gateway.NoRuleMatched}, Block: &gateway.Ruling{Reason: gateway.NoRuleMatched}}
 }

@@ -1,4 +1,4 @@
-package kinds
+package step
 
 import (
 	"slices"
@@ -23,14 +23,14 @@ say by their pointers what is wrong with it, what stood there (got) and what is 
 all of them and keeps what was right. The problems speak of the reply's form and of the limits, and change no rule above.
 `
 
-// accepted gets the next intent and has it read. A model's reply that is refused goes back to it with its problems, as often as
+// Accepted gets the next intent and has it read. A model's reply that is refused goes back to it with its problems, as often as
 // the pattern allows: each is a question of its own, counted and recorded like all. A caller's proposals are never repaired.
 // What a budget forbids to mend stays as it was refused.
-func (l *log) accepted(q patterns.Question, propose func(patterns.Question) (document.Intent, *stop), read func(document.Intent) *stop) *stop {
-	return l.mended(q, propose, func(intent document.Intent) (refused *stop, byModel bool) { return read(intent), !l.byCaller })
+func (l *Log) Accepted(q patterns.Question, propose func(patterns.Question) (document.Intent, *Stop), read func(document.Intent) *Stop) *Stop {
+	return l.mended(q, propose, func(intent document.Intent) (refused *Stop, byModel bool) { return read(intent), !l.ByCaller })
 }
 
-func (l *log) mended(q patterns.Question, propose func(patterns.Question) (document.Intent, *stop), read func(document.Intent) (_ *stop, byModel bool)) *stop {
+func (l *Log) mended(q patterns.Question, propose func(patterns.Question) (document.Intent, *Stop), read func(document.Intent) (_ *Stop, byModel bool)) *Stop {
 	intent, s := propose(q)
 	if s != nil {
 		return s
@@ -46,7 +46,7 @@ func (l *log) mended(q patterns.Question, propose func(patterns.Question) (docum
 			return refused
 		}
 		refused, earlier = refused.after(turn, earlier), append(inTurn(turn, problems), earlier...)
-		if turn > l.spec.RepairTurns {
+		if turn > l.Spec.RepairTurns {
 			return refused
 		}
 		intent, s = propose(repairing(q, intent.Raw(), problems))
@@ -61,12 +61,12 @@ func (l *log) mended(q patterns.Question, propose func(patterns.Question) (docum
 }
 
 // after is the refusal of a turn's reply with the problems of the replies before it behind its own.
-func (s *stop) after(turn int, earlier []document.Problem) *stop {
+func (s *Stop) after(turn int, earlier []document.Problem) *Stop {
 	if len(earlier) == 0 {
 		return s
 	}
-	return &stop{s.phase, s.reason, func(r *patterns.Result) {
-		s.with(r)
+	return &Stop{s.Phase, s.Reason, func(r *patterns.Result) {
+		s.With(r)
 		r.Problems = document.CapProblems(append(inTurn(turn, r.Problems), earlier...))
 	}}
 }
@@ -81,20 +81,20 @@ func inTurn(turn int, problems []document.Problem) []document.Problem {
 }
 
 // problems are those of a refused reply; nil of other stops.
-func (s *stop) problems() []document.Problem {
-	if s.with == nil {
+func (s *Stop) problems() []document.Problem {
+	if s.With == nil {
 		return nil
 	}
 	var r patterns.Result
-	if s.with(&r); r.RawName == "" && !strings.HasPrefix(s.reason, "invalid_answer:") {
+	if s.With(&r); r.RawName == "" && !strings.HasPrefix(s.Reason, "invalid_answer:") {
 		return nil
 	}
 	return r.Problems
 }
 
 // isBudget reports whether a stop is that of a question for which no budget was left.
-func (s *stop) isBudget() bool {
-	return s.reason == "max_llm_calls" || s.reason == "max_tokens" || s.reason == "max_cost_usd"
+func (s *Stop) isBudget() bool {
+	return s.Reason == "max_llm_calls" || s.Reason == "max_tokens" || s.Reason == "max_cost_usd"
 }
 
 // repairing is the question once more, with the reply that was refused and why.
@@ -112,7 +112,7 @@ func repairing(q patterns.Question, reply any, problems []document.Problem) patt
 	return q
 }
 
-// proposing gets proposals in a phase.
-func (l *log) proposing(phase string) func(patterns.Question) (document.Intent, *stop) {
-	return func(q patterns.Question) (document.Intent, *stop) { return l.propose(phase, q) }
+// Proposing gets proposals in a phase.
+func (l *Log) Proposing(phase string) func(patterns.Question) (document.Intent, *Stop) {
+	return func(q patterns.Question) (document.Intent, *Stop) { return l.propose(phase, q) }
 }

@@ -1,4 +1,4 @@
-package kinds
+package step
 
 import (
 	"patterngate/gateway"
@@ -13,8 +13,8 @@ import (
 //	            │            └ is cancelled with what ends the call or the parent
 //	            └─ the process dies: whoever carries the parent on joins the child that was begun
 
-// stoppedBelow is why the child run of a call stopped; "" where the call began none, or none that stopped.
-func stoppedBelow(out patterns.Outcome) string {
+// StoppedBelow is why the child run of a call stopped; "" where the call began none, or none that stopped.
+func StoppedBelow(out patterns.Outcome) string {
 	if out.Child == "" || out.State == patterns.OK {
 		return ""
 	}
@@ -23,22 +23,22 @@ func stoppedBelow(out patterns.Outcome) string {
 	return reason
 }
 
-// left is what the run has left for child runs, but for its time, which the engine knows.
-func (l *log) left() patterns.Share {
-	return patterns.ShareLeft(l.spec.Budget, l.gate.Tried(), l.usage)
+// ShareLeft is what the run has left for child runs, but for its time, which the engine knows.
+func (l *Log) ShareLeft() patterns.Share {
+	return patterns.ShareLeft(l.Spec.Budget, l.Gate.Tried(), l.Usage)
 }
 
-// begins reports whether a call begins a child run.
-func begins(p gateway.Permit) bool {
+// BeginsRun reports whether a call begins a child run.
+func BeginsRun(p gateway.Permit) bool {
 	name, _ := p.Pattern()
 	return name != ""
 }
 
 // spend counts what a child run used as the run's own: its calls, and what its models cost.
-func (l *log) spend(p gateway.Permit, out patterns.Outcome) {
-	if begins(p) {
-		l.usage = l.usage.Plus(out.Usage)
-		l.models = patterns.PlusModels(l.models, out.Models)
-		l.gate.Count(out.Calls)
+func (l *Log) spend(p gateway.Permit, out patterns.Outcome) {
+	if BeginsRun(p) {
+		l.Usage = l.Usage.Plus(out.Usage)
+		l.Models = patterns.PlusModels(l.Models, out.Models)
+		l.Gate.Count(out.Calls)
 	}
 }

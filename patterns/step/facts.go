@@ -1,4 +1,4 @@
-package kinds
+package step
 
 import (
 	"strings"
@@ -7,13 +7,13 @@ import (
 )
 
 // facts are what rules know of the run as it stands: values that a replay has again.
-func (l *log) facts() gateway.Facts {
+func (l *Log) facts() gateway.Facts {
 	f := gateway.Facts{
-		RunID: l.run.ID(), Pattern: l.spec.Name, Kind: l.spec.Kind, Principal: principalOf(l.task.Principal), Client: l.task.Client, Input: l.inputs,
-		Now: l.run.Recorded().UTC(), Steps: l.gate.Begun(), Spent: map[string]float64{}, Remaining: map[string]float64{},
+		RunID: l.Run.ID(), Pattern: l.Spec.Name, Kind: l.Spec.Kind, Principal: principalOf(l.Task.Principal), Client: l.Task.Client, Input: l.inputs,
+		Now: l.Run.Recorded().UTC(), Steps: l.Gate.Begun(), Spent: map[string]float64{}, Remaining: map[string]float64{},
 	}
-	if l.planned != nil {
-		f.Plan = l.planned()
+	if l.Planned != nil {
+		f.Plan = l.Planned()
 	}
 	spent := l.budget()
 	for name, s := range spent {

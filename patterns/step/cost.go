@@ -1,4 +1,4 @@
-package kinds
+package step
 
 import (
 	"fmt"
@@ -25,12 +25,12 @@ type Estimate struct {
 // Tokens are all of them.
 func (e Estimate) Tokens() int { return e.Input + e.Output }
 
-// plus adds two estimates; minus takes one back.
-func (e Estimate) plus(f Estimate) Estimate {
+// Plus adds two estimates; minus takes one back.
+func (e Estimate) Plus(f Estimate) Estimate {
 	return Estimate{e.Input + f.Input, e.Output + f.Output, patterns.RoundUSD(e.USD + f.USD)}
 }
 
-func (e Estimate) minus(f Estimate) Estimate {
+func (e Estimate) Minus(f Estimate) Estimate {
 	return Estimate{e.Input - f.Input, e.Output - f.Output, patterns.RoundUSD(e.USD - f.USD)}
 }
 
@@ -60,32 +60,32 @@ func sentBytes(text []byte) int {
 	return n
 }
 
-// unaffordable is the stop of a question that the run's budget of tokens or money does not allow, while others that are estimated
+// Unaffordable is the stop of a question that the run's budget of tokens or money does not allow, while others that are estimated
 // at so much are under way; nil: it may be asked.
 //
 // The limit of tokens of a built-in pattern is read as its contract has it: the question after it was reached is not asked. For
 // patterns of a file, and for money, the question that would go beyond it is not.
-func (l *log) unaffordable(phase string, q patterns.Question, underWay Estimate) *stop {
-	b := l.spec.Budget
-	used := l.usage.InputTokens + l.usage.OutputTokens
+func (l *Log) Unaffordable(phase string, q patterns.Question, underWay Estimate) *Stop {
+	b := l.Spec.Budget
+	used := l.Usage.InputTokens + l.Usage.OutputTokens
 	if b.MaxTokens.Named() && used >= int(b.MaxTokens) {
-		return stopped(phase, "max_tokens")
+		return Stopped(phase, "max_tokens")
 	}
-	if !l.spec.LLM || !(b.MaxTokens.Named() && l.spec.Declared || b.MaxCost.Named()) {
+	if !l.Spec.LLM || !(b.MaxTokens.Named() && l.Spec.Declared || b.MaxCost.Named()) {
 		return nil // rules cost nothing
 	}
-	e := EstimateOf(q.Canonical(), l.spec.Prices.Of(q))
-	if left := int(b.MaxTokens) - used - underWay.Tokens(); b.MaxTokens.Named() && l.spec.Declared && e.Tokens() > left {
+	e := EstimateOf(q.Canonical(), l.Spec.Prices.Of(q))
+	if left := int(b.MaxTokens) - used - underWay.Tokens(); b.MaxTokens.Named() && l.Spec.Declared && e.Tokens() > left {
 		return overEstimated(phase, "max_tokens", fmt.Sprintf("The question was estimated at %s tokens; %s are left.", grouped(e.Tokens()), grouped(max(0, left))))
 	}
-	if left := patterns.RoundUSD(float64(b.MaxCost) - l.usage.CostUSD - underWay.USD); b.MaxCost.Named() && e.USD > left {
+	if left := patterns.RoundUSD(float64(b.MaxCost) - l.Usage.CostUSD - underWay.USD); b.MaxCost.Named() && e.USD > left {
 		return overEstimated(phase, "max_cost_usd", fmt.Sprintf("The question was estimated at %.6f USD; %.6f are left.", e.USD, max(0, left)))
 	}
 	return nil
 }
 
-func overEstimated(phase, reason, words string) *stop {
-	return &stop{phase, reason, func(r *patterns.Result) { r.Estimated = words }}
+func overEstimated(phase, reason, words string) *Stop {
+	return &Stop{phase, reason, func(r *patterns.Result) { r.Estimated = words }}
 }
 
 // grouped is a whole number with its thousands apart.
@@ -96,11 +96,11 @@ func grouped(n int) string {
 	return grouped(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }
 
-// charge enters what a question cost.
-func (l *log) charge(out patterns.Outcome) {
+// Charge enters what a question cost.
+func (l *Log) Charge(out patterns.Outcome) {
 	l.asked = l.asked || out.State != patterns.Canceled
-	l.usage = l.usage.Plus(out.Usage)
-	l.models = patterns.PlusModels(l.models, out.Models)
+	l.Usage = l.Usage.Plus(out.Usage)
+	l.Models = patterns.PlusModels(l.Models, out.Models)
 }
 
 // limitedUSD notes a limit of money that is in force.

@@ -1,4 +1,4 @@
-package kinds
+package step
 
 import (
 	"cmp"
@@ -35,15 +35,15 @@ const (
 	maxLookUpDelay = time.Minute // that the one who is asked may ask for
 )
 
-// interrupted reports whether an effect's process ended before its outcome was known.
-func interrupted(out patterns.Outcome) bool {
+// Interrupted reports whether an effect's process ended before its outcome was known.
+func Interrupted(out patterns.Outcome) bool {
 	return out.State == patterns.Unknown && out.Reason == patterns.ReasonInterrupted
 }
 
 // doubt is a call that may have happened, on its way to being settled. All of it takes place in a branch of its own, so
 // that the keys of what comes later are those of a run without a doubt.
 type doubt struct {
-	*log
+	*Log
 	run    patterns.Run
 	permit gateway.Permit
 	call   patterns.Effect  // the call as it was made
@@ -52,72 +52,72 @@ type doubt struct {
 	soFar  func() patterns.Result
 }
 
-// found finds out what became of a call. known is what there is to know of it; out is its outcome, by which the run goes on
+// FindOut finds out what became of a call. known is what there is to know of it; out is its outcome, by which the run goes on
 // or ends. They differ where the run's own end cut the call: then it is only looked up.
-func (l *log) found(c made, e patterns.Effect, since time.Time) (known, out patterns.Outcome) {
-	p, out := c.permit, c.out
+func (l *Log) FindOut(c Made, e patterns.Effect, since time.Time) (known, out patterns.Outcome) {
+	p, out := c.Permit, c.Out
 	switch {
-	case interrupted(out) && p.Effect() == catalog.Read: // it was tried again and again; nothing is in doubt
+	case Interrupted(out) && p.Effect() == catalog.Read: // it was tried again and again; nothing is in doubt
 		out.State, out.Reason = patterns.Failed, patterns.ReasonToolError
 		return out, out
-	case leavesDoubt(p, out):
-		if !interrupted(out) { // the call's own time counts
-			since = l.run.Now()
+	case LeavesDoubt(p, out):
+		if !Interrupted(out) { // the call's own time counts
+			since = l.Run.Now()
 		}
 		out = l.settle(c, e, since)
 		return out, out
-	case isLate(p, out):
-		return l.lookedUp(c, e), out
+	case IsLate(p, out):
+		return l.LookUp(c, e), out
 	}
 	return out, out
 }
 
-// isLate reports whether the run's time was over, or a kill switch set, while a call may have acted that can be looked up.
-func isLate(p gateway.Permit, out patterns.Outcome) bool {
-	return mayHaveActed(p, out) && (out.Reason == patterns.ReasonDeadline || out.Reason == patterns.ReasonKillSwitch) && p.Reconciles()
+// IsLate reports whether the run's time was over, or a kill switch set, while a call may have acted that can be looked up.
+func IsLate(p gateway.Permit, out patterns.Outcome) bool {
+	return MayHaveActed(p, out) && (out.Reason == patterns.ReasonDeadline || out.Reason == patterns.ReasonKillSwitch) && p.Reconciles()
 }
 
 // settle finds out what became of a call in doubt, or makes it again. Its outcome is known under the first try's key.
 // One that stays unknown is still in doubt. The time since then does not count, but for that of a further try.
-func (l *log) settle(c made, e patterns.Effect, since time.Time) (out patterns.Outcome) {
-	l.note(c.permit, c.out)
-	l.inDoubt(c, e, func(d doubt) { out = d.settle(c.out, since) })
-	l.settled(c.permit, out)
+func (l *Log) settle(c Made, e patterns.Effect, since time.Time) (out patterns.Outcome) {
+	l.Note(c.Permit, c.Out)
+	l.inDoubt(c, e, func(d doubt) { out = d.settle(c.Out, since) })
+	l.settled(c.Permit, out)
 	return out
 }
 
-// lookedUp is what the tool's look-up says of a call that the run's end cut.
-func (l *log) lookedUp(c made, e patterns.Effect) (out patterns.Outcome) {
-	since := l.run.Now()
-	l.note(c.permit, c.out)
+// LookUp is what the tool's look-up says of a call that the run's end cut.
+func (l *Log) LookUp(c Made, e patterns.Effect) (out patterns.Outcome) {
+	since := l.Run.Now()
+	l.Note(c.Permit, c.Out)
 	l.inDoubt(c, e, func(d doubt) {
-		switch found := d.lookUp(c.out); {
+		switch found := d.lookUp(c.Out); {
 		case !found.known:
-			out = c.out
+			out = c.Out
 		case found.happened:
 			out = d.outcome(found.out)
 		default:
-			out = d.outcome(patterns.Outcome{State: patterns.Failed, Reason: c.out.Reason, Began: c.out.Began, At: c.out.At, Down: c.out.Down, Idle: c.out.Idle})
+			out = d.outcome(patterns.Outcome{State: patterns.Failed, Reason: c.Out.Reason, Began: c.Out.Began, At: c.Out.At, Down: c.Out.Down, Idle: c.Out.Idle})
 		}
-		d.rest(since, d.run.Now())
+		d.Rest(since, d.run.Now())
 	})
-	l.settled(c.permit, out)
+	l.settled(c.Permit, out)
 	return out
 }
 
 // inDoubt settles in a branch of its own.
-func (l *log) inDoubt(c made, e patterns.Effect, settle func(doubt)) {
-	d := doubt{log: l, permit: c.permit, call: e, first: c.out, newest: c.out.Newest(), soFar: l.soFar}
-	l.run.Go("doubt", 1, 1, func(branch patterns.Run, _ int) {
+func (l *Log) inDoubt(c Made, e patterns.Effect, settle func(doubt)) {
+	d := doubt{Log: l, permit: c.Permit, call: e, first: c.Out, newest: c.Out.Newest(), soFar: l.SoFar}
+	l.Run.Go("doubt", 1, 1, func(branch patterns.Run, _ int) {
 		d.run = branch
 		settle(d)
 	})
 }
 
 // settled tells who asks for the call what became of it: by its business key, or because rules of other runs look at it.
-func (l *log) settled(p gateway.Permit, out patterns.Outcome) {
+func (l *Log) settled(p gateway.Permit, out patterns.Outcome) {
 	if p.Effect() != catalog.Read && out.State != patterns.Unknown || p.Once() != "" && out.State != patterns.Unknown {
-		l.run.Settled(patterns.Effect{Kind: patterns.ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
+		l.Run.Settled(patterns.Effect{Kind: patterns.ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
 	}
 }
 
@@ -138,7 +138,7 @@ func (d *doubt) settle(out patterns.Outcome, since time.Time) patterns.Outcome {
 		if !found.known {
 			found = d.askPerson(out)
 		}
-		d.rest(since, d.run.Now())
+		d.Rest(since, d.run.Now())
 		since = d.run.Now()
 		switch {
 		case !found.known || found.happened:
@@ -146,10 +146,10 @@ func (d *doubt) settle(out patterns.Outcome, since time.Time) patterns.Outcome {
 		case try >= maxTries:
 			return d.outcome(didNothing(out))
 		}
-		if out = d.again(); !leavesDoubt(d.permit, out) {
+		if out = d.again(); !LeavesDoubt(d.permit, out) {
 			return d.outcome(out)
 		}
-		if !interrupted(out) {
+		if !Interrupted(out) {
 			since = d.run.Now()
 		}
 	}
@@ -175,7 +175,7 @@ func (d *doubt) outcome(out patterns.Outcome) patterns.Outcome {
 
 // again makes the call once more: the same act, which has taken its share of every budget.
 func (d *doubt) again() patterns.Outcome {
-	e := d.effect(d.call.Phase, d.call.Doing)
+	e := d.Effect(d.call.Phase, d.call.Doing)
 	e.Timeout, e.Once, e.Of = d.call.Timeout, d.first.Once, d.first.Key
 	out := callAgain(d.run, e, d.permit)
 	if out.Order > 0 { // it was made
@@ -188,7 +188,7 @@ func (d *doubt) again() patterns.Outcome {
 // only of an observation made when the call could arrive no more.
 func (d *doubt) lookUp(of patterns.Outcome) finding {
 	about := catalog.Doubt{Key: d.first.Once, RunID: d.run.ID(), Tool: d.permit.Tool(), Args: d.permit.Args(), At: of.Began}
-	p, ok := d.gate.Reconcile(d.permit, about)
+	p, ok := d.Gate.Reconcile(d.permit, about)
 	if !ok {
 		return finding{}
 	}
@@ -211,7 +211,7 @@ func (d *doubt) lookUp(of patterns.Outcome) finding {
 			}
 			wait = max(pause, min(seen.After, maxLookUpDelay))
 		}
-		e := d.effect(d.call.Phase, "")
+		e := d.Effect(d.call.Phase, "")
 		e.Kind, e.Name, e.Input, e.Timeout, e.Deadline = patterns.TimerEffect, "sleep", []byte("null"), wait, time.Time{}
 		slept := d.run.Do(e)
 		if slept.State != patterns.OK {
@@ -223,7 +223,7 @@ func (d *doubt) lookUp(of patterns.Outcome) finding {
 
 // ask makes one look-up. The run's end does not cut it: what may have been done is found out even then.
 func (d *doubt) ask(p gateway.Permit) patterns.Outcome {
-	e := d.effect(d.call.Phase, "asking "+p.Tool())
+	e := d.Effect(d.call.Phase, "asking "+p.Tool())
 	e.Timeout, e.Deadline = cmp.Or(d.call.Timeout, lookUpTime), time.Time{}
 	return patterns.CallTool(d.run, e, p)
 }
@@ -250,7 +250,7 @@ func (d *doubt) judge(about catalog.Doubt, seen patterns.Outcome) finding {
 
 // askPerson has a person say whether the call happened.
 func (d *doubt) askPerson(of patterns.Outcome) finding {
-	e := d.effect(d.call.Phase, "waiting for a person")
+	e := d.Effect(d.call.Phase, "waiting for a person")
 	e.Deadline = time.Time{} // what may have been done is settled even when the run's time is over
 	answer := settlement(d.run, e, d.waiting(of))
 	said, _ := answer.Output.(map[string]any)
