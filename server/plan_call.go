@@ -10,7 +10,7 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
+	"patterngate/patterns/planexecute"
 )
 
 // face looks at the stored plan that a call names before a run is begun for it (spec/planning-reference.md section 15, Order of
@@ -44,7 +44,7 @@ func (t *tool) judged(ctx context.Context, c call, task patterns.Task, state pat
 	if c.Key != "" { // it may ask for what an earlier call with the key did; else the run judges
 		return nil, nil
 	}
-	if problems := kinds.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
+	if problems := planexecute.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
 		return t.refuse(ctx, c, problems)
 	}
 	return nil, nil
@@ -63,7 +63,7 @@ func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state pa
 	}
 	forCaller := kindOf(run.Ended.Waiting) == string(patterns.ForCaller)
 	if forCaller && task.Plan.Results != nil {
-		if problems := kinds.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
+		if problems := planexecute.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
 			return t.refuse(ctx, *c, problems)
 		}
 		c.Run = &run

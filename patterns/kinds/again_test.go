@@ -7,6 +7,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/planexecute"
 )
 
 // A pause before an attempt that the run's deadline cuts ends the run by its time, and what may have happened is looked up.
@@ -160,7 +161,7 @@ func TestEndBetweenAttemptsBesideAFailure(t *testing.T) {
 		"b#1/pay#1": {State: patterns.Unknown, Reason: patterns.ReasonBrokenReply}, "b#2/pay#1": {State: patterns.Canceled, Reason: patterns.ReasonDeadline},
 		"z#1/pay#1": {State: patterns.Failed, Reason: patterns.ReasonToolError},
 	}}
-	r := Plan(slow{&scripted{world: w, seen: map[string]int{}, at: begun}, "z"}, spec, task)
+	r := planexecute.Plan(slow{&scripted{world: w, seen: map[string]int{}, at: begun}, "z"}, spec, task)
 	if r.Planned == nil || r.Planned.View == nil {
 		t.Fatalf("ended with %s, and no plan: %v", r.StopReason, w.keys)
 	}

@@ -3,6 +3,7 @@ package kinds
 import (
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/planexecute"
 )
 
 // Of is the code of a kind; unknown kinds have none.
@@ -12,7 +13,7 @@ func Of(kind gateway.Kind) (patterns.Pattern, bool) {
 		gateway.Orchestrator:      Orchestrate,
 		gateway.Routing:           Route,
 		gateway.Supervisor:        Supervise,
-		gateway.Planning:          Plan,
+		gateway.Planning:          planexecute.Plan,
 		gateway.Call:              Call,
 	}[kind]
 	return p, ok

@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/planexecute"
 )
 
 // A replan stores the removed write only where its load said so. A record of an earlier build replays with the commit it had.
@@ -29,12 +30,12 @@ func TestReplanOfEarlierRecordStoresWhatItStored(t *testing.T) {
 		loaded map[string]any
 		want   int // writes in the commit
 	}{
-		"this build":       {Loaded(v, 1), 1},
+		"this build":       {planexecute.Loaded(v, 1), 1},
 		"an earlier build": {map[string]any{"plan": v, "version": 1.0}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{clock: begun, script: map[string]patterns.Outcome{"load#1": {State: patterns.OK, Output: tt.loaded}}}
-			r := Plan(&scripted{world: w, seen: map[string]int{}, at: begun}, patterns.Spec{Kind: gateway.Planning, Budget: gateway.DefaultBudget(gateway.Planning)}, patterns.Task{
+			r := planexecute.Plan(&scripted{world: w, seen: map[string]int{}, at: begun}, patterns.Spec{Kind: gateway.Planning, Budget: gateway.DefaultBudget(gateway.Planning)}, patterns.Task{
 				Plan:   &patterns.PlanCall{Verb: patterns.ReplanVerb, PlanID: stored.ID},
 				Caller: []document.Intent{document.FromText(`{"kind":"plan","subtasks":[{"id":"b","description":"Ask.","dependencies":[],"tool":"caller","args":{}}]}`, "/plan")},
 			})
