@@ -44,7 +44,10 @@ var floors = map[string]floor{
 	"gateway/policy/refunds": {"gateway/policy gateway catalog catalog/demo", "", "the policy of the demo's refund tools, compiled for them: what the configuration embeds, and tests and benchmarks judge by"},
 
 	"patterns":                     {"gateway gateway/document gateway/planning catalog ijson", "", "floor 3: pattern code and its ports"},
-	"patterns/local":               {"patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
+	"patterns/step":                {"catalog gateway gateway/document ijson patterns", "", "part: one judged step of a run: ask, admit, call, find out what happened, ask a person; kinds and planexecute are made of it"},
+	"patterns/kinds":               {"catalog gateway gateway/document ijson patterns patterns/planexecute patterns/step", "", "door: the patterns themselves; an engine runs them by their kind"},
+	"patterns/planexecute":         {"catalog gateway gateway/document gateway/planning ijson patterns patterns/step", "", "door: the pattern that makes, executes and changes a stored plan"},
+	"patterns/local":               {"patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson patterns/kinds patterns/planexecute", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
 	"patterns/record":              {"patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
 	"patterns/llm/openai":          {"patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "door: a language model behind an OpenAI-compatible server"},
 	"patterns/llm/prompts":         {"patterns gateway catalog ijson", "", "part: what a language model is asked with; the openai package and the configuration use it"},
@@ -52,7 +55,7 @@ var floors = map[string]floor{
 	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
 	"patterns/llm/llmtest":         {"", "", "a model server for tests, like net/http/httptest"},
 
-	"server":                  {"server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server":                  {"server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable patterns/kinds patterns/planexecute", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web":              {"server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
 	"server/settings/grammar": {"server/settings/yamldoc catalog ijson ijson/printable", "", "part: the keys of a configuration file as values, and it knows no section. Of catalog it has the nearest name"},
 	"server/settings/yamldoc": {"catalog ijson ijson/printable", "github.com/goccy/go-yaml", "part: YAML and JSON documents from outside, each value with its place, and faults that name it; the one home of the YAML parser. Of catalog it has the nearest name"},

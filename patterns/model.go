@@ -1,8 +1,12 @@
 package patterns
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"strconv"
 
 	"patterngate/catalog"
 	"patterngate/ijson"
@@ -160,3 +164,15 @@ func (f *ModelFault) Error() string {
 
 // Unwrap returns the cause.
 func (f *ModelFault) Unwrap() error { return f.Cause }
+
+// markOf is the mark of a question's payload: of the run's id, which nobody can guess, by hash, so that a replay makes the same.
+// Who has learned it meanwhile gains nothing: a payload that holds the mark has another one.
+func markOf(run string, payload []byte) string {
+	for n := 0; ; n++ {
+		sum := sha256.Sum256([]byte(run + "/mark/" + strconv.Itoa(n)))
+		mark := hex.EncodeToString(sum[:8])
+		if !bytes.Contains(payload, []byte(mark)) {
+			return mark
+		}
+	}
+}

@@ -198,3 +198,8 @@ func (s Spec) Finalizes(proposes, configured bool) bool {
 func (s Spec) SetsRequestID(t catalog.Tool) bool {
 	return (!s.Declared || t.Demo) && TakesArgument(t, RequestIDArgument)
 }
+
+// Asks says whether a person may be asked before the pattern calls a tool: where it has a policy, that says so.
+func (s Spec) Asks(tool string) gateway.Asks {
+	return gateway.AsksBefore(s.Reviewer, tool)
+}
