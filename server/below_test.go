@@ -6,15 +6,14 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // TestStoppedBelow holds that who is told of a stop at a child run is told why that one stopped.
 func TestStoppedBelow(t *testing.T) {
 	t.Parallel()
 	const child = "run_00000000000000cc"
-	route := kinds.RouteRow{Target: "refund", ChildRunID: child, ObservationError: "human_rejected"}
-	task := kinds.TaskTrace{TaskID: "b", Worker: "refund", ChildRunID: child, ObservationError: "policy_block:late"}
+	route := patterns.RouteRow{Target: "refund", ChildRunID: child, ObservationError: "human_rejected"}
+	task := patterns.TaskTrace{TaskID: "b", Worker: "refund", ChildRunID: child, ObservationError: "policy_block:late"}
 	failed := []patterns.TaskRow{{TaskID: "b", Worker: "refund", Critical: true}}
 	for name, row := range map[string]struct {
 		kind   gateway.Kind
@@ -22,8 +21,8 @@ func TestStoppedBelow(t *testing.T) {
 		want   string
 	}{
 		"a route":                     {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{route}}, "Its run " + child + " stopped with human_rejected."},
-		"a task":                      {gateway.Orchestrator, patterns.Result{StopReason: criticalFailed, FailedCritical: failed, Trace: []any{kinds.TaskTrace{TaskID: "a"}, task}}, "Its run " + child + " stopped with policy_block:late."},
-		"no child run":                {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{kinds.RouteRow{ObservationError: "x"}}}, ""},
+		"a task":                      {gateway.Orchestrator, patterns.Result{StopReason: criticalFailed, FailedCritical: failed, Trace: []any{patterns.TaskTrace{TaskID: "a"}, task}}, "Its run " + child + " stopped with policy_block:late."},
+		"no child run":                {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{patterns.RouteRow{ObservationError: "x"}}}, ""},
 		"a task that is not critical": {gateway.Orchestrator, patterns.Result{StopReason: "max_seconds", Trace: []any{task}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // stepsWith is a result with one executed step for each observation.
@@ -23,8 +22,8 @@ func stepsWith(observations ...any) Envelope {
 	e := Envelope{Status: statusOK, StopReason: patterns.Success, Summary: "s", Next: next{Action: actionAnswer}, tool: "t", Trace: []any{}, History: []any{}}
 	for i, o := range observations {
 		id := fmt.Sprintf("s%d", i+1)
-		e.Trace = append(e.Trace, kinds.StepRow{StepNo: i + 1, StepID: id, Tool: "get", OK: true})
-		e.History = append(e.History, kinds.StepDone{StepNo: i + 1, PlanStep: gateway.Step{ID: id, Tool: "get"}, Observation: o})
+		e.Trace = append(e.Trace, patterns.StepRow{StepNo: i + 1, StepID: id, Tool: "get", OK: true})
+		e.History = append(e.History, patterns.StepDone{StepNo: i + 1, PlanStep: gateway.Step{ID: id, Tool: "get"}, Observation: o})
 	}
 	return e
 }
@@ -218,8 +217,8 @@ func anyEnvelope(t *rapid.T) Envelope {
 	steps := make([]gateway.Step, rapid.IntRange(0, 12).Draw(t, "steps"))
 	for i := range steps {
 		steps[i] = gateway.Step{ID: anyText(t, "id", most), Title: anyText(t, "title", most), Tool: anyText(t, "tool", most), Args: anyArgs(t)}
-		e.History = append(e.History, kinds.StepDone{StepNo: i + 1, PlanStep: steps[i], Observation: anyText(t, "observation", 8<<10)})
-		e.Trace = append(e.Trace, kinds.StepRow{StepNo: i + 1, StepID: steps[i].ID, Tool: steps[i].Tool, StopReason: anyText(t, "stop", 4096)})
+		e.History = append(e.History, patterns.StepDone{StepNo: i + 1, PlanStep: steps[i], Observation: anyText(t, "observation", 8<<10)})
+		e.Trace = append(e.Trace, patterns.StepRow{StepNo: i + 1, StepID: steps[i].ID, Tool: steps[i].Tool, StopReason: anyText(t, "stop", 4096)})
 	}
 	e.Plan = steps
 	for range rapid.IntRange(0, 51).Draw(t, "problems") {

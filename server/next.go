@@ -11,7 +11,6 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // The words of next.action.
@@ -135,7 +134,7 @@ func (a account) invitation() string {
 func (a account) decliners() string {
 	var names []string
 	for _, row := range a.History {
-		if d, ok := row.(kinds.Delegation); ok {
+		if d, ok := row.(patterns.Delegation); ok {
 			target, _ := d.Route["target"].(string)
 			names = append(names, target)
 		}

@@ -11,14 +11,13 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // blockedAt is what became of a call whose policy blocks it, after so many steps.
 func blockedAt(c call, reason, phase string, steps int, b patterns.Blocked) Envelope {
 	r := patterns.Result{StopReason: reason, Phase: phase, ByCall: true, Trace: []any{}, History: []any{}, Blocked: &b, Taken: steps + 1}
 	for range steps {
-		r.History = append(r.History, kinds.ActionDone{})
+		r.History = append(r.History, patterns.ActionDone{})
 	}
 	return endedEnvelope(c, patterns.Ended{Result: r})
 }
@@ -90,11 +89,11 @@ func TestNearestKeepsToItsCaller(t *testing.T) {
 	if e := blockedAt(c, "supervisor_block:cap", "supervisor", 1, edited); e.Next.Action != actionTell {
 		t.Errorf("of another call than the caller's next is %+v", e.Next)
 	}
-	between := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Trace: []any{}, History: []any{kinds.ActionDone{}}, Taken: 1}
+	between := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Trace: []any{}, History: []any{patterns.ActionDone{}}, Taken: 1}
 	if e := endedEnvelope(c, patterns.Ended{Result: between}); e.Next.Action != actionTell {
 		t.Errorf("after a model's action next is %+v", e.Next)
 	}
-	wrote := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Taken: 2, Trace: []any{}, History: []any{kinds.ActionDone{}},
+	wrote := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Taken: 2, Trace: []any{}, History: []any{patterns.ActionDone{}},
 		Ledger: []gateway.Entry{{Tool: "issue_refund", Effect: catalog.Write, Status: gateway.InDoubt}}}
 	if e := endedEnvelope(c, patterns.Ended{Result: wrote}); e.Next.Action != actionTell {
 		t.Errorf("after a write next is %+v", e.Next)

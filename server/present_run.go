@@ -12,7 +12,6 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // Runs are shown by whoever asks for them, long after the call that began them and perhaps by another process: by what
@@ -219,21 +218,21 @@ func keptRow(raw json.RawMessage, trace bool) any {
 	case members["subtask_id"] != nil:
 		row, ok = exactly[patterns.SubtaskDone](raw)
 	case members["plan_step"] != nil:
-		row, ok = exactly[kinds.StepDone](raw)
+		row, ok = exactly[patterns.StepDone](raw)
 	case members["step_no"] != nil:
-		row, ok = exactly[kinds.StepRow](raw)
+		row, ok = exactly[patterns.StepRow](raw)
 	case members["task_id"] != nil && trace:
-		row, ok = exactly[kinds.TaskTrace](raw)
+		row, ok = exactly[patterns.TaskTrace](raw)
 	case members["task_id"] != nil:
 		row, ok = exactly[patterns.TaskRow](raw)
 	case members["route"] != nil:
-		row, ok = exactly[kinds.Delegation](raw)
+		row, ok = exactly[patterns.Delegation](raw)
 	case members["target"] != nil:
-		row, ok = exactly[kinds.RouteRow](raw)
+		row, ok = exactly[patterns.RouteRow](raw)
 	case members["executed_action"] != nil:
-		row, ok = exactly[kinds.ActionDone](raw)
+		row, ok = exactly[patterns.ActionDone](raw)
 	case members["supervisor_decision"] != nil:
-		row, ok = exactly[kinds.ActionRow](raw)
+		row, ok = exactly[patterns.ActionRow](raw)
 	}
 	if !ok {
 		return anyValue(raw)

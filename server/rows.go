@@ -5,19 +5,18 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // observed is the observation that a history row shows, if it shows one.
 func observed(row any) (any, bool) {
 	switch row := row.(type) {
-	case kinds.StepDone:
+	case patterns.StepDone:
 		return row.Observation, true
 	case patterns.TaskRow:
 		return row.Observation, row.Done()
-	case kinds.Delegation:
+	case patterns.Delegation:
 		return row.Observation, true
-	case kinds.ActionDone:
+	case patterns.ActionDone:
 		return row.Observation, true
 	case patterns.SubtaskDone:
 		return row.Result, true
@@ -28,16 +27,16 @@ func observed(row any) (any, bool) {
 // showing is the row with another form of its observation. Rows are values: the run's own stays as it is.
 func showing(row, observation any) any {
 	switch row := row.(type) {
-	case kinds.StepDone:
+	case patterns.StepDone:
 		row.Observation = observation
 		return row
 	case patterns.TaskRow:
 		row.Observation = observation
 		return row
-	case kinds.Delegation:
+	case patterns.Delegation:
 		row.Observation = observation
 		return row
-	case kinds.ActionDone:
+	case patterns.ActionDone:
 		row.Observation = observation
 		return row
 	case patterns.SubtaskDone:
@@ -58,26 +57,26 @@ type line struct {
 // lineOf is a row in short. It is false for rows that another row tells of.
 func (e *Envelope) lineOf(row any) (line, bool) {
 	switch row := row.(type) {
-	case kinds.StepDone:
+	case patterns.StepDone:
 		return line{label: label(row.PlanStep.ID), name: row.PlanStep.Tool, args: row.PlanStep.Args}, true
-	case kinds.StepRow:
+	case patterns.StepRow:
 		return line{label(row.StepID), row.Tool, e.stepArgs(row.StepNo), row.StopReason}, row.StopReason != ""
 	case patterns.TaskRow:
 		return line{label(row.TaskID), row.Worker, e.taskArgs(row.TaskID), row.StopReason}, true
-	case kinds.Delegation:
+	case patterns.Delegation:
 		target, _ := row.Route["target"].(string)
 		args, _ := row.Route["args"].(map[string]any)
 		return line{label: ordinal("attempt", row.Attempt), name: target, args: args}, true
-	case kinds.RouteRow:
+	case patterns.RouteRow:
 		return line{ordinal("attempt", row.Attempt), row.Target, argsOf(e.Route), row.StopReason}, row.StopReason != ""
-	case kinds.ActionDone:
+	case patterns.ActionDone:
 		name, _ := row.Executed["name"].(string)
 		return line{label: ordinal("step", row.Step), name: name, args: argsOf(row.Executed)}, name != ""
 	case patterns.SubtaskDone:
 		return line{label: label(row.SubtaskID), name: row.Tool, args: e.subtaskArgs(row.SubtaskID)}, true
 	case patterns.AttemptRow:
 		return line{label(row.SubtaskID), row.Tool, e.subtaskArgs(row.SubtaskID), row.StopReason}, row.StopReason != ""
-	case kinds.ActionRow:
+	case patterns.ActionRow:
 		return line{ordinal("step", row.Step), row.Tool, argsOf(e.Action), row.StopReason}, row.StopReason != ""
 	}
 	return line{}, false

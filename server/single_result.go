@@ -7,7 +7,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
-	"patterngate/patterns/kinds"
+	"patterngate/patterns"
 )
 
 // How the result of a call of one tool is shown: the observation stands in a member of its own, and what only plans, models and
@@ -64,13 +64,13 @@ func (a account) returned(e *Envelope) {
 }
 
 // singleRow is what the run says of its one call; zero where none was begun.
-func (a account) singleRow() kinds.CallRow {
+func (a account) singleRow() patterns.CallRow {
 	for _, row := range a.Trace {
-		if row, ok := row.(kinds.CallRow); ok {
+		if row, ok := row.(patterns.CallRow); ok {
 			return row
 		}
 	}
-	return kinds.CallRow{}
+	return patterns.CallRow{}
 }
 
 // singleOutcome tells how a call of one tool came to its end.

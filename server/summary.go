@@ -13,7 +13,6 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // maxSummary is how long a summary, or what is to be said to a person, may be, in characters.
@@ -167,12 +166,12 @@ func (a account) below() string {
 	}
 	child, why := "", ""
 	switch row := a.Trace[len(a.Trace)-1].(type) {
-	case kinds.RouteRow:
+	case patterns.RouteRow:
 		child, why = row.ChildRunID, row.ObservationError
-	case kinds.TaskTrace:
+	case patterns.TaskTrace:
 		for _, row := range a.FailedCritical {
 			for _, t := range a.Trace {
-				if t, ok := t.(kinds.TaskTrace); ok && t.TaskID == row.TaskID && child == "" {
+				if t, ok := t.(patterns.TaskTrace); ok && t.TaskID == row.TaskID && child == "" {
 					child, why = t.ChildRunID, t.ObservationError
 				}
 			}
@@ -298,7 +297,7 @@ func (a account) health() string {
 func (a account) declined() string {
 	n := 0
 	for _, row := range a.Trace {
-		if row, ok := row.(kinds.RouteRow); ok && row.Status == "needs_reroute" {
+		if row, ok := row.(patterns.RouteRow); ok && row.Status == "needs_reroute" {
 			n++
 		}
 	}
@@ -312,7 +311,7 @@ func (a account) declined() string {
 func (a account) actionsDone() int {
 	n := 0
 	for _, row := range a.History {
-		if done, ok := row.(kinds.ActionDone); ok && done.Executed["kind"] == "tool" {
+		if done, ok := row.(patterns.ActionDone); ok && done.Executed["kind"] == "tool" {
 			n++
 		}
 	}
@@ -323,7 +322,7 @@ func (a account) actionsDone() int {
 func (a account) judged() string {
 	revised, asked, by := 0, 0, ""
 	for _, row := range a.History {
-		done, _ := row.(kinds.ActionDone)
+		done, _ := row.(patterns.ActionDone)
 		switch {
 		case done.Human != nil:
 			asked++

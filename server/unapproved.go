@@ -6,7 +6,6 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 const humanRejected = "human_rejected"
@@ -43,9 +42,9 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	}
 	if n := len(a.Trace); n > 0 {
 		switch row := a.Trace[n-1].(type) {
-		case kinds.StepRow:
+		case patterns.StepRow:
 			return printable.Name(row.Tool), row.HumanApproval
-		case kinds.RouteRow:
+		case patterns.RouteRow:
 			return printable.Name(row.Target), row.HumanApproval
 		}
 	}

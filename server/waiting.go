@@ -11,7 +11,6 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 // waitingFor is what a run waits for, one type a kind, as each has its members in an order of its own (spec/surface.md
@@ -169,10 +168,10 @@ func (a account) newest() string {
 		return "Nothing ran yet."
 	}
 	switch row := a.History[len(a.History)-1].(type) {
-	case kinds.ActionDone:
+	case patterns.ActionDone:
 		name, _ := row.Executed["name"].(string)
 		return fmt.Sprintf("%s was %s and done.", printable.Name(name), ruled(row.Supervisor))
-	case kinds.Delegation:
+	case patterns.Delegation:
 		target, _ := row.Route["target"].(string)
 		return fmt.Sprintf("%s declined.", printable.Name(target))
 	}
@@ -180,7 +179,7 @@ func (a account) newest() string {
 }
 
 // ruled words what the policy said of an action that was done.
-func ruled(r kinds.Reviewed) string {
+func ruled(r patterns.Reviewed) string {
 	words := map[string]string{"approve": "approved", "revise": "changed by the policy", "escalate": "approved by a person"}[r.Decision]
 	return fmt.Sprintf("%s (%s)", words, printable.Name(r.Reason))
 }

@@ -13,7 +13,6 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 )
 
 const (
@@ -249,8 +248,8 @@ func TestUnapproved(t *testing.T) {
 func TestUnapprovedStep(t *testing.T) {
 	no := &patterns.HumanApproval{By: "local:7", Channel: "cli", Comment: "not today"}
 	for kind, trace := range map[gateway.Kind]any{
-		gateway.TaskDecomposition: kinds.StepRow{Tool: "fetch_sales_data", HumanApproval: no, StopReason: "human_rejected"},
-		gateway.Routing:           kinds.RouteRow{Target: "billing_specialist", HumanApproval: no, StopReason: "human_rejected"},
+		gateway.TaskDecomposition: patterns.StepRow{Tool: "fetch_sales_data", HumanApproval: no, StopReason: "human_rejected"},
+		gateway.Routing:           patterns.RouteRow{Target: "billing_specialist", HumanApproval: no, StopReason: "human_rejected"},
 		gateway.Orchestrator:      nil,
 	} {
 		a := account{call: call{}, Result: patterns.Result{StopReason: "human_rejected", Phase: "execute"}}

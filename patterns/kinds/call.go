@@ -7,18 +7,6 @@ import (
 	"patterngate/patterns/step"
 )
 
-// CallRow is the trace row of a single call.
-type CallRow struct {
-	Tool             string `json:"tool"`
-	ArgsHash         string `json:"args_hash"`
-	OK               bool   `json:"ok"`
-	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
-	ObservationError string `json:"observation_error,omitempty"`
-	StopReason       string `json:"stop_reason,omitempty"`
-
-	HumanApproval *patterns.HumanApproval `json:"human_approval,omitempty"` // where a person was asked
-}
-
 // Call makes the one call that its caller wants, of the tool that its Spec names, through the same gate as any other (spec/
 // config.md section 7, kind call): allowlist, arguments, policy, people, budgets, record. There is no intent and no model.
 func Call(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
@@ -47,7 +35,7 @@ func (c *single) make() *step.Stop {
 	if args == nil {
 		args = map[string]any{}
 	}
-	row := CallRow{Tool: c.Spec.Tool, ArgsHash: ijson.ArgsHash(args)}
+	row := patterns.CallRow{Tool: c.Spec.Tool, ArgsHash: ijson.ArgsHash(args)}
 	failed := func(s *step.Stop) *step.Stop {
 		row.StopReason = s.Reason
 		c.Trace = append(c.Trace, row)

@@ -195,7 +195,7 @@ func (w *world) paid() (n any, approval string) {
 // stopOf is a stop as PHASE REASON; of an orchestrator's task, task REASON.
 func stopOf(r patterns.Result) string {
 	if len(r.Trace) > 0 {
-		if row, ok := r.Trace[0].(TaskTrace); ok && row.StopReason != nil {
+		if row, ok := r.Trace[0].(patterns.TaskTrace); ok && row.StopReason != nil {
 			return "task " + *row.StopReason
 		}
 	}
@@ -261,16 +261,16 @@ func humanOf(r patterns.Result) patterns.HumanApproval {
 	var h *patterns.HumanApproval
 	if len(r.Trace) > 0 {
 		switch row := r.Trace[0].(type) {
-		case StepRow:
+		case patterns.StepRow:
 			h = row.HumanApproval
-		case TaskTrace:
+		case patterns.TaskTrace:
 			h = row.HumanApproval
-		case RouteRow:
+		case patterns.RouteRow:
 			h = row.HumanApproval
 		}
 	}
 	if len(r.History) > 0 {
-		if done, ok := r.History[0].(ActionDone); ok {
+		if done, ok := r.History[0].(patterns.ActionDone); ok {
 			h = done.Human
 		}
 	}
@@ -374,7 +374,7 @@ func TestRetryOfWhatAPersonAgreedTo(t *testing.T) {
 	if second.Once != "once task#1/pay#1" || second.Permit.Approval() != "ap_1" || !cmp.Equal(first.Permit.Args(), second.Permit.Args()) || second.Permit.Args()["n"] != 11.0 {
 		t.Errorf("the retry %q of %v by %q; want the first's key, n 11 and ap_1", second.Once, second.Permit.Args(), second.Permit.Approval())
 	}
-	if row := r.Trace[0].(TaskTrace); row.ArgsHash != first.Permit.Hash() || row.HumanApproval == nil || row.AttemptsUsed != 2 {
+	if row := r.Trace[0].(patterns.TaskTrace); row.ArgsHash != first.Permit.Hash() || row.HumanApproval == nil || row.AttemptsUsed != 2 {
 		t.Errorf("the task's row %+v", row)
 	}
 }

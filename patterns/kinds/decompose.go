@@ -10,28 +10,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// StepRow is a trace row of task decomposition: one step that was tried.
-type StepRow struct {
-	StepNo           int    `json:"step_no"`
-	StepID           string `json:"step_id"`
-	Tool             string `json:"tool"`
-	ArgsHash         string `json:"args_hash"`
-	OK               bool   `json:"ok"`
-	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
-	ObservationError string `json:"observation_error,omitempty"`
-	StopReason       string `json:"stop_reason,omitempty"`
-
-	HumanApproval *patterns.HumanApproval `json:"human_approval,omitempty"` // where a person was asked
-}
-
-// StepDone is a history row of task decomposition: one step that was executed.
-type StepDone struct {
-	StepNo      int          `json:"step_no"`
-	PlanStep    gateway.Step `json:"plan_step"`
-	Observation any          `json:"observation"`
-}
-
-func (d StepDone) payload() map[string]any {
+func payloadOfStep(d patterns.StepDone) map[string]any {
 	step := map[string]any{"id": d.PlanStep.ID, "title": d.PlanStep.Title, "tool": d.PlanStep.Tool, "args": d.PlanStep.Args}
 	return map[string]any{"step_no": float64(d.StepNo), "plan_step": step, "observation": d.Observation}
 }
@@ -103,7 +82,7 @@ func (d *decomposition) read(intent document.Intent) *step.Stop {
 
 // take admits a step, makes its call and keeps what it returned: one trace row whatever happens.
 func (d *decomposition) take(n int, planned gateway.Step) *step.Stop {
-	row := StepRow{StepNo: n, StepID: planned.ID, Tool: planned.Tool, ArgsHash: ijson.ArgsHash(planned.Args)}
+	row := patterns.StepRow{StepNo: n, StepID: planned.ID, Tool: planned.Tool, ArgsHash: ijson.ArgsHash(planned.Args)}
 	failed := func(s *step.Stop) *step.Stop {
 		row.StopReason = s.Reason
 		d.Trace = append(d.Trace, row)
@@ -128,9 +107,9 @@ func (d *decomposition) take(n int, planned gateway.Step) *step.Stop {
 	row.OK = true
 	row.ObservationError, _ = gateway.Reported(out.Output)
 	d.Trace = append(d.Trace, row)
-	done := StepDone{n, planned, patterns.Shown(out.Output, out.Bytes)}
+	done := patterns.StepDone{StepNo: n, PlanStep: planned, Observation: patterns.Shown(out.Output, out.Bytes)}
 	d.History = append(d.History, done)
-	d.rows = append(d.rows, done.payload())
+	d.rows = append(d.rows, payloadOfStep(done))
 	return nil
 }
 

@@ -11,22 +11,6 @@ import (
 	"patterngate/patterns/step"
 )
 
-// TaskTrace is a trace row of an orchestrator; stop_reason is null for a task that is done.
-type TaskTrace struct {
-	TaskID           string                  `json:"task_id"`
-	Worker           string                  `json:"worker"`
-	Status           string                  `json:"status"`
-	AttemptsUsed     int                     `json:"attempts_used"`
-	Retried          bool                    `json:"retried"`
-	ArgsHash         string                  `json:"args_hash"`
-	StopReason       *string                 `json:"stop_reason"`
-	Critical         bool                    `json:"critical"`
-	ObservationError string                  `json:"observation_error,omitempty"`
-	Problems         []document.Problem      `json:"problems,omitempty"`
-	HumanApproval    *patterns.HumanApproval `json:"human_approval,omitempty"` // where a person was asked
-	ChildRunID       string                  `json:"child_run_id,omitempty"`   // of the newest attempt that began a run
-}
-
 // Orchestrate gets a plan of independent tasks, has it judged whole, runs the tasks side by side with time-outs and
 // retries, joins what they returned and has a report written (spec/patterns.md section 3).
 func Orchestrate(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
@@ -173,7 +157,7 @@ func (o *orchestration) collect(e ending) {
 	}
 	o.ended, o.returned = append(o.ended, e.row), append(o.returned, e.returned)
 	o.History = append(o.History, e.row)
-	t := TaskTrace{
+	t := patterns.TaskTrace{
 		TaskID: e.row.TaskID, Worker: e.row.Worker, Status: e.row.Status, AttemptsUsed: e.row.AttemptsUsed, Retried: e.row.Retried,
 		ArgsHash: e.row.ArgsHash, Critical: e.row.Critical, ObservationError: e.row.ObservationError, Problems: e.problems,
 		HumanApproval: e.human, ChildRunID: e.child(),

@@ -11,30 +11,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// RouteRow is a trace row of routing: one attempt to hand the ticket over.
-type RouteRow struct {
-	Attempt          int    `json:"attempt"`
-	Target           string `json:"target"`
-	ArgsHash         string `json:"args_hash"`
-	OK               bool   `json:"ok"`
-	Status           any    `json:"observation_status,omitempty"`
-	Domain           any    `json:"domain,omitempty"`
-	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
-	ObservationError string `json:"observation_error,omitempty"`
-	StopReason       string `json:"stop_reason,omitempty"`
-
-	HumanApproval *patterns.HumanApproval `json:"human_approval,omitempty"` // where a person was asked
-	ChildRunID    string                  `json:"child_run_id,omitempty"`   // where the call began a run
-}
-
-// Delegation is a history row of routing: one hand-over that was answered.
-type Delegation struct {
-	Attempt     int            `json:"attempt"`
-	Route       map[string]any `json:"route"`
-	Observation any            `json:"observation"`
-}
-
-func (d Delegation) payload() map[string]any {
+func payloadOfDelegation(d patterns.Delegation) map[string]any {
 	return map[string]any{"attempt": float64(d.Attempt), "route": d.Route, "observation": d.Observation}
 }
 
@@ -78,7 +55,7 @@ type routing struct {
 	*step.Log
 	total, attempt int
 	forbidden      []string // targets that declined, in order
-	delegations    []Delegation
+	delegations    []patterns.Delegation
 }
 
 // choose gets and judges the next route.
@@ -165,7 +142,7 @@ func (r *routing) asking() step.Turn {
 
 // delegate hands the ticket over and reports whether the specialist declined.
 func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
-	row := RouteRow{Attempt: r.attempt, Target: route.Target, ArgsHash: ijson.ArgsHash(route.Args)}
+	row := patterns.RouteRow{Attempt: r.attempt, Target: route.Target, ArgsHash: ijson.ArgsHash(route.Args)}
 	shows := func(s *step.Stop) *step.Stop {
 		row.StopReason = s.Reason
 		r.Trace = append(r.Trace, row)
@@ -189,8 +166,8 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 }
 
 // answeredBy records what the specialist said and judges its status.
-func (r *routing) answeredBy(route gateway.Route, row RouteRow, out patterns.Outcome) (declined bool, _ *step.Stop) {
-	d := Delegation{r.attempt, route.Row(), patterns.Shown(out.Output, out.Bytes)}
+func (r *routing) answeredBy(route gateway.Route, row patterns.RouteRow, out patterns.Outcome) (declined bool, _ *step.Stop) {
+	d := patterns.Delegation{Attempt: r.attempt, Route: route.Row(), Observation: patterns.Shown(out.Output, out.Bytes)}
 	r.delegations = append(r.delegations, d)
 	r.History = append(r.History, d)
 	obj, _ := out.Output.(map[string]any)
@@ -262,7 +239,7 @@ func (r *routing) payload() map[string]any {
 func (r *routing) rows(n int) []any {
 	rows := []any{}
 	for _, d := range r.delegations[max(0, len(r.delegations)-n):] {
-		rows = append(rows, d.payload())
+		rows = append(rows, payloadOfDelegation(d))
 	}
 	return rows
 }

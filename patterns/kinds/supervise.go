@@ -11,42 +11,6 @@ import (
 	"patterngate/patterns/step"
 )
 
-// ActionRow is a trace row of the supervisor: one action that was proposed, whatever became of it.
-type ActionRow struct {
-	Step             int                     `json:"step"`
-	Tool             string                  `json:"tool"` // "final" for the closing answer
-	ArgsHash         string                  `json:"args_hash,omitempty"`
-	Decision         string                  `json:"supervisor_decision"`
-	ExecutedFrom     string                  `json:"executed_from"`
-	OK               bool                    `json:"ok"`
-	HumanApproved    *bool                   `json:"human_approved,omitempty"`
-	HumanApproval    *patterns.HumanApproval `json:"human_approval,omitempty"` // of a refusal
-	Reason           string                  `json:"reason,omitempty"`         // of a block
-	Need             []string                `json:"need,omitempty"`           // what must come first
-	Attempts         int                     `json:"attempts,omitempty"`       // where the call was made again
-	ObservationError string                  `json:"observation_error,omitempty"`
-	StopReason       string                  `json:"stop_reason,omitempty"`
-}
-
-// Reviewed is what the supervisor decided about an action.
-type Reviewed struct {
-	Decision      string   `json:"decision"`
-	Reason        string   `json:"reason"`
-	RevisedAction any      `json:"revised_action,omitempty"`
-	Revisions     []string `json:"revisions,omitempty"`
-}
-
-// ActionDone is a history row of the supervisor: one action that was executed.
-type ActionDone struct {
-	Step         int                     `json:"step"`
-	Action       map[string]any          `json:"action"`
-	Supervisor   Reviewed                `json:"supervisor"`
-	Executed     map[string]any          `json:"executed_action"`
-	ExecutedFrom string                  `json:"executed_from"`
-	Observation  any                     `json:"observation"`
-	Human        *patterns.HumanApproval `json:"human_approval,omitempty"`
-}
-
 // Supervise lets a worker propose one action after the other and has each judged: approved, changed, blocked or
 // put to a person. Only then it is executed (spec/patterns.md section 5 under section 0).
 func Supervise(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
@@ -92,7 +56,7 @@ func newSupervision(run patterns.Run, spec patterns.Spec, task patterns.Task) *s
 type supervision struct {
 	*step.Log
 	step int
-	done []ActionDone
+	done []patterns.ActionDone
 }
 
 // act is one action on its way from proposal to execution.
@@ -382,7 +346,7 @@ func (s *supervision) finish(a *act) {
 }
 
 func (s *supervision) remember(a *act, observation any) {
-	done := ActionDone{
+	done := patterns.ActionDone{
 		Step: s.step, Action: a.proposed.Row(), Supervisor: a.reviewed(), Executed: a.executed.Row(),
 		ExecutedFrom: a.from, Observation: observation, Human: a.human,
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // row is the action's trace row.
-func (s *supervision) row(a *act) ActionRow {
-	row := ActionRow{Step: s.step, Tool: a.executed.Tool(), Decision: a.reviewed().Decision, ExecutedFrom: a.from}
+func (s *supervision) row(a *act) patterns.ActionRow {
+	row := patterns.ActionRow{Step: s.step, Tool: a.executed.Tool(), Decision: a.reviewed().Decision, ExecutedFrom: a.from}
 	if a.human != nil {
 		row.HumanApproved = &a.human.Approved
 	}
@@ -49,7 +49,7 @@ func (s *supervision) refusedBy(a *act, reason string) *step.Stop {
 	return s.shownAsProposed(a, row, step.Stopped(patterns.PhaseHuman, reason))
 }
 
-func (s *supervision) shownAsProposed(a *act, row ActionRow, stop *step.Stop) *step.Stop {
+func (s *supervision) shownAsProposed(a *act, row patterns.ActionRow, stop *step.Stop) *step.Stop {
 	if !a.proposed.Final {
 		row.ArgsHash = ijson.ArgsHash(a.proposed.Args)
 	}
@@ -59,9 +59,9 @@ func (s *supervision) shownAsProposed(a *act, row ActionRow, stop *step.Stop) *s
 
 // reviewed is the supervisor's decision as rows show it: block, else escalate if a person was asked, else revise
 // if anything changed, else approve; revised_action is the action before the person's edit.
-func (a *act) reviewed() Reviewed {
+func (a *act) reviewed() patterns.Reviewed {
 	decision, reason := a.ruling.Recorded()
-	r := Reviewed{Decision: decision.String(), Reason: reason, Revisions: a.ruling.Revisions}
+	r := patterns.Reviewed{Decision: decision.String(), Reason: reason, Revisions: a.ruling.Revisions}
 	if len(a.ruling.Revisions) > 0 {
 		r.RevisedAction = a.proposed.With(a.ruling.Args).Row()
 	}

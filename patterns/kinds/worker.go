@@ -15,7 +15,7 @@ func (s *supervision) payload() map[string]any {
 		}
 		decisions = append(decisions, d.Supervisor.Decision)
 		if i == len(s.done)-1 {
-			last = d.payload()
+			last = payloadOfAction(d)
 		}
 	}
 	return map[string]any{
@@ -40,10 +40,10 @@ func (s *supervision) recent(n int) []any {
 	return rows
 }
 
-// payload is the history row with the seed's members and no others.
-func (d ActionDone) payload() map[string]any {
+// payloadOfAction is the history row with the seed's members and no others.
+func payloadOfAction(d patterns.ActionDone) map[string]any {
 	row := map[string]any{
-		"step": float64(d.Step), "action": d.Action, "supervisor": d.Supervisor.payload(),
+		"step": float64(d.Step), "action": d.Action, "supervisor": payloadOfReview(d.Supervisor),
 		"executed_action": d.Executed, "executed_from": d.ExecutedFrom, "observation": d.Observation,
 	}
 	if d.Human != nil {
@@ -52,7 +52,7 @@ func (d ActionDone) payload() map[string]any {
 	return row
 }
 
-func (r Reviewed) payload() map[string]any {
+func payloadOfReview(r patterns.Reviewed) map[string]any {
 	v := map[string]any{"decision": r.Decision, "reason": r.Reason}
 	if r.RevisedAction != nil {
 		v["revised_action"] = r.RevisedAction

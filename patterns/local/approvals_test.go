@@ -15,7 +15,6 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 	"patterngate/patterns/local"
 )
 
@@ -158,7 +157,7 @@ func TestPersonDecides(t *testing.T) {
 				t.Errorf("the run ended %s with %v paid; want %s and %v", r.StopReason, refunded(r), tt.reason, tt.paid)
 			}
 			for _, row := range r.History {
-				if done := row.(kinds.ActionDone); done.Executed["name"] == "issue_refund" && (done.ExecutedFrom != tt.from || done.Human == nil || done.Human.ApprovalID != q.ID) {
+				if done := row.(patterns.ActionDone); done.Executed["name"] == "issue_refund" && (done.ExecutedFrom != tt.from || done.Human == nil || done.Human.ApprovalID != q.ID) {
 					t.Errorf("history says %s by %+v, want %s", done.ExecutedFrom, done.Human, tt.from)
 				}
 			}

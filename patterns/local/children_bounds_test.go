@@ -9,7 +9,6 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 	"patterngate/patterns/local"
 )
 
@@ -153,7 +152,7 @@ func TestTimeOfChildRuns(t *testing.T) {
 					t.Fatalf("%s, %v", asJSON(t, ended.Result), err)
 				}
 				row, _ := ended.Result.History[0].(patterns.TaskRow)
-				trace, _ := ended.Result.Trace[0].(kinds.TaskTrace)
+				trace, _ := ended.Result.Trace[0].(patterns.TaskTrace)
 				if row.StopReason != tt.task || row.InDoubt || trace.ChildRunID == "" {
 					t.Errorf("the task ended as %+v, %+v", row, trace)
 				}

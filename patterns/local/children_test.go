@@ -12,7 +12,6 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/kinds"
 	"patterngate/patterns/local"
 )
 
@@ -220,12 +219,12 @@ func TestChildRuns(t *testing.T) {
 		if len(h.done) != 1 {
 			t.Errorf("the tool acted %d times, want once", len(h.done))
 		}
-		row, _ := ended.Result.Trace[0].(kinds.RouteRow)
+		row, _ := ended.Result.Trace[0].(patterns.RouteRow)
 		below := childOf(t, p.Engine, ended.RunID)
 		if row.ChildRunID != below.RunID || below.Pattern != "desk" || below.Client != "test" || below.Parent.Key == "" {
 			t.Errorf("the row tells of %s, the child is %s of %s, %+v", row.ChildRunID, below.RunID, below.Pattern, below.Parent)
 		}
-		seen, _ := ended.Result.History[0].(kinds.Delegation).Observation.(map[string]any)
+		seen, _ := ended.Result.History[0].(patterns.Delegation).Observation.(map[string]any)
 		if seen["status"] != "ok" || seen["answer"] != "done" {
 			t.Errorf("the hall saw %v", seen)
 		}
@@ -233,7 +232,7 @@ func TestChildRuns(t *testing.T) {
 		if leaf.Pattern != "pay" || len(leaf.Parent.Within) != 2 || leaf.Parent.Within[0] != "hall" || leaf.Parent.Within[1] != "desk" {
 			t.Errorf("the leaf is %s in %v", leaf.Pattern, leaf.Parent.Within)
 		}
-		seen, _ = below.Ended.Result.History[0].(kinds.Delegation).Observation.(map[string]any)
+		seen, _ = below.Ended.Result.History[0].(patterns.Delegation).Observation.(map[string]any)
 		if result, _ := seen["result"].(map[string]any); seen["status"] != "ok" || result["id"] != "1" {
 			t.Errorf("the desk saw %v", seen)
 		}
@@ -331,7 +330,7 @@ func TestParentsWaitForPeople(t *testing.T) {
 			if r.StopReason != tt.want || len(h.done) != tt.acts {
 				t.Errorf("%s after %d acts, want %s after %d", r.StopReason, len(h.done), tt.want, tt.acts)
 			}
-			if row, ok := r.Trace[0].(kinds.RouteRow); !ok || row.ChildRunID != below.RunID || row.ObservationError != tt.below {
+			if row, ok := r.Trace[0].(patterns.RouteRow); !ok || row.ChildRunID != below.RunID || row.ObservationError != tt.below {
 				t.Errorf("it is told as %+v, want %q below", r.Trace[0], tt.below)
 			}
 			for _, id := range []string{s.RunID, below.RunID, leaf.RunID} {
