@@ -16,7 +16,7 @@ type floor struct {
 	why     string
 }
 
-// floors is the architecture (see the README's "The house"): server over patterns over gateway over catalog over
+// floors is the architecture (see "The code" in the README): server over patterns over gateway over catalog over
 // ijson. A subpackage is a part of its parent or a door to it. A part is used by its parent or by the packages beside it, and
 // imports none of its parents. A door imports its parent, which never imports it. A new package or arrow is a line here, with
 // its reason.
@@ -47,7 +47,7 @@ var floors = map[string]floor{
 	"patterns/step":                {"catalog gateway gateway/document ijson patterns", "", "part: one judged step of a run: ask, admit, call, find out what happened, ask a person; kinds and planexecute are made of it"},
 	"patterns/kinds":               {"catalog gateway gateway/document ijson patterns patterns/planexecute patterns/step", "", "door: the patterns themselves; an engine runs them by their kind"},
 	"patterns/planexecute":         {"catalog gateway gateway/document gateway/planning ijson patterns patterns/step", "", "door: the pattern that makes, executes and changes a stored plan"},
-	"patterns/local":               {"patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson patterns/kinds patterns/planexecute", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
+	"patterns/local":               {"patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson patterns/kinds", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
 	"patterns/record":              {"patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
 	"patterns/llm/openai":          {"patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "door: a language model behind an OpenAI-compatible server"},
 	"patterns/llm/prompts":         {"patterns gateway catalog ijson", "", "part: what a language model is asked with; the openai package and the configuration use it"},

@@ -1,4 +1,4 @@
-// Package ijson reads and writes the JSON that crosses the house's border: model replies, tool arguments, results of
+// Package ijson reads and writes the JSON that comes from outside and goes out: model replies, tool arguments, results of
 // other servers, files.
 //
 //	text from outside ──Decode──▶ value ──Append──▶ canonical text ──▶ hash

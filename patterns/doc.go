@@ -1,19 +1,18 @@
-// Package patterns holds the agent patterns and the ports they stand on.
+// Package patterns holds the ports between the agent patterns, the engine that runs them, and everybody who looks at runs. To see which
+// patterns there are and how they read, open package kinds.
 //
-//	Task ──▶ Decompose | Orchestrate | Route | Supervise | Plan ──▶ Result
-//	             │   ▲
-//	   Effect    │   │ Outcome          Run: the world as pattern code sees it
-//	             ▼   │
-//	         an engine (patterns/local): records the intent, acts, records the outcome
-//	             │        │         │            │
-//	           Model   Permit    Approver     the caller     stored plans
+//	   kinds, planexecute: the code of the patterns, made of package step
+//	        │   ▲
+//	Effect  │   │  Outcome            Run: the world as pattern code sees it
+//	        ▼   │
+//	   an engine (package local): records the intent, acts, records the outcome
+//	        │         │         │          │             │
+//	      Model     Permit   Approver   the caller   stored plans
 //
-// Pattern code is written once, in direct style: propose, judge, call, combine. It has no clock, goroutine, random
-// number, map order, environment or network of its own and learns everything from its [Run], so any engine can run
-// it again over recorded outcomes and arrive at the same [Result]. It calls tools only through a
-// [gateway.Permit], which only the gateway makes.
+// Pattern code has no clock, goroutine, random number, map order, environment or network of its own. It learns everything from its
+// [Run]. So any engine can run it again over recorded outcomes and gets the same [Result]. It calls tools only with a [gateway.Permit],
+// and only the gateway makes permits.
 //
-// Reading order: run.go (the port), effects.go (what stands on it), log.go (what a run remembers), route.go (the
-// smallest pattern), decompose.go, orchestrate.go and dispatch.go, supervise.go, settle.go (calls in doubt); plan.go, plan_execute.go and
-// plan_schedule.go (subtasks that begin as soon as they may), planning.go (a plan's values).
+// Read run.go first: it holds the port between pattern code and an engine. Then read effects.go, which says how pattern code uses that
+// port, and engine.go, which says how a run is begun and continued.
 package patterns

@@ -2,6 +2,8 @@ package patterns
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -231,4 +233,32 @@ func (p StoredPlan) text() json.RawMessage {
 func Clipped(v any) any {
 	const limit, head = 2 << 10, 1 << 10
 	return gateway.Bounded(v, ijson.Canonical(v), limit, head)
+}
+
+// PlanOf is the id of the one plan that a run may make: unguessable as the run's is.
+func PlanOf(run string) string {
+	sum := sha256.Sum256([]byte(run + "/plan"))
+	return "plan_" + hex.EncodeToString(sum[:8])
+}
+
+// Loaded returns the output of a load that found a plan: {plan, version}, and `recalls` if a write of the plan may have happened. A run
+// with `recalls` keeps such writes for rules. Records of earlier builds lack `recalls` and replay unchanged.
+func Loaded(plan any, version int) map[string]any {
+	out := map[string]any{"plan": plan, "version": float64(version)}
+	members, _ := plan.(map[string]any)
+	subtasks, _ := members["subtasks"].([]any)
+	for _, v := range subtasks { // a plan can be large: it is decoded once, by the run
+		s, _ := v.(map[string]any)
+		status, _ := s["status"].(string)
+		once, _ := s["once"].(string)
+		if (PlannedSubtask{Status: SubtaskStatus(status), Once: once}).MayHaveWritten() {
+			out["recalls"] = true
+		}
+	}
+	return out
+}
+
+// MayHaveWritten reports whether a subtask has a call that may have changed something, judged by the stored plan alone.
+func (s PlannedSubtask) MayHaveWritten() bool {
+	return s.Status == SubtaskInDoubt || s.Once != "" && s.Status != SubtaskCompleted
 }

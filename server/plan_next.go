@@ -8,7 +8,6 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/patterns/planexecute"
 )
 
 // busyPause is after how long it is worth asking again for a plan that another run has, in seconds.
@@ -180,7 +179,7 @@ func (c call) planOfRun(s patterns.Snapshot) string {
 	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || phase == "" || phase == patterns.PhasePlan {
 		return id
 	}
-	return planexecute.PlanOf(s.RunID)
+	return patterns.PlanOf(s.RunID)
 }
 
 // planWords names the plan of a run; nothing where there is none.

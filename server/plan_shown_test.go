@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"patterngate/patterns"
-	"patterngate/patterns/planexecute"
 )
 
 // callers is a plan of subtasks of the caller's own, none of which needs another.
@@ -191,7 +190,7 @@ func TestResultsBesideAPlan(t *testing.T) {
 // A run that goes on names its plan, also the one that it stored itself.
 func TestRunningNamesItsPlan(t *testing.T) {
 	const run = "run_0123456789abcdef"
-	own, given := planexecute.PlanOf(run), "plan_00112233445566ff"
+	own, given := patterns.PlanOf(run), "plan_00112233445566ff"
 	for name, c := range map[string]struct{ args, phase, want string }{
 		"named":             {`{"plan_id":"` + given + `"}`, patterns.PhaseExecute, given},
 		"stored first":      {`{"plan":"- [ ] one"}`, patterns.PhaseExecute, own},

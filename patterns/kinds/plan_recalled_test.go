@@ -30,7 +30,7 @@ func TestReplanOfEarlierRecordStoresWhatItStored(t *testing.T) {
 		loaded map[string]any
 		want   int // writes in the commit
 	}{
-		"this build":       {planexecute.Loaded(v, 1), 1},
+		"this build":       {patterns.Loaded(v, 1), 1},
 		"an earlier build": {map[string]any{"plan": v, "version": 1.0}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/planexecute"
 )
 
 // act is a step as this run's; false where its plan's id is none.
@@ -46,7 +45,7 @@ func (a planAct) read(r *planRow, how stands) patterns.Outcome {
 	v, err := r.content()
 	reason := a.refuses(r, how, err == nil)
 	out := stepped(reason)
-	out.Output = shownBy(reason, planexecute.Loaded(v, r.version))
+	out.Output = shownBy(reason, patterns.Loaded(v, r.version))
 	return out
 }
 

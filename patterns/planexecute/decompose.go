@@ -76,7 +76,7 @@ func (p *planLog) wanted() patterns.Question {
 // newPlan is the plan that an accepted document makes.
 func (p *planLog) newPlan(doc planning.Document, limits patterns.PlanCall) patterns.StoredPlan {
 	plan := patterns.StoredPlan{
-		ID: PlanOf(p.Run.ID()), Goal: p.Task.Goal, Input: p.Task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: patterns.SubtasksOf(doc), Removed: []patterns.RemovedSubtask{}, Trace: []patterns.AttemptRow{},
+		ID: patterns.PlanOf(p.Run.ID()), Goal: p.Task.Goal, Input: p.Task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: patterns.SubtasksOf(doc), Removed: []patterns.RemovedSubtask{}, Trace: []patterns.AttemptRow{},
 		Metadata: patterns.PlanMetadata{
 			CreatedAt: p.Run.Now().UTC().Format(time.RFC3339), Source: p.source(doc),
 			MaxSubtasks: limits.MaxSubtasks, MaxDepth: limits.MaxDepth, MaxReplans: int(p.Spec.Budget.MaxReplans),

@@ -1,8 +1,6 @@
 package planexecute
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -150,12 +148,6 @@ func (p *planLog) commit(phase string, keep bool) *step.Stop {
 		yes := true
 		r.Planned = &patterns.Planned{PlanID: id, Resumable: &yes}
 	})
-}
-
-// PlanOf is the id of the one plan that a run may make: unguessable as the run's is.
-func PlanOf(run string) string {
-	sum := sha256.Sum256([]byte(run + "/plan"))
-	return "plan_" + hex.EncodeToString(sum[:8])
 }
 
 // seen shows the plan as it stands; what a run waits for is still waited for where nothing was changed.

@@ -6,28 +6,6 @@ import (
 	"patterngate/patterns"
 )
 
-// mayHaveWritten reports whether a subtask has a call that may have changed something, judged by the stored plan alone.
-func mayHaveWritten(s patterns.PlannedSubtask) bool {
-	return s.Status == patterns.SubtaskInDoubt || s.Once != "" && s.Status != patterns.SubtaskCompleted
-}
-
-// Loaded returns the output of a load that found a plan: {plan, version}, and `recalls` if a write of the plan may have happened. A run
-// with `recalls` keeps such writes for rules. Records of earlier builds lack `recalls` and replay unchanged.
-func Loaded(plan any, version int) map[string]any {
-	out := map[string]any{"plan": plan, "version": float64(version)}
-	members, _ := plan.(map[string]any)
-	subtasks, _ := members["subtasks"].([]any)
-	for _, v := range subtasks { // a plan can be large: it is decoded once, by the run
-		s, _ := v.(map[string]any)
-		status, _ := s["status"].(string)
-		once, _ := s["once"].(string)
-		if mayHaveWritten((patterns.PlannedSubtask{Status: patterns.SubtaskStatus(status), Once: once})) {
-			out["recalls"] = true
-		}
-	}
-	return out
-}
-
 // recalled returns the writes of subtasks that earlier replans removed, then those that this replan removes.
 func (p *planLog) recalled() []patterns.RemovedWrite {
 	list := p.plan.Writes[:len(p.plan.Writes):len(p.plan.Writes)]
@@ -35,7 +13,7 @@ func (p *planLog) recalled() []patterns.RemovedWrite {
 		return list
 	}
 	for i, s := range p.plan.Subtasks {
-		if !mayHaveWritten(s) {
+		if !s.MayHaveWritten() {
 			continue
 		}
 		if args, ok := p.sent(i); ok {
@@ -72,7 +50,7 @@ func (x *execution) actedAs(s patterns.PlannedSubtask) (gateway.EffectStatus, bo
 	switch {
 	case s.Status == patterns.SubtaskCompleted:
 		return gateway.Finished, true
-	case s.Status == patterns.SubtaskInDoubt, x.recalls && s.Status == patterns.SubtaskSkipped && mayHaveWritten(s):
+	case s.Status == patterns.SubtaskInDoubt, x.recalls && s.Status == patterns.SubtaskSkipped && s.MayHaveWritten():
 		return gateway.InDoubt, true
 	}
 	return "", false

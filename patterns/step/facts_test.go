@@ -12,8 +12,9 @@ import (
 // standing is a run in which nothing happens.
 type standing struct{ patterns.Run }
 
-func (standing) ID() string     { return "run_0000000000000001" }
-func (standing) Now() time.Time { return time.Unix(0, 0) }
+func (standing) ID() string          { return "run_0000000000000001" }
+func (standing) Now() time.Time      { return time.Unix(0, 0) }
+func (standing) Recorded() time.Time { return time.Unix(0, 0) }
 
 // TestFactsHoldTheInputs holds that rules judge a call with the inputs that the run has now.
 func TestFactsHoldTheInputs(t *testing.T) {
