@@ -41,7 +41,7 @@ func (c *single) make() *step.Stop {
 		c.Trace = append(c.Trace, row)
 		return s
 	}
-	made, refused := c.Through(patterns.PhaseCall, "calling "+c.Spec.Tool, gateway.Proposal{Tool: c.Spec.Tool, Args: args, Attempt: 1})
+	made, refused := c.Call(patterns.PhaseCall, "calling "+c.Spec.Tool, gateway.Proposal{Tool: c.Spec.Tool, Args: args, Attempt: 1})
 	if row.HumanApproval = made.Human; refused != nil {
 		return failed(refused)
 	}

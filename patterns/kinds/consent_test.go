@@ -433,7 +433,7 @@ func TestRestedBy(t *testing.T) {
 	at := func(s int) time.Time { return begun.Add(time.Duration(s) * time.Second) }
 	spans := []step.Span{{Since: at(10), Until: at(20)}, {Since: at(0), Until: at(5)}, {Since: at(12), Until: at(25)}, {Since: at(13), Until: at(14)}, {Since: at(30), Until: at(29)}}
 	for s, want := range map[int]time.Duration{0: 0, 4: 0, 5: 5, 19: 6, 20: 15, 25: 20, 99: 20} {
-		if got := step.RestedBy(spans, at(s)); got != want*time.Second {
+		if got := step.UnionUntil(spans, at(s)); got != want*time.Second {
 			t.Errorf("restedBy(%d s) = %v, want %v", s, got, want*time.Second)
 		}
 	}

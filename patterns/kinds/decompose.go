@@ -57,7 +57,7 @@ type decomposition struct {
 func (d *decomposition) propose() *step.Stop {
 	budget := d.Spec.Budget
 	d.rows = []any{}
-	return d.Accepted(patterns.Question{
+	return d.ReadIntent(patterns.Question{
 		Ask: patterns.AskPlan, Prompt: d.Spec.Prompts.Decide, Tools: d.Tools, Least: max(1, budget.MinPlanSteps), Payload: map[string]any{
 			"goal": d.Task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": d.Spec.Offered(d.Tools),
 		},
@@ -89,7 +89,7 @@ func (d *decomposition) take(n int, planned gateway.Step) *step.Stop {
 		return s
 	}
 	proposal := gateway.Proposal{Tool: planned.Tool, Args: planned.Args, At: d.argsAt(n), Attempt: 1}
-	c, refused := d.Through(patterns.PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), planned.Tool), proposal)
+	c, refused := d.Call(patterns.PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), planned.Tool), proposal)
 	if row.HumanApproval = c.Human; refused != nil {
 		return failed(refused)
 	}
@@ -129,7 +129,7 @@ func (d *decomposition) result(s *step.Stop) patterns.Result {
 // bounds notes the limits of this kind.
 func (d *decomposition) bounds(spent map[string]patterns.Spent) {
 	spent["max_plan_steps"] = patterns.Spent{Limit: float64(d.Spec.Budget.MaxPlanSteps), Used: float64(len(d.plan))}
-	step.Limited(spent, "max_execute_steps", d.Spec.Budget.MaxExecuteSteps, len(d.History))
+	step.AddLimit(spent, "max_execute_steps", d.Spec.Budget.MaxExecuteSteps, len(d.History))
 }
 
 // calls are the plan for rules.

@@ -29,7 +29,7 @@ type ending struct {
 	row      patterns.TaskRow
 	returned any // of a task that is done, whole
 	problems []document.Problem
-	calls    []step.Made
+	calls    []step.MadeCall
 	judged   []patterns.Judged // retries that the gate refused
 	cut      string            // why the run's own end ended it
 	taken    int               // dispatches it took
@@ -159,7 +159,7 @@ func (o *orchestration) work(branch patterns.Run, i int, first attempt) ending {
 	t := o.plan[i]
 	rested := time.Duration(0)
 	if o.Task.Earlier {
-		rested = step.RestedBy(o.people, branch.Now()) // while this one waited for its turn
+		rested = step.UnionUntil(o.people, branch.Now()) // while this one waited for its turn
 	}
 	first.effect.Deadline = first.effect.Deadline.Add(rested)
 	hash := first.permit.Hash()
@@ -194,7 +194,7 @@ func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending 
 		if end.isOther(try.permit) {
 			return o.unrepeated(i, end)
 		}
-		if reason := step.PauseFor(branch, try.effect, try.permit, try.pause); reason != "" {
+		if reason := step.Pause(branch, try.effect, try.permit, try.pause); reason != "" {
 			end.cut = step.CutReason(patterns.Outcome{State: patterns.Canceled, Reason: reason})
 			return end.failed(try.n-1, end.cut).unmade()
 		}
@@ -204,7 +204,7 @@ func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending 
 			continue
 		}
 		out = end.sameAct(out)
-		end.calls = append(end.calls, step.Made{Permit: try.permit, Out: out})
+		end.calls = append(end.calls, step.MadeCall{Permit: try.permit, Out: out})
 		if end = o.timed(branch, end, out); end.cut != "" {
 			return end.failed(try.n, end.cut).unmade()
 		}
@@ -300,7 +300,7 @@ func (e ending) with(n int, p gateway.Permit, out patterns.Outcome) ending {
 		e.taken = n - 1
 		return e.failed(n, out.Reason)
 	}
-	e.row.ObservationError = step.StoppedBelow(out)
+	e.row.ObservationError = step.ChildStopReason(out)
 	e.row.InDoubt = step.Interrupted(out) || out.Reason == patterns.ReasonBrokenReply && step.MayHaveActed(p, out)
 	return e.failed(n, step.CallReason(gateway.WorkerFamily, p, out))
 }

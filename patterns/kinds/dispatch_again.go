@@ -89,7 +89,7 @@ func (o *orchestration) timed(branch patterns.Run, end ending, out patterns.Outc
 		end.late = !step.InTime(try.effect, branch, pause)
 		return end
 	}
-	e := step.PauseOf(try.effect, try.permit)
+	e := step.PauseEffect(try.effect, try.permit)
 	if e.Deadline, e.InTime = o.deadlineOf(end), true; step.InTime(e, branch, pause) {
 		return end
 	}
@@ -123,7 +123,7 @@ func (o *orchestration) restAll() {
 		return
 	}
 	for _, s := range slices.SortedFunc(slices.Values(o.people), func(a, b step.Span) int { return a.Since.Compare(b.Since) }) {
-		o.Rest(s.Since, s.Until)
+		o.ExcludeTime(s.Since, s.Until)
 	}
 }
 
@@ -146,12 +146,12 @@ func (o *orchestration) retries(p gateway.Permit, out patterns.Outcome, n int) b
 // isOpen reports whether a call is to be settled: it may have acted, and is not made again.
 func (o *orchestration) isOpen(end ending, out patterns.Outcome) bool {
 	try := end.try
-	if step.Interrupted(out) || step.IsLate(try.permit, out) {
+	if step.Interrupted(out) || step.NeedsLookUp(try.permit, out) {
 		return true
 	}
 	_, byTool := step.PauseBefore(try.permit, out, try.n, step.LeastTries(out))
 	again := o.retries(try.permit, out, try.n) || byTool && !end.late
-	return step.LeavesDoubt(try.permit, out) && !again && !step.OwnRetries(try.permit, out)
+	return step.LeavesDoubt(try.permit, out) && !again && !step.PatternRetries(try.permit, out)
 }
 
 // sameAct gives further attempts at a call that changes something the first one's name: they are one act.

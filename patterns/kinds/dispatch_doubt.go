@@ -9,7 +9,7 @@ import (
 )
 
 // newest is the newest attempt that was made; nil: none was.
-func (e ending) newest() *step.Made {
+func (e ending) newest() *step.MadeCall {
 	for i := range slices.Backward(e.calls) {
 		if e.calls[i].Out.State != patterns.Canceled {
 			return &e.calls[i]
@@ -28,13 +28,13 @@ func (e ending) unmade() ending {
 	e.row.InDoubt = true
 	switch e.cut {
 	case "":
-		e.open = step.LeavesDoubt(c.Permit, c.Out) && !step.OwnRetries(c.Permit, c.Out)
+		e.open = step.LeavesDoubt(c.Permit, c.Out) && !step.PatternRetries(c.Permit, c.Out)
 	case "max_seconds":
-		c.Out = step.EndedBy(c.Out, patterns.ReasonDeadline)
+		c.Out = step.WithReason(c.Out, patterns.ReasonDeadline)
 	case patterns.ReasonKillSwitch:
-		c.Out = step.EndedBy(c.Out, patterns.ReasonKillSwitch)
+		c.Out = step.WithReason(c.Out, patterns.ReasonKillSwitch)
 	}
-	e.open = e.open || step.IsLate(c.Permit, c.Out)
+	e.open = e.open || step.NeedsLookUp(c.Permit, c.Out)
 	e.over = e.open
 	return e
 }

@@ -72,15 +72,15 @@ func (o *orchestration) propose() *step.Stop {
 			payload[name] = v
 		}
 	}
-	return o.Accepted(patterns.Question{
-		Ask: patterns.AskTasks, Prompt: o.Spec.Prompts.Decide, Payload: payload, Tools: o.Tools, Hidden: o.Hidden(),
+	return o.ReadIntent(patterns.Question{
+		Ask: patterns.AskTasks, Prompt: o.Spec.Prompts.Decide, Payload: payload, Tools: o.Tools, Hidden: o.HiddenArgs(),
 	}, o.Proposing(patterns.PhasePlan), o.read)
 }
 
 // read has a plan judged whole.
 func (o *orchestration) read(intent document.Intent) *step.Stop {
 	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
-		Max: o.Spec.Budget.MaxTasks, Allowed: o.Spec.Policy, Fill: o.OnlyValues, Goal: o.Goals, Critical: o.Spec.Critical,
+		Max: o.Spec.Budget.MaxTasks, Allowed: o.Spec.Policy, Fill: o.InputArgs, Goal: o.GoalArgs, Critical: o.Spec.Critical,
 	})
 	if refusal != nil {
 		return o.Refused(patterns.PhasePlan, "raw_plan", refusal, intent.Raw())
@@ -168,7 +168,7 @@ func (o *orchestration) collect(e ending) {
 	o.Trace = append(o.Trace, t)
 	o.NewJudged = append(o.NewJudged, e.judged...)
 	for _, s := range e.took {
-		o.Rest(s.Since, s.Until)
+		o.ExcludeTime(s.Since, s.Until)
 	}
 	o.dispatches += e.taken
 	for _, c := range e.calls {
@@ -214,8 +214,8 @@ func (o *orchestration) bounds(spent map[string]patterns.Spent) {
 	spent["max_parallel"] = patterns.Spent{Limit: float64(b.MaxParallel), Used: float64(min(b.MaxParallel, len(o.ended)))}
 	spent["max_retries_per_task"] = patterns.Spent{Limit: float64(b.MaxRetriesPerTask), Used: float64(o.mostRetries())}
 	spent["task_timeout_seconds"] = patterns.Spent{Limit: patterns.Seconds(b.TaskTimeout), Used: o.longest}
-	step.Limited(spent, "max_dispatches", b.MaxDispatches, o.dispatches)
-	step.Limited(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches+o.below)
+	step.AddLimit(spent, "max_dispatches", b.MaxDispatches, o.dispatches)
+	step.AddLimit(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches+o.below)
 }
 
 // calls are the plan for rules. How far its tasks came is known when all have ended: which is faster must not matter.

@@ -61,8 +61,8 @@ type routing struct {
 // choose gets and judges the next route.
 func (r *routing) choose() (gateway.Route, *step.Stop) {
 	var route gateway.Route
-	stop := r.Accepted(patterns.Question{
-		Ask: patterns.AskRoute, Prompt: r.Spec.Prompts.Decide, Payload: r.payload(), Tools: r.Tools, Hidden: r.Hidden(),
+	stop := r.ReadIntent(patterns.Question{
+		Ask: patterns.AskRoute, Prompt: r.Spec.Prompts.Decide, Payload: r.payload(), Tools: r.Tools, Hidden: r.HiddenArgs(),
 	}, func(q patterns.Question) (document.Intent, *step.Stop) {
 		return r.Next(patterns.PhaseRoute, q, r.asking())
 	}, func(intent document.Intent) (refused *step.Stop) {
@@ -79,7 +79,7 @@ func (r *routing) choose() (gateway.Route, *step.Stop) {
 // read judges a route.
 func (r *routing) read(intent document.Intent) (gateway.Route, *step.Stop) {
 	route, refusal := gateway.ParseRoute(intent, gateway.RouteRules{
-		Allowed: r.Spec.Policy, Forbidden: r.forbidden, Ticket: r.Task.Goal, Takes: r.takesTicket, Fill: r.OnlyValues, Goal: r.Goals,
+		Allowed: r.Spec.Policy, Forbidden: r.forbidden, Ticket: r.Task.Goal, Takes: r.takesTicket, Fill: r.InputArgs, Goal: r.GoalArgs,
 	})
 	if refusal != nil {
 		return gateway.Route{}, r.Refused(patterns.PhaseRoute, "raw_route", refusal, intent.Raw())
@@ -88,7 +88,7 @@ func (r *routing) read(intent document.Intent) (gateway.Route, *step.Stop) {
 }
 
 // takesTicket reports whether a target has an argument ticket, which is the run's. Of one that the catalog lacks the call says so.
-// A declared pattern's routes are given their goal by [step.Log.Goals]; only what is the demo's knows tickets.
+// A declared pattern's routes are given their goal by [step.Log.GoalArgs]; only what is the demo's knows tickets.
 func (r *routing) takesTicket(target string) bool {
 	tool, ok := r.Spec.Catalog.Tool(target)
 	if !ok || r.Spec.Declared && !tool.Demo {
@@ -149,7 +149,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 		return s.Showing(func(result *patterns.Result) { result.Route = route.Row() })
 	}
 	proposal := gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1}
-	c, refused := r.Through(patterns.PhaseDelegate, "handing over to "+route.Target, proposal)
+	c, refused := r.Call(patterns.PhaseDelegate, "handing over to "+route.Target, proposal)
 	if row.HumanApproval = c.Human; refused != nil {
 		return false, shows(refused)
 	}
@@ -159,7 +159,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 	}
 	row.Attempts, row.ChildRunID = step.ShownAttempts(c.Attempts), out.Child
 	if out.State != patterns.OK && out.Reason != patterns.ReasonBadResult {
-		row.ObservationError = step.StoppedBelow(out)
+		row.ObservationError = step.ChildStopReason(out)
 		return false, shows(step.Stopped(patterns.PhaseDelegate, step.CallReason(gateway.RouteFamily, permit, out)))
 	}
 	return r.answeredBy(route, row, out)
@@ -256,5 +256,5 @@ func (r *routing) result(s *step.Stop) patterns.Result {
 // bounds notes the limits of this kind.
 func (r *routing) bounds(spent map[string]patterns.Spent) {
 	spent["max_route_attempts"] = patterns.Spent{Limit: float64(r.total), Used: float64(min(r.attempt, r.total))}
-	step.Limited(spent, "max_delegations", r.Spec.Budget.MaxDelegations, r.Gate.Asked())
+	step.AddLimit(spent, "max_delegations", r.Spec.Budget.MaxDelegations, r.Gate.Asked())
 }

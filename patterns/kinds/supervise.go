@@ -102,7 +102,7 @@ func (s *supervision) rules() gateway.ActionRules {
 func (s *supervision) next() (*act, *step.Stop) {
 	var action gateway.Action
 	left := s.Spec.RepairTurns
-	refused := s.Accepted(patterns.Question{
+	refused := s.ReadIntent(patterns.Question{
 		Ask: patterns.AskAction, Prompt: s.Spec.Prompts.Decide, Payload: s.payload(), Tools: s.Tools,
 	}, func(q patterns.Question) (document.Intent, *step.Stop) {
 		return s.Log.Next(patterns.PhaseWorker, q, s.asking())
@@ -158,7 +158,7 @@ func (s *supervision) judge(a *act) *step.Stop {
 func (s *supervision) decided(a *act) *step.Stop {
 	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
 	// comes to no end.
-	for asked := 0; step.Undecided(a.final, asked); asked++ {
+	for asked := 0; step.NeedsPerson(a.final, asked); asked++ {
 		if asked == step.MaxAsked && !a.sure {
 			return s.refusedBy(a, gateway.ApprovalInvalid)
 		}
@@ -187,7 +187,7 @@ func (s *supervision) askPerson(a *act) *step.Stop {
 	decision, out, reason := step.Consult(s.Run, s.Effect(patterns.PhaseHuman, "waiting for a person"), patterns.Approval{
 		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.Spec.Catalog,
 	}.Because(a.asks), func() patterns.Result { return s.result(nil) })
-	s.Wait(asked) // also of a run that is taken back meanwhile
+	s.ExcludeSince(asked) // also of a run that is taken back meanwhile
 	switch {
 	case step.CutReason(out) != "":
 		return step.Stopped(patterns.PhaseHuman, reason)
@@ -310,7 +310,7 @@ func (s *supervision) execute(a *act) *step.Stop {
 		a.final = gateway.Ruling{Reason: reason}
 		return s.blocked(a)
 	}
-	if reason := step.SpentReason(out); reason != "" {
+	if reason := step.ApprovalReason(out); reason != "" {
 		return s.refusedBy(a, reason)
 	}
 	if out.State != patterns.OK {

@@ -177,11 +177,11 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 	}
 	out = x.sameAct(i, permit, out)
 	x.leave(i)
-	if _, again := x.repeats(i, permit, out); step.LeavesDoubt(permit, out) && !again && !step.OwnRetries(permit, out) || step.IsLate(permit, out) {
+	if _, again := x.repeats(i, permit, out); step.LeavesDoubt(permit, out) && !again && !step.PatternRetries(permit, out) || step.NeedsLookUp(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
 		x.Note(permit, out)
 		delete(x.again, i) // that was this attempt
-		x.doubts[i] = doubted{call: step.Made{Permit: permit, Out: out}, e: e, row: row}
+		x.doubts[i] = doubted{call: step.MadeCall{Permit: permit, Out: out}, e: e, row: row}
 		return
 	}
 	if out.State == patterns.Canceled {
@@ -190,8 +190,8 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 		return
 	}
 	delete(x.again, i)
-	if step.LeavesDoubt(permit, out) && !step.OwnRetries(permit, out) {
-		x.again[i] = doubted{call: step.Made{Permit: permit, Out: out}, e: e, row: row, over: true}
+	if step.LeavesDoubt(permit, out) && !step.PatternRetries(permit, out) {
+		x.again[i] = doubted{call: step.MadeCall{Permit: permit, Out: out}, e: e, row: row, over: true}
 	}
 	x.settled(i, row, permit, out, out)
 }
@@ -243,7 +243,7 @@ func (x *execution) admit(branch patterns.Run, i int, call gateway.Proposal, of 
 	c := step.Consent{Log: x.Log, Run: branch, Phase: patterns.PhaseExecute, Call: call}
 	permit, refusal, reason := c.Obtain(*asks)
 	for _, s := range c.Took {
-		x.Rest(s.Since, s.Until)
+		x.ExcludeTime(s.Since, s.Until)
 	}
 	switch {
 	case refusal != nil:

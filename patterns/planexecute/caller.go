@@ -23,7 +23,7 @@ func (x *execution) await() *step.Stop {
 	w := x.callersWork()
 	out := patterns.Await(x.Run, x.Effect(patterns.PhaseExecute, ""), w)
 	x.parked = false
-	x.Wait(asked)
+	x.ExcludeSince(asked)
 	if cut := step.CutReason(out); cut != "" {
 		x.cutBy(cut)
 		return step.Stopped(patterns.PhaseExecute, cut)

@@ -49,7 +49,7 @@ func (x *execution) approved() *step.Stop {
 		Action: gateway.Action{Name: x.Spec.Name, Args: args}, Question: question, Rule: envelopeRule, Approver: x.Spec.Approver,
 		Catalog: x.Spec.Catalog, Plan: &e,
 	}, x.standing)
-	x.Rest(since, x.Run.Now())
+	x.ExcludeTime(since, x.Run.Now())
 	if reason != "" {
 		return step.Stopped(patterns.PhaseExecute, reason)
 	}

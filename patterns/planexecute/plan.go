@@ -207,7 +207,7 @@ func (p *planLog) unfit(problems []document.Problem) *step.Stop {
 func (p *planLog) document(phase string, q patterns.Question, rules func(document.Intent) planning.Rules) (planning.Document, *step.Stop) {
 	q.Tools = p.Log.Tools
 	var doc planning.Document
-	refused := p.Accepted(q, p.Proposing(phase), func(intent document.Intent) *step.Stop {
+	refused := p.ReadIntent(q, p.Proposing(phase), func(intent document.Intent) *step.Stop {
 		var refusal *document.Refusal
 		if doc, refusal = planning.ParseSubtasks(intent, rules(intent)); refusal != nil {
 			s := p.Refused(phase, "raw_plan", refusal, intent.Raw())
@@ -238,7 +238,7 @@ func (p *planLog) source(doc planning.Document) string {
 
 // bounds notes the limits of this kind.
 func (p *planLog) bounds(spent map[string]patterns.Spent) {
-	step.Limited(spent, "max_tool_calls", p.Spec.Budget.MaxToolCalls, p.tools)
+	step.AddLimit(spent, "max_tool_calls", p.Spec.Budget.MaxToolCalls, p.tools)
 	if p.plan == nil {
 		return
 	}

@@ -34,7 +34,7 @@ type schedule struct {
 
 // doubted is a call whose outcome is not known.
 type doubted struct {
-	call step.Made
+	call step.MadeCall
 	e    patterns.Effect
 	row  patterns.AttemptRow
 	over bool // the attempt that was to follow is not made

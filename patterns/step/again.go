@@ -8,23 +8,23 @@ import (
 	"patterngate/patterns"
 )
 
-// What a tool declares about repeating its calls is done here (spec/config.md section 4, retry):
+// This file repeats calls as their tools declare (spec/config.md section 4, retry):
 //
 //	call ──refused connection────────────────────▶ a pause ──▶ the call again, for every tool
 //	  ├──429, 503, 5xx, time-out, lost answer──────▶ a pause ──▶ again, where it may be repeated
 //	  └──anything else, or no attempt, time or budget is left: the outcome is the newest attempt's
 //
-// Each attempt is an effect of its own and a tool call of the budget; the pauses are recorded.
+// Each attempt is an effect of its own and counts as a tool call in the budget. The pauses are recorded.
 
-// MayHaveActed reports whether a call changes something and nobody knows whether it did.
+// MayHaveActed reports whether a call may have changed something: its outcome is unknown, and its tool does more than read.
 func MayHaveActed(p gateway.Permit, out patterns.Outcome) bool {
 	return out.State == patterns.Unknown && p.Effect() != catalog.Read
 }
 
-// LeavesDoubt reports whether such a call is to be found out about: its process ended, its time was over, or its answer was
-// lost.
+// LeavesDoubt reports whether it must be found out what a call did. Its process ended, it timed out or its answer was lost, and
+// its tool does more than read. It is false for a call that begins a child run.
 func LeavesDoubt(p gateway.Permit, out patterns.Outcome) bool {
-	if BeginsRun(p) { // what a child run did stands in its own record
+	if BeginsRun(p) { // the child's own record says what it did
 		return false
 	}
 	switch out.Reason {
@@ -34,9 +34,9 @@ func LeavesDoubt(p gateway.Permit, out patterns.Outcome) bool {
 	return false
 }
 
-// PauseBefore is how long the run waits before the attempt after the n-th; false: there is none. least is how often what may
-// be repeated is repeated in any case where nobody knows whether it acted: the same act once more is how such a tool is asked
-// what became of it.
+// PauseBefore returns how long to wait before the attempt after the n-th, counted from 1. It returns false if no attempt
+// follows. least is the lowest number of repeats of a repeatable call in doubt that was not interrupted: repeating it shows what
+// it did.
 func PauseBefore(p gateway.Permit, out patterns.Outcome, n, least int) (time.Duration, bool) {
 	r := p.Retry()
 	most := r.Max
@@ -53,7 +53,8 @@ func PauseBefore(p gateway.Permit, out patterns.Outcome, n, least int) (time.Dur
 	return max(delay(r, n), out.After), true
 }
 
-// LeastTries is least of [PauseBefore] in patterns that have retries of their own: these decide about what took too long.
+// LeastTries returns the argument least of [PauseBefore] for patterns with retries of their own. It is 0 after a timeout, which
+// those retries handle, and 1 otherwise.
 func LeastTries(out patterns.Outcome) int {
 	if out.Reason == patterns.ReasonTimeout {
 		return 0
@@ -61,12 +62,13 @@ func LeastTries(out patterns.Outcome) int {
 	return 1
 }
 
-// OwnRetries reports whether a pattern's own retries alone decide about a call: it may be repeated, and took too long.
-func OwnRetries(p gateway.Permit, out patterns.Outcome) bool {
+// PatternRetries reports whether the pattern's own retries alone decide about a call: it is repeatable and timed out.
+func PatternRetries(p gateway.Permit, out patterns.Outcome) bool {
 	return p.Repeatable() && out.Reason == patterns.ReasonTimeout
 }
 
-// DoubtOf is why nobody knows whether a call acted, for the attempt after it; empty: it is known.
+// DoubtOf returns why a call is in doubt, for [patterns.Effect.Doubt] of the next attempt. It returns "" if the call is not in
+// doubt.
 func DoubtOf(p gateway.Permit, out patterns.Outcome) string {
 	if LeavesDoubt(p, out) {
 		return out.Reason
@@ -74,7 +76,7 @@ func DoubtOf(p gateway.Permit, out patterns.Outcome) string {
 	return ""
 }
 
-// delay is the pause after the n-th attempt: twice as long each time.
+// delay returns the pause after the n-th attempt. It doubles with each attempt, up to r.MaxDelay if that is set.
 func delay(r catalog.Retry, n int) time.Duration {
 	d := r.Delay
 	for range n - 1 {
@@ -88,8 +90,8 @@ func delay(r catalog.Retry, n int) time.Duration {
 	return d
 }
 
-// attempts makes a call, and again while its tool declares so. The outcome is the newest attempt's under the first's name;
-// n says how many there were.
+// attempts makes a call and repeats it as its tool declares. It returns the outcome of the newest attempt under the first one's
+// key, and the number of attempts made.
 func (l *Log) attempts(run patterns.Run, e patterns.Effect, p gateway.Permit) (_ patterns.Outcome, n int) {
 	out := patterns.CallTool(run, e, p)
 	first := out
@@ -98,46 +100,49 @@ func (l *Log) attempts(run patterns.Run, e patterns.Effect, p gateway.Permit) (_
 		if !more || !InTime(e, run, pause) || !l.Gate.Again() {
 			return out, n
 		}
-		rested := PauseFor(run, e, p, pause)
+		rested := Pause(run, e, p, pause)
 		if rested != "" {
-			return EndedBy(out, rested), n
+			return WithReason(out, rested), n
 		}
 		e.Said, e.Judged, e.Once, e.Of, e.Doubt = nil, nil, first.Once, first.Key, DoubtOf(p, out)
 		next := callAgain(run, e, p)
-		switch { // it was not made: what is known is of the one before, and a doubt of it is settled whoever refused this one
+		switch { // the attempt was not made: the outcome before it counts, and its doubt is settled whoever refused this attempt
 		case next.State == patterns.Canceled && CutReason(next) == "" && LeavesDoubt(p, out):
 			return out, n
 		case next.State == patterns.Canceled:
-			return EndedBy(out, next.Reason), n
+			return WithReason(out, next.Reason), n
 		}
 		out = next.As(first)
 	}
 }
 
-// InTime reports whether an attempt after that pause begins before the effect's deadline.
+// InTime reports whether an attempt after this pause would begin before the effect's deadline. It is true if there is no
+// deadline.
 func InTime(e patterns.Effect, run patterns.Run, pause time.Duration) bool {
 	return e.Deadline.IsZero() || run.Now().Add(pause).Before(e.Deadline)
 }
 
-// PauseFor pauses a call's branch before its next attempt. The reason, an engine's, says what ended the run meanwhile.
-func PauseFor(run patterns.Run, e patterns.Effect, p gateway.Permit, d time.Duration) string {
+// Pause pauses the branch before a call's next attempt. It returns "" when the pause is over, or the engine's reason if the run
+// ended during the pause.
+func Pause(run patterns.Run, e patterns.Effect, p gateway.Permit, d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	out := patterns.Pause(run, PauseOf(e, p), d)
+	out := patterns.Pause(run, PauseEffect(e, p), d)
 	if CutReason(out) == "" {
 		return ""
 	}
 	return out.Reason
 }
 
-// PauseOf is the pause before a call is made again.
-func PauseOf(e patterns.Effect, p gateway.Permit) patterns.Effect {
+// PauseEffect returns the effect of the pause before a call is made again.
+func PauseEffect(e patterns.Effect, p gateway.Permit) patterns.Effect {
 	return patterns.Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline, Untimed: e.Untimed}
 }
 
-// EndedBy is the outcome where the attempt after it was not made. What may have happened stays unknown.
-func EndedBy(o patterns.Outcome, reason string) patterns.Outcome {
+// WithReason returns an outcome with this reason and without a further attempt. Its state stays: a call that may have happened
+// stays unknown.
+func WithReason(o patterns.Outcome, reason string) patterns.Outcome {
 	o.Reason, o.Again = reason, false
 	return o
 }

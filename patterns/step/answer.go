@@ -7,13 +7,15 @@ import (
 	"patterngate/patterns"
 )
 
-// Reply is a final answer: a text, or what the pattern declares that it must be.
+// Reply is a final answer. It is a text, or a value if the pattern declares a schema for its answer. The zero Reply is an empty
+// text.
 type Reply struct {
-	Text  string // of a value its canonical JSON
-	value any    // decoded; nil: it is a text
+	Text  string // of a value: its canonical JSON
+	value any    // decoded; nil for a text
 }
 
-// Answer asks for the final answer and judges it.
+// Answer asks for the final answer and checks it. A refused reply goes back to the model as often as the pattern allows. The
+// stop is nil if the answer was accepted.
 func (l *Log) Answer(payload map[string]any) (Reply, *Stop) {
 	var text string
 	var r Reply
@@ -31,7 +33,8 @@ func (l *Log) Answer(payload map[string]any) (Reply, *Stop) {
 	return r, s
 }
 
-// ReadAnswer judges a final answer by what the pattern declares of it.
+// ReadAnswer checks a final answer against the schema that the pattern declares, if any. It removes white space around the text.
+// The refusal is nil if the answer fits.
 func (l *Log) ReadAnswer(text string) (Reply, *document.Refusal) {
 	text = ijson.Trim(text)
 	if l.Spec.Answer == nil {
@@ -44,16 +47,17 @@ func (l *Log) ReadAnswer(text string) (Reply, *document.Refusal) {
 	return Reply{Text: string(ijson.Canonical(v)), value: v}, nil
 }
 
-// RefusedAnswer is the stop of a final answer that was not accepted; it is noted.
+// RefusedAnswer records that a final answer was not accepted and returns the stop for it.
 func (l *Log) RefusedAnswer(phase string, r *document.Refusal, text string) *Stop {
 	l.NewJudged = append(l.NewJudged, unread(phase, answerName, r, document.ReadReply(text).Raw()))
 	return &Stop{phase, r.Reason, func(result *patterns.Result) { result.Problems = r.Problems }}
 }
 
-// answerName is what the record calls a final answer that was judged.
+// answerName is the name of a final answer in recorded judgments.
 const answerName = "answer"
 
-// WithAnswer sets the final answer; a text is cut to what a result keeps.
+// WithAnswer returns the result with this final answer. It cuts a text to [patterns.MaxAnswer] bytes. AnswerBytes is then the
+// length of the whole text.
 func WithAnswer(r patterns.Result, a Reply) patterns.Result {
 	r.Answer, r.AnswerValue = ijson.Cut(a.Text, patterns.MaxAnswer), a.value
 	if len(r.Answer) < len(a.Text) {

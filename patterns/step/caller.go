@@ -8,22 +8,23 @@ import (
 	"patterngate/patterns"
 )
 
-// maxRefused is how often the caller's proposals may be refused at one turn: the last refusal stops the run.
+// maxRefused is how many refused batches at one turn stop the run.
 const maxRefused = 3
 
-// Turn is how a pattern asks its caller for more.
+// Turn describes how a pattern asks its caller for more proposals.
 type Turn struct {
-	Argument         string
-	Names, Forbidden []string
-	Left             int
-	Last             any
-	// judge says what is wrong with a batch of proposals before anything of it runs; nil: nothing.
+	Argument         string   // the argument in which the caller sends them
+	Names, Forbidden []string // what the caller may choose, and may no longer choose
+	Left             int      // how many proposals are still allowed
+	Last             any      // the newest observation; nil if there is none
+	// Judge says what is wrong with a batch of proposals before any of it runs. Nil means that the batch is accepted.
 	Judge func([]document.Intent) *Stop
+	// SoFar returns the run's result so far, to show while the run waits.
 	SoFar func() patterns.Result
 }
 
-// Next gets the next intent: the caller's, in order, for which the run waits where they have run out; or a model's,
-// where the caller began without one or has handed over.
+// Next gets the next intent. It takes the caller's proposals in order, and waits for more when none are left. It asks a model if
+// the caller sent none at the start, or handed over to the model.
 func (l *Log) Next(phase string, q patterns.Question, a Turn) (document.Intent, *Stop) {
 	for l.ByCaller && len(l.Queue) == 0 && !l.Task.Handover {
 		if stop := l.await(phase, a); stop != nil {
@@ -33,19 +34,19 @@ func (l *Log) Next(phase string, q patterns.Question, a Turn) (document.Intent, 
 	return l.propose(phase, q)
 }
 
-// await asks the caller for a batch of proposals and judges it whole. A refused one is asked for again at the same turn,
-// twice at most.
+// await waits for a batch of proposals from the caller and judges it as a whole. If the batch is refused, the run waits again at
+// the same turn. The third refusal stops the run.
 func (l *Log) await(phase string, a Turn) *Stop {
 	asked := l.Run.Now()
 	out := patterns.Await(l.Run, l.Effect(phase, ""), l.waiting(phase, a))
-	l.Wait(asked) // also of a run that is taken back meanwhile
+	l.ExcludeSince(asked) // also if the run is cancelled during the wait
 	if cut := CutReason(out); cut != "" {
 		return Stopped(phase, cut)
 	}
 	if out.State != patterns.OK {
 		return Stopped(phase, "caller_expired")
 	}
-	l.Filled = nil // it is told of the newest call, whose arguments it points into
+	l.Filled = nil // it belongs to the newest call, and its pointers refer to that call's arguments
 	batch, handover := patterns.HandedIn(out.Output, a.Argument)
 	l.handed = make([]any, len(batch))
 	for i, intent := range batch {
@@ -65,7 +66,7 @@ func (l *Log) await(phase string, a Turn) *Stop {
 	return nil
 }
 
-// accept queues proposals of the caller. Asking for nothing yet is no turn.
+// accept queues proposals of the caller. An empty batch does not count as a turn.
 func (l *Log) accept(batch []document.Intent) {
 	l.Queue, l.batch, l.taken = batch, batch, 0
 	if len(batch) > 0 {
@@ -76,7 +77,7 @@ func (l *Log) accept(batch []document.Intent) {
 	}
 }
 
-// waiting is what the run would wait for.
+// waiting describes what the run waits for.
 func (l *Log) waiting(phase string, a Turn) patterns.Waiting {
 	w := patterns.Waiting{
 		Phase: phase, Turn: l.turn, Argument: a.Argument, Names: a.Names, Forbidden: slices.Clone(a.Forbidden), Left: a.Left,
@@ -100,7 +101,8 @@ func (l *Log) callers(phase string, ask patterns.Ask) (document.Intent, *Stop) {
 	return next, nil
 }
 
-// IntentAt is where the newest intent stands: the caller's in its arguments, a model's at the top of the reply.
+// IntentAt returns the place of the newest intent. It points into the arguments of the caller's call, and is "" for a model's
+// reply.
 func (l *Log) IntentAt() ijson.Pointer {
 	if l.ByCaller && l.taken > 0 {
 		return l.batch[l.taken-1].At
@@ -108,7 +110,8 @@ func (l *Log) IntentAt() ijson.Pointer {
 	return ""
 }
 
-// CutReason is the stop reason of an effect that was cut short, or not begun, by the run's own end; else empty.
+// CutReason returns the stop reason if the run's end cut an effect short or prevented it: max_seconds, cancelled or kill_switch.
+// Otherwise it returns "".
 func CutReason(out patterns.Outcome) string {
 	switch {
 	case out.State == patterns.OK:
@@ -122,7 +125,7 @@ func CutReason(out patterns.Outcome) string {
 	return ""
 }
 
-// EndsRun reports whether a stop reason is that of the run's own end.
+// EndsRun reports whether a stop reason is one that [CutReason] returns: the run itself ended.
 func EndsRun(reason string) bool {
 	return reason == "max_seconds" || reason == "cancelled" || reason == patterns.ReasonKillSwitch
 }

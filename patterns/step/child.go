@@ -5,16 +5,17 @@ import (
 	"patterngate/patterns"
 )
 
-// A worker or a route may be a pattern: a call of it begins a run of its own, a child run, under what its parent has left
+// A worker or a route may be a pattern. A call of it begins a child run, within what the parent has left of its budget
 // (spec/config.md section 7):
 //
 //	parent: intent ──▶ child: start {parent} ──▶ ... ──▶ end ──▶ parent: outcome {status, answer, ...}
 //	            │            │ waits for a person ──▶ so does the parent
 //	            │            └ is cancelled with what ends the call or the parent
-//	            └─ the process dies: whoever carries the parent on joins the child that was begun
+//	            └─ the process dies: the process that resumes the parent joins the same child run
 
-// StoppedBelow is why the child run of a call stopped; "" where the call began none, or none that stopped.
-func StoppedBelow(out patterns.Outcome) string {
+// ChildStopReason returns why the child run of a call stopped. It returns "" if the call began no child run, or if the child run
+// succeeded.
+func ChildStopReason(out patterns.Outcome) string {
 	if out.Child == "" || out.State == patterns.OK {
 		return ""
 	}
@@ -23,7 +24,7 @@ func StoppedBelow(out patterns.Outcome) string {
 	return reason
 }
 
-// ShareLeft is what the run has left for child runs, but for its time, which the engine knows.
+// ShareLeft returns what the run has left of its budget for child runs. It leaves out the time, which the engine knows.
 func (l *Log) ShareLeft() patterns.Share {
 	return patterns.ShareLeft(l.Spec.Budget, l.Gate.Tried(), l.Usage)
 }
@@ -34,7 +35,7 @@ func BeginsRun(p gateway.Permit) bool {
 	return name != ""
 }
 
-// spend counts what a child run used as the run's own: its calls, and what its models cost.
+// spend adds what a child run used to the use of this run: its tool calls, and the cost of its models.
 func (l *Log) spend(p gateway.Permit, out patterns.Outcome) {
 	if BeginsRun(p) {
 		l.Usage = l.Usage.Plus(out.Usage)

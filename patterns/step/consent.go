@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns"
 )
 
-// What the policy puts to a person is decided in one way in every pattern (spec/patterns.md section 0, Supervisor):
+// Every pattern handles a call that the policy puts to a person in the same way (spec/patterns.md section 0, Supervisor):
 //
 //	escalate ──▶ a person ──no, silence──▶ the run or task stops
 //	    ▲            │ yes, perhaps with other arguments
@@ -17,19 +17,19 @@ import (
 //	                 ▼
 //	               the call, which spends the approval
 
-// MaxAsked is how often a person is asked about one call: what the policy changes in what they leave is put to them once
-// more.
+// MaxAsked is how often a person is asked about one call. If the policy changes what the person approved, the person is asked
+// once more.
 const MaxAsked = 2
 
-// Undecided reports whether a person must say more after they were asked so often: the policy asks for one, or changed what
-// they left.
-func Undecided(r gateway.Ruling, asked int) bool {
+// NeedsPerson reports whether a person must decide about a call, after asked decisions about it. That is so if the policy
+// escalates the call, or if it changed what a person approved.
+func NeedsPerson(r gateway.Ruling, asked int) bool {
 	changed := asked > 0 && len(r.Revisions) > 0
 	return r.Decision == gateway.Escalate || r.Decision != gateway.Block && changed
 }
 
-// Consult asks a person about a call. The reason is the stop reason where they did not decide; what they decided may
-// be no. The time that they took is the caller's to count off.
+// Consult asks a person about a call. The reason is "" if the person decided, even if the decision is a rejection. Otherwise it
+// is the stop reason. The time that the person took still counts: call [Log.ExcludeTime].
 func Consult(run patterns.Run, e patterns.Effect, a patterns.Approval, soFar func() patterns.Result) (d patterns.Decision, out patterns.Outcome, reason string) {
 	d, out = patterns.AskPerson(run, e, a, soFar)
 	switch {
@@ -39,16 +39,19 @@ func Consult(run patterns.Run, e patterns.Effect, a patterns.Approval, soFar fun
 		return d, out, CutReason(out)
 	case out.Reason == patterns.ReasonExpired:
 		return d, out, gateway.ApprovalExpired
-	case SpentReason(out) != "":
-		return d, out, SpentReason(out)
+	case ApprovalReason(out) != "":
+		return d, out, ApprovalReason(out)
 	}
 	return d, out, HumanRejected
 }
 
+// HumanRejected is the stop reason of a call that a person rejected. [Consult] also returns it for a question that failed in any
+// other way.
 const HumanRejected = "human_rejected"
 
-// SpentReason is the stop reason of a call or answer that the approval did not let through; else empty.
-func SpentReason(out patterns.Outcome) string {
+// ApprovalReason returns the stop reason of a call or answer that its approval did not allow: expired, consumed or invalid.
+// Otherwise it returns "".
+func ApprovalReason(out patterns.Outcome) string {
 	switch out.Reason {
 	case gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
 		return out.Reason
@@ -56,26 +59,26 @@ func SpentReason(out patterns.Outcome) string {
 	return ""
 }
 
-// Consent is a call that the policy puts to a person, in the branch that would make it.
+// Consent asks a person about a call that the policy escalated, in the branch that would make the call.
 type Consent struct {
 	*Log
 	Run   patterns.Run
 	Phase string
-	Call  gateway.Proposal  // as it stands
-	asks  gateway.Ruling    // the newest by which the policy asks
-	by    patterns.Approver // as all of these have them asked
+	Call  gateway.Proposal  // with its arguments as changed so far
+	asks  gateway.Ruling    // the newest ruling that requires a person
+	by    patterns.Approver // with the strictest limits of those rulings
 	final gateway.Ruling
-	sure  bool // it is sure enough that a person decided
-	Human *patterns.HumanApproval
-	Took  []Span // of people's time
+	sure  bool                    // it is sure enough, for the final ruling, that a person decided
+	Human *patterns.HumanApproval // what the person decided; nil if no person decided
+	Took  []Span                  // the time that people took
 
 	Untimed time.Time // see [patterns.Effect.Untimed]
 }
 
-// Span is a time that does not count.
+// Span is a period of time that does not count against the run's deadline.
 type Span struct{ Since, Until time.Time }
 
-// TotalOf is how long all spans are together.
+// TotalOf returns the sum of the lengths of all spans. It counts overlaps more than once.
 func TotalOf(spans []Span) (sum time.Duration) {
 	for _, s := range spans {
 		sum += max(0, s.Until.Sub(s.Since))
@@ -83,8 +86,8 @@ func TotalOf(spans []Span) (sum time.Duration) {
 	return sum
 }
 
-// RestedBy is how long people took until a time, all together; what they took at once counts once.
-func RestedBy(spans []Span, at time.Time) (sum time.Duration) {
+// UnionUntil returns how much time the spans cover that ended by the given time. It counts overlaps once.
+func UnionUntil(spans []Span, at time.Time) (sum time.Duration) {
 	spans = slices.SortedFunc(slices.Values(spans), func(a, b Span) int { return a.Since.Compare(b.Since) })
 	var until time.Time
 	for _, s := range spans {
@@ -101,12 +104,12 @@ func RestedBy(spans []Span, at time.Time) (sum time.Duration) {
 	return sum
 }
 
-// Obtain asks a person, twice at most, and admits what they leave. The reason says why not; the refusal then is what the
-// gate said, or nil.
+// Obtain asks a person, at most [MaxAsked] times, and admits the call as the person left it. The reason is "" if the call was
+// admitted, and else the stop reason. The refusal is then what the gate said, or nil.
 func (c *Consent) Obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, string) {
 	c.by = c.Spec.Approver
 	c.reviewed(ruling)
-	for asked := 0; Undecided(c.final, asked); asked++ {
+	for asked := 0; NeedsPerson(c.final, asked); asked++ {
 		if asked == MaxAsked && !c.sure {
 			return gateway.Permit{}, nil, gateway.ApprovalInvalid
 		}
@@ -125,7 +128,8 @@ func (c *Consent) Obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, 
 	return permit, nil, ""
 }
 
-// reviewed takes over what the policy says of the call, and notes what it changed, if that counts.
+// reviewed stores a ruling and the arguments that it left. Unless the ruling blocks the call, it records what the review
+// changed.
 func (c *Consent) reviewed(r gateway.Ruling) {
 	if r.Decision != gateway.Block {
 		c.NewJudged = append(c.NewJudged, Revisions(c.Phase, c.action(), r)...)
@@ -135,7 +139,7 @@ func (c *Consent) reviewed(r gateway.Ruling) {
 	}
 }
 
-// Revisions are the judgments of what a review changed.
+// Revisions returns one judgment for each change that a review made.
 func Revisions(phase string, from gateway.Action, r gateway.Ruling) []patterns.Judged {
 	var list []patterns.Judged
 	for i, reason := range r.Revisions {
@@ -144,12 +148,12 @@ func Revisions(phase string, from gateway.Action, r gateway.Ruling) []patterns.J
 	return list
 }
 
-// action is the call as it stands.
+// action returns the call with its present arguments.
 func (c *Consent) action() gateway.Action {
 	return gateway.Action{Name: c.Call.Tool, Args: c.Call.Args}
 }
 
-// ask puts the call as it stands to a person and reviews what they leave.
+// ask puts the call to a person and reviews what the person approved. It returns the stop reason, or "".
 func (c *Consent) ask() (reason string) {
 	action := c.action()
 	c.NewJudged = append(c.NewJudged, NewJudged(c.Phase, c.Call.Tool, action.Row(), gateway.Escalate.String(), c.asks.Reason).Ruled(c.asks.Because()))
@@ -158,9 +162,9 @@ func (c *Consent) ask() (reason string) {
 	d, out, reason := Consult(c.Run, e, patterns.Approval{
 		Action: action, Question: c.Gate.Question(c.Call), Approver: c.by, Catalog: c.Spec.Catalog,
 	}.Because(c.asks), c.SoFar)
-	since := out.Began // as it is recorded: when a branch began that waited for its turn is not
+	since := out.Began // as recorded: the time when a branch that waited for its turn began is not recorded
 	if since.IsZero() {
-		since = out.At // nobody was asked
+		since = out.At // no person was asked
 	}
 	c.Took = append(slices.Clip(c.Took), Span{since, out.At})
 	if reason != "" {
@@ -173,14 +177,14 @@ func (c *Consent) ask() (reason string) {
 		return HumanRejected
 	}
 	c.reviewed(c.Gate.ReviewApproved(c.Call.Case(), d.Approval))
-	if c.sure = patterns.Suffices(c.final, d.Assurance, out.At.Sub(since)+out.Down); !c.sure { // what they left is by a rule that wants more
+	if c.sure = patterns.Suffices(c.final, d.Assurance, out.At.Sub(since)+out.Down); !c.sure { // the rule for what they approved requires more
 		c.asks, c.by = c.final, c.by.Under(c.final)
 		c.final.Decision = gateway.Escalate
 	}
 	return ""
 }
 
-// without are arguments less those that the pattern sets.
+// without returns the arguments without those that the pattern sets.
 func without(args, inject map[string]any) map[string]any {
 	rest := make(map[string]any, len(args))
 	for name, v := range args {
@@ -191,15 +195,15 @@ func without(args, inject map[string]any) map[string]any {
 	return rest
 }
 
-// admitted admits a call of a pattern whose calls come one after the other, having asked a person where the policy wants
-// one. What they decided goes into the call's row; nil: nobody was asked.
+// admitted admits a call of a pattern that makes one call at a time, and asks a person first if the policy requires one. The
+// HumanApproval is for the call's row. It is nil if no person was asked.
 func (l *Log) admitted(phase string, p gateway.Proposal) (gateway.Permit, *patterns.HumanApproval, *Stop) {
 	p.Weigh = Weigh(l.Run, phase)
 	permit, refusal := l.Gate.Admit(p)
 	return l.agreed(phase, p, permit, refusal)
 }
 
-// readmitted is admitted for a call that was admitted, and not made because what it was let through by did not hold any more.
+// readmitted judges a call again that was admitted and not made, because the ruling that allowed it no longer holds.
 func (l *Log) readmitted(phase string, p gateway.Proposal, was gateway.Permit, by *patterns.HumanApproval) (gateway.Permit, *patterns.HumanApproval, *Stop) {
 	p.Weigh = Weigh(l.Run, phase)
 	permit, refusal := l.Gate.Rejudge(p, was, by.GivenWith())
@@ -207,7 +211,7 @@ func (l *Log) readmitted(phase string, p gateway.Proposal, was gateway.Permit, b
 	return l.agreed(phase, p, permit, refusal)
 }
 
-// agreed has a person asked about a call where the gate wants one.
+// agreed asks a person about a call if the gate requires one.
 func (l *Log) agreed(phase string, p gateway.Proposal, permit gateway.Permit, refusal *gateway.Stop) (gateway.Permit, *patterns.HumanApproval, *Stop) {
 	if refusal == nil {
 		return permit, nil, nil
@@ -218,7 +222,7 @@ func (l *Log) agreed(phase string, p gateway.Proposal, permit gateway.Permit, re
 	c := Consent{Log: l, Run: l.Run, Phase: phase, Call: p}
 	permit, refusal, reason := c.Obtain(*refusal.Asks)
 	for _, s := range c.Took {
-		l.Rest(s.Since, s.Until)
+		l.ExcludeTime(s.Since, s.Until)
 	}
 	switch {
 	case refusal != nil:

@@ -8,40 +8,42 @@ import (
 	"patterngate/patterns"
 )
 
-// What a question is estimated at before it is asked: a token for every 4 bytes of its payload, as it is sent in ASCII; besides,
-// what prompts, tools' schemas and the reply usually take. The payload stands in the record, so a replay estimates the same.
+// A question is estimated before it is asked. Its payload counts one token for every 4 bytes of its ASCII form. Fixed
+// amounts are added for prompts with tool schemas, and for the reply. The payload is recorded, so a replay makes the same
+// estimate.
 const (
 	bytesPerToken = 4
 	promptTokens  = 1000
 	replyTokens   = 500
 )
 
-// Estimate is what a question may cost.
+// Estimate is what a question may cost. The zero Estimate is no cost.
 type Estimate struct {
 	Input, Output int     // tokens
-	USD           float64 // by the price that is known
+	USD           float64 // at the known price
 }
 
-// Tokens are all of them.
+// Tokens returns the input and output tokens together.
 func (e Estimate) Tokens() int { return e.Input + e.Output }
 
-// Plus adds two estimates; minus takes one back.
+// Plus returns the sum of two estimates.
 func (e Estimate) Plus(f Estimate) Estimate {
 	return Estimate{e.Input + f.Input, e.Output + f.Output, patterns.RoundUSD(e.USD + f.USD)}
 }
 
+// Minus returns an estimate without the other one, which was added before.
 func (e Estimate) Minus(f Estimate) Estimate {
 	return Estimate{e.Input - f.Input, e.Output - f.Output, patterns.RoundUSD(e.USD - f.USD)}
 }
 
-// EstimateOf estimates a question by the length of its payload in canonical form.
+// EstimateOf estimates a question by the length of its payload, which is canonical JSON.
 func EstimateOf(payload []byte, price patterns.Price) Estimate {
 	e := Estimate{Input: promptTokens + (sentBytes(payload)+bytesPerToken-1)/bytesPerToken, Output: replyTokens}
 	e.USD = price.Of(e.Input, e.Output)
 	return e
 }
 
-// sentBytes is how long a text is with everything beyond ASCII escaped.
+// sentBytes returns the length of a text in which everything beyond ASCII is escaped.
 func sentBytes(text []byte) int {
 	const escape = len(`\uffff`)
 	n := 0
@@ -50,7 +52,7 @@ func sentBytes(text []byte) int {
 		switch {
 		case r < utf8.RuneSelf:
 			n++
-		case r > 0xffff: // two halves
+		case r > 0xffff: // a surrogate pair
 			n += 2 * escape
 		default:
 			n += escape
@@ -60,11 +62,11 @@ func sentBytes(text []byte) int {
 	return n
 }
 
-// Unaffordable is the stop of a question that the run's budget of tokens or money does not allow, while others that are estimated
-// at so much are under way; nil: it may be asked.
+// Unaffordable returns the stop of a question that the run's budget of tokens or money does not allow. underWay is the estimate
+// of other questions that are being asked. It returns nil if the question may be asked.
 //
-// The limit of tokens of a built-in pattern is read as its contract has it: the question after it was reached is not asked. For
-// patterns of a file, and for money, the question that would go beyond it is not.
+// A built-in pattern stops at the first question after its token limit was reached. A declared pattern stops at the question
+// that would exceed the limit. So does every pattern with a money limit.
 func (l *Log) Unaffordable(phase string, q patterns.Question, underWay Estimate) *Stop {
 	b := l.Spec.Budget
 	used := l.Usage.InputTokens + l.Usage.OutputTokens
@@ -72,7 +74,7 @@ func (l *Log) Unaffordable(phase string, q patterns.Question, underWay Estimate)
 		return Stopped(phase, "max_tokens")
 	}
 	if !l.Spec.LLM || !(b.MaxTokens.Named() && l.Spec.Declared || b.MaxCost.Named()) {
-		return nil // rules cost nothing
+		return nil // the offline rules cost nothing
 	}
 	e := EstimateOf(q.Canonical(), l.Spec.Prices.Of(q))
 	if left := int(b.MaxTokens) - used - underWay.Tokens(); b.MaxTokens.Named() && l.Spec.Declared && e.Tokens() > left {
@@ -88,7 +90,7 @@ func overEstimated(phase, reason, words string) *Stop {
 	return &Stop{phase, reason, func(r *patterns.Result) { r.Estimated = words }}
 }
 
-// grouped is a whole number with its thousands apart.
+// grouped formats a whole number with commas between its thousands.
 func grouped(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -96,14 +98,14 @@ func grouped(n int) string {
 	return grouped(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }
 
-// Charge enters what a question cost.
+// Charge adds what a question cost to the run's usage.
 func (l *Log) Charge(out patterns.Outcome) {
 	l.asked = l.asked || out.State != patterns.Canceled
 	l.Usage = l.Usage.Plus(out.Usage)
 	l.Models = patterns.PlusModels(l.Models, out.Models)
 }
 
-// limitedUSD notes a limit of money that is in force.
+// limitedUSD adds a limit of money to spent if it is set.
 func limitedUSD(spent map[string]patterns.Spent, limit gateway.USD, used float64) {
 	if limit.Named() {
 		spent["max_cost_usd"] = patterns.Spent{Limit: float64(limit), Used: used}

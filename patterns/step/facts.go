@@ -6,7 +6,7 @@ import (
 	"patterngate/gateway"
 )
 
-// facts are what rules know of the run as it stands: values that a replay has again.
+// facts returns what rules can read about the run now. A replay produces the same values.
 func (l *Log) facts() gateway.Facts {
 	f := gateway.Facts{
 		RunID: l.Run.ID(), Pattern: l.Spec.Name, Kind: l.Spec.Kind, Principal: principalOf(l.Task.Principal), Client: l.Task.Client, Input: l.inputs,
@@ -25,7 +25,7 @@ func (l *Log) facts() gateway.Facts {
 	return f
 }
 
-// principalOf reads a principal as the record names it: local:1000, token:ci.
+// principalOf reads the recorded form of a principal, such as local:1000 or token:ci.
 func principalOf(id string) gateway.Principal {
 	kind, name, _ := strings.Cut(id, ":")
 	return gateway.Principal{ID: id, Kind: kind, Name: name}

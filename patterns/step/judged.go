@@ -9,14 +9,14 @@ import (
 	"patterngate/patterns"
 )
 
-// maxProposal is how much of a proposal is recorded where it got no intent (spec/patterns.md section 0, raw_plan).
+// maxProposal is how many bytes are recorded of a proposal that led to no intent (spec/patterns.md section 0, raw_plan).
 const maxProposal = 16 << 10
 
-// RefusedDecision is said of what never came before a policy.
+// RefusedDecision is the decision in the judgment of a proposal that was refused before any policy judged it.
 const RefusedDecision = "refused"
 
-// NewJudged makes a judgment of a proposal. Pattern code hands it on with the next effect, or with the result where none
-// follows; it is never replayed.
+// NewJudged returns the judgment of a proposal, for the record. A pattern passes it on with the next effect, or with the result
+// if no effect follows. It is never replayed.
 func NewJudged(phase, name string, proposal any, decision, reason string) patterns.Judged {
 	text := ijson.Canonical(proposal)
 	return patterns.Judged{Name: name, Body: map[string]any{
@@ -24,12 +24,12 @@ func NewJudged(phase, name string, proposal any, decision, reason string) patter
 	}}
 }
 
-// unread is the judgment of an intent that was not accepted.
+// unread returns the judgment of an intent that was not accepted.
 func unread(phase, name string, r *document.Refusal, raw any) patterns.Judged {
 	return NewJudged(phase, name, raw, RefusedDecision, r.Reason).Lacking(nil, r.Problems)
 }
 
-// Barred is the judgment of a call that the gate refused.
+// Barred returns the judgment of a call that the gate refused. Its decision is escalate, block or [RefusedDecision].
 func Barred(phase string, p gateway.Proposal, s *gateway.Stop) patterns.Judged {
 	decision := RefusedDecision
 	switch {
@@ -42,5 +42,5 @@ func Barred(phase string, p gateway.Proposal, s *gateway.Stop) patterns.Judged {
 	return NewJudged(phase, p.Tool, proposal, decision, s.Reason).Ruled(s.Ruled.Because()).Passed(s.Ruled.Passes).Lacking(s.Need, s.Problems)
 }
 
-// intentOf is the name of what a result calls raw_plan, raw_route, raw_action.
+// intentOf returns the name of an intent by its name in results: plan for raw_plan.
 func intentOf(rawName string) string { return strings.TrimPrefix(rawName, "raw_") }

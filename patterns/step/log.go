@@ -10,16 +10,18 @@ import (
 	"patterngate/patterns"
 )
 
-// Stop is why a run ends before it did what it was asked.
+// Stop says why a run ends before it did what it was asked to do. A nil *Stop means that the run continues or succeeded.
 type Stop struct {
 	Phase  string
 	Reason string
-	With   func(*patterns.Result) // what the result shows besides; may be nil
+	With   func(*patterns.Result) // adds details to the result; may be nil
 }
 
+// Stopped returns a stop without details.
 func Stopped(phase, reason string) *Stop { return &Stop{Phase: phase, Reason: reason} }
 
-// Refused is the stop of an intent that was not accepted; it is noted.
+// Refused records that an intent was not accepted and returns the stop for it. rawName is the intent's name in results, such as
+// raw_plan.
 func (l *Log) Refused(phase, rawName string, r *document.Refusal, raw any) *Stop {
 	l.NewJudged = append(l.NewJudged, unread(phase, intentOf(rawName), r, raw))
 	return &Stop{phase, r.Reason, func(result *patterns.Result) {
@@ -27,7 +29,7 @@ func (l *Log) Refused(phase, rawName string, r *document.Refusal, raw any) *Stop
 	}}
 }
 
-// NotAdmitted is the stop of a call that the gate refused; it is noted.
+// NotAdmitted records that the gate refused a call and returns the stop for it.
 func (l *Log) NotAdmitted(phase string, p gateway.Proposal, s *gateway.Stop) *Stop {
 	l.NewJudged = append(l.NewJudged, Barred(phase, p, s))
 	return &Stop{phase, s.Reason, func(result *patterns.Result) {
@@ -37,8 +39,8 @@ func (l *Log) NotAdmitted(phase string, p gateway.Proposal, s *gateway.Stop) *St
 	}}
 }
 
-// notLet is the stop of a call that the gate refused as it was proposed: where that was the caller's, with the nearest one that the
-// policy would not block.
+// notLet records that the gate refused a proposed call, and returns the stop. If the policy blocked a call of the
+// caller, the stop shows the nearest call that the policy would not block.
 func (l *Log) notLet(phase string, p gateway.Proposal, s *gateway.Stop) *Stop {
 	if s.Block == nil || !l.ByCaller {
 		return l.NotAdmitted(phase, p, s)
@@ -47,51 +49,54 @@ func (l *Log) notLet(phase string, p gateway.Proposal, s *gateway.Stop) *Stop {
 	return l.NotAdmitted(phase, p, s).Showing(func(r *patterns.Result) { r.Blocked.Nearest, r.Blocked.Argument = args, argument })
 }
 
-// Log is what one run remembers: values only, rebuilt when the run is replayed.
+// Log is the state of one run. It holds values only, and is built again when the run is replayed. [Begin] makes one; the zero
+// Log is not usable.
 type Log struct {
 	Run  patterns.Run
 	Spec patterns.Spec
 	Task patterns.Task
 	Gate *gateway.Gate
-	// tools are what a proposer may choose from; the same in every question of the run.
+	// Tools are what a proposer may choose from. They are the same in every question of the run.
 	Tools []catalog.Tool
 
 	Start    time.Time
 	Deadline time.Time     // moves by the time that people took
-	waited   time.Duration // what people took
+	waited   time.Duration // the time that people took
 
-	ByCaller bool              // the newest intent was the caller's, or the next is to be
-	Queue    []document.Intent // the caller's proposals that are not taken yet
-	batch    []document.Intent // the newest that the caller handed in at once
-	taken    int               // of batch
-	proposed []any             // all of the caller's that were accepted, in order
-	handed   []any             // the newest batch that came by a turn
-	turn     int               // the turn that would be waited for
-	refusals int               // at this turn
-	refusal  *Stop             // the newest of them
+	ByCaller bool              // the newest intent was the caller's, or the next one must be
+	Queue    []document.Intent // the caller's proposals that were not taken yet
+	batch    []document.Intent // the caller's newest batch
+	taken    int               // how many of batch were taken
+	proposed []any             // the caller's accepted proposals, in order
+	handed   []any             // the newest batch that the run waited for
+	turn     int               // the turn that the run would wait for
+	refusals int               // refused batches at this turn
+	refusal  *Stop             // the newest of these refusals
 
-	inputs   patterns.Inputs // the pattern's own; of planning the plan's
-	words    string          // of who declared the pattern, for every question
-	wordless bool            // they would be too long
+	inputs   patterns.Inputs // the pattern's own; in planning, the plan's
+	words    string          // the owner's instructions, for every question
+	wordless bool            // the instructions would be too long
 
 	asked     bool // the model was asked
 	Usage     patterns.Usage
-	Models    []patterns.ModelUsage // of it, by model
-	Filled    []document.Filled
-	Said      []string          // progress words for what was decided since the last effect
-	NewJudged []patterns.Judged // what got no intent since then
-	Total     int               // calls that are planned; 0: not known
+	Models    []patterns.ModelUsage // the usage, by model
+	Filled    []document.Filled     // arguments that were filled in
+	Said      []string              // progress messages since the last effect
+	NewJudged []patterns.Judged     // judgments since then of proposals that led to no intent
+	Total     int                   // planned calls; 0 if unknown
 
-	SoFar func() patterns.Result // the run as it stands, for who looks at it while it waits for a settlement
-	// planned are the calls of the run's plan and limits notes the limits of its kind, for rules and results; nil: there are none.
+	SoFar func() patterns.Result // the run's result so far, to show while the run waits
+	// Planned returns the calls of the run's plan. Limits adds the limits of the run's kind, for rules and results. Either may
+	// be nil.
 	Planned func() []gateway.PlannedCall
 	Limits  func(map[string]patterns.Spent)
-	rested  time.Time // until then the time that does not count is counted off
+	rested  time.Time // the time excluded so far is counted up to here
 
+	// Trace and History are rows of the result.
 	Trace, History []any
 }
 
-// Begin opens a run's log.
+// Begin returns the log of a run that begins now. It sets the gate's catalog, execution allowlist, budget, reviewer and facts.
 func Begin(run patterns.Run, spec patterns.Spec, task patterns.Task, gate gateway.Config) *Log {
 	gate.Catalog, gate.Execution, gate.Budget, gate.Reviewer = spec.Catalog, spec.Execution, spec.Budget, spec.Reviewer
 	now := run.Now()
@@ -107,17 +112,17 @@ func Begin(run patterns.Run, spec patterns.Spec, task patterns.Task, gate gatewa
 	return l
 }
 
-// Effect is an effect of a phase, with the words that wait to be said.
+// Effect returns an effect of a phase. It moves the progress messages and judgments since the last effect into it.
 func (l *Log) Effect(phase, doing string) patterns.Effect {
 	e := patterns.Effect{Phase: phase, Doing: doing, Deadline: l.Deadline, Said: l.Said, Judged: l.NewJudged, Total: l.Total}
 	l.Said, l.NewJudged = nil, nil
 	return e
 }
 
-// Say keeps words of progress for the next effect.
+// Say adds a progress message to the next effect.
 func (l *Log) Say(words string) { l.Said = append(l.Said, words) }
 
-// propose gets the next intent: the caller's, in order, or a model's answer to the question.
+// propose gets the next intent: the caller's next proposal, or a model's answer if none is left.
 func (l *Log) propose(phase string, q patterns.Question) (document.Intent, *Stop) {
 	if len(l.Queue) > 0 {
 		return l.callers(phase, q.Ask)
@@ -130,7 +135,7 @@ func (l *Log) propose(phase string, q patterns.Question) (document.Intent, *Stop
 	return document.ReadReply(text), nil
 }
 
-// ask asks the model within the run's budgets and returns the reply's text, which is never blank.
+// ask asks the model within the run's budgets. It returns the reply's text, which is never blank.
 func (l *Log) ask(phase, doing string, q patterns.Question) (string, *Stop) {
 	q, s := l.AsDeclared(phase, q)
 	if s != nil {
@@ -167,7 +172,7 @@ func modelStop(phase string, out patterns.Outcome) *Stop {
 	if cut := CutReason(out); cut != "" {
 		return Stopped(phase, cut)
 	}
-	if Interrupted(out) { // this process ended with the question, time and again
+	if Interrupted(out) { // the process ended during the question, again and again
 		return Stopped(phase, "llm_unreachable")
 	}
 	about, _ := out.Output.(map[string]any)
@@ -180,8 +185,8 @@ func modelStop(phase string, out patterns.Outcome) *Stop {
 	}}
 }
 
-// Perform makes a permitted call, again where its tool declares so, finds out what became of it and notes it in the ledger.
-// The outcome is known under the first attempt's key.
+// Perform makes a permitted call and repeats it as its tool declares. It settles a call in doubt and records the call in the
+// ledger. The outcome has the first attempt's key. attempts is how often the call was made.
 func (l *Log) Perform(e patterns.Effect, p gateway.Permit) (_ patterns.Outcome, attempts int) {
 	since := l.Run.Now()
 	if BeginsRun(p) {
@@ -189,13 +194,13 @@ func (l *Log) Perform(e patterns.Effect, p gateway.Permit) (_ patterns.Outcome, 
 		e.Share, e.SoFar = &share, l.SoFar
 	}
 	out, attempts := l.attempts(l.Run, e, p)
-	known, out := l.FindOut(Made{p, out}, e, since)
+	known, out := l.FindOut(MadeCall{p, out}, e, since)
 	l.Note(p, known)
 	l.spend(p, out)
 	return out, attempts
 }
 
-// ShownAttempts is how often a call was made, where a row says so.
+// ShownAttempts returns how often a call was made, as rows show it. It returns 0 for fewer than 2 attempts.
 func ShownAttempts(n int) int {
 	if n < 2 {
 		return 0
@@ -203,7 +208,7 @@ func ShownAttempts(n int) int {
 	return n
 }
 
-// Note enters a call into the ledger; one that was not tried leaves no row.
+// Note records a call in the ledger. A call that was not tried gets no row: its reservation is released.
 func (l *Log) Note(p gateway.Permit, out patterns.Outcome) {
 	if out.State == patterns.Canceled || out.Order == 0 {
 		l.Gate.Release(p)
@@ -216,10 +221,10 @@ func (l *Log) Note(p gateway.Permit, out patterns.Outcome) {
 	})
 }
 
-// effectStatus says what is known about a call. What may have happened is in doubt unless it only read.
+// effectStatus returns what is known about a call. A call that may have happened is in doubt, unless its tool only reads.
 func effectStatus(p gateway.Permit, out patterns.Outcome) gateway.EffectStatus {
 	switch {
-	case out.State == patterns.OK, out.Reason == patterns.ReasonBadResult: // it answered, if not what it should
+	case out.State == patterns.OK, out.Reason == patterns.ReasonBadResult: // the tool answered, even if its result does not fit
 		return gateway.Finished
 	case out.State == patterns.Unknown && p.Effect() != catalog.Read:
 		return gateway.InDoubt
@@ -227,11 +232,11 @@ func effectStatus(p gateway.Permit, out patterns.Outcome) gateway.EffectStatus {
 	return gateway.Failed
 }
 
-// Wait adds time that a person took to the run's deadline: it does not count.
-func (l *Log) Wait(since time.Time) { l.Rest(since, l.Run.Now()) }
+// ExcludeSince adds the time since then to the run's deadline, because it does not count.
+func (l *Log) ExcludeSince(since time.Time) { l.ExcludeTime(since, l.Run.Now()) }
 
-// Rest adds time that does not count to the run's deadline; what was added before is not added again.
-func (l *Log) Rest(since, until time.Time) {
+// ExcludeTime adds a period to the run's deadline, because it does not count. It skips the part that was added before.
+func (l *Log) ExcludeTime(since, until time.Time) {
 	if since.Before(l.rested) {
 		since = l.rested
 	}
@@ -241,7 +246,7 @@ func (l *Log) Rest(since, until time.Time) {
 	l.rested = since.Add(took)
 }
 
-// End makes the result of what the log holds.
+// End returns the run's result. A nil stop means success.
 func (l *Log) End(s *Stop) patterns.Result {
 	r := patterns.Result{
 		StopReason: patterns.Success, Trace: l.Trace, History: l.History, Ledger: l.Gate.Ledger(), Usage: l.Usage, Models: l.Models,
@@ -258,7 +263,7 @@ func (l *Log) End(s *Stop) patterns.Result {
 	return r
 }
 
-// budget are the limits in force, with what was used of them.
+// budget returns the limits in force, with what was used of each.
 func (l *Log) budget() map[string]patterns.Spent {
 	spent := l.spent()
 	if l.Limits != nil {
@@ -267,27 +272,27 @@ func (l *Log) budget() map[string]patterns.Spent {
 	return spent
 }
 
-// spent are the limits that every kind has.
+// spent returns the limits that every kind has, with what was used of each.
 func (l *Log) spent() map[string]patterns.Spent {
 	b := l.Spec.Budget
 	spent := map[string]patterns.Spent{
 		"max_seconds": {Limit: patterns.Seconds(b.MaxTime), Used: patterns.Seconds(l.Run.Now().Sub(l.Start) - l.waited)},
 	}
-	Limited(spent, "max_tool_calls", b.MaxToolCalls, l.Gate.Tried())
-	Limited(spent, "max_llm_calls", b.MaxLLMCalls, l.Usage.Requests)
-	Limited(spent, "max_tokens", b.MaxTokens, l.Usage.InputTokens+l.Usage.OutputTokens)
+	AddLimit(spent, "max_tool_calls", b.MaxToolCalls, l.Gate.Tried())
+	AddLimit(spent, "max_llm_calls", b.MaxLLMCalls, l.Usage.Requests)
+	AddLimit(spent, "max_tokens", b.MaxTokens, l.Usage.InputTokens+l.Usage.OutputTokens)
 	limitedUSD(spent, b.MaxCost, l.Usage.CostUSD)
 	return spent
 }
 
-// Limited notes a limit that is in force.
-func Limited(spent map[string]patterns.Spent, name string, limit gateway.Limit, used int) {
+// AddLimit adds a limit to spent if the limit is set.
+func AddLimit(spent map[string]patterns.Spent, name string, limit gateway.Limit, used int) {
 	if limit.Named() {
 		spent[name] = patterns.Spent{Limit: float64(limit), Used: float64(used)}
 	}
 }
 
-// CallReason is the stop reason of a permitted call that did not end well, in a family's words.
+// CallReason returns the stop reason of a permitted call that did not succeed, in the words of its family.
 func CallReason(family gateway.Family, p gateway.Permit, out patterns.Outcome) string {
 	if _, blocked := IsBlocked(out); blocked {
 		return out.Reason
@@ -318,11 +323,11 @@ func CallReason(family gateway.Family, p gateway.Permit, out patterns.Outcome) s
 	return family.Reason("error", p.As())
 }
 
-// blockedBy begins the reason of a call that is refused as by a policy.
+// blockedBy begins the reason of a call that the policy blocks, or that is treated as blocked.
 const blockedBy = "policy_block:"
 
-// timeoutReason is the stop reason of a call that took too long. One that may have acted is in doubt, but in families that
-// have a word of their own for that.
+// timeoutReason returns the stop reason of a call that timed out. A call that may have acted is in doubt, except in families
+// with their own reason for timeouts.
 func timeoutReason(family gateway.Family, p gateway.Permit, out patterns.Outcome) string {
 	switch family {
 	case gateway.WorkerFamily:
@@ -336,13 +341,13 @@ func timeoutReason(family gateway.Family, p gateway.Permit, out patterns.Outcome
 	return family.Reason("timeout", p.As())
 }
 
-// Status is an observation's member status; nil where it has none.
+// Status returns the member status of an observation, or nil if there is none.
 func Status(observation any) any {
 	obj, _ := observation.(map[string]any)
 	return obj["status"]
 }
 
-// Showing is the stop with more to show.
+// Showing adds details to the stop and returns it.
 func (s *Stop) Showing(more func(*patterns.Result)) *Stop {
 	first := s.With
 	s.With = func(r *patterns.Result) {

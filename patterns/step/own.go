@@ -9,12 +9,13 @@ import (
 	"patterngate/patterns"
 )
 
-// What patterns do with what a file declares of them (spec/config.md section 7).
+// This file applies what a configuration file declares for a pattern (spec/config.md section 7).
 
-// inputMember is the payload's member in which a declared pattern's inputs travel.
+// inputMember is the member of the payload that holds a pattern's inputs.
 const inputMember = "input"
 
-// Instruct words what the pattern's owner tells the model, once a run: the inputs stay what they are.
+// Instruct sets the run's inputs and the owner's instructions, which depend on the inputs. Every question to the model carries
+// both.
 func (l *Log) Instruct(inputs patterns.Inputs) {
 	l.inputs, l.words, l.wordless = inputs, "", false
 	if l.Spec.Instructions == nil {
@@ -26,13 +27,13 @@ func (l *Log) Instruct(inputs patterns.Inputs) {
 	}
 }
 
-// AsDeclared lays what the file declares over a question. It cannot be asked where the instructions would be too long with these
-// inputs: to ask without them would be another question.
+// AsDeclared returns a question with the pattern's inputs, answer schema and instructions. It returns a stop if the instructions
+// would be too long with these inputs: without them it would be another question.
 func (l *Log) AsDeclared(phase string, q patterns.Question) (patterns.Question, *Stop) {
 	if l.wordless {
 		return q, Stopped(phase, "llm_error:bad_request")
 	}
-	if (l.Spec.Declared || l.Spec.Kind != gateway.Orchestrator) && len(l.inputs) > 0 { // the built-in one has them at the top
+	if (l.Spec.Declared || l.Spec.Kind != gateway.Orchestrator) && len(l.inputs) > 0 { // the built-in orchestrator has them at the top of its payload
 		q.Payload = maps.Clone(q.Payload)
 		q.Payload[inputMember] = map[string]any(l.inputs)
 		q.Prompt += inputWords
@@ -41,11 +42,11 @@ func (l *Log) AsDeclared(phase string, q patterns.Question) (patterns.Question, 
 	return q, nil
 }
 
-// inputWords say what the inputs are.
+// inputWords tell the model what the inputs are.
 const inputWords = "\nThe payload's member input holds the values that came with the goal; use them as they are.\n"
 
-// answerWords say what the answer of a closing action has to be where the pattern declares it; "" of other questions. Of one that
-// is a final answer itself the model's adapter says so, see [patterns.Question.Answer].
+// answerWords returns what the answer of a closing action must be, if the pattern declares that. It returns "" for other
+// questions. For a final answer the model's adapter adds this, see [patterns.Question.Answer].
 func (l *Log) answerWords(a patterns.Ask) string {
 	if l.Spec.Answer == nil || a != patterns.AskAction {
 		return ""
@@ -53,9 +54,9 @@ func (l *Log) answerWords(a patterns.Ask) string {
 	return "\nThe answer of a final action is an object that fits this schema:\n" + string(l.Spec.Answer.JSON()) + "\n"
 }
 
-// Goals are the arguments of a worker or route that are the run's own goal where nobody says otherwise: of a pattern, whose run it
-// begins, its goal.
-func (l *Log) Goals(name string) map[string]any {
+// GoalArgs returns the default goal of a worker or route that is a pattern: the run's own goal, under the argument's name. It
+// returns nil for other tools, and if the run has no goal.
+func (l *Log) GoalArgs(name string) map[string]any {
 	tool, known := l.Spec.Catalog.Tool(name)
 	if !known || tool.Goal == "" || ijson.Blank(l.Task.Goal) {
 		return nil
@@ -63,8 +64,9 @@ func (l *Log) Goals(name string) map[string]any {
 	return map[string]any{tool.Goal: l.Task.Goal}
 }
 
-// OnlyValues are a worker's or route's arguments that can have one value only: the run's own inputs.
-func (l *Log) OnlyValues(name string) map[string]any {
+// InputArgs returns the arguments of a worker or route that the run's own inputs fill. It returns nil for an unknown tool. In a
+// declared pattern it leaves out inputs that do not fit the tool's schema.
+func (l *Log) InputArgs(name string) map[string]any {
 	tool, known := l.Spec.Catalog.Tool(name)
 	if !known {
 		return nil
@@ -79,8 +81,8 @@ func (l *Log) OnlyValues(name string) map[string]any {
 	return fill
 }
 
-// Hidden are arguments of which no proposal needs to say anything: the pattern sets them, or fills them in.
-func (l *Log) Hidden() []string {
+// HiddenArgs returns the arguments that a proposal may omit, because the pattern sets them or fills them in.
+func (l *Log) HiddenArgs() []string {
 	names := []string{}
 	if l.Spec.Kind == gateway.Orchestrator {
 		names = append(names, patterns.RequestIDArgument)

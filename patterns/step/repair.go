@@ -10,23 +10,23 @@ import (
 	"patterngate/patterns"
 )
 
-// Bounds of what a model is handed back of its refused reply.
+// These limits bound what a model gets back of its refused reply.
 const (
 	maxRepairReply    = 8 << 10 // bytes
 	maxRepairProblems = 10
 )
 
-// repairWords stand behind the prompt of a question that is asked again.
+// repairWords follow the prompt of a question that is asked again.
 const repairWords = `
 Your last reply was refused, and nothing of it was done. The payload's member repair has it: reply is what you sent, problems
 say by their pointers what is wrong with it, what stood there (got) and what is wanted. Send one whole new reply that mends
 all of them and keeps what was right. The problems speak of the reply's form and of the limits, and change no rule above.
 `
 
-// Accepted gets the next intent and has it read. A model's reply that is refused goes back to it with its problems, as often as
-// the pattern allows: each is a question of its own, counted and recorded like all. A caller's proposals are never repaired.
-// What a budget forbids to mend stays as it was refused.
-func (l *Log) Accepted(q patterns.Question, propose func(patterns.Question) (document.Intent, *Stop), read func(document.Intent) *Stop) *Stop {
+// ReadIntent gets the next intent with propose and checks it with read. If read refuses a model's reply, the reply goes back to
+// the model with its problems, as often as the pattern allows. Each such question is counted and recorded like any other. A
+// caller's proposals are not sent back. If a budget does not allow the question, ReadIntent returns the last refusal.
+func (l *Log) ReadIntent(q patterns.Question, propose func(patterns.Question) (document.Intent, *Stop), read func(document.Intent) *Stop) *Stop {
 	return l.mended(q, propose, func(intent document.Intent) (refused *Stop, byModel bool) { return read(intent), !l.ByCaller })
 }
 
@@ -35,14 +35,14 @@ func (l *Log) mended(q patterns.Question, propose func(patterns.Question) (docum
 	if s != nil {
 		return s
 	}
-	var earlier []document.Problem // of the turns before, the newest first
+	var earlier []document.Problem // of earlier turns, the newest first
 	for turn := 1; ; turn++ {
 		refused, byModel := read(intent)
 		if refused == nil || !byModel {
 			return refused
 		}
 		problems := refused.problems()
-		if len(problems) == 0 { // it is no refusal of the reply
+		if len(problems) == 0 { // the reply was not refused
 			return refused
 		}
 		refused, earlier = refused.after(turn, earlier), append(inTurn(turn, problems), earlier...)
@@ -60,7 +60,7 @@ func (l *Log) mended(q patterns.Question, propose func(patterns.Question) (docum
 	}
 }
 
-// after is the refusal of a turn's reply with the problems of the replies before it behind its own.
+// after returns the refusal of a turn's reply, followed by the problems of earlier replies.
 func (s *Stop) after(turn int, earlier []document.Problem) *Stop {
 	if len(earlier) == 0 {
 		return s
@@ -71,7 +71,7 @@ func (s *Stop) after(turn int, earlier []document.Problem) *Stop {
 	}}
 }
 
-// inTurn are problems of the model's reply in a turn.
+// inTurn returns problems with the turn of the model's reply that had them.
 func inTurn(turn int, problems []document.Problem) []document.Problem {
 	list := slices.Clone(problems)
 	for i := range list {
@@ -80,7 +80,7 @@ func inTurn(turn int, problems []document.Problem) []document.Problem {
 	return list
 }
 
-// problems are those of a refused reply; nil of other stops.
+// problems returns the problems of a refused reply. It returns nil for other stops.
 func (s *Stop) problems() []document.Problem {
 	if s.With == nil {
 		return nil
@@ -92,12 +92,12 @@ func (s *Stop) problems() []document.Problem {
 	return r.Problems
 }
 
-// isBudget reports whether a stop is that of a question for which no budget was left.
+// isBudget reports whether a budget did not allow the question.
 func (s *Stop) isBudget() bool {
 	return s.Reason == "max_llm_calls" || s.Reason == "max_tokens" || s.Reason == "max_cost_usd"
 }
 
-// repairing is the question once more, with the reply that was refused and why.
+// repairing returns the question with the refused reply and its problems added.
 func repairing(q patterns.Question, reply any, problems []document.Problem) patterns.Question {
 	payload := make(map[string]any, len(q.Payload)+1)
 	for name, v := range q.Payload {
@@ -112,7 +112,7 @@ func repairing(q patterns.Question, reply any, problems []document.Problem) patt
 	return q
 }
 
-// Proposing gets proposals in a phase.
+// Proposing returns a function for [Log.ReadIntent] that gets intents in a phase, from the caller's proposals or from a model.
 func (l *Log) Proposing(phase string) func(patterns.Question) (document.Intent, *Stop) {
 	return func(q patterns.Question) (document.Intent, *Stop) { return l.propose(phase, q) }
 }

@@ -5,17 +5,17 @@ import (
 	"patterngate/patterns"
 )
 
-// passage is a call of a pattern whose calls come one after the other, on its way through the gate and back.
-type passage struct {
+// CallResult is what came of a call that passed the gate one at a time: see [Log.Call].
+type CallResult struct {
 	Permit   gateway.Permit
-	Human    *patterns.HumanApproval // what a person decided; nil: nobody was asked
+	Human    *patterns.HumanApproval // what a person decided; nil if no person was asked
 	Out      patterns.Outcome
-	Attempts int
+	Attempts int // how often the call was made
 }
 
-// Through admits a call, having asked a person where the policy wants one, and makes it; both anew where other runs used up
-// meanwhile what it was let through by.
-func (l *Log) Through(phase, doing string, p gateway.Proposal) (c passage, _ *Stop) {
+// Call admits a call, asks a person first if the policy requires one, and makes the call. If other runs changed what the ruling
+// was based on, it judges the call again, at most [MaxStale] times. The stop is nil if the call was made, whatever its outcome.
+func (l *Log) Call(phase, doing string, p gateway.Proposal) (c CallResult, _ *Stop) {
 	var refused *Stop
 	c.Permit, c.Human, refused = l.admitted(phase, p)
 	for n := 1; refused == nil; n++ {
@@ -34,8 +34,8 @@ func (l *Log) Through(phase, doing string, p gateway.Proposal) (c passage, _ *St
 	return c, refused
 }
 
-// Made is one call with its outcome, for the ledger.
-type Made struct {
+// MadeCall is one call with its outcome.
+type MadeCall struct {
 	Permit gateway.Permit
 	Out    patterns.Outcome
 }

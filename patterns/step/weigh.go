@@ -8,16 +8,16 @@ import (
 	"patterngate/patterns"
 )
 
-// What depends on earlier runs is judged by the engine, which knows them, and recorded as it was judged:
+// The engine judges what depends on earlier runs, because it knows them. It records each judgment:
 //
-//	review ──JudgeEffect: windows read, judged, recorded──▶ the ruling ──▶ the call's intent: does it hold still?
+//	review ──JudgeEffect: windows read, judged, recorded──▶ the ruling ──▶ the call's intent: does it still hold?
 //	   ▲                                                                        │ yes: made
 //	   └────────────────────────── no: nothing was sent ────────────────────────┘
 
-// MaxStale is how often a call is judged that other runs keep from being made, before it is blocked.
+// MaxStale is how often a call is judged if other runs keep it from being made. Then it is blocked.
 const MaxStale = 16
 
-// Weigh finishes reviews that depend on earlier runs, in the branch that would make the call.
+// Weigh returns a function that finishes reviews which depend on earlier runs. Use it in the branch that would make the call.
 func Weigh(run patterns.Run, phase string) gateway.Weigh {
 	return func(w gateway.Weighing) any {
 		if out := Judge(run, phase, w); out.State == patterns.OK {
@@ -27,8 +27,8 @@ func Weigh(run patterns.Run, phase string) gateway.Weigh {
 	}
 }
 
-// Judge has the engine judge a call by what earlier runs did. The outcome's output is a [gateway.Ruling.Value], with the phase and
-// the proposal.
+// Judge asks the engine to judge a call by what earlier runs did. The outcome's output is a [gateway.Ruling.Value], with the
+// phase and the proposal.
 func Judge(run patterns.Run, phase string, w gateway.Weighing) patterns.Outcome {
 	proposal := map[string]any{"tool": w.Tool(), "args": w.Args()}
 	text := ijson.Canonical(proposal)
@@ -37,13 +37,13 @@ func Judge(run patterns.Run, phase string, w gateway.Weighing) patterns.Outcome 
 	return run.Do(e)
 }
 
-// IsStale reports whether a call was not made because what it was let through by did not hold any more.
+// IsStale reports whether a call was not made because the ruling that allowed it no longer holds.
 func IsStale(out patterns.Outcome) bool {
 	return out.State == patterns.Canceled && out.Reason == patterns.ReasonStale
 }
 
-// callAgain makes one more attempt at a call, if what it was let through by holds still. A person is not asked again: where the
-// policy wants that now, there is no further attempt.
+// callAgain makes one more attempt at a call if the ruling that allowed it still holds. It does not ask a person again: if the
+// policy now requires one, there is no further attempt.
 func callAgain(run patterns.Run, e patterns.Effect, p gateway.Permit) patterns.Outcome {
 	w, windowed := p.Weighing()
 	for range MaxStale {
@@ -61,11 +61,12 @@ func callAgain(run patterns.Run, e patterns.Effect, p gateway.Permit) patterns.O
 	return patterns.Outcome{State: patterns.Canceled, Reason: blockedBy + gateway.NoRuleMatched}
 }
 
+// judgedNow returns the ruling about a call by what earlier runs have done by now.
 func judgedNow(run patterns.Run, phase string, w gateway.Weighing) gateway.Ruling {
 	return w.Recalled(Judge(run, phase, w).Output)
 }
 
-// IsBlocked reports whether an attempt was not made because of the policy, and its reason.
+// IsBlocked reports whether the policy kept an attempt from being made, and returns the policy's reason.
 func IsBlocked(out patterns.Outcome) (reason string, ok bool) {
 	if out.State == patterns.OK {
 		return "", false
@@ -73,7 +74,7 @@ func IsBlocked(out patterns.Outcome) (reason string, ok bool) {
 	return strings.CutPrefix(out.Reason, blockedBy)
 }
 
-// Stuck is the refusal of a call that other runs keep from being made.
+// Stuck returns the refusal of a call that other runs keep from being made.
 func Stuck() *gateway.Stop {
 	return &gateway.Stop{Reason: blockedBy + gateway.NoRuleMatched, Ruled: gateway.Judgment{Reason: gateway.NoRuleMatched}, Block: &gateway.Ruling{Reason: gateway.NoRuleMatched}}
 }
