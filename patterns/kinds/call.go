@@ -7,8 +7,9 @@ import (
 	"patterngate/patterns/step"
 )
 
-// Call makes the one call that its caller wants, of the tool that its Spec names, through the same gate as any other (spec/
-// config.md section 7, kind call): allowlist, arguments, policy, people, budgets, record. There is no intent and no model.
+// Call makes the one call that its caller asks for, of the tool in spec.Tool. The call passes the same gate as any other:
+// allowlist, arguments, policy, people, budgets and record (spec/config.md section 7, kind call). There is no intent and no
+// model.
 func Call(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
 	c := newSingle(run, spec, task)
 	return c.result(c.make())
@@ -18,18 +19,18 @@ func newSingle(run patterns.Run, spec patterns.Spec, task patterns.Task) *single
 	c := &single{Log: step.Begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, SplitLoops: true, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
-	c.Total, c.ByCaller = 1, true // its arguments are nobody else's
+	c.Total, c.ByCaller = 1, true // the arguments are always the caller's
 	c.SoFar = func() patterns.Result { return c.result(nil) }
 	return c
 }
 
-// single is the log of one single call.
+// single is the state of a run of [Call].
 type single struct {
 	*step.Log
 	observation any
 }
 
-// make admits the call, makes it and keeps what it returned: one trace row whatever happens.
+// make admits the call, makes it and keeps what it returned. It adds one trace row in every case.
 func (c *single) make() *step.Stop {
 	args := c.Task.Args
 	if args == nil {

@@ -15,8 +15,8 @@ func payloadOfStep(d patterns.StepDone) map[string]any {
 	return map[string]any{"step_no": float64(d.StepNo), "plan_step": step, "observation": d.Observation}
 }
 
-// Decompose gets a plan, has it judged whole, takes its steps in order and has their results combined
-// (spec/patterns.md section 2).
+// Decompose gets a plan, has it judged as a whole and carries out its steps in order. Then it asks for an answer made from their
+// results, if the task wants one (spec/patterns.md section 2).
 func Decompose(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
 	d := newDecomposition(run, spec, task)
 	if stop := d.propose(); stop != nil {
@@ -46,14 +46,14 @@ func newDecomposition(run patterns.Run, spec patterns.Spec, task patterns.Task) 
 	return d
 }
 
-// decomposition is the log of one task decomposition.
+// decomposition is the state of a run of [Decompose].
 type decomposition struct {
 	*step.Log
 	plan []gateway.Step
-	rows []any // history for the payload
+	rows []any // the history, for payloads
 }
 
-// propose gets a plan and has it judged whole.
+// propose gets a plan and has it judged as a whole.
 func (d *decomposition) propose() *step.Stop {
 	budget := d.Spec.Budget
 	d.rows = []any{}
@@ -64,7 +64,7 @@ func (d *decomposition) propose() *step.Stop {
 	}, d.Proposing(patterns.PhasePlan), d.read)
 }
 
-// read has a plan judged whole.
+// read judges a plan as a whole.
 func (d *decomposition) read(intent document.Intent) *step.Stop {
 	budget := d.Spec.Budget
 	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.Spec.Policy})
@@ -80,7 +80,8 @@ func (d *decomposition) read(intent document.Intent) *step.Stop {
 	return nil
 }
 
-// take admits a step, makes its call and keeps what it returned: one trace row whatever happens.
+// take admits a step, makes its call and keeps what it returned. It adds one trace row, unless the run was over before the call
+// began.
 func (d *decomposition) take(n int, planned gateway.Step) *step.Stop {
 	row := patterns.StepRow{StepNo: n, StepID: planned.ID, Tool: planned.Tool, ArgsHash: ijson.ArgsHash(planned.Args)}
 	failed := func(s *step.Stop) *step.Stop {
@@ -94,7 +95,7 @@ func (d *decomposition) take(n int, planned gateway.Step) *step.Stop {
 		return failed(refused)
 	}
 	permit, out := c.Permit, c.Out
-	if row.ArgsHash = permit.Hash(); c.Human != nil { // who was asked may have changed them
+	if row.ArgsHash = permit.Hash(); c.Human != nil { // the person may have changed them
 		planned.Args = permit.Proposed()
 	}
 	row.Attempts = step.ShownAttempts(c.Attempts)
@@ -113,7 +114,7 @@ func (d *decomposition) take(n int, planned gateway.Step) *step.Stop {
 	return nil
 }
 
-// argsAt is where step n has its arguments in the intent.
+// argsAt returns the place of step n's arguments in the intent.
 func (d *decomposition) argsAt(n int) ijson.Pointer {
 	return d.IntentAt().Member("steps").Index(n - 1).Member("args")
 }
@@ -126,13 +127,13 @@ func (d *decomposition) result(s *step.Stop) patterns.Result {
 	return result
 }
 
-// bounds notes the limits of this kind.
+// bounds adds the limits of this kind.
 func (d *decomposition) bounds(spent map[string]patterns.Spent) {
 	spent["max_plan_steps"] = patterns.Spent{Limit: float64(d.Spec.Budget.MaxPlanSteps), Used: float64(len(d.plan))}
 	step.AddLimit(spent, "max_execute_steps", d.Spec.Budget.MaxExecuteSteps, len(d.History))
 }
 
-// calls are the plan for rules.
+// calls returns the plan's calls, for rules.
 func (d *decomposition) calls() []gateway.PlannedCall {
 	list := make([]gateway.PlannedCall, len(d.plan))
 	for i, s := range d.plan {

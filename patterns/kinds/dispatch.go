@@ -11,43 +11,43 @@ import (
 	"patterngate/patterns/step"
 )
 
-// attempt is one try of a task: a permit for it, or why there is none.
+// attempt is one try of a task: a permit for it, or the reason why there is none.
 type attempt struct {
-	n       int // from 1
+	n       int // counted from 1
 	permit  gateway.Permit
 	refusal *gateway.Stop
 	spent   bool             // refused by a budget, before anything runs
-	effect  patterns.Effect  // that it is made with
-	judged  *patterns.Judged // of a refusal
+	effect  patterns.Effect  // the effect that makes the call
+	judged  *patterns.Judged // the judgment of a refusal
 
-	pause time.Duration     // before it, as its tool declares
-	last  *patterns.Outcome // of the attempt before, where its tool has this one follow; nil: the task's own retries do
+	pause time.Duration     // before this attempt, as its tool declares
+	last  *patterns.Outcome // the outcome of the attempt before, if the tool's own retry made this one follow; else nil
 }
 
-// ending is how a task's branch ended.
+// ending is how a task's branch ended, or how far it came.
 type ending struct {
 	row      patterns.TaskRow
-	returned any // of a task that is done, whole
+	returned any // the whole result of a task that is done
 	problems []document.Problem
 	calls    []step.MadeCall
 	judged   []patterns.Judged // retries that the gate refused
-	cut      string            // why the run's own end ended it
-	taken    int               // dispatches it took
-	try      attempt           // the newest
+	cut      string            // the stop reason, if the run's end ended the task
+	taken    int               // the dispatches that it took
+	try      attempt           // the newest attempt
 	open     bool              // the newest call is in doubt: it is settled when all branches have ended
 	over     bool              // no attempt follows, whatever is found out
 
-	stale    int                     // how often the newest attempt was not made as what it was let through by did not hold any more
-	human    *patterns.HumanApproval // what a person decided; nil: nobody was asked
-	took     []step.Span             // of people's time
-	rested   time.Duration           // the deadline moves by this besides
+	stale    int                     // how often the newest attempt was not made because its ruling no longer held
+	human    *patterns.HumanApproval // what a person decided; nil if no person was asked
+	took     []step.Span             // the time that people took
+	rested   time.Duration           // the deadline also moves by this
 	late     bool                    // no time is left for the attempt that the tool declares
-	paused   bool                    // the pause before that was made
-	agreed   map[string]any          // the arguments that they left; nil: nobody was asked
-	approval string                  // by which
+	paused   bool                    // the pause before that attempt was made
+	agreed   map[string]any          // the arguments that a person approved; nil if no person was asked
+	approval string                  // the id of that approval
 }
 
-// dispatch runs the tasks, at most max_parallel at once, and collects how they ended in the plan's order.
+// dispatch runs the tasks, at most max_parallel at once, and collects their endings in the order of the plan.
 func (o *orchestration) dispatch() {
 	first := o.firstAttempts()
 	o.SoFar = func() patterns.Result { return o.result(nil) }
@@ -56,8 +56,8 @@ func (o *orchestration) dispatch() {
 	o.settleAll(ends)
 	cut, why := 0, ""
 	for i, end := range ends {
-		// While as many earlier tasks ran as may, this one waited; at the deadline it was never called, so nobody
-		// knows what the call would have been refused for.
+		// If as many earlier tasks were cut as may run at once, this task was still waiting then. Its call was never made, so
+		// the task ends by the same cut and not by its refusal.
 		if cut >= o.Spec.Budget.MaxParallel && first[i].refusal != nil && !first[i].spent {
 			end = ending{row: end.row, cut: why, taken: end.taken}.failed(0, why)
 		}
@@ -69,8 +69,8 @@ func (o *orchestration) dispatch() {
 	}
 }
 
-// firstAttempts admits all first attempts: they take their dispatches before anything runs. What is to be said and was
-// judged meanwhile goes with the first call of them, or stays for what follows.
+// firstAttempts admits the first attempts of all tasks, so that they take their dispatches before anything runs. Progress
+// messages and judgments of this time go with the first call, or stay for later effects.
 func (o *orchestration) firstAttempts() []attempt {
 	first := make([]attempt, len(o.plan))
 	for i := range o.plan {
@@ -108,14 +108,14 @@ func (o *orchestration) firstAttempt(i int) attempt {
 }
 
 func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
-	if a.refusal = refusal; refusal.Asks == nil { // else what the person says is told
+	if a.refusal = refusal; refusal.Asks == nil { // otherwise the person's decision is recorded
 		j := step.Barred(patterns.PhaseDispatch, p, refusal)
 		a.judged = &j
 	}
 	return a
 }
 
-// admit asks the gate.
+// admit asks the gate to admit a call.
 func (o *orchestration) admit(p gateway.Proposal) attempt {
 	permit, refusal := o.Gate.Admit(p)
 	if refusal != nil {
@@ -124,8 +124,8 @@ func (o *orchestration) admit(p gateway.Proposal) attempt {
 	return attempt{n: p.Attempt, permit: permit}
 }
 
-// reserve has the calls of the other tasks judged by this one too, from before anything runs: also one that a person is still
-// asked about.
+// reserve makes the gate judge the calls of the other tasks by this one too, before anything runs. That includes a call that a
+// person is still asked about.
 func (o *orchestration) reserve(i int, try attempt) {
 	switch p := o.proposal(i, try.n, ""); {
 	case try.refusal == nil:
@@ -136,7 +136,7 @@ func (o *orchestration) reserve(i int, try attempt) {
 	}
 }
 
-// judging takes over the judgment of a refused attempt.
+// judging adds the judgment of a refused attempt to the task's judgments.
 func (e ending) judging() ending {
 	if e.try.judged != nil {
 		e.judged = append(e.judged, *e.try.judged)
@@ -144,7 +144,7 @@ func (e ending) judging() ending {
 	return e
 }
 
-// proposal is a task's call. Workers that take a request id are given the run's, whatever the plan says.
+// proposal returns a task's call. Workers that take a request id get the run's id, whatever the plan says.
 func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 	t := o.plan[i]
 	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Again: n > 1, Of: of, Slot: "task#" + strconv.Itoa(i+1)}
@@ -159,11 +159,11 @@ func (o *orchestration) work(branch patterns.Run, i int, first attempt) ending {
 	t := o.plan[i]
 	rested := time.Duration(0)
 	if o.Task.Earlier {
-		rested = step.UnionUntil(o.people, branch.Now()) // while this one waited for its turn
+		rested = step.UnionUntil(o.people, branch.Now()) // while this task waited for its turn
 	}
 	first.effect.Deadline = first.effect.Deadline.Add(rested)
 	hash := first.permit.Hash()
-	if hash == "" { // of what is refused there is only what was proposed
+	if hash == "" { // a refused call has only its proposed arguments
 		hash = ijson.ArgsHash(t.Args)
 	}
 	return o.attempts(branch, i, ending{try: first, rested: rested, row: patterns.TaskRow{
@@ -171,7 +171,7 @@ func (o *orchestration) work(branch patterns.Run, i int, first attempt) ending {
 	}})
 }
 
-// attempts makes attempt after attempt while the time-out is the only fault.
+// attempts makes attempts at a task until it is done or refused, its call is in doubt, or no further attempt follows.
 func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending {
 	for {
 		try := end.try
@@ -223,8 +223,8 @@ func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending 
 	}
 }
 
-// asked has a person decide about a task's newest attempt; the reason says why it is not made. They are not asked about a
-// retry of what they agreed to: it is the same act.
+// asked asks a person to decide about a task's newest attempt. It returns why the attempt is not made, or "". A person is not
+// asked again about a retry of what they approved, because it is the same act.
 func (o *orchestration) asked(branch patterns.Run, i int, end *ending) (reason string) {
 	try, call := &end.try, o.beside(branch, i, end.try.n, end.act())
 	ruling := *try.refusal.Asks
@@ -235,7 +235,7 @@ func (o *orchestration) asked(branch patterns.Run, i int, end *ending) (reason s
 			ruling.Decision = gateway.Escalate
 		}
 	}
-	seen := *o.Log // the log is the parent's: what a branch says or is told must not depend on who is faster
+	seen := *o.Log // the log is the parent's: what a branch reports must not depend on which branch is faster
 	seen.Said, seen.NewJudged, seen.Deadline = try.effect.Said, try.effect.Judged, o.Deadline.Add(end.rested)
 	c := step.Consent{Log: &seen, Run: branch, Phase: patterns.PhaseDispatch, Call: call, Took: end.took, Untimed: o.untimed()}
 	permit, refusal, reason := c.Obtain(ruling)
@@ -252,7 +252,7 @@ func (o *orchestration) asked(branch patterns.Run, i int, end *ending) (reason s
 	}
 	try.permit, try.refusal = permit, nil
 	if reason != "" {
-		if end.newest() == nil { // it does not happen
+		if end.newest() == nil { // the call does not happen
 			o.Gate.ReleaseIn(call.Slot)
 		}
 		return reason
@@ -267,13 +267,13 @@ func (e ending) failed(attempts int, reason string) ending {
 	return e
 }
 
-// mayHaveActed reports whether nobody knows what became of the newest attempt that was made.
+// mayHaveActed reports whether the newest attempt that was made may have changed something, with an unknown outcome.
 func (e ending) mayHaveActed() bool {
 	c := e.newest()
 	return c != nil && step.MayHaveActed(c.Permit, c.Out)
 }
 
-// with ends a task by an outcome that is no time-out.
+// with ends a task by the outcome of its n-th attempt.
 func (e ending) with(n int, p gateway.Permit, out patterns.Outcome) ending {
 	switch {
 	case out.State == patterns.OK:
@@ -292,11 +292,11 @@ func (e ending) with(n int, p gateway.Permit, out patterns.Outcome) ending {
 	case out.Reason == patterns.ReasonOnceReused:
 		e.taken = n - 1
 		return e.failed(n, step.CallReason(gateway.WorkerFamily, p, out))
-	case out.State == patterns.Canceled && e.try.last != nil: // no room is left for what the tool asked
+	case out.State == patterns.Canceled && e.try.last != nil: // no budget is left for the attempt that the tool declares
 		e.taken, out = n-1, *e.try.last
 		e.row.InDoubt = step.MayHaveActed(p, out)
 		return e.failed(n-1, step.CallReason(gateway.WorkerFamily, p, out))
-	case out.State == patterns.Canceled: // a quota: the attempt was refused, and counts, though it took no dispatch
+	case out.State == patterns.Canceled: // a quota refused the attempt: it counts, but took no dispatch
 		e.taken = n - 1
 		return e.failed(n, out.Reason)
 	}

@@ -12,15 +12,15 @@ import (
 	"patterngate/patterns/step"
 )
 
-// beside is a task's call as it is judged while others run: which of them is faster does not stand in the code, so that what was
-// judged stands in the record.
+// beside returns a task's call for judgment while other tasks run. The code does not fix which task is faster, so the
+// judgment is recorded.
 func (o *orchestration) beside(branch patterns.Run, i, n int, of string) gateway.Proposal {
 	p := o.proposal(i, n, of)
 	p.Weigh, p.Unordered = step.Weigh(branch, patterns.PhaseDispatch), true
 	return p
 }
 
-// rejudged has a task's newest attempt judged anew, which was not made as what it was let through by does not hold any more.
+// rejudged has a task's newest attempt judged again, which was not made because its ruling no longer holds.
 func (o *orchestration) rejudged(branch patterns.Run, i int, end ending) ending {
 	try, call := &end.try, o.beside(branch, i, end.try.n, end.act())
 	try.effect.Said, try.effect.Judged = nil, nil
@@ -37,7 +37,7 @@ func (o *orchestration) rejudged(branch patterns.Run, i int, end ending) ending 
 	return end
 }
 
-// after ends a task by the outcome of its newest attempt, or makes ready for another.
+// after ends a task by the outcome of its newest attempt, or prepares another attempt. It reports whether one follows.
 func (o *orchestration) after(branch patterns.Run, i int, end ending, out patterns.Outcome) (_ ending, more bool) {
 	n, permit := end.try.n, end.try.permit
 	pause, byTool := step.PauseBefore(permit, out, n, step.LeastTries(out))
@@ -47,7 +47,7 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 		return end.failed(n, "task_timeout"), false
 	case !more && !byTool, end.late:
 		return end.with(n, permit, out), false
-	case more && n > permit.Retry().Max: // the task's own
+	case more && n > permit.Retry().Max: // the task's own retry
 		pause, byTool = 0, false
 	case end.paused:
 		pause = 0
@@ -75,9 +75,9 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 	return end, true
 }
 
-// timed finds out whether time is left for the attempt that a task's tool declares after an outcome. Where the task's own time
-// may not suffice, the pause is made here. The engine refuses it where no time is left: it alone knows how long people were waited
-// for until now, which another branch may still do, and it records what it decides.
+// timed finds out whether time is left for the attempt that a task's tool declares after an outcome. If the task's own time may
+// be too short, timed makes the pause here. The engine refuses the pause if no time is left, and records that. Only the engine
+// knows how long the run has waited for people so far, because other branches may still wait.
 func (o *orchestration) timed(branch patterns.Run, end ending, out patterns.Outcome) ending {
 	try := end.try
 	end.late, end.paused = false, false
@@ -104,12 +104,13 @@ func (o *orchestration) timed(branch patterns.Run, end ending, out patterns.Outc
 	return end
 }
 
-// deadlineOf is the deadline of a task's next effect by what people took for the task itself, see [patterns.Effect.Untimed].
+// deadlineOf returns the deadline of a task's next effect. It adds the time that people took for this task, see
+// [patterns.Effect.Untimed].
 func (o *orchestration) deadlineOf(end ending) time.Time {
 	return o.Deadline.Add(end.rested + step.TotalOf(end.took))
 }
 
-// untimed is the run's deadline if nobody had been waited for.
+// untimed returns the run's deadline without any time added for people. It is zero for runs that an earlier build began.
 func (o *orchestration) untimed() time.Time {
 	if o.Task.Earlier {
 		return time.Time{}
@@ -117,7 +118,8 @@ func (o *orchestration) untimed() time.Time {
 	return o.Start.Add(o.Spec.Budget.MaxTime)
 }
 
-// restAll adds what people took for tasks so far to the run's deadline, in the order of time: none of it is lost then.
+// restAll adds the time that people took for tasks so far to the run's deadline. It adds it in order of time, so that none is
+// lost.
 func (o *orchestration) restAll() {
 	if o.Task.Earlier {
 		return
@@ -127,7 +129,7 @@ func (o *orchestration) restAll() {
 	}
 }
 
-// whyAgain words why a call is made again.
+// whyAgain says in words why a call is made again.
 func whyAgain(out patterns.Outcome) string {
 	switch out.Reason {
 	case patterns.ReasonTimeout:
@@ -138,12 +140,12 @@ func whyAgain(out patterns.Outcome) string {
 	return "failed"
 }
 
-// retries reports whether the task's own retries have another attempt follow.
+// retries reports whether another attempt follows by the task's own retries.
 func (o *orchestration) retries(p gateway.Permit, out patterns.Outcome, n int) bool {
 	return out.Reason == patterns.ReasonTimeout && p.Repeatable() && n <= o.Spec.Budget.MaxRetriesPerTask
 }
 
-// isOpen reports whether a call is to be settled: it may have acted, and is not made again.
+// isOpen reports whether a call must be settled: it may have acted, and is not made again.
 func (o *orchestration) isOpen(end ending, out patterns.Outcome) bool {
 	try := end.try
 	if step.Interrupted(out) || step.NeedsLookUp(try.permit, out) {
@@ -154,7 +156,7 @@ func (o *orchestration) isOpen(end ending, out patterns.Outcome) bool {
 	return step.LeavesDoubt(try.permit, out) && !again && !step.PatternRetries(try.permit, out)
 }
 
-// sameAct gives further attempts at a call that changes something the first one's name: they are one act.
+// sameAct gives a further attempt the key of the first one, because both are one act. Calls that only read keep their own keys.
 func (e ending) sameAct(out patterns.Outcome) patterns.Outcome {
 	if len(e.calls) == 0 || e.try.permit.Effect() == catalog.Read || out.State == patterns.Canceled {
 		return out
@@ -162,7 +164,7 @@ func (e ending) sameAct(out patterns.Outcome) patterns.Outcome {
 	return out.As(e.calls[0].Out)
 }
 
-// retryQuotas are what a retry takes: one of the dispatches, and calls, that the first attempts left.
+// retryQuotas returns what a retry takes: one of the dispatches and calls that the first attempts left.
 func (o *orchestration) retryQuotas() []patterns.Quota {
 	var quotas []patterns.Quota
 	for _, q := range []struct {
@@ -173,14 +175,14 @@ func (o *orchestration) retryQuotas() []patterns.Quota {
 			quotas = append(quotas, patterns.Quota{Name: q.name, Limit: max(0, int(q.limit)-len(o.plan))})
 		}
 	}
-	if n, each := o.shares(); n > 0 && each.Calls.Named() { // the rest are child runs'
+	if n, each := o.shares(); n > 0 && each.Calls.Named() { // the rest is for child runs
 		last := &quotas[len(quotas)-1]
 		last.Limit = max(0, last.Limit-n*int(each.Calls))
 	}
 	return quotas
 }
 
-// act is the key of the task's first call; "" before that.
+// act returns the key of the task's first call, or "" if there was none.
 func (e ending) act() string {
 	if len(e.calls) == 0 {
 		return ""
@@ -188,14 +190,14 @@ func (e ending) act() string {
 	return e.calls[0].Out.Key
 }
 
-// isOther reports whether an attempt has other arguments than the one before: then it is another act, and the first may have
+// isOther reports whether an attempt has other arguments than the one before. Then it is another act, and the first may have
 // happened.
 func (e ending) isOther(p gateway.Permit) bool {
 	n := len(e.calls)
 	return n > 0 && !ijson.Equal(p.Args(), e.calls[n-1].Permit.Args())
 }
 
-// unrepeated ends a task by its newest call, as the attempt after it would be another act. It is that call which may have happened.
+// unrepeated ends a task by its newest call, because the next attempt would be another act. The newest call may have happened.
 func (o *orchestration) unrepeated(i int, end ending) ending {
 	n, c := end.try.n, end.calls[len(end.calls)-1]
 	o.Gate.ReserveIn(o.proposal(i, n, "").Slot, c.Permit)

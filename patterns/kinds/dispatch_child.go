@@ -2,7 +2,7 @@ package kinds
 
 import "patterngate/patterns"
 
-// share is what a task's child run has of what the run has left; nil: its worker is no pattern.
+// share returns what a task's child run may use of what the run has left. It returns nil if the task's worker is not a pattern.
 func (o *orchestration) share(i int) *patterns.Share {
 	if !o.isPattern(i) {
 		return nil
@@ -11,8 +11,8 @@ func (o *orchestration) share(i int) *patterns.Share {
 	return &each
 }
 
-// shares are how many tasks begin child runs, and what each has: they go on side by side, and what one leaves is no other's, so
-// that which is faster does not matter.
+// shares returns how many tasks begin child runs, and what each may use. The tasks run at the same time. What one leaves does
+// not go to another, so it does not matter which is faster.
 func (o *orchestration) shares() (n int, each patterns.Share) {
 	for i := range o.plan {
 		if o.isPattern(i) {
@@ -20,7 +20,7 @@ func (o *orchestration) shares() (n int, each patterns.Share) {
 		}
 	}
 	left := o.ShareLeft()
-	left.Calls = patterns.Rest(o.Spec.Budget.MaxToolCalls, len(o.plan)) // the tasks' own
+	left.Calls = patterns.Rest(o.Spec.Budget.MaxToolCalls, len(o.plan)) // the tasks' own calls
 	return n, left.Among(n)
 }
 
@@ -30,7 +30,7 @@ func (o *orchestration) isPattern(i int) bool {
 	return tool.Pattern != ""
 }
 
-// child is the run that the task's newest attempt began; "": none did.
+// child returns the id of the child run that the task's newest attempt began, or "" if none did.
 func (e ending) child() string {
 	id := ""
 	for _, c := range e.calls {

@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// newest is the newest attempt that was made; nil: none was.
+// newest returns the newest attempt that was made, or nil if none was.
 func (e ending) newest() *step.MadeCall {
 	for i := range slices.Backward(e.calls) {
 		if e.calls[i].Out.State != patterns.Canceled {
@@ -18,8 +18,8 @@ func (e ending) newest() *step.MadeCall {
 	return nil
 }
 
-// unmade is a task's end where its next attempt is not made after all. What nobody knows of the one before is found out all
-// the same, and no other follows.
+// unmade returns a task's ending after its next attempt was not made. If the attempt before it may have acted, it is still found
+// out what that one did. No further attempt follows.
 func (e ending) unmade() ending {
 	c := e.newest()
 	if c == nil || !step.MayHaveActed(c.Permit, c.Out) {
@@ -39,8 +39,8 @@ func (e ending) unmade() ending {
 	return e
 }
 
-// foundOut is a task's end by what became of its newest attempt, where the one after that was not made. Why it was not stays
-// the task's reason, unless the act was done, or the reason was the doubt itself.
+// foundOut returns a task's ending after it was found out what its newest attempt did, and no attempt followed. The task keeps
+// the reason why none followed, unless the act was done or the reason was the doubt itself.
 func (e ending) foundOut(p gateway.Permit, out patterns.Outcome) ending {
 	e.row.InDoubt = e.mayHaveActed()
 	n := 0
@@ -62,15 +62,15 @@ func (e ending) foundOut(p gateway.Permit, out patterns.Outcome) ending {
 	return e
 }
 
-// settleAll settles the calls in doubt, one after the other in the plan's order, and goes on with their tasks. By then
-// all other tasks have ended, so that none of them waits for a person.
+// settleAll settles the calls in doubt one by one, in the order of the plan, and continues their tasks. All other tasks have
+// ended before, so none of them waits for a person.
 func (o *orchestration) settleAll(ends []ending) {
 	if !slices.ContainsFunc(ends, func(e ending) bool { return e.open }) {
 		return
 	}
 	o.SoFar = func() patterns.Result { return o.resultOf(ends) }
 	for i := range ends {
-		for _, c := range ends[i].calls { // a doubt of one task counts while another is settled
+		for _, c := range ends[i].calls { // a doubt of one task counts while another one is settled
 			o.Note(c.Permit, c.Out)
 		}
 	}
@@ -83,7 +83,7 @@ func (o *orchestration) settleAll(ends []ending) {
 				*end = end.foundOut(newest.Permit, out)
 				continue
 			}
-			if !o.Task.Earlier { // the run's deadline has moved by all of it
+			if !o.Task.Earlier { // the run's deadline has moved by all of that time
 				o.restAll()
 				end.rested = -step.TotalOf(end.took)
 			}
@@ -100,7 +100,7 @@ func (o *orchestration) settleAll(ends []ending) {
 	}
 }
 
-// resultOf is the run as it stands while some tasks have not ended.
+// resultOf returns the run's result so far, while some tasks have not ended.
 func (o *orchestration) resultOf(ends []ending) patterns.Result {
 	own, seen := *o.Log, *o
 	seen.Log = &own
@@ -111,7 +111,7 @@ func (o *orchestration) resultOf(ends []ending) patterns.Result {
 		}
 		seen.dispatches += end.taken
 	}
-	own.NewJudged = nil // they go with what is asked of the person
+	own.NewJudged = nil // they go with the question to the person
 	own.Limits = seen.bounds
 	return seen.result(nil)
 }

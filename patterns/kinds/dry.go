@@ -10,9 +10,12 @@ import (
 	"patterngate/patterns/step"
 )
 
-// DryRun reads a task's intent as the run would, or asks for one, and judges its calls as far as that can be done before any of
-// them is made: each as if those before it had been made, with an observation that nobody knows. Of its Run it wants questions to
-// a model and the judgment of calls; nothing else is begun.
+// DryRun judges the calls of a task's intent without making them. It reads the intent as the run would, or asks a model for one.
+// Each call is judged as if those before it had been made, with unknown results.
+//
+// DryRun uses run only to ask a model, to take the caller's proposals and to judge calls. It calls no tool and asks no person.
+// Its error says that
+// the pattern's kind has no dry run.
 func DryRun(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Rehearsal, error) {
 	rehearse, ok := map[gateway.Kind]func(patterns.Run, patterns.Spec, patterns.Task) (patterns.Result, []patterns.RehearsedRow){
 		gateway.TaskDecomposition: rehearseSteps, gateway.Orchestrator: rehearseTasks, gateway.Routing: rehearseRoute,
@@ -22,7 +25,7 @@ func DryRun(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.
 		return patterns.Rehearsal{}, fmt.Errorf("patterns: a %s has no dry run", spec.Kind)
 	}
 	r, rows := rehearse(run, spec, task)
-	r.Ledger = nil // what is in it was only assumed
+	r.Ledger = nil // its entries were only assumed
 	if !r.OK() {
 		return patterns.Rehearsal{Result: r}, nil
 	}
@@ -59,7 +62,7 @@ func rehearseRoute(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 	if r.attempt = 1; r.total < 1 {
 		return r.result(step.Stopped(patterns.PhaseRoute, "max_route_attempts")), nil
 	}
-	if r.ByCaller && len(r.Queue) == 0 && !r.Task.Handover { // nothing is proposed yet
+	if r.ByCaller && len(r.Queue) == 0 && !r.Task.Handover { // there is no proposal yet
 		return r.result(nil), nil
 	}
 	route, stop := r.choose()
@@ -104,7 +107,7 @@ func rehearseActions(run patterns.Run, spec patterns.Spec, task patterns.Task) (
 	return s.result(nil), rows
 }
 
-// rehearsedAction is how an action would be judged: by the policy first.
+// rehearsedAction returns how an action would be judged, by the policy first.
 func (s *supervision) rehearsedAction(a gateway.Action) patterns.RehearsedRow {
 	ruling, place := s.Gate.Review(s.caseOf(a)), strconv.Itoa(s.step)
 	p := gateway.Proposal{Tool: a.Name, Args: a.Args, Attempt: 1}
@@ -123,7 +126,7 @@ func (s *supervision) rehearsedAction(a gateway.Action) patterns.RehearsedRow {
 	return row
 }
 
-// rehearsed is how a call would be judged after those that are assumed. It is assumed too, if it is not blocked.
+// rehearsed returns how a call would be judged after the assumed ones. Unless it would be blocked, it is assumed too.
 func rehearsed(l *step.Log, phase, place string, p gateway.Proposal) patterns.RehearsedRow {
 	p.Weigh = step.Weigh(l.Run, phase)
 	permit, refusal := l.Gate.Admit(p)
@@ -138,7 +141,7 @@ func rehearsed(l *step.Log, phase, place string, p gateway.Proposal) patterns.Re
 	return row
 }
 
-// beginning is a row that says whether its call would begin a run.
+// beginning returns a row that says whether its call would begin a run.
 func beginning(l *step.Log, row patterns.RehearsedRow) patterns.RehearsedRow {
 	if tool, ok := l.Spec.Catalog.Tool(row.Tool); ok {
 		row.Begins = tool.Pattern
@@ -146,7 +149,7 @@ func beginning(l *step.Log, row patterns.RehearsedRow) patterns.RehearsedRow {
 	return row
 }
 
-// rowOf is how the gate judged a call.
+// rowOf returns a row with the gate's judgment of a call.
 func rowOf(place string, p gateway.Proposal, permit gateway.Permit, refusal *gateway.Stop) patterns.RehearsedRow {
 	switch {
 	case refusal == nil:
@@ -164,7 +167,7 @@ func rowOf(place string, p gateway.Proposal, permit gateway.Permit, refusal *gat
 	return because(place, p, gateway.Block.String(), refusal.Reason, gateway.Because{}, 0)
 }
 
-// ruledRow is how the policy ruled.
+// ruledRow returns a row with the policy's ruling.
 func ruledRow(place string, p gateway.Proposal, r gateway.Ruling) patterns.RehearsedRow {
 	j := r.Judgment()
 	row := because(place, p, j.Decision.String(), j.Reason, j.Because(), j.Passes)

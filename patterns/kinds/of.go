@@ -6,7 +6,7 @@ import (
 	"patterngate/patterns/planexecute"
 )
 
-// Of is the code of a kind; unknown kinds have none.
+// Of returns the code of a kind. It returns false for an unknown kind.
 func Of(kind gateway.Kind) (patterns.Pattern, bool) {
 	p, ok := map[gateway.Kind]patterns.Pattern{
 		gateway.TaskDecomposition: Decompose,

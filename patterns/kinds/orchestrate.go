@@ -11,8 +11,8 @@ import (
 	"patterngate/patterns/step"
 )
 
-// Orchestrate gets a plan of independent tasks, has it judged whole, runs the tasks side by side with time-outs and
-// retries, joins what they returned and has a report written (spec/patterns.md section 3).
+// Orchestrate gets a plan of independent tasks and has it judged as a whole. It runs the tasks at the same time, with timeouts
+// and retries, and joins their results. Then it asks for a report, if the task wants one (spec/patterns.md section 3).
 func Orchestrate(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
 	o := newOrchestration(run, spec, task)
 	if stop := o.propose(); stop != nil {
@@ -47,27 +47,27 @@ func newOrchestration(run patterns.Run, spec patterns.Spec, task patterns.Task) 
 	return o
 }
 
-// orchestration is the log of one orchestrator's run.
+// orchestration is the state of a run of [Orchestrate].
 type orchestration struct {
 	*step.Log
 	plan       []gateway.Task
 	ended      []patterns.TaskRow
-	returned   []any // what the tasks of ended returned, whole
+	returned   []any // the whole results of the tasks in ended
 	failed     []patterns.TaskRow
 	aggregate  *patterns.Aggregate
 	dispatches int
 	longest    float64     // seconds of the longest attempt
 	cut        string      // the run ended while tasks ran: max_seconds or cancelled
-	people     []step.Span // what people took for tasks, in the order in which they decided
-	below      int         // calls that child runs made
+	people     []step.Span // the time that people took for tasks, in the order of their decisions
+	below      int         // the calls that child runs made
 }
 
-// propose gets a plan and has it judged whole.
+// propose gets a plan and has it judged as a whole.
 func (o *orchestration) propose() *step.Stop {
 	payload := map[string]any{
 		"goal": o.Task.Goal, "max_tasks": float64(o.Spec.Budget.MaxTasks), "available_workers": o.Spec.Offered(o.Tools),
 	}
-	if !o.Spec.Declared { // else all questions have them, in one place
+	if !o.Spec.Declared { // otherwise all questions have them, in one place
 		for name, v := range o.Task.Inputs {
 			payload[name] = v
 		}
@@ -77,7 +77,7 @@ func (o *orchestration) propose() *step.Stop {
 	}, o.Proposing(patterns.PhasePlan), o.read)
 }
 
-// read has a plan judged whole.
+// read judges a plan as a whole.
 func (o *orchestration) read(intent document.Intent) *step.Stop {
 	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
 		Max: o.Spec.Budget.MaxTasks, Allowed: o.Spec.Policy, Fill: o.InputArgs, Goal: o.GoalArgs, Critical: o.Spec.Critical,
@@ -93,8 +93,8 @@ func (o *orchestration) read(intent document.Intent) *step.Stop {
 	return nil
 }
 
-// lacksCritical refuses a plan without a task for a worker that is critical whatever the plan says: its result would be missing,
-// however all else goes. Nothing of the plan runs.
+// lacksCritical refuses a plan without a task for a worker that is always critical. Its result would be missing, however the
+// other tasks end. Nothing of the plan runs.
 func (o *orchestration) lacksCritical(intent document.Intent) *step.Stop {
 	const reason = "critical_task_failed"
 	at := intent.At.Member("tasks")
@@ -118,8 +118,8 @@ func (o *orchestration) lacksCritical(intent document.Intent) *step.Stop {
 	return step.Stopped(patterns.PhaseDispatch, reason).Showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
 }
 
-// answerPayload is what the final text is made from. Without fields of its own an aggregate holds nothing of what the tasks
-// returned; then they are shown themselves.
+// answerPayload returns what the final text is made from. An aggregate without fields of its own holds no results, so the
+// payload then shows the tasks.
 func (o *orchestration) answerPayload(a patterns.Aggregate) map[string]any {
 	payload := map[string]any{"goal": o.Task.Goal, "aggregate": a.Payload()}
 	if !a.Generic() {
@@ -139,7 +139,7 @@ func (o *orchestration) answerPayload(a patterns.Aggregate) map[string]any {
 	return payload
 }
 
-// whole are the rows of what has ended with all that is known of what was returned: rows show its beginning.
+// whole returns the rows of the ended tasks with their whole results. The rows themselves show only the beginning.
 func (o *orchestration) whole() []patterns.TaskRow {
 	rows := slices.Clone(o.ended)
 	for i := range rows {
@@ -150,7 +150,7 @@ func (o *orchestration) whole() []patterns.TaskRow {
 	return rows
 }
 
-// collect enters how a task ended into the log.
+// collect adds a task's ending to the run's state.
 func (o *orchestration) collect(e ending) {
 	if o.cut == "" {
 		o.cut = e.cut
@@ -177,7 +177,7 @@ func (o *orchestration) collect(e ending) {
 			o.Usage, o.below = o.Usage.Plus(c.Out.Usage), o.below+c.Out.Calls
 			o.Models = patterns.PlusModels(o.Models, c.Out.Models)
 		}
-		if c.Out.State != patterns.Canceled { // what was not tried took no time
+		if c.Out.State != patterns.Canceled { // a call that was not tried took no time
 			o.longest = max(o.longest, patterns.Seconds(c.Out.At.Sub(c.Out.Began)))
 		}
 	}
@@ -193,7 +193,7 @@ func (o *orchestration) failedCritical() []patterns.TaskRow {
 	return failed
 }
 
-// argsAt is where task i has its arguments in the intent.
+// argsAt returns the place of task i's arguments in the intent.
 func (o *orchestration) argsAt(i int) ijson.Pointer {
 	return o.IntentAt().Member("tasks").Index(i).Member("args")
 }
@@ -207,7 +207,7 @@ func (o *orchestration) result(s *step.Stop) patterns.Result {
 	return r
 }
 
-// bounds notes the limits of this kind.
+// bounds adds the limits of this kind.
 func (o *orchestration) bounds(spent map[string]patterns.Spent) {
 	b := o.Spec.Budget
 	spent["max_tasks"] = patterns.Spent{Limit: float64(b.MaxTasks), Used: float64(len(o.plan))}
@@ -218,7 +218,7 @@ func (o *orchestration) bounds(spent map[string]patterns.Spent) {
 	step.AddLimit(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches+o.below)
 }
 
-// calls are the plan for rules. How far its tasks came is known when all have ended: which is faster must not matter.
+// calls returns the plan's calls, for rules. All of them are pending: it must not matter which task is faster.
 func (o *orchestration) calls() []gateway.PlannedCall {
 	list := make([]gateway.PlannedCall, len(o.plan))
 	for i, t := range o.plan {

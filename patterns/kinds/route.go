@@ -15,8 +15,8 @@ func payloadOfDelegation(d patterns.Delegation) map[string]any {
 	return map[string]any{"attempt": float64(d.Attempt), "route": d.Route, "observation": d.Observation}
 }
 
-// Route hands a ticket to one specialist, and to another if that one declines, until one has done it; then it has
-// the answer written (spec/patterns.md section 4).
+// Route hands a ticket to one specialist, and to another one if that one declines, until one has done it. Then it asks for an
+// answer, if the task wants one (spec/patterns.md section 4).
 func Route(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
 	r := newRouting(run, spec, task)
 	for attempt := 1; attempt <= r.total; attempt++ {
@@ -50,7 +50,7 @@ func newRouting(run patterns.Run, spec patterns.Spec, task patterns.Task) *routi
 	return r
 }
 
-// routing is the log of one routing run.
+// routing is the state of a run of [Route].
 type routing struct {
 	*step.Log
 	total, attempt int
@@ -58,7 +58,7 @@ type routing struct {
 	delegations    []patterns.Delegation
 }
 
-// choose gets and judges the next route.
+// choose gets the next route and has it judged.
 func (r *routing) choose() (gateway.Route, *step.Stop) {
 	var route gateway.Route
 	stop := r.ReadIntent(patterns.Question{
@@ -87,8 +87,9 @@ func (r *routing) read(intent document.Intent) (gateway.Route, *step.Stop) {
 	return route, nil
 }
 
-// takesTicket reports whether a target has an argument ticket, which is the run's. Of one that the catalog lacks the call says so.
-// A declared pattern's routes are given their goal by [step.Log.GoalArgs]; only what is the demo's knows tickets.
+// takesTicket reports whether a target has an argument ticket, which then holds the run's goal. In a built-in pattern
+// it also returns true for a target that the catalog lacks, so that the call reports the missing tool. In a declared pattern only the demo's tools take tickets:
+// the others get their goal from [step.Log.GoalArgs].
 func (r *routing) takesTicket(target string) bool {
 	tool, ok := r.Spec.Catalog.Tool(target)
 	if !ok || r.Spec.Declared && !tool.Demo {
@@ -97,13 +98,13 @@ func (r *routing) takesTicket(target string) bool {
 	return patterns.TakesArgument(tool, "ticket")
 }
 
-// isOwn reports whether a target is a tool of its user's own: it says nothing of a status, or something else by it.
+// isOwn reports whether a target is the user's own tool. Its status, if it has one, may mean anything.
 func (r *routing) isOwn(target string) bool {
 	tool, ok := r.Spec.Catalog.Tool(target)
 	return ok && (tool.Server != "" || r.Spec.Declared && !tool.Demo)
 }
 
-// declines reports whether what a target returned means that another is to take over.
+// declines reports whether a target's result means that another target must take over.
 func (r *routing) declines(target string, observation any) bool {
 	if reroute := r.Spec.Reroute[target]; reroute != nil {
 		return reroute(observation)
@@ -111,12 +112,12 @@ func (r *routing) declines(target string, observation any) bool {
 	return step.Status(observation) == "needs_reroute"
 }
 
-// asking asks the caller for another route.
+// asking returns how to ask the caller for another route.
 func (r *routing) asking() step.Turn {
 	a := step.Turn{
 		Argument: "route", Forbidden: r.forbidden, Left: r.total - r.attempt + 1,
 		Judge: func(batch []document.Intent) *step.Stop {
-			for _, intent := range batch { // of one
+			for _, intent := range batch { // a batch holds one
 				if _, stop := r.read(intent); stop != nil {
 					return stop
 				}
@@ -140,7 +141,7 @@ func (r *routing) asking() step.Turn {
 	return a
 }
 
-// delegate hands the ticket over and reports whether the specialist declined.
+// delegate hands the ticket to the specialist and reports whether the specialist declined.
 func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 	row := patterns.RouteRow{Attempt: r.attempt, Target: route.Target, ArgsHash: ijson.ArgsHash(route.Args)}
 	shows := func(s *step.Stop) *step.Stop {
@@ -154,7 +155,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 		return false, shows(refused)
 	}
 	permit, out := c.Permit, c.Out
-	if row.ArgsHash = permit.Hash(); c.Human != nil { // who was asked may have changed them
+	if row.ArgsHash = permit.Hash(); c.Human != nil { // the person may have changed them
 		route.Args = permit.Proposed()
 	}
 	row.Attempts, row.ChildRunID = step.ShownAttempts(c.Attempts), out.Child
@@ -165,7 +166,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 	return r.answeredBy(route, row, out)
 }
 
-// answeredBy records what the specialist said and judges its status.
+// answeredBy records what the specialist returned and judges its status.
 func (r *routing) answeredBy(route gateway.Route, row patterns.RouteRow, out patterns.Outcome) (declined bool, _ *step.Stop) {
 	d := patterns.Delegation{Attempt: r.attempt, Route: route.Row(), Observation: patterns.Shown(out.Output, out.Bytes)}
 	r.delegations = append(r.delegations, d)
@@ -191,7 +192,7 @@ func (r *routing) answeredBy(route gateway.Route, row patterns.RouteRow, out pat
 	}}
 }
 
-// finish has the answer written and ends the run.
+// finish asks for the answer, if the task wants one, and ends the run.
 func (r *routing) finish(route gateway.Route) patterns.Result {
 	if !r.Task.Finalize {
 		result := r.result(nil)
@@ -209,7 +210,7 @@ func (r *routing) finish(route gateway.Route) patterns.Result {
 	return result
 }
 
-// payload is what the router is shown (spec/patterns.md section 4).
+// payload returns what the router is shown (spec/patterns.md section 4).
 func (r *routing) payload() map[string]any {
 	var last, lastStatus, observation any
 	used := []any{}
@@ -235,7 +236,7 @@ func (r *routing) payload() map[string]any {
 	}
 }
 
-// rows are the last n delegations for a payload.
+// rows returns the last n delegations, for a payload.
 func (r *routing) rows(n int) []any {
 	rows := []any{}
 	for _, d := range r.delegations[max(0, len(r.delegations)-n):] {
@@ -244,7 +245,7 @@ func (r *routing) rows(n int) []any {
 	return rows
 }
 
-// argsAt is where a caller's route has its arguments; a model's stand at the top.
+// argsAt returns the place of the route's arguments: in the caller's arguments, or in a model's reply.
 func (r *routing) argsAt() ijson.Pointer {
 	return r.IntentAt().Member("args")
 }
@@ -253,7 +254,7 @@ func (r *routing) result(s *step.Stop) patterns.Result {
 	return r.End(s)
 }
 
-// bounds notes the limits of this kind.
+// bounds adds the limits of this kind.
 func (r *routing) bounds(spent map[string]patterns.Spent) {
 	spent["max_route_attempts"] = patterns.Spent{Limit: float64(r.total), Used: float64(min(r.attempt, r.total))}
 	step.AddLimit(spent, "max_delegations", r.Spec.Budget.MaxDelegations, r.Gate.Asked())

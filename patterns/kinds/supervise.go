@@ -11,8 +11,8 @@ import (
 	"patterngate/patterns/step"
 )
 
-// Supervise lets a worker propose one action after the other and has each judged: approved, changed, blocked or
-// put to a person. Only then it is executed (spec/patterns.md section 5 under section 0).
+// Supervise lets a worker propose one action after the other. Each action is approved, changed, blocked or put to a person
+// before it is executed (spec/patterns.md section 5 under section 0). A run that succeeds ends with a closing answer.
 func Supervise(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
 	s := newSupervision(run, spec, task)
 	if stop := s.checkWhole(s.Queue); stop != nil {
@@ -52,7 +52,7 @@ func newSupervision(run patterns.Run, spec patterns.Spec, task patterns.Task) *s
 	return s
 }
 
-// supervision is the log of one supervised run.
+// supervision is the state of a run of [Supervise].
 type supervision struct {
 	*step.Log
 	step int
@@ -64,16 +64,16 @@ type act struct {
 	proposed gateway.Action
 	executed gateway.Action    // after revisions and the person
 	from     string            // original, supervisor_revised, human_revised
-	ruling   gateway.Ruling    // the first review's, which is what rows show
+	ruling   gateway.Ruling    // of the first review, which rows show
 	final    gateway.Ruling    // the one that covers what is executed
-	asks     gateway.Ruling    // the newest by which a person is asked
-	by       patterns.Approver // as all of these have them asked
-	sure     bool              // it is sure enough that a person decided
+	asks     gateway.Ruling    // the newest ruling that requires a person
+	by       patterns.Approver // with the strictest limits of those rulings
+	sure     bool              // it is sure enough, for the final ruling, that a person decided
 	human    *patterns.HumanApproval
-	approval string // by which they decided
+	approval string // the id of their approval
 }
 
-// checkWhole judges all actions that the caller hands in at once, before any of them runs.
+// checkWhole judges all actions that the caller sends at once, before any of them runs.
 func (s *supervision) checkWhole(batch []document.Intent) *step.Stop {
 	var all document.Refusal
 	var raw any
@@ -98,7 +98,7 @@ func (s *supervision) rules() gateway.ActionRules {
 	return gateway.ActionRules{Allowed: s.Spec.Policy, Catalog: s.Spec.Catalog, Final: s.Spec.Answer}
 }
 
-// next gets and reads the worker's next action.
+// next gets the worker's next action and reads it.
 func (s *supervision) next() (*act, *step.Stop) {
 	var action gateway.Action
 	left := s.Spec.RepairTurns
@@ -111,7 +111,7 @@ func (s *supervision) next() (*act, *step.Stop) {
 		if action, refusal = gateway.ParseAction(intent, s.rules()); refusal != nil {
 			return s.Refused(patterns.PhaseWorker, "raw_action", refusal, intent.Raw())
 		}
-		if left--; left < 0 || !action.Final || s.ByCaller { // the closing answer is judged where it counts
+		if left--; left < 0 || !action.Final || s.ByCaller { // closing judges the answer in any case
 			return nil
 		}
 		if _, refusal = s.ReadAnswer(action.Answer); refusal != nil {
@@ -126,7 +126,7 @@ func (s *supervision) next() (*act, *step.Stop) {
 	return &act{proposed: action, executed: action, from: "original", by: s.Spec.Approver, sure: true}, nil
 }
 
-// asking asks the caller for more actions.
+// asking returns how to ask the caller for more actions.
 func (s *supervision) asking() step.Turn {
 	left := s.Spec.Budget.MaxSteps - s.step + 1
 	a := step.Turn{
@@ -143,7 +143,7 @@ func (s *supervision) asking() step.Turn {
 	return a
 }
 
-// judge has the action reviewed and, where the policy asks for one, decided by a person.
+// judge has the action reviewed, and asks a person if the policy requires one.
 func (s *supervision) judge(a *act) *step.Stop {
 	a.ruling = s.Gate.Review(s.caseOf(a.proposed))
 	a.final = a.ruling
@@ -154,10 +154,10 @@ func (s *supervision) judge(a *act) *step.Stop {
 	return s.decided(a)
 }
 
-// decided has a person asked about an action as long as the policy wants one, and ends the run where it is blocked.
+// decided asks a person about an action as long as the policy requires one. It ends the run if the action is blocked.
 func (s *supervision) decided(a *act) *step.Stop {
-	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
-	// comes to no end.
+	// What a person leaves is reviewed again. The person is asked once more about a change made then. After a second change the
+	// action is blocked.
 	for asked := 0; step.NeedsPerson(a.final, asked); asked++ {
 		if asked == step.MaxAsked && !a.sure {
 			return s.refusedBy(a, gateway.ApprovalInvalid)
@@ -176,7 +176,7 @@ func (s *supervision) decided(a *act) *step.Stop {
 	return nil
 }
 
-// askPerson puts the action as it stands to a person and reviews what they leave.
+// askPerson puts the action, as changed so far, to a person and reviews what the person approved.
 func (s *supervision) askPerson(a *act) *step.Stop {
 	asked := s.Run.Now()
 	if a.final.Decision == gateway.Escalate {
@@ -187,7 +187,7 @@ func (s *supervision) askPerson(a *act) *step.Stop {
 	decision, out, reason := step.Consult(s.Run, s.Effect(patterns.PhaseHuman, "waiting for a person"), patterns.Approval{
 		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.Spec.Catalog,
 	}.Because(a.asks), func() patterns.Result { return s.result(nil) })
-	s.ExcludeSince(asked) // also of a run that is taken back meanwhile
+	s.ExcludeSince(asked) // also if the run is cancelled during the wait
 	switch {
 	case step.CutReason(out) != "":
 		return step.Stopped(patterns.PhaseHuman, reason)
@@ -211,14 +211,14 @@ func (s *supervision) askPerson(a *act) *step.Stop {
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
 	}
-	if a.sure = patterns.Suffices(a.final, decision.Assurance, out.At.Sub(asked)+out.Down); !a.sure { // what they left is by a rule that wants more
+	if a.sure = patterns.Suffices(a.final, decision.Assurance, out.At.Sub(asked)+out.Down); !a.sure { // the rule for what they approved requires more
 		a.final.Decision = gateway.Escalate
 	}
 	return nil
 }
 
-// edited is an action as a person left it: a call with other arguments, or the closing answer in other words; false: it is
-// neither.
+// edited returns an action as a person left it: a call with other arguments, or a closing answer with another text. It returns
+// false if the arguments are neither.
 func edited(a gateway.Action, args map[string]any) (gateway.Action, bool) {
 	if !a.Final {
 		return a.With(args), true
@@ -228,14 +228,14 @@ func edited(a gateway.Action, args map[string]any) (gateway.Action, bool) {
 	return a, isText && len(args) == 1
 }
 
-// revised notes the changes that a review made, if they count.
+// revised records the changes that a review made, unless the action is blocked.
 func (s *supervision) revised(from gateway.Action, r gateway.Ruling) {
 	if r.Decision != gateway.Block {
 		s.NewJudged = append(s.NewJudged, step.Revisions(patterns.PhaseReview, from, r)...)
 	}
 }
 
-// question is what a person is asked about an action.
+// question returns what a person is asked about an action.
 func (s *supervision) question(a gateway.Action) gateway.Question {
 	if a.Final {
 		return s.Gate.Question(gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}})
@@ -251,7 +251,7 @@ func (s *supervision) caseOf(a gateway.Action) gateway.Case {
 	return gateway.Case{Tool: a.Name, Args: a.Args, Weigh: weigh}
 }
 
-// again has an action reviewed anew that was not made because what it was let through by does not hold any more.
+// again reviews an action again that was not made because its ruling no longer holds.
 func (s *supervision) again(a *act) *step.Stop {
 	if a.human != nil {
 		a.final = s.Gate.ReviewApproved(s.caseOf(a.executed), a.approval)
@@ -261,7 +261,7 @@ func (s *supervision) again(a *act) *step.Stop {
 	s.revised(a.executed, a.final)
 	if len(a.final.Revisions) > 0 && a.final.Decision != gateway.Block {
 		a.executed = a.executed.With(a.final.Args)
-		if a.human != nil { // it is not what they approved
+		if a.human != nil { // a person did not approve these arguments
 			a.final.Decision = gateway.Escalate
 		} else {
 			a.from = "supervisor_revised"
@@ -273,7 +273,7 @@ func (s *supervision) again(a *act) *step.Stop {
 	return s.decided(a)
 }
 
-// execute admits the action as it was ruled and calls the tool.
+// execute admits the action by its ruling and calls the tool.
 func (s *supervision) execute(a *act) *step.Stop {
 	row := s.row(a)
 	row.ArgsHash = ijson.ArgsHash(a.executed.Args)
@@ -323,9 +323,9 @@ func (s *supervision) execute(a *act) *step.Stop {
 	return nil
 }
 
-// closing judges the closing answer as the policy and people left it: it must still be what the pattern declares.
+// closing judges the closing answer as the policy and people left it. It must still fit what the pattern declares.
 func (s *supervision) closing(a *act) (step.Reply, *step.Stop) {
-	if s.Spec.Answer == nil { // as it is, also with white space around it
+	if s.Spec.Answer == nil { // unchanged, even with white space around it
 		return step.Reply{Text: a.executed.Answer}, nil
 	}
 	r, refusal := s.ReadAnswer(a.executed.Answer)
@@ -337,7 +337,7 @@ func (s *supervision) closing(a *act) (step.Reply, *step.Stop) {
 	return step.Reply{}, s.shownAsProposed(a, row, s.RefusedAnswer(patterns.PhaseWorker, refusal, a.executed.Answer))
 }
 
-// finish enters the closing answer.
+// finish adds the closing answer to trace and history.
 func (s *supervision) finish(a *act) {
 	row := s.row(a)
 	row.OK = true
@@ -354,14 +354,14 @@ func (s *supervision) remember(a *act, observation any) {
 	s.History = append(s.History, done)
 }
 
-// argsAt is where the present action has its arguments in the intent.
+// argsAt returns the place of the present action's arguments in the intent.
 func (s *supervision) argsAt() ijson.Pointer {
 	return s.IntentAt().Member("args")
 }
 
 func (s *supervision) result(stop *step.Stop) patterns.Result { return s.End(stop) }
 
-// bounds notes the limits of this kind.
+// bounds adds the limits of this kind.
 func (s *supervision) bounds(spent map[string]patterns.Spent) {
 	spent["max_steps"] = patterns.Spent{Limit: float64(s.Spec.Budget.MaxSteps), Used: float64(s.step)}
 }

@@ -7,7 +7,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// row is the action's trace row.
+// row returns the action's trace row.
 func (s *supervision) row(a *act) patterns.ActionRow {
 	row := patterns.ActionRow{Step: s.step, Tool: a.executed.Tool(), Decision: a.reviewed().Decision, ExecutedFrom: a.from}
 	if a.human != nil {
@@ -16,7 +16,7 @@ func (s *supervision) row(a *act) patterns.ActionRow {
 	return row
 }
 
-// blocked ends the run at an action that the policy does not allow; it is shown as proposed.
+// blocked ends the run at an action that the policy does not allow. The result shows the action as proposed.
 func (s *supervision) blocked(a *act) *step.Stop {
 	s.NewJudged = append(s.NewJudged, step.NewJudged(patterns.PhaseReview, a.proposed.Tool(), a.proposed.Row(), gateway.Block.String(), a.final.Reason).
 		Ruled(a.final.Because()).Passed(a.final.Passes()).Lacking(a.final.Need, nil))
@@ -31,14 +31,14 @@ func (s *supervision) blocked(a *act) *step.Stop {
 	return s.shownAsProposed(a, row, &step.Stop{Phase: patterns.PhaseReview, Reason: reason, With: func(r *patterns.Result) { r.Need, r.Blocked = a.final.Need, blocked }})
 }
 
-// reused ends the run at a call whose business key was used by another one; nothing of it was sent.
+// reused ends the run at a call whose business key was used by another call. Nothing of it was sent.
 func (s *supervision) reused(a *act) *step.Stop {
 	a.final = gateway.Ruling{Reason: patterns.ReasonOnceReused}
 	return s.blocked(a)
 }
 
-// refusedBy ends the run at an action that the person did not want, or did not decide about in a way that counts; it is
-// shown as proposed.
+// refusedBy ends the run at an action that a person rejected, or did not decide about in a way that counts. The result shows the
+// action as proposed.
 func (s *supervision) refusedBy(a *act, reason string) *step.Stop {
 	row := s.row(a)
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Escalate.String(), "original", reason
@@ -57,8 +57,8 @@ func (s *supervision) shownAsProposed(a *act, row patterns.ActionRow, stop *step
 	return stop.Showing(func(r *patterns.Result) { r.Action, r.Human = a.proposed.Row(), a.human })
 }
 
-// reviewed is the supervisor's decision as rows show it: block, else escalate if a person was asked, else revise
-// if anything changed, else approve; revised_action is the action before the person's edit.
+// reviewed returns the supervisor's decision as rows show it, by the first review. Its revised_action is the action before any
+// edit by a person.
 func (a *act) reviewed() patterns.Reviewed {
 	decision, reason := a.ruling.Recorded()
 	r := patterns.Reviewed{Decision: decision.String(), Reason: reason, Revisions: a.ruling.Revisions}

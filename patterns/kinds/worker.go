@@ -5,7 +5,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// payload is what the supervised worker is shown (spec/patterns.md section 5).
+// payload returns what the supervised worker is shown (spec/patterns.md section 5).
 func (s *supervision) payload() map[string]any {
 	used, decisions := []any{}, []any{}
 	var last any
@@ -28,7 +28,7 @@ func (s *supervision) payload() map[string]any {
 	}
 }
 
-// recent summarises the last n steps without what they returned.
+// recent summarises the last n steps, without their results.
 func (s *supervision) recent(n int) []any {
 	rows := []any{}
 	for _, d := range s.done[max(0, len(s.done)-n):] {
@@ -40,7 +40,7 @@ func (s *supervision) recent(n int) []any {
 	return rows
 }
 
-// payloadOfAction is the history row with the seed's members and no others.
+// payloadOfAction returns the part of a history row that the worker is shown.
 func payloadOfAction(d patterns.ActionDone) map[string]any {
 	row := map[string]any{
 		"step": float64(d.Step), "action": d.Action, "supervisor": payloadOfReview(d.Supervisor),

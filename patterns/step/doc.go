@@ -1,4 +1,4 @@
-// Package step holds what all patterns do at each step of a run: get an intent, pass the gate, call a tool, find out what
+// Package step holds what all patterns do at each step of a run. They get an intent, pass the gate, call a tool, find out what
 // happened, and ask a person if a rule requires one. Packages kinds and planexecute build on it.
 //
 //	Log.ReadIntent ──► intent ──► Log.Call ──► gate ──► permit ──► Log.Perform ──► outcome ──► ledger

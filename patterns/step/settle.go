@@ -51,9 +51,11 @@ type doubt struct {
 	soFar  func() patterns.Result
 }
 
-// FindOut settles a call in doubt, and looks up a call that the run's end cut. known is what is known of the call. out is the
-// outcome by which the run continues or ends. The two differ if the run's end cut the call. For other calls both are the call's
-// own outcome. since is when the call began, if it was interrupted: that time does not count.
+// FindOut settles a call in doubt, and looks up a call that the run's end cut. The result known is what is known of the call.
+// The result out is the outcome by which the run continues or ends. The two differ only if the run's end cut the call. A call
+// that needs neither keeps its outcome.
+//
+// The time from since on does not count if the call was interrupted.
 func (l *Log) FindOut(c MadeCall, e patterns.Effect, since time.Time) (known, out patterns.Outcome) {
 	p, out := c.Permit, c.Out
 	switch {
