@@ -14,8 +14,7 @@ import (
 // Each call is judged as if those before it had been made, with unknown results.
 //
 // DryRun uses run only to ask a model, to take the caller's proposals and to judge calls. It calls no tool and asks no person.
-// Its error says that
-// the pattern's kind has no dry run.
+// Its error says that the pattern's kind has no dry run.
 func DryRun(run patterns.Run, spec patterns.Spec, task patterns.Task) (patterns.Rehearsal, error) {
 	rehearse, ok := map[gateway.Kind]func(patterns.Run, patterns.Spec, patterns.Task) (patterns.Result, []patterns.RehearsedRow){
 		gateway.TaskDecomposition: rehearseSteps, gateway.Orchestrator: rehearseTasks, gateway.Routing: rehearseRoute,

@@ -87,9 +87,9 @@ func (r *routing) read(intent document.Intent) (gateway.Route, *step.Stop) {
 	return route, nil
 }
 
-// takesTicket reports whether a target has an argument ticket, which then holds the run's goal. In a built-in pattern
-// it also returns true for a target that the catalog lacks, so that the call reports the missing tool. In a declared pattern only the demo's tools take tickets:
-// the others get their goal from [step.Log.GoalArgs].
+// takesTicket reports whether a target has an argument ticket, which then holds the run's goal. In a built-in pattern it also
+// returns true for a target that the catalog lacks, so that the call reports the missing tool. In a declared pattern only the
+// demo's tools take tickets. The others get their goal from [step.Log.GoalArgs].
 func (r *routing) takesTicket(target string) bool {
 	tool, ok := r.Spec.Catalog.Tool(target)
 	if !ok || r.Spec.Declared && !tool.Demo {

@@ -7,7 +7,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// close stores how far the plan came and makes the result.
+// close stores how far the plan came and returns the result.
 func (x *execution) close(s *step.Stop, text string) patterns.Result {
 	last := &patterns.PlanRun{RunID: x.Run.ID(), Status: "ok", StopReason: patterns.Success}
 	if s != nil {
@@ -32,12 +32,12 @@ func (x *execution) close(s *step.Stop, text string) patterns.Result {
 	return r
 }
 
-// traced enters this run's rows into the plan's trace.
+// traced adds this run's rows to the plan's trace.
 func (x *execution) traced() {
 	x.plan.Trace = append(x.before[:len(x.before):len(x.before)], x.sortedRows()...)
 }
 
-// account is the result of a run that executed.
+// account returns the result of a run that executed a plan.
 func (x *execution) account(s *step.Stop) patterns.Result {
 	x.made.Results = x.plan.Results()
 	x.Trace, x.History = []any{}, x.completedHere()
@@ -50,12 +50,12 @@ func (x *execution) account(s *step.Stop) patterns.Result {
 	return x.result(s)
 }
 
-// openIDs are the subtasks that a replan would remove.
+// openIDs returns the ids of the subtasks that a replan would remove.
 func openIDs(p patterns.StoredPlan) []string {
 	return p.IDs(patterns.SubtaskPending, patterns.SubtaskFailed, patterns.SubtaskSkipped, patterns.SubtaskInDoubt)
 }
 
-// completedHere are the history rows, in plan order.
+// completedHere returns the history rows: the subtasks that this run completed, in plan order.
 func (x *execution) completedHere() []any {
 	rows := []any{}
 	for _, s := range x.plan.Subtasks {
@@ -66,14 +66,14 @@ func (x *execution) completedHere() []any {
 	return rows
 }
 
-// sortedRows are the trace rows by revision, order of execution and attempt.
+// sortedRows returns the trace rows, sorted by revision, order of execution and attempt.
 func (x *execution) sortedRows() []patterns.AttemptRow {
 	rows := slices.Clone(x.rows)
 	slices.SortStableFunc(rows, func(a, b rankedRow) int {
 		if a.Revision != b.Revision {
 			return a.Revision - b.Revision
 		}
-		return a.rank - b.rank // its attempts stand in order
+		return a.rank - b.rank // its attempts are in order already
 	})
 	list := make([]patterns.AttemptRow, len(rows))
 	for i, r := range rows {
@@ -82,7 +82,8 @@ func (x *execution) sortedRows() []patterns.AttemptRow {
 	return list
 }
 
-// standing is the run as it stands, for who looks at it meanwhile. One that has lost its plan has nothing to show of it.
+// standing returns the run's result so far, to show while the run works or waits. A run that has lost its plan has nothing to
+// show.
 func (x *execution) standing() patterns.Result {
 	if x.plan == nil {
 		return patterns.Result{}

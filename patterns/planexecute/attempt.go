@@ -14,7 +14,7 @@ import (
 
 const (
 	maxModelResult = 64 << 10 // bytes of a model's result that are kept
-	maxPause       = 30.0     // seconds before a retry, less what lengthens it
+	maxPause       = 30.0     // seconds before a retry, without the random part
 )
 
 // attempt tries a subtask once, in its branch.
@@ -38,7 +38,7 @@ func (x *execution) attempt(branch patterns.Run, i int) {
 	}
 }
 
-// resultOf is the result of a completed subtask.
+// resultOf returns the result of a completed subtask. It returns false for any other id.
 func (p *planLog) resultOf(id string) (any, bool) {
 	i, there := p.places[id]
 	if !there || p.plan.Subtasks[i].Status != patterns.SubtaskCompleted {
@@ -47,7 +47,7 @@ func (p *planLog) resultOf(id string) (any, bool) {
 	return p.plan.Subtasks[i].Result, true
 }
 
-// inputs are what a subtask is given of those before it.
+// inputs returns the results of completed subtasks that a subtask works with, by their ids.
 func (x *execution) inputs(i int, show func(patterns.PlannedSubtask) any) map[string]any {
 	v := map[string]any{}
 	for _, before := range x.graph.Inputs(i) {
@@ -58,7 +58,7 @@ func (x *execution) inputs(i int, show func(patterns.PlannedSubtask) any) map[st
 	return v
 }
 
-// workQuestion is the question for a subtask's result.
+// workQuestion returns the question for a subtask's result.
 func (x *execution) workQuestion(i int, args map[string]any) patterns.Question {
 	todo := x.plan.Subtasks[i]
 	subtask := map[string]any{"id": todo.ID, "description": todo.Description}
@@ -107,7 +107,7 @@ func (x *execution) ask(branch patterns.Run, i int, row patterns.AttemptRow, arg
 	}
 }
 
-// doing words an attempt for progress.
+// doing describes an attempt in words, for progress.
 func (x *execution) doing(row patterns.AttemptRow) string {
 	if row.Attempt > 1 {
 		return fmt.Sprintf("%s, %s, attempt %d", row.SubtaskID, row.Tool, row.Attempt)
@@ -115,14 +115,16 @@ func (x *execution) doing(row patterns.AttemptRow) string {
 	return fmt.Sprintf("%s, %s", row.SubtaskID, row.Tool)
 }
 
-// renewal is a call that is judged anew, as what it was let through by did not hold any more. The zero renewal is none.
+// renewal says which judgment of a call no longer held, so that the call is judged again. The zero renewal means that the call
+// is judged for the first time.
 type renewal struct {
-	n   int // how often
+	n int // how often it was judged again
+	// was is the permit that no longer held, and by what a person decided about it.
 	was gateway.Permit
 	by  *patterns.HumanApproval
 }
 
-// callTool makes a subtask's call, if the gate and, where the policy asks for one, a person let it through.
+// callTool makes a subtask's call if the gate allows it. A person must allow it too, if the policy requires one.
 func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow, args map[string]any, of renewal) {
 	call := gateway.Proposal{
 		Tool: row.Tool, Args: args, At: ijson.Pointer("/plan/subtasks").Index(i).Member("args"), Attempt: row.Attempt, Again: row.Attempt > 1,
@@ -137,7 +139,7 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 	if stop != nil && step.EndsRun(stop.Reason) {
 		x.cutBy(stop.Reason)
 	}
-	if x.cut != "" { // also where the run came to its end while a person was asked
+	if x.cut != "" { // also if the run ended while a person was asked
 		x.leave(i)
 		x.attempts[i]--
 		return
@@ -196,8 +198,8 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 	x.settled(i, row, permit, out, out)
 }
 
-// sameAct is the outcome of a further attempt under the name of the first: it is one act. What only reads has a name each
-// time.
+// sameAct returns the outcome of a further attempt under the key of the first, because both are one act. Calls that only read
+// keep their own keys.
 func (x *execution) sameAct(i int, p gateway.Permit, out patterns.Outcome) patterns.Outcome {
 	switch first := x.first[i]; {
 	case p.Effect() == catalog.Read, out.State == patterns.Canceled:
@@ -209,7 +211,7 @@ func (x *execution) sameAct(i int, p gateway.Permit, out patterns.Outcome) patte
 	return out
 }
 
-// sent are the arguments of a subtask's newest call; false where nothing could have been sent.
+// sent returns the arguments of a subtask's newest call. It returns false if no call could have been sent.
 func (p *planLog) sent(i int) (map[string]any, bool) {
 	s := p.plan.Subtasks[i]
 	if s.Sent != nil {
@@ -219,7 +221,7 @@ func (p *planLog) sent(i int) (map[string]any, bool) {
 	return args, bad == ""
 }
 
-// admit has a call judged.
+// admit judges a call, and asks a person about it if one is required. The stop says why the call must not be made.
 func (x *execution) admit(branch patterns.Run, i int, call gateway.Proposal, of renewal) (gateway.Permit, *patterns.HumanApproval, *step.Stop) {
 	permit, refusal := gateway.Permit{}, step.Stuck()
 	switch {
@@ -254,8 +256,8 @@ func (x *execution) admit(branch patterns.Run, i int, call gateway.Proposal, of 
 	return permit, c.Human, nil
 }
 
-// settled takes the outcome of a call of which nothing more can be found out; known is what there is to know of one that the
-// run's end cut.
+// settled handles the outcome of a call of which no more can be found out. known is what is known of a call that the run's end
+// cut. For other calls it equals out.
 func (x *execution) settled(i int, row patterns.AttemptRow, p gateway.Permit, known, out patterns.Outcome) {
 	x.Note(p, known)
 	x.unknown[i] = step.DoubtOf(p, out)
@@ -286,7 +288,7 @@ func (x *execution) settled(i int, row patterns.AttemptRow, p gateway.Permit, kn
 	case out.Reason == patterns.ReasonTimeout:
 		x.failed(i, row, "subtask_timeout")
 	case out.State != patterns.OK:
-		reason := out.Reason // of an approval, say
+		reason := out.Reason // for example, of an approval
 		if out.State != patterns.Canceled || reason == patterns.ReasonOnceReused {
 			reason = step.CallReason(gateway.ExecutorFamily, p, out)
 		}
@@ -296,7 +298,7 @@ func (x *execution) settled(i int, row patterns.AttemptRow, p gateway.Permit, kn
 	}
 }
 
-// observed takes a call's observation.
+// observed handles a call's observation.
 func (x *execution) observed(i int, row patterns.AttemptRow, out patterns.Outcome) {
 	text, reason := faultOf(row.Tool, out)
 	if reason != "" {
@@ -309,7 +311,8 @@ func (x *execution) observed(i int, row patterns.AttemptRow, out patterns.Outcom
 	x.complete(i, "tool", out.Output, out.Bytes)
 }
 
-// faultOf is why an observation does not complete a subtask, with the observation's own words; "" it does.
+// faultOf returns why an observation does not complete a subtask, with the observation's own error text. The reason is "" if it
+// does.
 func faultOf(tool string, out patterns.Outcome) (text, reason string) {
 	v, isObject := out.Output.(map[string]any)
 	if !isObject {
@@ -322,10 +325,10 @@ func faultOf(tool string, out patterns.Outcome) (text, reason string) {
 	return "", ""
 }
 
-// interrupt leaves a subtask that the run's own end cut short.
+// interrupt handles a subtask that the run's end cut short.
 func (x *execution) interrupt(i int, row patterns.AttemptRow, out patterns.Outcome, cut string) {
 	x.cutBy(cut)
-	if out.State == patterns.Canceled { // it was not begun
+	if out.State == patterns.Canceled { // it did not begin
 		x.attempts[i]--
 		if row.Tool != planning.ModelExecutor {
 			x.tools--
@@ -344,13 +347,13 @@ func (x *execution) repeatable(tool string) bool {
 	return !there || t.Repeatable()
 }
 
-// doubt leaves a subtask of which nobody knows whether it acted.
+// doubt marks a subtask that may have acted, with an unknown outcome.
 func (x *execution) doubt(i int, why string) {
 	s := &x.plan.Subtasks[i]
 	s.Status, s.StopReason, s.Attempts = patterns.SubtaskInDoubt, why, x.attempts[i]
 }
 
-// failed takes a failed attempt: another follows, or what the call wants then.
+// failed handles a failed attempt. Another attempt follows, or the subtask ends as the call's failure strategy says.
 func (x *execution) failed(i int, row patterns.AttemptRow, reason string) {
 	if x.call.OnFailure == patterns.RetryOnFailure && transient(reason) && x.attempts[i] <= x.call.MaxRetries {
 		x.restBefore(i, row, reason, x.pauseBefore(x.plan.Subtasks[i].ID, x.attempts[i]))
@@ -359,7 +362,7 @@ func (x *execution) failed(i int, row patterns.AttemptRow, reason string) {
 	x.lost(i, row, reason)
 }
 
-// add enters an attempt into the trace.
+// add adds an attempt to the trace.
 func (x *execution) add(i int, row patterns.AttemptRow) {
 	x.rows = append(x.rows, rankedRow{row, x.rank[i]})
 }

@@ -13,7 +13,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// await waits for the caller's work. The run rests meanwhile; what comes is judged as a whole.
+// await waits for the caller's work and judges what arrives as a whole.
 func (x *execution) await() *step.Stop {
 	if stop := x.keep(); stop != nil {
 		return stop
@@ -40,7 +40,7 @@ func (x *execution) await() *step.Stop {
 	return nil
 }
 
-// keep stores how far the plan came before the run waits: another call may plan anew meanwhile, what was completed stays.
+// keep stores how far the plan came before the run waits. If another call replans during the wait, the completed subtasks stay.
 func (x *execution) keep() *step.Stop {
 	if x.turns > 0 && len(x.rows) == x.kept {
 		return nil
@@ -55,15 +55,15 @@ func (x *execution) keep() *step.Stop {
 	return stop
 }
 
-// How much the arguments of a subtask may hold that are shown to who works on it, see [ijson.Weight]: a few references can
-// make them a thousand times as long as the plan.
+// These limits bound the arguments of a subtask that its worker is shown, see [ijson.Weight]. A few references can make
+// arguments a thousand times as long as the plan.
 const (
-	maxWorkArgs  = 1 << 20  // of all that the caller is to do, together
+	maxWorkArgs  = 1 << 20  // of all subtasks that wait for the caller, together
 	maxModelArgs = 64 << 10 // of one question to the model
-	minArgs      = 2 << 10  // are shown in any case
+	minArgs      = 2 << 10  // shown in any case
 )
 
-// boundedArgs are arguments, or their marked beginning where they hold too much.
+// boundedArgs returns arguments, or a marked beginning of them if they hold too much.
 func boundedArgs(args map[string]any, limit int) map[string]any {
 	if ijson.Weight(args) <= limit {
 		return args
@@ -73,7 +73,7 @@ func boundedArgs(args map[string]any, limit int) map[string]any {
 	return cut
 }
 
-// callersWork is what the run waits for.
+// callersWork describes the work that the run waits for.
 func (x *execution) callersWork() patterns.Waiting {
 	w := patterns.Waiting{Phase: patterns.PhaseExecute, Argument: "results", Turn: x.turns + 1, SoFar: x.standing()}
 	left := maxWorkArgs
@@ -91,7 +91,7 @@ func (x *execution) callersWork() patterns.Waiting {
 	return w
 }
 
-// unresolved fails the caller's subtasks that are ready and refer to what is not there; true: there was one.
+// unresolved fails the caller's ready subtasks that refer to missing values. It reports whether there was one.
 func (x *execution) unresolved() bool {
 	some := false
 	for _, i := range x.forCaller() {
@@ -105,7 +105,7 @@ func (x *execution) unresolved() bool {
 	return some
 }
 
-// enter takes over the caller's results, which were judged.
+// enter stores results of the caller that were judged before.
 func (x *execution) enter(results map[string]any) {
 	for _, i := range x.order {
 		s := x.plan.Subtasks[i]
@@ -126,7 +126,7 @@ func (x *execution) enter(results map[string]any) {
 	}
 }
 
-// judgeResults judges a caller's results as a whole by the plan as it stands. Nil: all are taken.
+// judgeResults judges a caller's results as a whole by the plan's present state. It returns nil if all of them fit.
 func judgeResults(results map[string]any, p patterns.StoredPlan, g *planning.Graph) []document.Problem {
 	const argument = "results"
 	var list []document.Problem
@@ -138,7 +138,7 @@ func judgeResults(results map[string]any, p patterns.StoredPlan, g *planning.Gra
 		i, there := p.At(id)
 		if !there {
 			wrong(at, "not_found", id, "the id of a subtask that is waited for")
-			if !slices.Contains(p.UsedIDs(), id) { // one that was removed is no slip
+			if !slices.Contains(p.UsedIDs(), id) { // a removed subtask is not a typing error
 				list[len(list)-1].DidYouMean = gateway.Near(id, callersReady(p, g))
 			}
 			continue
@@ -162,7 +162,7 @@ func judgeResults(results map[string]any, p patterns.StoredPlan, g *planning.Gra
 	return document.CapProblems(list)
 }
 
-// callersReady are the caller's subtasks for which a result would be taken.
+// callersReady returns the ids of the caller's subtasks that can take a result.
 func callersReady(p patterns.StoredPlan, g *planning.Graph) []string {
 	var ids []string
 	for i, s := range p.Subtasks {
@@ -174,9 +174,9 @@ func callersReady(p patterns.StoredPlan, g *planning.Graph) []string {
 	return ids
 }
 
-// JudgePlanCall judges a call by the stored plan that it names: what of it does not fit (spec/planning-reference.md section
-// 15, "invalid_request (against the plan ...)"). Reasons are without invalid_request:. Nil: it fits, as far as an
-// argument goes.
+// JudgePlanCall judges a call of a planning tool by the stored plan that it names (spec/planning-reference.md section 15,
+// "invalid_request (against the plan ...)"). It returns the arguments that do not fit, with reasons without the prefix
+// invalid_request:. Nil means that all arguments fit.
 func JudgePlanCall(spec patterns.Spec, task patterns.Task, state patterns.PlanState) []document.Problem {
 	switch task.Plan.Verb {
 	case patterns.DecomposeVerb:
@@ -203,7 +203,7 @@ func judgeRound(task patterns.Task, p patterns.StoredPlan) []document.Problem {
 	if task.Goal != p.Goal {
 		wrong("goal", task.Goal, "the plan's own goal")
 	}
-	for _, name := range slices.Sorted(maps.Keys(task.Inputs)) { // what is left out is the plan's
+	for _, name := range slices.Sorted(maps.Keys(task.Inputs)) { // an omitted value is the plan's
 		if v := task.Inputs[name]; !ijson.Equal(v, p.Input[name]) {
 			wrong(name, v, "what the plan was made with, or nothing")
 		}
@@ -220,7 +220,7 @@ func judgeRound(task patterns.Task, p patterns.StoredPlan) []document.Problem {
 	return list
 }
 
-// judgeReplan judges a call for another plan of what remains.
+// judgeReplan judges a call for another plan of the remaining subtasks.
 func judgeReplan(task patterns.Task, p patterns.StoredPlan) []document.Problem {
 	id := task.Plan.Failed
 	if id == "" {

@@ -9,7 +9,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// decompose makes a plan, or the next round of an iterative one.
+// decompose makes a plan, or the next round of an iterative plan.
 func (p *planLog) decompose() patterns.Result {
 	if p.call.PlanID != "" {
 		return p.nextRound()
@@ -29,7 +29,7 @@ func (p *planLog) decompose() patterns.Result {
 	return p.result(nil)
 }
 
-// refusedPlan is the stop of a plan that was not accepted, with its cycle.
+// refusedPlan returns the stop of a plan that was not accepted, with the cycle in it, if any.
 func (p *planLog) refusedPlan(s *step.Stop) *step.Stop {
 	return s.Showing(func(r *patterns.Result) {
 		if p.plan != nil {
@@ -42,7 +42,7 @@ func (p *planLog) refusedPlan(s *step.Stop) *step.Stop {
 	})
 }
 
-// firstRules judge the document of a new plan.
+// firstRules returns the rules for the document of a new plan.
 func (p *planLog) firstRules(strategy planning.Strategy) planning.Rules {
 	r := p.rules("invalid_plan", strategy)
 	r.Min, r.Max, r.MaxDepth = p.Spec.Budget.MinSubtasks, p.call.MaxSubtasks, p.call.MaxDepth
@@ -56,12 +56,12 @@ func (p *planLog) firstRules(strategy planning.Strategy) planning.Rules {
 // roundSubtasks is how many subtasks a round may add.
 const roundSubtasks = 3
 
-// rules are what all documents are judged by.
+// rules returns the rules that every document must follow.
 func (p *planLog) rules(family string, strategy planning.Strategy) planning.Rules {
 	return planning.Rules{Family: family, Strategy: strategy, Catalog: p.Spec.Catalog, Allowed: p.Spec.Policy, LLM: p.Spec.LLM}
 }
 
-// wanted is the question for a plan.
+// wanted returns the question for a plan.
 func (p *planLog) wanted() patterns.Question {
 	payload := map[string]any{
 		"goal": p.Task.Goal, "strategy": string(p.call.Strategy), "max_subtasks": float64(p.call.MaxSubtasks),
@@ -73,7 +73,7 @@ func (p *planLog) wanted() patterns.Question {
 	return patterns.Question{Ask: patterns.AskSubtasks, Prompt: p.Spec.Prompts.Decide, Payload: payload}
 }
 
-// newPlan is the plan that an accepted document makes.
+// newPlan returns the plan that an accepted document describes.
 func (p *planLog) newPlan(doc planning.Document, limits patterns.PlanCall) patterns.StoredPlan {
 	plan := patterns.StoredPlan{
 		ID: patterns.PlanOf(p.Run.ID()), Goal: p.Task.Goal, Input: p.Task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: patterns.SubtasksOf(doc), Removed: []patterns.RemovedSubtask{}, Trace: []patterns.AttemptRow{},
@@ -114,7 +114,7 @@ func (p *planLog) nextRound() patterns.Result {
 	return p.result(nil)
 }
 
-// roundFits says why no round can be added.
+// roundFits returns why no round can be added, or nil.
 func (p *planLog) roundFits() *step.Stop {
 	if problems := judgeRound(p.Task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
@@ -161,7 +161,7 @@ func (p *planLog) addRound() *step.Stop {
 	return p.commit(patterns.PhasePlan, false)
 }
 
-// completedRows are the completed subtasks as questions show them.
+// completedRows returns the completed subtasks as questions show them.
 func completedRows(p patterns.StoredPlan) []any {
 	rows := []any{}
 	for _, s := range p.Subtasks {
@@ -172,7 +172,7 @@ func completedRows(p patterns.StoredPlan) []any {
 	return rows
 }
 
-// withResults shows the plan with what its subtasks returned, and the final text.
+// withResults adds the plan to a result, with the results of its subtasks and the final text.
 func (p *planLog) withResults(r *patterns.Result) {
 	p.made.Results = p.plan.Results()
 	r.Answer, r.AnswerBytes = p.plan.Answer, p.plan.AnswerBytes

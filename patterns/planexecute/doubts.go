@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// unmade has it found out what became of a subtask's newest call, where the attempt that was to follow is not made.
+// unmade has the run find out what a subtask's newest call did, if the attempt after it is not made.
 func (x *execution) unmade(i int) {
 	if d, open := x.again[i]; open && x.plan.Subtasks[i].Status != patterns.SubtaskPending {
 		delete(x.again, i)
@@ -16,8 +16,8 @@ func (x *execution) unmade(i int) {
 	}
 }
 
-// late has calls looked up whose further attempts the run's time, a kill switch or a budget keeps from being made. Their subtasks
-// stay pending, so that a later run makes the same act again, unless it turns out to be done. Who takes a run back does not wait.
+// late has calls looked up if the run's time, a kill switch or a budget prevents further attempts. Their subtasks stay pending,
+// so a later run makes the same act again unless it was done. A cancelled run does not look up calls.
 func (x *execution) late() {
 	if x.cut == "" && x.spent == "" || x.cut == "cancelled" {
 		return
@@ -32,7 +32,7 @@ func (x *execution) late() {
 	}
 }
 
-// settleDoubts finds out, in plan order, what became of calls of which nobody knows it.
+// settleDoubts finds out, in plan order, what the calls in doubt did. It reports whether there were any.
 func (x *execution) settleDoubts() bool {
 	if len(x.doubts) == 0 {
 		return false
@@ -59,8 +59,8 @@ func (x *execution) settleDoubts() bool {
 	return true
 }
 
-// foundOut takes what became of a subtask's newest call, where the attempt after it was not made. Why it was not stays the
-// subtask's reason, unless the act was done, nobody knows, or the reason was the doubt itself.
+// foundOut handles what a subtask's newest call did, if the attempt after it was not made. The subtask keeps its stop reason,
+// unless the act was done, its outcome is unknown or the reason was the doubt itself.
 func (x *execution) foundOut(i int, d doubted, known, out patterns.Outcome) {
 	p, s := d.call.Permit, &x.plan.Subtasks[i]
 	x.Note(p, known)
@@ -88,12 +88,12 @@ func (x *execution) foundOut(i int, d doubted, known, out patterns.Outcome) {
 		x.unfault(i)
 		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { return x.order[rank] == i }) // the attempt that was due
 		x.complete(i, "tool", out.Output, out.Bytes)
-	case s.StopReason == "in_doubt:"+p.As(): // it is not
+	case s.StopReason == "in_doubt:"+p.As(): // it is no longer in doubt
 		s.StopReason = reason
 	}
 }
 
-// unfault takes it back that a subtask failed.
+// unfault removes the mark that a subtask failed.
 func (x *execution) unfault(i int) {
 	if x.faulty[i] {
 		x.faulty[i] = false

@@ -12,17 +12,17 @@ import (
 	"patterngate/patterns/step"
 )
 
-// Before anything of a plan runs, and again after each replan, the configuration may want a person to approve it whole (design
-// section 8). Its steps then spend their shares of that approval; what the policy asks a person about is not asked again where
-// they were shown it:
+// The configuration may require that a person approves a plan as a whole before anything of it runs, and again after each replan
+// (design section 8). Its steps then spend their shares of that approval. If the policy requires a person for a call that the
+// approved plan showed, the person is not asked again:
 //
 //	approved: envelope ──▶ a person ──no, silence──▶ the run stops, nothing ran
 //	                          │ yes
 //	admit: judged as any call ─┬─ approved ──────────────────────────────▶ the call, which spends its share
-//	                           ├─ a person is wanted, and was shown all of it ─▶ the same
-//	                           └─ a person is wanted ──▶ asked about this call, as in every pattern
+//	                           ├─ a person is required, and was shown all of it ─▶ the same
+//	                           └─ a person is required ──▶ asked about this call, as in every pattern
 
-// envelopeRule is the rule by which a person is asked about a plan: the configuration's key.
+// envelopeRule is the rule by which a person is asked about a plan. It is the name of the configuration key.
 const envelopeRule = "require_approval"
 
 // envelope is a plan that a person approved as a whole.
@@ -31,7 +31,7 @@ type envelope struct {
 	human *patterns.HumanApproval
 }
 
-// approved asks a person about the whole plan where the configuration wants that.
+// approved asks a person about the whole plan if the configuration requires that. It returns nil if the plan may run.
 func (x *execution) approved() *step.Stop {
 	x.shares = nil
 	e := x.enveloped()
@@ -43,7 +43,7 @@ func (x *execution) approved() *step.Stop {
 		return x.tooLong(n)
 	}
 	question := x.Gate.Question(gateway.Proposal{Tool: x.Spec.Name, Args: args})
-	question.Schema = "" // it is about no tool of the catalog
+	question.Schema = "" // the question is not about a tool of the catalog
 	since := x.Run.Now()
 	d, out, reason := step.Consult(x.Run, x.Effect(patterns.PhaseExecute, "waiting for a person"), patterns.Approval{
 		Action: gateway.Action{Name: x.Spec.Name, Args: args}, Question: question, Rule: envelopeRule, Approver: x.Spec.Approver,
@@ -57,7 +57,7 @@ func (x *execution) approved() *step.Stop {
 		d.Args = nil
 	}
 	human := patterns.NewHumanApproval(d, nil, out.At)
-	if !d.Approved || d.Args != nil { // a plan is not edited: it is replanned, and asked about again
+	if !d.Approved || d.Args != nil { // a plan is not edited: it is replanned, and the person is asked again
 		human.Approved = false
 		return step.Stopped(patterns.PhaseExecute, step.HumanRejected).Showing(func(r *patterns.Result) { r.Human = human })
 	}
@@ -67,7 +67,7 @@ func (x *execution) approved() *step.Stop {
 	return nil
 }
 
-// asksAbout reports whether a person is to be asked about what is to run of a plan.
+// asksAbout reports whether a person must be asked about the part of a plan that will run.
 func asksAbout(s patterns.Spec, e planning.Envelope) bool {
 	switch {
 	case len(e.Steps) == 0, s.Envelope == patterns.RequireNone:
@@ -78,7 +78,7 @@ func asksAbout(s patterns.Spec, e planning.Envelope) bool {
 	return true
 }
 
-// enveloped is what of the plan is to run.
+// enveloped returns the part of the plan that will run.
 func (x *execution) enveloped() planning.Envelope {
 	e := planning.Envelope{Plan: x.plan.ID, Revision: x.plan.Revision, Goal: x.plan.Goal}
 	if newest := x.plan.Revisions[len(x.plan.Revisions)-1]; newest.Revision > 1 {
@@ -93,7 +93,7 @@ func (x *execution) enveloped() planning.Envelope {
 	return e
 }
 
-// tooLong is the stop of a plan that nobody could read: nobody is asked, and nothing runs.
+// tooLong returns the stop of a plan that is too long for a person to read. No person is asked, and nothing runs.
 func (x *execution) tooLong(bytes int) *step.Stop {
 	d := patterns.Approver{}.Decide(gateway.Action{})
 	d.Comment = "too_large:plan"
@@ -107,7 +107,7 @@ func (x *execution) tooLong(bytes int) *step.Stop {
 	})
 }
 
-// shared has an admitted call spend the share of its subtask, where a person approved the plan.
+// shared has an admitted call spend the share of its subtask, if a person approved the plan.
 func (x *execution) shared(i int, p gateway.Permit) (gateway.Permit, *patterns.HumanApproval) {
 	if x.shares == nil {
 		return p, nil
@@ -118,8 +118,8 @@ func (x *execution) shared(i int, p gateway.Permit) (gateway.Permit, *patterns.H
 	return x.Gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), x.shares.human
 }
 
-// asks is why a person is to be asked about a call: the policy wants that, or they approved the plan and the call is not what
-// they were shown, because the policy changed it, say. Nil: nobody is.
+// asks returns why a person must be asked about a call, or nil. Either the policy requires a person, or a person approved the
+// plan and the call differs from what it showed. That happens if the policy changed the call, for example.
 func (x *execution) asks(i int, p gateway.Permit, refusal *gateway.Stop) *gateway.Ruling {
 	switch {
 	case refusal != nil:
@@ -130,7 +130,7 @@ func (x *execution) asks(i int, p gateway.Permit, refusal *gateway.Stop) *gatewa
 	return &gateway.Ruling{Decision: gateway.Escalate, Reason: envelopeRule, Args: p.Proposed()}
 }
 
-// covered admits a call about which the policy asks a person who was shown it with the plan; false: they were not.
+// covered admits a call for which the policy requires a person, if the person saw it with the plan. It returns false otherwise.
 func (x *execution) covered(i int, call gateway.Proposal, asks *gateway.Ruling) (gateway.Permit, *patterns.HumanApproval, bool) {
 	if x.shares == nil || len(asks.Revisions) > 0 {
 		return gateway.Permit{}, nil, false

@@ -12,10 +12,10 @@ import (
 	"patterngate/patterns/step"
 )
 
-// execution carries a plan out: subtasks run as soon as what they wait for is completed and a slot is free, in the order
-// of their levels, then of their places.
+// execution executes a plan. A subtask starts when all subtasks that it waits for are completed and a slot is free. Subtasks
+// start in the order of their levels, then of their places.
 //
-//	         ┌────────────── next: retries that are due, then the first ready one ◀─────────┐
+//	         ┌────────────── next: retries that are due, then the first ready one ◀──────────┐
 //	         ▼                                                                               │ a body ended
 //	Flow: attempt ──▶ completed | retry after a pause | failed | skipped | in doubt ─────────┘
 //	         │ nothing runs, nothing can start
@@ -25,22 +25,22 @@ type execution struct {
 	*planLog
 	*schedule
 	done      map[string]bool       // completed by this run
-	rows      []rankedRow           // of the trace
-	cut       string                // the run's own end came: max_seconds or cancelled
-	spent     string                // a budget that is used up, when there was work for it
-	began     int                   // subtasks, without the caller's
-	underWay  step.Estimate         // what they were estimated at
-	over      *step.Stop            // of a question for which no budget is left
-	asking    int                   // requests that questions under way may cost
-	undecided int                   // calls that a person is asked about
-	turns     int                   // of the caller that have passed
+	rows      []rankedRow           // rows of the trace
+	cut       string                // the stop reason if the run ended: max_seconds, cancelled or kill_switch
+	spent     string                // a budget that was used up while there was work for it
+	began     int                   // subtasks that began, without the caller's
+	underWay  step.Estimate         // the estimate of the questions that are being asked
+	over      *step.Stop            // the stop of a question for which no budget is left
+	asking    int                   // requests that the questions being asked may cost
+	undecided int                   // calls that are being judged, or that a person is asked about
+	turns     int                   // the caller's turns that have passed
 	before    []patterns.AttemptRow // the plan's trace without this run's rows
 	kept      int                   // rows that were stored before the run waited
-	refused   []document.Problem    // of the caller's newest results, where they did not fit
-	shares    *envelope             // what a person approved as a whole; nil: nobody was asked
+	refused   []document.Problem    // what was wrong with the caller's newest results
+	shares    *envelope             // what a person approved as a whole; nil if no person was asked
 }
 
-// rankedRow is a trace row with its subtask's place in the order of execution.
+// rankedRow is a trace row with the place of its subtask in the order of execution.
 type rankedRow struct {
 	patterns.AttemptRow
 	rank int
@@ -57,7 +57,7 @@ func (x *execution) carryOut() patterns.Result {
 	if stop == nil {
 		stop = x.work()
 	}
-	if x.plan == nil { // it was lost to another
+	if x.plan == nil { // another run took the plan over
 		return x.result(stop)
 	}
 	text := ""
@@ -67,7 +67,7 @@ func (x *execution) carryOut() patterns.Result {
 	return x.close(stop, text)
 }
 
-// open gets the plan and checks all that can be checked before anything of it runs.
+// open gets the plan and makes all checks that are possible before anything of it runs.
 func (x *execution) open() *step.Stop {
 	if stop := x.own(); stop != nil {
 		return stop
@@ -81,7 +81,7 @@ func (x *execution) open() *step.Stop {
 	}
 	for i := range x.plan.Subtasks { // a new run has retries of its own
 		if s := &x.plan.Subtasks[i]; s.Status == patterns.SubtaskFailed {
-			s.Status, s.StopReason = patterns.SubtaskPending, "" // how often it ran in its last run is still true
+			s.Status, s.StopReason = patterns.SubtaskPending, "" // how often it ran in its last run stays true
 		}
 	}
 	x.before = x.plan.Trace
@@ -91,7 +91,7 @@ func (x *execution) open() *step.Stop {
 	return nil
 }
 
-// calls are how many subtasks with a catalog tool are not finished.
+// calls returns how many unfinished subtasks have a catalog tool.
 func (x *execution) calls() int {
 	n := 0
 	for _, s := range x.plan.Subtasks {
@@ -102,7 +102,7 @@ func (x *execution) calls() int {
 	return n
 }
 
-// unopened is what a run came to that carried nothing out. That its tools may not be called is kept with the plan.
+// unopened returns the result of a run that executed nothing. If a tool may not be called, the plan stores that.
 func (x *execution) unopened(s *step.Stop) patterns.Result {
 	if x.held && strings.HasPrefix(s.Reason, string(gateway.ExecutorFamily)) {
 		x.plan.Last = &patterns.PlanRun{RunID: x.Run.ID(), Status: "stopped", StopReason: s.Reason}
@@ -115,8 +115,8 @@ func (x *execution) unopened(s *step.Stop) patterns.Result {
 	return x.result(s)
 }
 
-// own gets the plan that is to be carried out: a stored one, or the caller's, which is stored first, unless the results that
-// come with it do not fit it.
+// own gets the plan to execute: a stored plan, or the caller's plan. A plan of the caller is stored first, unless the results
+// that come with it do not fit.
 func (x *execution) own() *step.Stop {
 	if x.call.PlanID != "" {
 		if stop := x.load(patterns.PhaseExecute, false); stop != nil {
@@ -143,7 +143,7 @@ func (x *execution) own() *step.Stop {
 	return x.create(patterns.PhasePlan, true)
 }
 
-// misfit is the stop of results that do not fit the plan; nil: they do.
+// misfit returns the stop of results that do not fit the plan, or nil if they fit.
 func (x *execution) misfit() *step.Stop {
 	if problems := judgeResults(x.call.Results, *x.plan, x.graph); len(problems) > 0 {
 		return x.unfit(problems)
@@ -151,8 +151,7 @@ func (x *execution) misfit() *step.Stop {
 	return nil
 }
 
-// callable checks every subtask that is not finished against what may be called now: the plan may be older than the
-// configuration.
+// callable checks whether the tools of all unfinished subtasks may be called now. The plan may be older than the configuration.
 func (x *execution) callable() *step.Stop {
 	var problems []document.Problem
 	at := ijson.Pointer("/plan/subtasks")
@@ -173,7 +172,7 @@ func (x *execution) callable() *step.Stop {
 	return step.Stopped(patterns.PhaseExecute, problems[0].Reason).Showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
 }
 
-// barredFrom says why a subtask's tool may not be called as the plan has it; "" it may.
+// barredFrom returns why a subtask's tool may not be called with the plan's arguments, or "" if it may.
 func (x *execution) barredFrom(s patterns.PlannedSubtask) (what string, place ijson.Pointer, want string) {
 	const toolAt = "/tool"
 	if s.Tool == planning.ModelExecutor {
@@ -188,7 +187,7 @@ func (x *execution) barredFrom(s patterns.PlannedSubtask) (what string, place ij
 		return "denied", toolAt, "a tool of the execution allowlist"
 	case !there:
 		return "missing", toolAt, "a tool that the catalog has"
-	case planning.HasReferences(s.Args): // judged with what they refer to
+	case planning.HasReferences(s.Args): // judged later, with the values they refer to
 		return "", "", ""
 	}
 	if wrong := tool.Check(tool.Filled(argsOf(s))); len(wrong) > 0 {
@@ -204,7 +203,7 @@ func argsOf(s patterns.PlannedSubtask) map[string]any {
 	return s.Args
 }
 
-// work goes on until nothing more can be done, and says how the run ends; nil is success.
+// work executes until nothing more can be done, and returns why the run ends. Nil means success.
 func (x *execution) work() *step.Stop {
 	x.enter(x.call.Results)
 	for {
@@ -235,7 +234,7 @@ func (x *execution) work() *step.Stop {
 	}
 }
 
-// stopsHere says why nothing more is begun although there may be work; nil: nothing stands against it.
+// stopsHere returns why nothing more begins, although there may be work. It returns nil if nothing prevents more work.
 func (x *execution) stopsHere() *step.Stop {
 	if x.cut != "" {
 		return step.Stopped(patterns.PhaseExecute, x.cut)
@@ -243,7 +242,7 @@ func (x *execution) stopsHere() *step.Stop {
 	if i, failed := x.firstFailed(); failed {
 		return x.failure(i)
 	}
-	if x.spent != "" && x.mayBegin() { // what it was spent for may turn out to be done
+	if x.spent != "" && x.mayBegin() { // the work that spent it may turn out to be done
 		if x.over != nil && x.over.Reason == x.spent {
 			return x.over
 		}
@@ -252,18 +251,18 @@ func (x *execution) stopsHere() *step.Stop {
 	return nil
 }
 
-// plansAnew reports whether what failed is a reason for another plan, rather than for a stop. A plan in which a subtask is in
-// doubt, of this run or an earlier one, is not replaced by itself: the new one might have the act again, as another act.
+// plansAnew reports whether a failure leads to another plan and not to a stop. A plan with a subtask in doubt, of this run or an
+// earlier one, is not replaced automatically. The new plan might repeat the act as another act.
 func (x *execution) plansAnew() bool {
 	return x.cut == "" && x.faults > 0 && x.wantsReplan() && !x.plan.Has(patterns.SubtaskInDoubt)
 }
 
-// wantsReplan reports whether the call wants another plan where a subtask fails, and there is who makes it.
+// wantsReplan reports whether the call asks for another plan after a failure, and a model is there to make it.
 func (x *execution) wantsReplan() bool {
 	return x.call.OnFailure == patterns.ReplanOnFailure && x.Spec.LLM
 }
 
-// firstFailed is the first subtask in the order of execution that failed or is in doubt in this run.
+// firstFailed returns the first subtask, in order of execution, that failed or is in doubt in this run.
 func (x *execution) firstFailed() (int, bool) {
 	for _, i := range x.order {
 		if x.faulty[i] {
@@ -273,16 +272,16 @@ func (x *execution) firstFailed() (int, bool) {
 	return 0, false
 }
 
-// failure is the stop for a subtask that failed.
+// failure returns the stop for a subtask that failed.
 func (x *execution) failure(i int) *step.Stop {
 	s := x.plan.Subtasks[i]
 	reason := "subtask_failed:"
 	switch {
 	case s.Status == patterns.SubtaskInDoubt:
 		return step.Stopped(patterns.PhaseExecute, "in_doubt:"+s.ID)
-	case x.wantsReplan() && x.plan.Has(patterns.SubtaskInDoubt): // why there is no other plan
+	case x.wantsReplan() && x.plan.Has(patterns.SubtaskInDoubt): // the reason why there is no other plan
 		return step.Stopped(patterns.PhaseExecute, "in_doubt:"+x.plan.FirstOf(x.graph, patterns.SubtaskInDoubt))
-	case x.call.OnFailure == patterns.ReplanOnFailure: // there is no model to plan anew, and that is all it says then
+	case x.call.OnFailure == patterns.ReplanOnFailure: // no model is there to make another plan, so the reason stays subtask_failed
 	case x.attempts[i] > 1:
 		reason = "max_retries:"
 	case s.StopReason == "subtask_timeout":
@@ -292,7 +291,7 @@ func (x *execution) failure(i int) *step.Stop {
 	return step.Stopped(patterns.PhaseExecute, reason+s.ID)
 }
 
-// ended says how a plan ends of which nothing is left to run.
+// ended returns how a plan ends when nothing is left to run.
 func (x *execution) ended() *step.Stop {
 	rows := x.plan.Rows(x.graph, nil)
 	critical := func(status patterns.SubtaskStatus) bool {

@@ -11,10 +11,10 @@ import (
 	"patterngate/patterns/step"
 )
 
-// Plan makes plans of subtasks and carries them out (spec/planning-reference.md section 15): the verb of the task's
-// PlanCall says what. A plan is kept by the engine between runs:
+// Plan makes plans of subtasks, executes them and changes them (spec/planning-reference.md section 15). The verb in task.Plan,
+// which must not be nil, says which of these the run does. The engine keeps a plan between runs:
 //
-//	decompose ──▶ document ──judged whole──▶ create | commit (next round)
+//	decompose ──▶ document ──judged as a whole──▶ create | commit (next round)
 //	execute   ──▶ load and claim ─▶ subtasks, as they become ready ─▶ commit
 //	replan    ──▶ load and claim ─▶ document for what remains ──judged──▶ commit
 func Plan(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Result {
@@ -31,28 +31,29 @@ func Plan(run patterns.Run, spec patterns.Spec, task patterns.Task) patterns.Res
 	return (&execution{planLog: &p}).carryOut()
 }
 
-// planLog is the log of one run of a planning tool.
+// planLog is the state of one run of a planning tool.
 type planLog struct {
 	*step.Log
 	call    patterns.PlanCall
-	plan    *patterns.StoredPlan // nil: there is none, or it may not be shown
+	plan    *patterns.StoredPlan // nil if there is none, or if it must not be shown
 	graph   *planning.Graph
 	places  map[string]int // of its subtasks, by id
-	version int            // of the stored plan that changes stand on
+	version int            // the version of the stored plan that changes are based on
 	held    bool           // the run has claimed it
-	recalls bool           // a write of an earlier run may have happened, and is kept for rules: see Loaded
+	recalls bool           // an earlier run may have made a write, which is kept for rules, see [patterns.Loaded]
 	tools   int            // calls that were made
 	made    patterns.Planned
 }
 
-// step is the effect of a step on a stored plan.
+// step returns the effect of an operation on a stored plan.
 func (p *planLog) step(phase string) patterns.Effect {
 	e := p.Effect(phase, "")
-	e.Deadline = time.Time{} // a plan is given back even when the run's time is over
+	e.Deadline = time.Time{} // a plan is released even when the run's time is over
 	return e
 }
 
-// load reads the plan that the call names and claims it; over also from a run that waits.
+// load reads the plan that the call names, and claims it for this run. With over set it also claims a plan from a run that
+// waits.
 func (p *planLog) load(phase string, over bool) *step.Stop {
 	out := patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{
 		Op: patterns.LoadOp, Plan: p.call.PlanID, Pattern: p.Spec.Plans, Expected: p.call.Expected, Claim: true, Over: over,
@@ -82,7 +83,7 @@ func (p *planLog) load(phase string, over bool) *step.Stop {
 	return nil
 }
 
-// loadReason is the stop reason of a plan that was not loaded.
+// loadReason returns the stop reason of a plan that was not loaded.
 func loadReason(out patterns.Outcome) string {
 	switch out.Reason {
 	case patterns.PlanNotFound, patterns.PlanCorrupt:
@@ -94,12 +95,12 @@ func loadReason(out patterns.Outcome) string {
 	return patterns.PlanCorrupt
 }
 
-// without is a stop for which there is no plan.
+// without returns a stop that shows no plan.
 func (p *planLog) without(s *step.Stop) *step.Stop {
 	return s.Showing(func(r *patterns.Result) { no := false; r.Planned = &patterns.Planned{Resumable: &no} })
 }
 
-// take makes a plan the run's.
+// take makes a plan the plan of this run.
 func (p *planLog) take(plan patterns.StoredPlan) {
 	p.plan = &plan
 	p.Instruct(plan.Input)
@@ -110,7 +111,7 @@ func (p *planLog) take(plan patterns.StoredPlan) {
 	}
 }
 
-// giveBack lets go of the plan without a change.
+// giveBack releases the plan without a change.
 func (p *planLog) giveBack(phase string) {
 	if p.held {
 		patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{Op: patterns.ReleaseOp, Plan: p.call.PlanID, Pattern: p.Spec.Plans})
@@ -118,7 +119,7 @@ func (p *planLog) giveBack(phase string) {
 	}
 }
 
-// create stores a new plan.
+// create stores a new plan. With keep set the run keeps its claim on it.
 func (p *planLog) create(phase string, keep bool) *step.Stop {
 	out := patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{
 		Op: patterns.CreateOp, Plan: p.plan.ID, Pattern: p.Spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision, Keep: keep,
@@ -131,7 +132,7 @@ func (p *planLog) create(phase string, keep bool) *step.Stop {
 	return nil
 }
 
-// commit stores the plan as the run leaves it, unless somebody else has changed it.
+// commit stores the plan as the run leaves it, unless another run has changed it. With keep set the run keeps its claim on it.
 func (p *planLog) commit(phase string, keep bool) *step.Stop {
 	out := patterns.StepPlan(p.Run, p.step(phase), patterns.PlanStep{
 		Op: patterns.CommitOp, Plan: p.plan.ID, Pattern: p.Spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision,
@@ -150,7 +151,7 @@ func (p *planLog) commit(phase string, keep bool) *step.Stop {
 	})
 }
 
-// seen shows the plan as it stands; what a run waits for is still waited for where nothing was changed.
+// seen adds the plan's present state to a result. If the run changed nothing, a waiting execution still waits.
 func (p *planLog) seen(r *patterns.Result) {
 	v := p.plan.ViewOf(p.graph, nil, p.plan.Waits != "")
 	made := p.made
@@ -161,13 +162,13 @@ func (p *planLog) seen(r *patterns.Result) {
 	r.Planned = &made
 }
 
-// resumable says whether a call of plan_execute would find something to do.
+// resumable reports whether a call of plan_execute would find work. onlyText says that only the final text is missing.
 func (p *planLog) resumable(onlyText bool) *bool {
 	yes := onlyText || pendingOrFailed(*p.plan, p.graph)
 	return &yes
 }
 
-// pendingOrFailed reports whether a subtask is pending, and not blocked, or failed.
+// pendingOrFailed reports whether a subtask failed, or is pending and not blocked.
 func pendingOrFailed(p patterns.StoredPlan, g *planning.Graph) bool {
 	for _, row := range p.Rows(g, nil) {
 		if row.Status == patterns.SubtaskPending || row.Status == patterns.SubtaskFailed {
@@ -177,7 +178,7 @@ func pendingOrFailed(p patterns.StoredPlan, g *planning.Graph) bool {
 	return false
 }
 
-// result is what the run came to.
+// result returns the result of the run.
 func (p *planLog) result(s *step.Stop) patterns.Result {
 	r := p.End(s)
 	if p.plan != nil && r.Planned == nil {
@@ -197,13 +198,13 @@ func (p *planLog) result(s *step.Stop) patterns.Result {
 	return r
 }
 
-// unfit is the stop of a call that does not fit the plan which it names.
+// unfit returns the stop of a call that does not fit the plan it names.
 func (p *planLog) unfit(problems []document.Problem) *step.Stop {
 	s := step.Stopped(patterns.PhaseRequest, "invalid_request:"+problems[0].Reason)
 	return s.Showing(func(r *patterns.Result) { r.Problems = problems; r.Planned = &patterns.Planned{} })
 }
 
-// document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
+// document gets a plan of subtasks from the caller or a model, and has it judged as a whole.
 func (p *planLog) document(phase string, q patterns.Question, rules func(document.Intent) planning.Rules) (planning.Document, *step.Stop) {
 	q.Tools = p.Log.Tools
 	var doc planning.Document
@@ -223,7 +224,7 @@ func (p *planLog) document(phase string, q patterns.Question, rules func(documen
 	return doc, nil
 }
 
-// source says whose words a document is.
+// source returns the author of a document: checklist, caller, model or rules.
 func (p *planLog) source(doc planning.Document) string {
 	switch {
 	case doc.Checklist:
@@ -236,7 +237,7 @@ func (p *planLog) source(doc planning.Document) string {
 	return "rules"
 }
 
-// bounds notes the limits of this kind.
+// bounds adds the limits of this kind.
 func (p *planLog) bounds(spent map[string]patterns.Spent) {
 	step.AddLimit(spent, "max_tool_calls", p.Spec.Budget.MaxToolCalls, p.tools)
 	if p.plan == nil {
@@ -248,7 +249,7 @@ func (p *planLog) bounds(spent map[string]patterns.Spent) {
 	spent["max_subtasks"] = patterns.Spent{Limit: float64(p.plan.Metadata.MaxSubtasks), Used: float64(len(p.plan.Subtasks))}
 }
 
-// calls are the plan for rules.
+// calls returns the plan's calls, for rules.
 func (p *planLog) calls() []gateway.PlannedCall {
 	if p.plan == nil {
 		return nil

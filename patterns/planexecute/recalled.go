@@ -24,7 +24,7 @@ func (p *planLog) recalled() []patterns.RemovedWrite {
 }
 
 // acted lists the writes that earlier runs of the plan made, or may have made, as rules see them. They count for sums, and a
-// mail about a refund may follow in a later run. Reads are left out: their results may be old.
+// rule may require one of them before a later call. Reads are left out: their results may be old.
 func (x *execution) acted() []gateway.Entry {
 	var list []gateway.Entry
 	for _, w := range x.plan.Writes {

@@ -10,7 +10,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// replan makes another plan for what remains of one: the caller's, or a model's.
+// replan makes another plan for the remaining subtasks. It comes from the caller or from a model.
 func (p *planLog) replan() patterns.Result {
 	if stop := p.load(patterns.PhaseReplan, true); stop != nil {
 		return p.result(stop)
@@ -28,7 +28,7 @@ func (p *planLog) replan() patterns.Result {
 	return p.result(stop)
 }
 
-// replanFits says why there can be no other plan.
+// replanFits returns why there can be no other plan, or nil.
 func (p *planLog) replanFits() *step.Stop {
 	if problems := judgeReplan(p.Task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
@@ -46,8 +46,8 @@ func (p *planLog) mayReplan() *step.Stop {
 	return nil
 }
 
-// rework puts other subtasks in the place of all that are not completed. failed is the subtask to start from; "" the
-// first that failed, else the first that was skipped.
+// rework replaces all subtasks that are not completed. failed is the subtask to start from. If it is "", rework starts from the
+// first failed subtask, or else from the first skipped one.
 func (p *planLog) rework(failed, reason string) *step.Stop {
 	removed := remainingOf(*p.plan)
 	if failed == "" {
@@ -70,12 +70,12 @@ func (p *planLog) rework(failed, reason string) *step.Stop {
 	return nil
 }
 
-// remainingOf are the ids of all that are not completed.
+// remainingOf returns the ids of all subtasks that are not completed.
 func remainingOf(p patterns.StoredPlan) []string {
 	return openIDs(p)
 }
 
-// rewording is the question for another plan.
+// rewording returns the question for another plan.
 func (p *planLog) rewording(failed, reason string) patterns.Question {
 	remaining := []any{}
 	for _, row := range p.plan.Rows(p.graph, nil) {
@@ -93,7 +93,7 @@ func (p *planLog) rewording(failed, reason string) patterns.Question {
 	return patterns.Question{Ask: patterns.AskReplan, Prompt: p.Spec.Prompts.Replan, Payload: payload}
 }
 
-// replanRules judge the document.
+// replanRules returns the rules for the document of a replan.
 func (p *planLog) replanRules(removed []string) planning.Rules {
 	r := p.rules("invalid_replan", p.plan.Strategy)
 	r.Max, r.MaxDepth = p.plan.Metadata.MaxSubtasks, p.plan.Metadata.MaxDepth
@@ -110,7 +110,7 @@ func (p *planLog) replanRules(removed []string) planning.Rules {
 	return r
 }
 
-// reworked is the plan with another document in the place of what is not completed.
+// reworked returns the plan with a document's subtasks in place of those that are not completed.
 func reworked(p patterns.StoredPlan, g *planning.Graph, doc planning.Document, reason string) patterns.StoredPlan {
 	next := p
 	next.Revision++
@@ -141,13 +141,13 @@ func reworked(p patterns.StoredPlan, g *planning.Graph, doc planning.Document, r
 	return next
 }
 
-// unanswered is a changed plan: its final text was written about another.
+// unanswered returns a changed plan without its final text, which was written about the plan before the change.
 func unanswered(p patterns.StoredPlan) patterns.StoredPlan {
 	p.Answered, p.Answer, p.AnswerBytes = false, "", 0
 	return p
 }
 
-// replanFailed gets another plan for what remains, once nothing runs any more, and goes on with it.
+// replanFailed gets another plan for the remaining subtasks when nothing runs any more. The run then continues with it.
 func (x *execution) replanFailed(i int) *step.Stop {
 	s := x.plan.Subtasks[i]
 	if stop := x.mayReplan(); stop != nil {
@@ -156,7 +156,7 @@ func (x *execution) replanFailed(i int) *step.Stop {
 	if stop := x.rework(s.ID, s.StopReason); stop != nil {
 		return stop
 	}
-	x.schedule, x.made, x.spent = newSchedule(x.plan, x.graph), patterns.Planned{}, "" // what the budgets forbid now shows at what is new
+	x.schedule, x.made, x.spent = newSchedule(x.plan, x.graph), patterns.Planned{}, "" // budgets that forbid new work show when it begins
 	x.traced()
 	if stop := x.commit(patterns.PhaseReplan, true); stop != nil {
 		return stop

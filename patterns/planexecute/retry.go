@@ -12,7 +12,7 @@ import (
 	"patterngate/patterns/step"
 )
 
-// repeats reports whether another attempt follows a call that did not end well, and after how many seconds.
+// repeats reports whether another attempt follows a call that did not succeed, and after how many seconds.
 func (x *execution) repeats(i int, p gateway.Permit, out patterns.Outcome) (pause float64, ok bool) {
 	n := x.attempts[i]
 	switch {
@@ -25,7 +25,7 @@ func (x *execution) repeats(i int, p gateway.Permit, out patterns.Outcome) (paus
 	return d.Seconds(), more && x.Spec.Budget.MaxToolCalls.Allows(x.tools+x.undecided+1)
 }
 
-// restBefore enters an attempt that failed, and after which another follows.
+// restBefore records a failed attempt after which another attempt follows.
 func (x *execution) restBefore(i int, row patterns.AttemptRow, reason string, pause float64) {
 	x.tried(i, row, reason)
 	x.pause[i] = pause
@@ -33,7 +33,7 @@ func (x *execution) restBefore(i int, row patterns.AttemptRow, reason string, pa
 	x.resting = append(x.resting, i)
 }
 
-// lost ends a subtask that failed for good.
+// lost ends a subtask that has no further attempt.
 func (x *execution) lost(i int, row patterns.AttemptRow, reason string) {
 	s := x.tried(i, row, reason)
 	if s.StopReason = reason; x.call.OnFailure == patterns.SkipOnFailure {
@@ -44,7 +44,7 @@ func (x *execution) lost(i int, row patterns.AttemptRow, reason string) {
 	x.fault(i)
 }
 
-// tried enters an attempt that failed.
+// tried records a failed attempt.
 func (x *execution) tried(i int, row patterns.AttemptRow, reason string) *patterns.PlannedSubtask {
 	row.StopReason = reason
 	x.add(i, row)
@@ -53,7 +53,7 @@ func (x *execution) tried(i int, row patterns.AttemptRow, reason string) *patter
 	return s
 }
 
-// transient says that the same attempt may succeed in a while.
+// transient reports whether the same attempt may succeed later.
 func transient(reason string) bool {
 	switch reason {
 	case "subtask_timeout", "llm_timeout", "llm_unreachable", "llm_error:rate_limit", "llm_error:server":
@@ -62,8 +62,8 @@ func transient(reason string) bool {
 	return strings.HasPrefix(reason, string(gateway.ExecutorFamily)+"_unavailable:")
 }
 
-// pauseBefore is how many seconds lie before the n-th retry: twice as long each time, lengthened by up to a tenth that
-// depends on the run and the subtask alone.
+// pauseBefore returns the pause before the n-th retry, in seconds. It doubles with each retry. Up to a tenth is added, which
+// depends only on the run, the subtask and n.
 func (x *execution) pauseBefore(id string, n int) float64 {
 	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", x.Run.ID(), id, n))
 	more := float64(binary.BigEndian.Uint32(seed[:4])) / (1 << 32) / 10

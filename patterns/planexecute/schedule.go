@@ -9,36 +9,37 @@ import (
 	"patterngate/patterns/step"
 )
 
-// schedule is how far the subtasks of a plan's newest revision came in this run, by their places.
+// schedule is how far the subtasks of a plan's newest revision came in this run. Its slices are indexed by the subtasks' places
+// in the plan.
 type schedule struct {
-	order    []int // of execution
-	rank     []int // the place in it
-	missing  []int // how many of those that it waits for are not completed
-	ready    []int // ranks of what a slot may take, ascending
-	attempts []int // of this run
-	pause    []float64
-	running  []bool             // in a slot, or waiting for a person
-	resting  []int              // that wait for the pause before a retry, and nobody counts it yet
-	slots    int                // taken
+	order    []int              // of execution: places by rank
+	rank     []int              // the rank of each subtask in that order
+	missing  []int              // how many of the subtasks that it waits for are not completed
+	ready    []int              // the ranks of the subtasks that may take a slot, ascending
+	attempts []int              // attempts in this run
+	pause    []float64          // seconds before the next attempt
+	running  []bool             // in a slot, which includes waiting for a person
+	resting  []int              // subtasks whose pause before a retry has not begun
+	slots    int                // slots in use
 	faulty   []bool             // failed or in doubt in this run, and not skipped
-	faults   int                // of these
+	faults   int                // how many are faulty
 	doubts   map[int]doubted    // calls that may have happened
-	again    map[int]doubted    // such calls that are to be made again
-	once     []string           // the idempotency key of a subtask's act; "" there was none
-	earlier  []string           // what once was when this run began
-	unknown  []string           // why nobody knows what became of its newest call; "": it is known
-	rests    []bool             // waits for a retry
-	first    []patterns.Outcome // of a subtask's calls that may change something; zero: none was made
-	parked   bool               // the caller's work is waited for
+	again    map[int]doubted    // such calls that are made again
+	once     []string           // the idempotency key of a subtask's act; "" if there was none
+	earlier  []string           // the value of once when this run began
+	unknown  []string           // why its newest call is in doubt; "" if it is not
+	rests    []bool             // it waits for a retry
+	first    []patterns.Outcome // the first of a subtask's calls that may change something; zero if none was made
+	parked   bool               // the run waits for the caller's work
 }
 
-// doubted is a call whose outcome is not known.
+// doubted is a call with an unknown outcome.
 type doubted struct {
 	call step.MadeCall
 	e    patterns.Effect
 	row  patterns.AttemptRow
-	over bool // the attempt that was to follow is not made
-	late bool // then: by the run's own end, or a budget; it is only looked up
+	over bool // the attempt after it is not made
+	late bool // the same, because of the run's end or a budget: the call is only looked up
 }
 
 func newSchedule(p *patterns.StoredPlan, g *planning.Graph) *schedule {
@@ -67,13 +68,13 @@ func newSchedule(p *patterns.StoredPlan, g *planning.Graph) *schedule {
 	return s
 }
 
-// offer lets a slot take a subtask.
+// offer lets a subtask take a slot.
 func (s *schedule) offer(i int) {
 	at, _ := slices.BinarySearch(s.ready, s.rank[i])
 	s.ready = slices.Insert(s.ready, at, s.rank[i])
 }
 
-// busy are the subtasks that the run is at, or of which it has to find out what became of them.
+// busy returns the ids of the subtasks that are running, or that wait for a retry.
 func (x *execution) busy() map[string]bool {
 	list := map[string]bool{}
 	for i, row := range x.plan.Subtasks {
@@ -84,7 +85,7 @@ func (x *execution) busy() map[string]bool {
 	return list
 }
 
-// next hands out what is to be done now: pauses before retries, then the first ready subtask for a free slot.
+// next hands out the next work: pauses before retries, then the first ready subtask if a slot is free.
 func (x *execution) next() (string, func(patterns.Run), bool) {
 	if x.halted() {
 		return "", nil, false
@@ -111,15 +112,15 @@ func (x *execution) next() (string, func(patterns.Run), bool) {
 	return x.plan.Subtasks[i].ID, func(branch patterns.Run) { x.attempt(branch, i) }, true
 }
 
-// halted reports whether nothing new is to be begun: the run's end has come, a budget is used up, a subtask failed, or a call
-// is in doubt, which is settled first.
+// halted reports whether nothing new may begin. The run has ended, a budget is used up, a subtask failed, or a call in doubt
+// must be settled first.
 func (x *execution) halted() bool {
 	return x.cut != "" || x.faults > 0 || len(x.doubts) > 0 || x.spent != "" && x.spent != maxSteps
 }
 
 const maxSteps = "max_steps"
 
-// affordable is the place among the ready ones of the first that may be begun. What a budget forbids ends the run.
+// affordable returns the place in ready of the first subtask that may begin. A budget that forbids it ends the run.
 func (x *execution) affordable() (int, bool) {
 	for at, rank := range x.ready {
 		i := x.order[rank]
@@ -132,13 +133,13 @@ func (x *execution) affordable() (int, bool) {
 		if x.call.MaxSteps == 0 || x.attempts[i] > 0 || x.began < x.call.MaxSteps {
 			return at, true
 		}
-		x.spent = maxSteps // retries of what was begun go on
+		x.spent = maxSteps // retries of subtasks that began continue
 	}
 	return 0, false
 }
 
-// unaffordable says which budget a subtask's next attempt would exceed; perhaps it will not when what is under way has cost
-// less than it may.
+// unaffordable returns which budget a subtask's next attempt would exceed, or "". perhaps reports whether the budget may suffice
+// later, if current work costs less than it could.
 func (x *execution) unaffordable(s patterns.PlannedSubtask) (reason string, perhaps bool) {
 	b := x.Spec.Budget
 	switch {
@@ -157,11 +158,11 @@ func (x *execution) unaffordable(s patterns.PlannedSubtask) (reason string, perh
 	return "", false
 }
 
-// sharedRequests is how many requests to the model a question may cost while others may be asked beside it.
+// sharedRequests is how many requests to the model a question may cost while others can be asked at the same time.
 const sharedRequests = 4
 
-// share is how many of the requests that are left one question may cost. Where they are few and others may be asked beside
-// it, it is not repeated: then each of them has one.
+// share returns how many of the remaining requests one question may cost. If few remain and others can be asked at the same
+// time, it is 1: the question is not repeated.
 func (x *execution) share(left int) int {
 	switch {
 	case x.call.Concurrent == 1:
@@ -172,7 +173,7 @@ func (x *execution) share(left int) int {
 	return 1
 }
 
-// sleep is the pause before a retry.
+// sleep makes the pause before a retry.
 func (x *execution) sleep(branch patterns.Run, i int) {
 	e := x.Effect(patterns.PhaseExecute, x.plan.Subtasks[i].ID+" waits for its next attempt")
 	e.Ends = x.halted
@@ -188,7 +189,7 @@ func (x *execution) sleep(branch patterns.Run, i int) {
 	x.offer(i)
 }
 
-// quiet ends the pauses that were not begun any more. Those that only wait until doubts are settled are begun then.
+// quiet ends the pauses that did not begin. While calls are in doubt it does nothing, and the pauses begin after that.
 func (x *execution) quiet() {
 	if len(x.doubts) > 0 {
 		return
@@ -200,7 +201,7 @@ func (x *execution) quiet() {
 	}
 	x.resting = nil
 	if x.faults > 0 {
-		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { // retries that were due, and had no slot yet
+		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { // retries that were due and had no slot yet
 			i := x.order[rank]
 			if x.attempts[i] > 0 {
 				x.dropped(i)
@@ -211,7 +212,7 @@ func (x *execution) quiet() {
 	x.late()
 }
 
-// dropped gives up a retry for which somebody else's failure left no time.
+// dropped gives up a retry because another subtask failed.
 func (x *execution) dropped(i int) {
 	x.rests[i] = false
 	s := &x.plan.Subtasks[i]
@@ -220,7 +221,7 @@ func (x *execution) dropped(i int) {
 	x.unmade(i)
 }
 
-// lastReason is why a subtask's newest attempt failed.
+// lastReason returns why a subtask's newest attempt failed.
 func (x *execution) lastReason(id string) string {
 	for _, row := range slices.Backward(x.rows) {
 		if row.SubtaskID == id && !row.OK {
@@ -230,7 +231,7 @@ func (x *execution) lastReason(id string) string {
 	return ""
 }
 
-// fault notes a subtask for which the run stops, or is planned anew.
+// fault marks a subtask because of which the run stops or replans.
 func (x *execution) fault(i int) {
 	if !x.faulty[i] {
 		x.faulty[i] = true
@@ -244,13 +245,13 @@ func (x *execution) cutBy(reason string) {
 	}
 }
 
-// leave gives a slot back.
+// leave frees the slot of a subtask.
 func (x *execution) leave(i int) {
 	x.slots--
 	x.running[i] = false
 }
 
-// complete notes a result and lets those that waited for it begin.
+// complete stores a result and lets the subtasks that waited for it begin.
 func (x *execution) complete(i int, source string, result any, bytes int) {
 	s := &x.plan.Subtasks[i]
 	s.Status, s.Source, s.Result, s.Bytes, s.StopReason, s.Attempts = patterns.SubtaskCompleted, source, result, bytes, "", max(x.attempts[i], 1)
@@ -264,7 +265,7 @@ func (x *execution) complete(i int, source string, result any, bytes int) {
 	}
 }
 
-// mayBegin reports whether there is work for a slot: nothing that it waits for is missing, and it is not the caller's.
+// mayBegin reports whether there is work for a slot: a pending subtask that waits for no other one, and is not the caller's.
 func (x *execution) mayBegin() bool {
 	for i, s := range x.plan.Subtasks {
 		if s.Status == patterns.SubtaskPending && x.missing[i] == 0 && s.Tool != planning.CallerExecutor {
@@ -274,7 +275,7 @@ func (x *execution) mayBegin() bool {
 	return false
 }
 
-// forCaller are the caller's subtasks that are ready, in the order of execution.
+// forCaller returns the caller's subtasks that are ready, in the order of execution.
 func (x *execution) forCaller() []int {
 	var list []int
 	for _, i := range x.order {
