@@ -14,7 +14,7 @@ import (
 
 const (
 	maxModelResult = 64 << 10 // bytes of a model's result that are kept
-	maxPause       = 30.0     // seconds before a retry, without the random part
+	maxPause       = 30.0     // the longest pause before a retry in seconds, without what is added to it
 )
 
 // attempt tries a subtask once, in its branch.

@@ -21,8 +21,8 @@ func MayHaveActed(p gateway.Permit, out patterns.Outcome) bool {
 	return out.State == patterns.Unknown && p.Effect() != catalog.Read
 }
 
-// LeavesDoubt reports whether it must be found out what a call did. Its process ended, it timed out or its answer was lost, and
-// its tool does more than read. It is false for a call that begins a child run.
+// LeavesDoubt reports whether a call is in doubt. Its process ended, it timed out or its answer was lost, and its tool does more
+// than read. It is false for a call that begins a child run.
 func LeavesDoubt(p gateway.Permit, out patterns.Outcome) bool {
 	if BeginsRun(p) { // the child's own record says what it did
 		return false

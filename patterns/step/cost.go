@@ -62,8 +62,8 @@ func sentBytes(text []byte) int {
 	return n
 }
 
-// Unaffordable returns the stop of a question that the run's budget of tokens or money does not allow. underWay is the estimate
-// of other questions that are being asked. It returns nil if the question may be asked.
+// Unaffordable returns the stop of a question that the run's budget of tokens or money does not allow. It returns nil if the
+// question may be asked. underWay is the estimate of other questions that are being asked.
 //
 // A built-in pattern stops at the first question after its token limit was reached. A declared pattern stops at the question
 // that would exceed the limit. So does every pattern with a money limit.

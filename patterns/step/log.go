@@ -39,8 +39,8 @@ func (l *Log) NotAdmitted(phase string, p gateway.Proposal, s *gateway.Stop) *St
 	}}
 }
 
-// notLet records that the gate refused a proposed call, and returns the stop. If the policy blocked a call of the
-// caller, the stop shows the nearest call that the policy would not block.
+// notLet records that the gate refused a proposed call, and returns the stop. If the policy blocked a call of the caller, the
+// stop shows the nearest call that the policy would not block.
 func (l *Log) notLet(phase string, p gateway.Proposal, s *gateway.Stop) *Stop {
 	if s.Block == nil || !l.ByCaller {
 		return l.NotAdmitted(phase, p, s)

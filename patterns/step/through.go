@@ -5,7 +5,8 @@ import (
 	"patterngate/patterns"
 )
 
-// CallResult is what came of a call that passed the gate one at a time: see [Log.Call].
+// CallResult is what came of a call in [Log.Call]. Its outcome is that of the newest attempt, and counts only if the stop was
+// nil.
 type CallResult struct {
 	Permit   gateway.Permit
 	Human    *patterns.HumanApproval // what a person decided; nil if no person was asked

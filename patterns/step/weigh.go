@@ -14,7 +14,7 @@ import (
 //	   ▲                                                                        │ yes: made
 //	   └────────────────────────── no: nothing was sent ────────────────────────┘
 
-// MaxStale is how often a call is judged if other runs keep it from being made. Then it is blocked.
+// MaxStale is how often a call is judged, at most, while other runs keep it from being made. Then it is blocked.
 const MaxStale = 16
 
 // Weigh returns a function that finishes reviews which depend on earlier runs. Use it in the branch that would make the call.
