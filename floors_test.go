@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 // floor is one package: what it may import of ours and of others, and why. The standard library is open to all
 // but for what [TestPatternCodeIsDeterministic] forbids.
 type floor struct {
+	kind    string // "part" or "door"; "" of a floor itself
 	own     string // packages of this module, by path; "" is none
 	outside string // modules
 	why     string
@@ -21,49 +23,50 @@ type floor struct {
 // imports none of its parents. A door imports its parent, which never imports it. A new package or arrow is a line here, with
 // its reason.
 var floors = map[string]floor{
-	"": {"server/cli", "", "one call into the commands"},
+	"": {"", "server/cli", "", "one call into the commands"},
 
-	"ijson":           {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
-	"ijson/printable": {"ijson", "", "door: text from outside made fit for a terminal or a log; the server and all commands print by it"},
+	"ijson":           {"", "", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
+	"ijson/printable": {"door", "ijson", "", "text from outside made fit for a terminal or a log; the server and all commands print by it"},
 
-	"catalog":             {"ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
-	"catalog/demo":        {"catalog ijson", "", "the reference patterns' tools and data"},
-	"catalog/demo/ledger": {"catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
-	"catalog/pins":        {"ijson", "github.com/go-json-experiment/json", "what people accepted of other servers' tools: the lock file; faults told by their place in its text"},
-	"catalog/upstream":    {"catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
-	"catalog/httptool":    {"catalog ijson", "", "tools that are HTTP requests: what they send, whom they may dial, what a lost reply means"},
-	"catalog/resilience":  {"catalog", "github.com/failsafe-go/failsafe-go", "when a server is left alone, how often and how many at once it is called: the one home of circuit breakers"},
+	"catalog":             {"", "ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
+	"catalog/demo":        {"door", "catalog ijson", "", "the reference patterns' tools and data"},
+	"catalog/demo/ledger": {"door", "catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
+	"catalog/pins":        {"part", "ijson", "github.com/go-json-experiment/json", "what people accepted of other servers' tools: the lock file; faults told by their place in its text"},
+	"catalog/upstream":    {"door", "catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
+	"catalog/httptool":    {"door", "catalog ijson", "", "tools that are HTTP requests: what they send, whom they may dial, what a lost reply means"},
+	"catalog/resilience":  {"door", "catalog", "github.com/failsafe-go/failsafe-go", "when a server is left alone, how often and how many at once it is called: the one home of circuit breakers"},
 
-	"gateway":                {"gateway/document catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
-	"gateway/document":       {"catalog ijson", "", "part: reads an untrusted document strictly and lists every problem; the gateway and those who judge other arguments use it"},
-	"gateway/planning":       {"gateway gateway/document catalog ijson", "", "door: judges a plan of subtasks, orders it, and shows it whole to the person who approves it"},
-	"gateway/stopreason":     {"gateway", "", "door: the closed list of reasons why a run ends, with exit codes and advice"},
-	"gateway/approver":       {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
-	"gateway/policy":         {"gateway gateway/policy/expr catalog ijson", "cel.dev/cel-go", "rules and aggregates of a configuration; CEL because rules read values that are made when they are read, and look into their expressions"},
-	"gateway/policy/expr":    {"catalog ijson", "cel.dev/cel-go", "part: typed CEL expressions, their bounds, and what is wrong with them in words; the home of CEL, used by policy and, for faults, by server/cli"},
-	"gateway/policy/refunds": {"gateway/policy gateway catalog catalog/demo", "", "the policy of the demo's refund tools, compiled for them: what the configuration embeds, and tests and benchmarks judge by"},
+	"gateway":                {"", "gateway/document catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
+	"gateway/document":       {"part", "catalog ijson", "", "reads an untrusted document strictly and lists every problem; the gateway and those who judge other arguments use it"},
+	"gateway/planning":       {"door", "gateway gateway/document catalog ijson", "", "judges a plan of subtasks, orders it, and shows it whole to the person who approves it"},
+	"gateway/stopreason":     {"door", "gateway", "", "the closed list of reasons why a run ends, with exit codes and advice"},
+	"gateway/approver":       {"door", "gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
+	"gateway/policy":         {"door", "gateway gateway/policy/expr catalog ijson", "cel.dev/cel-go", "rules and aggregates of a configuration; CEL because rules read values that are made when they are read, and look into their expressions"},
+	"gateway/policy/expr":    {"part", "catalog ijson", "cel.dev/cel-go", "typed CEL expressions, their bounds, and what is wrong with them in words; the home of CEL, used by policy and, for faults, by server/cli"},
+	"gateway/policy/refunds": {"door", "gateway/policy gateway catalog catalog/demo", "", "the policy of the demo's refund tools, compiled for them: what the configuration embeds, and tests and benchmarks judge by"},
 
-	"patterns":                     {"gateway gateway/document gateway/planning catalog ijson", "", "floor 3: pattern code and its ports"},
-	"patterns/step":                {"catalog gateway gateway/document ijson patterns", "", "part: one judged step of a run: ask, admit, call, find out what happened, ask a person; kinds and planexecute are made of it"},
-	"patterns/kinds":               {"catalog gateway gateway/document ijson patterns patterns/planexecute patterns/step", "", "door: the patterns themselves; an engine runs them by their kind"},
-	"patterns/planexecute":         {"catalog gateway gateway/document gateway/planning ijson patterns patterns/step", "", "door: the pattern that makes, executes and changes a stored plan"},
-	"patterns/local":               {"patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson patterns/kinds", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
-	"patterns/record":              {"patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
-	"patterns/llm/openai":          {"patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "door: a language model behind an OpenAI-compatible server"},
-	"patterns/llm/prompts":         {"patterns gateway catalog ijson", "", "part: what a language model is asked with; the openai package and the configuration use it"},
-	"patterns/llm/offline":         {"patterns patterns/llm/offline/english gateway gateway/planning catalog ijson", "", "door: rules that answer without a model"},
-	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
-	"patterns/llm/llmtest":         {"", "", "a model server for tests, like net/http/httptest"},
+	"patterns":                     {"", "gateway gateway/document gateway/planning catalog ijson", "", "floor 3: pattern code and its ports"},
+	"patterns/step":                {"door", "catalog gateway gateway/document ijson patterns", "", "one judged step of a run: ask, admit, call, find out what happened, ask a person; kinds and planexecute are made of it"},
+	"patterns/kinds":               {"door", "catalog gateway gateway/document ijson patterns patterns/planexecute patterns/step", "", "the patterns themselves; an engine runs them by their kind"},
+	"patterns/planexecute":         {"door", "catalog gateway gateway/document gateway/planning ijson patterns patterns/step", "", "the pattern that makes, executes and changes a stored plan"},
+	"patterns/journal":             {"door", "gateway ijson patterns", "", "what a record holds: events, their bodies, their stored form; the engine writes and reads it"},
+	"patterns/local":               {"door", "patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson patterns/kinds patterns/journal", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
+	"patterns/record":              {"door", "patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
+	"patterns/llm/openai":          {"door", "patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "a language model behind an OpenAI-compatible server"},
+	"patterns/llm/prompts":         {"door", "patterns gateway catalog ijson", "", "what a language model is asked with; the openai package and the configuration use it"},
+	"patterns/llm/offline":         {"door", "patterns patterns/llm/offline/english gateway gateway/planning catalog ijson", "", "rules that answer without a model"},
+	"patterns/llm/offline/english": {"part", "ijson", "", "reads a goal's English and knows no tool"},
+	"patterns/llm/llmtest":         {"part", "", "", "a model server for tests, like net/http/httptest"},
 
-	"server":                  {"server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable patterns/kinds patterns/planexecute", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/web":              {"server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/settings/grammar": {"server/settings/yamldoc catalog ijson ijson/printable", "", "part: the keys of a configuration file as values, and it knows no section. Of catalog it has the nearest name"},
-	"server/settings/yamldoc": {"catalog ijson ijson/printable", "github.com/goccy/go-yaml", "part: YAML and JSON documents from outside, each value with its place, and faults that name it; the one home of the YAML parser. Of catalog it has the nearest name"},
-	"server/cli":              {"server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/document gateway/planning gateway/policy/expr ijson/printable server/settings/grammar server/settings/yamldoc", "github.com/spf13/cobra github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server":                  {"", "server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable patterns/kinds patterns/planexecute", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server/web":              {"part", "server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
+	"server/settings/grammar": {"part", "server/settings/yamldoc catalog ijson ijson/printable", "", "the keys of a configuration file as values, and it knows no section. Of catalog it has the nearest name"},
+	"server/settings/yamldoc": {"part", "catalog ijson ijson/printable", "github.com/goccy/go-yaml", "YAML and JSON documents from outside, each value with its place, and faults that name it; the one home of the YAML parser. Of catalog it has the nearest name"},
+	"server/cli":              {"door", "server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/document gateway/planning gateway/policy/expr ijson/printable server/settings/grammar server/settings/yamldoc", "github.com/spf13/cobra github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
-	"server/transport":   {"ijson ijson/printable", "github.com/mark3labs/mcp-go", "part: MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
-	"server/notify":      {"patterns ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
-	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},
+	"server/transport":   {"part", "ijson ijson/printable", "github.com/mark3labs/mcp-go", "MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
+	"server/notify":      {"part", "patterns ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
+	"server/web/webtest": {"part", "", "", "a real browser for tests, like net/http/httptest"},
 }
 
 // listed is what "go list -json" tells of a package.
@@ -88,6 +91,9 @@ func TestFloors(t *testing.T) {
 			t.Errorf("package %q has no floor; add a line that says why it is there", name)
 			continue
 		}
+		if fault := may.faultOfKind(name, p.Imports); fault != "" {
+			t.Errorf("%q %s", name, fault)
+		}
 		for _, path := range p.Imports {
 			if !allowed(may, module, path) {
 				t.Errorf("%q imports %s; its floor (%s) does not allow that", name, path, may.why)
@@ -102,6 +108,38 @@ func TestFloors(t *testing.T) {
 			t.Errorf("floor %q has no reason", name)
 		}
 	}
+}
+
+// faultOfKind says what is wrong with the kind of a package that imports these: a part imports none of its parents, and a door imports
+// one that does not import it.
+func (f floor) faultOfKind(name string, imports []string) string {
+	var parents, imported []string
+	for above := path.Dir(name); above != "."; above = path.Dir(above) {
+		if _, ok := floors[above]; !ok {
+			continue
+		}
+		parents = append(parents, above)
+		if slices.Contains(imports, "patterngate/"+above) {
+			imported = append(imported, above)
+		}
+	}
+	switch {
+	case len(parents) == 0 && f.kind != "":
+		return "is no " + f.kind + ": it has no parent"
+	case len(parents) > 0 && f.kind != "part" && f.kind != "door":
+		return "is neither a part nor a door; say which"
+	case f.kind == "part" && len(imported) > 0:
+		return "is a part and imports its parent " + imported[0]
+	case f.kind == "door" && len(imported) == 0:
+		return "is a door and imports no parent: it is a part"
+	case f.kind == "door":
+		for _, above := range imported {
+			if slices.Contains(strings.Fields(floors[above].own), name) {
+				return "is a door of " + above + ", which may not import it"
+			}
+		}
+	}
+	return ""
 }
 
 // exempt are benchmarks and examples: they may look at everything, nothing may look at them.
@@ -137,4 +175,30 @@ func list(t *testing.T, pattern string) []listed {
 		all = append(all, p)
 	}
 	return all
+}
+
+func TestKinds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		floor   floor
+		pkg     string
+		imports []string
+		want    string
+	}{
+		"a floor":                    {floor{}, "gateway", []string{"patterngate/catalog"}, ""},
+		"a part":                     {floor{kind: "part"}, "gateway/document", []string{"patterngate/catalog"}, ""},
+		"a door":                     {floor{kind: "door"}, "gateway/stopreason", []string{"patterngate/gateway"}, ""},
+		"neither":                    {floor{}, "gateway/document", nil, "is neither a part nor a door; say which"},
+		"a floor that is called one": {floor{kind: "door"}, "gateway", nil, "is no door: it has no parent"},
+		"a part of its parent":       {floor{kind: "part"}, "gateway/stopreason", []string{"patterngate/gateway"}, "is a part and imports its parent gateway"},
+		"a door to nothing":          {floor{kind: "door"}, "gateway/document", nil, "is a door and imports no parent: it is a part"},
+		"a door that its parent uses": {
+			floor{kind: "door"}, "gateway/document", []string{"patterngate/gateway"}, "is a door of gateway, which may not import it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.floor.faultOfKind(tt.pkg, tt.imports); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
 }

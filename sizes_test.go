@@ -21,7 +21,7 @@ var most = size{files: 30, lines: 4500}
 var ceilings = map[string]size{
 	"catalog":        {32, 3700},
 	"gateway":        {33, 3300},
-	"patterns/local": {95, 12600},
+	"patterns/local": {93, 12200},
 	"server":         {78, 10400},
 	"server/cli":     {205, 27800},
 	"server/web":     {34, 4400},

@@ -41,7 +41,7 @@ func TestPlays(t *testing.T) {
 			page := string(text)
 			shown := session(t, page, name)
 			got := (&shell{t: t, runs: map[string]string{}}).named(paidKey.ReplaceAllString(printed, "pg_"+strings.Repeat("0", 32)))
-			if differs.ReplaceAllString(masked(got), "OTHER") == differs.ReplaceAllString(masked(shown), "OTHER") {
+			if alike(got) == alike(shown) {
 				return
 			}
 			if !*update {
@@ -60,6 +60,18 @@ func TestPlays(t *testing.T) {
 
 // paidKey is an idempotency key, as the refund service writes it down.
 var paidKey = regexp.MustCompile(`pg_[0-9a-f]{32}`)
+
+// alike is a session without what differs between two plays. Of a long line with a time only the beginning counts: where it is cut
+// depends on how the time is written.
+func alike(session string) string {
+	lines := strings.Split(differs.ReplaceAllString(masked(session), "OTHER"), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, " N s") {
+			lines[i] = line[:min(len(line), 150)]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // differs is what no two plays have in common: the hash of arguments with a plan's id in them, the beginning of an id; and what no page should hang on: how
 // large tools/list is, which each word in a schema changes.

@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // Approvals are the questions that runs of the state put to people. In memory there are none: nobody could answer them.
@@ -81,7 +82,7 @@ var errNotAsked = errors.New("local: the row does not fit the record")
 // question makes of a row what is shown, from the event that asks: only what stands there is believed. lost says that it
 // holds redacted values no more, so that its digest cannot be made again: nobody is asked that.
 func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
-	v, err := decodeOwn(e.Body)
+	v, err := journal.DecodeTrusted(e.Body)
 	if err != nil {
 		return patterns.Asked{}, err
 	}
@@ -93,7 +94,7 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	action, _ := input["action"].(map[string]any)
 	proposed, _ := action["args"].(map[string]any)
 	expires, err := time.Parse(time.RFC3339, text(object, "expires"))
-	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != idOf(a.n) || approvalID(idOf(a.n), e.Key) != apOf(a.ap) {
+	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != journal.RunID(a.n) || approvalID(journal.RunID(a.n), e.Key) != journal.ApprovalID(a.ap) {
 		return patterns.Asked{}, errNotAsked
 	}
 	q := gateway.Question{
@@ -107,13 +108,13 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	var shown shownJSON
 	_ = json.Unmarshal(a.shown, &shown) // it is only words
 	asked := patterns.Asked{
-		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase,
+		ID: journal.ApprovalID(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase,
 		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"), Text: text(body, "text"),
 		Least: leastOf(text(input, "min_assurance"), q, state == patterns.AskedOpen && keys.Counts(now)), Since: time.UnixMicro(a.since).UTC(), State: state,
 		Spent: a.consumed != "",
 	}
 	if a.parent != 0 {
-		asked.Parent = idOf(a.parent)
+		asked.Parent = journal.RunID(a.parent)
 	}
 	asked.Values, _ = body["values"].(map[string]any)
 	if asked.State == patterns.AskedDecided {
@@ -155,7 +156,7 @@ func (e *Engine) worded(q *patterns.Asked, stored []byte) {
 	}
 	args := q.Question.Args
 	if bytes.Contains(stored, []byte(marker)) {
-		v, _ := decodeOwn(stored)
+		v, _ := journal.DecodeTrusted(stored)
 		body, _ := v.(map[string]any)
 		object, _ := body["object"].(map[string]any)
 		args, _ = object["args"].(map[string]any)
@@ -202,7 +203,7 @@ func (a approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.
 			if len(rows) > limit {
 				return enough
 			}
-			if (filter.Run == "" || idOf(row.n) == filter.Run) && (filter.Rule == "" || row.rule == filter.Rule) {
+			if (filter.Run == "" || journal.RunID(row.n) == filter.Run) && (filter.Rule == "" || row.rule == filter.Rule) {
 				rows = append(rows, row)
 			}
 			return nil
@@ -252,7 +253,7 @@ func placeOfAsked(f patterns.ApprovalFilter) (since, ap int64, err error) {
 		return 0, 0, patterns.ErrCursor
 	}
 	since, err = strconv.ParseInt(parts[0], 10, 64)
-	ap, ok := apNumber("ap_" + parts[1])
+	ap, ok := journal.ApprovalNumber("ap_" + parts[1])
 	if err != nil || !ok || askedCursor(f, since, ap) != f.Cursor {
 		return 0, 0, patterns.ErrCursor
 	}
@@ -272,7 +273,7 @@ func (a approvals) WaitingApprovals() (n int, err error) {
 
 // Approval implements [patterns.Approvals].
 func (a approvals) Approval(id string) (q patterns.Asked, err error) {
-	ap, ok := apNumber(id)
+	ap, ok := journal.ApprovalNumber(id)
 	if a.file == nil || !ok {
 		return q, patterns.ErrNoApproval
 	}
@@ -326,7 +327,7 @@ func (a approvals) FindApproval(beginning string) (string, error) {
 		return s.each(func(row func(...any) error) error {
 			var ap int64
 			err := row(&ap)
-			ids = append(ids, apOf(ap))
+			ids = append(ids, journal.ApprovalID(ap))
 			return err
 		}, selectApBetween, low, high)
 	})

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 
 // Decide implements [patterns.Approvals].
 func (a approvals) Decide(d patterns.Decided) (patterns.Asked, error) {
-	ap, ok := apNumber(d.Approval)
+	ap, ok := journal.ApprovalNumber(d.Approval)
 	if a.file == nil || !ok {
 		return patterns.Asked{}, patterns.ErrNoApproval
 	}
@@ -173,13 +174,13 @@ func (a approvals) attempted(row *asked, d patterns.Decided, cause error) {
 	case closed && open.Why == patterns.WhyExpired:
 		reason = gateway.ApprovalExpired
 	}
-	proposal := map[string]any{"approval": apOf(row.ap), "digest": ijson.Cut(d.Digest, 128), "decision": ijson.Cut(string(d.Choice), 32)}
+	proposal := map[string]any{"approval": journal.ApprovalID(row.ap), "digest": ijson.Cut(d.Digest, 128), "decision": ijson.Cut(string(d.Choice), 32)}
 	for name, v := range map[string]string{"by": d.By, "channel": d.Channel, "key": d.Key} {
 		if v != "" {
 			proposal[name] = ijson.Cut(strings.ToValidUTF8(v, "?"), maxBy)
 		}
 	}
-	body := JudgedBody{"phase": patterns.PhaseHuman, "proposal": proposal, "decision": "refused", "reason": reason}
+	body := journal.JudgedBody{"phase": patterns.PhaseHuman, "proposal": proposal, "decision": "refused", "reason": reason}
 	_ = a.file.journal.do(&change{also: func(s *session) error { // what cannot be recorded is refused all the same
 		counted, err := s.exec(updateRefused, row.ap, maxAttempts)
 		if err != nil || counted == 0 {
@@ -191,7 +192,7 @@ func (a approvals) attempted(row *asked, d patterns.Decided, cause error) {
 }
 
 // noteResting appends a judgment to the record of a run that waits. One in somebody's hands has no place for it.
-func (f *file) noteResting(s *session, n int64, body JudgedBody) error {
+func (f *file) noteResting(s *session, n int64, body journal.JudgedBody) error {
 	var r *row
 	if err := readRows(s, func(found *row) bool { r = found; return false }, selectRow, n); err != nil || r == nil || r.state != "parked" {
 		return err
@@ -203,7 +204,7 @@ func (f *file) noteResting(s *session, n int64, body JudgedBody) error {
 	if err != nil {
 		return refusal{err}
 	}
-	e, err := f.appendIn(s, n, stored, Event{Kind: patterns.JudgedEvent, Body: body})
+	e, err := f.appendIn(s, n, stored, journal.Event{Kind: patterns.JudgedEvent, Body: body})
 	if err == nil {
 		_, err = s.exec(updateNoted, e.Seq, e.Hash, e.At, n, r.epoch)
 	}

@@ -4,6 +4,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // given is the answer as the row has it; nil where it is none.
@@ -52,7 +53,7 @@ func (a approvals) recorded(s *session, n int64, key string) *patterns.Given {
 // recordedIn is the answer that an outcome holds. A comment that is redacted is left out; what was signed of it then cannot
 // be checked here, so the assurance is the one with which it was taken.
 func recordedIn(e patterns.Event) *patterns.Given {
-	v, err := decodeOwn(e.Body)
+	v, err := journal.DecodeTrusted(e.Body)
 	body, _ := v.(map[string]any)
 	decision, _ := body["decision"].(map[string]any)
 	if err != nil || decision == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // tailed is a record of a run in a journal.
@@ -31,9 +32,9 @@ var errNo = refusal{errors.New("no")}
 // its own change, and a call whose approval is not there any more is not made.
 func TestLateResultsLeaveIntentsAlone(t *testing.T) {
 	r := tailed(t)
-	r.appendAlso(patterns.IntentEvent, "pay#1", time.Now(), IntentBody{Kind: patterns.ToolEffect, Name: "pay"},
-		func(*session, Event) error { return errNo })
-	r.late("look_up#1", time.Now(), OutcomeBody{State: patterns.OK})
+	r.appendAlso(patterns.IntentEvent, "pay#1", time.Now(), journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay"},
+		func(*session, journal.Event) error { return errNo })
+	r.late("look_up#1", time.Now(), journal.OutcomeBody{State: patterns.OK})
 	if err := told(r); !errors.Is(err, errNo.error) {
 		t.Errorf("the intent's flush was told %v, want %v", err, errNo)
 	}
@@ -45,8 +46,8 @@ func TestLateResultsLeaveIntentsAlone(t *testing.T) {
 // What is sealed behind a change that was refused would leave a gap in the record: it is refused, too.
 func TestNothingBehindARefusedChange(t *testing.T) {
 	r := tailed(t)
-	intent := IntentBody{Kind: patterns.ToolEffect, Name: "pay"}
-	r.appendAlso(patterns.IntentEvent, "task#1/pay#1", time.Now(), intent, func(*session, Event) error { return errNo })
+	intent := journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay"}
+	r.appendAlso(patterns.IntentEvent, "task#1/pay#1", time.Now(), intent, func(*session, journal.Event) error { return errNo })
 	if err := told(r); !errors.Is(err, errNo.error) {
 		t.Fatalf("the refused change was told %v, want %v", err, errNo)
 	}

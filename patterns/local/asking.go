@@ -6,14 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // A run asks a person in these steps (spec/surface.md section 8):
@@ -22,11 +20,6 @@ import (
 //	                                              │ Decide, from any process: answered, the run is ready
 //	the run is taken ─ one transaction with ─▶ the outcome in its record, the row is taken
 //	the call's intent ─ one transaction with ─▶ the row is consumed, or nothing is recorded and nothing runs
-
-// isAsking reports whether an effect asks a person who takes their time.
-func isAsking(e patterns.Effect) bool {
-	return e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForApproval
-}
 
 // asking fills in what the engine knows of a question: its id, its place in the run, and until when. m is what is recorded
 // of it; the record's expiry and assurance count.
@@ -57,19 +50,7 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 // however often the run is replayed.
 func approvalID(run, key string) string {
 	sum := sha256.Sum256([]byte("approval/" + run + "/" + key))
-	return apOf(int64(binary.BigEndian.Uint64(sum[:8])))
-}
-
-func apOf(ap int64) string { return fmt.Sprintf("ap_%016x", uint64(ap)) }
-
-// apNumber is an approval's number in the file; false for what is no id.
-func apNumber(id string) (int64, bool) {
-	digits, ok := strings.CutPrefix(id, "ap_")
-	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 16, 64)
-	return int64(n), err == nil
+	return journal.ApprovalID(int64(binary.BigEndian.Uint64(sum[:8])))
 }
 
 // shownJSON is what a row keeps of a question besides what stands in the record.
@@ -81,11 +62,11 @@ type shownJSON struct {
 const maxSchema = 64 << 10
 
 // row is the question's row, written with the event that asks.
-func (b *branch) row(w *patterns.Waiting) func(*session, Event) error {
+func (b *branch) row(w *patterns.Waiting) func(*session, journal.Event) error {
 	n := b.record.file.n
-	ap, _ := apNumber(w.Approval)
+	ap, _ := journal.ApprovalNumber(w.Approval)
 	text, _ := json.Marshal(shownJSON{Phase: w.Phase})
-	return func(s *session, intent Event) error {
+	return func(s *session, intent journal.Event) error {
 		_, err := s.exec(insertApproval, ap, n, intent.Seq, w.Rule, w.Question.Digest(), intent.At.UnixMicro(), w.Until.UnixMicro(), text, keptSchema(w))
 		return err
 	}
@@ -99,7 +80,7 @@ func keptSchema(w *patterns.Waiting) json.RawMessage {
 }
 
 // entered writes a question that was put, and tells who is to be told when it is there.
-func (b *branch) entered(w *patterns.Waiting, intent Event) {
+func (b *branch) entered(w *patterns.Waiting, intent journal.Event) {
 	asked := patterns.Asked{
 		ID: w.Approval, Question: w.Question, Digest: w.Question.Digest(), Key: intent.Key, Pattern: b.job.Spec.Name, Principal: b.job.Principal,
 		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: cmp.Or(b.record.public(w.Phrase), w.Tool), Rule: w.Rule, Reason: w.Reason, Text: b.record.public(w.Text), Values: b.record.publicValues(w.Values), Least: w.Least,
@@ -117,17 +98,17 @@ func (b *branch) entered(w *patterns.Waiting, intent Event) {
 
 // lapse closes the question's row with the outcome that nobody's answer is; nil: there is none. Who answered in the same
 // moment is heard.
-func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
-	if !isAsking(e) || b.engine.file == nil {
+func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
+	if !journal.IsQuestion(e) || b.engine.file == nil {
 		return nil
 	}
-	ap, _ := apNumber(e.Waiting.Approval)
+	ap, _ := journal.ApprovalNumber(e.Waiting.Approval)
 	n := b.record.file.n
 	closed := patterns.AskedOver
 	if out.Reason == patterns.ReasonExpired {
 		closed = patterns.AskedExpired
 	}
-	return func(s *session, _ Event) error {
+	return func(s *session, _ journal.Event) error {
 		rows, err := answeredRows(s, n, func(id string) bool { return id == e.Waiting.Approval })
 		if err == nil && len(rows) > 0 {
 			err = refusal{errUnspent}
@@ -175,7 +156,7 @@ func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) strin
 
 // grant judges a person's answer as it stands in the file.
 func (b *branch) grant(s *session, w *patterns.Waiting, p gateway.Permit, once string, again bool) (reason string, err error) {
-	ap, _ := apNumber(w.Approval)
+	ap, _ := journal.ApprovalNumber(w.Approval)
 	var answer []byte
 	var consumed string
 	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Least: w.Least}
@@ -208,7 +189,7 @@ func (b *branch) grant(s *session, w *patterns.Waiting, p gateway.Permit, once s
 }
 
 // spend has an approval spent with what is recorded next: the intent of its call.
-func (b *branch) spend(p gateway.Permit, once string) func(*session, Event) error {
+func (b *branch) spend(p gateway.Permit, once string) func(*session, journal.Event) error {
 	id, grant := p.Approval(), grantOf(p.Approval(), p.Share())
 	if id == "" || b.granted[once] == grant {
 		return nil
@@ -218,8 +199,8 @@ func (b *branch) spend(p gateway.Permit, once string) func(*session, Event) erro
 	}
 	b.granted[once] = grant
 	w := b.questions[id]
-	ap, _ := apNumber(id)
-	return func(s *session, _ Event) error {
+	ap, _ := journal.ApprovalNumber(id)
+	return func(s *session, _ journal.Event) error {
 		reason, err := b.grant(s, w, p, once, false)
 		if err != nil {
 			return err
@@ -257,7 +238,7 @@ func (f *file) answers(l *loaded) error {
 		return err
 	}
 	for _, row := range rows {
-		p := waits[apOf(row.ap)]
+		p := waits[journal.ApprovalID(row.ap)]
 		out := row.heard(p.effect.Waiting, keys, f.journal.now())
 		l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.now(), out))
 		l.answered = append(l.answered, row.ap)
@@ -273,7 +254,7 @@ func (q questions) has(id string) bool { _, asked := q[id]; return asked }
 func (d *rehearsal) questions() questions {
 	list := questions{}
 	for _, p := range d.open {
-		if p.m != nil && isAsking(p.effect) {
+		if p.m != nil && journal.IsQuestion(p.effect) {
 			list[p.effect.Waiting.Approval] = p
 		}
 	}
@@ -305,7 +286,7 @@ func answeredRows(s *session, n int64, asked func(id string) bool) (rows []answe
 	err = s.each(func(row func(...any) error) error {
 		var a answered
 		err := row(&a.ap, &a.answer, &a.args, &a.signature, &a.channel)
-		if asked(apOf(a.ap)) {
+		if asked(journal.ApprovalID(a.ap)) {
 			rows = append(rows, a)
 		}
 		return err
@@ -314,12 +295,12 @@ func answeredRows(s *session, n int64, asked func(id string) bool) (rows []answe
 }
 
 // heard is the outcome of a question that was answered.
-func (a answered) heard(w *patterns.Waiting, keys gateway.Ring, now time.Time) OutcomeBody {
+func (a answered) heard(w *patterns.Waiting, keys gateway.Ring, now time.Time) journal.OutcomeBody {
 	d, answer, reason := a.decision(w, keys, now)
 	if reason != "" {
-		return OutcomeBody{State: patterns.Failed, Reason: reason, Human: true}
+		return journal.OutcomeBody{State: patterns.Failed, Reason: reason, Human: true}
 	}
-	return OutcomeBody{State: patterns.OK, Output: d.Value(), Human: true, Decision: answer.Object(), Signature: a.signature}
+	return journal.OutcomeBody{State: patterns.OK, Output: d.Value(), Human: true, Decision: answer.Object(), Signature: a.signature}
 }
 
 func (a answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time) (d patterns.Decision, answer gateway.Answer, reason string) {

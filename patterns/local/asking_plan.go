@@ -5,6 +5,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // What a person approves of a whole plan is spent step by step: each call spends the share of its subtask with its own intent
@@ -32,7 +33,7 @@ func (b *branch) unshared(p gateway.Permit) string {
 // shareOf is what a call of a plan spends: the question about the whole plan, if the call is the step whose share it names and
 // was judged by the same policy, else one that nobody answered; and what has spent the share.
 func (b *branch) shareOf(s *session, w *patterns.Waiting, p gateway.Permit) (sent gateway.Question, by string, err error) {
-	ap, _ := apNumber(w.Approval)
+	ap, _ := journal.ApprovalNumber(w.Approval)
 	err = s.each(func(row func(...any) error) error { return row(&by) }, selectShare, ap, p.Share())
 	plan, ok := planning.ReadEnvelope(w.Question)
 	call := p.Question()

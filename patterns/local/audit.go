@@ -9,6 +9,7 @@ import (
 	"modernc.org/sqlite"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // Damage is a fault of a state file outside the records of its runs.
@@ -144,7 +145,7 @@ func rowsAudited(s *session, checks []audit) (found []Damage, err error) {
 			}
 			d := Damage{Reason: a.words + " " + detail}
 			if known {
-				d.Run = idOf(n)
+				d.Run = journal.RunID(n)
 			}
 			found = append(found, d)
 			return nil

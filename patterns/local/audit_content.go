@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"patterngate/patterns/journal"
 )
 
 // sums are the rows that are known by a hash of their own content.
@@ -38,8 +40,8 @@ func sums(s *session) (found []Damage, err error) {
 		var ap, n int64
 		var key string
 		err := row(&ap, &n, &key)
-		if id := approvalID(idOf(n), key); id != apOf(ap) {
-			found = append(found, Damage{idOf(n), "a request for approval has another id than " + id + ": " + apOf(ap)})
+		if id := approvalID(journal.RunID(n), key); id != journal.ApprovalID(ap) {
+			found = append(found, Damage{journal.RunID(n), "a request for approval has another id than " + id + ": " + journal.ApprovalID(ap)})
 		}
 		return err
 	}, selectAskedKeys)

@@ -14,7 +14,7 @@ import (
 
 // backup copies the state into a new file while it is in use: one state of it, without free pages. Only its owner may
 // read the copy. A file that is there stays as it is. When ctx ends, or it fails, no copy is left.
-func (j *journal) backup(ctx context.Context, file string) (err error) {
+func (j *stateDB) backup(ctx context.Context, file string) (err error) {
 	if err := j.there(); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (j *journal) backup(ctx context.Context, file string) (err error) {
 }
 
 // check reads the whole file and says what is wrong with it, as far as SQLite sees it. It takes as long as reading does.
-func (j *journal) check() error {
+func (j *stateDB) check() error {
 	if err := j.there(); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (j *journal) check() error {
 }
 
 // aside reads over a connection of its own what takes long.
-func (j *journal) aside(f func(*session) error) error {
+func (j *stateDB) aside(f func(*session) error) error {
 	s, err := connect(j.path, j.patience(), "PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF")
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // branch is a life's patterns.Run.
@@ -54,7 +55,7 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	key := b.keys.next(e.Name)
 	b.phase = e.Phase
 	m := b.past[key]
-	if isAsking(e) {
+	if journal.IsQuestion(e) {
 		e = b.asking(key, e, m)
 	}
 	switch {
@@ -97,7 +98,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonOnceReused, Key: key}, now)
 	}
 	b.order++
-	intent := b.record.appendUnless(b.unlessStopped(e), key, now, intentOf(e, a.once), b.along(key, e, a.once, isDone, holds))
+	intent := b.record.appendUnless(b.unlessStopped(e), key, now, journal.IntentOf(e, a.once), b.along(key, e, a.once, isDone, holds))
 	a.order, a.began, a.idle = b.order, intent.At, b.idle
 	b.tell(e.Said...)
 	if e.Kind == patterns.ToolEffect {
@@ -112,7 +113,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		b.waited.begin(intent.At)
 	}
 	if wait, may := b.patience(e); may {
-		if isAsking(e) {
+		if journal.IsQuestion(e) {
 			b.entered(e.Waiting, intent)
 		}
 		b.park(key, e, intent.At, wait)
@@ -127,11 +128,11 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 }
 
 // along is what is done in the transaction of an effect's intent; nil: nothing.
-func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(callTable) error) func(*session, Event) error {
+func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(callTable) error) func(*session, journal.Event) error {
 	switch {
 	case b.engine.file == nil:
 		return nil
-	case isAsking(e):
+	case journal.IsQuestion(e):
 		return b.row(e.Waiting)
 	case e.Kind == patterns.ToolEffect:
 		return b.also(b.spend(e.Permit, once), b.takes(key, e, isDone), holds)
@@ -141,11 +142,11 @@ func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, 
 
 // also spends an approval, takes a business key, and looks whether what the call was let through by holds; nil: nothing is to be
 // done.
-func (b *branch) also(spend func(*session, Event) error, takes func(actTable) error, holds func(callTable) error) func(*session, Event) error {
+func (b *branch) also(spend func(*session, journal.Event) error, takes func(actTable) error, holds func(callTable) error) func(*session, journal.Event) error {
 	if takes == nil && holds == nil {
 		return spend
 	}
-	return func(s *session, e Event) error {
+	return func(s *session, e journal.Event) error {
 		if spend != nil {
 			if err := spend(s, e); err != nil {
 				return err
@@ -246,7 +247,7 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 		b.conclude(e, out, false)
 	}
 	b.became(e, out)
-	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.closing(e, out))
+	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, journal.OutcomeOf(e, out), b.closing(e, out))
 	b.asked += out.Usage.Requests
 	b.at = b.virtual(event.At)
 	if out.At = b.at; out.Order == 0 {
@@ -269,7 +270,7 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 }
 
 // closing is what is done in the transaction of an effect's outcome; nil: nothing.
-func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
+func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
 	if e.Kind == patterns.PlanEffect && b.engine.file != nil {
 		return b.stored(e, out)
 	}
@@ -297,7 +298,7 @@ func (b *branch) written() {
 // judged records proposals that got no intent.
 func (l *life) judged(list []patterns.Judged, k *keys) {
 	for _, j := range list {
-		l.record.append(patterns.JudgedEvent, k.peek(j.Name), l.engine.now(), JudgedBody(j.Body))
+		l.record.append(patterns.JudgedEvent, k.peek(j.Name), l.engine.now(), journal.JudgedBody(j.Body))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // calls are the calls that a window holds, put together from what was recorded of them: intents, then outcomes, in the order of
@@ -51,7 +52,7 @@ func (c *calls) begun(run int64, e gateway.Entry, once string) error {
 	}
 	act := c.byAct[callKey{run, once}]
 	if act == nil || e.Effect == catalog.Read || once == "" {
-		e.RunID, e.Status, e.Order = idOf(run), gateway.Reserved, c.seen
+		e.RunID, e.Status, e.Order = journal.RunID(run), gateway.Reserved, c.seen
 		var err error
 		if e.Args, err = c.publicArgs(e); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // How long calls are known in memory, and how many of them; a window that begins before what is known cannot be told.
@@ -105,7 +106,7 @@ func (b *branch) enters(key, once string, e patterns.Effect, holds func(callTabl
 	if b.engine.file != nil || e.Kind != patterns.ToolEffect {
 		return true
 	}
-	n, _ := numberOf(b.id)
+	n, _ := journal.RunNumber(b.id)
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
 	if holds != nil && holds(b.engine) != nil {
@@ -123,7 +124,7 @@ func (b *branch) became(e patterns.Effect, out patterns.Outcome) {
 	if b.engine.file != nil || e.Kind != patterns.ToolEffect {
 		return
 	}
-	n, _ := numberOf(b.id)
+	n, _ := journal.RunNumber(b.id)
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
 	b.engine.calls.ended(n, out.Key, out)
@@ -139,7 +140,7 @@ func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
 	if statusOf(e.Permit.Effect(), out) == gateway.Finished {
 		state = patterns.OK
 	}
-	n, _ := numberOf(b.id)
+	n, _ := journal.RunNumber(b.id)
 	if b.engine.file != nil {
 		b.record.then(func(s *session) error {
 			_, err := s.exec(upsertSettled, n, once, string(state), out.Newest())

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // child implements keeper: the run of a call is begun where there is none, carried on where nobody does, and waited for until it
 // rests. Its error is ctx's, the journal's, or why the parent cannot go on.
 func (f *file) child(ctx context.Context, c *childCall) (childRest, error) {
-	n, _ := numberOf(c.id)
+	n, _ := journal.RunNumber(c.id)
 	defer f.follow(c.id, c.progressOf())()
 	for {
 		changed, off := f.waiters.on(c.id)
@@ -39,7 +40,7 @@ func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childR
 		return rest, false, err
 	case r == nil:
 		return f.childBegins(ctx, c)
-	case idOf(r.parent) != c.branch.id:
+	case journal.RunID(r.parent) != c.branch.id:
 		return childRest{lacking: errNoChild}, true, nil
 	case r.state == "ended", r.state == "broken":
 		rest, err = f.ended(c)
@@ -152,7 +153,7 @@ func (f *file) childWaits(r *row) (rest childRest, done bool, err error) {
 
 // ended implements keeper: what the child came to, as its record says.
 func (f *file) ended(c *childCall) (rest childRest, err error) {
-	n, _ := numberOf(c.id)
+	n, _ := journal.RunNumber(c.id)
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return rest, err
@@ -236,13 +237,13 @@ func (f *file) livesUnder(id string) (list []*life) {
 }
 
 // drops cancels the child of a call that is over before it, in the transaction of the call's outcome; nil: it is over too.
-func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
+func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
 	if !beginsRun(e) || out.State == patterns.OK || out.Order == 0 {
 		return nil
 	}
-	child, _ := numberOf(patterns.ChildID(b.id, out.Key))
+	child, _ := journal.RunNumber(patterns.ChildID(b.id, out.Key))
 	parent := b.record.file.n
-	return func(s *session, _ Event) error {
+	return func(s *session, _ journal.Event) error {
 		dropped, err := s.exec(updateDropped, child, parent)
 		if dropped > 0 {
 			b.engine.file.recall.Store(true)
@@ -277,7 +278,7 @@ func (f *file) waitsFor(d *rehearsal) *patterns.Waiting {
 // childWaitsFor is what the child run of a call waits for; nil: it goes on.
 func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 	id := patterns.ChildID(parent, p.key)
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return nil
@@ -311,7 +312,7 @@ func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
 			claimed = append(claimed, l)
 		}
 		if unrecorded(fault) {
-			err = fmt.Errorf("its child run %s: %w", idOf(below[i]), fault)
+			err = fmt.Errorf("its child run %s: %w", journal.RunID(below[i]), fault)
 		}
 	}
 	return claimed, err

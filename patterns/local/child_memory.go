@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // child implements keeper: in memory a child run waits for nobody, and goes on as long as its parent does.
@@ -99,7 +100,7 @@ func (b *branch) childTime(m *memory, key string) time.Time {
 
 // childWaited is for how long a child run waited for somebody, or was in nobody's hands.
 func (f *file) childWaited(id string) (time.Duration, error) {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	h, _, err := f.historyOf(n)
 	if h == nil || err != nil {
 		return 0, err

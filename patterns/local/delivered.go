@@ -1,11 +1,15 @@
 package local
 
-import "maps"
+import (
+	"maps"
+
+	"patterngate/patterns/journal"
+)
 
 // Delivered implements [patterns.Runs]. The file learns of it with the next tick, of many runs at once: when this process
 // is killed before, an equal call is given the result once more.
 func (f *file) Delivered(principal, id string) {
-	n, ok := numberOf(id)
+	n, ok := journal.RunNumber(id)
 	if !ok {
 		return
 	}

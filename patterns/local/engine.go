@@ -14,6 +14,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // What is in force where an Engine says 0.
@@ -213,7 +214,7 @@ func (l *life) recordEnd(rest patterns.Ended) time.Time {
 	if rest.Result.OK() {
 		status = "ok"
 	}
-	end := EndBody{Status: status, StopReason: rest.Result.StopReason, Phase: rest.Result.Phase, Usage: rest.Result.Usage, Model: answeredBy(l.job, rest.Result)}
+	end := journal.EndBody{Status: status, StopReason: rest.Result.StopReason, Phase: rest.Result.Phase, Usage: rest.Result.Usage, Model: answeredBy(l.job, rest.Result)}
 	if present := l.job.Present; present != nil && l.engine.file != nil {
 		shown := present(rest, nil)
 		end.Envelope, l.summary = shown.Envelope, shown.Summary
@@ -229,7 +230,7 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 		l.engine.file.gone(l)
 	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
 		if l.rest = l.running(); errors.Is(err, errHandedOver) {
-			l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteDetach, Note: patterns.Note{Channel: "engine"}})
+			l.record.append(patterns.NoteEvent, "", l.engine.now(), journal.NoteBody{What: noteDetach, Note: patterns.Note{Channel: "engine"}})
 			l.record.flush(false, nil)
 		}
 		if l.left { // others need not wait until this process has ended

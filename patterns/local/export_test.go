@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // What tests of whole engines do to a state file.
@@ -59,7 +60,7 @@ func (e *Engine) Alter(t testing.TB, query string, args ...any) {
 
 // Number is a run's in the state file.
 func Number(id string) int64 {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	return n
 }
 
@@ -88,7 +89,7 @@ func (e *Engine) Tidied() { e.file.journal.stale.Store(false) }
 
 // ApprovalNumber is an approval's in the state file.
 func ApprovalNumber(id string) int64 {
-	n, _ := apNumber(id)
+	n, _ := journal.ApprovalNumber(id)
 	return n
 }
 

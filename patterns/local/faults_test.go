@@ -13,7 +13,7 @@ import (
 )
 
 // refusesWork checks that a journal takes no change any more and says why.
-func refusesWork(t *testing.T, j *journal, want string) {
+func refusesWork(t *testing.T, j *stateDB, want string) {
 	t.Helper()
 	err := j.do(&change{also: func(*session) error { t.Error("something was done"); return nil }})
 	if !errors.Is(err, patterns.ErrJournal) || !strings.Contains(err.Error(), want) {

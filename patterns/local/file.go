@@ -7,14 +7,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // Options say what an engine over a state file needs.
@@ -50,7 +49,7 @@ const (
 type file struct {
 	*Engine
 	options  Options
-	journal  *journal
+	journal  *stateDB
 	owner    *owner
 	redactor redactor
 	nudged   chan struct{}
@@ -59,14 +58,14 @@ type file struct {
 	watched  atomic.Bool // all that is ready is carried on here
 
 	// Guarded by the engine's lock.
-	lives     map[string]*life                  // by run
-	delivered map[int64]string                  // whose results were delivered that the file does not know of yet
-	outcomes  map[string]map[string]OutcomeBody // that could not be recorded, by run and key
-	lacking   map[int64]int64                   // epochs of ready runs that cannot be carried on here
-	stuck     map[string]*patterns.Waiting      // runs that cannot go on because they cannot be recorded
-	resumed   int                               // lives that were taken from the file by nobody's call
-	crowded   bool                              // as many runs as may be are carried on
-	leaving   bool                              // runs that nobody waits for begin nothing more here
+	lives     map[string]*life                          // by run
+	delivered map[int64]string                          // whose results were delivered that the file does not know of yet
+	outcomes  map[string]map[string]journal.OutcomeBody // that could not be recorded, by run and key
+	lacking   map[int64]int64                           // epochs of ready runs that cannot be carried on here
+	stuck     map[string]*patterns.Waiting              // runs that cannot go on because they cannot be recorded
+	resumed   int                                       // lives that were taken from the file by nobody's call
+	crowded   bool                                      // as many runs as may be are carried on
+	leaving   bool                                      // runs that nobody waits for begin nothing more here
 	closed    bool
 
 	stopping atomic.Bool  // a kill switch may be on
@@ -169,18 +168,6 @@ func (f *file) close() {
 	f.waiters.announceAll() // here nobody learns of a run any more
 }
 
-// numberOf is a run's number in the file; false for what is no id.
-func numberOf(id string) (int64, bool) {
-	digits, ok := strings.CutPrefix(id, "run_")
-	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 16, 64)
-	return int64(n), err == nil
-}
-
-func idOf(n int64) string { return fmt.Sprintf("run_%016x", uint64(n)) }
-
 // requestOf is by what a call's run is found again, and by what its arguments are compared; nil for a call that is equal
 // to none.
 func requestOf(job patterns.Job) (request, args []byte) {
@@ -204,7 +191,7 @@ func (j joins) Error() string { return "local: an equal call began " + j.id }
 // begin prepares a run. It is entered with its first flush, so that beginning costs no transaction of its own; nothing is
 // performed before. What refuses it ends its life, see [Engine.entered].
 func (f *file) begin(r *run) (string, error) {
-	n, _ := numberOf(r.id)
+	n, _ := journal.RunNumber(r.id)
 	job, now := r.job, f.journal.now()
 	request, args := requestOf(job)
 	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().hidden(), begun: make(chan struct{})}
@@ -265,7 +252,7 @@ func (f *file) equal(s *session, job patterns.Job, request, args []byte, since i
 		case job.ByKey != "" && !same:
 			refused = refusal{patterns.ErrReused}
 		case job.ByKey != "", !over, state == "ended" && !delivered && ended > since:
-			refused = refusal{joins{idOf(n)}}
+			refused = refusal{joins{journal.RunID(n)}}
 		}
 		return nil
 	}, selectEqual, request)
@@ -346,7 +333,7 @@ func (f *file) rests(l *life, state patterns.RunState, rest patterns.Ended) {
 // lose ends a run by a fault of ours.
 func (f *file) lose(l *life, rest patterns.Ended, fault error) {
 	phase := cmp.Or(rest.Phase, l.now.Load().Phase)
-	end := EndBody{Status: "stopped", StopReason: "internal_error", Phase: phase}
+	end := journal.EndBody{Status: "stopped", StopReason: "internal_error", Phase: phase}
 	if l.job.Present != nil {
 		shown := l.job.Present(rest, fault)
 		end.Envelope, l.summary = shown.Envelope, shown.Summary

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // claim takes a run that is ready or due and carries it on, unless another process was quicker or something is missing
@@ -48,9 +49,9 @@ func (l *loaded) noteTaken(now time.Time) {
 	if l.history.rests && l.waitingKind != "" { // nobody let go of it
 		what = noteWake
 	}
-	l.note(now, NoteBody{What: what, Note: patterns.Note{Channel: "engine"}})
+	l.note(now, journal.NoteBody{What: what, Note: patterns.Note{Channel: "engine"}})
 	if l.canceled && !l.history.noted {
-		l.note(now, NoteBody{What: noteCancel, Note: patterns.Note{By: l.principal}})
+		l.note(now, journal.NoteBody{What: noteCancel, Note: patterns.Note{By: l.principal}})
 	}
 }
 
@@ -198,7 +199,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	phase := cmp.Or(l.history.phase, l.phase)
 	result := patterns.Result{StopReason: reason, Phase: phase, Ledger: ledgerOf(l.history)}
 	rest := patterns.Ended{RunID: l.id(), Result: result, Phase: phase, Began: l.history.began}
-	end := EndBody{Status: "stopped", StopReason: reason, Phase: phase}
+	end := journal.EndBody{Status: "stopped", StopReason: reason, Phase: phase}
 	summary := ""
 	if present := l.run.job.Present; present != nil {
 		shown := present(rest, nil)

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // follow carries on the one run that a call joined, if nobody does, and sees its changes, for as long as the call waits.
 // An engine that carries on whatever there is (see [Engine.Go]) needs nothing of it; one that does not would leave the
 // call waiting for a run whose process has died. stop returns when it has ended.
 func (f *file) follow(id string, progress func(patterns.Progress)) (stop func()) {
-	n, ok := numberOf(id)
+	n, ok := journal.RunNumber(id)
 	if !ok || f.watched.Load() {
 		return func() {}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // take implements keeper. What came late of the run's last life may be recorded while this one is prepared: then it is
@@ -25,7 +26,7 @@ func (f *file) take(c patterns.Continuation) (r *run, h *history, err error) {
 }
 
 func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
-	n, ok := numberOf(c.RunID)
+	n, ok := journal.RunNumber(c.RunID)
 	if !ok {
 		return nil, nil, patterns.ErrNoRun
 	}
@@ -49,7 +50,7 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 	case err != nil:
 		return nil, nil, err
 	}
-	out := OutcomeBody{State: patterns.OK, Output: c.Given}
+	out := journal.OutcomeBody{State: patterns.OK, Output: c.Given}
 	if f.journal.now().UnixMicro() >= r.expires {
 		return nil, nil, patterns.ErrNotTaken
 	}
@@ -70,7 +71,7 @@ func sortLedger(list []gateway.Entry) {
 
 // settle implements [Operator.Settle].
 func (f *file) settle(id, effect string, s Settlement) error {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	r, stored, err := f.read(n)
 	if err != nil {
 		return err
@@ -101,8 +102,8 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
 	record.file = &tail{file: f, id: id, n: n, head: l.last.Hash, hidden: l.hidden}
 	now := f.journal.now()
-	record.append(patterns.NoteEvent, "", now, NoteBody{What: noteSettle, Note: s.By, Act: s.Act})
-	last := record.append(patterns.OutcomeEvent, key, now, OutcomeBody{State: patterns.OK, Output: out, Human: true})
+	record.append(patterns.NoteEvent, "", now, journal.NoteBody{What: noteSettle, Note: s.By, Act: s.Act})
+	last := record.append(patterns.OutcomeEvent, key, now, journal.OutcomeBody{State: patterns.OK, Output: out, Human: true})
 	events := record.file.pending
 	head := events[len(events)-1].Hash
 	subject := s.Subject(id, effect)
@@ -120,13 +121,13 @@ func (f *file) settle(id, effect string, s Settlement) error {
 
 // noteIn appends a note to the record of a run that was just taken out of all hands. Somebody's words are in it: what the
 // run hides is hidden in them too.
-func (f *file) noteIn(s *session, n int64, body NoteBody) error {
+func (f *file) noteIn(s *session, n int64, body journal.NoteBody) error {
 	stored, err := readEvents(s, n)
 	if err == nil && len(stored) == 0 {
 		err = errBroken
 	}
 	if err == nil {
-		_, err = f.appendIn(s, n, stored, Event{Kind: patterns.NoteEvent, Body: body})
+		_, err = f.appendIn(s, n, stored, journal.Event{Kind: patterns.NoteEvent, Body: body})
 	}
 	if err != nil && !unrecorded(err) { // the record's fault, not the file's
 		return refusal{err}
@@ -135,13 +136,13 @@ func (f *file) noteIn(s *session, n int64, body NoteBody) error {
 }
 
 // appendIn appends an event to the record of a run that is in nobody's hands, behind what is stored.
-func (f *file) appendIn(s *session, n int64, stored []patterns.Event, e Event) (patterns.Event, error) {
+func (f *file) appendIn(s *session, n int64, stored []patterns.Event, e journal.Event) (patterns.Event, error) {
 	_, h, _, err := f.hiding().reveal(s, n, stored)
 	if err != nil {
 		return patterns.Event{}, err
 	}
 	last := stored[len(stored)-1]
-	t := &tail{file: f, id: idOf(n), n: n, head: last.Hash, hidden: h}
+	t := &tail{file: f, id: journal.RunID(n), n: n, head: last.Hash, hidden: h}
 	e.Seq, e.At = int(last.Seq)+1, time.UnixMicro(max(last.At, f.journal.now().UnixMicro()))
 	sealed := t.seal(e)
 	if keep := t.with(nil); keep != nil {
@@ -230,7 +231,7 @@ func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
 		}
 		rested, err := s.exec(updateCanceled, n)
 		if err == nil && rested > 0 {
-			err = f.noteIn(s, n, NoteBody{What: noteCancel, Note: by})
+			err = f.noteIn(s, n, journal.NoteBody{What: noteCancel, Note: by})
 		}
 		return err
 	}})

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // row is a run's row in the state file. Times are microseconds since 1970; 0 for none.
@@ -33,7 +34,7 @@ type row struct {
 	damage error // why its record could not be read whole, though the file can be
 }
 
-func (r *row) id() string { return idOf(r.n) }
+func (r *row) id() string { return journal.RunID(r.n) }
 
 // readRows reads rows by one of the queries of rowColumns.
 func readRows(s *session, each func(*row) bool, query string, args ...any) error {
@@ -95,7 +96,7 @@ type loaded struct {
 	run     *run
 	history *history
 	dry     *rehearsal
-	events  []Event
+	events  []journal.Event
 	last    patterns.Event
 	hidden  *hidden // values that are kept out of the record
 
@@ -123,7 +124,7 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	h := remembered(events)
-	if s := h.start; s.Pattern != r.pattern || s.Principal != r.principal || s.Config != r.config || s.parent() != r.parent {
+	if s := h.start; s.Pattern != r.pattern || s.Principal != r.principal || s.Config != r.config || s.ParentNumber() != r.parent {
 		return nil, fmt.Errorf("%w: its row does not say what its first event says", errBroken)
 	}
 	if lost && r.state == "ended" {
@@ -160,7 +161,7 @@ func (f *file) job(r *row, h *history) (patterns.Job, error) {
 	})
 	job.Principal, job.Client, job.Config = r.principal, r.client, r.config
 	job.ClientVersion, job.Era = h.start.ClientVersion, h.start.Era
-	job.Earlier = h.start.earlier()
+	job.Earlier = h.start.Earlier()
 	return job.Begun(h.start.Parent), err
 }
 
@@ -176,14 +177,14 @@ func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, 
 	return open, h, lost, err
 }
 
-func decodeEvents(stored []patterns.Event) ([]Event, error) {
-	events := make([]Event, len(stored))
+func decodeEvents(stored []patterns.Event) ([]journal.Event, error) {
+	events := make([]journal.Event, len(stored))
 	for i, e := range stored {
-		body, err := decodeBody(e.Kind, e.Body)
+		body, err := journal.Decode(e.Kind, e.Body)
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
-		events[i] = Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key, Body: body}
+		events[i] = journal.Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key, Body: body}
 	}
 	return events, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // Of a run that cannot be replayed an act that was tried again is one call, and what was done before is not told as done here.
@@ -12,7 +13,7 @@ func TestLedgerOfARecord(t *testing.T) {
 	h := &history{past: map[string]*memory{}}
 	enter := func(order int, key, effect, once string, out patterns.Outcome) {
 		out.Order = order
-		h.past[key] = &memory{intent: &IntentBody{Kind: patterns.ToolEffect, Name: "pay", Effect: effect, Once: once, Input: []byte(`{}`)}, outcome: out}
+		h.past[key] = &memory{intent: &journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay", Effect: effect, Once: once, Input: []byte(`{}`)}, outcome: out}
 	}
 	enter(1, "pay#1", "write", "a", patterns.Outcome{State: patterns.Unknown})
 	enter(2, "pay#2", "write", "a", patterns.Outcome{State: patterns.OK})

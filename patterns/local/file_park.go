@@ -5,6 +5,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 func (f *file) park(l *life, rest patterns.Ended) error {
@@ -14,7 +15,7 @@ func (f *file) park(l *life, rest patterns.Ended) error {
 		summary = l.record.public(ijson.Cut(l.job.Present(rest, nil).Summary, maxSummary))
 	}
 	if len(l.onChildren) > 0 {
-		l.record.append(patterns.NoteEvent, "", f.journal.now(), NoteBody{What: noteRest, Note: patterns.Note{Channel: "engine", Reason: w.Child}})
+		l.record.append(patterns.NoteEvent, "", f.journal.now(), journal.NoteBody{What: noteRest, Note: patterns.Note{Channel: "engine", Reason: w.Child}})
 	}
 	var wake, expires any
 	if until := l.earliest(true); !until.IsZero() {

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 func decodeResult(text []byte) (any, error) {
@@ -23,7 +24,7 @@ func decodeResult(text []byte) (any, error) {
 
 // Run shows a run as it stands. One that does not live here is shown as a dry replay of its record makes it.
 func (f *file) Run(principal, id string) (patterns.Snapshot, bool) {
-	n, ok := numberOf(id)
+	n, ok := journal.RunNumber(id)
 	if !ok {
 		return patterns.Snapshot{}, false
 	}
@@ -161,7 +162,7 @@ func (f *file) showParked(s *patterns.Snapshot, r *row, l *loaded, err error) {
 
 // Wait implements [patterns.Runs]. Between changes only the row is looked at.
 func (f *file) Wait(ctx context.Context, principal, id string, mark patterns.Mark) (patterns.Snapshot, bool) {
-	n, ok := numberOf(id)
+	n, ok := journal.RunNumber(id)
 	for ok && ctx.Err() == nil {
 		changed, off := f.waiters.on(id)
 		if now, there := f.mark(principal, n); !there || now != mark {
@@ -182,7 +183,7 @@ func (f *file) Wait(ctx context.Context, principal, id string, mark patterns.Mar
 
 // mark is how a run stands, by its row.
 func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
-	if l := f.life(idOf(n)); l != nil {
+	if l := f.life(journal.RunID(n)); l != nil {
 		return patterns.Mark{State: patterns.Running}, l.job.Principal == principal
 	}
 	_ = f.journal.view(func(s *session) error {
@@ -213,7 +214,7 @@ func (f *file) delayed(n int64, state string, epoch int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	lacks, known := f.lacking[n]
-	return state == "ready" && known && lacks == epoch || state == "running" && f.stuck[idOf(n)] != nil
+	return state == "ready" && known && lacks == epoch || state == "running" && f.stuck[journal.RunID(n)] != nil
 }
 
 // RunIDs implements [patterns.Runs].
@@ -222,7 +223,7 @@ func (f *file) RunIDs(principal string) (ids []string) {
 		return s.each(func(row func(...any) error) error {
 			var n int64
 			err := row(&n)
-			ids = append(ids, idOf(n))
+			ids = append(ids, journal.RunID(n))
 			return err
 		}, selectIDs, principal)
 	})
@@ -239,7 +240,7 @@ func (f *file) Newest(principal string) (id string, found bool) {
 			err := row(&n, &state)
 			resting := state != "running" && state != "ready"
 			if !found || resting && !rests {
-				id, found, rests = idOf(n), true, resting
+				id, found, rests = journal.RunID(n), true, resting
 			}
 			return err
 		}, selectNewest, principal)
@@ -249,7 +250,7 @@ func (f *file) Newest(principal string) (id string, found bool) {
 
 // Events implements [patterns.Runs].
 func (f *file) Events(principal, id string) ([]patterns.Event, error) {
-	n, ok := numberOf(id)
+	n, ok := journal.RunNumber(id)
 	if !ok {
 		return nil, patterns.ErrNoRun
 	}
@@ -265,7 +266,7 @@ func (f *file) Events(principal, id string) ([]patterns.Event, error) {
 
 // Cancel implements [patterns.Runs].
 func (f *file) Cancel(ctx context.Context, principal, id string, by patterns.Note) (patterns.Snapshot, error) {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	if _, ok := f.mark(principal, n); !ok {
 		return patterns.Snapshot{}, patterns.ErrNoRun
 	}
@@ -296,7 +297,7 @@ func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patte
 	began, n := int64(math.MaxInt64), int64(math.MaxInt64)
 	if from, later, err := placeOf(filter); err == nil && later {
 		began = from.began.UnixMicro()
-		n, _ = numberOf(from.id)
+		n, _ = journal.RunNumber(from.id)
 	}
 	for most := cmp.Or(filter.Limit, defaultRows) + 1; ; most = someRows { // first for a page
 		var some []patterns.RunRow
@@ -360,7 +361,7 @@ func (f *file) listed(r *row) patterns.RunRow {
 		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Status: "running", Began: time.UnixMicro(r.began), Owner: r.owner,
 	}
 	if r.parent != 0 {
-		row.Parent = idOf(r.parent)
+		row.Parent = journal.RunID(r.parent)
 	}
 	switch r.state {
 	case "ended", "broken":

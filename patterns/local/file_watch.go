@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // slowPoll is how often it is looked where no other process carries anything on and nobody waits: a decision that another
@@ -161,7 +162,7 @@ func (f *file) obey() {
 		}, selectCanceled, f.owner.id)
 	})
 	for _, n := range list {
-		if l := f.life(idOf(n)); l != nil {
+		if l := f.life(journal.RunID(n)); l != nil {
 			l.end(patterns.Note{By: l.job.Principal})
 		} else { // it is about to live
 			f.recall.Store(true)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // What tests of pattern code that is no pattern do to an engine.
@@ -22,10 +23,10 @@ func ReplayCode(r *Record, code patterns.Pattern, job patterns.Job) (patterns.Re
 }
 
 // Resume carries a run on in memory whose process ended when so much was recorded.
-func (e *Engine) Resume(events []Event, job patterns.Job) (patterns.Ended, error) {
+func (e *Engine) Resume(events []journal.Event, job patterns.Job) (patterns.Ended, error) {
 	last := events[len(events)-1]
 	record := &Record{events: events, seq: last.Seq, at: last.At}
-	record.append(patterns.NoteEvent, "", time.Now(), NoteBody{What: noteTakeover})
+	record.append(patterns.NoteEvent, "", time.Now(), journal.NoteBody{What: noteTakeover})
 	h := remembered(record.Events())
 	r := &run{engine: e, id: h.start.RunID, job: job, record: record, began: h.began, state: patterns.Running}
 	if _, err := r.rehearse(h); err != nil {
@@ -68,7 +69,7 @@ func (e *Engine) PlansNow() map[int64]planRow {
 func (e *Engine) PlansAgain(then map[int64]planRow, runID string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	run, _ := numberOf(runID)
+	run, _ := journal.RunNumber(runID)
 	for n, r := range then {
 		r.run, r.under = run, 0
 		e.plans[n] = &r

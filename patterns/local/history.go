@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,11 +12,12 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // history is what a record says, for who carries the run on.
 type history struct {
-	start    StartBody
+	start    journal.StartBody
 	began    time.Time
 	past     map[string]*memory
 	quotas   map[string]int    // that recorded effects took; known after a rehearsal
@@ -32,14 +34,14 @@ type history struct {
 	rests    bool              // the newest that it says is that it rests with a child run
 	granted  map[string]string // approvals that were spent, by the idempotency key of their call
 	held     map[int64]bool    // plans that it has claimed and not given back, by their numbers
-	end      *EndBody
+	end      *journal.EndBody
 	last     time.Time // of the newest event
 	latest   time.Time // of the newest outcome; before that of the start
 }
 
 // memory is what the record says about one key. Times of its outcome are as pattern code sees them.
 type memory struct {
-	intent  *IntentBody
+	intent  *journal.IntentBody
 	began   time.Time     // of the intent, as recorded
 	idle    time.Duration // of the run before the intent
 	outcome patterns.Outcome
@@ -49,31 +51,31 @@ type memory struct {
 }
 
 // remembered reads a record.
-func remembered(events []Event) *history {
+func remembered(events []journal.Event) *history {
 	h := &history{past: map[string]*memory{}, quotas: map[string]int{}, granted: map[string]string{}, held: map[int64]bool{}}
 	var open []*memory // intents without outcome
 	leftInOrder := false
 	for _, e := range events {
 		switch body := e.Body.(type) {
-		case StartBody:
+		case journal.StartBody:
 			h.start, h.began, h.latest = body, e.At, e.At
-		case IntentBody:
+		case journal.IntentBody:
 			m := h.at(e.Key)
 			h.intend(m, body, e.At)
 			open = append(open, m)
-		case OutcomeBody:
+		case journal.OutcomeBody:
 			if e.Kind != patterns.OutcomeEvent {
 				break
 			}
 			m := h.at(e.Key)
 			h.learn(m, e, body)
 			open = slices.DeleteFunc(open, func(o *memory) bool { return o == m })
-		case JudgedBody:
-			if body.weighed() {
+		case journal.JudgedBody:
+			if body.Weighed() {
 				m := h.at(e.Key)
 				m.seq, m.outcome = e.Seq, patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: e.Key}
 			}
-		case NoteBody:
+		case journal.NoteBody:
 			leftInOrder = leftInOrder || body.What == noteDetach || body.What == noteRest
 			h.rests = body.What == noteRest || h.rests && body.What != noteWake && body.What != noteTakeover
 			h.noted = h.noted || body.What == noteCancel
@@ -89,7 +91,7 @@ func remembered(events []Event) *history {
 				}
 				leftInOrder = false
 			}
-		case EndBody:
+		case journal.EndBody:
 			h.end = &body
 		}
 		h.last = e.At
@@ -117,7 +119,7 @@ func (h *history) at(key string) *memory {
 	return m
 }
 
-func (h *history) intend(m *memory, body IntentBody, at time.Time) {
+func (h *history) intend(m *memory, body journal.IntentBody, at time.Time) {
 	h.order++
 	if body.Kind == patterns.ToolEffect {
 		h.calls++
@@ -133,10 +135,10 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 	m.outcome.Order, m.outcome.Began, m.outcome.Once, m.outcome.Idle = h.order, at.Add(-h.idle), body.Once, h.idle
 }
 
-func (h *history) learn(m *memory, e Event, body OutcomeBody) {
+func (h *history) learn(m *memory, e journal.Event, body journal.OutcomeBody) {
 	o := &m.outcome
 	m.seq, h.latest = e.Seq, e.At
-	said := body.learned()
+	said := body.Outcome()
 	o.State, o.Output, o.Reason, o.Bytes, o.Usage = said.State, said.Output, said.Reason, said.Bytes, said.Usage
 	o.Models = said.Models
 	o.Again, o.After, o.Duplicate = said.Again, said.After, said.Duplicate
@@ -162,7 +164,7 @@ func (m *memory) fits(key string, e patterns.Effect) error {
 	}
 	if e.Kind == patterns.JudgeEffect {
 		body, _ := m.outcome.Output.(map[string]any)
-		if recorded := ijson.Canonical(body["proposal"]); !JudgedBody(body).weighed() || !bytes.Equal(recorded, e.Input) {
+		if recorded := ijson.Canonical(body["proposal"]); !journal.JudgedBody(body).Weighed() || !bytes.Equal(recorded, e.Input) {
 			return fmt.Errorf("%w: %s was judged of %s and is now of %s", ErrMismatch, key, recorded, e.Input)
 		}
 	}
@@ -255,7 +257,7 @@ func (d *rehearsal) waitingFor(wait func(patterns.Effect) (time.Duration, bool))
 		}
 		w := *p.effect.Waiting
 		w.Key, w.Since = p.key, p.m.began
-		if patience, ok := wait(p.effect); ok && !isAsking(p.effect) {
+		if patience, ok := wait(p.effect); ok && !journal.IsQuestion(p.effect) {
 			w.Until = w.Since.Add(patience)
 		}
 		if first == nil || compareKeys(w.Key, first.Key) < 0 {
@@ -263,4 +265,20 @@ func (d *rehearsal) waitingFor(wait func(patterns.Effect) (time.Duration, bool))
 		}
 	}
 	return first
+}
+
+// answeredBy is who answered a run's questions, as its result shows it.
+func answeredBy(job patterns.Job, r patterns.Result) string {
+	if !r.Asked && (job.Task.Caller != nil || len(r.Proposed) > 0) {
+		return cmp.Or(r.Answerers(""), "caller")
+	}
+	return r.Answerers(modelOf(job))
+}
+
+// modelOf is the name of a run's model; "": it has none.
+func modelOf(job patterns.Job) string {
+	if job.Model == nil {
+		return ""
+	}
+	return job.Model.Name()
 }

@@ -14,13 +14,13 @@ import (
 // busyTimeout is how long another process may keep the file locked before a change fails.
 const busyTimeout = 5 * time.Second
 
-// journal is a state file: the record of all runs.
+// stateDB is a state file: the record of all runs.
 //
 //	submit ──▶ queue ──▶ writer: BEGIN, each change behind its fence, COMMIT ──▶ done
 //	view   ──▶ reader: one state of the file, while the writer goes on
 //
 // Several processes may have it open. It is safe for concurrent use.
-type journal struct {
+type stateDB struct {
 	path  string
 	busy  time.Duration
 	hook  func(point string)
@@ -57,11 +57,11 @@ type opened struct {
 
 // openJournal opens or makes a state file; an empty file is new. The hook is told before and after each commit, "commit" and "committed"; nil:
 // nobody. Its errors wrap [patterns.ErrJournal] and name the file.
-func openJournal(path string, hook func(point string)) (*journal, error) {
-	return (&journal{hook: hook, busy: busyTimeout}).open(path)
+func openJournal(path string, hook func(point string)) (*stateDB, error) {
+	return (&stateDB{hook: hook, busy: busyTimeout}).open(path)
 }
 
-func (j *journal) open(path string) (*journal, error) {
+func (j *stateDB) open(path string) (*stateDB, error) {
 	path, err := realPath(path)
 	if err != nil {
 		return nil, journalFault(path, err)
@@ -92,7 +92,7 @@ func (j *journal) open(path string) (*journal, error) {
 }
 
 // connect opens both connections.
-func (j *journal) connect() (err error) {
+func (j *stateDB) connect() (err error) {
 	if j.writer, err = connect(j.path, j.patience()); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (j *journal) connect() (err error) {
 	return j.whole.check(j.files[0].info)
 }
 
-func (j *journal) patience() string {
+func (j *stateDB) patience() string {
 	return fmt.Sprintf("PRAGMA busy_timeout=%d", j.busy.Milliseconds())
 }
 
@@ -142,7 +142,7 @@ func realPath(path string) (string, error) {
 
 // there says whether the files are still those that were opened, and the state file is whole. SQLite would go on writing into
 // deleted or shortened ones, unseen by all, while another process makes new ones in their place.
-func (j *journal) there() error {
+func (j *stateDB) there() error {
 	for i, f := range j.files {
 		now, err := os.Stat(f.path)
 		if err != nil || !os.SameFile(f.info, now) {
@@ -159,7 +159,7 @@ func (j *journal) there() error {
 }
 
 // remembered is the newest time that any unfinished run knows.
-func (j *journal) remembered() (at int64, err error) {
+func (j *stateDB) remembered() (at int64, err error) {
 	for _, query := range []string{clockFromRests, clockFromLives} {
 		var newest int64
 		err := j.reader.each(func(row func(...any) error) error { return row(&newest) }, query)
@@ -172,7 +172,7 @@ func (j *journal) remembered() (at int64, err error) {
 }
 
 // view reads one state of the file. It waits for other views, not for the writer. An error of f is returned as it is.
-func (j *journal) view(f func(*session) error) (err error) {
+func (j *stateDB) view(f func(*session) error) (err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
 	if j.reader == nil {
@@ -190,7 +190,7 @@ func (j *journal) view(f func(*session) error) (err error) {
 }
 
 // changed says whether another process has written since the last call, or since the opening.
-func (j *journal) changed() bool {
+func (j *stateDB) changed() bool {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	if j.writer == nil {
@@ -205,14 +205,14 @@ func (j *journal) changed() bool {
 	return version != before
 }
 
-func (j *journal) dataVersion() (version int64, err error) {
+func (j *stateDB) dataVersion() (version int64, err error) {
 	err = j.writer.each(func(row func(...any) error) error { return row(&version) }, "PRAGMA data_version")
 	return version, err
 }
 
 // close waits for what was submitted and for views, and leaves the file. Where nobody else has it open, all of it is
 // then in the one file. The journal takes nothing more.
-func (j *journal) close() {
+func (j *stateDB) close() {
 	j.mu.Lock()
 	already := j.closed
 	j.closed = true

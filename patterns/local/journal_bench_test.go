@@ -76,7 +76,7 @@ func BenchmarkAppendTogether(b *testing.B) {
 	}
 }
 
-func together(b *testing.B, j *journal, runs int64, synced bool) {
+func together(b *testing.B, j *stateDB, runs int64, synced bool) {
 	var left atomic.Int64
 	left.Store(int64(b.N))
 	ids := make([]int64, runs)

@@ -13,7 +13,7 @@ import (
 )
 
 // openAt opens a journal that is closed with the test.
-func openAt(t testing.TB, path string) *journal {
+func openAt(t testing.TB, path string) *stateDB {
 	t.Helper()
 	j, err := openJournal(path, nil)
 	if err != nil {
@@ -23,10 +23,10 @@ func openAt(t testing.TB, path string) *journal {
 	return j
 }
 
-func fresh(t testing.TB) *journal { return openAt(t, filepath.Join(t.TempDir(), "state.db")) }
+func fresh(t testing.TB) *stateDB { return openAt(t, filepath.Join(t.TempDir(), "state.db")) }
 
 // begin inserts a run's row.
-func begin(t testing.TB, j *journal, run, epoch int64) {
+func begin(t testing.TB, j *stateDB, run, epoch int64) {
 	t.Helper()
 	if err := j.do(&change{run: run, also: insertRun(run, epoch, "running")}); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func chain(run, from int64, n int, before []byte) []patterns.Event {
 func runName(run int64) string { return fmt.Sprintf("run_%016x", uint64(run)) }
 
 // recordOf reads a run's events and verifies their chain.
-func recordOf(t testing.TB, j *journal, run int64) []patterns.Event {
+func recordOf(t testing.TB, j *stateDB, run int64) []patterns.Event {
 	t.Helper()
 	var events []patterns.Event
 	err := j.view(func(s *session) error {
@@ -126,7 +126,7 @@ func TestFenceKeepsFormerOwnersOut(t *testing.T) {
 }
 
 // full lets the file grow no more, as on a full disk, or lets it grow again.
-func full(t testing.TB, j *journal, is bool) {
+func full(t testing.TB, j *stateDB, is bool) {
 	t.Helper()
 	limit := "PRAGMA max_page_count=1" // never below its size
 	if !is {

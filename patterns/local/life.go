@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // life is one execution of a run's code, from its start or over what is recorded already. All its fields but record, ctx,
@@ -122,7 +123,7 @@ func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Du
 
 // lapses is until when an effect waits.
 func lapses(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
-	if isAsking(e) {
+	if journal.IsQuestion(e) {
 		return e.Waiting.Until
 	}
 	return since.Add(wait)
@@ -187,7 +188,7 @@ func (l *life) end(by patterns.Note) {
 		return
 	}
 	if !l.noted {
-		l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteCancel, Note: by})
+		l.record.append(patterns.NoteEvent, "", l.engine.now(), journal.NoteBody{What: noteCancel, Note: by})
 	}
 	l.taken, l.noted = true, true
 	l.cancel()
@@ -282,5 +283,28 @@ func (l *life) tell(lines ...string) {
 		if line != "" {
 			l.progress(patterns.Progress{RunID: l.id, Line: line})
 		}
+	}
+}
+
+// startOf is the first event's body.
+func startOf(r *run, version string) journal.StartBody {
+	job := r.job
+	more := map[string]any{"version": version, "budget": patterns.Limits(job.Spec)}
+	for name, v := range map[string]string{"policy": job.Policy, "catalog": job.Catalog, "idempotency_key": job.ByKey} {
+		if v != "" {
+			more[name] = v
+		}
+	}
+	client := map[string]any{"name": job.Client}
+	for name, v := range map[string]string{"version": job.ClientVersion, "era": job.Era} {
+		if v != "" {
+			client[name] = v
+		}
+	}
+	more["client"] = client
+	return journal.StartBody{
+		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
+		ClientVersion: job.ClientVersion, Era: job.Era, Arguments: job.Arguments, Config: job.Config, More: more,
+		Parent: job.Parent, Code: journal.NewestCode,
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 const (
@@ -29,8 +30,8 @@ type place struct {
 // newestFirst orders runs by their begin. Several may have begun at one time, all of them while the clock stands still;
 // they are in the order of their numbers, as in the state file.
 func newestFirst(a time.Time, aid string, b time.Time, bid string) int {
-	an, _ := numberOf(aid)
-	bn, _ := numberOf(bid)
+	an, _ := journal.RunNumber(aid)
+	bn, _ := journal.RunNumber(bid)
 	return cmp.Or(b.Compare(a), cmp.Compare(bn, an))
 }
 

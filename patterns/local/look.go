@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/patterns/journal"
 )
 
 // look is what was read of windows: it is read again only where it changed meanwhile, as a call's windows are looked at when it is
@@ -21,7 +22,7 @@ type lookedAt struct {
 
 // windowsIn are the windows that a review depends on.
 func (l look) windowsIn(t callTable, w gateway.Weighing, own []gateway.Entry, now time.Time) (map[string]gateway.Seen, error) {
-	n, _ := numberOf(w.RunID())
+	n, _ := journal.RunNumber(w.RunID())
 	all := map[string]gateway.Seen{}
 	for _, window := range w.Windows() {
 		seen, err := l.windowIn(t, window, n, cmp.Or(w.Principal(), unknownPrincipal), own, now)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // inMemory keeps runs in this process.
@@ -69,12 +70,12 @@ func (e inMemory) take(c patterns.Continuation) (*run, *history, error) {
 	e.mu.Unlock()
 	e.waiters.announce(r.id)
 	e.tell(changed, true)
-	h, err := e.given(r, OutcomeBody{State: patterns.OK, Output: c.Given})
+	h, err := e.given(r, journal.OutcomeBody{State: patterns.OK, Output: c.Given})
 	return r, h, err
 }
 
 // given records what a run waited for and returns its history.
-func (e inMemory) given(r *run, out OutcomeBody) (*history, error) {
+func (e inMemory) given(r *run, out journal.OutcomeBody) (*history, error) {
 	r.record.append(patterns.OutcomeEvent, r.rest.Waiting.Key, time.Now(), out)
 	h := remembered(r.record.Events())
 	h.canceled = e.lost(r, h, out.State == patterns.Canceled)
@@ -86,11 +87,11 @@ func (e inMemory) given(r *run, out OutcomeBody) (*history, error) {
 
 // expire ends a run whose caller did not come, unless it did or the run waits for something newer.
 func (e inMemory) expire(r *run, w *patterns.Waiting) {
-	e.goOn(r, w, OutcomeBody{State: patterns.Failed, Reason: patterns.ReasonExpired})
+	e.goOn(r, w, journal.OutcomeBody{State: patterns.Failed, Reason: patterns.ReasonExpired})
 }
 
 // goOn carries a run on with what became of what it waits for, with no call that waits. False: it waits no more.
-func (e inMemory) goOn(r *run, w *patterns.Waiting, out OutcomeBody, notes ...NoteBody) bool {
+func (e inMemory) goOn(r *run, w *patterns.Waiting, out journal.OutcomeBody, notes ...journal.NoteBody) bool {
 	e.mu.Lock()
 	if r.state != patterns.Parked || r.rest.Waiting != w {
 		e.mu.Unlock()
@@ -273,8 +274,8 @@ func (e inMemory) recall(principal, id string, by patterns.Note) error {
 			}
 			return nil
 		}
-		out := OutcomeBody{State: patterns.Canceled, Reason: patterns.ReasonCanceled}
-		if e.goOn(r, w, out, NoteBody{What: noteCancel, Note: by}) {
+		out := journal.OutcomeBody{State: patterns.Canceled, Reason: patterns.ReasonCanceled}
+		if e.goOn(r, w, out, journal.NoteBody{What: noteCancel, Note: by}) {
 			return nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // A call with a business key acts once over all runs of the state (spec/config.md section 4, once):
@@ -57,7 +58,7 @@ func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 	if e.Kind != patterns.ToolEffect || e.Permit.Once() == "" {
 		return business{}, false
 	}
-	n, _ := numberOf(b.id)
+	n, _ := journal.RunNumber(b.id)
 	once := e.Permit.Once()
 	return business{
 		tool: e.Permit.Tool(), once: once, args: e.Input, run: n, key: key, act: cmp.Or(e.Of, key),
@@ -155,7 +156,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	if c.wants(f) {
 		why = "and nobody knows yet what became of it"
 	}
-	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.act, idOf(f.run), why))
+	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.act, journal.RunID(f.run), why))
 	return true
 }
 
@@ -169,12 +170,12 @@ func (b *branch) duplicated(key string, e patterns.Effect) (patterns.Outcome, bo
 	if at != keyDone {
 		return patterns.Outcome{}, false
 	}
-	v, err := decodeOwn(f.body)
+	v, err := journal.DecodeTrusted(f.body)
 	obj, _ := v.(map[string]any)
 	if err != nil || obj == nil { // somebody wrote it
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Duplicate: true}, true
 	}
-	out := decodeOutcome(obj).learned()
+	out := journal.DecodeOutcome(obj).Outcome()
 	out.Duplicate, out.Again, out.After = true, false, 0
 	return out, true
 }
@@ -245,10 +246,10 @@ func (b *branch) conclude(e patterns.Effect, out patterns.Outcome, settled bool)
 		return
 	}
 	if b.engine.file == nil {
-		_ = b.acted(func(t actTable) error { return does(t, encodeBody(outcomeOf(e, out))) })
+		_ = b.acted(func(t actTable) error { return does(t, journal.Encode(journal.OutcomeOf(e, out))) })
 		return
 	}
-	b.record.also(outcomeOf(e, out), func(s *session, body []byte) error { return does(actsIn{s}, body) })
+	b.record.also(journal.OutcomeOf(e, out), func(s *session, body []byte) error { return does(actsIn{s}, body) })
 }
 
 // actsIn are the business keys of a state file.

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // Operator is what the owner of a state file may do with the runs of all principals: what commands stand on. It is of an
@@ -75,7 +76,7 @@ func (o Operator) Find(beginning string) (string, error) {
 		return s.each(func(row func(...any) error) error {
 			var n int64
 			err := row(&n)
-			ids = append(ids, idOf(n))
+			ids = append(ids, journal.RunID(n))
 			return err
 		}, selectBetween, low, high)
 	})
@@ -92,7 +93,7 @@ func (o Operator) Find(beginning string) (string, error) {
 
 // Run shows a run as it stands.
 func (o Operator) Run(id string) (patterns.Snapshot, bool) {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	r, events, err := o.file.read(n)
 	if err != nil || r == nil {
 		return patterns.Snapshot{}, false
@@ -102,7 +103,7 @@ func (o Operator) Run(id string) (patterns.Snapshot, bool) {
 
 // Record is a run's record with the length that was kept at its last rest (0: none yet), even where it is broken.
 func (o Operator) Record(id string) (events []patterns.Event, kept int64, err error) {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	r, events, err := o.file.read(n)
 	if err == nil && r == nil {
 		err = patterns.ErrNoRun
@@ -116,7 +117,7 @@ func (o Operator) Record(id string) (events []patterns.Event, kept int64, err er
 // Kept returns a run's record and what its row keeps beside it, both from one state of the file. A concurrent write is in both or in
 // neither.
 func (o Operator) Kept(id string) (events []patterns.Event, kept patterns.Kept, err error) {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	r, events, err := o.file.read(n)
 	switch {
 	case err != nil:
@@ -129,7 +130,7 @@ func (o Operator) Kept(id string) (events []patterns.Event, kept patterns.Kept, 
 		Status: r.status, StopReason: r.stopReason, Phase: r.phase, Summary: r.summary, Head: patterns.Head{Events: r.length, Hash: r.head},
 	}
 	if r.parent != 0 {
-		kept.Parent = idOf(r.parent)
+		kept.Parent = journal.RunID(r.parent)
 	}
 	return events, kept, nil
 }
@@ -157,7 +158,7 @@ func (o Operator) Check() error { return o.file.journal.check() }
 
 // Cancel is as [patterns.Runs] has it. A run that no process carries on is ended here; nothing of it is called.
 func (o Operator) Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error) {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	r, _, err := o.file.read(n)
 	if err == nil && r == nil {
 		err = patterns.ErrNoRun
@@ -180,7 +181,7 @@ func (o Operator) Settle(id, effect string, s Settlement) error {
 // [patterns.ErrNotTaken] where nobody owns it. The act is [gateway.ActSeize] about [SeizeSubject], needed where an approver
 // key is enrolled.
 func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) error {
-	n, _ := numberOf(id)
+	n, _ := journal.RunNumber(id)
 	r, events, err := o.file.read(n)
 	switch {
 	case err != nil:
@@ -203,7 +204,7 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 		if changed == 0 {
 			return refusal{patterns.ErrNotTaken}
 		}
-		return o.file.noteIn(s, n, NoteBody{What: noteSeize, Note: by, Act: act})
+		return o.file.noteIn(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
 	}})
 	o.file.nudge()
 	return err
@@ -215,7 +216,7 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 	f := o.file
 	f.bury(f.owners())
 	if id != "" {
-		n, _ := numberOf(id)
+		n, _ := journal.RunNumber(id)
 		below, err := f.resumeBelow(n) // it may rest with one of them
 		if err != nil {
 			return nil, err

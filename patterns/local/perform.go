@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // here answers effects that need nobody's time: the caller's proposals, approvers that decide at once, and pauses that are
@@ -87,7 +88,7 @@ func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) 
 	}
 	close(d.vain)
 	if d.act.effect.Kind != patterns.TimerEffect && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
-		d.record.late(d.act.key, d.engine.now(), outcomeOf(d.act.effect, out))
+		d.record.late(d.act.key, d.engine.now(), journal.OutcomeOf(d.act.effect, out))
 	}
 }
 
@@ -182,9 +183,9 @@ func called(effect catalog.Effect, done gateway.Done) patterns.Outcome {
 func outcomeOfCall(done gateway.Done) patterns.Outcome {
 	switch done.State {
 	case gateway.DoneOK:
-		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: extentOf(done.Value, done.Bytes)}
+		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: journal.ExtentOf(done.Value, done.Bytes)}
 	case gateway.DoneBadResult:
-		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: extentOf(done.Value, done.Bytes)}
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: journal.ExtentOf(done.Value, done.Bytes)}
 	case gateway.DonePanic:
 		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
 	case gateway.DoneUnavailable:

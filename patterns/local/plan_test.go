@@ -43,7 +43,7 @@ func queries(t *testing.T) map[string]string {
 }
 
 // plan is how SQLite would carry out a query.
-func plan(t *testing.T, j *journal, query string) (steps []string) {
+func plan(t *testing.T, j *stateDB, query string) (steps []string) {
 	t.Helper()
 	err := j.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {

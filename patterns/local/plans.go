@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 var _ patterns.Plans = (*Engine)(nil)
@@ -77,7 +78,7 @@ func (e *Engine) stateOf(r *planRow, how stands) (state patterns.PlanState, sett
 	if r.run == 0 {
 		return state, true, nil
 	}
-	state.Holder, state.State = idOf(r.run), patterns.Over
+	state.Holder, state.State = journal.RunID(r.run), patterns.Over
 	s, known := e.Run(r.principal, state.Holder)
 	if known {
 		state.Verb, state.Arguments, state.Spec = verbOf(s.Pattern, r.pattern), s.Arguments, s.Spec

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // plansIn is the table of a state file, in one transaction.
@@ -100,8 +101,8 @@ func (p plansIn) end(run, by int64) error {
 	if err != nil || changed == 0 {
 		return err
 	}
-	note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + idOf(by)}
-	err = p.noteIn(p.s, run, NoteBody{What: noteCancel, Note: note})
+	note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + journal.RunID(by)}
+	err = p.noteIn(p.s, run, journal.NoteBody{What: noteCancel, Note: note})
 	if _, broken := errors.AsType[refusal](err); broken {
 		return nil
 	}
@@ -165,12 +166,12 @@ func (b *branch) loadInFile(a planAct) patterns.Outcome {
 
 // stored is what is done with the record of a step's outcome; nil: nothing. Somebody may have changed the plan since it was
 // judged.
-func (b *branch) stored(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
+func (b *branch) stored(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
 	if e.Plan == nil || e.Plan.Op == patterns.LoadOp || out.State != patterns.OK {
 		return nil
 	}
 	a, _ := b.act(*e.Plan)
-	return func(s *session, _ Event) error {
+	return func(s *session, _ journal.Event) error {
 		reason, err := a.change(plansIn{b.engine.file, s})
 		if err == nil && reason != "" {
 			err = refusal{errUnspent}
@@ -194,7 +195,7 @@ func (b *branch) kept(s *patterns.PlanStep) {
 	if f.nudge(); under == 0 {
 		return
 	}
-	f.waiters.announce(idOf(under))
+	f.waiters.announce(journal.RunID(under))
 	if !f.watched.Load() { // nobody here takes up what is ready
 		_, _ = f.claim(under, nil) // else another process does
 	}

@@ -1,6 +1,9 @@
 package local
 
-import "patterngate/patterns"
+import (
+	"patterngate/patterns"
+	"patterngate/patterns/journal"
+)
 
 // planRun is a run that an equal call began earlier. It works, or worked, on a stored plan.
 type planRun struct {
@@ -39,7 +42,7 @@ func outdated(reason string) bool {
 
 // isStale is staleIn for a run in memory. The lock is held.
 func (e inMemory) isStale(before *run) bool {
-	n, _ := numberOf(before.id)
+	n, _ := journal.RunNumber(before.id)
 	t := &plansHere{Engine: e.Engine, principal: before.job.Principal}
 	stale, _ := staleIn(t, before.job, planRun{ // rows in memory give no error
 		n: n, canceled: before.lostPlan, over: before.state == patterns.Over,

@@ -6,12 +6,13 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // act is a step as this run's; false where its plan's id is none.
 func (b *branch) act(s patterns.PlanStep) (planAct, bool) {
 	n, ok := planNumber(s.Plan)
-	run, _ := numberOf(b.id)
+	run, _ := journal.RunNumber(b.id)
 	return planAct{PlanStep: s, n: n, run: run, principal: b.job.Principal, now: b.engine.nowMicro()}, ok
 }
 
@@ -81,7 +82,7 @@ func (h *history) holding(m *memory) {
 	if m.intent == nil || m.intent.Kind != patterns.PlanEffect || m.outcome.State != patterns.OK {
 		return
 	}
-	v, _ := decodeOwn(m.intent.Input)
+	v, _ := journal.DecodeTrusted(m.intent.Input)
 	input, _ := v.(map[string]any)
 	id, _ := input["plan_id"].(string)
 	n, ok := planNumber(id)

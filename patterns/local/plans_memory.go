@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // How many plans of one principal are kept in memory, and how long they are together. The oldest that no run has claimed
@@ -83,7 +84,7 @@ func (p *plansHere) commit(r *planRow) error {
 }
 
 func (p *plansHere) stands(run int64) (stands, error) {
-	r := inMemory{p.Engine}.find(p.principal, idOf(run))
+	r := inMemory{p.Engine}.find(p.principal, journal.RunID(run))
 	switch {
 	case r == nil || r.state == patterns.Over:
 		return runOver, nil
@@ -95,7 +96,7 @@ func (p *plansHere) stands(run int64) (stands, error) {
 
 func (p *plansHere) end(run, _ int64) error {
 	p.ends = append(p.ends, run)
-	if r := (inMemory{p.Engine}).find(p.principal, idOf(run)); r != nil {
+	if r := (inMemory{p.Engine}).find(p.principal, journal.RunID(run)); r != nil {
 		r.lostPlan = true
 	}
 	return nil
@@ -116,7 +117,7 @@ func (b *branch) stepInMemory(a planAct) patterns.Outcome {
 	}
 	for _, n := range t.ends {
 		note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + b.id}
-		_ = inMemory{e}.recall(a.principal, idOf(n), note) // one that has ended since is no matter
+		_ = inMemory{e}.recall(a.principal, journal.RunID(n), note) // one that has ended since is no matter
 	}
 	return stepped(reason)
 }
@@ -152,7 +153,7 @@ func (b *branch) weighed(out patterns.Outcome) patterns.Outcome {
 
 // over says whether a run waits beneath another that has its plan. The lock is held.
 func (e inMemory) over(r *run) bool {
-	n, _ := numberOf(r.id)
+	n, _ := journal.RunNumber(r.id)
 	t := &plansHere{Engine: e.Engine, principal: r.job.Principal}
 	for _, p := range e.plans {
 		if p.under != n || p.principal != r.job.Principal {
@@ -167,7 +168,7 @@ func (e inMemory) over(r *run) bool {
 
 // lost says whether a run that goes on has lost a plan that it held; of one that is cancelled it takes them back.
 func (e inMemory) lost(r *run, h *history, canceled bool) (lost bool) {
-	n, _ := numberOf(r.id)
+	n, _ := journal.RunNumber(r.id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t := &plansHere{Engine: e.Engine, principal: r.job.Principal}

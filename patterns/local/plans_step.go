@@ -10,6 +10,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // A stored plan belongs to at most one run at a time:
@@ -60,7 +61,7 @@ func (r *planRow) content() (any, error) {
 	if sum := sha256.Sum256(r.body); !bytes.Equal(sum[:], r.sum) {
 		return nil, errPlanBody
 	}
-	v, err := decodeOwn(r.body)
+	v, err := journal.DecodeTrusted(r.body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPlanBody, err)
 	}

@@ -20,7 +20,7 @@ import (
 func TestStoppedProcessThatHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.db")
-	j, err := (&journal{busy: 100 * time.Millisecond}).open(path)
+	j, err := (&stateDB{busy: 100 * time.Millisecond}).open(path)
 	check(t, err)
 	t.Cleanup(j.close)
 	begin(t, j, 1, 1)
@@ -36,7 +36,7 @@ func TestStoppedProcessThatHoldsTheLock(t *testing.T) {
 	if got := runsOf(t, j); len(got) != 1 {
 		t.Errorf("a view meanwhile sees runs %v, want one", got)
 	}
-	late, err := (&journal{busy: 100 * time.Millisecond}).open(path)
+	late, err := (&stateDB{busy: 100 * time.Millisecond}).open(path)
 	if err != nil {
 		t.Errorf("opening meanwhile: %v, want it to read at least", err)
 	} else {

@@ -9,30 +9,22 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
-
-// Event is one entry of a run's record as the engine uses it; [patterns.Event] is the same as it is stored.
-type Event struct {
-	Seq  int       // from 1
-	At   time.Time // whole microseconds, never falling
-	Kind patterns.EventKind
-	Key  string // the effect's path; "" for start, note and end
-	Body any    // StartBody, IntentBody, OutcomeBody, JudgedBody, NoteBody or EndBody
-}
 
 // Record is what a run leaves behind: in memory the events themselves, of a run in a state file the place at which this
 // process goes on appending. It is safe for concurrent use: late results may come after the end.
 type Record struct {
 	mu     sync.Mutex
-	events []Event   // in memory
-	seq    int       // of the newest
-	at     time.Time // likewise
+	events []journal.Event // in memory
+	seq    int             // of the newest
+	at     time.Time       // likewise
 
 	file *tail // nil: in memory
 }
 
 // Events lists the record so far, of a run in memory. The list is the caller's own.
-func (r *Record) Events() []Event {
+func (r *Record) Events() []journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.events)
@@ -44,32 +36,25 @@ func (r *Record) sealed(runID string) []patterns.Event {
 	list := make([]patterns.Event, len(events))
 	var head []byte
 	for i, e := range events {
-		list[i] = seal(runID, e, head)
+		list[i] = journal.Seal(runID, e, head)
 		head = list[i].Hash
 	}
 	return list
 }
 
-// seal is an event as it is stored, behind the one with a hash.
-func seal(runID string, e Event, before []byte) patterns.Event {
-	sealed := patterns.Event{Seq: int64(e.Seq), At: e.At.UnixMicro(), Kind: e.Kind, Key: e.Key, Body: encodeBody(e.Body)}
-	sealed.Seal(runID, before)
-	return sealed
-}
-
 // append adds an event and returns it with its place and time. In a state file it is there with the next flush.
-func (r *Record) append(kind patterns.EventKind, key string, at time.Time, body any) Event {
+func (r *Record) append(kind patterns.EventKind, key string, at time.Time, body any) journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.add(kind, key, at, body)
 }
 
-func (r *Record) add(kind patterns.EventKind, key string, at time.Time, body any) Event {
+func (r *Record) add(kind patterns.EventKind, key string, at time.Time, body any) journal.Event {
 	if at = at.Truncate(time.Microsecond); at.Before(r.at) {
 		at = r.at
 	}
 	r.seq, r.at = r.seq+1, at
-	e := Event{Seq: r.seq, At: at, Kind: kind, Key: key, Body: body}
+	e := journal.Event{Seq: r.seq, At: at, Kind: kind, Key: key, Body: body}
 	if r.file != nil {
 		r.file.add(e)
 	} else {
@@ -79,7 +64,7 @@ func (r *Record) add(kind patterns.EventKind, key string, at time.Time, body any
 }
 
 // appendAlso is append with something that is done in the transaction in which the event is written; nil: nothing.
-func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, body any, do func(*session, Event) error) Event {
+func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, body any, do func(*session, journal.Event) error) journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.add(kind, key, at, body)
@@ -90,7 +75,7 @@ func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, b
 }
 
 // appendUnless is appendAlso for an intent that a kill switch may forbid; nil: none may.
-func (r *Record) appendUnless(stops func(*session) error, key string, at time.Time, body any, do func(*session, Event) error) Event {
+func (r *Record) appendUnless(stops func(*session) error, key string, at time.Time, body any, do func(*session, journal.Event) error) journal.Event {
 	r.mu.Lock()
 	if stops != nil {
 		r.file.stops = append(r.file.stops, stops)
@@ -100,10 +85,10 @@ func (r *Record) appendUnless(stops func(*session) error, key string, at time.Ti
 }
 
 // also has something done with the next flush that takes a body in its stored form, which is not appended.
-func (r *Record) also(body OutcomeBody, do func(s *session, stored []byte) error) {
+func (r *Record) also(body journal.OutcomeBody, do func(s *session, stored []byte) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stored := r.file.seal(Event{Kind: patterns.OutcomeEvent, Body: body}).Body
+	stored := r.file.seal(journal.Event{Kind: patterns.OutcomeEvent, Body: body}).Body
 	r.file.more = append(r.file.more, func(s *session) error { return do(s, stored) })
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // redactor says which values are kept out of records (spec/config.md section 2, redact): in the record each stands as
@@ -111,12 +111,12 @@ func (r redactor) hidden() *hidden {
 func (h *hidden) active() bool { return h != nil && (!h.none() || len(h.hashes) > 0) }
 
 // seal is an event as it is stored.
-func (t *tail) seal(e Event) patterns.Event {
+func (t *tail) seal(e journal.Event) patterns.Event {
 	if !t.hidden.active() {
-		return seal(t.id, e, t.head)
+		return journal.Seal(t.id, e, t.head)
 	}
 	stored := patterns.Event{Seq: int64(e.Seq), At: e.At.UnixMicro(), Kind: e.Kind, Key: e.Key}
-	stored.Body = t.hidden.body(e.Kind, e.Key, encodeBody(e.Body))
+	stored.Body = t.hidden.body(e.Kind, e.Key, journal.Encode(e.Body))
 	stored.Seal(t.id, t.head)
 	if e.Kind == patterns.EndEvent {
 		t.hidden.over, t.hidden.held, t.hidden.fresh = true, len(t.hidden.hashes) > 0, nil
@@ -205,7 +205,7 @@ func (r redactor) reveal(s *session, n int64, stored []patterns.Event) (open []p
 		if err := row(&v.hash, &v.value); err != nil {
 			return err
 		}
-		value, err := decodeOwn(v.value)
+		value, err := journal.DecodeTrusted(v.value)
 		values[hashText(v.hash)] = value
 		h.hashes[string(v.value)] = hashText(v.hash)
 		return err
@@ -214,14 +214,14 @@ func (r redactor) reveal(s *session, n int64, stored []patterns.Event) (open []p
 		return nil, nil, false, err
 	}
 	for text := range h.hashes {
-		if v, err := decodeOwn([]byte(text)); err == nil && strings.HasPrefix(text, `"`) {
+		if v, err := journal.DecodeTrusted([]byte(text)); err == nil && strings.HasPrefix(text, `"`) {
 			h.know("", v)
 		}
 	}
 	open = slices.Clone(stored)
 	for i, e := range open {
 		if bytes.Contains(e.Body, []byte(marker)) {
-			body, err := decodeOwn(e.Body)
+			body, err := journal.DecodeTrusted(e.Body)
 			if err != nil {
 				return nil, nil, false, fmt.Errorf("%w: event %d: %w", errBroken, e.Seq, err)
 			}
@@ -238,7 +238,7 @@ func (h *hidden) learn(open []patterns.Event) {
 		return
 	}
 	for _, e := range open {
-		if body, err := decodeOwn(e.Body); err == nil {
+		if body, err := journal.DecodeTrusted(e.Body); err == nil {
 			h.look(e.Kind, e.Key, body, finding)
 		}
 	}
@@ -286,21 +286,12 @@ func (h *hidden) mark(v any) any {
 
 // body is an event's canonical body with its values hidden.
 func (h *hidden) body(kind patterns.EventKind, key string, text []byte) []byte {
-	body, err := decodeOwn(text)
+	body, err := journal.DecodeTrusted(text)
 	if err != nil { // it is ours; nothing rather than what may be in it
 		return []byte("{}")
 	}
 	h.look(kind, key, body, finding)
 	return ijson.Canonical(h.look(kind, key, body, hiding))
-}
-
-// decodeOwn reads what this program wrote: what came from outside was judged then, and lies deeper now.
-func decodeOwn(text []byte) (v any, err error) {
-	if len(text) > maxBody {
-		return nil, fmt.Errorf("%d bytes, want at most %d", len(text), maxBody)
-	}
-	err = json.Unmarshal(text, &v)
-	return v, err
 }
 
 // hashText is a hash as texts show it.

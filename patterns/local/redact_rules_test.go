@@ -9,6 +9,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // What an expression reads, by its words.
@@ -66,16 +67,16 @@ func TestRedactedRules(t *testing.T) {
 		"args.pin": 42.0, `args.pin == 42`: true, "vars.right": "yes-right", "args.to": "u42", "vars.spent": 7.0, `run.effects.exists(e, e.result.mail == "")`: false,
 	}
 	verdict := map[string]any{"decision": "revise", "rule": "r", "passes": 2.0, "values": values}
-	tests := map[string]Event{
-		"a verdict": {Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(map[string]any{"to": "u42"}), Verdict: verdict}},
-		"a verdict of what was changed": {Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(map[string]any{"to": "u42"}),
+	tests := map[string]journal.Event{
+		"a verdict": {Kind: patterns.IntentEvent, Key: "pay#1", Body: journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(map[string]any{"to": "u42"}), Verdict: verdict}},
+		"a verdict of what was changed": {Kind: patterns.IntentEvent, Key: "pay#1", Body: journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(map[string]any{"to": "u42"}),
 			Verdict: map[string]any{"decision": "revise", "proposed": map[string]any{"args": map[string]any{"pin": 42.0, "to": "u42"}}}}},
-		"a judgment": {Kind: patterns.JudgedEvent, Key: "j", Body: JudgedBody{"decision": "block", "proposal": map[string]any{"tool": "pay", "args": map[string]any{"pin": 42.0, "to": "u42"}}, "values": values,
+		"a judgment": {Kind: patterns.JudgedEvent, Key: "j", Body: journal.JudgedBody{"decision": "block", "proposal": map[string]any{"tool": "pay", "args": map[string]any{"pin": 42.0, "to": "u42"}}, "values": values,
 			"changed": map[string]any{"pin": 42.0, "to": "u42"}}},
-		"a weighing": {Kind: patterns.JudgedEvent, Key: "judge#1", Body: JudgedBody{"decision": "approve", "phase": "execute", "proposal": map[string]any{"tool": "pay", "args": map[string]any{"to": "u42"}},
+		"a weighing": {Kind: patterns.JudgedEvent, Key: "judge#1", Body: journal.JudgedBody{"decision": "approve", "phase": "execute", "proposal": map[string]any{"tool": "pay", "args": map[string]any{"to": "u42"}},
 			"windows": map[string]any{"p.day": map[string]any{"effects": 3.0}}, "changed": map[string]any{"pin": 42.0}, "revised_by": []any{map[string]any{"rule": "r", "values": values}}}},
-		"a question": {Kind: patterns.IntentEvent, Key: "approve#1", Body: IntentBody{Kind: patterns.HumanEffect, Name: "approve", Values: values, Input: ijson.Canonical(map[string]any{"to": "u42"})}},
-		"the end":    {Kind: patterns.EndEvent, Body: EndBody{Envelope: ijson.Canonical(map[string]any{"blocked": map[string]any{"tool": "pay", "values": values}, "to": "u42"})}},
+		"a question": {Kind: patterns.IntentEvent, Key: "approve#1", Body: journal.IntentBody{Kind: patterns.HumanEffect, Name: "approve", Values: values, Input: ijson.Canonical(map[string]any{"to": "u42"})}},
+		"the end":    {Kind: patterns.EndEvent, Body: journal.EndBody{Envelope: ijson.Canonical(map[string]any{"blocked": map[string]any{"tool": "pay", "values": values}, "to": "u42"})}},
 	}
 	for name, event := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +97,7 @@ func TestRedactedRules(t *testing.T) {
 			if strings.Contains(body, "vars.spent") && !strings.Contains(body, `"vars.spent":7`) {
 				t.Errorf("%s is without what reads nothing hidden", body)
 			}
-			if got, want := string(tail.opened(t, []patterns.Event{stored})[0].Body), string(encodeBody(event.Body)); got != want {
+			if got, want := string(tail.opened(t, []patterns.Event{stored})[0].Body), string(journal.Encode(event.Body)); got != want {
 				t.Errorf("revealed %s\nwant %s", got, want)
 			}
 		})

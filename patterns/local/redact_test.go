@@ -11,6 +11,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 var somePlaces = []string{"/args/card", "/args/nested/*/pin", "/result/*/email", "/input/iban", "/answer"}
@@ -30,7 +31,7 @@ func (t *tail) opened(tb testing.TB, events []patterns.Event) []patterns.Event {
 	tb.Helper()
 	values := map[string]any{}
 	for text, hash := range t.hidden.hashes {
-		v, err := decodeOwn([]byte(text))
+		v, err := journal.DecodeTrusted([]byte(text))
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -39,7 +40,7 @@ func (t *tail) opened(tb testing.TB, events []patterns.Event) []patterns.Event {
 	lost := false
 	open := slices.Clone(events)
 	for i := range open {
-		body, err := decodeOwn(open[i].Body)
+		body, err := journal.DecodeTrusted(open[i].Body)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -59,46 +60,46 @@ func jsonText(v any) string { return string(ijson.Canonical(v)) }
 func TestRedactedPlaces(t *testing.T) {
 	args := map[string]any{"card": card, "to": "u42"}
 	action := map[string]any{"kind": "tool", "name": "pay", "args": args}
-	start := Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"goal": "pay", "actions": []any{action}}}}
-	plain := Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"goal": "pay"}}}
+	start := journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"goal": "pay", "actions": []any{action}}}}
+	plain := journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"goal": "pay"}}}
 	tests := map[string]struct {
-		first, then Event
+		first, then journal.Event
 		secrets     []string
 		stays       string
 	}{
 		"caller's plan":          {first: start, stays: "u42"},
-		"caller's plan as text":  {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"plan": jsonText(action)}}}},
-		"text in text":           {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"plan": jsonText(map[string]any{"plan": jsonText(action)})}}}},
+		"caller's plan as text":  {first: journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"plan": jsonText(action)}}}},
+		"text in text":           {first: journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"plan": jsonText(map[string]any{"plan": jsonText(action)})}}}},
 		"caller's turn":          {first: plain, then: outcome("turn#1", map[string]any{"actions": []any{action}})},
 		"model's reply":          {first: plain, then: outcome("plan#1", "Sure: ```json\n"+jsonText(action)+"\n```")},
 		"model's broken reply":   {first: plain, then: outcome("plan#1", jsonText(action)[:len(jsonText(action))-3])},
 		"a member twice":         {first: plain, then: outcome("plan#1", `{"args":{"card":`+jsonText(card)+`,"card":""}}`)},
-		"call":                   {first: plain, then: Event{Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(args)}}},
-		"key of the call":        {first: start, then: Event{Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Once: "pay-" + card, Input: []byte("{}")}}},
-		"question about it":      {first: start, then: Event{Kind: patterns.IntentEvent, Key: "a#1", Body: IntentBody{Kind: patterns.ModelEffect, Name: "a", Input: ijson.Canonical(map[string]any{"history": jsonText([]any{action})})}}},
-		"judged":                 {first: start, then: Event{Kind: patterns.JudgedEvent, Key: "j", Body: JudgedBody{"proposal": action, "decision": "block", "reason": "card " + card}}},
-		"problem":                {first: plain, then: Event{Kind: patterns.JudgedEvent, Key: "j", Body: JudgedBody{"problems": []any{map[string]any{"pointer": "/actions/0/args/card", "got": card}}}}},
-		"verdict":                {first: start, then: Event{Kind: patterns.IntentEvent, Key: "p#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Verdict: map[string]any{"decision": "revise", "reason": "not " + card, "passes": 1.0}}}},
-		"in the answer":          {first: start, then: Event{Kind: patterns.EndEvent, Body: EndBody{Envelope: ijson.Canonical(map[string]any{"answer": "paid with " + card})}}},
-		"the end":                {first: plain, then: Event{Kind: patterns.EndEvent, Body: EndBody{Envelope: ijson.Canonical(map[string]any{"trace": []any{map[string]any{"args": args}}, "next": map[string]any{"arguments": map[string]any{"iban": card}}})}}},
+		"call":                   {first: plain, then: journal.Event{Kind: patterns.IntentEvent, Key: "pay#1", Body: journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(args)}}},
+		"key of the call":        {first: start, then: journal.Event{Kind: patterns.IntentEvent, Key: "pay#1", Body: journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay", Once: "pay-" + card, Input: []byte("{}")}}},
+		"question about it":      {first: start, then: journal.Event{Kind: patterns.IntentEvent, Key: "a#1", Body: journal.IntentBody{Kind: patterns.ModelEffect, Name: "a", Input: ijson.Canonical(map[string]any{"history": jsonText([]any{action})})}}},
+		"judged":                 {first: start, then: journal.Event{Kind: patterns.JudgedEvent, Key: "j", Body: journal.JudgedBody{"proposal": action, "decision": "block", "reason": "card " + card}}},
+		"problem":                {first: plain, then: journal.Event{Kind: patterns.JudgedEvent, Key: "j", Body: journal.JudgedBody{"problems": []any{map[string]any{"pointer": "/actions/0/args/card", "got": card}}}}},
+		"verdict":                {first: start, then: journal.Event{Kind: patterns.IntentEvent, Key: "p#1", Body: journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay", Verdict: map[string]any{"decision": "revise", "reason": "not " + card, "passes": 1.0}}}},
+		"in the answer":          {first: start, then: journal.Event{Kind: patterns.EndEvent, Body: journal.EndBody{Envelope: ijson.Canonical(map[string]any{"answer": "paid with " + card})}}},
+		"the end":                {first: plain, then: journal.Event{Kind: patterns.EndEvent, Body: journal.EndBody{Envelope: ijson.Canonical(map[string]any{"trace": []any{map[string]any{"args": args}}, "next": map[string]any{"arguments": map[string]any{"iban": card}}})}}},
 		"a member's name":        {first: start, then: outcome("x#1", map[string]any{"by_card": map[string]any{card: 1.0}})},
 		"result":                 {first: plain, then: outcome("look#1", map[string]any{"user": map[string]any{"email": card}})},
 		"result that was cut":    {first: plain, then: outcome("look#1", map[string]any{"truncated": true, "bytes": 99999.0, "head": `{"user":{"email":` + jsonText(card)})},
-		"observation":            {first: plain, then: Event{Kind: patterns.EndEvent, Body: EndBody{Envelope: ijson.Canonical(map[string]any{"trace": []any{map[string]any{"observation": []any{map[string]any{"email": card}}}}})}}},
-		"input":                  {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"iban": card}}}},
+		"observation":            {first: plain, then: journal.Event{Kind: patterns.EndEvent, Body: journal.EndBody{Envelope: ijson.Canonical(map[string]any{"trace": []any{map[string]any{"observation": []any{map[string]any{"email": card}}}}})}}},
+		"input":                  {first: journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"iban": card}}}},
 		"final answer":           {first: plain, then: outcome("answer#1", card)},
 		"final answer, parallel": {first: plain, then: outcome("task#2/answer#1", card)},
-		"a reason":               {first: start, then: Event{Kind: patterns.NoteEvent, Body: NoteBody{What: "cancel", Note: patterns.Note{Reason: "wrong card " + card}}}},
-		"late":                   {first: start, then: Event{Kind: patterns.LateEvent, Key: "x#1", Body: OutcomeBody{State: patterns.OK, Output: "was " + card}}},
-		"a number":               {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": 4111111111111111.0}}}}, then: outcome("x#1", []any{4111111111111111.0, "it was 4111111111111111."}), secrets: []string{"4111111111111111"}},
-		"a number in words":      {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": 180077.0}}}}, then: outcome("x#1", []any{"paid 180,077.00 USD", "180077USD"}), secrets: []string{"180,077.00", "180077"}},
-		"a list":                 {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": []any{card, 77777.5}}}}}, then: outcome("x#1", 77777.5), secrets: []string{"77777.5"}},
+		"a reason":               {first: start, then: journal.Event{Kind: patterns.NoteEvent, Body: journal.NoteBody{What: "cancel", Note: patterns.Note{Reason: "wrong card " + card}}}},
+		"late":                   {first: start, then: journal.Event{Kind: patterns.LateEvent, Key: "x#1", Body: journal.OutcomeBody{State: patterns.OK, Output: "was " + card}}},
+		"a number":               {first: journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"args": map[string]any{"card": 4111111111111111.0}}}}, then: outcome("x#1", []any{4111111111111111.0, "it was 4111111111111111."}), secrets: []string{"4111111111111111"}},
+		"a number in words":      {first: journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"args": map[string]any{"card": 180077.0}}}}, then: outcome("x#1", []any{"paid 180,077.00 USD", "180077USD"}), secrets: []string{"180,077.00", "180077"}},
+		"a list":                 {first: journal.Event{Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"args": map[string]any{"card": []any{card, 77777.5}}}}}, then: outcome("x#1", 77777.5), secrets: []string{"77777.5"}},
 		"hash of arguments":      {first: start, then: outcome("x#1", map[string]any{"args_hash": "0123456789abcdef"}), secrets: []string{"0123456789abcdef"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tail := sealer(t, somePlaces...)
-			events := []Event{tt.first}
+			events := []journal.Event{tt.first}
 			if tt.then.Kind != "" {
 				events = append(events, tt.then)
 			}
@@ -122,7 +123,7 @@ func TestRedactedPlaces(t *testing.T) {
 				t.Error(err)
 			}
 			for i, e := range tail.opened(t, stored) {
-				if want := string(encodeBody(events[i].Body)); string(e.Body) != want {
+				if want := string(journal.Encode(events[i].Body)); string(e.Body) != want {
 					t.Errorf("revealed %s\nwant %s", e.Body, want)
 				}
 			}
@@ -130,8 +131,8 @@ func TestRedactedPlaces(t *testing.T) {
 	}
 }
 
-func outcome(key string, output any) Event {
-	return Event{Kind: patterns.OutcomeEvent, Key: key, Body: OutcomeBody{State: patterns.OK, Output: output}}
+func outcome(key string, output any) journal.Event {
+	return journal.Event{Kind: patterns.OutcomeEvent, Key: key, Body: journal.OutcomeBody{State: patterns.OK, Output: output}}
 }
 
 // noSecrets looks through a body as it is and with its escapes undone.
@@ -149,7 +150,7 @@ func noSecrets(t testing.TB, body []byte, secrets ...string) {
 // What looks like a marker and comes from outside is never taken for one.
 func TestForgedMarkers(t *testing.T) {
 	tail := sealer(t, "/args/card")
-	first := tail.seal(Event{Seq: 1, Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": "4111-1111"}}}})
+	first := tail.seal(journal.Event{Seq: 1, Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"args": map[string]any{"card": "4111-1111"}}}})
 	var body struct {
 		Arguments struct {
 			Args struct{ Card map[string]any }
@@ -165,7 +166,7 @@ func TestForgedMarkers(t *testing.T) {
 	forged.Seq = 2
 	second := tail.seal(forged)
 	open := tail.opened(t, []patterns.Event{first, second})
-	if got, want := string(open[1].Body), string(encodeBody(forged.Body)); got != want {
+	if got, want := string(open[1].Body), string(journal.Encode(forged.Body)); got != want {
 		t.Errorf("revealed %s\nwant %s", got, want)
 	}
 }
@@ -181,10 +182,10 @@ func TestRedactionRoundTrips(t *testing.T) {
 		tail.hidden = r.hidden()
 		secret := rapid.StringN(6, 20, -1).Draw(t, "secret")
 		value := drawn(secret, 3)
-		first := Event{Seq: 1, Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{
+		first := journal.Event{Seq: 1, Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{
 			"more": value.Draw(t, "more"), "args": map[string]any{"card": secret},
 		}}}
-		events := []Event{first}
+		events := []journal.Event{first}
 		for i := range rapid.IntRange(1, 4).Draw(t, "n") {
 			e := outcome(rapid.SampledFrom([]string{"turn#1", "answer#1", "pay#1"}).Draw(t, "key"), value.Draw(t, "output"))
 			e.Seq = i + 2
@@ -196,15 +197,15 @@ func TestRedactionRoundTrips(t *testing.T) {
 		}
 		values := map[string]any{}
 		for text, hash := range tail.hidden.hashes {
-			values[hash], _ = decodeOwn([]byte(text))
+			values[hash], _ = journal.DecodeTrusted([]byte(text))
 		}
 		lost := false
 		for i, e := range stored {
 			if strings.Contains(string(e.Body), strings.Trim(jsonText(secret), `"`)) && len(secret) > 5 && !strings.Contains(`"arguments":{"$redacted":"sha256:"more","output":,"state":"ok"`, secret) {
 				t.Fatalf("%q is in %s", secret, e.Body)
 			}
-			body, _ := decodeOwn(e.Body)
-			if got, want := string(ijson.Canonical(revealed(body, values, &lost))), string(encodeBody(events[i].Body)); got != want || lost {
+			body, _ := journal.DecodeTrusted(e.Body)
+			if got, want := string(ijson.Canonical(revealed(body, values, &lost))), string(journal.Encode(events[i].Body)); got != want || lost {
 				t.Fatalf("revealed (lost %t) %s\nwant %s", lost, got, want)
 			}
 		}
@@ -246,7 +247,7 @@ func drawn(secret string, depth int) *rapid.Generator[any] {
 func TestRedactNothing(t *testing.T) {
 	e := outcome("x#1", map[string]any{"args": map[string]any{"card": card}})
 	for name, tail := range map[string]*tail{"none": sealer(t), "nil": {id: "run_0000000000000001"}} {
-		if got := tail.seal(e); string(got.Body) != string(encodeBody(e.Body)) {
+		if got := tail.seal(e); string(got.Body) != string(journal.Encode(e.Body)) {
 			t.Errorf("%s: %s", name, got.Body)
 		}
 	}
@@ -262,14 +263,14 @@ func TestBodiesComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, v := range map[string]any{"deep": deep, "great": 1e17, "small": 5e-324} {
-		start := StartBody{Arguments: map[string]any{"a": v}}
-		body, err := decodeBody(patterns.StartEvent, encodeBody(start))
-		if again, ok := body.(StartBody); err != nil || !ok || !ijson.Equal(again.Arguments, start.Arguments) {
+		start := journal.StartBody{Arguments: map[string]any{"a": v}}
+		body, err := journal.Decode(patterns.StartEvent, journal.Encode(start))
+		if again, ok := body.(journal.StartBody); err != nil || !ok || !ijson.Equal(again.Arguments, start.Arguments) {
 			t.Errorf("%s: %v, %v", name, body, err)
 		}
 		envelope := ijson.Canonical(start.Arguments)
-		end, err := decodeBody(patterns.EndEvent, encodeBody(EndBody{Envelope: envelope}))
-		if again, ok := end.(EndBody); err != nil || !ok || string(again.Envelope) != string(envelope) {
+		end, err := journal.Decode(patterns.EndEvent, journal.Encode(journal.EndBody{Envelope: envelope}))
+		if again, ok := end.(journal.EndBody); err != nil || !ok || string(again.Envelope) != string(envelope) {
 			t.Errorf("%s, end: %v, %v", name, end, err)
 		}
 	}
@@ -299,7 +300,7 @@ func BenchmarkSealRedacted(b *testing.B) {
 	for name, places := range map[string][]string{"none": nil, "one": {"/args/card"}} {
 		b.Run(name, func(b *testing.B) {
 			tail := sealer(b, places...)
-			tail.seal(Event{Seq: 1, Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": "4111-1111"}}}})
+			tail.seal(journal.Event{Seq: 1, Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{"args": map[string]any{"card": "4111-1111"}}}})
 			e := outcome("x#1", map[string]any{"text": strings.Repeat("what it says ", 50), "n": 1.0, "list": []any{1.0, 2.0, "x"}})
 			e.Seq = 2
 			for b.Loop() {

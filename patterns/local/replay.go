@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 	"patterngate/patterns/kinds"
 )
 
@@ -39,7 +40,7 @@ func Replay(r *Record, spec patterns.Spec, task patterns.Task, pick Pick) (patte
 func replayCode(r *Record, pattern patterns.Pattern, job patterns.Job, pick Pick) (patterns.Result, error) {
 	p, began := newReplay(r)
 	job.Principal, job.Client, job.ClientVersion = p.start.Principal, p.start.Client, p.start.ClientVersion
-	job.Earlier = p.start.earlier()
+	job.Earlier = p.start.Earlier()
 	var result patterns.Result
 	root := &replayed{replay: p, keys: newKeys(""), at: began, newest: began}
 	p.running = 1
@@ -58,7 +59,7 @@ func replayCode(r *Record, pattern patterns.Pattern, job patterns.Job, pick Pick
 // replay delivers recorded outcomes to branches, one at a time.
 type replay struct {
 	id    string
-	start StartBody
+	start journal.StartBody
 	past  map[string]*memory
 
 	mu      sync.Mutex

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // ReplayStored runs a pattern's code against a stored record and nothing else, as [Replay] does, and returns how the run
@@ -20,11 +21,11 @@ func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, er
 	}
 	r := &Record{}
 	for _, e := range events {
-		body, err := decodeBody(e.Kind, e.Body)
+		body, err := journal.Decode(e.Kind, e.Body)
 		if err != nil {
 			return patterns.Ended{}, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
-		r.events = append(r.events, Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key, Body: body})
+		r.events = append(r.events, journal.Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key, Body: body})
 	}
 	h := remembered(r.events)
 	if h.end == nil {
@@ -39,7 +40,7 @@ func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, er
 }
 
 // endedAt is when the end was recorded; late results may stand behind it.
-func endedAt(events []Event) time.Time {
+func endedAt(events []journal.Event) time.Time {
 	var at time.Time
 	for _, e := range events {
 		if e.Kind == patterns.EndEvent {
@@ -54,11 +55,11 @@ func BegunOf(events []patterns.Event) (patterns.Begun, error) {
 	if len(events) == 0 || events[0].Kind != patterns.StartEvent {
 		return patterns.Begun{}, fmt.Errorf("%w: it does not begin with a start", ErrMismatch)
 	}
-	body, err := decodeBody(patterns.StartEvent, events[0].Body)
+	body, err := journal.Decode(patterns.StartEvent, events[0].Body)
 	if err != nil {
 		return patterns.Begun{}, fmt.Errorf("event 1: %w", err)
 	}
-	start, _ := body.(StartBody)
+	start, _ := body.(journal.StartBody)
 	return patterns.Begun{
 		RunID: start.RunID, Pattern: start.Pattern, Principal: start.Principal, Client: start.Client, Config: start.Config, Arguments: start.Arguments,
 		Parent: start.Parent,

@@ -47,7 +47,7 @@ var writerPragmas = [...]string{
 var errReadOnly = errors.New("it may only be read; make it writable for its owner (chmod u+w) or name another file with --state")
 
 // settle finds out whose file it is and makes it one of ours where it is new. It changes nothing in others' files.
-func (j *journal) settle() error {
+func (j *stateDB) settle() error {
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		err := j.adopt()
 		// Some steps from a new file to one in WAL mode do not wait for others that are about the same.
@@ -57,7 +57,7 @@ func (j *journal) settle() error {
 	}
 }
 
-func (j *journal) adopt() error {
+func (j *stateDB) adopt() error {
 	have, err := j.stamped()
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (j *journal) adopt() error {
 }
 
 // migrate brings the file up to date, in one transaction: of two processes one does it.
-func (j *journal) migrate() error {
+func (j *stateDB) migrate() error {
 	if err := j.writer.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (j *journal) migrate() error {
 }
 
 // stamped is stamp at one moment: another process may be about to make a new file ours.
-func (j *journal) stamped() (have int, err error) {
+func (j *stateDB) stamped() (have int, err error) {
 	if err := j.writer.run("BEGIN"); err != nil {
 		return 0, err
 	}
@@ -113,7 +113,7 @@ func (j *journal) stamped() (have int, err error) {
 }
 
 // stamp is how many migrations the file has; 0 for a new one.
-func (j *journal) stamp() (have int, err error) {
+func (j *stateDB) stamp() (have int, err error) {
 	var app, tables int
 	read := func(to *int, query string) {
 		if err == nil {
@@ -137,7 +137,7 @@ func (j *journal) stamp() (have int, err error) {
 }
 
 // wal switches the file to the write-ahead log, in which a copy made by backup is not.
-func (j *journal) wal() error {
+func (j *stateDB) wal() error {
 	var mode string
 	err := j.writer.each(func(row func(...any) error) error { return row(&mode) }, "PRAGMA journal_mode=WAL")
 	if err == nil && mode != "wal" {

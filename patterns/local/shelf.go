@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // maxParkedBytes is how much of what its callers sent a principal's waiting runs hold together in memory. The oldest
@@ -161,7 +162,7 @@ func (r *run) parentOf() int64 {
 	if r.job.Parent == nil {
 		return 0
 	}
-	n, _ := numberOf(r.job.Parent.RunID)
+	n, _ := journal.RunNumber(r.job.Parent.RunID)
 	return n
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 	"patterngate/patterns/kinds"
 )
 
@@ -70,7 +71,7 @@ func (e *Engine) rehearsedInMemory(principal, runID string) (*rehearsal, error) 
 
 // rehearsed rehearses a run as the file knows it. What a life here has not written yet is written first.
 func (f *file) rehearsed(principal, runID string) (*rehearsal, error) {
-	n, ok := numberOf(runID)
+	n, ok := journal.RunNumber(runID)
 	if !ok {
 		return nil, patterns.ErrNoRun
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // tail is the end of a run's record in the state file, at which its owner appends. All but unsure is guarded by the
@@ -33,15 +34,15 @@ type tail struct {
 	refused error
 
 	mu     sync.Mutex
-	unsure map[string]OutcomeBody // outcomes that may not be recorded, by key
+	unsure map[string]journal.OutcomeBody // outcomes that may not be recorded, by key
 }
 
 // add seals an event and keeps it for the next flush.
-func (t *tail) add(e Event) {
+func (t *tail) add(e journal.Event) {
 	stored := t.seal(e)
 	t.head = stored.Hash
 	t.pending = append(t.pending, stored)
-	out, ok := e.Body.(OutcomeBody)
+	out, ok := e.Body.(journal.OutcomeBody)
 	if !ok || e.Kind != patterns.OutcomeEvent {
 		return
 	}
@@ -49,7 +50,7 @@ func (t *tail) add(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.unsure == nil {
-		t.unsure = map[string]OutcomeBody{}
+		t.unsure = map[string]journal.OutcomeBody{}
 	}
 	t.unsure[e.Key] = out
 }
@@ -202,10 +203,10 @@ func (t *tail) keep() {
 	t.file.mu.Lock()
 	defer t.file.mu.Unlock()
 	if t.file.outcomes == nil {
-		t.file.outcomes = map[string]map[string]OutcomeBody{}
+		t.file.outcomes = map[string]map[string]journal.OutcomeBody{}
 	}
 	if t.file.outcomes[t.id] == nil {
-		t.file.outcomes[t.id] = map[string]OutcomeBody{}
+		t.file.outcomes[t.id] = map[string]journal.OutcomeBody{}
 	}
 	maps.Copy(t.file.outcomes[t.id], t.unsure)
 }
@@ -218,7 +219,7 @@ func (e *Engine) held(run, key string) (patterns.Outcome, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	b, ok := e.file.outcomes[run][key]
-	return b.learned(), ok
+	return b.Outcome(), ok
 }
 
 // rest submits the end of a life: what is pending and the row's change, and waits for it.
@@ -234,7 +235,7 @@ func (r *Record) rest(durable bool, also func(s *session, head patterns.Head, ne
 
 // late records what came after an outcome, perhaps when the run rests already. What is pending meanwhile is about to be
 // flushed by who learns how that went: the late result then goes with it.
-func (r *Record) late(key string, at time.Time, body OutcomeBody) {
+func (r *Record) late(key string, at time.Time, body journal.OutcomeBody) {
 	r.mu.Lock()
 	alone := r.file != nil && len(r.file.pending) == 0
 	r.add(patterns.LateEvent, key, at, body)

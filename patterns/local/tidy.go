@@ -7,7 +7,7 @@ const tidyAfter = time.Second
 
 // tidy empties the log soon after hidden values were deleted: SQLite appends the pages without them and leaves the old
 // ones in the log until it begins anew. It never waits: where the file is in use it is tried again.
-func (j *journal) tidy() {
+func (j *stateDB) tidy() {
 	if !j.stale.Load() || !j.writing.TryLock() {
 		return
 	}
@@ -22,7 +22,7 @@ func (j *journal) tidy() {
 }
 
 // truncate folds the log into the file and empties it. It holds the journal's writing. What cannot be done now is left.
-func (j *journal) truncate() {
+func (j *stateDB) truncate() {
 	if j.writer.run("PRAGMA busy_timeout=0") != nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // A call that the policy escalated goes to nobody's place without the approval of exactly its step, whatever pattern code
@@ -63,7 +64,7 @@ func TestCallsThatNobodyApproved(t *testing.T) {
 		if tt.asked {
 			b.questions = map[string]*patterns.Waiting{id: {Approval: id, Question: q}}
 		}
-		ap, _ := apNumber(id)
+		ap, _ := journal.ApprovalNumber(id)
 		e.Alter(t, "DELETE FROM approvals")
 		if tt.approved {
 			said := gateway.Answered(id, q, gateway.ChooseApprove, nil)

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // Calls of plans that are approved whole spend exactly one share of that approval, whatever pattern code hands to the engine.
@@ -81,7 +82,7 @@ func TestSharesThatNobodyApproved(t *testing.T) {
 		b.questions = map[string]*patterns.Waiting{id: {Approval: id, Question: q, WholePlan: !tt.call}}
 		said := gateway.Answered(id, q, gateway.ChooseApprove, nil)
 		said.By, said.At = "local:1", time.Now().Add(-time.Minute).UTC().Truncate(time.Second)
-		ap, _ := apNumber(id)
+		ap, _ := journal.ApprovalNumber(id)
 		e.Alter(t, "DELETE FROM approvals")
 		e.Alter(t, "DELETE FROM plan_shares")
 		e.Alter(t, insertApproval, ap, 1, 1, "ask", q.Digest(), 0, q.Expires.UnixMicro(), []byte("{}"), nil)

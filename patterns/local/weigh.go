@@ -10,13 +10,11 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/journal"
 )
 
 // What earlier runs did is read twice: when a call is judged, which is recorded, and in the transaction that records its intent,
 // where the policy must still let it through. In between another run may have spent the same money.
-
-// windowsMember of a judged event says that it is a [patterns.JudgeEffect]: what was looked at, by the windows' names.
-const windowsMember = "windows"
 
 // weighs is Do for a [patterns.JudgeEffect]. It keeps the baton.
 func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
@@ -55,7 +53,7 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 }
 
 // weighedBody is the judgment as it is recorded.
-func weighedBody(e patterns.Effect, r gateway.Ruling, seen map[string]gateway.Seen) JudgedBody {
+func weighedBody(e patterns.Effect, r gateway.Ruling, seen map[string]gateway.Seen) journal.JudgedBody {
 	body := r.Value(e.Weighing.Args())
 	windows := map[string]any{}
 	for name, s := range seen {
@@ -65,19 +63,13 @@ func weighedBody(e patterns.Effect, r gateway.Ruling, seen map[string]gateway.Se
 		}
 		windows[name] = of
 	}
-	body["phase"], body[windowsMember] = e.Phase, windows
+	body["phase"], body[journal.WindowsMember] = e.Phase, windows
 	body["proposal"], _ = ijson.Decode(e.Input)
-	again, err := decodeOwn(ijson.Canonical(body)) // as it is read back
+	again, err := journal.DecodeTrusted(ijson.Canonical(body)) // as it is read back
 	if obj, ok := again.(map[string]any); ok && err == nil {
 		return obj
 	}
-	return JudgedBody{}
-}
-
-// weighed reports whether the body of a judged event is what a [patterns.JudgeEffect] came to.
-func (b JudgedBody) weighed() bool {
-	_, looked := b[windowsMember].(map[string]any)
-	return looked
+	return journal.JudgedBody{}
 }
 
 // ownCalls are the run's own calls as its code knows them, at the times when they were recorded.
@@ -194,13 +186,13 @@ func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, 
 		if err := row(&n, &at, &kind, &key, &body); err != nil {
 			return err
 		}
-		v, err := decodeOwn(body)
+		v, err := journal.DecodeTrusted(body)
 		obj, ok := v.(map[string]any)
 		if err != nil || !ok {
-			return fmt.Errorf("%w: %s of %s", errUnreadable, key, idOf(n))
+			return fmt.Errorf("%w: %s of %s", errUnreadable, key, journal.RunID(n))
 		}
 		if kind == patterns.OutcomeEvent {
-			return to.ended(n, key, decodeOutcome(obj).learned())
+			return to.ended(n, key, journal.DecodeOutcome(obj).Outcome())
 		}
 		e := gateway.Entry{Key: key, Tool: tool, At: time.UnixMicro(at).UTC()}
 		effect, _ := obj["effect"].(string)

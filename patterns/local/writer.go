@@ -36,14 +36,14 @@ type change struct {
 }
 
 // submit queues a change. The order of submission is the order of effect.
-func (j *journal) submit(c *change) {
+func (j *stateDB) submit(c *change) {
 	if j.enqueue(c) {
 		j.stir()
 	}
 }
 
 // do submits a change and waits for it. The change's done is not told.
-func (j *journal) do(c *change) error {
+func (j *stateDB) do(c *change) error {
 	done := make(chan error, 1)
 	c.done = func(err error) { done <- err }
 	if j.enqueue(c) {
@@ -53,7 +53,7 @@ func (j *journal) do(c *change) error {
 }
 
 // enqueue is submit for who calls help before it waits; false: the journal is closed, which the change was told.
-func (j *journal) enqueue(c *change) bool {
+func (j *stateDB) enqueue(c *change) bool {
 	j.mu.Lock()
 	closed := j.closed
 	if !closed {
@@ -67,7 +67,7 @@ func (j *journal) enqueue(c *change) bool {
 }
 
 // help writes what is queued where nobody does: handing over to another goroutine and back costs a part of an append.
-func (j *journal) help() {
+func (j *stateDB) help() {
 	led := j.writing.TryLock()
 	if led {
 		j.batch()
@@ -79,7 +79,7 @@ func (j *journal) help() {
 }
 
 // stir has the writer look whether something is queued.
-func (j *journal) stir() {
+func (j *stateDB) stir() {
 	select {
 	case j.wake <- struct{}{}:
 	default: // it will look anyway
@@ -93,7 +93,7 @@ func (c *change) tell(err error) {
 }
 
 // write makes what is queued batches, until the journal is closed and nothing is queued.
-func (j *journal) write() {
+func (j *stateDB) write() {
 	defer close(j.written)
 	for range j.wake {
 		j.writing.Lock()
@@ -106,21 +106,21 @@ func (j *journal) write() {
 	}
 }
 
-func (j *journal) idle() bool {
+func (j *stateDB) idle() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.queue) == 0
 }
 
 // ending says that nothing is queued and nothing will be.
-func (j *journal) ending() bool {
+func (j *stateDB) ending() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.closed && len(j.queue) == 0
 }
 
 // batch makes one of what is queued; false where nothing was. It holds the journal's writing.
-func (j *journal) batch() bool {
+func (j *stateDB) batch() bool {
 	j.mu.Lock()
 	n := min(len(j.queue), maxBatch)
 	batch := append(j.taken[:0], j.queue[:n]...)
@@ -137,7 +137,7 @@ func (j *journal) batch() bool {
 
 // commit makes a batch durable and tells each change how it went. After a failure nothing that a run of the batch
 // remembers may be believed: under its epoch it takes no more, so nothing can be missing in the middle of a record.
-func (j *journal) commit(batch []*change) {
+func (j *stateDB) commit(batch []*change) {
 	refused, err := j.transact(batch)
 	for i, c := range batch {
 		if err != nil {
@@ -149,14 +149,14 @@ func (j *journal) commit(batch []*change) {
 	}
 }
 
-func (j *journal) damn(c *change) {
+func (j *stateDB) damn(c *change) {
 	if c.run != 0 && c.epoch > j.broken[c.run] { // what is late of an earlier life says nothing of this one
 		j.broken[c.run] = c.epoch
 	}
 }
 
 // transact is one transaction. The first result is each change's own, the second concerns them all.
-func (j *journal) transact(batch []*change) (refused []error, err error) {
+func (j *stateDB) transact(batch []*change) (refused []error, err error) {
 	if err := j.there(); err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (c *change) mayBeStopped(refused error) bool {
 }
 
 // statement is a transaction of one plain change, which needs no more than its statement.
-func (j *journal) statement(c *change) (refused []error, err error) {
+func (j *stateDB) statement(c *change) (refused []error, err error) {
 	j.tellHook("commit")
 	own, err := j.apply(c, false)
 	if err != nil {
@@ -219,19 +219,19 @@ func (j *journal) statement(c *change) (refused []error, err error) {
 	return j.refused, nil
 }
 
-func (j *journal) rollback(err error) error {
+func (j *stateDB) rollback(err error) error {
 	_, _ = j.writer.exec("ROLLBACK") // SQLite may have done so itself
 	return journalFault(j.path, err)
 }
 
-func (j *journal) tellHook(point string) {
+func (j *stateDB) tellHook(point string) {
 	if j.hook != nil {
 		j.hook(point)
 	}
 }
 
 // discipline sets whether the commit waits for the disk. It cannot change inside a transaction, and outside it is cheap.
-func (j *journal) discipline(batch []*change) error {
+func (j *stateDB) discipline(batch []*change) error {
 	full := false
 	for _, c := range batch {
 		full = full || c.sync
@@ -252,7 +252,7 @@ func (j *journal) discipline(batch []*change) error {
 
 // apply does one change, in a transaction that it may share. The first result concerns the change alone, the second the
 // whole transaction.
-func (j *journal) apply(c *change, shared bool) (own, err error) {
+func (j *stateDB) apply(c *change, shared bool) (own, err error) {
 	if c.epoch > 0 {
 		if broken, ok := j.broken[c.run]; ok {
 			if broken == c.epoch {
@@ -299,7 +299,7 @@ func (j *journal) apply(c *change, shared bool) (own, err error) {
 
 // alone tells an error that concerns the change from one that concerns the file. A constraint that does not hold is a
 // fault of ours; others shall not suffer, and nobody may take it for a refusal.
-func (j *journal) alone(c *change, err error) (own, common error) {
+func (j *stateDB) alone(c *change, err error) (own, common error) {
 	switch _, refused := errors.AsType[refusal](err); {
 	case err == nil, refused, errors.Is(err, errFenced):
 		return err, nil
@@ -310,7 +310,7 @@ func (j *journal) alone(c *change, err error) (own, common error) {
 	return nil, err
 }
 
-func (j *journal) both(c *change) (err error) {
+func (j *stateDB) both(c *change) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // who waits must not wait for ever
 			err = fmt.Errorf("%w: a change panicked: %v\n%s", patterns.ErrJournal, r, debug.Stack())
@@ -328,7 +328,7 @@ func (j *journal) both(c *change) (err error) {
 }
 
 // holds is the fence of a change that is more than events.
-func (j *journal) holds(c *change) (bool, error) {
+func (j *stateDB) holds(c *change) (bool, error) {
 	epoch := int64(-1)
 	err := j.writer.each(func(row func(...any) error) error { return row(&epoch) }, selectEpoch, c.run)
 	return epoch == c.epoch, err
@@ -338,7 +338,7 @@ func (j *journal) holds(c *change) (bool, error) {
 var inserts = [...][3]string{{insert1, insertFenced1, insertGuarded1}, {insert2, insertFenced2, insertGuarded2}, {insert3, insertFenced3, insertGuarded3}}
 
 // append inserts the events, as many in one statement as there are statements for.
-func (j *journal) append(c *change, fenced bool) error {
+func (j *stateDB) append(c *change, fenced bool) error {
 	if len(c.events) == 0 && fenced {
 		holds, err := j.holds(c)
 		if err != nil {
@@ -370,7 +370,7 @@ func (j *journal) append(c *change, fenced bool) error {
 }
 
 // columns are the arguments of an insert. What it returns is valid until the next call.
-func (j *journal) columns(c *change, events []patterns.Event, fenced bool) []any {
+func (j *stateDB) columns(c *change, events []patterns.Event, fenced bool) []any {
 	j.args = j.args[:0]
 	for i := range events {
 		e := &events[i]

@@ -12,7 +12,7 @@ import (
 )
 
 // held keeps the writer in a transaction until release is called.
-func held(j *journal) (release func()) {
+func held(j *stateDB) (release func()) {
 	in, out := make(chan struct{}), make(chan struct{})
 	j.submit(&change{also: func(*session) error { close(in); <-out; return nil }})
 	<-in
@@ -48,7 +48,7 @@ func TestWaitingChangesShareATransaction(t *testing.T) {
 }
 
 func TestOnlySyncedBatchesWaitForTheDisk(t *testing.T) {
-	var j *journal
+	var j *stateDB
 	var got []int
 	hook := func(point string) {
 		if point != "commit" {
@@ -116,7 +116,7 @@ func TestRefusalConcernsItsChangeAlone(t *testing.T) {
 	}
 }
 
-func runsOf(t *testing.T, j *journal) (list []int64) {
+func runsOf(t *testing.T, j *stateDB) (list []int64) {
 	t.Helper()
 	check(t, j.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {

@@ -1,4 +1,4 @@
-package local
+package journal
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ import (
 // maxBody is how long a body may be that is read back, in bytes.
 const maxBody = 64 << 20
 
-// decodeBody reads what replay needs of a stored body. Nil is none of it.
-func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
-	if kind == patterns.LateEvent || kind == patterns.JudgedEvent && !bytes.Contains(text, []byte(`"`+windowsMember+`":`)) {
+// Decode reads what replay needs of a stored body. Nil is none of it.
+func Decode(kind patterns.EventKind, text []byte) (any, error) {
+	if kind == patterns.LateEvent || kind == patterns.JudgedEvent && !bytes.Contains(text, []byte(`"`+WindowsMember+`":`)) {
 		return nil, nil
 	}
-	v, err := decodeOwn(text)
+	v, err := DecodeTrusted(text)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		}
 		return b, nil
 	case patterns.OutcomeEvent:
-		return decodeOutcome(obj), nil
+		return DecodeOutcome(obj), nil
 	case patterns.JudgedEvent:
 		return JudgedBody(obj), nil
 	case patterns.NoteEvent:
@@ -80,7 +80,7 @@ func decodeParent(v any) *patterns.Parent {
 	return p
 }
 
-func decodeOutcome(obj map[string]any) OutcomeBody {
+func DecodeOutcome(obj map[string]any) OutcomeBody {
 	word := func(v any) string { s, _ := v.(string); return s }
 	b := OutcomeBody{State: patterns.State(word(obj["state"])), Reason: word(obj["reason"]), Output: obj["output"]}
 	b.Again, _ = obj["again"].(bool)
@@ -92,7 +92,7 @@ func decodeOutcome(obj map[string]any) OutcomeBody {
 		b.After = time.Duration(after * float64(time.Second))
 	}
 	if b.Output != nil {
-		b.Bytes = extentOf(b.Output, len(ijson.Canonical(b.Output)))
+		b.Bytes = ExtentOf(b.Output, len(ijson.Canonical(b.Output)))
 	}
 	if usage, ok := obj["usage"].(map[string]any); ok {
 		b.Usage = decodeUsage(usage)
@@ -111,9 +111,9 @@ func decodeUsage(v map[string]any) patterns.Usage {
 	return patterns.Usage{Requests: count("llm_calls"), InputTokens: count("input_tokens"), OutputTokens: count("output_tokens"), CostUSD: cost}
 }
 
-// extentOf is how many bytes an observation's whole text has of which this is recorded: what the mark of a beginning says, also
+// ExtentOf is how many bytes an observation's whole text has of which this is recorded: what the mark of a beginning says, also
 // where another than this program made it, and never less than it has itself.
-func extentOf(observation any, own int) int {
+func ExtentOf(observation any, own int) int {
 	said, _, _ := patterns.Beginning(observation)
 	return max(own, said)
 }

@@ -1,8 +1,8 @@
-package local
+package journal
 
 import (
-	"cmp"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"patterngate/gateway"
@@ -10,10 +10,9 @@ import (
 	"patterngate/patterns"
 )
 
-// The bodies of events as the engine uses them. What is stored is their canonical form, with the members of
-// spec/surface.md section 7; [decodeBody] reads back what replay needs.
+// The stored form of a body is canonical JSON with the members of spec/surface.md section 7. [Decode] reads what replay needs.
 
-// StartBody says what was asked for.
+// StartBody is the body of a run's first event: what was asked for, by whom, and under which configuration.
 type StartBody struct {
 	RunID     string
 	Pattern   string
@@ -26,26 +25,26 @@ type StartBody struct {
 	Arguments          map[string]any
 	Config             string
 	Parent             *patterns.Parent // of a child run
-	// Code numbers how pattern code decides, so that a later build replays the record as it was; 0: a build before [newestCode] 1.
+	// Code is the version of pattern code's decisions. A later build replays the record by it. 0 is a build before version 1.
 	Code int
 }
 
-// newestCode is the [StartBody.Code] of new runs. Since 1 the engine decides whether a task's retry has time left.
-const newestCode = 1
+// NewestCode is the [StartBody.Code] of new runs. Since version 1 the engine decides whether a task's retry has time left.
+const NewestCode = 1
 
-// earlier reports whether a build began the run that decided otherwise.
-func (b StartBody) earlier() bool { return b.Code < newestCode }
+// Earlier reports whether an earlier build began the run, whose pattern code decides differently.
+func (b StartBody) Earlier() bool { return b.Code < NewestCode }
 
-// parent is the number of the run whose call began it; 0: nobody's did.
-func (b StartBody) parent() int64 {
+// ParentNumber returns the number of the run that began this child run. It is 0 for a run without a parent.
+func (b StartBody) ParentNumber() int64 {
 	if b.Parent == nil {
 		return 0
 	}
-	n, _ := numberOf(b.Parent.RunID)
+	n, _ := RunNumber(b.Parent.RunID)
 	return n
 }
 
-// IntentBody is an effect before it is performed.
+// IntentBody is the body of an intent: an effect that is about to be performed.
 type IntentBody struct {
 	Kind   patterns.EffectKind
 	Name   string
@@ -57,16 +56,16 @@ type IntentBody struct {
 	Verdict map[string]any
 	Grant   string // of a tool effect: the approval that it spends; "" for none
 	Share   string // and of which step, where that is of a whole plan; else ""
-	// Of a question to a person who takes their time: what is asked, in canonical form, with its digest and until when.
+	// The next members belong to a question that waits for a person: the question in canonical form, its digest, and its deadline.
 	Object         json.RawMessage
 	Digest, Reason string
 	Text           string
 	Values         map[string]any
 	Until          time.Time
-	Assurance      gateway.Assurance // that counted when it was asked; "": user
+	Assurance      gateway.Assurance // that was required when the question was asked; "" is user
 }
 
-// OutcomeBody is what became of an effect; also of a late one.
+// OutcomeBody is the body of an outcome or of a late result: what happened to an effect.
 type OutcomeBody struct {
 	State  patterns.State
 	Output any
@@ -79,24 +78,24 @@ type OutcomeBody struct {
 	// Of a call that began a run: its id, and how many calls it made.
 	Child string
 	Calls int
-	// Human is set where a person, or who stands for one, decided. Decision is what they signed or would have, in canonical
-	// form, and Signature theirs.
+	// Human is set if a person or a simulated approver decided. Decision is the canonical form that they signed or could have
+	// signed, and Signature is their signature.
 	Human     bool
 	Decision  json.RawMessage
 	Signature string
 }
 
-// JudgedBody is a proposal that got no intent, as decoded values.
+// JudgedBody is the body of a judgment of a proposal that has no intent, as decoded values.
 type JudgedBody map[string]any
 
-// NoteBody is what happened to the run from outside.
+// NoteBody is the body of a note: an act on the run from outside.
 type NoteBody struct {
 	What string // cancel, seize, takeover, detach, settle, reload
 	patterns.Note
 	Act gateway.SignedAct // by which it was done; zero where none was needed
 }
 
-// EndBody says how the run ended.
+// EndBody is the body of a run's last event: its status and result.
 type EndBody struct {
 	Status     string
 	StopReason string
@@ -106,30 +105,8 @@ type EndBody struct {
 	Model      string // who answered: a model's name, rules, or caller where none was asked; "" where that is not known
 }
 
-// startOf is the first event's body.
-func startOf(r *run, version string) StartBody {
-	job := r.job
-	more := map[string]any{"version": version, "budget": patterns.Limits(job.Spec)}
-	for name, v := range map[string]string{"policy": job.Policy, "catalog": job.Catalog, "idempotency_key": job.ByKey} {
-		if v != "" {
-			more[name] = v
-		}
-	}
-	client := map[string]any{"name": job.Client}
-	for name, v := range map[string]string{"version": job.ClientVersion, "era": job.Era} {
-		if v != "" {
-			client[name] = v
-		}
-	}
-	more["client"] = client
-	return StartBody{
-		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
-		ClientVersion: job.ClientVersion, Era: job.Era, Arguments: job.Arguments, Config: job.Config, More: more,
-		Parent: job.Parent, Code: newestCode,
-	}
-}
-
-func intentOf(e patterns.Effect, once string) IntentBody {
+// IntentOf returns the body of an effect's intent. once is the idempotency key of a tool effect.
+func IntentOf(e patterns.Effect, once string) IntentBody {
 	b := IntentBody{Kind: e.Kind, Name: e.Name, Input: e.Input}
 	switch e.Kind {
 	case patterns.ToolEffect:
@@ -139,7 +116,7 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 		if e.Approval != nil {
 			b.Rule = e.Approval.Rule
 		}
-		if w := e.Waiting; isAsking(e) && w.Approval != "" {
+		if w := e.Waiting; IsQuestion(e) && w.Approval != "" {
 			b.Object, b.Digest, b.Reason, b.Until = w.Question.Object(), w.Question.Digest(), w.Reason, w.Until
 			b.Text, b.Values, b.Assurance = w.Text, w.Values, w.Question.Assurance
 		}
@@ -147,17 +124,18 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 	return b
 }
 
-func outcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
+// OutcomeOf returns the body of an effect's outcome.
+func OutcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
 	return OutcomeBody{
 		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Models: out.Models, Human: e.Kind == patterns.HumanEffect,
 		Again: out.Again, After: out.After, Child: out.Child, Calls: out.Calls,
 	}
 }
 
-// duplicate is the recorded state of a call that was not sent, because its act was done before.
+// duplicate is the recorded state of a call that was not sent because an equal call was done before.
 const duplicate patterns.State = "duplicate"
 
-// stateOf is an outcome's state as it is recorded.
+// stateOf returns the recorded state of an outcome.
 func stateOf(out patterns.Outcome) patterns.State {
 	if out.Duplicate && out.State == patterns.OK {
 		return duplicate
@@ -165,8 +143,8 @@ func stateOf(out patterns.Outcome) patterns.State {
 	return out.State
 }
 
-// learned is what an outcome says, as pattern code is told.
-func (b OutcomeBody) learned() patterns.Outcome {
+// Outcome returns the outcome that pattern code receives when the body is replayed.
+func (b OutcomeBody) Outcome() patterns.Outcome {
 	out := patterns.Outcome{
 		State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage, Models: b.Models, Again: b.Again, After: b.After,
 		Child: b.Child, Calls: b.Calls,
@@ -177,8 +155,8 @@ func (b OutcomeBody) learned() patterns.Outcome {
 	return out
 }
 
-// encodeBody is a body in canonical form: members by name, as RFC 8785 wants it.
-func encodeBody(body any) []byte {
+// Encode returns the canonical form of a body (RFC 8785). A value that is not a body of this package becomes {}.
+func Encode(body any) []byte {
 	switch b := body.(type) {
 	case IntentBody:
 		return b.encode()
@@ -196,7 +174,7 @@ func encodeBody(body any) []byte {
 	return []byte("{}")
 }
 
-// object writes members in the order in which they are given, which must be that of their names.
+// object writes members in the order of the calls. The caller must give them in the order of their names.
 type object struct {
 	dst   []byte
 	begun bool
@@ -388,18 +366,25 @@ func (b EndBody) encode() []byte {
 	return o.end()
 }
 
-// answeredBy is who answered a run's questions, as its result shows it.
-func answeredBy(job patterns.Job, r patterns.Result) string {
-	if !r.Asked && (job.Task.Caller != nil || len(r.Proposed) > 0) {
-		return cmp.Or(r.Answerers(""), "caller")
-	}
-	return r.Answerers(modelOf(job))
+// IsQuestion reports whether an effect asks a person who takes their time.
+func IsQuestion(e patterns.Effect) bool {
+	return e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForApproval
 }
 
-// modelOf is the name of a run's model; "": it has none.
-func modelOf(job patterns.Job) string {
-	if job.Model == nil {
-		return ""
+// DecodeTrusted reads what this program wrote: what came from outside was judged then, and lies deeper now.
+func DecodeTrusted(text []byte) (v any, err error) {
+	if len(text) > maxBody {
+		return nil, fmt.Errorf("%d bytes, want at most %d", len(text), maxBody)
 	}
-	return job.Model.Name()
+	err = json.Unmarshal(text, &v)
+	return v, err
+}
+
+// WindowsMember of a judged event says that it is a [patterns.JudgeEffect]: what was looked at, by the windows' names.
+const WindowsMember = "windows"
+
+// Weighed reports whether the body of a judged event is what a [patterns.JudgeEffect] came to.
+func (b JudgedBody) Weighed() bool {
+	_, looked := b[WindowsMember].(map[string]any)
+	return looked
 }

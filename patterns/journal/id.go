@@ -1,0 +1,30 @@
+package journal
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// RunID returns the id of the run with a number: run_ and 16 hexadecimal digits. Stores key runs by their numbers.
+func RunID(n int64) string { return idOf("run_", n) }
+
+// RunNumber returns the number in a run's id. It returns false for a text that is not such an id.
+func RunNumber(id string) (int64, bool) { return numberOf("run_", id) }
+
+// ApprovalID returns the id of the approval with a number: ap_ and 16 hexadecimal digits.
+func ApprovalID(n int64) string { return idOf("ap_", n) }
+
+// ApprovalNumber returns the number in an approval's id. It returns false for a text that is not such an id.
+func ApprovalNumber(id string) (int64, bool) { return numberOf("ap_", id) }
+
+func idOf(prefix string, n int64) string { return fmt.Sprintf("%s%016x", prefix, uint64(n)) }
+
+func numberOf(prefix, id string) (int64, bool) {
+	digits, ok := strings.CutPrefix(id, prefix)
+	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 16, 64)
+	return int64(n), err == nil
+}
