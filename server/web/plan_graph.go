@@ -1,6 +1,9 @@
 package web
 
-import "patterngate/patterns"
+import (
+	"patterngate/patterns"
+	"patterngate/server/web/geometry"
+)
 
 // graph is a plan as it is drawn.
 type graph struct {
@@ -39,13 +42,13 @@ func (s *subtasks) graph() *graph {
 			}
 		}
 	}
-	l, ok := arrange(len(rows), levels, s.edges())
+	l, ok := geometry.Arrange(len(rows), levels, s.edges())
 	if !ok {
 		return nil
 	}
-	g := &graph{Width: l.Width, Height: l.Height, Solid: l.solid, Dashed: l.dashed, Tips: l.tips, Levels: len(levels)}
+	g := &graph{Width: l.Width, Height: l.Height, Solid: l.Solid, Dashed: l.Dashed, Tips: l.Tips, Levels: len(levels)}
 	for i, row := range rows {
-		n := node{look: lookOf(s.status[row.ID]), X: l.at[i].x, Y: l.at[i].y, To: s.link(row.ID).To, ID: clip(row.ID, lettersOfID), Tool: clip(toolWords(row.Tool), lettersOfTool)}
+		n := node{look: lookOf(s.status[row.ID]), X: l.At[i].X, Y: l.At[i].Y, To: s.link(row.ID).To, ID: clip(row.ID, lettersOfID), Tool: clip(toolWords(row.Tool), lettersOfTool)}
 		n.Title = name(row.ID) + ": " + clip(row.Description, 200)
 		g.Nodes = append(g.Nodes, n)
 	}
@@ -53,11 +56,11 @@ func (s *subtasks) graph() *graph {
 }
 
 // edges lead from dependencies and parts to who waits for them.
-func (s *subtasks) edges() []edge {
-	var list []edge
+func (s *subtasks) edges() []geometry.Edge {
+	var list []geometry.Edge
 	add := func(from string, row patterns.SubtaskRow, part bool) {
 		if at, known := s.rows[from]; known {
-			list = append(list, edge{at, s.rows[row.ID], part})
+			list = append(list, geometry.Edge{From: at, To: s.rows[row.ID], Part: part})
 		}
 	}
 	for _, row := range s.view.Plan.Subtasks {
