@@ -24,7 +24,6 @@ var ceilings = map[string]size{
 	"patterns/local": {95, 12600},
 	"server":         {78, 10400},
 	"server/cli":     {205, 27800},
-	"server/web":     {32, 4100},
 }
 
 func TestSizes(t *testing.T) {

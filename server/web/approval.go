@@ -344,3 +344,6 @@ func ruleWords(a patterns.Asked) string {
 	}
 	return clip(a.Reason, maxWords)
 }
+
+// maxSaid is how much of what a rule says stands on a page, in characters.
+const maxSaid = 300

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/patterns/record"
 )
 
 // argument is one argument of a call.
@@ -80,4 +81,16 @@ func schemaOf(raw []byte) *catalog.Schema {
 		return nil // arguments are then taken by the types that they have
 	}
 	return schema
+}
+
+// valuesOf are the values that made a rule true, for a page: a model may have written what they hold. more says how many are not
+// shown; "": none.
+func valuesOf(list []record.Value, left int) (shown []argument, more string) {
+	for _, v := range list {
+		shown = append(shown, argument{Name: visible(v.Expression), Value: visible(v.Text)})
+	}
+	if left > 0 {
+		more = "And " + count(left, "more value") + ". They are in the export of the run."
+	}
+	return shown, more
 }

@@ -109,7 +109,7 @@ func checkHarmless(t *testing.T, what, page string) {
 	t.Helper()
 	text := sourceOf.ReplaceAllString(page, "")
 	for i, r := range strings.Join(strings.Split(text, "\n"), "") {
-		if hidden(r) && r != '\n' {
+		if visible(string(r)) != string(r) && r != '\n' {
 			t.Errorf("%s: U+%04X at %d", what, r, i)
 			break
 		}

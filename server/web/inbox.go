@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 )
 
@@ -133,4 +134,12 @@ func (p *Pages) now() time.Time {
 		return p.config.Now()
 	}
 	return time.Now()
+}
+
+// byRulePath is the inbox with what one rule asks for; "" for what is no rule's name.
+func byRulePath(rule string) string {
+	if !stopreason.IsReason(rule) {
+		return ""
+	}
+	return "/?" + url.Values{"rule": {rule}}.Encode()
 }

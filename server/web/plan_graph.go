@@ -73,3 +73,41 @@ func (s *subtasks) edges() []geometry.Edge {
 	}
 	return list
 }
+
+// look is how a subtask's status is shown: by a word, a shape and a colour, each of which says it alone.
+type look struct {
+	Word, Class string
+	Shape       string // path data within 16 x 16
+}
+
+// statusLooks are the statuses in the order in which they are counted. Of pending subtasks those that may begin, and those that
+// wait for the caller, are told apart.
+var statusLooks = []struct {
+	status patterns.SubtaskStatus
+	look
+}{
+	{patterns.SubtaskCompleted, look{"completed", "good", "M2 8.5l4 4 8-9"}},
+	{patterns.SubtaskRunning, look{"in progress", "busy", "M5 3l8 5-8 5z"}},
+	{waitsForCaller, look{"waits for the caller", "wait", "M4 2h8L8 8l4 6H4l4-6z"}},
+	{isReady, look{"ready", "", "M8 2a6 6 0 1 0 .01 0zM8 7v2"}},
+	{patterns.SubtaskPending, look{"pending", "", "M8 2a6 6 0 1 0 .01 0z"}},
+	{patterns.SubtaskBlocked, look{"blocked", "idle", "M8 2a6 6 0 1 0 .01 0zM4 12l8-8"}},
+	{patterns.SubtaskSkipped, look{"skipped", "idle", "M3 3l5 5-5 5M8 3l5 5-5 5"}},
+	{patterns.SubtaskFailed, look{"failed", "bad", "M3 3l10 10M13 3L3 13"}},
+	{patterns.SubtaskInDoubt, look{"in doubt", "bad", "M5 6a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.7M8 13v1"}},
+}
+
+// These are pending, and more is known of them.
+const (
+	isReady        patterns.SubtaskStatus = "ready"
+	waitsForCaller patterns.SubtaskStatus = "waits"
+)
+
+func lookOf(status patterns.SubtaskStatus) look {
+	for _, l := range statusLooks {
+		if l.status == status {
+			return l.look
+		}
+	}
+	return look{Word: name(string(status)), Class: "idle", Shape: "M3 8h10"}
+}

@@ -12,19 +12,12 @@ import (
 	"patterngate/ijson"
 )
 
-// How much of an outsider's text stands on a page, where it is not the call itself.
+// Bounds of texts.
 const (
-	maxName   = 64       // characters of a name
-	maxWords  = 1000     // characters of a comment or reason
-	maxClaim  = 64 << 10 // bytes of what a client asked for
-	maxValue  = 8 << 10  // bytes of a step's arguments or observation
-	maxSteps  = 1 << 20  // bytes of all of these on one page
-	leastCut  = 256      // bytes of one where these are used up
-	maxIndent = 6        // times as long that JSON becomes with line ends and blanks
-	maxRows   = 2000     // rows of a timeline
-	maxPage   = 1000     // rows of the inbox
-	maxForm   = 64 << 10 // bytes of a form
-	maxTyped  = 40 << 10 // bytes of a form that its fields for changed arguments may take
+	maxName     = 64   // characters of a name
+	maxWords    = 1000 // characters of a comment or reason
+	maxIndent   = 6    // JSON may become so many times longer by line ends and blanks
+	spareIndent = 256  // bytes that JSON of any length may grow besides
 )
 
 // visible is text with every character that does not show by itself spelled as JSON spells it: what [printable.Text]
@@ -99,7 +92,7 @@ func prettyValue(v any) string { return pretty(ijson.Canonical(v)) }
 func pretty(text []byte) string {
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		var b bytes.Buffer
-		if json.Indent(&b, text, "", "  ") == nil && b.Len() <= maxIndent*len(text)+leastCut {
+		if json.Indent(&b, text, "", "  ") == nil && b.Len() <= maxIndent*len(text)+spareIndent {
 			text = b.Bytes()
 		}
 	}

@@ -281,3 +281,17 @@ func outputsOf(events []patterns.Event) map[string]json.RawMessage {
 	}
 	return outputs
 }
+
+// because are what a row of a timeline says of its rule besides its name.
+func (s *step) because(b record.Because) {
+	if b.Said != "" {
+		s.Facts = append(s.Facts, "The rule says: "+clip(b.Said, maxSaid))
+	}
+	if words := passWords(b.Passes); words != "" {
+		s.Facts = append(s.Facts, capital(words))
+	}
+	if b.Earlier {
+		s.Facts = append(s.Facts, "Earlier runs were looked at")
+	}
+	s.Values, s.MoreValues = valuesOf(b.Read())
+}

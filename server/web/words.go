@@ -271,3 +271,11 @@ func capital(text string) string {
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }
+
+// passWords say how often the policy judged; "" where that was once.
+func passWords(passes int) string {
+	if passes < 2 {
+		return ""
+	}
+	return "judged " + grouped(passes) + " times until nothing changed"
+}
