@@ -56,7 +56,7 @@ var floors = map[string]floor{
 	"patterns/llm/llmtest":         {"", "", "a model server for tests, like net/http/httptest"},
 
 	"server":                  {"server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable patterns/kinds patterns/planexecute", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/web":              {"server/transport server/web/geometry patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
+	"server/web":              {"server/transport server/web/geometry server/web/wording patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
 	"server/settings/grammar": {"server/settings/yamldoc catalog ijson ijson/printable", "", "part: the keys of a configuration file as values, and it knows no section. Of catalog it has the nearest name"},
 	"server/settings/yamldoc": {"catalog ijson ijson/printable", "github.com/goccy/go-yaml", "part: YAML and JSON documents from outside, each value with its place, and faults that name it; the one home of the YAML parser. Of catalog it has the nearest name"},
 	"server/cli":              {"server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/document gateway/planning gateway/policy/expr ijson/printable server/settings/grammar server/settings/yamldoc", "github.com/spf13/cobra github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
@@ -64,6 +64,7 @@ var floors = map[string]floor{
 	"server/transport":    {"ijson ijson/printable", "github.com/mark3labs/mcp-go", "part: MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
 	"server/notify":       {"patterns ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/geometry": {"patterns/record", "", "part: where the nodes of a drawn plan and the bars of a timeline are; the pages draw them"},
+	"server/web/wording":  {"patterns patterns/record gateway/planning gateway/stopreason ijson", "", "part: recorded values and text from outside as the words of a page; the pages show them"},
 	"server/web/webtest":  {"", "", "a real browser for tests, like net/http/httptest"},
 }
 

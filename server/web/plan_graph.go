@@ -3,6 +3,7 @@ package web
 import (
 	"patterngate/patterns"
 	"patterngate/server/web/geometry"
+	"patterngate/server/web/wording"
 )
 
 // graph is a plan as it is drawn.
@@ -48,8 +49,8 @@ func (s *subtasks) graph() *graph {
 	}
 	g := &graph{Width: l.Width, Height: l.Height, Solid: l.Solid, Dashed: l.Dashed, Tips: l.Tips, Levels: len(levels)}
 	for i, row := range rows {
-		n := node{look: lookOf(s.status[row.ID]), X: l.At[i].X, Y: l.At[i].Y, To: s.link(row.ID).To, ID: clip(row.ID, lettersOfID), Tool: clip(toolWords(row.Tool), lettersOfTool)}
-		n.Title = name(row.ID) + ": " + clip(row.Description, 200)
+		n := node{look: lookOf(s.status[row.ID]), X: l.At[i].X, Y: l.At[i].Y, To: s.link(row.ID).To, ID: wording.Clip(row.ID, lettersOfID), Tool: wording.Clip(wording.Executor(row.Tool), lettersOfTool)}
+		n.Title = wording.Name(row.ID) + ": " + wording.Clip(row.Description, 200)
 		g.Nodes = append(g.Nodes, n)
 	}
 	return g
@@ -74,14 +75,14 @@ func (s *subtasks) edges() []geometry.Edge {
 	return list
 }
 
-// look is how a subtask's status is shown: by a word, a shape and a colour, each of which says it alone.
+// look shows a subtask's status by a word, a shape and a colour. Each of the three is enough to tell the status.
 type look struct {
 	Word, Class string
 	Shape       string // path data within 16 x 16
 }
 
-// statusLooks are the statuses in the order in which they are counted. Of pending subtasks those that may begin, and those that
-// wait for the caller, are told apart.
+// statusLooks lists the statuses in the order of the page's counts. It splits off two kinds of pending subtasks: those that can
+// start, and those that wait for the caller.
 var statusLooks = []struct {
 	status patterns.SubtaskStatus
 	look
@@ -97,17 +98,18 @@ var statusLooks = []struct {
 	{patterns.SubtaskInDoubt, look{"in doubt", "bad", "M5 6a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.7M8 13v1"}},
 }
 
-// These are pending, and more is known of them.
+// Pending subtasks of which more is known have one of these statuses on a page.
 const (
 	isReady        patterns.SubtaskStatus = "ready"
 	waitsForCaller patterns.SubtaskStatus = "waits"
 )
 
+// lookOf returns the look of a status. An unknown status gets its own name as the word.
 func lookOf(status patterns.SubtaskStatus) look {
 	for _, l := range statusLooks {
 		if l.status == status {
 			return l.look
 		}
 	}
-	return look{Word: name(string(status)), Class: "idle", Shape: "M3 8h10"}
+	return look{Word: wording.Name(string(status)), Class: "idle", Shape: "M3 8h10"}
 }

@@ -108,7 +108,7 @@ func (p *planNow) statuses() map[string]patterns.SubtaskStatus {
 	return known
 }
 
-// naming returns attempts in which the people who decided have the names that named gives. The stored attempts keep the ids.
+// naming replaces the ids of the people who decided attempts by the names that named returns. The stored attempts keep the ids.
 func (p *planNow) naming(named func(id string) string) {
 	for _, attempts := range p.trace {
 		for i, a := range attempts {

@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/web/geometry"
+	"patterngate/server/web/wording"
 )
 
 // timeline is a run as it is drawn: phases on one line, then a row for each thing that happened, those of a branch together,
@@ -56,7 +57,7 @@ type step struct {
 	Values       []argument // that made the rule true
 	MoreValues   string
 	Comment      string
-	Blocks       []block
+	Blocks       []wording.Block
 	Hash         string
 	Child        string // the run that the call began; ""
 	Waits        bool
@@ -100,7 +101,7 @@ func (d *drawing) add(row record.Row) {
 	}
 	if !known {
 		at = len(d.Groups)
-		d.Groups = append(d.Groups, group{Name: name(branch), To: d.subtask(row)})
+		d.Groups = append(d.Groups, group{Name: wording.Name(branch), To: d.subtask(row)})
 		d.at[branch] = at
 	}
 	if d.alone = 0; branch == "" {
@@ -121,18 +122,18 @@ func (d *drawing) subtask(row record.Row) string {
 func (d *drawing) step(row record.Row) step {
 	from, to := geometry.Interval(row, d.story.Took)
 	s := step{
-		Seq: row.Seq, Kind: kindWord(row.Kind), Title: titleOf(row), Phase: phaseWord(row.Phase), Effect: effectWord(row.Effect), Attempt: row.Attempt,
-		After: took(row.After), Facts: facts(row), Comment: lines(row.Comment, maxWords), Hash: name(row.ArgsHash), Waits: row.Waits(),
+		Seq: row.Seq, Kind: wording.RowKind(row.Kind), Title: wording.RowTitle(row), Phase: wording.Phase(row.Phase), Effect: wording.Effect(row.Effect), Attempt: row.Attempt,
+		After: wording.Duration(row.After), Facts: wording.RowFacts(row), Comment: wording.Lines(row.Comment, wording.MaxComment), Hash: wording.Name(row.ArgsHash), Waits: row.Waits(),
 	}
 	if runID.MatchString(row.Child) {
 		s.Child = row.Child
 	}
 	s.because(row.Because)
-	s.State, s.Class = stateWords(row)
+	s.State, s.Class = wording.RowState(row)
 	if row.Took != nil {
-		s.Took = took(*row.Took)
+		s.Took = wording.Duration(*row.Took)
 	} else if row.State == record.Open && row.Waits() {
-		s.Took = took(to-from) + " so far"
+		s.Took = wording.Duration(to-from) + " so far"
 	}
 	class := s.Class
 	switch {
@@ -157,7 +158,7 @@ func (d *drawing) block(s *step, label string, text json.RawMessage) {
 		limit = leastCut
 	}
 	d.room -= min(limit, len(text))
-	s.Blocks = append(s.Blocks, recorded(label, text, limit))
+	s.Blocks = append(s.Blocks, wording.JSONBlock(label, text, limit))
 }
 
 func labelOf(row record.Row) string {
@@ -189,7 +190,7 @@ func (d *drawing) branches() {
 	first, last := map[string]float64{}, map[string]float64{}
 	for _, row := range d.story.Rows {
 		from, to := geometry.Interval(row, d.story.Took)
-		branch := name(row.Branch())
+		branch := wording.Name(row.Branch())
 		if at, known := first[branch]; !known || from < at {
 			first[branch] = from
 		}
@@ -200,7 +201,7 @@ func (d *drawing) branches() {
 			continue
 		}
 		d.Groups[i].Bar = d.scale.Bar(first[g.Name], last[g.Name], "branch")
-		d.Groups[i].Took = took(last[g.Name] - first[g.Name])
+		d.Groups[i].Took = wording.Duration(last[g.Name] - first[g.Name])
 	}
 }
 
@@ -217,7 +218,7 @@ func (d *drawing) phases() {
 				continue // a run has at most five; more are a damaged record's
 			}
 			index[row.Phase] = i
-			d.Phases = append(d.Phases, phase{Name: phaseWord(row.Phase), Class: fmt.Sprintf("p%d", i%6)})
+			d.Phases = append(d.Phases, phase{Name: wording.Phase(row.Phase), Class: fmt.Sprintf("p%d", i%6)})
 			spent = append(spent, nil)
 		}
 		from, to := geometry.Interval(row, d.story.Took)
@@ -225,7 +226,7 @@ func (d *drawing) phases() {
 		d.Phases[i].draw(d.scale.Bar(from, to, ""))
 	}
 	for i := range d.Phases {
-		d.Phases[i].Took = took(together(spent[i]))
+		d.Phases[i].Took = wording.Duration(together(spent[i]))
 	}
 }
 
@@ -282,13 +283,13 @@ func outputsOf(events []patterns.Event) map[string]json.RawMessage {
 	return outputs
 }
 
-// because are what a row of a timeline says of its rule besides its name.
+// because adds what a row says about its rule besides the name.
 func (s *step) because(b record.Because) {
 	if b.Said != "" {
-		s.Facts = append(s.Facts, "The rule says: "+clip(b.Said, maxSaid))
+		s.Facts = append(s.Facts, "The rule says: "+wording.Clip(b.Said, maxSaid))
 	}
-	if words := passWords(b.Passes); words != "" {
-		s.Facts = append(s.Facts, capital(words))
+	if words := wording.Passes(b.Passes); words != "" {
+		s.Facts = append(s.Facts, wording.Capitalize(words))
 	}
 	if b.Earlier {
 		s.Facts = append(s.Facts, "Earlier runs were looked at")

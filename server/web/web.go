@@ -5,7 +5,8 @@
 //	                                                            └ decides patterns.Approvals.Decide
 //
 // It decides and never executes, needs no JavaScript, and believes nothing that a model, a tool or a client has written
-// (spec/surface.md section 6, Inbox).
+// (spec/surface.md section 6, Inbox). Package wording makes the words of the pages, and package geometry the positions in
+// their drawings.
 package web
 
 import (

@@ -1,4 +1,4 @@
-package web
+package wording
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"patterngate/patterns/record"
 )
 
-// standing words how a plan stands, and how it is coloured.
-func standing(state patterns.PlanState, v patterns.PlanView) (text, class string) {
+// PlanStatus says in what state a plan is. class is the CSS class of its colour; "" is the plain colour.
+func PlanStatus(state patterns.PlanState, v patterns.PlanView) (text, class string) {
 	switch {
 	case state.Holder != "" && state.State == patterns.Parked:
 		return "waiting", "wait"
@@ -23,11 +23,11 @@ func standing(state patterns.PlanState, v patterns.PlanView) (text, class string
 	case state.Plan.Last == nil:
 		return "not executed yet", ""
 	}
-	return statusWords(state.Plan.Last.Status)
+	return RunStatus(state.Plan.Last.Status)
 }
 
-// holderWords say what the run that has a plan does with it.
-func holderWords(state patterns.PlanState) string {
+// PlanHolder says what the run that holds a plan does with it.
+func PlanHolder(state patterns.PlanState) string {
 	word := map[patterns.PlanVerb]string{
 		patterns.DecomposeVerb: "plans its next steps", patterns.ExecuteVerb: "executes it", patterns.ReplanVerb: "replans it",
 	}[state.Verb]
@@ -41,11 +41,11 @@ func holderWords(state patterns.PlanState) string {
 	return text
 }
 
-// causeWords say why a subtask did not come to a result; "": it did, or was not tried.
-func causeWords(row patterns.SubtaskRow) string {
+// SubtaskCause says why a subtask has no result. It returns "" if the subtask succeeded or was not tried.
+func SubtaskCause(row patterns.SubtaskRow) string {
 	var list []string
 	if row.StopReason != "" {
-		text := clip(row.StopReason, 2*maxName)
+		text := Clip(row.StopReason, 2*MaxName)
 		if known, ok := stopreason.Lookup(row.StopReason); ok {
 			text += ": " + known.Meaning
 		}
@@ -58,24 +58,24 @@ func causeWords(row patterns.SubtaskRow) string {
 	case "dependency_skipped":
 		list = append(list, "a subtask before it was skipped")
 	default:
-		list = append(list, name(row.Reason))
+		list = append(list, Name(row.Reason))
 	}
 	return strings.Join(list, "; ")
 }
 
-// toolWords say who works on a subtask.
-func toolWords(tool string) string {
+// Executor says what works on a subtask: a tool, the model or the caller.
+func Executor(tool string) string {
 	switch tool {
 	case planning.ModelExecutor:
 		return "the model"
 	case planning.CallerExecutor:
 		return "the caller"
 	}
-	return name(tool)
+	return Name(tool)
 }
 
-// sourceWords say whose claim a result is.
-func sourceWords(source string) string {
+// ResultSource returns the label of a subtask's result, which names where the result is from.
+func ResultSource(source string) string {
 	switch source {
 	case "":
 		return "Result"
@@ -86,42 +86,43 @@ func sourceWords(source string) string {
 	case "tool":
 		return "Result of the call"
 	}
-	return "Result (" + name(source) + ")"
+	return "Result (" + Name(source) + ")"
 }
 
-// originWords say who made a plan.
-func originWords(source string) string {
+// PlanOrigin says what made a plan.
+func PlanOrigin(source string) string {
 	return cmp.Or(map[string]string{
 		"caller": "the caller", "checklist": "the caller, as a checklist", "model": "a model", "rules": "the offline rules",
-	}[source], name(source))
+	}[source], Name(source))
 }
 
-// revisionWord says what changed a plan.
-func revisionWord(kind string) string {
-	return cmp.Or(map[string]string{"decompose": "made", "round": "next round", "replan": "replanned"}[kind], name(kind))
+// RevisionKind says what changed a plan.
+func RevisionKind(kind string) string {
+	return cmp.Or(map[string]string{"decompose": "made", "round": "next round", "replan": "replanned"}[kind], Name(kind))
 }
 
-// attemptNotes are what else is known of an attempt.
-func attemptNotes(a patterns.AttemptRow) []string {
+// AttemptNotes returns one line for each further fact about an attempt: its error, at most 8 problems, and the decision and
+// comment of a person.
+func AttemptNotes(a patterns.AttemptRow) []string {
 	var list []string
 	if a.Error != "" {
-		list = append(list, "It reported: "+clip(a.Error, 200))
+		list = append(list, "It reported: "+Clip(a.Error, 200))
 	}
 	for i, p := range a.Problems {
 		if i == 8 {
-			list = append(list, "And "+grouped(len(a.Problems)-i)+" more problems.")
+			list = append(list, "And "+Grouped(len(a.Problems)-i)+" more problems.")
 			break
 		}
-		list = append(list, fmt.Sprintf("%s: %s; want %s", clip(string(p.Pointer), 200), clip(p.Reason, 200), clip(p.Want, 200)))
+		list = append(list, fmt.Sprintf("%s: %s; want %s", Clip(string(p.Pointer), 200), Clip(p.Reason, 200), Clip(p.Want, 200)))
 	}
 	if h := a.HumanApproval; h != nil {
 		decision := map[bool]string{true: "approve", false: "reject"}[h.Approved]
 		if h.Approved && h.RevisedAction != nil {
 			decision = "edit"
 		}
-		list = append(list, capital(personWords(record.Approved{Decision: decision, By: h.By, Assurance: string(h.Assurance), KeyID: h.KeyID})))
+		list = append(list, Capitalize(DecidedBy(record.Approved{Decision: decision, By: h.By, Assurance: string(h.Assurance), KeyID: h.KeyID})))
 		if h.Comment != "" {
-			list = append(list, "Their comment: "+clip(h.Comment, maxWords))
+			list = append(list, "Their comment: "+Clip(h.Comment, MaxComment))
 		}
 	}
 	return list
