@@ -24,7 +24,6 @@ var ceilings = map[string]size{
 	"patterns/local": {93, 12200},
 	"server":         {78, 10400},
 	"server/cli":     {205, 27800},
-	"server/web":     {34, 4400},
 }
 
 func TestSizes(t *testing.T) {

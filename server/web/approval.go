@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
 )
 
 // approvalPage is one question: the call first, then what a person needs to decide, then what others claim.
@@ -31,8 +32,8 @@ type approvalPage struct {
 	Pattern    string
 	Principal  string
 	Least      gateway.Assurance
-	Since      moment
-	Until      moment
+	Since      wording.Moment
+	Until      wording.Moment
 	Run        string
 	RunKnown   bool
 	Parent     string // the run whose call began it; ""
@@ -43,11 +44,11 @@ type approvalPage struct {
 	Conflict bool
 
 	behind
-	Done     []doneRow    // what the run has done so far
-	MoreDone string       // how much of it is not shown
-	Others   []waitingRow // other calls of the run that wait
-	Claims   []block      // what a client or model wrote
-	Client   string       // as it calls itself
+	Done     []doneRow       // what the run has done so far
+	MoreDone string          // how much of it is not shown
+	Others   []waitingRow    // other calls of the run that wait
+	Claims   []wording.Block // what a client or model wrote
+	Client   string          // as it calls itself
 }
 
 // decisionForm is what a person fills in.
@@ -108,10 +109,10 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 	now, schema := p.now(), schemaOf(a.Schema)
 	page := approvalPage{
 		frame: p.frame(ctx, stateTitle(a.State)+" "+a.ID, "inbox"),
-		ID:    a.ID, State: string(a.State), Phrase: clip(a.Phrase, maxPhrase), Tool: visible(a.Question.Tool), Effect: effectWord(string(a.Effect)),
-		Arguments: argumentsOf(a.Question.Args, schema), Digest: a.Digest, ArgsHash: a.ArgsHash, Rule: name(a.Rule), Why: ruleWords(a),
-		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(p.named(a.Principal)), Least: a.Least,
-		Plan: planOf(a), Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
+		ID:    a.ID, State: string(a.State), Phrase: wording.Clip(a.Phrase, maxPhrase), Tool: wording.Visible(a.Question.Tool), Effect: wording.Effect(string(a.Effect)),
+		Arguments: argumentsOf(a.Question.Args, schema), Digest: a.Digest, ArgsHash: a.ArgsHash, Rule: wording.Name(a.Rule), Why: ruleWords(a),
+		Phase: wording.Phase(a.Phase), Pattern: wording.Name(a.Pattern), Principal: wording.Name(p.named(a.Principal)), Least: a.Least,
+		Plan: planOf(a), Since: wording.MomentOf(a.Since, now), Until: wording.MomentOf(a.Question.Expires, now), Run: wording.Name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
 	}
 	if runID.MatchString(a.Parent) {
 		page.Parent = a.Parent
@@ -156,20 +157,20 @@ func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring) {
 	page.read(story, a)
 	calls := story.Receipt().Calls
 	for _, call := range calls[:min(len(calls), maxRows)] {
-		row := doneRow{Tool: name(call.Tool), Effect: effectWord(call.Effect)}
-		row.Status, row.Class = callWords(call)
+		row := doneRow{Tool: wording.Name(call.Tool), Effect: wording.Effect(call.Effect)}
+		row.Status, row.Class = wording.Call(call)
 		if call.Approved != nil {
-			row.By = personWords(*call.Approved)
+			row.By = wording.DecidedBy(*call.Approved)
 		}
 		page.Done = append(page.Done, row)
 	}
 	if more := len(calls) - len(page.Done); more > 0 {
-		page.MoreDone = "And " + count(more, "more call") + ". They are in the export of the run."
+		page.MoreDone = "And " + wording.Count(more, "more call") + ". They are in the export of the run."
 	}
 	if len(story.Arguments) > 0 {
-		page.Claims = append(page.Claims, recorded("What the run was asked to do", story.Arguments, maxClaim))
+		page.Claims = append(page.Claims, wording.JSONBlock("What the run was asked to do", story.Arguments, maxClaim))
 	}
-	page.Client = clientWords(story.Client)
+	page.Client = wording.Client(story.Client)
 	if page.Outcome != nil {
 		page.Outcome.goOn(story, a.Given)
 	}
@@ -184,7 +185,7 @@ func (p *Pages) decisionForm(a patterns.Asked, ring gateway.Ring, now time.Time)
 	}
 	for _, id := range p.keyFiles() {
 		if key, known := ring.Find(id); known && key.Counts(now) {
-			form.Keys = append(form.Keys, keyChoice{ID: key.ID, Name: name(key.Name)})
+			form.Keys = append(form.Keys, keyChoice{ID: key.ID, Name: wording.Name(key.Name)})
 		}
 	}
 	form.NoKey = form.Signed && len(form.Keys) == 0
@@ -205,7 +206,7 @@ type outcome struct {
 	By, Channel         string
 	Assurance           gateway.Assurance
 	Honest              string // what the assurance means
-	At                  moment
+	At                  wording.Moment
 	Comment             string
 	Changes             []change
 	Kept                bool // the changed arguments are known
@@ -226,7 +227,7 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 		o.Lines = []string{"The call was not made, and this question cannot be answered any more."}
 	case patterns.AskedDecided:
 		o.decided(a, now)
-		o.By = name(p.named(o.By))
+		o.By = wording.Name(p.named(o.By))
 		if _, whole := a.Plan(); whole {
 			o.aboutPlan(a)
 		}
@@ -264,9 +265,9 @@ func (o *outcome) decided(a patterns.Asked, now time.Time) {
 		return
 	}
 	g := *a.Given
-	o.State = decisionWord(string(g.Choice))
-	o.By, o.Channel, o.Assurance, o.Honest = name(g.By), name(g.Channel), g.Assurance, honest(g)
-	o.At, o.Comment = momentOf(g.At, now), lines(g.Comment, maxWords)
+	o.State = wording.Decision(string(g.Choice))
+	o.By, o.Channel, o.Assurance, o.Honest = wording.Name(g.By), wording.Name(g.Channel), g.Assurance, honest(g)
+	o.At, o.Comment = wording.MomentOf(g.At, now), wording.Lines(g.Comment, wording.MaxComment)
 	switch g.Choice {
 	case gateway.ChooseApprove:
 		o.Title, o.Class = "Approved", "good"
@@ -304,7 +305,7 @@ func (o *outcome) aboutPlan(a patterns.Asked) {
 func honest(g patterns.Given) string {
 	switch g.Assurance {
 	case gateway.SignedAssurance:
-		return "Signed with approver key " + name(g.Key) + ": whoever decided had the key file and its passphrase. \"patterngate runs verify\" checks the signature."
+		return "Signed with approver key " + wording.Name(g.Key) + ": whoever decided had the key file and its passphrase. \"patterngate runs verify\" checks the signature."
 	case gateway.UserAssurance:
 		return "Any program of the same user of this computer could have decided this, also an agent with a shell. Nothing proves that it was a person; an approver key does (\"patterngate approvals enroll\")."
 	}
@@ -327,9 +328,9 @@ func stateTitle(s patterns.AskedState) string {
 func ruleWords(a patterns.Asked) string {
 	if a.Text != "" {
 		if a.Reason != "" && a.Reason != a.Rule {
-			return clip(a.Text, maxSaid) + " (" + name(a.Reason) + ")"
+			return wording.Clip(a.Text, maxSaid) + " (" + wording.Name(a.Reason) + ")"
 		}
-		return clip(a.Text, maxSaid)
+		return wording.Clip(a.Text, maxSaid)
 	}
 	for _, reason := range []string{a.Reason, "supervisor_block:" + a.Rule, "policy_block:" + a.Rule} {
 		if row, ok := stopreason.Lookup(reason); ok && row.Name == reason {
@@ -342,5 +343,8 @@ func ruleWords(a patterns.Asked) string {
 	if a.Reason == a.Rule {
 		return "The policy wants a person for this call."
 	}
-	return clip(a.Reason, maxWords)
+	return wording.Clip(a.Reason, wording.MaxComment)
 }
+
+// maxSaid bounds the text of a rule on a page, in characters.
+const maxSaid = 300

@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
 )
 
 // behind holds what an approver needs to know besides the call: its author, the results that the policy read, and equal calls.
@@ -20,7 +21,7 @@ type behind struct {
 // alikeRow is an equal call that waits or was approved.
 type alikeRow struct {
 	ID, Words string
-	At        moment
+	At        wording.Moment
 }
 
 // observedRow is the result of an earlier call.
@@ -35,9 +36,9 @@ const maxAlike = 5
 
 func (b *behind) alike(list []patterns.Asked, now time.Time) {
 	for _, other := range list[:min(len(list), maxAlike)] {
-		row := alikeRow{ID: other.ID, Words: "waits too, since", At: momentOf(other.Since, now)}
+		row := alikeRow{ID: other.ID, Words: "waits too, since", At: wording.MomentOf(other.Since, now)}
 		if g := other.Given; g != nil {
-			row.Words, row.At = "was approved", momentOf(g.At, now)
+			row.Words, row.At = "was approved", wording.MomentOf(g.At, now)
 			if g.Choice == gateway.ChooseEdit {
 				row.Words = "was approved with changes to these arguments"
 			}
@@ -45,25 +46,25 @@ func (b *behind) alike(list []patterns.Asked, now time.Time) {
 		b.Alike = append(b.Alike, row)
 	}
 	if more := len(list) - len(b.Alike); more > 0 {
-		b.MoreAlike = "And " + count(more, "more equal call") + "."
+		b.MoreAlike = "And " + wording.Count(more, "more equal call") + "."
 	}
 }
 
 // read fills b from the record of the question.
 func (b *behind) read(story record.Story, a patterns.Asked) {
 	of := story.Behind(a.Key)
-	b.WrittenBy = clip(of.WrittenBy(a.Question.Args), maxSaid)
+	b.WrittenBy = wording.Clip(of.WrittenBy(a.Question.Args), maxSaid)
 	for _, o := range of.Observed {
-		row := observedRow{Tool: name(o.Tool)}
+		row := observedRow{Tool: wording.Name(o.Tool)}
 		for _, v := range o.Result {
-			row.Values = append(row.Values, argument{Name: visible(v.Name), Value: visible(v.Text())})
+			row.Values = append(row.Values, argument{Name: wording.Visible(v.Name), Value: wording.Visible(v.Text())})
 		}
 		if o.Left > 0 {
-			row.More = "And " + count(o.Left, "more value") + "."
+			row.More = "And " + wording.Count(o.Left, "more value") + "."
 		}
 		b.Observed = append(b.Observed, row)
 	}
 	if of.Left > 0 {
-		b.MoreSeen = count(of.Left, "earlier call") + " not shown. The run's page has all."
+		b.MoreSeen = wording.Count(of.Left, "earlier call") + " not shown. The run's page has all."
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
 )
 
 // askedPlan is a plan that a person is asked about whole.
@@ -36,21 +37,21 @@ func planOf(a patterns.Asked) *askedPlan {
 	if !whole {
 		return nil
 	}
-	page := &askedPlan{ID: name(e.Plan), Revision: e.Revision, Known: planID.MatchString(e.Plan), Counts: record.StepCounts(e)}
+	page := &askedPlan{ID: wording.Name(e.Plan), Revision: e.Revision, Known: planID.MatchString(e.Plan), Counts: record.StepCounts(e)}
 	if e.Change != nil {
-		page.Kind = name(e.Change.Kind)
+		page.Kind = wording.Name(e.Change.Kind)
 		for _, id := range e.Change.Removed {
-			page.Removed = append(page.Removed, name(id))
+			page.Removed = append(page.Removed, wording.Name(id))
 		}
 	}
 	for _, s := range e.Steps {
-		step := askedStep{ID: name(s.ID), Tool: name(s.Tool), Effect: effectWord(string(s.Effect)), Who: workerWords(s), Arguments: argumentsOf(s.Args, nil)}
+		step := askedStep{ID: wording.Name(s.ID), Tool: wording.Name(s.Tool), Effect: wording.Effect(string(s.Effect)), Who: workerWords(s), Arguments: argumentsOf(s.Args, nil)}
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 			fits := "Another step's value; nothing is known of it."
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
-				fits = "Another step's value, which fits " + prettyValue(bounds)
+				fits = "Another step's value, which fits " + wording.PrettyValue(bounds)
 			}
-			step.Bounds = append(step.Bounds, argument{Name: visible(at), Value: fits})
+			step.Bounds = append(step.Bounds, argument{Name: wording.Visible(at), Value: fits})
 		}
 		page.Steps = append(page.Steps, step)
 	}
@@ -71,14 +72,14 @@ func workerWords(s planning.EnvelopeStep) string {
 }
 
 // planClaim is what the maker of a plan says of it.
-func planClaim(a patterns.Asked) (block, bool) {
+func planClaim(a patterns.Asked) (wording.Block, bool) {
 	e, whole := a.Plan()
 	if !whole {
-		return block{}, false
+		return wording.Block{}, false
 	}
 	steps := map[string]any{}
 	for _, s := range e.Steps {
 		steps[s.ID] = s.Claim
 	}
-	return recorded("What the plan's maker says of it", ijson.Canonical(map[string]any{"goal": e.Goal, "steps": steps}), maxClaim), true
+	return wording.JSONBlock("What the plan's maker says of it", ijson.Canonical(map[string]any{"goal": e.Goal, "steps": steps}), maxClaim), true
 }

@@ -6,6 +6,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
 )
 
 // argument is one argument of a call.
@@ -27,7 +29,7 @@ func argumentsOf(args map[string]any, schema *catalog.Schema) []argument {
 	rows := make([]argument, 0, len(args))
 	for _, property := range ordered(args, schema) {
 		if v, given := args[property.Name]; given {
-			rows = append(rows, argument{visible(property.Name), clip(property.Description, maxWords), prettyValue(v)})
+			rows = append(rows, argument{wording.Visible(property.Name), wording.Clip(property.Description, wording.MaxComment), wording.PrettyValue(v)})
 		}
 	}
 	return rows
@@ -58,12 +60,12 @@ func changesOf(before, after map[string]any, schema *catalog.Schema) []change {
 		if had == has && ijson.Equal(old, now) {
 			continue
 		}
-		c := change{Name: visible(property.Name), Gone: !has}
+		c := change{Name: wording.Visible(property.Name), Gone: !has}
 		if had {
-			c.Before = prettyValue(old)
+			c.Before = wording.PrettyValue(old)
 		}
 		if has {
-			c.After = prettyValue(now)
+			c.After = wording.PrettyValue(now)
 		}
 		list = append(list, c)
 	}
@@ -80,4 +82,16 @@ func schemaOf(raw []byte) *catalog.Schema {
 		return nil // arguments are then taken by the types that they have
 	}
 	return schema
+}
+
+// valuesOf returns the values that made a rule true. They can hold text of a model, so it shows them with nothing hidden. left is
+// how many further values are not in the list; more says so, and is "" for 0.
+func valuesOf(list []record.Value, left int) (shown []argument, more string) {
+	for _, v := range list {
+		shown = append(shown, argument{Name: wording.Visible(v.Expression), Value: wording.Visible(v.Text)})
+	}
+	if left > 0 {
+		more = "And " + wording.Count(left, "more value") + ". They are in the export of the run."
+	}
+	return shown, more
 }

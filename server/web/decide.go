@@ -12,6 +12,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // channel is how decisions of this package are recorded.
@@ -115,10 +116,10 @@ func (d *decision) take() {
 func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, problems []string) []string {
 	t := d.typed
 	if n := utf8.RuneCountInString(t.comment); n > gateway.MaxComment {
-		return []string{fmt.Sprintf("The comment has %s characters; at most %s are taken.", grouped(n), grouped(gateway.MaxComment))}
+		return []string{fmt.Sprintf("The comment has %s characters; at most %s are taken.", wording.Grouped(n), wording.Grouped(gateway.MaxComment))}
 	}
 	if unknown := unknownField(t.fields, form.Fields); unknown != "" {
-		return []string{"The form changes an argument that it does not offer: " + name(unknown) + "."}
+		return []string{"The form changes an argument that it does not offer: " + wording.Name(unknown) + "."}
 	}
 	switch {
 	case t.choice == gateway.ChooseEdit && !form.Edits:
@@ -219,7 +220,7 @@ func (d *decision) again(status int, form *decisionForm, why ...string) {
 		d.fault(d.w, d.r, err)
 		return
 	}
-	form.Comment = lines(d.typed.comment, gateway.MaxComment)
+	form.Comment = wording.Lines(d.typed.comment, gateway.MaxComment)
 	for i := range form.Keys {
 		form.Keys[i].Chosen = form.Keys[i].ID == d.typed.keyID
 	}

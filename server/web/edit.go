@@ -10,6 +10,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
+	"patterngate/server/web/wording"
 )
 
 // fieldKind says how a person types an argument.
@@ -64,7 +65,7 @@ func fieldsOf(args map[string]any, schema *catalog.Schema) (fields []field, left
 
 func fieldOf(property catalog.Property, args map[string]any) field {
 	v, given := args[property.Name]
-	f := field{Name: "edit." + property.Name, Label: visible(property.Name), Required: property.Required, property: property, value: v, given: given, Rows: 1}
+	f := field{Name: "edit." + property.Name, Label: wording.Visible(property.Name), Required: property.Required, property: property, value: v, given: given, Rows: 1}
 	f.Kind = f.kind()
 	if given {
 		f.Shown = f.show(v)
@@ -72,7 +73,7 @@ func fieldOf(property catalog.Property, args map[string]any) field {
 	f.Typed, f.Hint = f.Shown, f.hint()
 	f.Rows = min(16, max(f.Rows, 1+strings.Count(f.Shown, "\n")+len(f.Shown)/60))
 	for _, v := range f.values() {
-		text := visible(string(ijson.Canonical(v))) // the same JSON
+		text := wording.Visible(string(ijson.Canonical(v))) // the same JSON
 		f.Choices = append(f.Choices, choice{text, given && text == f.Shown})
 	}
 	return f
@@ -96,7 +97,7 @@ func (f field) kind() fieldKind {
 func plain(text string) string {
 	parts := strings.Split(text, "\n")
 	for i, part := range parts {
-		parts[i] = visible(part)
+		parts[i] = wording.Visible(part)
 	}
 	return strings.Join(parts, "\n")
 }
@@ -117,7 +118,7 @@ func (f field) show(v any) string {
 	if text, ok := v.(string); ok && f.Kind == textField {
 		return text
 	}
-	return visible(string(ijson.Canonical(v)))
+	return wording.Visible(string(ijson.Canonical(v)))
 }
 
 func (f field) hint() string {
@@ -129,7 +130,7 @@ func (f field) hint() string {
 		parts = append(parts, "As JSON: a text in quotes.")
 	}
 	if f.property.Spelling != "" {
-		parts = append(parts, "Spelled "+name(f.property.Spelling)+".")
+		parts = append(parts, "Spelled "+wording.Name(f.property.Spelling)+".")
 	}
 	if !f.Required && f.Kind != choiceField {
 		parts = append(parts, "Empty: it is left out.")
@@ -195,7 +196,7 @@ func (f field) read() (v any, given bool, problem string) {
 	_, whole := ijson.Integer(v)
 	switch {
 	case f.Kind == numberField && (err != nil || !isNumber || f.property.Type == "integer" && !whole):
-		return nil, false, "got " + name(text) + "; " + f.want()
+		return nil, false, "got " + wording.Name(text) + "; " + f.want()
 	case err != nil:
 		return nil, false, "that is no JSON; " + f.want()
 	case f.Kind == numberField:
@@ -221,7 +222,7 @@ func (f field) want() string {
 func misfits(args map[string]any, schema *catalog.Schema) []string {
 	var list []string
 	for _, m := range schema.Check(args) {
-		list = append(list, fmt.Sprintf("%s: %s", visible(strings.TrimPrefix(string(m.Pointer), "/")), visible(m.Want)))
+		list = append(list, fmt.Sprintf("%s: %s", wording.Visible(strings.TrimPrefix(string(m.Pointer), "/")), wording.Visible(m.Want)))
 	}
 	return list
 }
@@ -231,7 +232,7 @@ func unfit(problems []document.Problem) []string {
 	list := make([]string, len(problems))
 	for i, problem := range problems {
 		at := strings.TrimPrefix(strings.TrimPrefix(string(problem.Pointer), "/args"), "/")
-		list[i] = fmt.Sprintf("%s: %s", visible(at), visible(problem.Want))
+		list[i] = fmt.Sprintf("%s: %s", wording.Visible(at), wording.Visible(problem.Want))
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // payloads are texts that outsiders may write wherever they write.
@@ -109,7 +110,7 @@ func checkHarmless(t *testing.T, what, page string) {
 	t.Helper()
 	text := sourceOf.ReplaceAllString(page, "")
 	for i, r := range strings.Join(strings.Split(text, "\n"), "") {
-		if hidden(r) && r != '\n' {
+		if wording.Visible(string(r)) != string(r) && r != '\n' {
 			t.Errorf("%s: U+%04X at %d", what, r, i)
 			break
 		}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // inboxPage is what waits for a decision, the newest first.
@@ -35,8 +37,8 @@ type waitingRow struct {
 	Run    string
 	Parent string // the run that called it; "": nobody's call began it
 	Needs  string // what a decision needs besides a person; "": nothing
-	Since  moment
-	Until  moment
+	Since  wording.Moment
+	Until  wording.Moment
 	Soon   bool // it lapses within the hour
 }
 
@@ -60,11 +62,11 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 		p.fault(w, r, err)
 		return
 	}
-	if page.Waiting = count(waiting, "call") + " wait for your decision"; waiting == 1 {
+	if page.Waiting = wording.Count(waiting, "call") + " wait for your decision"; waiting == 1 {
 		page.Waiting = "1 call waits for your decision"
 	}
 	if page.Title = "Inbox"; waiting > 0 {
-		page.Title = fmt.Sprintf("Inbox: %s waiting", grouped(waiting))
+		page.Title = fmt.Sprintf("Inbox: %s waiting", wording.Grouped(waiting))
 	}
 	ring, err := p.config.Approvals.Keys()
 	if err != nil {
@@ -100,7 +102,7 @@ func rulesOf(rows []patterns.Asked) []ruleLink {
 			continue
 		}
 		seen[a.Rule] = true
-		list = append(list, ruleLink{name(a.Rule), path})
+		list = append(list, ruleLink{wording.Name(a.Rule), path})
 	}
 	return list
 }
@@ -110,8 +112,8 @@ const maxPhrase = 200
 
 func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
 	return waitingRow{
-		ID: a.ID, Phrase: clip(a.Phrase, maxPhrase), Effect: effectWord(string(a.Effect)), Rule: name(a.Rule), Run: name(a.Question.Run), Parent: name(a.Parent),
-		Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now),
+		ID: a.ID, Phrase: wording.Clip(a.Phrase, maxPhrase), Effect: wording.Effect(string(a.Effect)), Rule: wording.Name(a.Rule), Run: wording.Name(a.Question.Run), Parent: wording.Name(a.Parent),
+		Since: wording.MomentOf(a.Since, now), Until: wording.MomentOf(a.Question.Expires, now),
 		Soon: a.Question.Expires.Sub(now) < time.Hour,
 	}
 }
@@ -133,4 +135,12 @@ func (p *Pages) now() time.Time {
 		return p.config.Now()
 	}
 	return time.Now()
+}
+
+// byRulePath returns the path of the inbox that is limited to one rule; "" if rule is not a valid name.
+func byRulePath(rule string) string {
+	if !stopreason.IsReason(rule) {
+		return ""
+	}
+	return "/?" + url.Values{"rule": {rule}}.Encode()
 }

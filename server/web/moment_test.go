@@ -4,30 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"testing"
-	"time"
 
 	"patterngate/patterns/record"
 )
-
-// A time on a page is told in the zone of the machine, with the zone, and in UTC for machines.
-func TestMomentHasItsZone(t *testing.T) {
-	at := time.Date(2026, 7, 1, 22, 5, 9, 0, time.UTC)
-	for name, test := range map[string]struct {
-		zone *time.Location
-		want string
-	}{
-		"UTC":           {time.UTC, "2026-07-01 22:05:09 UTC"},
-		"east":          {time.FixedZone("CEST", 2*3600), "2026-07-02 00:05:09 CEST (+02:00)"},
-		"west, half":    {time.FixedZone("NST", -3*3600-1800), "2026-07-01 18:35:09 NST (-03:30)"},
-		"without names": {time.FixedZone("-03", -3*3600), "2026-07-01 19:05:09 -03:00"},
-		"GMT":           {time.FixedZone("GMT", 0), "2026-07-01 22:05:09 GMT (UTC)"},
-	} {
-		m := momentOf(at, at.Add(time.Hour).In(test.zone))
-		if m.Day != test.want || m.At != "2026-07-01T22:05:09Z" {
-			t.Errorf("%s: %q for people and %q for machines, want %q and 2026-07-01T22:05:09Z", name, m.Day, m.At, test.want)
-		}
-	}
-}
 
 // Every time that is told as an age has the time itself beside it: machines read it, and people see it when they point at it.
 func TestPagesTellTimesForMachines(t *testing.T) {

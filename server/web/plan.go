@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // planPage is one stored plan: how it stands, what it consists of, how it came about.
@@ -21,7 +22,7 @@ type planPage struct {
 	Goal          string
 	Strategy      string
 	Source        string
-	Created       moment
+	Created       wording.Moment
 	Revision      int
 	Counters      []string // limits of the plan, and what was used of them
 	Done, Total   int      // subtasks
@@ -37,7 +38,7 @@ type planPage struct {
 	MoreRemoved   string
 	Revisions     []revision
 	MoreRevisions string
-	Answer        *block
+	Answer        *wording.Block
 }
 
 // statusCount is how many subtasks have a status.
@@ -87,17 +88,17 @@ func (p *Pages) plan(w http.ResponseWriter, r *http.Request) {
 	now := planAsItIs(state)
 	now.naming(p.named)
 	page.fill(now, p.now())
-	page.Principal = name(p.named(state.Principal))
+	page.Principal = wording.Name(p.named(state.Principal))
 	render(w, http.StatusOK, "plan.html", page)
 }
 
 // fill enters a plan.
 func (page *planPage) fill(now *planNow, at time.Time) {
 	state, plan, view := now.state, now.plan, now.view
-	page.Title, page.Pattern, page.Principal = "Plan "+page.ID, name(state.Pattern), name(state.Principal)
-	page.Status, page.Class = standing(state, view)
-	page.Goal, page.Strategy = lines(view.Plan.Goal, maxGoal), name(string(view.Plan.Strategy))
-	page.Source, page.Created = originWords(view.Plan.Metadata.Source), parsed(view.Plan.Metadata.CreatedAt, at)
+	page.Title, page.Pattern, page.Principal = "Plan "+page.ID, wording.Name(state.Pattern), wording.Name(state.Principal)
+	page.Status, page.Class = wording.PlanStatus(state, view)
+	page.Goal, page.Strategy = wording.Lines(view.Plan.Goal, maxGoal), wording.Name(string(view.Plan.Strategy))
+	page.Source, page.Created = wording.PlanOrigin(view.Plan.Metadata.Source), wording.ParseMoment(view.Plan.Metadata.CreatedAt, at)
 	page.Revision, page.Counters = view.Revision, counters(view.Plan.Metadata)
 	page.Done, page.Total = view.Counts.Completed, view.Counts.Total
 	page.Progress = number(math.Round(view.Progress*10000)/100) + " %"
@@ -117,11 +118,11 @@ func (page *planPage) fill(now *planNow, at time.Time) {
 
 // counters are what a plan is bounded by.
 func counters(m patterns.PlanMetadata) []string {
-	list := []string{"at most " + count(m.MaxSubtasks, "subtask")}
+	list := []string{"at most " + wording.Count(m.MaxSubtasks, "subtask")}
 	if m.MaxReplans >= 0 {
 		list = append(list, fmt.Sprintf("replanned %d of %d times", m.ReplanCount, m.MaxReplans))
 	} else {
-		list = append(list, "replanned "+count(m.ReplanCount, "time"))
+		list = append(list, "replanned "+wording.Count(m.ReplanCount, "time"))
 	}
 	if m.MaxIterations > 0 {
 		text := fmt.Sprintf("round %d of %d", m.Iteration, m.MaxIterations)
@@ -150,22 +151,22 @@ func (page *planPage) count(statuses map[string]patterns.SubtaskStatus) {
 func (page *planPage) runs(state patterns.PlanState) {
 	if state.Holder != "" {
 		class := map[patterns.RunState]string{patterns.Running: "busy", patterns.Parked: "wait"}[state.State]
-		page.Holder = &planRun{ID: name(state.Holder), Known: runID.MatchString(state.Holder), Words: holderWords(state), Class: class}
+		page.Holder = &planRun{ID: wording.Name(state.Holder), Known: runID.MatchString(state.Holder), Words: wording.PlanHolder(state), Class: class}
 		if page.Holder.Known {
 			page.Watch += " " + state.Holder
 		}
 	}
 	if w := state.Waiting; w != nil {
-		page.Waits = waitingWords(string(w.Kind))
+		page.Waits = wording.Waiting(string(w.Kind))
 		if approvalID.MatchString(w.Approval) {
 			page.Approval = w.Approval
 		}
 	}
 	if last := state.Plan.Last; last != nil {
-		page.Last = &planRun{ID: name(last.RunID), Known: runID.MatchString(last.RunID)}
-		page.Last.Words, page.Last.Class = statusWords(last.Status)
+		page.Last = &planRun{ID: wording.Name(last.RunID), Known: runID.MatchString(last.RunID)}
+		page.Last.Words, page.Last.Class = wording.RunStatus(last.Status)
 		if last.StopReason != patterns.Success {
-			page.Last.Reason = clip(last.StopReason, 2*maxName)
+			page.Last.Reason = wording.Clip(last.StopReason, 2*wording.MaxName)
 			if row, ok := stopreason.Lookup(last.StopReason); ok {
 				page.Last.Meaning = row.Meaning
 			}
@@ -177,10 +178,10 @@ func (page *planPage) runs(state patterns.PlanState) {
 func (page *planPage) revise(revisions []patterns.PlanRevision, links func([]string) ([]link, string)) {
 	for i, r := range slices.Backward(revisions) {
 		if len(page.Revisions) == maxRevisions {
-			page.MoreRevisions = "And " + grouped(i+1) + " before."
+			page.MoreRevisions = "And " + wording.Grouped(i+1) + " before."
 			break
 		}
-		row := revision{Number: r.Revision, Kind: revisionWord(r.Kind), Reason: clip(r.Reason, 200), Rationale: lines(r.Rationale, maxWords)}
+		row := revision{Number: r.Revision, Kind: wording.RevisionKind(r.Kind), Reason: wording.Clip(r.Reason, 200), Rationale: wording.Lines(r.Rationale, wording.MaxComment)}
 		added, moreAdded := links(r.Added)
 		removed, moreRemoved := links(r.Removed)
 		row.Added, row.Removed = added, removed

@@ -1,6 +1,10 @@
 package web
 
-import "patterngate/patterns"
+import (
+	"patterngate/patterns"
+	"patterngate/server/web/geometry"
+	"patterngate/server/web/wording"
+)
 
 // graph is a plan as it is drawn.
 type graph struct {
@@ -39,25 +43,25 @@ func (s *subtasks) graph() *graph {
 			}
 		}
 	}
-	l, ok := arrange(len(rows), levels, s.edges())
+	l, ok := geometry.Arrange(len(rows), levels, s.edges())
 	if !ok {
 		return nil
 	}
-	g := &graph{Width: l.Width, Height: l.Height, Solid: l.solid, Dashed: l.dashed, Tips: l.tips, Levels: len(levels)}
+	g := &graph{Width: l.Width, Height: l.Height, Solid: l.Solid, Dashed: l.Dashed, Tips: l.Tips, Levels: len(levels)}
 	for i, row := range rows {
-		n := node{look: lookOf(s.status[row.ID]), X: l.at[i].x, Y: l.at[i].y, To: s.link(row.ID).To, ID: clip(row.ID, lettersOfID), Tool: clip(toolWords(row.Tool), lettersOfTool)}
-		n.Title = name(row.ID) + ": " + clip(row.Description, 200)
+		n := node{look: lookOf(s.status[row.ID]), X: l.At[i].X, Y: l.At[i].Y, To: s.link(row.ID).To, ID: wording.Clip(row.ID, lettersOfID), Tool: wording.Clip(wording.Executor(row.Tool), lettersOfTool)}
+		n.Title = wording.Name(row.ID) + ": " + wording.Clip(row.Description, 200)
 		g.Nodes = append(g.Nodes, n)
 	}
 	return g
 }
 
 // edges lead from dependencies and parts to who waits for them.
-func (s *subtasks) edges() []edge {
-	var list []edge
+func (s *subtasks) edges() []geometry.Edge {
+	var list []geometry.Edge
 	add := func(from string, row patterns.SubtaskRow, part bool) {
 		if at, known := s.rows[from]; known {
-			list = append(list, edge{at, s.rows[row.ID], part})
+			list = append(list, geometry.Edge{From: at, To: s.rows[row.ID], Part: part})
 		}
 	}
 	for _, row := range s.view.Plan.Subtasks {
@@ -69,4 +73,43 @@ func (s *subtasks) edges() []edge {
 		}
 	}
 	return list
+}
+
+// look shows a subtask's status by a word, a shape and a colour. Each of the three is enough to tell the status.
+type look struct {
+	Word, Class string
+	Shape       string // path data within 16 x 16
+}
+
+// statusLooks lists the statuses in the order of the page's counts. It splits off two kinds of pending subtasks: those that can
+// start, and those that wait for the caller.
+var statusLooks = []struct {
+	status patterns.SubtaskStatus
+	look
+}{
+	{patterns.SubtaskCompleted, look{"completed", "good", "M2 8.5l4 4 8-9"}},
+	{patterns.SubtaskRunning, look{"in progress", "busy", "M5 3l8 5-8 5z"}},
+	{waitsForCaller, look{"waits for the caller", "wait", "M4 2h8L8 8l4 6H4l4-6z"}},
+	{isReady, look{"ready", "", "M8 2a6 6 0 1 0 .01 0zM8 7v2"}},
+	{patterns.SubtaskPending, look{"pending", "", "M8 2a6 6 0 1 0 .01 0z"}},
+	{patterns.SubtaskBlocked, look{"blocked", "idle", "M8 2a6 6 0 1 0 .01 0zM4 12l8-8"}},
+	{patterns.SubtaskSkipped, look{"skipped", "idle", "M3 3l5 5-5 5M8 3l5 5-5 5"}},
+	{patterns.SubtaskFailed, look{"failed", "bad", "M3 3l10 10M13 3L3 13"}},
+	{patterns.SubtaskInDoubt, look{"in doubt", "bad", "M5 6a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.7M8 13v1"}},
+}
+
+// Pending subtasks of which more is known have one of these statuses on a page.
+const (
+	isReady        patterns.SubtaskStatus = "ready"
+	waitsForCaller patterns.SubtaskStatus = "waits"
+)
+
+// lookOf returns the look of a status. An unknown status gets its own name as the word.
+func lookOf(status patterns.SubtaskStatus) look {
+	for _, l := range statusLooks {
+		if l.status == status {
+			return l.look
+		}
+	}
+	return look{Word: wording.Name(string(status)), Class: "idle", Shape: "M3 8h10"}
 }

@@ -107,3 +107,17 @@ func (p *planNow) statuses() map[string]patterns.SubtaskStatus {
 	}
 	return known
 }
+
+// naming replaces the ids of the people who decided attempts by the names that named returns. The stored attempts keep the ids.
+func (p *planNow) naming(named func(id string) string) {
+	for _, attempts := range p.trace {
+		for i, a := range attempts {
+			if a.HumanApproval == nil {
+				continue
+			}
+			decided := *a.HumanApproval
+			decided.By = named(decided.By)
+			attempts[i].HumanApproval = &decided
+		}
+	}
+}

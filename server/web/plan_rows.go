@@ -8,6 +8,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // subtask is one subtask on a plan's page, or what a replan left of it.
@@ -19,10 +20,10 @@ type subtask struct {
 	Tool         string
 	Cause        string
 	Facts        []fact
-	Blocks       []block
+	Blocks       []wording.Block
 	Inputs       []input
-	MoreInputs   string // how many are not shown
-	Result       *block // nil: there is none
+	MoreInputs   string         // how many are not shown
+	Result       *wording.Block // nil: there is none
 	Attempts     []attempt
 	MoreAttempts string
 }
@@ -38,7 +39,7 @@ type fact struct {
 // input is the result of a subtask that another one is given.
 type input struct {
 	Of link
-	block
+	wording.Block
 }
 
 // attempt is one try at a subtask.
@@ -76,22 +77,22 @@ func (r *space) take(n, limit int) int {
 }
 
 // text is an outsider's text on a page.
-func (r *space) text(label, text string, limit int) block {
-	b := block{Label: label}
+func (r *space) text(label, text string, limit int) wording.Block {
+	b := wording.Block{Label: label}
 	shown := ijson.Cut(text, r.take(len(text), limit))
-	if b.Text = lines(shown, limit+1); len(shown) < len(text) {
-		b.Cut = fmt.Sprintf("Cut: the first %s of %s bytes are shown.", grouped(len(shown)), grouped(len(text)))
+	if b.Text = wording.Lines(shown, limit+1); len(shown) < len(text) {
+		b.Cut = fmt.Sprintf("Cut: the first %s of %s bytes are shown.", wording.Grouped(len(shown)), wording.Grouped(len(text)))
 	}
 	return b
 }
 
 // value is an outsider's JSON on a page.
-func (r *space) value(label string, text json.RawMessage, limit int) block {
+func (r *space) value(label string, text json.RawMessage, limit int) wording.Block {
 	n := r.take(len(text), limit)
 	if n == len(text) {
-		return block{Label: label, Text: pretty(text)}
+		return wording.Block{Label: label, Text: wording.PrettyJSON(text)}
 	}
-	return block{label, broken(text[:n]), fmt.Sprintf("Cut: the first %s of %s bytes are shown.", grouped(n), grouped(len(text)))}
+	return wording.Block{Label: label, Text: wording.BreakLines(text[:n]), Cut: fmt.Sprintf("Cut: the first %s of %s bytes are shown.", wording.Grouped(n), wording.Grouped(len(text)))}
 }
 
 // subtasks are those of a plan while its page is made.
@@ -139,7 +140,7 @@ func (s *subtasks) anchor(id string, n int) {
 
 // link leads to a subtask; nowhere where that is not on the page.
 func (s *subtasks) link(id string) link {
-	l := link{Text: name(id)}
+	l := link{Text: wording.Name(id)}
 	if anchor, ok := s.anchors[id]; ok {
 		l.To = "#" + anchor
 	}
@@ -152,7 +153,7 @@ func (s *subtasks) links(ids []string) (list []link, more string) {
 	s.names -= min(len(ids), most)
 	for i, id := range ids {
 		if i == most {
-			return list, "and " + grouped(len(ids)-i) + " more"
+			return list, "and " + wording.Grouped(len(ids)-i) + " more"
 		}
 		list = append(list, s.link(id))
 	}
@@ -166,13 +167,13 @@ func (s *subtasks) all() (list []subtask, more string) {
 		list = append(list, s.subtask(row))
 	}
 	if left := len(rows) - s.shown; left > 0 {
-		more = "And " + count(left, "more subtask") + ", which this page has no room for."
+		more = "And " + wording.Count(left, "more subtask") + ", which this page has no room for."
 	}
 	return list, more
 }
 
 func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
-	t := subtask{look: lookOf(s.status[row.ID]), Tool: toolWords(row.Tool), Cause: causeWords(row)}
+	t := subtask{look: lookOf(s.status[row.ID]), Tool: wording.Executor(row.Tool), Cause: wording.SubtaskCause(row)}
 	s.head(&t, row.ID, row.Description)
 	t.fact("Works on it", t.Tool)
 	if level, known := s.level[row.ID]; known {
@@ -191,7 +192,7 @@ func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
 		}
 	}
 	if row.Attempts > 0 {
-		t.fact("Tried", count(row.Attempts, "time")+" in its newest run")
+		t.fact("Tried", wording.Count(row.Attempts, "time")+" in its newest run")
 	}
 	if len(row.Args) > 0 {
 		t.Blocks = append(t.Blocks, s.room.value("Arguments", ijson.Canonical(row.Args), maxValue))
@@ -201,9 +202,9 @@ func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
 	}
 	s.takes(&t, row)
 	if text, of, ok := s.result(row.ID); ok {
-		result := s.room.value(sourceWords(row.Source), text, maxValue)
+		result := s.room.value(wording.ResultSource(row.Source), text, maxValue)
 		if of > 0 {
-			result.Cut = fmt.Sprintf("Cut: of %s bytes only the beginning was kept.", grouped(of))
+			result.Cut = fmt.Sprintf("Cut: of %s bytes only the beginning was kept.", wording.Grouped(of))
 		}
 		t.Result = &result
 	}
@@ -213,7 +214,7 @@ func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
 
 // head enters what every subtask has.
 func (s *subtasks) head(t *subtask, id, description string) {
-	t.ID, t.Headline = name(id), clip(description, maxPhrase)
+	t.ID, t.Headline = wording.Name(id), wording.Clip(description, maxPhrase)
 	if anchor := s.anchors[id]; !s.stands[anchor] {
 		s.stands[anchor], t.Anchor = true, anchor
 	}
@@ -235,7 +236,7 @@ func (s *subtasks) takes(t *subtask, row patterns.SubtaskRow) {
 	ids := s.inputs(row)
 	for i, id := range ids {
 		if i == maxInputs || s.room.left <= 0 {
-			t.MoreInputs = "And " + count(len(ids)-i, "more input") + "."
+			t.MoreInputs = "And " + wording.Count(len(ids)-i, "more input") + "."
 			return
 		}
 		if text, _, ok := s.result(id); ok {
@@ -250,18 +251,18 @@ func (s *subtasks) tried(t *subtask, id string) {
 	shown := min(len(trace), maxAttempts, s.tries)
 	s.tries -= shown
 	if left := len(trace) - shown; left > 0 {
-		t.MoreAttempts = "And " + count(left, "older attempt") + "."
+		t.MoreAttempts = "And " + wording.Count(left, "older attempt") + "."
 	}
 	for _, a := range slices.Backward(trace[len(trace)-shown:]) {
-		row := attempt{Number: a.Attempt, Revision: a.Revision, Tool: toolWords(a.Tool), State: "done", Class: "good", Hash: name(a.ArgsHash), Notes: attemptNotes(a)}
+		row := attempt{Number: a.Attempt, Revision: a.Revision, Tool: wording.Executor(a.Tool), State: "done", Class: "good", Hash: wording.Name(a.ArgsHash), Notes: wording.AttemptNotes(a)}
 		if !a.OK {
 			row.State, row.Class = "failed", "bad"
 			if a.StopReason != "" {
-				row.State += " (" + clip(a.StopReason, 2*maxName) + ")"
+				row.State += " (" + wording.Clip(a.StopReason, 2*wording.MaxName) + ")"
 			}
 		}
 		if a.DelaySeconds != nil {
-			row.Pause = took(*a.DelaySeconds)
+			row.Pause = wording.Duration(*a.DelaySeconds)
 		}
 		t.Attempts = append(t.Attempts, row)
 	}
@@ -271,10 +272,10 @@ func (s *subtasks) tried(t *subtask, id string) {
 func (s *subtasks) removed() (list []subtask, more string) {
 	rows := s.view.Plan.Removed
 	if left := len(rows) - maxSubtasks; left > 0 {
-		rows, more = rows[:maxSubtasks], "And "+grouped(left)+" more, which this page has no room for."
+		rows, more = rows[:maxSubtasks], "And "+wording.Grouped(left)+" more, which this page has no room for."
 	}
 	for _, row := range rows {
-		t := subtask{look: lookOf(row.Status), Cause: causeWords(patterns.SubtaskRow{StopReason: row.StopReason})}
+		t := subtask{look: lookOf(row.Status), Cause: wording.SubtaskCause(patterns.SubtaskRow{StopReason: row.StopReason})}
 		s.head(&t, row.ID, row.Description)
 		t.fact("Removed by", fmt.Sprintf("revision %d", row.Revision))
 		s.tried(&t, row.ID)

@@ -22,7 +22,7 @@ func sketch(goal string, rows ...patterns.SubtaskRow) patterns.PlanView {
 		ID: aPlan, Goal: goal, Strategy: planning.Flat, Subtasks: rows,
 		Metadata: patterns.PlanMetadata{CreatedAt: "2026-11-21T09:00:00Z", Source: "caller", MaxSubtasks: 15, MaxDepth: 3, MaxReplans: 2},
 	}}
-	var edges []edge
+	before := make([][]int, len(rows)) // who runs before each row, by place
 	at := map[string]int{}
 	for i, row := range rows {
 		at[row.ID] = i
@@ -30,14 +30,15 @@ func sketch(goal string, rows ...patterns.SubtaskRow) patterns.PlanView {
 	for i, row := range rows {
 		for _, id := range row.Dependencies {
 			if from, known := at[id]; known {
-				edges = append(edges, edge{from, i, false})
+				before[i] = append(before[i], from)
 			}
 		}
 		if row.Parent != "" {
-			edges = append(edges, edge{i, at[row.Parent], true})
+			parent := at[row.Parent]
+			before[parent] = append(before[parent], i)
 		}
 	}
-	for _, level := range levelsOf(len(rows), edges) {
+	for _, level := range inLevels(before) {
 		var ids []string
 		for _, i := range level {
 			ids = append(ids, rows[i].ID)
@@ -52,6 +53,26 @@ func sketch(goal string, rows ...patterns.SubtaskRow) patterns.PlanView {
 	}
 	v.Progress = float64(v.Counts.Completed) / float64(max(1, len(rows)))
 	return v
+}
+
+// inLevels puts each row below all rows that run before it.
+func inLevels(before [][]int) [][]int {
+	level := make([]int, len(before))
+	for range before {
+		for i, list := range before {
+			for _, from := range list {
+				level[i] = max(level[i], level[from]+1)
+			}
+		}
+	}
+	var levels [][]int
+	for i, l := range level {
+		for len(levels) <= l {
+			levels = append(levels, nil)
+		}
+		levels[l] = append(levels[l], i)
+	}
+	return levels
 }
 
 // work is a run that has a plan.

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
 )
 
 // export answers with the record as JSON Lines, to be kept and checked elsewhere.
@@ -43,7 +44,7 @@ func (p *Pages) verify(w http.ResponseWriter, r *http.Request) {
 func checkOf(report record.Report) *check {
 	found := &check{OK: report.OK}
 	for _, line := range report.Lines() {
-		found.Lines = append(found.Lines, clip(line, 200))
+		found.Lines = append(found.Lines, wording.Clip(line, 200))
 	}
 	return found
 }

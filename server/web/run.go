@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
 )
 
 // runPage is one run: how it stands, what it did, what it used.
@@ -27,7 +28,7 @@ type runPage struct {
 	Doing             string // of a running one
 	Principal, Client string
 	Parent            string // the run whose call began it; ""
-	Began, Ended      moment
+	Began, Ended      wording.Moment
 	Took, Waited      string
 	Model             string
 	Tokens            string
@@ -35,7 +36,7 @@ type runPage struct {
 	Counted           bool // what was used of the budgets is known
 	Questions         []question
 	Timeline          timeline
-	Claims            []block
+	Claims            []wording.Block
 	Events            int64
 	Head              string
 	Broken            string // what is wrong with the record; "": nothing, or Check says it
@@ -53,7 +54,7 @@ type gauge struct {
 // question is what the run asked people.
 type question struct {
 	ID, Phrase, State, Class string
-	Since                    moment
+	Since                    wording.Moment
 }
 
 // check is what a check of a record found.
@@ -93,7 +94,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 	case asks:
 		page.Check = checkOf(report)
 	case report.Broken != nil:
-		page.Broken = clip(report.Broken.Error(), 200)
+		page.Broken = wording.Clip(report.Broken.Error(), 200)
 	}
 	if snapshot, ok := p.config.Owner.Run(id); ok {
 		page.stands(snapshot)
@@ -131,35 +132,35 @@ func (page *runPage) story(id string, s record.Story, events []patterns.Event, n
 		s.Took = max(s.Took, now.Sub(time.UnixMicro(events[0].At)).Seconds())
 	}
 	page.ID, page.Known, page.Title = id, true, "Run "+id
-	page.Pattern, page.Kind, page.Phase, page.Plan = name(s.Pattern), name(s.Kind), phaseWord(s.Phase), s.PlanID()
-	page.Status, page.Class = statusWords(s.Status)
+	page.Pattern, page.Kind, page.Phase, page.Plan = wording.Name(s.Pattern), wording.Name(s.Kind), wording.Phase(s.Phase), s.PlanID()
+	page.Status, page.Class = wording.RunStatus(s.Status)
 	if row, ok := stopreason.Lookup(s.StopReason); ok && s.StopReason != patterns.Success {
 		page.Meaning = row.Meaning
 	}
 	page.Answered = gateway.AnsweredWords(s.Answered)
 	if s.StopReason != patterns.Success {
-		page.StopReason = clip(s.StopReason, 2*maxName)
+		page.StopReason = wording.Clip(s.StopReason, 2*wording.MaxName)
 	}
 	if s.Parent != nil && runID.MatchString(s.Parent.RunID) {
 		page.Parent = s.Parent.RunID
 	}
-	page.Principal, page.Client = name(s.Principal), clientWords(s.Client)
-	page.Began, page.Ended = parsed(s.CreatedAt, now), parsed(s.EndedAt, now)
-	page.Took = took(s.Took)
+	page.Principal, page.Client = wording.Name(s.Principal), wording.Client(s.Client)
+	page.Began, page.Ended = wording.ParseMoment(s.CreatedAt, now), wording.ParseMoment(s.EndedAt, now)
+	page.Took = wording.Duration(s.Took)
 	if s.Waited > 0 {
-		page.Waited = took(s.Waited)
+		page.Waited = wording.Duration(s.Waited)
 	}
 	switch u := s.Usage; {
 	case u.Requests > 0 || u.Model != "" && u.Model != "rules" && u.Model != "caller":
-		page.Model = name(u.Model)
-		page.Tokens = count(u.Requests, "request") + ", " + grouped(u.InputTokens) + " tokens in, " + grouped(u.OutputTokens) + " out"
+		page.Model = wording.Name(u.Model)
+		page.Tokens = wording.Count(u.Requests, "request") + ", " + wording.Grouped(u.InputTokens) + " tokens in, " + wording.Grouped(u.OutputTokens) + " out"
 	case u.Model == "rules":
 		page.Tokens = "none; the offline rules answered"
 	}
 	page.Budgets, page.Counted = gaugesOf(s.Budget), s.EndedAt != ""
 	page.Timeline = draw(s, outputsOf(events))
 	if len(s.Arguments) > 0 {
-		page.Claims = append(page.Claims, recorded("What the run was asked to do", s.Arguments, maxClaim))
+		page.Claims = append(page.Claims, wording.JSONBlock("What the run was asked to do", s.Arguments, maxClaim))
 	}
 	page.Events, page.Head = s.Record.Events, s.Record.Head
 }
@@ -167,15 +168,15 @@ func (page *runPage) story(id string, s record.Story, events []patterns.Event, n
 // stands enters how the run stands now, which its record tells only when it rests.
 func (page *runPage) stands(s patterns.Snapshot) {
 	if s.State == patterns.Running {
-		page.Status, page.Class = statusWords(string(patterns.Running))
-		page.Phase, page.Doing = phaseWord(s.Current.Phase), clip(s.Current.Doing, maxWords)
+		page.Status, page.Class = wording.RunStatus(string(patterns.Running))
+		page.Phase, page.Doing = wording.Phase(s.Current.Phase), wording.Clip(s.Current.Doing, wording.MaxComment)
 	}
 	if page.Counted {
 		return
 	}
 	budget := s.Ended.Result.Budget
 	if s.Ended.Waiting != nil {
-		page.Phase = phaseWord(s.Ended.Waiting.Phase)
+		page.Phase = wording.Phase(s.Ended.Waiting.Phase)
 		budget = s.Ended.Waiting.SoFar.Budget
 	}
 	if len(budget) > 0 {
@@ -188,18 +189,18 @@ func gaugesOf(budget map[string]patterns.Spent) []gauge {
 	var list []gauge
 	for _, key := range slices.Sorted(maps.Keys(budget)) {
 		b := budget[key]
-		list = append(list, gauge{name(key), number(b.Used), number(b.Limit), b.Used, max(b.Limit, b.Used, 0.001)})
+		list = append(list, gauge{wording.Name(key), number(b.Used), number(b.Limit), b.Used, max(b.Limit, b.Used, 0.001)})
 	}
 	return list
 }
 
 func questionOf(a patterns.Asked, now time.Time) question {
-	q := question{ID: a.ID, Phrase: clip(a.Phrase, maxPhrase), Since: momentOf(a.Since, now), State: string(a.State), Class: "bad"}
+	q := question{ID: a.ID, Phrase: wording.Clip(a.Phrase, maxPhrase), Since: wording.MomentOf(a.Since, now), State: string(a.State), Class: "bad"}
 	switch {
 	case a.State == patterns.AskedOpen:
 		q.State, q.Class = "waits for your decision", "wait"
 	case a.State == patterns.AskedDecided && a.Given != nil:
-		if q.State = decisionWord(string(a.Given.Choice)); a.Given.Choice != gateway.ChooseReject {
+		if q.State = wording.Decision(string(a.Given.Choice)); a.Given.Choice != gateway.ChooseReject {
 			q.Class = "good"
 		}
 	case a.State == patterns.AskedOver:
@@ -213,8 +214,8 @@ type receiptPage struct {
 	frame
 	record.Receipt
 	ID         string
-	Began      moment
-	Over       moment
+	Began      wording.Moment
+	Over       wording.Moment
 	Status     string
 	Class      string
 	Reason     string // the stop reason
@@ -225,14 +226,14 @@ type receiptPage struct {
 	Turned     []receiptRefusal
 	MoreTurned string // how many of these are not shown
 	Spending   []string
-	Claims     []block
+	Claims     []wording.Block
 	ClientName string
 }
 
 // receiptCall is one call of a receipt.
 type receiptCall struct {
 	Tool, Effect, Status, Class, Judged, Hash string
-	At                                        moment
+	At                                        wording.Moment
 	Args                                      []argument // of which the long ones are cut
 	More                                      string     // how many arguments are not shown
 	Values                                    []argument // that made the rule true
@@ -245,13 +246,13 @@ type receiptCall struct {
 // said is what a person said, and when.
 type said struct {
 	Words string
-	At    moment
+	At    wording.Moment
 }
 
 // receiptRefusal is a proposal of which nothing was called.
 type receiptRefusal struct {
 	Text    string
-	Until   moment // until when it waits
+	Until   wording.Moment // until when it waits
 	Asked   *said
 	Comment string
 

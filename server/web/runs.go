@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // runsPage is a page of runs, the newest first.
@@ -25,7 +26,7 @@ type runsPage struct {
 type runRow struct {
 	ID, Pattern, Status, Class, Why string
 	Known                           bool // the id is one that leads to a page
-	Began                           moment
+	Began                           wording.Moment
 	Took                            string
 	Parent                          string // the run whose call began it; "": nobody's did, or what is no id
 }
@@ -40,7 +41,7 @@ func (p *Pages) runs(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, http.StatusBadRequest, "A run is running, waiting, ok or stopped; there is no other status to look for.")
 		return
 	}
-	page := runsPage{frame: p.watching(p.frame(r.Context(), "Runs", "runs"), patterns.Everything), Pattern: clip(pattern, maxName), Filtered: status != "" || pattern != ""}
+	page := runsPage{frame: p.watching(p.frame(r.Context(), "Runs", "runs"), patterns.Everything), Pattern: wording.Clip(pattern, wording.MaxName), Filtered: status != "" || pattern != ""}
 	page.Off = p.switched(r.Context())
 	list, err := p.config.Owner.List(patterns.Filter{Status: status, Pattern: pattern, Limit: rowsOfRuns, Cursor: cursor})
 	if err != nil {
@@ -71,24 +72,24 @@ func (p *Pages) runs(w http.ResponseWriter, r *http.Request) {
 }
 
 func runRowOf(r patterns.RunRow, now time.Time) runRow {
-	row := runRow{ID: name(r.RunID), Known: runID.MatchString(r.RunID), Pattern: name(r.Pattern), Began: momentOf(r.Began, now), Why: whyOf(r)}
-	if row.Status, row.Class = statusWords(r.Status); runID.MatchString(r.Parent) {
+	row := runRow{ID: wording.Name(r.RunID), Known: runID.MatchString(r.RunID), Pattern: wording.Name(r.Pattern), Began: wording.MomentOf(r.Began, now), Why: whyOf(r)}
+	if row.Status, row.Class = wording.RunStatus(r.Status); runID.MatchString(r.Parent) {
 		row.Parent = r.Parent
 	}
 	if !r.Ended.IsZero() {
-		row.Took = took(r.Ended.Sub(r.Began).Seconds())
+		row.Took = wording.Duration(r.Ended.Sub(r.Began).Seconds())
 	}
 	return row
 }
 
 // whyOf says in a few words how a run stands.
 func whyOf(r patterns.RunRow) string {
-	summary := clip(r.Summary, 200)
+	summary := wording.Clip(r.Summary, 200)
 	switch {
 	case r.WaitingKind != "":
-		return waitingWords(r.WaitingKind) + ". " + summary
+		return wording.Waiting(r.WaitingKind) + ". " + summary
 	case r.Status == "stopped" && r.StopReason != "":
-		return name(r.StopReason) + ". " + summary
+		return wording.Name(r.StopReason) + ". " + summary
 	}
 	return summary
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // switched is what stands above the lists while a kill switch is on. The zero switched is nothing.
@@ -17,7 +18,7 @@ type switched struct {
 // switchRow is one kill switch.
 type switchRow struct {
 	What, Reason, By, Command string
-	Since                     moment
+	Since                     wording.Moment
 }
 
 const maxSwitches = 10
@@ -41,17 +42,17 @@ func (p *Pages) switched(ctx context.Context) switched {
 }
 
 func switchRowOf(s patterns.Switch, now time.Time) switchRow {
-	row := switchRow{What: "Everything", Command: "patterngate kill-switch off", Reason: clip(s.Reason, maxPhrase), By: name(s.By)}
+	row := switchRow{What: "Everything", Command: "patterngate kill-switch off", Reason: wording.Clip(s.Reason, maxPhrase), By: wording.Name(s.By)}
 	switch {
 	case s.Tool != "":
-		row.What = "The tool " + name(s.Tool)
+		row.What = "The tool " + wording.Name(s.Tool)
 		row.Command += " --tool " + shellName(s.Tool)
 	case s.Pattern != "":
-		row.What = "The pattern " + name(s.Pattern)
+		row.What = "The pattern " + wording.Name(s.Pattern)
 		row.Command += " --pattern " + shellName(s.Pattern)
 	}
 	if !s.At.IsZero() {
-		row.Since = momentOf(s.At, now)
+		row.Since = wording.MomentOf(s.At, now)
 	}
 	return row
 }

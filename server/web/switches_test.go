@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
 )
 
 // A kill switch that is on stands on every page that shows what runs, in words that nobody's reason can break out of.
@@ -68,7 +69,7 @@ func TestStatesOfOwnTools(t *testing.T) {
 	} {
 		word, reason, _ := strings.Cut(state, " ")
 		row := record.Row{State: word, Reason: reason, Effect: "write"}
-		if got, _ := stateWords(row); got != want {
+		if got, _ := wording.RowState(row); got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}

@@ -10,13 +10,15 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/web/geometry"
+	"patterngate/server/web/wording"
 )
 
 // timeline is a run as it is drawn: phases on one line, then a row for each thing that happened, those of a branch together,
 // all on one scale of time.
 type timeline struct {
 	Phases []phase
-	Gaps   []bar
+	Gaps   []geometry.Bar
 	Groups []group
 	Steps  int
 	Left   int  // rows that are not drawn
@@ -27,7 +29,7 @@ type timeline struct {
 // phase is a phase and when it was.
 type phase struct {
 	Name  string
-	Bars  []bar
+	Bars  []geometry.Bar
 	Took  string
 	Class string
 }
@@ -36,7 +38,7 @@ type phase struct {
 type group struct {
 	Name  string // of the branch; "" for the run itself
 	To    string // where the plan's page tells of the subtask; "": the branch is at none
-	Bar   bar
+	Bar   geometry.Bar
 	Took  string
 	Steps []step
 }
@@ -50,12 +52,12 @@ type step struct {
 	Effect       string
 	Attempt      int
 	After, Took  string
-	Bar          bar
+	Bar          geometry.Bar
 	Facts        []string
 	Values       []argument // that made the rule true
 	MoreValues   string
 	Comment      string
-	Blocks       []block
+	Blocks       []wording.Block
 	Hash         string
 	Child        string // the run that the call began; ""
 	Waits        bool
@@ -63,8 +65,8 @@ type step struct {
 
 // draw makes the timeline of a story. Outputs are by key, as [outputsOf] has them.
 func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
-	d := drawing{story: s, scale: newScale(s), outputs: outputs, plan: s.PlanID(), room: maxSteps, at: map[string]int{}}
-	d.Wide = wide
+	d := drawing{story: s, scale: geometry.NewScale(s), outputs: outputs, plan: s.PlanID(), room: maxSteps, at: map[string]int{}}
+	d.Wide = geometry.TimelineWidth
 	for i, row := range s.Rows {
 		if i == maxRows {
 			d.Left = len(s.Rows) - maxRows
@@ -74,7 +76,7 @@ func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
 	}
 	d.branches()
 	d.phases()
-	d.Gaps, d.Short = d.scale.gaps(), d.scale.short
+	d.Gaps, d.Short = d.scale.Gaps(), d.scale.Short
 	return d.timeline
 }
 
@@ -82,7 +84,7 @@ func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
 type drawing struct {
 	timeline
 	story   record.Story
-	scale   scale
+	scale   geometry.Scale
 	outputs map[string]json.RawMessage
 	plan    string         // that the run is about; "": none
 	room    int            // bytes of blocks that are left
@@ -99,7 +101,7 @@ func (d *drawing) add(row record.Row) {
 	}
 	if !known {
 		at = len(d.Groups)
-		d.Groups = append(d.Groups, group{Name: name(branch), To: d.subtask(row)})
+		d.Groups = append(d.Groups, group{Name: wording.Name(branch), To: d.subtask(row)})
 		d.at[branch] = at
 	}
 	if d.alone = 0; branch == "" {
@@ -118,20 +120,20 @@ func (d *drawing) subtask(row record.Row) string {
 }
 
 func (d *drawing) step(row record.Row) step {
-	from, to := interval(row, d.story.Took)
+	from, to := geometry.Interval(row, d.story.Took)
 	s := step{
-		Seq: row.Seq, Kind: kindWord(row.Kind), Title: titleOf(row), Phase: phaseWord(row.Phase), Effect: effectWord(row.Effect), Attempt: row.Attempt,
-		After: took(row.After), Facts: facts(row), Comment: lines(row.Comment, maxWords), Hash: name(row.ArgsHash), Waits: row.Waits(),
+		Seq: row.Seq, Kind: wording.RowKind(row.Kind), Title: wording.RowTitle(row), Phase: wording.Phase(row.Phase), Effect: wording.Effect(row.Effect), Attempt: row.Attempt,
+		After: wording.Duration(row.After), Facts: wording.RowFacts(row), Comment: wording.Lines(row.Comment, wording.MaxComment), Hash: wording.Name(row.ArgsHash), Waits: row.Waits(),
 	}
 	if runID.MatchString(row.Child) {
 		s.Child = row.Child
 	}
 	s.because(row.Because)
-	s.State, s.Class = stateWords(row)
+	s.State, s.Class = wording.RowState(row)
 	if row.Took != nil {
-		s.Took = took(*row.Took)
+		s.Took = wording.Duration(*row.Took)
 	} else if row.State == record.Open && row.Waits() {
-		s.Took = took(to-from) + " so far"
+		s.Took = wording.Duration(to-from) + " so far"
 	}
 	class := s.Class
 	switch {
@@ -140,7 +142,7 @@ func (d *drawing) step(row record.Row) step {
 	case class == "":
 		class = "idle"
 	}
-	s.Bar = d.scale.bar(from, to, class)
+	s.Bar = d.scale.Bar(from, to, class)
 	d.block(&s, labelOf(row), row.Input())
 	d.block(&s, answerLabel(row), d.outputs[row.Key])
 	return s
@@ -156,7 +158,7 @@ func (d *drawing) block(s *step, label string, text json.RawMessage) {
 		limit = leastCut
 	}
 	d.room -= min(limit, len(text))
-	s.Blocks = append(s.Blocks, recorded(label, text, limit))
+	s.Blocks = append(s.Blocks, wording.JSONBlock(label, text, limit))
 }
 
 func labelOf(row record.Row) string {
@@ -187,8 +189,8 @@ func answerLabel(row record.Row) string {
 func (d *drawing) branches() {
 	first, last := map[string]float64{}, map[string]float64{}
 	for _, row := range d.story.Rows {
-		from, to := interval(row, d.story.Took)
-		branch := name(row.Branch())
+		from, to := geometry.Interval(row, d.story.Took)
+		branch := wording.Name(row.Branch())
 		if at, known := first[branch]; !known || from < at {
 			first[branch] = from
 		}
@@ -198,8 +200,8 @@ func (d *drawing) branches() {
 		if g.Name == "" {
 			continue
 		}
-		d.Groups[i].Bar = d.scale.bar(first[g.Name], last[g.Name], "branch")
-		d.Groups[i].Took = took(last[g.Name] - first[g.Name])
+		d.Groups[i].Bar = d.scale.Bar(first[g.Name], last[g.Name], "branch")
+		d.Groups[i].Took = wording.Duration(last[g.Name] - first[g.Name])
 	}
 }
 
@@ -216,15 +218,15 @@ func (d *drawing) phases() {
 				continue // a run has at most five; more are a damaged record's
 			}
 			index[row.Phase] = i
-			d.Phases = append(d.Phases, phase{Name: phaseWord(row.Phase), Class: fmt.Sprintf("p%d", i%6)})
+			d.Phases = append(d.Phases, phase{Name: wording.Phase(row.Phase), Class: fmt.Sprintf("p%d", i%6)})
 			spent = append(spent, nil)
 		}
-		from, to := interval(row, d.story.Took)
+		from, to := geometry.Interval(row, d.story.Took)
 		spent[i] = append(spent[i], stretch{from, to})
-		d.Phases[i].draw(d.scale.bar(from, to, ""))
+		d.Phases[i].draw(d.scale.Bar(from, to, ""))
 	}
 	for i := range d.Phases {
-		d.Phases[i].Took = took(together(spent[i]))
+		d.Phases[i].Took = wording.Duration(together(spent[i]))
 	}
 }
 
@@ -247,10 +249,10 @@ func together(list []stretch) (sum float64) {
 const maxPhases = 12
 
 // draw adds a stretch; one that touches the newest is joined to it.
-func (p *phase) draw(b bar) {
+func (p *phase) draw(b geometry.Bar) {
 	if n := len(p.Bars); n > 0 {
 		last := &p.Bars[n-1]
-		if b.X >= last.X && b.X <= last.X+last.Width+thin {
+		if b.X >= last.X && b.X <= last.X+last.Width+geometry.MinBarWidth {
 			last.Width = max(last.Width, b.X+b.Width-last.X)
 			return
 		}
@@ -279,4 +281,18 @@ func outputsOf(events []patterns.Event) map[string]json.RawMessage {
 		}
 	}
 	return outputs
+}
+
+// because adds what a row says about its rule besides the name.
+func (s *step) because(b record.Because) {
+	if b.Said != "" {
+		s.Facts = append(s.Facts, "The rule says: "+wording.Clip(b.Said, maxSaid))
+	}
+	if words := wording.Passes(b.Passes); words != "" {
+		s.Facts = append(s.Facts, wording.Capitalize(words))
+	}
+	if b.Earlier {
+		s.Facts = append(s.Facts, "Earlier runs were looked at")
+	}
+	s.Values, s.MoreValues = valuesOf(b.Read())
 }

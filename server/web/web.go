@@ -5,7 +5,8 @@
 //	                                                            └ decides patterns.Approvals.Decide
 //
 // It decides and never executes, needs no JavaScript, and believes nothing that a model, a tool or a client has written
-// (spec/surface.md section 6, Inbox).
+// (spec/surface.md section 6, Inbox). Package wording makes the words of the pages, and package geometry the positions in
+// their drawings.
 package web
 
 import (
@@ -16,6 +17,18 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+)
+
+// Bounds of pages and forms.
+const (
+	maxClaim = 64 << 10 // bytes of what a client asked for
+	maxValue = 8 << 10  // bytes of one step's arguments or observation
+	maxSteps = 1 << 20  // bytes of all steps' arguments and observations on one page
+	leastCut = 256      // bytes that a page still shows of each value after maxSteps is used up
+	maxRows  = 2000     // rows of a timeline
+	maxPage  = 1000     // rows of the inbox
+	maxForm  = 64 << 10 // bytes of a form
+	maxTyped = 40 << 10 // bytes of a form that its fields for changed arguments may take
 )
 
 // Config is what the pages stand on. Approvals and Owner are needed.
@@ -78,3 +91,11 @@ func New(c Config) *Pages {
 
 // ServeHTTP implements [http.Handler].
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.paths.ServeHTTP(w, r) }
+
+// named returns an id as the pages show it, with the name of the user.
+func (p *Pages) named(id string) string {
+	if p.config.People == nil {
+		return id
+	}
+	return p.config.People(id)
+}

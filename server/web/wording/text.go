@@ -1,4 +1,4 @@
-package web
+package wording
 
 import (
 	"bytes"
@@ -12,24 +12,18 @@ import (
 	"patterngate/ijson"
 )
 
-// How much of an outsider's text stands on a page, where it is not the call itself.
+// Bounds of texts.
 const (
-	maxName   = 64       // characters of a name
-	maxWords  = 1000     // characters of a comment or reason
-	maxClaim  = 64 << 10 // bytes of what a client asked for
-	maxValue  = 8 << 10  // bytes of a step's arguments or observation
-	maxSteps  = 1 << 20  // bytes of all of these on one page
-	leastCut  = 256      // bytes of one where these are used up
-	maxIndent = 6        // times as long that JSON becomes with line ends and blanks
-	maxRows   = 2000     // rows of a timeline
-	maxPage   = 1000     // rows of the inbox
-	maxForm   = 64 << 10 // bytes of a form
-	maxTyped  = 40 << 10 // bytes of a form that its fields for changed arguments may take
+	MaxName     = 64   // characters of a name
+	MaxComment  = 1000 // characters of a comment or reason
+	maxIndent   = 6    // JSON is indented if that makes it at most so many times as long
+	spareIndent = 256  // and this many bytes longer
 )
 
-// visible is text with every character that does not show by itself spelled as JSON spells it: what [printable.Text]
-// spells, and what is unseen on a page but not in a terminal: blanks of no width, fillers, tags, variation selectors.
-func visible(text string) string {
+// Visible escapes every character that a reader of a page cannot see, as JSON escapes it. It escapes what package printable
+// escapes for terminals, and also blanks of no width, fillers, tags and variation selectors. Bytes that are not UTF-8 become
+// U+FFFD.
+func Visible(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if !strings.ContainsFunc(text, hidden) {
 		return text
@@ -50,7 +44,7 @@ func visible(text string) string {
 	return b.String()
 }
 
-// hidden reports whether a character acts, or leaves nothing or a mere blank to see.
+// hidden reports whether a character controls the display, or shows as nothing or as a blank.
 func hidden(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -64,24 +58,25 @@ func hidden(r rune) bool {
 	return !unicode.IsPrint(r)
 }
 
-// clip is the beginning of a text in one line, hidden characters spelled.
-func clip(text string, n int) string {
+// Clip returns the first n characters of a text, in one line and as [Visible] shows it. A text that is cut ends in "…".
+func Clip(text string, n int) string {
 	cut := text[:min(len(text), utf8.UTFMax*(n+1))] // a character that this splits is cut off below
-	short := []rune(visible(cut))
+	short := []rune(Visible(cut))
 	if len(short) <= n && len(cut) == len(text) {
 		return string(short)
 	}
 	return string(short[:min(len(short), n-1)]) + "…"
 }
 
-// name is an outsider's name, fit to stand in a line.
-func name(text string) string { return clip(text, maxName) }
+// Name returns a name from outside as [Clip] shows it, at most [MaxName] characters long.
+func Name(text string) string { return Clip(text, MaxName) }
 
-// lines are an outsider's words, which keep their line ends; longer ones are cut.
-func lines(text string, n int) string {
+// Lines returns the first n characters of a text from outside. It keeps line ends, and shows everything else as [Visible] does.
+// A text that is cut ends in "…".
+func Lines(text string, n int) string {
 	parts := strings.Split(strings.ToValidUTF8(text[:min(len(text), utf8.UTFMax*n)], "\ufffd"), "\n")
 	for i, part := range parts {
-		parts[i] = visible(part)
+		parts[i] = Visible(part)
 	}
 	shown := []rune(strings.Join(parts, "\n"))
 	if len(shown) > n {
@@ -90,29 +85,29 @@ func lines(text string, n int) string {
 	return string(shown)
 }
 
-// prettyValue is a decoded value as JSON for people: indented as [pretty] does it, every line end in a text shown where it is,
-// everything that does not show by itself spelled. It is whole.
-func prettyValue(v any) string { return pretty(ijson.Canonical(v)) }
+// PrettyValue returns a decoded value as [PrettyJSON] shows it. It never cuts the value.
+func PrettyValue(v any) string { return PrettyJSON(ijson.Canonical(v)) }
 
-// pretty is JSON text as [prettyValue] shows it; what is no JSON is shown as it stands, and what is nested so deeply that it would be
-// blanks for the most part is not indented.
-func pretty(text []byte) string {
+// PrettyJSON indents JSON text and shows it as [BreakLines] does. It does not indent text that is not JSON, or that is nested so
+// deeply that most of the result would be blanks.
+func PrettyJSON(text []byte) string {
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		var b bytes.Buffer
-		if json.Indent(&b, text, "", "  ") == nil && b.Len() <= maxIndent*len(text)+leastCut {
+		if json.Indent(&b, text, "", "  ") == nil && b.Len() <= maxIndent*len(text)+spareIndent {
 			text = b.Bytes()
 		}
 	}
-	return broken(text)
+	return BreakLines(text)
 }
 
-// broken spells what is hidden in JSON text, but for its own line ends, and breaks lines after each \n in a text.
-func broken(text []byte) string {
+// BreakLines shows JSON text as [Visible] does, but keeps its line ends. It also adds a line end after each \n in a string, so that
+// people can read long strings.
+func BreakLines(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/16)
 	for line := range strings.Lines(strings.ToValidUTF8(string(text), "\ufffd")) {
 		body, ended := strings.CutSuffix(line, "\n")
-		body = visible(body)
+		body = Visible(body)
 		for from := 0; from < len(body); {
 			at := strings.IndexByte(body[from:], '\\')
 			if at < 0 || from+at+1 >= len(body) {
@@ -131,23 +126,23 @@ func broken(text []byte) string {
 	return b.String()
 }
 
-// block is an outsider's JSON on a page.
-type block struct {
+// Block is a text from outside as a page shows it, with a label.
+type Block struct {
 	Label string
 	Text  string
-	Cut   string // what is not shown, in words; "": nothing
+	Cut   string // says what is not shown; "": Text is whole
 }
 
-// recorded is recorded JSON for a page; of more than limit bytes it is the beginning.
-func recorded(label string, text json.RawMessage, limit int) block {
+// JSONBlock returns recorded JSON as a block. It shows the first limit bytes of a longer text.
+func JSONBlock(label string, text json.RawMessage, limit int) Block {
 	if len(text) <= limit {
-		return block{Label: label, Text: pretty(text)}
+		return Block{Label: label, Text: PrettyJSON(text)}
 	}
-	return block{label, broken(text[:limit]), fmt.Sprintf("Cut: the first %s of %s bytes are shown. The whole is in the export.", grouped(limit), grouped(len(text)))}
+	return Block{label, BreakLines(text[:limit]), fmt.Sprintf("Cut: the first %s of %s bytes are shown. The whole is in the export.", Grouped(limit), Grouped(len(text)))}
 }
 
-// grouped is a number with commas.
-func grouped(n int) string {
+// Grouped returns a number with a comma between thousands.
+func Grouped(n int) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + "," + digits[at:]
@@ -155,19 +150,19 @@ func grouped(n int) string {
 	return digits
 }
 
-// moment is a time on a page: absolute, and how far from now.
-type moment struct {
+// Moment is a time as a page shows it: absolute, and relative to now. The zero Moment is no time.
+type Moment struct {
 	At  string // RFC 3339, for machines
 	Day string // for people, with the zone
-	Rel string // "in 3 h 20 min", "5 min ago"; "" where it does not matter
+	Rel string // "in 3 h 20 min", "5 min ago"
 }
 
-// momentOf shows a time in the zone of now.
-func momentOf(t, now time.Time) moment {
+// MomentOf returns a time as a page shows it, in the time zone of now. The zero time gives the zero Moment.
+func MomentOf(t, now time.Time) Moment {
 	if t.IsZero() {
-		return moment{}
+		return Moment{}
 	}
-	m := moment{At: t.UTC().Format(time.RFC3339), Day: zoned(t.In(now.Location()))}
+	m := Moment{At: t.UTC().Format(time.RFC3339), Day: zoned(t.In(now.Location()))}
 	switch d := t.Sub(now); {
 	case d > 0:
 		m.Rel = "in " + roughly(d)
@@ -177,7 +172,7 @@ func momentOf(t, now time.Time) moment {
 	return m
 }
 
-// zoned is a time in words with its zone: the zone's name, and how far it is from UTC where that is not 0.
+// zoned returns a time with the name of its zone, and with the offset from UTC if that is not 0.
 func zoned(t time.Time) string {
 	name, offset := t.Zone()
 	text := t.Format("2006-01-02 15:04:05 ")
@@ -192,13 +187,13 @@ func zoned(t time.Time) string {
 	return text + name + t.Format(" (-07:00)")
 }
 
-// parsed is the moment of a recorded time.
-func parsed(text string, now time.Time) moment {
+// ParseMoment reads a time in RFC 3339. A text that is no such time gives the zero Moment.
+func ParseMoment(text string, now time.Time) Moment {
 	t, _ := time.Parse(time.RFC3339, text) // zero: no moment
-	return momentOf(t, now)
+	return MomentOf(t, now)
 }
 
-// roughly words a duration by its two largest units.
+// roughly returns a duration in its two largest units.
 func roughly(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -211,8 +206,8 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%d d %02d h", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// took words a duration of a record, in seconds.
-func took(seconds float64) string {
+// Duration returns a duration of a record, given in seconds.
+func Duration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second)).Round(time.Millisecond)
 	switch {
 	case d < time.Second:
@@ -226,10 +221,10 @@ func took(seconds float64) string {
 	return roughly(d)
 }
 
-// count words a number of things.
-func count(n int, thing string) string {
+// Count returns a number with the name of what is counted, such as "1 call" or "2 calls".
+func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return grouped(n) + " " + thing + "s"
+	return Grouped(n) + " " + thing + "s"
 }

@@ -5,31 +5,17 @@ import (
 	"testing"
 
 	"patterngate/patterns/record"
+	"patterngate/server/web/geometry"
 )
 
-// A day of waiting leaves room for the rest; time never runs backwards; nothing leaves the line.
-func TestScale(t *testing.T) {
+// A day of waiting between two calls is drawn as one gap between two phases.
+func TestLongWaitIsAGap(t *testing.T) {
 	h := &history{t: t}
 	h.start(`{}`)
 	h.effect(0, 1, "look#1", tool("look", "read", `{}`), `{"state":"ok"}`)
 	h.effect(1, 86_401, "human#1", `{"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"}}}`, `{"state":"ok"}`)
 	h.effect(86_401, 86_402, "pay#1", tool("pay", "write", `{}`), `{"state":"ok"}`)
-	s := record.Read(h.events)
-	sc := newScale(s)
-	look, wait, pay := sc.bar(0, 1, ""), sc.bar(1, 86_401, ""), sc.bar(86_401, 86_402, "")
-	if look.Width < 300 || pay.Width < 300 || wait.Width < 50 || wait.Width > 200 {
-		t.Errorf("look %+v, wait %+v, pay %+v; want the calls to fill most of the line", look, wait, pay)
-	}
-	if before := -1.0; true {
-		for at := 0.0; at < 90_000; at += 7 {
-			if x := sc.x(at); x < before || x < 0 || x > wide {
-				t.Fatalf("x(%v) = %v after %v", at, x, before)
-			} else {
-				before = x
-			}
-		}
-	}
-	if drawn := draw(s, nil); !drawn.Short || len(drawn.Gaps) != 1 || len(drawn.Phases) != 2 {
+	if drawn := draw(record.Read(h.events), nil); !drawn.Short || len(drawn.Gaps) != 1 || len(drawn.Phases) != 2 {
 		t.Errorf("short %v, gaps %v, phases %+v", drawn.Short, drawn.Gaps, drawn.Phases)
 	}
 }
@@ -87,7 +73,7 @@ func FuzzDraw(f *testing.F) {
 		h.events[len(h.events)-1].At = c
 		for _, g := range draw(record.Read(h.events), nil).Groups {
 			for _, s := range g.Steps {
-				if s.Bar.X < 0 || s.Bar.Width < thin || s.Bar.X+s.Bar.Width > wide {
+				if s.Bar.X < 0 || s.Bar.Width < geometry.MinBarWidth || s.Bar.X+s.Bar.Width > geometry.TimelineWidth {
 					t.Errorf("bar %+v", s.Bar)
 				}
 			}

@@ -1,8 +1,9 @@
-package web
+package wording
 
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"patterngate/ijson"
@@ -26,13 +27,13 @@ func TestVisible(t *testing.T) {
 		"no UTF-8":          {"a\xff\x9bb", "a\ufffdb"},
 		"separators of all": {"a\u2028b\u2029", `a\u2028b\u2029`},
 	} {
-		if got := visible(test.text); got != test.want {
+		if got := Visible(test.text); got != test.want {
 			t.Errorf("%s: visible(%q) = %q, want %q", name, test.text, got, test.want)
 		}
 	}
 }
 
-func TestDocument(t *testing.T) {
+func TestPrettyValue(t *testing.T) {
 	for name, test := range map[string]struct {
 		value any
 		want  string
@@ -46,7 +47,7 @@ func TestDocument(t *testing.T) {
 		"nothing":            {nil, "null"},
 		"empty":              {map[string]any{}, "{}"},
 	} {
-		if got := prettyValue(test.value); got != test.want {
+		if got := PrettyValue(test.value); got != test.want {
 			t.Errorf("%s: prettyValue(%#v) = %q, want %q", name, test.value, got, test.want)
 		}
 	}
@@ -62,33 +63,53 @@ func TestClip(t *testing.T) {
 		"spelled is longer":  {"a\u202eb", `a\u20…`},
 		"a mega of no UTF-8": {strings.Repeat("\xff", 1<<20), "\ufffd"},
 	} {
-		if got := clip(test.text, 6); got != test.want && !(strings.HasPrefix(got, test.want) && utf8.RuneCountInString(got) <= 6) {
+		if got := Clip(test.text, 6); got != test.want && !(strings.HasPrefix(got, test.want) && utf8.RuneCountInString(got) <= 6) {
 			t.Errorf("%s: clip = %q, want %q", name, got, test.want)
 		}
 	}
 }
 
-// Whatever a text holds, what is shown of it has nothing hidden, is a superset of what terminals need spelled, and as JSON is the
-// same JSON.
+// Visible leaves no hidden character in any text, and nothing that a terminal needs escaped. Escaped JSON decodes to the same
+// value.
 func FuzzVisible(f *testing.F) {
 	for _, text := range []string{"", "a\\nb\n", "\u202e", "\U000e0041", "\xff", `\u202e`, "é\u0301\x7f"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		shown := visible(text)
+		shown := Visible(text)
 		if strings.ContainsFunc(shown, hidden) || !utf8.ValidString(shown) || printable.Text(shown) != shown {
 			t.Errorf("visible(%q) = %q", text, shown)
 		}
-		if n := utf8.RuneCountInString(clip(text, 10)); n > 10 {
+		if n := utf8.RuneCountInString(Clip(text, 10)); n > 10 {
 			t.Errorf("clip(%q, 10) has %d characters", text, n)
 		}
-		if n := utf8.RuneCountInString(lines(text, 10)); n > 10 {
+		if n := utf8.RuneCountInString(Lines(text, 10)); n > 10 {
 			t.Errorf("lines(%q, 10) has %d characters", text, n)
 		}
 		value := map[string]any{"a": strings.ToValidUTF8(text, "")}
-		literal := strings.Join(strings.Split(prettyValue(value), "\\n\n"), "\\n")
+		literal := strings.Join(strings.Split(PrettyValue(value), "\\n\n"), "\\n")
 		if back, err := ijson.Decode([]byte(literal)); err != nil || !ijson.Equal(back, value) {
 			t.Errorf("document of %q is %q: %v", text, literal, err)
 		}
 	})
+}
+
+// A page shows people a time with its zone, and gives machines the same time in UTC.
+func TestMomentHasItsZone(t *testing.T) {
+	at := time.Date(2026, 7, 1, 22, 5, 9, 0, time.UTC)
+	for name, test := range map[string]struct {
+		zone *time.Location
+		want string
+	}{
+		"UTC":           {time.UTC, "2026-07-01 22:05:09 UTC"},
+		"east":          {time.FixedZone("CEST", 2*3600), "2026-07-02 00:05:09 CEST (+02:00)"},
+		"west, half":    {time.FixedZone("NST", -3*3600-1800), "2026-07-01 18:35:09 NST (-03:30)"},
+		"without names": {time.FixedZone("-03", -3*3600), "2026-07-01 19:05:09 -03:00"},
+		"GMT":           {time.FixedZone("GMT", 0), "2026-07-01 22:05:09 GMT (UTC)"},
+	} {
+		m := MomentOf(at, at.Add(time.Hour).In(test.zone))
+		if m.Day != test.want || m.At != "2026-07-01T22:05:09Z" {
+			t.Errorf("%s: %q for people and %q for machines, want %q and 2026-07-01T22:05:09Z", name, m.Day, m.At, test.want)
+		}
+	}
 }

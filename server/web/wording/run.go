@@ -1,4 +1,4 @@
-package web
+package wording
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"patterngate/patterns/record"
 )
 
-// effectWord says what a call may do.
-func effectWord(effect string) string {
+// Effect says what a call may do. It returns "" for an unknown effect.
+func Effect(effect string) string {
 	switch effect {
 	case "read":
 		return "reads"
@@ -22,30 +22,30 @@ func effectWord(effect string) string {
 	return ""
 }
 
-// phaseWord is a phase for people.
-func phaseWord(phase string) string { return name(strings.ReplaceAll(phase, "_", " ")) }
+// Phase returns the name of a phase with blanks for underscores.
+func Phase(phase string) string { return Name(strings.ReplaceAll(phase, "_", " ")) }
 
-// statusWords are a run's status and how it is coloured.
-func statusWords(status string) (text, class string) {
+// RunStatus returns a run's status and the CSS class of its colour; class "" is the plain colour.
+func RunStatus(status string) (text, class string) {
 	class = map[string]string{"ok": "good", "stopped": "bad", "running": "busy", "waiting": "wait"}[status]
-	return name(status), class
+	return Name(status), class
 }
 
-// waitingWords say what a run waits for.
-func waitingWords(kind string) string {
+// Waiting says what a run waits for, by the kind of its wait.
+func Waiting(kind string) string {
 	return cmp.Or(map[string]string{
 		"caller": "Waits for its caller", "approval": "Waits for a decision", "settlement": "Waits for a person to say whether a call happened",
 		"retry": "Waits for what is missing here",
 	}[kind], "Waits")
 }
 
-// decisionWord is a policy's or person's decision.
-func decisionWord(decision string) string {
-	return cmp.Or(record.DecisionWord(decision), name(decision))
+// Decision returns the verb for a decision of the policy or of a person.
+func Decision(decision string) string {
+	return cmp.Or(record.DecisionWord(decision), Name(decision))
 }
 
-// callWords are what is known about a call, and how it is coloured.
-func callWords(c record.Call) (text, class string) {
+// Call says what is known about a call. class is the CSS class of its colour; "" is the plain colour.
+func Call(c record.Call) (text, class string) {
 	if c.Duplicate {
 		return record.DoneBefore, "good"
 	}
@@ -62,52 +62,52 @@ func callWords(c record.Call) (text, class string) {
 	case "reserved":
 		text, class = "begun, no outcome is recorded", "wait"
 	default:
-		return name(c.Status), ""
+		return Name(c.Status), ""
 	}
 	if c.Reason != "" {
-		text += " (" + name(c.Reason) + ")"
+		text += " (" + Name(c.Reason) + ")"
 	}
 	return text, class
 }
 
-// personWords say who decided.
-func personWords(a record.Approved) string {
-	return fmt.Sprintf("%s by %s, assurance %s", decisionWord(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "nobody known"), name(cmp.Or(a.Assurance, "none"))) + record.ComparedWords(a.Compared)
+// DecidedBy says how and by whom a question was decided, with the assurance of that person's identity.
+func DecidedBy(a record.Approved) string {
+	return fmt.Sprintf("%s by %s, assurance %s", Decision(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "nobody known"), Name(cmp.Or(a.Assurance, "none"))) + record.ComparedWords(a.Compared)
 }
 
-// whoWords name a person: by their key, else by what the channel knows of them; "": nobody is known.
+// whoWords names a person by their key, or by the name from the channel if there is no key. It returns "" if no person is known.
 func whoWords(by, keyID, keyName string) string {
 	switch {
 	case keyID == "":
-		return name(by)
+		return Name(by)
 	case keyName == "":
-		return "key " + name(keyID)
+		return "key " + Name(keyID)
 	}
-	return "key " + name(keyID) + " (" + name(keyName) + ")"
+	return "key " + Name(keyID) + " (" + Name(keyName) + ")"
 }
 
-// clientWords are what a client calls itself; "" for one that does not.
-func clientWords(c patterns.ClientBody) string {
-	return name(strings.TrimSpace(c.Name + " " + c.Version))
+// Client returns the name and version that a client gave for itself; "" if it gave none.
+func Client(c patterns.ClientBody) string {
+	return Name(strings.TrimSpace(c.Name + " " + c.Version))
 }
 
-// titleOf is what a row of a timeline is about.
-func titleOf(row record.Row) string {
-	what := name(row.Name)
+// RowTitle returns the title of a row of a timeline.
+func RowTitle(row record.Row) string {
+	what := Name(row.Name)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return strings.TrimSpace("Asked "+row.Who()) + " for the " + name(record.AskWords(row.Name))
+		return strings.TrimSpace("Asked "+row.Who()) + " for the " + Name(record.AskWords(row.Name))
 	case string(patterns.ToolEffect):
 		return what
 	case string(patterns.HumanEffect):
 		tool, effect := row.About()
 		if effect != "" {
-			return "Asked a person whether " + name(effect) + " happened"
+			return "Asked a person whether " + Name(effect) + " happened"
 		}
 		if row.Name == patterns.ApprovePlan {
 			return "Asked a person about a whole plan"
 		}
-		return "Asked a person about " + cmp.Or(name(tool), "a call")
+		return "Asked a person about " + cmp.Or(Name(tool), "a call")
 	case string(patterns.CallerEffect):
 		if row.Waits() {
 			return "Waited for the caller"
@@ -117,13 +117,13 @@ func titleOf(row record.Row) string {
 		return "Paused"
 	case string(patterns.PlanEffect):
 		if words := row.PlanWords(); words != "" {
-			return capital(words)
+			return Capitalize(words)
 		}
 	case record.Judged:
 		if row.RefusedAnswer() {
-			return "An attempt to decide " + name(row.Approval) + " was refused"
+			return "An attempt to decide " + Name(row.Approval) + " was refused"
 		}
-		return cmp.Or(what, "A proposal") + " was " + decisionWord(row.Decision)
+		return cmp.Or(what, "A proposal") + " was " + Decision(row.Decision)
 	case record.Late:
 		return what + " answered too late; that is not used"
 	case record.Note:
@@ -131,32 +131,32 @@ func titleOf(row record.Row) string {
 	case record.Unreadable:
 		return "An event that cannot be read"
 	}
-	return strings.TrimSpace(name(row.Kind) + " " + what)
+	return strings.TrimSpace(Name(row.Kind) + " " + what)
 }
 
-// noteWords tell what was done to the run from outside.
+// noteWords says what a person or a channel did to the run from outside.
 func noteWords(row record.Row) string {
-	text := capital(cmp.Or(record.NoteWord(row.Name), name(row.Name)))
+	text := Capitalize(cmp.Or(record.NoteWord(row.Name), Name(row.Name)))
 	if who := whoWords(row.By, row.KeyID, row.KeyName); who != "" {
 		text += " by " + who
 	}
 	if row.Channel != "" {
-		text += " through " + name(row.Channel)
+		text += " through " + Name(row.Channel)
 	}
 	return text
 }
 
-// kindWord is the kind of a row for people.
-func kindWord(kind string) string {
+// RowKind returns the word for a row's kind.
+func RowKind(kind string) string {
 	word := map[string]string{
 		"model": "model", "tool": "call", "human": "person", "caller": "caller", "timer": "pause", "plan": "plan",
 		record.Judged: "judged", record.Late: "late", record.Note: "note", record.Unreadable: "unreadable",
 	}[kind]
-	return cmp.Or(word, name(kind))
+	return cmp.Or(word, Name(kind))
 }
 
-// stateWords say how a row's effect ended, and how it is coloured.
-func stateWords(row record.Row) (text, class string) {
+// RowState says how a row's effect ended. class is the CSS class of its colour; "" is the plain colour.
+func RowState(row record.Row) (text, class string) {
 	switch patterns.State(row.State) {
 	case patterns.OK:
 		return "done", "good"
@@ -177,7 +177,7 @@ func stateWords(row record.Row) (text, class string) {
 		}
 		return "no outcome yet", "wait"
 	default:
-		return name(row.State), ""
+		return Name(row.State), ""
 	}
 	if row.Reason != "" {
 		text += " (" + reasonWords(row.Reason) + ")"
@@ -185,7 +185,7 @@ func stateWords(row record.Row) (text, class string) {
 	return text, class
 }
 
-// reasonWords say why a call had no good end, where the record's own word says little.
+// reasonWords says why a call did not succeed. It replaces the words of the record that say too little.
 func reasonWords(reason string) string {
 	switch reason {
 	case "timeout":
@@ -195,79 +195,87 @@ func reasonWords(reason string) string {
 	case "unavailable":
 		return "nothing was sent"
 	}
-	return name(reason)
+	return Name(reason)
 }
 
-// facts are what else is known of a row: who let it through, who answered, what it cost.
-func facts(row record.Row) []string {
+// RowFacts returns one line for each further fact about a row: the rule that decided, who answered, how many tokens it used.
+func RowFacts(row record.Row) []string {
 	var list []string
 	switch {
 	case row.RefusedAnswer():
 		if who := whoWords(row.By, row.KeyID, row.KeyName); who != "" {
 			list = append(list, "In the name of "+who)
 		}
-		list = append(list, "Refused as "+name(cmp.Or(row.Why, "no answer")))
+		list = append(list, "Refused as "+Name(cmp.Or(row.Why, "no answer")))
 	case row.Kind == record.Judged:
 		list = append(list, byRule("", row))
 	case row.Kind == string(patterns.HumanEffect):
 		list = append(list, byRule("Put to a person", row))
 		if row.Decision != "" {
-			list = append(list, "Answer: "+personWords(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName, Compared: row.Compared}))
+			list = append(list, "Answer: "+DecidedBy(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName, Compared: row.Compared}))
 		}
 	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
 		list = append(list, "On the list of what may be called; no rule judged it")
 	case row.Decision != "":
-		list = append(list, byRule(decisionWord(row.Decision), row))
+		list = append(list, byRule(Decision(row.Decision), row))
 	}
 	for _, changed := range row.Changed {
-		list = append(list, "Changed by rule "+name(changed))
+		list = append(list, "Changed by rule "+Name(changed))
 	}
 	if row.Grant != "" {
-		spends := "Spends approval " + name(row.Grant)
+		spends := "Spends approval " + Name(row.Grant)
 		if row.Share != "" {
-			spends += " for its step " + name(row.Share)
+			spends += " for its step " + Name(row.Share)
 		}
 		list = append(list, spends)
 	}
 	if row.Tokens > 0 {
-		list = append(list, count(row.Tokens, "token"))
+		list = append(list, Count(row.Tokens, "token"))
 	}
 	if n := len(row.Models); n > 1 {
 		names := make([]string, n)
 		for i, m := range row.Models {
-			names[i] = name(m)
+			names[i] = Name(m)
 		}
 		list = append(list, "Asked "+strings.Join(names, ", then "))
 	}
 	if row.Kind == record.Unreadable {
-		list = append(list, clip(row.Reason, 200))
+		list = append(list, Clip(row.Reason, 200))
 	}
 	kept := list[:0]
 	for _, line := range list {
 		if line != "" {
-			kept = append(kept, capital(line))
+			kept = append(kept, Capitalize(line))
 		}
 	}
 	return kept
 }
 
-// byRule names the rule that a decision is by; "" where there is none.
+// byRule appends the rule and the reason of a decision to text. It returns text unchanged if there is neither.
 func byRule(text string, row record.Row) string {
 	switch {
 	case row.Rule != "" && row.Why != "" && row.Why != row.Rule:
-		return strings.TrimSpace(text + " by rule " + name(row.Rule) + ": " + clip(row.Why, 200))
+		return strings.TrimSpace(text + " by rule " + Name(row.Rule) + ": " + Clip(row.Why, 200))
 	case row.Rule != "":
-		return strings.TrimSpace(text + " by rule " + name(row.Rule))
+		return strings.TrimSpace(text + " by rule " + Name(row.Rule))
 	case row.Why != "":
-		return strings.TrimSpace(text + ": " + clip(row.Why, 200))
+		return strings.TrimSpace(text + ": " + Clip(row.Why, 200))
 	}
 	return text
 }
 
-// capital is a text as it begins a sentence.
-func capital(text string) string {
+// Capitalize makes the first letter of a text upper case. The first letter must be ASCII.
+func Capitalize(text string) string {
 	if text == "" {
 		return ""
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Passes says how often the policy judged a call. It returns "" for one pass or none.
+func Passes(passes int) string {
+	if passes < 2 {
+		return ""
+	}
+	return "judged " + Grouped(passes) + " times until nothing changed"
 }
