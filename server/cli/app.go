@@ -18,14 +18,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns/local"
-)
-
-// The exit codes of commands (spec/surface.md section 5).
-const (
-	exitDone        = 0
-	exitFault       = 1 // ours, or a check that found something
-	exitUsage       = 2 // usage, unknown name, configuration that does not load
-	exitInterrupted = 130
+	"patterngate/server/cli/console"
 )
 
 // app is one invocation of the program: its streams, its environment and its global flags.
@@ -76,7 +69,7 @@ const startGarbage = 400
 
 // leaveGarbage has less be collected until what it returns is called, unless GOGC says what is wanted.
 func leaveGarbage(environ []string) (until func()) {
-	if lookup(environ, "GOGC") != "" {
+	if console.Lookup(environ, "GOGC") != "" {
 		return func() {}
 	}
 	usual := debug.SetGCPercent(startGarbage)
@@ -110,7 +103,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &commandError{code: exitUsage, what: cmd.CommandPath(), cause: err, try: cmd.CommandPath() + " --help"}
+		return &console.Error{Code: console.ExitUsage, What: cmd.CommandPath(), Cause: err, Try: cmd.CommandPath() + " --help"}
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config, "config", "", "the configuration file (else PATTERNGATE_CONFIG, else patterngate/config.yaml in your config directory)")
@@ -153,62 +146,34 @@ func (a *app) checkColor() error {
 	case "auto", "always", "never":
 		return nil
 	}
-	return usage("--color", fmt.Errorf("got %q", a.color), "--color auto, always or never")
-}
-
-// commandError is a command's failure: what was tried, the cause, and what to try instead.
-type commandError struct {
-	code  int
-	what  string
-	cause error
-	try   string
-}
-
-func (e *commandError) Error() string {
-	if e.what == "" { // the cause says where it is
-		return e.cause.Error()
-	}
-	return e.what + ": " + e.cause.Error()
-}
-
-// Unwrap returns the cause.
-func (e *commandError) Unwrap() error { return e.cause }
-
-// fault is a failure that is ours.
-func fault(what string, cause error) error {
-	return &commandError{code: exitFault, what: what, cause: cause}
-}
-
-// usage is a failure of what was typed.
-func usage(what string, cause error, try string) error {
-	return &commandError{code: exitUsage, what: what, cause: cause, try: try}
+	return console.Usage("--color", fmt.Errorf("got %q", a.color), "--color auto, always or never")
 }
 
 // exit prints a failure and returns the exit code for it.
 func (a *app) exit(ctx context.Context, err error) int {
 	if err == nil {
-		return exitDone
+		return console.ExitDone
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return exitInterrupted
+		return console.ExitInterrupted
 	}
-	if code, ok := errors.AsType[exitCode](err); ok { // all is said
+	if code, ok := errors.AsType[console.ExitCode](err); ok { // all is said
 		return int(code)
 	}
-	failed, ok := errors.AsType[*commandError](err)
+	failed, ok := errors.AsType[*console.Error](err)
 	if _, unwritten := errors.AsType[*fs.PathError](err); !ok && unwritten { // the result did not get out
-		failed, ok = &commandError{code: exitFault, what: "patterngate", cause: err}, true
+		failed, ok = &console.Error{Code: console.ExitFault, What: "patterngate", Cause: err}, true
 	}
 	if !ok { // cobra's own: an unknown command, too many arguments
-		failed = &commandError{code: exitUsage, what: "patterngate", cause: err, try: "patterngate --help"}
+		failed = &console.Error{Code: console.ExitUsage, What: "patterngate", Cause: err, Try: "patterngate --help"}
 	}
 	for line := range strings.SplitSeq(failed.Error(), "\n") {
 		fmt.Fprintln(a.err, printable.Line(line))
 	}
-	if failed.try != "" {
-		fmt.Fprintln(a.err, "try: "+printable.Line(failed.try))
+	if failed.Try != "" {
+		fmt.Fprintln(a.err, "try: "+printable.Line(failed.Try))
 	}
-	return failed.code
+	return failed.Code
 }
 
 // atTerminal reports whether a person sits at standard input.
@@ -217,23 +182,8 @@ func (a *app) atTerminal() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// The colours of terminal output.
-const (
-	bold  = "1"
-	dim   = "2"
-	red   = "31"
-	green = "32"
-)
-
 // paint colours text where that is wanted.
-func (a *app) paint(code, text string) string { return paintIf(a.colored(), code, text) }
-
-func paintIf(wanted bool, code, text string) string {
-	if !wanted {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
+func (a *app) paint(code, text string) string { return console.Paint(a.colored(), code, text) }
 
 // colored says whether standard output is coloured.
 func (a *app) colored() bool { return a.coloredAt(a.out) }
@@ -247,16 +197,5 @@ func (a *app) coloredAt(to io.Writer) bool {
 		return false
 	}
 	f, ok := to.(*os.File)
-	return ok && lookup(a.environ, "NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
-}
-
-// lookup finds a variable in an environment; the last one counts.
-func lookup(environ []string, name string) string {
-	v := ""
-	for _, pair := range environ {
-		if n, value, ok := strings.Cut(pair, "="); ok && n == name {
-			v = value
-		}
-	}
-	return v
+	return ok && console.Lookup(a.environ, "NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"patterngate/server/cli/console"
 )
 
 // asProgram makes the test binary the program itself, for tests of what only a process has. It looks like a variable of
@@ -84,8 +86,8 @@ func TestUsageFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, err bytes.Buffer
-			if code := Main(args, strings.NewReader(""), &out, &err); code != exitUsage {
-				t.Errorf("%q ends with %d, want %d", args, code, exitUsage)
+			if code := Main(args, strings.NewReader(""), &out, &err); code != console.ExitUsage {
+				t.Errorf("%q ends with %d, want %d", args, code, console.ExitUsage)
 			}
 			if out.Len() > 0 || err.Len() == 0 || strings.Contains(err.String(), "\x1b") {
 				t.Errorf("%q writes %q to standard output and %q to standard error", args, out.String(), err.String())
@@ -96,7 +98,7 @@ func TestUsageFaults(t *testing.T) {
 		"help": {"help", "config", "show"}, "flag": {"demo", "--help"}, "completion": {"completion", "bash"}, "shells": {"completion"},
 	} {
 		var out, err bytes.Buffer
-		if code := Main(args, strings.NewReader(""), &out, &err); code != exitDone || out.Len() == 0 {
+		if code := Main(args, strings.NewReader(""), &out, &err); code != console.ExitDone || out.Len() == 0 {
 			t.Errorf("%s: %q ends with %d and %d bytes: %s", name, args, code, out.Len(), err.String())
 		}
 	}
@@ -171,7 +173,7 @@ func TestStandardOutputIsClosed(t *testing.T) {
 	cmd.Stdout, cmd.Stderr, cmd.Stdin = stdout, &stderr, strings.NewReader(fmt.Sprintf(routeCall, 1))
 	err = cmd.Run()
 	stdout.Close()
-	if code := cmd.ProcessState.ExitCode(); code != exitFault || !strings.Contains(stderr.String(), "serve: writing: ") {
+	if code := cmd.ProcessState.ExitCode(); code != console.ExitFault || !strings.Contains(stderr.String(), "serve: writing: ") {
 		t.Errorf("the server ended with %d (%v): %s", code, err, stderr.String())
 	}
 }
@@ -182,7 +184,7 @@ func TestDemoWithoutAPlace(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	cmd.Env = append(cmd.Env, "TMPDIR="+missing, "TMP="+missing, "TEMP="+missing)
 	text, _ := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != exitFault || !strings.Contains(string(text), "try: set TMPDIR") {
+	if code := cmd.ProcessState.ExitCode(); code != console.ExitFault || !strings.Contains(string(text), "try: set TMPDIR") {
 		t.Errorf("the demo ended with %d: %s", code, text)
 	}
 }
@@ -243,8 +245,8 @@ func TestResultIsNotWritten(t *testing.T) {
 		{"version"}, {"tools"}, {"tools", "--json"}, {"stop-reasons"}, {"config", "show"}, {"config", "path"},
 	} {
 		var err bytes.Buffer
-		if code := Main(args, strings.NewReader(""), fullDisk{}, &err); code != exitFault || !strings.Contains(err.String(), "no space") || strings.Contains(err.String(), "try:") {
-			t.Errorf("%q ends with %d and %q, want %d and the cause alone", args, code, err.String(), exitFault)
+		if code := Main(args, strings.NewReader(""), fullDisk{}, &err); code != console.ExitFault || !strings.Contains(err.String(), "no space") || strings.Contains(err.String(), "try:") {
+			t.Errorf("%q ends with %d and %q, want %d and the cause alone", args, code, err.String(), console.ExitFault)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // The commands over approvals stand on the owner's view of the state file. They decide and never execute: whichever
@@ -109,7 +110,7 @@ var approvalBeginning = regexp.MustCompile(`^(ap_)?[0-9a-f]{4,16}$`)
 func (d desk) findAsked(what, beginning string) (patterns.Asked, error) {
 	const list = "patterngate approvals list --all"
 	if !approvalBeginning.MatchString(beginning) {
-		return patterns.Asked{}, usage(what, fmt.Errorf("%s is no approval's id, nor 4 digits or more of its beginning", quotedName(beginning)), list)
+		return patterns.Asked{}, console.Usage(what, fmt.Errorf("%s is no approval's id, nor 4 digits or more of its beginning", quotedName(beginning)), list)
 	}
 	id, err := d.FindApproval(beginning)
 	if err != nil {
@@ -127,11 +128,11 @@ func unfound(what, beginning string, err error) error {
 	many, _ := errors.AsType[*local.AmbiguousError](err)
 	switch {
 	case many != nil:
-		return usage(what, fmt.Errorf("%d approvals begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
+		return console.Usage(what, fmt.Errorf("%d approvals begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
 	case errors.Is(err, patterns.ErrNoApproval):
-		return usage(what, fmt.Errorf("no approval %s is recorded here", beginning), "patterngate approvals list --all")
+		return console.Usage(what, fmt.Errorf("no approval %s is recorded here", beginning), "patterngate approvals list --all")
 	}
-	return fault(what, err)
+	return console.Fault(what, err)
 }
 
 // firstOf lists the first ids of several.
@@ -155,7 +156,7 @@ func (a *app) completeAsked(_ *cobra.Command, words []string, begun string) ([]c
 		page, err := d.ListApprovals(patterns.ApprovalFilter{Limit: mostListed})
 		for _, asked := range page.Rows {
 			if strings.HasPrefix(asked.ID, begun) {
-				offered = append(offered, cobra.CompletionWithDesc(asked.ID, clip(phraseOf(asked), 2*maxName)))
+				offered = append(offered, cobra.CompletionWithDesc(asked.ID, console.Clip(phraseOf(asked), 2*console.MaxName)))
 			}
 		}
 		return err

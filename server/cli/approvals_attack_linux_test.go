@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // scene is a state file with a refund that waits and an approver key, and programs of the same user that want it paid.
@@ -142,11 +143,11 @@ func TestPassphraseFromNowhereElse(t *testing.T) {
 	}{
 		"a pipe":         {approve, nil, strings.Repeat(goodPassphrase+"\n", 3), exitRefused},
 		"variables":      {approve, []string{"PATTERNGATE_PASSPHRASE=" + goodPassphrase, "PASSPHRASE=" + goodPassphrase}, "", exitRefused},
-		"a flag":         {append(approve, "--passphrase", goodPassphrase), nil, "", exitUsage},
-		"a flag's file":  {append(approve, "--passphrase-file", secret), nil, "", exitUsage},
+		"a flag":         {append(approve, "--passphrase", goodPassphrase), nil, "", console.ExitUsage},
+		"a flag's file":  {append(approve, "--passphrase-file", secret), nil, "", console.ExitUsage},
 		"yes":            {append(approve, "--yes"), nil, "y\ny\n", exitRefused},
 		"without digest": {[]string{"approvals", "approve", s.id, "--yes"}, nil, "y\n", exitRefused},
-		"another key":    {append(approve, "--key", "0123456789abcdef"), nil, goodPassphrase + "\n", exitUsage},
+		"another key":    {append(approve, "--key", "0123456789abcdef"), nil, goodPassphrase + "\n", console.ExitUsage},
 		"reject":         {[]string{"approvals", "reject", s.id}, nil, goodPassphrase + "\n", exitRefused},
 		"enroll":         {[]string{"approvals", "enroll"}, nil, strings.Repeat(goodPassphrase+"\n", 3), exitRefused},
 		"remove the key": {[]string{"approvals", "keys", "remove", s.key}, nil, goodPassphrase + "\n", exitRefused},
@@ -205,8 +206,8 @@ func TestPassphraseAtTerminal(t *testing.T) {
 		cmd := sit(approve...)
 		p.until(t, prompt, 2+i)
 		end(cmd)
-		if code := ended(t, cmd); code != exitInterrupted || !p.echoes(t) {
-			t.Errorf("given up (%d): exit %d, want %d; the terminal shows what is typed: %t", i, code, exitInterrupted, p.echoes(t))
+		if code := ended(t, cmd); code != console.ExitInterrupted || !p.echoes(t) {
+			t.Errorf("given up (%d): exit %d, want %d; the terminal shows what is typed: %t", i, code, console.ExitInterrupted, p.echoes(t))
 		}
 	}
 	s.undecided(t)

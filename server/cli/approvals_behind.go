@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // An approver sees more than the call: its author, the results that the policy read, and equal calls.
@@ -38,13 +39,13 @@ func alikeRows(list []patterns.Asked) []alikeRow {
 // words are an equal call as a sentence.
 func (r alikeRow) words() string {
 	if r.State == string(patterns.AskedOpen) {
-		return fmt.Sprintf("%s waits too, since %s (%s)", clip(r.ID, maxName), r.At, clip(r.RunID, maxName))
+		return fmt.Sprintf("%s waits too, since %s (%s)", console.Clip(r.ID, console.MaxName), r.At, console.Clip(r.RunID, console.MaxName))
 	}
 	text := "was approved at "
 	if r.State == string(gateway.ChooseEdit) {
 		text = "was approved with changes to these arguments at "
 	}
-	return fmt.Sprintf("%s %s%s (%s)", clip(r.ID, maxName), text, r.At, clip(r.RunID, maxName))
+	return fmt.Sprintf("%s %s%s (%s)", console.Clip(r.ID, console.MaxName), text, r.At, console.Clip(r.RunID, console.MaxName))
 }
 
 // alike writes a line for each equal call.
@@ -64,7 +65,7 @@ func (p *page) observed(b record.Behind) {
 	}
 	p.b.WriteString("\nResults of earlier calls, which the policy can read (from the tools, not checked):\n")
 	if b.Left > 0 {
-		fmt.Fprintf(&p.b, "  %s are not shown\n", plural(int64(b.Left), "earlier call"))
+		fmt.Fprintf(&p.b, "  %s are not shown\n", console.Plural(int64(b.Left), "earlier call"))
 	}
 	for _, o := range b.Observed {
 		var lines []string
@@ -72,11 +73,11 @@ func (p *page) observed(b record.Behind) {
 			lines = append(lines, v.Name+": "+v.Text())
 		}
 		if o.Left > 0 {
-			lines = append(lines, fmt.Sprintf("and %s", plural(int64(o.Left), "more value")))
+			lines = append(lines, fmt.Sprintf("and %s", console.Plural(int64(o.Left), "more value")))
 		}
-		p.b.WriteString("  " + clip(o.Tool, maxName) + "\n")
+		p.b.WriteString("  " + console.Clip(o.Tool, console.MaxName) + "\n")
 		for _, line := range lines {
-			p.b.WriteString(fenced("    ", strings.Join(strings.Fields(line), " "), p.width))
+			p.b.WriteString(console.Fenced("    ", strings.Join(strings.Fields(line), " "), p.width))
 		}
 	}
 }
@@ -86,7 +87,7 @@ func (d desk) context(asked patterns.Asked, now time.Time, width int) string {
 	v := d.viewOf(asked, now)
 	p := page{width: min(width, 100)}
 	if who := v.behind.WrittenBy(asked.Question.Args); who != "" {
-		p.line("Proposed by", clip(who, maxPhrase))
+		p.line("Proposed by", console.Clip(who, maxPhrase))
 	}
 	p.alike(v.alike)
 	p.observed(v.behind)

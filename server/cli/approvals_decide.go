@@ -16,6 +16,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/cli/console"
 )
 
 // deciding is one approve or reject as it was typed.
@@ -87,13 +88,13 @@ var wholeDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 func (c *deciding) check() error {
 	switch n := utf8.RuneCountInString(c.comment); {
 	case n > gateway.MaxComment:
-		return usage("--comment", fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", gateway.MaxComment))
+		return console.Usage("--comment", fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", gateway.MaxComment))
 	case !utf8.ValidString(c.comment):
-		return usage("--comment", errors.New("it is not UTF-8"), "--comment TEXT")
+		return console.Usage("--comment", errors.New("it is not UTF-8"), "--comment TEXT")
 	case c.digest != "" && !wholeDigest.MatchString(c.digest):
-		return usage("--digest", errors.New("got "+quotedName(c.digest)), "the whole digest as patterngate approvals show prints it: sha256: and 64 hex digits")
+		return console.Usage("--digest", errors.New("got "+quotedName(c.digest)), "the whole digest as patterngate approvals show prints it: sha256: and 64 hex digits")
 	case c.key != "" && !keyID.MatchString(c.key):
-		return usage("--key", errors.New("got "+quotedName(c.key)), "patterngate approvals keys")
+		return console.Usage("--key", errors.New("got "+quotedName(c.key)), "patterngate approvals keys")
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 	ring, err := d.Keys()
 	switch {
 	case err != nil:
-		return fault(what, err)
+		return console.Fault(what, err)
 	case c.signs(ring, asked):
 		return c.sign(ctx, d, ring, asked, in)
 	case c.reject, c.digest != "":
@@ -156,7 +157,7 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 		in.Uncompared = true
 		return nil
 	case !c.app.atTerminal():
-		return usage(what, errors.New("nothing was decided. Away from a terminal, an approval needs the digest of the call"),
+		return console.Usage(what, errors.New("nothing was decided. Away from a terminal, an approval needs the digest of the call"),
 			"patterngate approvals show "+asked.ID+", then this command with the --digest that it prints; --yes approves without a check")
 	}
 	return c.app.confirm(what, d.context(asked, now(), c.app.width())+c.call(asked, in.Args), "Approve it?", false)
@@ -169,7 +170,7 @@ func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
 	if !c.reject {
 		title = "This call would be made:\n\n"
 	}
-	title += clip(q.Tool, maxName) + effectWords(string(asked.Effect)) + "\n"
+	title += console.Clip(q.Tool, console.MaxName) + effectWords(string(asked.Effect)) + "\n"
 	if edited == nil {
 		return title + argumentLines(q.Args, nil, width)
 	}
@@ -185,7 +186,7 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 		return c.app.undecided(what, before, err)
 	}
 	if asked.Given == nil {
-		return fault(what, errors.New("the decision was taken and cannot be read back"))
+		return console.Fault(what, errors.New("the decision was taken and cannot be read back"))
 	}
 	server.LogDecided(ctx, d.log, asked)
 	return c.app.told(asked, d.takenUp(ctx, asked.Question.Run, run), d.outermost(asked.Question.Run))
@@ -267,7 +268,7 @@ func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 
 // chosenText is what was decided; of an edit the arguments that were changed.
 func chosenText(asked patterns.Asked, width int) string {
-	text := asked.ID + " " + decisionWord(string(asked.Given.Choice)) + ": " + part(phraseOf(asked), maxPhrase, width) + "\n"
+	text := asked.ID + " " + decisionWord(string(asked.Given.Choice)) + ": " + console.Part(phraseOf(asked), maxPhrase, width) + "\n"
 	if asked.Given.Choice != gateway.ChooseEdit {
 		return text
 	}
@@ -282,9 +283,9 @@ func chosenText(asked patterns.Asked, width int) string {
 // sureWords say what a decision is worth.
 func sureWords(sure gateway.Assurance, key string) string {
 	if sure == gateway.SignedAssurance {
-		return "assurance signed: by the approver key " + clip(key, maxName)
+		return "assurance signed: by the approver key " + console.Clip(key, console.MaxName)
 	}
-	return "assurance " + clip(cmp.Or(string(sure), "none"), maxName) + ": any program of this user of the system could have decided it; an approver key (patterngate approvals enroll) is surer"
+	return "assurance " + console.Clip(cmp.Or(string(sure), "none"), console.MaxName) + ": any program of this user of the system could have decided it; an approver key (patterngate approvals enroll) is surer"
 }
 
 // comparedLine returns a line with the digest if it was not compared, and "" otherwise.
@@ -310,9 +311,9 @@ func (a *app) undecided(what string, before patterns.Asked, err error) error {
 	case errors.Is(err, patterns.ErrForged):
 		return refused(what, ownWords(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
 	case errors.Is(err, patterns.ErrNoApproval):
-		return usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
+		return console.Usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
 	}
-	return fault(what, err)
+	return console.Fault(what, err)
 }
 
 // closedWords say why a question is not open.
@@ -326,7 +327,7 @@ func closedWords(why string, asked patterns.Asked) string {
 		return "its run has ended"
 	}
 	if g := asked.Given; g != nil {
-		return fmt.Sprintf("it was decided before: %s by %s at %s", decisionWord(string(g.Choice)), clip(g.By, maxName), clockText(g.At))
+		return fmt.Sprintf("it was decided before: %s by %s at %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), clockText(g.At))
 	}
 	return "it was decided before"
 }

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // editOf is what is approved: the call as it is asked, or all arguments of an edited one. Every fault comes at once,
@@ -23,7 +24,7 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 		return gateway.ChooseApprove, nil, nil
 	}
 	if _, whole := asked.Plan(); whole {
-		return "", nil, usage(what+" --edit", errors.New("another plan is another question, which a replan asks"), "without --edit, to approve the plan as it is")
+		return "", nil, console.Usage(what+" --edit", errors.New("another plan is another question, which a replan asks"), "without --edit, to approve the plan as it is")
 	}
 	args := maps.Clone(asked.Question.Args)
 	if args == nil {
@@ -44,10 +45,10 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 		given[name], args[name] = true, v
 	}
 	if err := errors.Join(faults...); err != nil {
-		return "", nil, usage(what+" --edit", err, "--edit NAME=VALUE or NAME:=JSON")
+		return "", nil, console.Usage(what+" --edit", err, "--edit NAME=VALUE or NAME:=JSON")
 	}
 	if ijson.Equal(args, asked.Question.Args) {
-		return "", nil, usage(what+" --edit", errors.New("nothing is changed by it"), "without --edit, to approve the call as it is")
+		return "", nil, console.Usage(what+" --edit", errors.New("nothing is changed by it"), "without --edit, to approve the call as it is")
 	}
 	return gateway.ChooseEdit, args, faultsOfEdit(what, asked.Schema, args)
 }
@@ -109,7 +110,7 @@ func faultsOfEdit(what string, schema json.RawMessage, args map[string]any) erro
 	}
 	s, err := catalog.CompileUpstream(schema)
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	var problems []document.Problem
 	for _, m := range s.Check(args) {
@@ -132,7 +133,7 @@ func badEdit(what string, problems []document.Problem) error {
 		}
 		faults = append(faults, fmt.Errorf("%s: %s; want %s", shown(string(p.Pointer)), shown(p.Reason), cut(p.Want, maxShownWant)))
 	}
-	return usage(what+" --edit", errors.Join(faults...), "values that the tool takes: patterngate tools, or describe_catalog")
+	return console.Usage(what+" --edit", errors.Join(faults...), "values that the tool takes: patterngate tools, or describe_catalog")
 }
 
 // maxShownWant is how much stands in a fault of what would have been right, in bytes.

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // Where a key is enrolled only acceptances that a key signed count, so that the tools which were accepted before are held
@@ -90,12 +91,12 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 	case errors.Is(err, approver.ErrPassphrase):
 		return a.print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
 	case err != nil:
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	defer key.Close()
 	lock, err := pins.Read(pin)
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	err = enter(lock, open, func(name string, subject map[string]any) gateway.SignedAct {
 		return approver.Sign(name, subject, key, now())
@@ -104,7 +105,7 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 		err = lock.Write(pin)
 	}
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	return a.print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", counted(len(open), "tool"), printable.Text(pin)))
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // Enrolling a key says which tools it holds, and signs the lock at once where the person types the passphrase again. Until that is
@@ -25,7 +27,7 @@ func TestEnrolmentAndTheLock(t *testing.T) {
 			s := newOwnScene(t, "  expose: [look]\n", "")
 			s.must(t, "catalog", "accept", "--yes")
 			code, out, errs := s.command(t, append([]string{goodPassphrase, goodPassphrase}, tt.again...), "approvals", "enroll", "--name", "Anna")
-			if code != exitDone || !strings.Contains(out, held) || !strings.Contains(out, tt.says) {
+			if code != console.ExitDone || !strings.Contains(out, held) || !strings.Contains(out, tt.says) {
 				t.Fatalf("enroll = %d, %s%s\nwant %q and %q", code, out, errs, held, tt.says)
 			}
 			if tt.again != nil && !strings.Contains(errs, "  + /inputSchema") {
@@ -42,7 +44,7 @@ func TestEnrolmentAndTheLock(t *testing.T) {
 // Enrolment in a configuration without servers says nothing of tools.
 func TestEnrolmentWithoutTools(t *testing.T) {
 	f := newFakeDesk(t)
-	if code, out, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll"); code != exitDone || strings.Contains(out, "hold") {
+	if code, out, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll"); code != console.ExitDone || strings.Contains(out, "hold") {
 		t.Errorf("enroll = %d, %s%s", code, out, errs)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) enrollCommand() *cobra.Command {
@@ -30,7 +31,7 @@ func (a *app) enrollCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			name = cmp.Or(name, a.ownName())
 			if err := approver.CheckName(name); err != nil {
-				return usage("--name", errors.New(strings.TrimPrefix(err.Error(), "approver: ")), "--name NAME")
+				return console.Usage("--name", errors.New(strings.TrimPrefix(err.Error(), "approver: ")), "--name NAME")
 			}
 			return a.withDesk(a.newDesk, "approvals enroll", func(d desk) error { return a.enroll(cmd.Context(), d, name, key) })
 		},
@@ -45,7 +46,7 @@ through a pipe or from a file. It has 12 characters or more. Nobody can recover 
 
 // ownName is what a key is called where nobody says.
 func (a *app) ownName() string {
-	who := cmp.Or(lookup(a.environ, "USER"), lookup(a.environ, "USERNAME"), "approver")
+	who := cmp.Or(console.Lookup(a.environ, "USER"), console.Lookup(a.environ, "USERNAME"), "approver")
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without a domain
 	}
@@ -61,7 +62,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	const what = "approvals enroll"
 	ring, err := d.Keys()
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	var by gateway.Signer
 	if ring.Counts(now()) || voucher != "" {
@@ -78,7 +79,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	}
 	file, key, err := approver.New(name, typed, now())
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	defer key.Close()
 	if by == nil { // one that comes while none counts vouches for itself
@@ -94,11 +95,11 @@ func (a *app) newPassphrase(ctx context.Context, what string) (string, error) {
 		return "", err
 	}
 	if short := approver.CheckPassphrase(first); short != nil {
-		return "", usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one; several words are easy to remember")
+		return "", console.Usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one; several words are easy to remember")
 	}
 	second, err := a.typedNew(ctx, what, "The same again")
 	if err == nil && first != second {
-		err = usage(what, errors.New("the two are not the same; no key was made"), "the same command again")
+		err = console.Usage(what, errors.New("the two are not the same; no key was made"), "the same command again")
 	}
 	return second, err
 }
@@ -117,13 +118,13 @@ func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gatew
 	dir := approver.Dir(d.keyDir)
 	public, err := approver.Enrolment(file, by, now())
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	if err := dir.Write(file); err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	if err := d.Enroll(public); errors.Is(err, patterns.ErrJournal) {
-		return fault(what, fmt.Errorf("%w; whether the key is enrolled, patterngate approvals keys says, so its file stays: %s", err, dir.Path(file.ID)))
+		return console.Fault(what, fmt.Errorf("%w; whether the key is enrolled, patterngate approvals keys says, so its file stays: %s", err, dir.Path(file.ID)))
 	} else if err != nil {
 		return errors.Join(refusedAct(what, err), dir.Remove(file.ID))
 	}
@@ -133,7 +134,7 @@ func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gatew
 		row.Held = acceptanceNames(open)
 		return a.printShown(row)
 	}
-	err = a.print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, clip(file.Name, maxName), dir.Path(file.ID)) +
+	err = a.print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, console.Clip(file.Name, console.MaxName), dir.Path(file.ID)) +
 		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs seize.\n" +
 		"Nobody can recover the passphrase. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
 		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n" + heldWords(open))
@@ -153,9 +154,9 @@ func refusedAct(what string, err error) error {
 	case errors.Is(err, patterns.ErrUsed):
 		return refused(what, ownWords(err), "the same command again")
 	case errors.Is(err, patterns.ErrNoKey):
-		return usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
+		return console.Usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
 	}
-	return fault(what, err)
+	return console.Fault(what, err)
 }
 
 // keyRow is a key as --json shows it.
@@ -204,7 +205,7 @@ func (a *app) keysCommand() *cobra.Command {
 func (a *app) listKeys(d desk) error {
 	ring, err := d.Keys()
 	if err != nil {
-		return fault("approvals keys", err)
+		return console.Fault("approvals keys", err)
 	}
 	rows := []keyRow{}
 	for _, k := range ring.Keys() {
@@ -228,7 +229,7 @@ func keysTable(rows []keyRow, signed bool) string {
 			fmt.Fprintf(&b, "%-16s  %-20s  %-20s  %-16s  %-9s  %s\n", "KEY", "ENROLLED", "REMOVED", "SIGNED BY", "FILE HERE", "NAME")
 		}
 		here := map[bool]string{true: "yes", false: "no"}[k.File != ""]
-		fmt.Fprintf(&b, "%-16s  %-20s  %-20s  %-16s  %-9s  %s\n", k.ID, k.Enrolled, cmp.Or(k.Removed, "-"), clip(k.SignedBy, 16), here, clip(k.Name, 64))
+		fmt.Fprintf(&b, "%-16s  %-20s  %-20s  %-16s  %-9s  %s\n", k.ID, k.Enrolled, cmp.Or(k.Removed, "-"), console.Clip(k.SignedBy, 16), here, console.Clip(k.Name, 64))
 	}
 	switch {
 	case signed && len(rows) == 0:
@@ -264,7 +265,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	k, err := keyOf(what, ring, beginning)
 	if err != nil {
@@ -274,7 +275,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 		return refused(what+" "+k.ID, "it was removed at "+clockText(k.Removed), "patterngate approvals keys")
 	}
 	signer, err := a.openKey(ctx, signing{
-		what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + clip(k.Name, maxName) + ")", call: lastKey(ring, k), ring: ring,
+		what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + ")", call: lastKey(ring, k), ring: ring,
 		dir: approver.Dir(d.keyDir), key: by,
 	})
 	if err != nil {
@@ -306,7 +307,7 @@ func (a *app) removed(d desk, k gateway.PublicKey) error {
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	dir := approver.Dir(d.keyDir)
 	if now, ok := ring.Find(k.ID); ok {
@@ -315,7 +316,7 @@ func (a *app) removed(d desk, k gateway.PublicKey) error {
 	if a.json {
 		return a.printShown(keyRowOf(k, dir))
 	}
-	text := "removed approver key " + k.ID + " (" + clip(k.Name, maxName) + "): what it signs does not count any more\n"
+	text := "removed approver key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + "): what it signs does not count any more\n"
 	if _, err := dir.Read(k.ID); err == nil {
 		text += "its file is of no use any more: " + dir.Path(k.ID) + "\n"
 	}
@@ -340,9 +341,9 @@ func keyOf(what string, ring gateway.Ring, beginning string) (gateway.PublicKey,
 	case 1:
 		return found[0], nil
 	case 0:
-		return gateway.PublicKey{}, usage(what, fmt.Errorf("no key %s is enrolled here", quotedName(beginning)), list)
+		return gateway.PublicKey{}, console.Usage(what, fmt.Errorf("no key %s is enrolled here", quotedName(beginning)), list)
 	}
-	return gateway.PublicKey{}, usage(what, fmt.Errorf("%d keys begin with %s: %s", len(ids), beginning, firstOf(ids)), "more digits")
+	return gateway.PublicKey{}, console.Usage(what, fmt.Errorf("%d keys begin with %s: %s", len(ids), beginning, firstOf(ids)), "more digits")
 }
 
 // completeKey offers the keys that are not removed.
@@ -355,7 +356,7 @@ func (a *app) completeKey(_ *cobra.Command, words []string, begun string) ([]cob
 		ring, err := d.Keys()
 		for _, k := range ring.Keys() {
 			if k.Removed.IsZero() && strings.HasPrefix(k.ID, begun) {
-				offered = append(offered, cobra.CompletionWithDesc(k.ID, clip(k.Name, maxName)))
+				offered = append(offered, cobra.CompletionWithDesc(k.ID, console.Clip(k.Name, console.MaxName)))
 			}
 		}
 		return err

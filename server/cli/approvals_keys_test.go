@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 const goodPassphrase = "correct horse battery"
@@ -77,7 +78,7 @@ func TestApproverKeys(t *testing.T) {
 		t.Fatalf("a further enroll = %d, %q, %q", code, out, errs)
 	}
 	second := f.stored[1].ID
-	if code, _, errs = f.command(t, nil, "reject", "ap_03f2000000000002"); code != exitUsage || !strings.Contains(errs, "which key signs?") || !strings.Contains(errs, first) || !strings.Contains(errs, second) {
+	if code, _, errs = f.command(t, nil, "reject", "ap_03f2000000000002"); code != console.ExitUsage || !strings.Contains(errs, "which key signs?") || !strings.Contains(errs, first) || !strings.Contains(errs, second) {
 		t.Errorf("with two keys here reject = %d, %q", code, errs)
 	}
 	if code, out, errs = f.command(t, []string{goodPassphrase}, "keys", "remove", second[:6], "--key", first); code != 0 || !strings.Contains(out, "removed approver key "+second) || !strings.Contains(out, "its file is of no use any more") {
@@ -109,7 +110,7 @@ func TestEnrollFirst(t *testing.T) {
 		code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
 		return code, o.String() + e.String()
 	}
-	if code, said := run("approvals", "keys"); code != exitUsage || !strings.Contains(said, "no run was recorded yet") {
+	if code, said := run("approvals", "keys"); code != console.ExitUsage || !strings.Contains(said, "no run was recorded yet") {
 		t.Errorf("keys of no file = %d, %s", code, said)
 	}
 	if code, said := run("approvals", "enroll"); code != 0 || !strings.Contains(said, "enrolled approver key") {
@@ -119,7 +120,7 @@ func TestEnrollFirst(t *testing.T) {
 		t.Errorf("keys = %d, %s", code, said)
 	}
 	path = memoryState
-	if code, said := run("approvals", "enroll"); code != exitUsage || !strings.Contains(said, memoryState) {
+	if code, said := run("approvals", "enroll"); code != console.ExitUsage || !strings.Contains(said, memoryState) {
 		t.Errorf("enroll in memory = %d, %s", code, said)
 	}
 }
@@ -151,12 +152,12 @@ func TestEnrollRefuses(t *testing.T) {
 		code  int
 		errs  string
 	}{
-		"short":       {[]string{"12345678901"}, nil, exitUsage, "12 to"},
-		"unequal":     {[]string{goodPassphrase, goodPassphrase + "!"}, nil, exitUsage, "the two are not the same; no key was made"},
+		"short":       {[]string{"12345678901"}, nil, console.ExitUsage, "12 to"},
+		"unequal":     {[]string{goodPassphrase, goodPassphrase + "!"}, nil, console.ExitUsage, "the two are not the same; no key was made"},
 		"nobody":      {nil, nil, exitRefused, "a passphrase is typed at a terminal, and this process has none"},
 		"nobody left": {[]string{goodPassphrase}, nil, exitRefused, "a passphrase is typed at a terminal"},
-		"no name":     {nil, []string{"--name", "a\x1b[2J"}, exitUsage, "printable"},
-		"a voucher":   {nil, []string{"--key", "0123456789abcdef"}, exitUsage, "is no key that counts here"},
+		"no name":     {nil, []string{"--name", "a\x1b[2J"}, console.ExitUsage, "printable"},
+		"a voucher":   {nil, []string{"--key", "0123456789abcdef"}, console.ExitUsage, "is no key that counts here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeDesk(t)
@@ -181,7 +182,7 @@ func TestEnrollUndone(t *testing.T) {
 	f.stored = nil
 	f.refuse = fmt.Errorf("%w: disk I/O error", patterns.ErrJournal) // the key may be in the state file
 	code, _, errs = f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll", "--name", "Anna")
-	if left, _ := os.ReadDir(f.dir); code != exitFault || len(left) != 1 || !strings.Contains(errs, "its file stays: "+f.dir) {
+	if left, _ := os.ReadDir(f.dir); code != console.ExitFault || len(left) != 1 || !strings.Contains(errs, "its file stays: "+f.dir) {
 		t.Errorf("enroll without an answer = %d, %q; %d files, want its file", code, errs, len(left))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // mostListed is how many rows a page may have.
@@ -29,7 +30,7 @@ func (a *app) approvalsListCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Limit < 1 || f.Limit > mostListed {
-				return usage("--limit", fmt.Errorf("got %d", f.Limit), fmt.Sprintf("--limit 1 to %d", mostListed))
+				return console.Usage("--limit", fmt.Errorf("got %d", f.Limit), fmt.Sprintf("--limit 1 to %d", mostListed))
 			}
 			if err := checkRule(cmd, f.Rule); err != nil {
 				return err
@@ -53,7 +54,7 @@ func ruleFlag(cmd *cobra.Command, rule *string) {
 // checkRule refuses a rule that was named and cannot be one: all would be listed, or none.
 func checkRule(cmd *cobra.Command, rule string) error {
 	if cmd.Flags().Changed("rule") && !stopreason.IsReason(rule) {
-		return usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", quotedName(rule)), "patterngate approvals list")
+		return console.Usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", quotedName(rule)), "patterngate approvals list")
 	}
 	return nil
 }
@@ -127,9 +128,9 @@ func (a *app) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	page, err := d.ListApprovals(f)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
-		return usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
+		return console.Usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
 	case err != nil:
-		return fault("approvals list", err)
+		return console.Fault("approvals list", err)
 	}
 	if len(page.Rows) == 0 {
 		a.noteOther()
@@ -148,7 +149,7 @@ func (a *app) listApprovals(d desk, f patterns.ApprovalFilter) error {
 		return err
 	}
 	if page.Next != "" {
-		_, _ = fmt.Fprintln(a.err, "more: --cursor "+clip(page.Next, 4*maxName))
+		_, _ = fmt.Fprintln(a.err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
 	}
 	return nil
 }
@@ -167,15 +168,15 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 		case width < 120:
 			columns = fmt.Sprintf("%-19s  %-16s  %-11s  %-6s  ", id, cutTo(since, 16), left, needs)
 		}
-		b.WriteString(strings.TrimRight(columns+clip(what, max(10, width-len([]rune(columns)))), " ") + "\n")
+		b.WriteString(strings.TrimRight(columns+console.Clip(what, max(10, width-len([]rune(columns)))), " ") + "\n")
 	}
 	line("APPROVAL", "WAITS SINCE", "EXPIRES IN", "PATTERN", "NEEDS", "WHAT (RULE)")
 	for _, asked := range rows {
 		what := phraseOf(asked)
 		if asked.Rule != "" {
-			what += " (" + cell(asked.Rule, maxName, width) + ")"
+			what += " (" + console.Cell(asked.Rule, console.MaxName, width) + ")"
 		}
-		line(clip(asked.ID, 19), clockText(asked.Since), standsIn(asked, now), cell(asked.Pattern, 22, width), clip(string(asked.Least), 6), what)
+		line(console.Clip(asked.ID, 19), clockText(asked.Since), standsIn(asked, now), console.Cell(asked.Pattern, 22, width), console.Clip(string(asked.Least), 6), what)
 	}
 	return b.String()
 }
@@ -189,7 +190,7 @@ func standsIn(asked patterns.Asked, now time.Time) string {
 		}
 		return decisionWord(string(asked.Given.Choice))
 	case asked.State != patterns.AskedOpen:
-		return clip(string(asked.State), 11)
+		return console.Clip(string(asked.State), 11)
 	}
 	left := asked.Question.Expires.Sub(now)
 	if left <= 0 {
@@ -240,7 +241,7 @@ func (a *app) watchApprovals(ctx context.Context, d desk, rule string) error {
 	for {
 		fresh, err := d.untold(told, rule)
 		if err != nil {
-			return fault("approvals watch", err)
+			return console.Fault("approvals watch", err)
 		}
 		for _, asked := range slices.Backward(fresh) { // oldest first
 			told[asked.ID] = true
@@ -285,13 +286,13 @@ func (a *app) tellAsked(asked patterns.Asked) error {
 	if a.json {
 		line, err := json.Marshal(askedRowOf(asked))
 		if err != nil {
-			return fault("approvals watch", err)
+			return console.Fault("approvals watch", err)
 		}
 		return a.printLines(append(line, '\n'))
 	}
-	line := clockText(asked.Since) + "  " + clip(asked.ID, maxName) + "  " + clip(phraseOf(asked), 2*maxName)
+	line := clockText(asked.Since) + "  " + console.Clip(asked.ID, console.MaxName) + "  " + console.Clip(phraseOf(asked), 2*console.MaxName)
 	if asked.Rule != "" {
-		line += " (" + clip(asked.Rule, maxName) + ")"
+		line += " (" + console.Clip(asked.Rule, console.MaxName) + ")"
 	}
-	return a.print(line + "; lapses " + clockText(asked.Question.Expires) + "; patterngate approvals show " + clip(asked.ID, maxName) + "\n")
+	return a.print(line + "; lapses " + clockText(asked.Question.Expires) + "; patterngate approvals show " + console.Clip(asked.ID, console.MaxName) + "\n")
 }

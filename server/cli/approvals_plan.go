@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // maxStepName is how long the id and the tool of a step may be: neither is cut, or two steps could look the same.
@@ -22,19 +23,19 @@ func planLines(plan planning.Envelope, width int) string {
 	if c := plan.Change; c != nil {
 		ids := make([]string, len(c.Removed))
 		for i, id := range c.Removed {
-			ids[i] = clip(id, maxStepName)
+			ids[i] = console.Clip(id, maxStepName)
 		}
-		text := fmt.Sprintf("These are new since the plan was changed (%s, revision %d); removed: %s.", clip(c.Kind, maxName), plan.Revision, strings.Join(ids, ", "))
-		b.WriteString(folded(text, foldWidth(width), "") + "\n\n")
+		text := fmt.Sprintf("These are new since the plan was changed (%s, revision %d); removed: %s.", console.Clip(c.Kind, console.MaxName), plan.Revision, strings.Join(ids, ", "))
+		b.WriteString(console.Fold(text, console.FoldWidth(width), "") + "\n\n")
 	}
 	for i, s := range plan.Steps {
-		fmt.Fprintf(&b, "%d. %s: %s%s\n%s", i+1, clip(s.ID, maxStepName), clip(s.Tool, maxStepName), stepWords(s), argumentLines(s.Args, nil, width))
+		fmt.Fprintf(&b, "%d. %s: %s%s\n%s", i+1, console.Clip(s.ID, maxStepName), console.Clip(s.Tool, maxStepName), stepWords(s), argumentLines(s.Args, nil, width))
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 			text := fmt.Sprintf("%s: another step's value, any at all", at)
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
 				text = fmt.Sprintf("%s: another step's value, which fits %s", at, ijson.Canonical(bounds))
 			}
-			b.WriteString(fencedTo(math.MaxInt, "  ", text, width))
+			b.WriteString(console.FencedTo(math.MaxInt, "  ", text, width))
 		}
 	}
 	return b.String() + "\nSteps: " + strings.Join(record.StepCounts(plan), ", ") + ". Each may run once, as it stands here.\n"
@@ -62,5 +63,5 @@ func planClaims(plan planning.Envelope, width int) string {
 	for _, s := range plan.Steps {
 		lines = append(lines, s.ID+": "+s.Claim)
 	}
-	return "\nThe plan, in the words of who made it (a claim, not checked):\n" + fenced("", strings.Join(lines, "\n"), width)
+	return "\nThe plan, in the words of who made it (a claim, not checked):\n" + console.Fenced("", strings.Join(lines, "\n"), width)
 }

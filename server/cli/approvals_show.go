@@ -16,6 +16,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) approvalsShowCommand() *cobra.Command {
@@ -117,26 +118,26 @@ func (v askedView) rejectLine() string {
 // text is the page for people: the call first.
 func (v askedView) text(width int) string {
 	q := v.asked.Question
-	width = readable(width)
+	width = console.Readable(width)
 	p := page{width: width}
-	p.b.WriteString("PROPOSED  " + folded(part(phraseOf(v.asked), maxPhrase, width), foldWidth(width)-10, "          ") + "\n\n")
+	p.b.WriteString("PROPOSED  " + console.Fold(console.Part(phraseOf(v.asked), maxPhrase, width), console.FoldWidth(width)-10, "          ") + "\n\n")
 	plan, whole := v.asked.Plan()
 	if whole {
 		p.b.WriteString(planLines(plan, width) + "\n")
 	} else {
-		fmt.Fprintf(&p.b, "%s%s\n%s\n", clip(q.Tool, maxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
+		fmt.Fprintf(&p.b, "%s%s\n%s\n", console.Clip(q.Tool, console.MaxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
 	}
 	if who := v.behind.WrittenBy(q.Args); who != "" {
-		p.line("Proposed by", part(who, maxPhrase, width))
+		p.line("Proposed by", console.Part(who, maxPhrase, width))
 	}
 	p.alike(v.alike)
 	p.line("Stands", v.standing())
-	p.line("Rule", cmp.Or(part(v.asked.Rule, maxName, width), "none"))
+	p.line("Rule", cmp.Or(console.Part(v.asked.Rule, console.MaxName, width), "none"))
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
-		p.line("Reason", part(v.asked.Reason, maxPhrase, width))
+		p.line("Reason", console.Part(v.asked.Reason, maxPhrase, width))
 	}
 	if v.asked.Text != "" {
-		p.line("Rule says", part(v.asked.Text, maxPhrase, width))
+		p.line("Rule says", console.Part(v.asked.Text, maxPhrase, width))
 	}
 	list, left := record.ValuesOf(v.asked.Values)
 	p.values("Because", "", list, left)
@@ -145,7 +146,7 @@ func (v askedView) text(width int) string {
 	}
 	p.line("Waits since", clockText(v.asked.Since))
 	p.line("Lapses", clockText(q.Expires)+", which means no")
-	p.line("Run", q.Run+", "+clip(v.asked.Pattern, maxName)+", in phase "+clip(cmp.Or(v.asked.Phase, "unknown"), maxName)+", step "+clip(q.Step, maxName))
+	p.line("Run", q.Run+", "+console.Clip(v.asked.Pattern, console.MaxName)+", in phase "+console.Clip(cmp.Or(v.asked.Phase, "unknown"), console.MaxName)+", step "+console.Clip(q.Step, console.MaxName))
 	p.line("Asked by", v.whom())
 	p.line("Approval", v.asked.ID)
 	p.line("Digest", v.asked.Digest)
@@ -155,7 +156,7 @@ func (v askedView) text(width int) string {
 	if whole {
 		p.b.WriteString(planClaims(plan, width))
 	}
-	p.b.WriteString("\nAsked, in the caller's own words (a claim, not checked):\n" + fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
+	p.b.WriteString("\nAsked, in the caller's own words (a claim, not checked):\n" + console.Fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
 	p.b.WriteString(v.next())
 	return p.b.String()
 }
@@ -184,7 +185,7 @@ func argumentLines(args, before map[string]any, width int) string {
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(long(a), long(b)) })
 	var b strings.Builder
 	for _, name := range names {
-		b.WriteString(fencedTo(math.MaxInt, "  ", texts[name], width))
+		b.WriteString(console.FencedTo(math.MaxInt, "  ", texts[name], width))
 	}
 	if len(names) == 0 {
 		b.WriteString("  | no arguments\n")
@@ -197,7 +198,7 @@ func argumentName(name string) string {
 	plain := func(r rune) bool {
 		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 	}
-	if name != "" && len(name) <= maxName && strings.TrimLeftFunc(name, plain) == "" {
+	if name != "" && len(name) <= console.MaxName && strings.TrimLeftFunc(name, plain) == "" {
 		return name
 	}
 	return string(ijson.Canonical(name))
@@ -245,7 +246,7 @@ func (v askedView) needs() string {
 // whom is the principal, and through what they asked.
 func (v askedView) whom() string {
 	if v.run.Principal == "" {
-		return clip(cmp.Or(v.asked.Principal, "nobody known"), maxName)
+		return console.Clip(cmp.Or(v.asked.Principal, "nobody known"), console.MaxName)
 	}
 	return forWhom(v.run)
 }
@@ -256,13 +257,13 @@ func (p *page) decided(asked patterns.Asked) {
 	if g == nil {
 		return
 	}
-	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), clip(g.By, maxName), clockText(g.At), clip(cmp.Or(string(g.Assurance), "none"), maxName)) + record.ComparedWords(comparedOf(g.Answer))
+	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), clockText(g.At), console.Clip(cmp.Or(string(g.Assurance), "none"), console.MaxName)) + record.ComparedWords(comparedOf(g.Answer))
 	p.line("Decided", by)
 	if g.Choice == gateway.ChooseEdit && g.Args != nil {
 		p.b.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.width))
 	}
 	if g.Comment != "" {
-		p.b.WriteString("\nIn the words of who decided:\n" + fenced("", g.Comment, p.width))
+		p.b.WriteString("\nIn the words of who decided:\n" + console.Fenced("", g.Comment, p.width))
 	}
 }
 
@@ -278,7 +279,7 @@ func (p *page) soFar(run record.Receipt) {
 			fmt.Fprintf(&p.b, "  and %d more; patterngate runs show %s\n", len(run.Calls)-most, run.RunID)
 			return
 		}
-		fmt.Fprintf(&p.b, "  %s%s: %s\n", clip(c.Tool, maxName), effectWords(c.Effect), statusWords(c))
+		fmt.Fprintf(&p.b, "  %s%s: %s\n", console.Clip(c.Tool, console.MaxName), effectWords(c.Effect), statusWords(c))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // keyID is the id of an approver key.
@@ -36,7 +37,7 @@ func (c *deciding) signs(ring gateway.Ring, asked patterns.Asked) bool {
 func (c *deciding) sign(ctx context.Context, d desk, ring gateway.Ring, asked patterns.Asked, in *patterns.Decided) error {
 	verb := map[gateway.Choice]string{gateway.ChooseApprove: "approve ", gateway.ChooseEdit: "approve, with these changes, ", gateway.ChooseReject: "reject "}[in.Choice]
 	key, err := c.app.openKey(ctx, signing{
-		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + clip(phraseOf(asked), 2*maxName), call: d.context(asked, now(), c.app.width()) + c.call(asked, in.Args), ring: ring,
+		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + console.Clip(phraseOf(asked), 2*console.MaxName), call: d.context(asked, now(), c.app.width()) + c.call(asked, in.Args), ring: ring,
 		dir: approver.Dir(d.keyDir), key: c.key,
 	})
 	if err != nil {
@@ -58,7 +59,7 @@ type keyHolder interface {
 func (a *app) act(ctx context.Context, h keyHolder, name string, subject map[string]any, s signing) (gateway.SignedAct, error) {
 	ring, err := h.Keys()
 	if err != nil {
-		return gateway.SignedAct{}, fault(s.what, err)
+		return gateway.SignedAct{}, console.Fault(s.what, err)
 	}
 	if s.key == "" && !ring.Counts(now()) {
 		return gateway.SignedAct{}, nil
@@ -77,7 +78,7 @@ func (a *app) act(ctx context.Context, h keyHolder, name string, subject map[str
 func (a *app) signer(ctx context.Context, h keyHolder, s signing) (sign func(name string, subject map[string]any) gateway.SignedAct, done func(), err error) {
 	ring, err := h.Keys()
 	if err != nil {
-		return nil, nil, fault(s.what, err)
+		return nil, nil, console.Fault(s.what, err)
 	}
 	if s.key == "" && !ring.Counts(now()) {
 		return func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} }, func() {}, nil
@@ -98,7 +99,7 @@ func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	typed, err := a.passphrase(ctx, s.call, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.does, file.ID, clip(file.Name, maxName)))
+	typed, err := a.passphrase(ctx, s.call, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.does, file.ID, console.Clip(file.Name, console.MaxName)))
 	if errors.Is(err, errNoTerminal) {
 		err = s.refused("it needs the signature of an approver key: "+err.Error(), "the same command at a terminal, by the person who has the passphrase")
 	}
@@ -110,7 +111,7 @@ func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
 	case errors.Is(err, approver.ErrPassphrase):
 		return nil, s.refused("the passphrase does not open the key "+file.ID+"; nothing was done", "the same command again")
 	case err != nil:
-		return nil, fault(s.what, err)
+		return nil, console.Fault(s.what, err)
 	}
 	return key, nil
 }
@@ -128,7 +129,7 @@ func (s signing) file() (approver.File, error) {
 		if k, known := s.ring.Find(s.key); known && !k.Removed.IsZero() {
 			why = "the key " + s.key + " was removed at " + clockText(k.Removed)
 		}
-		return none, usage("--key", errors.New(why), "patterngate approvals keys")
+		return none, console.Usage("--key", errors.New(why), "patterngate approvals keys")
 	case s.key != "":
 		f, err := s.dir.Read(s.key)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +144,7 @@ func (s signing) file() (approver.File, error) {
 	}
 	files, err := s.dir.List()
 	if err != nil {
-		return none, fault(s.what, err)
+		return none, console.Fault(s.what, err)
 	}
 	var here []approver.File
 	var names []string
@@ -153,7 +154,7 @@ func (s signing) file() (approver.File, error) {
 		case f.Err != nil:
 			faults += "; " + f.Err.Error()
 		case count[f.File.ID]:
-			here, names = append(here, f.File), append(names, f.File.ID+" ("+clip(f.File.Name, maxName)+")")
+			here, names = append(here, f.File), append(names, f.File.ID+" ("+console.Clip(f.File.Name, console.MaxName)+")")
 		}
 	}
 	switch len(here) {
@@ -162,7 +163,7 @@ func (s signing) file() (approver.File, error) {
 	case 1:
 		return here[0], nil
 	}
-	return none, usage(s.what, errors.New("which key signs? "+strings.Join(names, ", ")), "--key ID")
+	return none, console.Usage(s.what, errors.New("which key signs? "+strings.Join(names, ", ")), "--key ID")
 }
 
 // counting are the ids of the keys that count now.

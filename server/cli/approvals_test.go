@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 func TestApprovalsCommands(t *testing.T) {
@@ -235,8 +236,8 @@ func TestWatch(t *testing.T) {
 				args = append(args, "--json")
 			}
 			root.SetArgs(args)
-			if code := a.exit(ctx, root.ExecuteContext(ctx)); code != exitInterrupted {
-				t.Errorf("watch ends with %d, want %d: %s", code, exitInterrupted, e.String())
+			if code := a.exit(ctx, root.ExecuteContext(ctx)); code != console.ExitInterrupted {
+				t.Errorf("watch ends with %d, want %d: %s", code, console.ExitInterrupted, e.String())
 			}
 			lines := strings.Split(strings.TrimSpace(o.String()), "\n")
 			if len(lines) != 3 {
@@ -304,7 +305,7 @@ func TestRemovedKeyIsNamed(t *testing.T) {
 	public.Removed, public.Dropped = gone.At, gone
 	f.stored = []gateway.PublicKey{public}
 	code, _, errs := f.command(t, nil, "reject", askedID, "--key", public.ID)
-	if want := "the key " + public.ID + " was removed at " + clockText(gone.At); code != exitUsage || !strings.Contains(errs, want) {
-		t.Errorf("reject with a removed key = %d, %q; want %d, %q", code, errs, exitUsage, want)
+	if want := "the key " + public.ID + " was removed at " + clockText(gone.At); code != console.ExitUsage || !strings.Contains(errs, want) {
+		t.Errorf("reject with a removed key = %d, %q; want %d, %q", code, errs, console.ExitUsage, want)
 	}
 }

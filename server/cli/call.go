@@ -15,6 +15,7 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // The times of a call. Who wants less ends the program, which cancels the call.
@@ -91,7 +92,7 @@ func (a *app) callCommand() *cobra.Command {
 		Example: callExamples,
 		Args: func(_ *cobra.Command, words []string) error {
 			if len(words) == 0 {
-				return usage("call", errors.New("which tool?"), "patterngate tools")
+				return console.Usage("call", errors.New("which tool?"), "patterngate tools")
 			}
 			return nil
 		},
@@ -101,9 +102,9 @@ func (a *app) callCommand() *cobra.Command {
 			}
 			switch named := cmd.Flags().Changed("url"); {
 			case named && cmd.Flags().Changed("command"):
-				return usage("call", errors.New("--url and --command are two servers"), "one of them")
+				return console.Usage("call", errors.New("--url and --command are two servers"), "one of them")
 			case !named && c.command == "":
-				c.url = lookup(a.environ, urlVariable)
+				c.url = console.Lookup(a.environ, urlVariable)
 			}
 			return c.run(cmd.Context(), words[0], words[1:])
 		},
@@ -146,7 +147,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 		arguments, err = dryRunOf(tool, arguments)
 	}
 	if err != nil {
-		return usage("call "+tool.Name, err, "patterngate tools "+tool.Name)
+		return console.Usage("call "+tool.Name, err, "patterngate tools "+tool.Name)
 	}
 	return c.make(ctx, to, tool, arguments)
 }
@@ -184,8 +185,8 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 		return c.failed(ctx, failed)
 	case written != nil:
 		return written
-	case code != exitDone:
-		return exitCode(code)
+	case code != console.ExitDone:
+		return console.ExitCode(code)
 	}
 	return nil
 }
@@ -214,13 +215,13 @@ func (c *toolCall) failed(ctx context.Context, err error) error {
 		c.note("interrupted; the server was told to cancel the call")
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault(what, fmt.Errorf("no answer within %v", callTimeout))
+		return console.Fault(what, fmt.Errorf("no answer within %v", callTimeout))
 	case errors.Is(err, upstream.ErrTooLarge):
-		return usage(what, err, "shorter arguments")
+		return console.Usage(what, err, "shorter arguments")
 	case refused != nil && refused.InvalidParams():
-		return usage(what, err, "")
+		return console.Usage(what, err, "")
 	}
-	return fault(what, err)
+	return console.Fault(what, err)
 }
 
 // note says something beside the result, to a person.
@@ -240,15 +241,9 @@ func (c *toolCall) progress() func(string) {
 	}
 	color := c.app.coloredAt(c.app.err)
 	return func(line string) {
-		_, _ = fmt.Fprintln(c.errs, paintIf(color, dim, printable.Text(cut(line, maxProgressLine))))
+		_, _ = fmt.Fprintln(c.errs, console.Paint(color, console.Dim, printable.Text(cut(line, maxProgressLine))))
 	}
 }
-
-// exitCode ends the program with a code when all is said.
-type exitCode int
-
-// Error implements error; it is never shown.
-func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // lockedWriter is standard error while several write to it. After end nothing of them gets there any more.
 type lockedWriter struct {

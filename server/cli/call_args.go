@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 )
 
 // maxInput is how much is read of a file or of standard input, in bytes: as much as a call may hold.
@@ -42,7 +43,7 @@ type key struct {
 func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
 	keys, err := parseKeys(words)
 	if err != nil {
-		return given{}, usage("call", err, "patterngate call --help")
+		return given{}, console.Usage("call", err, "patterngate call --help")
 	}
 	g := given{keys: keys}
 	in := &inputs{app: c.app}
@@ -55,7 +56,7 @@ func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
 			g.base, err = membersOf(text)
 		}
 		if err != nil {
-			return given{}, usage("--args", err, `--args '{"key": "value"}', --args @file or --args -`)
+			return given{}, console.Usage("--args", err, `--args '{"key": "value"}', --args @file or --args -`)
 		}
 	}
 	for i, k := range g.keys {
@@ -67,7 +68,7 @@ func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
 			return given{}, ctx.Err()
 		}
 		if err != nil {
-			return given{}, usage(shown(k.name), err, unread(k, err))
+			return given{}, console.Usage(shown(k.name), err, unread(k, err))
 		}
 		g.keys[i].text = string(text)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // testSchema has an argument of every kind, and schemas as other servers write them.
@@ -179,16 +181,16 @@ func FuzzSplitWords(f *testing.F) {
 	f.Add("a'b'\"c\"", "")
 	f.Add("x $HOME", "~")
 	f.Fuzz(func(t *testing.T, line, word string) {
-		words, err := splitWords(line, false)
+		words, err := console.SplitWords(line, false)
 		if err != nil || strings.Contains(word, "\x00") {
 			return
 		}
 		words = append(words, word)
 		var quoted []string
 		for _, w := range words {
-			quoted = append(quoted, shellWord("linux", w))
+			quoted = append(quoted, console.ShellWord("linux", w))
 		}
-		again, err := splitWords(strings.Join(quoted, " "), false)
+		again, err := console.SplitWords(strings.Join(quoted, " "), false)
 		if err != nil || strings.Join(again, "\x00") != strings.Join(words, "\x00") || len(again) != len(words) {
 			t.Errorf("%q is written %q and read %q, %v", words, quoted, again, err)
 		}
@@ -226,7 +228,7 @@ func TestSplitWords(t *testing.T) {
 		"NUL in quotes":     {"a '\x00'", false, "NUL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			words, err := splitWords(tt.line, tt.windows)
+			words, err := console.SplitWords(tt.line, tt.windows)
 			got := ""
 			for _, w := range words {
 				got += "[" + w + "]"

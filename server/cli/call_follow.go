@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 )
 
 // What follows a run (spec/surface.md section 2).
@@ -25,7 +26,7 @@ func (c *toolCall) follows() bool { return c.wait > 0 }
 // checkWait refuses a duration that is none.
 func (c *toolCall) checkWait(given bool) error {
 	if given && c.wait <= 0 {
-		return usage("--wait", errors.New("got "+c.wait.String()), "a duration such as --wait 90s or --wait 10m")
+		return console.Usage("--wait", errors.New("got "+c.wait.String()), "a duration such as --wait 90s or --wait 10m")
 	}
 	return nil
 }

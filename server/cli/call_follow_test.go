@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"patterngate/catalog/upstream"
+	"patterngate/server/cli/console"
 )
 
 // answer is what a tool of a slow server says, after some time.
@@ -132,7 +133,7 @@ func TestCallFollows(t *testing.T) {
 		wait    time.Duration
 		without bool // run_wait
 		asked   []string
-		code    exitCode
+		code    console.ExitCode
 		out     string
 		took    time.Duration
 	}{
@@ -159,7 +160,7 @@ func TestCallFollows(t *testing.T) {
 					tools = tools[:1]
 				}
 				out, errs, took, err := s.play(t, tt.wait, 0, tools...)
-				code, _ := errors.AsType[exitCode](err)
+				code, _ := errors.AsType[console.ExitCode](err)
 				if code != tt.code || code == 0 && err != nil || !strings.HasPrefix(out, tt.out+" | work") || strings.Count(out, " | work") != 1 || took != tt.took {
 					t.Errorf("call --wait %v ends with %v after %v:\n%s%s\nwant %d after %v and %s once", tt.wait, err, took, out, errs, tt.code, tt.took, tt.out)
 				}
@@ -176,8 +177,8 @@ func TestCallFollowsInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowServer{answers: []answer{{45 * time.Second, "running"}, {time.Second, ""}}}
 		out, _, _, err := s.play(t, time.Hour, 0, "work", waitTool)
-		failed, ok := errors.AsType[*commandError](err)
-		if !ok || failed.code != exitFault || !strings.HasPrefix(out, "RUNNING | work") {
+		failed, ok := errors.AsType[*console.Error](err)
+		if !ok || failed.Code != console.ExitFault || !strings.HasPrefix(out, "RUNNING | work") {
 			t.Errorf("a call whose server breaks ends with %v:\n%s", err, out)
 		}
 	})
@@ -192,6 +193,6 @@ func TestCallFollowsInVain(t *testing.T) {
 
 func TestCallWaitIsADuration(t *testing.T) {
 	for _, wait := range []string{"10", "0s", "-1m", "soon", ""} {
-		aCall{args: []string{"route_ticket", "ticket=x", "--wait", wait}, code: exitUsage, errs: "try: "}.check(t)
+		aCall{args: []string{"route_ticket", "ticket=x", "--wait", wait}, code: console.ExitUsage, errs: "try: "}.check(t)
 	}
 }

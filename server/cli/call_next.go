@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // nextStep is a result's next (spec/surface.md section 1).
@@ -34,7 +35,7 @@ func (c *toolCall) words(e envelope) string {
 	n := e.Next
 	var b strings.Builder
 	line := func(text string) { b.WriteString(printable.Text(text) + "\n") }
-	b.WriteString(c.app.paint(bold, "next:") + " ")
+	b.WriteString(c.app.paint(console.Bold, "next:") + " ")
 	line(e.sentence())
 	for _, change := range n.Changed {
 		line("  changed " + changed(change.Pointer, change.From, change.To))
@@ -151,7 +152,7 @@ func (c *toolCall) commandLine(n nextStep) string {
 		}
 	}
 	for i, w := range words {
-		words[i] = shellWord(runtime.GOOS, w)
+		words[i] = console.ShellWord(runtime.GOOS, w)
 	}
 	return strings.Join(words, " ")
 }

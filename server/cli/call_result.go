@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // The exit codes of a call that no other command has; those of stop reasons stand in their registry.
@@ -63,12 +64,12 @@ func (e envelope) exit() int {
 		if e.NoResult {
 			return exitToolFailed
 		}
-		return exitDone
+		return console.ExitDone
 	case "stopped":
 		if row, ok := stopreason.Lookup(e.StopReason); ok && row.Exit != stopreason.ExitNone {
 			return int(row.Exit)
 		}
-		return exitFault
+		return console.ExitFault
 	}
 	return exitWaiting
 }
@@ -79,8 +80,8 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	switch {
 	case ours:
 		code = e.exit()
-		if c.dry && !e.Dry && code != exitUsage { // a request that is refused is no run of either kind
-			code = exitFault
+		if c.dry && !e.Dry && code != console.ExitUsage { // a request that is refused is no run of either kind
+			code = console.ExitFault
 			_, _ = fmt.Fprintln(c.errs, printable.Text("call "+cut(tool, maxShown)+": the server does not say that this was a dry run"))
 		}
 	case result.IsError:
@@ -99,7 +100,7 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 		text = foreignText(result)
 	}
 	if _, err := io.WriteString(c.app.out, text); err != nil {
-		return code, fault("call", err)
+		return code, console.Fault("call", err)
 	}
 	return code, nil
 }
@@ -147,11 +148,11 @@ func (c *toolCall) ourText(text string, e envelope) string {
 // headline colours the first word of a result.
 func (c *toolCall) headline(line string, e envelope) string {
 	word, _, _ := strings.Cut(line, " ")
-	color := map[string]string{"ok": green, "stopped": red}[e.Status]
+	color := map[string]string{"ok": console.Green, "stopped": console.Red}[e.Status]
 	if e.Dry && wouldStop(e.Verdict) {
-		color = red
+		color = console.Red
 	}
-	return c.app.paint(cmp.Or(color, bold), word) + line[len(word):]
+	return c.app.paint(cmp.Or(color, console.Bold), word) + line[len(word):]
 }
 
 // foreignText is a result of any server as people read it: its content, else its structured content.

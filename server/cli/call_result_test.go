@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/gateway/stopreason"
+	"patterngate/server/cli/console"
 )
 
 // The exit code of every stop is the registry's; of one that it does not have, no success.
@@ -20,7 +21,7 @@ func TestCallExitCodes(t *testing.T) {
 			continue
 		}
 		e := envelope{Status: "stopped", StopReason: strings.NewReplacer("I_", "1_", ":T.A", ":t.a", ":T", ":t", ":W", ":w", ":N:A", ":n:a", ":N", ":n", ":R", ":r").Replace(row.Name)}
-		if got := e.exit(); got != int(row.Exit) || (got == exitDone) != slices.Contains(done, row.Name) {
+		if got := e.exit(); got != int(row.Exit) || (got == console.ExitDone) != slices.Contains(done, row.Name) {
 			t.Errorf("%s exits with %d, want %d", e.StopReason, got, row.Exit)
 		}
 	}

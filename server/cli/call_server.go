@@ -14,6 +14,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
+	"patterngate/server/cli/console"
 )
 
 // The variables of a call: where to, and by which token. A flag would show the token to every program of this machine.
@@ -58,7 +59,7 @@ func (c *toolCall) open(ctx context.Context) (*callee, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fault("call", fmt.Errorf("the server did not answer within %v", openTimeout))
+		return nil, console.Fault("call", fmt.Errorf("the server did not answer within %v", openTimeout))
 	}
 	return nil, err
 }
@@ -104,21 +105,21 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	}
 	if err != nil {
 		ended()
-		return nil, fault("call", err)
+		return nil, console.Fault("call", err)
 	}
 	return &callee{client: client, here: true, kept: !s.memory, held: s.config.unlisted(), wait: ended}, nil
 }
 
 // dialed reaches a server over HTTP.
 func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
-	token := lookup(c.app.environ, tokenVariable)
+	token := console.Lookup(c.app.environ, tokenVariable)
 	to, err := upstream.ParseEndpoint(c.url, token)
 	if err != nil {
-		return nil, usage("call", err, "patterngate call --help")
+		return nil, console.Usage("call", err, "patterngate call --help")
 	}
 	client, err := upstream.Dial(ctx, to, c.identity())
 	if err != nil {
-		return nil, &commandError{code: exitFault, what: "call", cause: err, try: unreached(err, token)}
+		return nil, &console.Error{Code: console.ExitFault, What: "call", Cause: err, Try: unreached(err, token)}
 	}
 	return &callee{client: client, wait: func() {}}, nil
 }
@@ -141,12 +142,12 @@ func unreached(err error, token string) string {
 
 // started starts a server and reaches it over stdio.
 func (c *toolCall) started(ctx context.Context) (*callee, error) {
-	words, err := splitWords(c.command, runtime.GOOS == "windows")
+	words, err := console.SplitWords(c.command, runtime.GOOS == "windows")
 	if err == nil && len(words) == 0 {
 		err = errors.New("no command in it")
 	}
 	if err != nil {
-		return nil, usage("--command", err, "patterngate call --help")
+		return nil, console.Usage("--command", err, "patterngate call --help")
 	}
 	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.app.environ), Stderr: c.errs}
 	if file, ok := c.app.err.(*os.File); ok {
@@ -154,7 +155,7 @@ func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	}
 	client, err := upstream.Start(ctx, p, c.identity())
 	if err != nil {
-		return nil, &commandError{code: exitFault, what: "call", cause: err, try: unstarted(words[0])}
+		return nil, &console.Error{Code: console.ExitFault, What: "call", Cause: err, Try: unstarted(words[0])}
 	}
 	return &callee{client: client, wait: func() {}}, nil
 }
@@ -178,7 +179,7 @@ var childVariables = []string{
 func childEnvironment(environ []string) []string {
 	var env []string
 	for _, name := range childVariables {
-		if v := lookup(environ, name); v != "" {
+		if v := console.Lookup(environ, name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}
@@ -195,7 +196,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	case ctx.Err() != nil:
 		return upstream.Tool{}, ctx.Err()
 	case err != nil:
-		return upstream.Tool{}, fault("call", err)
+		return upstream.Tool{}, console.Fault("call", err)
 	}
 	if t, ok := s.named(name); ok {
 		return t, nil
@@ -205,7 +206,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		names = append(names, t.Name)
 	}
 	if held, ok := s.held[name]; ok {
-		return upstream.Tool{}, usage("call", fmt.Errorf("%s is held: %s", name, held.cause()), "patterngate catalog accept "+pins.Name(held.server, held.upstream))
+		return upstream.Tool{}, console.Usage("call", fmt.Errorf("%s is held: %s", name, held.cause()), "patterngate catalog accept "+pins.Name(held.server, held.upstream))
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", cut(name, maxShown), someOf(names))
 	if near := gateway.Near(name, names); near != "" {
@@ -215,7 +216,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	if s.here {
 		try = "patterngate tools"
 	}
-	return upstream.Tool{}, usage("call", errors.New(unknown), try)
+	return upstream.Tool{}, console.Usage("call", errors.New(unknown), try)
 }
 
 // named is the server's tool of that name.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/server/cli/console"
 )
 
 // called runs the program with a home of its own and returns exit code, standard output and standard error.
@@ -91,8 +93,8 @@ func TestCallResultIsNotWritten(t *testing.T) {
 	ownHome(t)
 	var errs bytes.Buffer
 	args := []string{"call", "route_ticket", "ticket=refund for user_id=42", "--quiet"}
-	if code := Main(args, strings.NewReader(""), fullDisk{}, &errs); code != exitFault || !strings.Contains(errs.String(), "no space") {
-		t.Errorf("%q ends with %d and %q, want %d and the cause", args, code, errs.String(), exitFault)
+	if code := Main(args, strings.NewReader(""), fullDisk{}, &errs); code != console.ExitFault || !strings.Contains(errs.String(), "no space") {
+		t.Errorf("%q ends with %d and %q, want %d and the cause", args, code, errs.String(), console.ExitFault)
 	}
 }
 
@@ -210,7 +212,7 @@ func TestCallInterrupted(t *testing.T) {
 		last = lines.Text()
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || last != "call: interrupted; the server was told to cancel the call" {
+	if code := cmd.ProcessState.ExitCode(); code != console.ExitInterrupted || last != "call: interrupted; the server was told to cancel the call" {
 		t.Errorf("the call ended with %d: %s", code, last)
 	}
 	if took := time.Since(began); took > 6*time.Second { // without it the graces of client and server are 7 s

@@ -17,6 +17,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // acceptTimeout is how long all servers together may take to say what they declare.
@@ -66,11 +67,11 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
 	if err != nil {
-		return usage(what, err, "patterngate catalog list")
+		return console.Usage(what, err, "patterngate catalog list")
 	}
 	lock, err := pins.Read(loaded.Catalog.Pin)
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	asking, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
@@ -95,7 +96,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 		return err
 	}
 	if err := lock.Write(loaded.Catalog.Pin); err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	if !a.json {
 		err = a.print(fmt.Sprintf("%s written; a running server takes it with patterngate reload\n", printable.Text(loaded.Catalog.Pin)))
@@ -110,7 +111,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 func unreachable(what string, rows []acceptedRow) error {
 	for _, r := range rows {
 		if r.State == "unreachable" || r.State == "missing" {
-			return fault(what, fmt.Errorf("%s: %s", r.Tool, r.Why))
+			return console.Fault(what, fmt.Errorf("%s: %s", r.Tool, r.Why))
 		}
 	}
 	return nil
@@ -224,7 +225,7 @@ func (a *app) counting(what string, c Config) (Config, error) {
 		return Config{}, err
 	}
 	if c, err = c.under(countingLines(c.lock, ring, now()), a.environ); err != nil {
-		return Config{}, fault(what, err)
+		return Config{}, console.Fault(what, err)
 	}
 	return c, nil
 }
@@ -290,7 +291,7 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%s %s", a.paint(bold, r.Tool), r.State)
+		fmt.Fprintf(&b, "%s %s", a.paint(console.Bold, r.Tool), r.State)
 		if r.Why != "" {
 			b.WriteString(": " + printable.Text(r.Why))
 		}
@@ -350,7 +351,7 @@ func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject ma
 			}
 		}
 		if err := lock.Accept(c.server, c.declared, entry); err != nil {
-			return fault("catalog accept", fmt.Errorf("%s: %w", c.name(), err))
+			return console.Fault("catalog accept", fmt.Errorf("%s: %w", c.name(), err))
 		}
 	}
 	return nil

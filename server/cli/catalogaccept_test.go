@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/cli/console"
 )
 
 // acceptStates are the states that catalog accept --json tells, by tool, and how it ended.
@@ -42,13 +43,13 @@ func TestCatalogAccept(t *testing.T) {
 		code        int
 		listed      map[string]string // what catalog list says then
 	}{
-		{"not asked", sceneList, nil, map[string]string{"crm/look": "new", "crm/drift": "new"}, exitUsage, map[string]string{"look": "held", "drift": "held"}},
-		{"one", sceneList, []string{"crm/look", "--yes"}, map[string]string{"crm/look": "new"}, exitDone, map[string]string{"look": "ready", "drift": "held"}},
-		{"all", sceneList, []string{"--yes"}, map[string]string{"crm/look": "same", "crm/drift": "new"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
-		{"again", sceneList, nil, map[string]string{"crm/look": "same", "crm/drift": "same"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
-		{"changed", strings.Replace(sceneList, "Looks.", "Looks, and mails it.", 1), []string{"crm", "--yes"}, map[string]string{"crm/look": "changed", "crm/drift": "same"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
-		{"missing", `[{"name":"drift","description":"Drifts.","inputSchema":{"type":"object","additionalProperties":true}}]`, []string{"--yes"}, map[string]string{"crm/look": "missing", "crm/drift": "same"}, exitFault, map[string]string{"look": "ready", "drift": "ready"}},
-		{"unreachable", "no list", []string{"--yes"}, map[string]string{"crm/look": "unreachable", "crm/drift": "unreachable"}, exitFault, map[string]string{"look": "ready", "drift": "ready"}},
+		{"not asked", sceneList, nil, map[string]string{"crm/look": "new", "crm/drift": "new"}, console.ExitUsage, map[string]string{"look": "held", "drift": "held"}},
+		{"one", sceneList, []string{"crm/look", "--yes"}, map[string]string{"crm/look": "new"}, console.ExitDone, map[string]string{"look": "ready", "drift": "held"}},
+		{"all", sceneList, []string{"--yes"}, map[string]string{"crm/look": "same", "crm/drift": "new"}, console.ExitDone, map[string]string{"look": "ready", "drift": "ready"}},
+		{"again", sceneList, nil, map[string]string{"crm/look": "same", "crm/drift": "same"}, console.ExitDone, map[string]string{"look": "ready", "drift": "ready"}},
+		{"changed", strings.Replace(sceneList, "Looks.", "Looks, and mails it.", 1), []string{"crm", "--yes"}, map[string]string{"crm/look": "changed", "crm/drift": "same"}, console.ExitDone, map[string]string{"look": "ready", "drift": "ready"}},
+		{"missing", `[{"name":"drift","description":"Drifts.","inputSchema":{"type":"object","additionalProperties":true}}]`, []string{"--yes"}, map[string]string{"crm/look": "missing", "crm/drift": "same"}, console.ExitFault, map[string]string{"look": "ready", "drift": "ready"}},
+		{"unreachable", "no list", []string{"--yes"}, map[string]string{"crm/look": "unreachable", "crm/drift": "unreachable"}, console.ExitFault, map[string]string{"look": "ready", "drift": "ready"}},
 	}
 	for _, step := range steps {
 		s.declare(t, step.tools)
@@ -76,7 +77,7 @@ func TestCatalogAcceptShowsTheDifference(t *testing.T) {
 	s.must(t, "catalog", "accept", "--yes")
 	s.declare(t, strings.Replace(sceneList, "Looks.", `Looks.\u001b[2J\u202eEvil`, 1))
 	code, out, errs := s.command(t, nil, "catalog", "accept", "--yes")
-	if code != exitDone || !strings.Contains(out, "crm/look changed\n  - /description \"Looks.\"\n  + /description ") || !strings.Contains(out, "crm/drift same\n") {
+	if code != console.ExitDone || !strings.Contains(out, "crm/look changed\n  - /description \"Looks.\"\n  + /description ") || !strings.Contains(out, "crm/drift same\n") {
 		t.Errorf("catalog accept ends with %d: %s%s", code, out, errs)
 	}
 	if strings.ContainsAny(out+errs, "\x1b\u202e") {
@@ -85,7 +86,7 @@ func TestCatalogAcceptShowsTheDifference(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no such server": {"catalog", "accept", "erp"}, "a tool that the file does not name": {"catalog", "accept", "crm/note"},
 	} {
-		if code, _, errs := s.command(t, nil, args...); code != exitUsage || !strings.Contains(errs, "patterngate catalog list") {
+		if code, _, errs := s.command(t, nil, args...); code != console.ExitUsage || !strings.Contains(errs, "patterngate catalog list") {
 			t.Errorf("%s ends with %d: %s", name, code, errs)
 		}
 	}
@@ -103,7 +104,7 @@ func TestCatalogAcceptKeepsSecrets(t *testing.T) {
 	s.declare(t, strings.Replace(sceneList, "Looks.", "Looks with "+secret, 1))
 	want := map[string]string{"crm/look": "unreachable", "crm/drift": "new"}
 	got, code, errs := acceptStates(t, s, nil, "--yes")
-	if diff := cmp.Diff(want, got); diff != "" || code != exitFault || !strings.Contains(errs, "repeats a secret") {
+	if diff := cmp.Diff(want, got); diff != "" || code != console.ExitFault || !strings.Contains(errs, "repeats a secret") {
 		t.Errorf("ends with %d: %s; states (-want +got):\n%s", code, errs, diff)
 	}
 	_, out, errs := s.command(t, nil, "catalog", "accept", "--yes")
@@ -125,7 +126,7 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 			t.Errorf("%s: the call of a held tool is listed", why)
 		}
 		c.refuses("see", `{}`)
-		if code, _, errs := s.command(t, nil, "call", "see"); code != exitUsage || !strings.Contains(errs, "call: see is held") {
+		if code, _, errs := s.command(t, nil, "call", "see"); code != console.ExitUsage || !strings.Contains(errs, "call: see is held") {
 			t.Errorf("%s: call see ends with %d: %s", why, code, errs)
 		}
 		if called := s.called(t); len(called) != 0 {
@@ -165,11 +166,11 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 	}
 	want := map[string]string{"crm/look": "unsigned", "crm/drift": "unsigned"}
 	got, code, errs := acceptStates(t, s, nil, "--yes")
-	if diff := cmp.Diff(want, got); diff != "" || code == exitDone || readFile(t, s.lock) != before {
+	if diff := cmp.Diff(want, got); diff != "" || code == console.ExitDone || readFile(t, s.lock) != before {
 		t.Errorf("without a passphrase it ends with %d: %s; the lock was written: %t; states (-want +got):\n%s", code, errs, readFile(t, s.lock) != before, diff)
 	}
 	got, code, errs = acceptStates(t, s, []string{goodPassphrase}, "--yes")
-	if diff := cmp.Diff(want, got); diff != "" || code != exitDone || !strings.Contains(errs, signedBy+" "+id) {
+	if diff := cmp.Diff(want, got); diff != "" || code != console.ExitDone || !strings.Contains(errs, signedBy+" "+id) {
 		t.Fatalf("signed it ends with %d: %s; states (-want +got):\n%s", code, errs, diff)
 	}
 	if got, _, _ = acceptStates(t, s, nil); got["crm/look"] != "same" {
@@ -210,13 +211,13 @@ func TestCatalogTest(t *testing.T) {
 		want string
 	}{
 		"a write":        {[]string{"note"}, exitRefused, "effect write"},
-		"no such tool":   {[]string{"lok"}, exitUsage, "no tool"},
+		"no such tool":   {[]string{"lok"}, console.ExitUsage, "no tool"},
 		"bad arguments":  {[]string{"look", "--args", `{"q":1}`}, 0, "q"},
-		"no arguments":   {[]string{"look", "--args", "{"}, exitUsage, ""},
-		"no tool at all": {nil, exitUsage, "patterngate catalog list"},
+		"no arguments":   {[]string{"look", "--args", "{"}, console.ExitUsage, ""},
+		"no tool at all": {nil, console.ExitUsage, "patterngate catalog list"},
 	} {
 		code, out, errs := s.command(t, nil, append([]string{"catalog", "test"}, tt.args...)...)
-		if code == exitDone || tt.code != 0 && code != tt.code || !strings.Contains(out+errs, tt.want) {
+		if code == console.ExitDone || tt.code != 0 && code != tt.code || !strings.Contains(out+errs, tt.want) {
 			t.Errorf("%s ends with %d: %s%s", name, code, out, errs)
 		}
 	}

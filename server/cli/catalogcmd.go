@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) catalogCommand() *cobra.Command {
@@ -55,7 +56,7 @@ func (a *app) catalogListCommand() *cobra.Command {
 			}
 			d, err := declare(c, a.environ)
 			if err != nil {
-				return fault("catalog list", err)
+				return console.Fault("catalog list", err)
 			}
 			rows := d.catalogRows()
 			for i := range rows {
@@ -165,12 +166,12 @@ func (a *app) catalogTestCommand() *cobra.Command {
 func (a *app) catalogTest(cmd *cobra.Command, c LoadedConfig, name, args string) error {
 	d, err := declare(c.Config, a.environ)
 	if err != nil {
-		return fault("catalog test", err)
+		return console.Fault("catalog test", err)
 	}
 	tool, ok := d.tools.Tool(name)
 	switch {
 	case !ok:
-		return usage("catalog test", fmt.Errorf("no tool %s", quotedName(name)), "patterngate catalog list")
+		return console.Usage("catalog test", fmt.Errorf("no tool %s", quotedName(name)), "patterngate catalog list")
 	case tool.Effect != catalog.Read:
 		return refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read are tried", "patterngate call with a pattern that uses it")
 	case tool.Server == "":

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -233,7 +234,7 @@ func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 			continue
 		}
 		path := (*yamldoc.Path)(nil).Key("catalog").Key("servers").Key(s.Name).Key("stdio").Key("command")
-		if _, f := findProgram(s.Stdio.Command, lookup(environ, "PATH")); f.Reason != "" {
+		if _, f := findProgram(s.Stdio.Command, console.Lookup(environ, "PATH")); f.Reason != "" {
 			r.Faults.Add(r.At(path), path, f)
 		}
 	}

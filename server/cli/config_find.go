@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -28,7 +29,7 @@ func (in ConfigSources) path(faults *yamldoc.Faults) (path string, named bool, b
 	if in.Path != "" {
 		return in.home(in.Path), true, "--config"
 	}
-	if path := lookup(in.Environ, configVariable); path != "" {
+	if path := console.Lookup(in.Environ, configVariable); path != "" {
 		return in.home(path), true, configVariable
 	}
 	dir, f := configDir(runtime.GOOS, in.Environ)
@@ -44,43 +45,25 @@ func (in ConfigSources) path(faults *yamldoc.Faults) (path string, named bool, b
 // home replaces ~/ by the home directory.
 func (in ConfigSources) home(path string) string {
 	rest, ok := strings.CutPrefix(path, "~/")
-	if home := homeDir(runtime.GOOS, in.Environ); ok && home != "" {
+	if home := console.HomeDir(runtime.GOOS, in.Environ); ok && home != "" {
 		return filepath.Join(home, rest)
 	}
 	return path
 }
 
-func homeDir(goos string, environ []string) string {
-	if goos == "windows" {
-		return windowsVariable(environ, "USERPROFILE")
-	}
-	return lookup(environ, "HOME")
-}
-
-// windowsVariable is lookup where case does not matter.
-func windowsVariable(environ []string, name string) string {
-	v := ""
-	for _, pair := range environ {
-		if n, value, ok := strings.Cut(pair, "="); ok && strings.EqualFold(n, name) {
-			v = value
-		}
-	}
-	return v
-}
-
 // configDir is os.UserConfigDir of an environment; empty where there is none. A relative XDG_CONFIG_HOME is a fault:
 // to pass over it could pass over the user's limits.
 func configDir(goos string, environ []string) (string, yamldoc.Fault) {
-	home := homeDir(goos, environ)
+	home := console.HomeDir(goos, environ)
 	switch {
 	case goos == "windows":
-		return windowsVariable(environ, "AppData"), yamldoc.Fault{}
+		return console.WindowsVariable(environ, "AppData"), yamldoc.Fault{}
 	case home != "" && (goos == "darwin" || goos == "ios"):
 		return home + "/Library/Application Support", yamldoc.Fault{}
 	case goos == "darwin" || goos == "ios":
 		return "", yamldoc.Fault{}
 	}
-	if dir := lookup(environ, "XDG_CONFIG_HOME"); dir != "" {
+	if dir := console.Lookup(environ, "XDG_CONFIG_HOME"); dir != "" {
 		if !strings.HasPrefix(dir, "/") {
 			return "", yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(dir), Want: "write an absolute path"}
 		}

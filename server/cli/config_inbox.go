@@ -9,6 +9,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 	"patterngate/server/transport"
@@ -158,7 +159,7 @@ func (r *configLoader) acrossInbox(c *Config, environ []string) {
 	}
 	exec := (*yamldoc.Path)(nil).Key("notify").Key(notifyExec)
 	if c.Notify.Mode == notifyExec {
-		if _, f := findProgram(c.Notify.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
+		if _, f := findProgram(c.Notify.Exec[0], console.Lookup(environ, "PATH")); f.Reason != "" {
 			r.Faults.Add(r.Places[exec.String()], exec.Item(0), f)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // namesLead has the names of this process lead to these addresses for a test, and counts who asks. The test must not be parallel.
@@ -93,13 +95,13 @@ func namedScene(t *testing.T) (s *ownScene, asked *atomic.Int64) {
 func TestNamesOfClosedAddresses(t *testing.T) {
 	s, asked := namedScene(t)
 	const what = "pay.corp.example leads to 127.0.0.9, a loopback address"
-	if code, out, errs := s.command(t, nil, "validate"); code != exitDone || strings.Contains(out+errs, "loopback") || asked.Load() > 0 {
+	if code, out, errs := s.command(t, nil, "validate"); code != console.ExitDone || strings.Contains(out+errs, "loopback") || asked.Load() > 0 {
 		t.Errorf("validate ends with %d, after %d look-ups: %s%s", code, asked.Load(), out, errs)
 	}
 	for _, args := range [][]string{{"call", "ask"}, {"catalog", "test", "ask"}, {"call", "ask", "--json"}} {
 		code, out, errs := s.command(t, nil, args...)
 		plain := strings.ReplaceAll(out+errs, `\"`, `"`)
-		if code == exitDone || !strings.Contains(plain, what) || !strings.Contains(plain, closedLine) || strings.Contains(plain, "could not be reached") {
+		if code == console.ExitDone || !strings.Contains(plain, what) || !strings.Contains(plain, closedLine) || strings.Contains(plain, "could not be reached") {
 			t.Errorf("%v ends with %d and says\n%s\nwant %s and %s", args, code, plain, what, closedLine)
 		}
 	}
@@ -129,7 +131,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 	if list := s.must(t, "catalog", "list"); strings.Contains(list, "ask:") {
 		t.Errorf("with the line:\n%s", list)
 	}
-	if code, out, errs := s.command(t, nil, "call", "ask"); code == exitDone || !strings.Contains(out+errs, "could not be reached") {
+	if code, out, errs := s.command(t, nil, "call", "ask"); code == console.ExitDone || !strings.Contains(out+errs, "could not be reached") {
 		t.Errorf("with the line a call ends with %d: %s%s", code, out, errs)
 	}
 }

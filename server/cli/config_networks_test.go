@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // An address that is never dialled is told of when the file is read, at its place and with the line to add; with that line the
@@ -76,10 +78,10 @@ func TestClosedAddressIsTheCallsError(t *testing.T) {
 		t.Errorf("catalog list does not say why ask cannot be called:\n%s", out)
 	}
 	code, out, errs := s.command(t, nil, "call", "ask")
-	if code == exitDone || !strings.Contains(out+errs, "127.0.0.1 is a loopback address") || !strings.Contains(out+errs, line) || strings.Contains(out+errs, "could not be reached") {
+	if code == console.ExitDone || !strings.Contains(out+errs, "127.0.0.1 is a loopback address") || !strings.Contains(out+errs, line) || strings.Contains(out+errs, "could not be reached") {
 		t.Errorf("call ends with %d and says\n%s%s\nwant the cause and %s", code, out, errs, line)
 	}
-	if code, out, errs := s.command(t, nil, "validate", "--strict"); code != exitFault || !strings.Contains(errs, line) {
+	if code, out, errs := s.command(t, nil, "validate", "--strict"); code != console.ExitFault || !strings.Contains(errs, line) {
 		t.Errorf("validate --strict ends with %d: %s%s", code, out, errs)
 	}
 	found := &findings{}
@@ -101,7 +103,7 @@ func TestFaultyConfigurationLeavesTheState(t *testing.T) {
 	s.write(t, "", "patternss: {}\nstate: "+s.state+"\n")
 	for _, args := range [][]string{{"runs", "list", "--json"}, {"runs", "verify", "--all"}, {"runs", "stats"}, {"approvals", "list"}, {"approvals", "keys"}, {"kill-switch", "status"}} {
 		code, out, errs := s.command(t, nil, args...)
-		if code != exitDone {
+		if code != console.ExitDone {
 			t.Errorf("%v ends with %d: %s%s", args, code, out, errs)
 		}
 		if !strings.Contains(errs, "patternss: unknown key") || !strings.Contains(errs, s.state) {
@@ -112,7 +114,7 @@ func TestFaultyConfigurationLeavesTheState(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"runs", "resume", "run_0000"}, {"serve"}, {"tools"}} {
-		if code, out, errs := s.command(t, nil, args...); code == exitDone || !strings.Contains(errs, "patternss") {
+		if code, out, errs := s.command(t, nil, args...); code == console.ExitDone || !strings.Contains(errs, "patternss") {
 			t.Errorf("%v ends with %d and %s%s, want the faults", args, code, out, errs)
 		}
 	}
@@ -124,7 +126,7 @@ func TestFaultyConfigurationIsNoGuess(t *testing.T) {
 	a.config = writeConfig(t, "version: 1\nstate: [x]\n")
 	if _, err := a.loadState(); err == nil {
 		t.Error("loadState guesses the state file")
-	} else if _, ours := errors.AsType[*commandError](err); !ours {
+	} else if _, ours := errors.AsType[*console.Error](err); !ours {
 		t.Errorf("loadState: %v, want what to do", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -35,7 +36,7 @@ func findProgram(program, path string) (found string, f yamldoc.Fault) {
 func (c *CatalogConfig) findCommands(environ []string) {
 	for i := range c.Servers {
 		if s := &c.Servers[i]; s.Enabled && s.Stdio != nil {
-			s.Stdio.Path, _ = findProgram(s.Stdio.Command, lookup(environ, "PATH"))
+			s.Stdio.Path, _ = findProgram(s.Stdio.Command, console.Lookup(environ, "PATH"))
 		}
 	}
 }

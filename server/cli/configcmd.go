@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -79,12 +80,12 @@ func (a *app) showConfig(origin bool) error {
 func (a *app) configFault(err error) error {
 	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
-		return fault("config", err)
+		return console.Fault("config", err)
 	}
 	if a.json {
 		if err := printJSON(a.out, faults.Faults); err != nil {
 			return err
 		}
 	}
-	return &commandError{code: exitUsage, cause: faults}
+	return &console.Error{Code: console.ExitUsage, Cause: faults}
 }

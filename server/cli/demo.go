@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog/upstream"
+	"patterngate/server/cli/console"
 )
 
 // demoConfig is what the demo's server runs with, whatever the environment holds: the embedded default, offline
@@ -58,22 +59,22 @@ func (a *app) demo(ctx context.Context) error {
 	keepOnBrokenPipe() // else the directory stays behind
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
-		return &commandError{code: exitFault, what: "demo", cause: err, try: "set TMPDIR to a directory that you may write to"}
+		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
 	}
 	defer os.RemoveAll(dir)
 	client, err := a.demoServer(ctx, dir)
 	if err != nil {
-		return fault("demo", err)
+		return console.Fault("demo", err)
 	}
 	defer client.Close()
 	s := &stage{app: a, client: client, began: time.Now()}
 	for _, act := range demoActs() {
 		if err := s.play(ctx, act); err != nil {
-			return fault("demo", err)
+			return console.Fault("demo", err)
 		}
 	}
 	if err := s.killed(ctx, dir); err != nil {
-		return fault("demo", err)
+		return console.Fault("demo", err)
 	}
 	return s.bow()
 }
@@ -103,7 +104,7 @@ func demoIdentity() upstream.Identity {
 func systemEnvironment(environ []string) []string {
 	var env []string
 	for _, name := range []string{"SystemRoot", "TMPDIR", "TEMP", "TMP"} {
-		if v := lookup(environ, name); v != "" {
+		if v := console.Lookup(environ, name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}
@@ -155,21 +156,21 @@ func (s *stage) play(ctx context.Context, act demoAct) error {
 func (s *stage) announce(number int, headline string) {
 	if number != s.act {
 		s.act = number
-		s.say(s.app.err, "\n%s\n", s.app.paint(bold, fmt.Sprintf("Act %d: %s", number, headline)))
+		s.say(s.app.err, "\n%s\n", s.app.paint(console.Bold, fmt.Sprintf("Act %d: %s", number, headline)))
 	}
 }
 
 // progress prints one line of what a run does.
-func (s *stage) progress(line string) { s.say(s.app.err, "  %s\n", s.app.paint(dim, line)) }
+func (s *stage) progress(line string) { s.say(s.app.err, "  %s\n", s.app.paint(console.Dim, line)) }
 
 // line prints what was decided, what was done, the stop reason and the time.
 func (s *stage) line(p playedAct) {
 	if s.app.json {
 		return
 	}
-	mark := s.app.paint(green, "ok")
+	mark := s.app.paint(console.Green, "ok")
 	if !p.AsExpected {
-		mark = s.app.paint(red, "NOT AS EXPECTED")
+		mark = s.app.paint(console.Red, "NOT AS EXPECTED")
 	}
 	s.say(s.app.out, "%s %d %s: %s; %s; %s; %.2f s\n", mark, p.Act, p.Title, p.Decided, p.Done, p.StopReason, p.Seconds)
 }
@@ -186,17 +187,17 @@ func (s *stage) bow() error {
 	if s.app.json {
 		document := map[string]any{"acts": s.played, "as_expected": good, "seconds": float64(int(took*1000)) / 1000}
 		if err := json.NewEncoder(s.app.out).Encode(document); err != nil {
-			return fault("demo", err)
+			return console.Fault("demo", err)
 		}
 	} else {
 		s.say(s.app.out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
 		s.say(s.app.out, "%s%s\n", tryNext, s.app.giveToClient())
 	}
 	if s.lost != nil {
-		return fault("demo", s.lost)
+		return console.Fault("demo", s.lost)
 	}
 	if good < len(s.played) {
-		return fault("demo", fmt.Errorf("%d of %d calls did not end as they should", len(s.played)-good, len(s.played)))
+		return console.Fault("demo", fmt.Errorf("%d of %d calls did not end as they should", len(s.played)-good, len(s.played)))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // When the program that started demo --live is gone, the demo ends with its server and its ledger, and leaves no directory.
@@ -39,7 +41,7 @@ func TestLiveDemoEndsWithItsInput(t *testing.T) {
 			}
 		}
 	}
-	if code := ended(t, cmd); code != exitFault || children == nil {
+	if code := ended(t, cmd); code != console.ExitFault || children == nil {
 		t.Errorf("the demo ends with %d, children %v: %s", code, children, last)
 	}
 	for _, pid := range children {

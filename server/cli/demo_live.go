@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 	"patterngate/server/web"
 )
 
@@ -52,20 +53,20 @@ func (a *app) live(ctx context.Context) (err error) {
 	keepOnBrokenPipe()
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
-		return &commandError{code: exitFault, what: "demo", cause: err, try: "set TMPDIR to a directory that you may write to"}
+		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(liveConfig), 0o600); err != nil {
-		return fault("demo", err)
+		return console.Fault("demo", err)
 	}
 	outside, err := a.startLedger(filepath.Join(dir, "ledger"))
 	if err != nil {
-		return fault("demo", err)
+		return console.Fault("demo", err)
 	}
 	defer func() { err = errors.Join(err, outside.end()) }()
 	page, err := freePage(a.inboxAt)
 	if err != nil {
-		return &commandError{code: exitFault, what: "demo", cause: err, try: "--inbox 127.0.0.1:8767"}
+		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "--inbox 127.0.0.1:8767"}
 	}
 	d := &liveDemo{stage: &stage{app: a, began: time.Now()}, dir: dir, page: page, book: outside.book("demo")}
 	defer func() {
@@ -76,7 +77,7 @@ func (a *app) live(ctx context.Context) (err error) {
 	ctx, stop := whileInput(ctx, a.in)
 	defer stop()
 	if err := d.play(ctx); err != nil {
-		return fault("demo", whyEnded(ctx, err))
+		return console.Fault("demo", whyEnded(ctx, err))
 	}
 	return d.bow()
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -69,7 +70,7 @@ func (p *ownPage) next() {
 		}
 		p.at++
 		code, said := p.validated(fragment)
-		if code != exitFault {
+		if code != console.ExitFault {
 			p.t.Errorf("validate ends with %d over\n%s", code, fragment)
 		}
 		p.out = append(p.out, said, "```")

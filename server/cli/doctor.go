@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // The states of a check.
@@ -83,7 +84,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			if _, ok := findClient(args[0]); len(args) == 1 && ok {
 				return nil
 			}
-			return usage("doctor", fmt.Errorf("got %q, want one of %s", strings.Join(args, " "), strings.Join(names, ", ")), "patterngate doctor")
+			return console.Usage("doctor", fmt.Errorf("got %q, want one of %s", strings.Join(args, " "), strings.Join(names, ", ")), "patterngate doctor")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
@@ -129,7 +130,7 @@ func (a *app) doctor(ctx context.Context, name string) error {
 		}
 	}
 	if failed {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return nil
 }
@@ -141,9 +142,9 @@ func (a *app) doctorText(rows []doctorRow) string {
 		state := fmt.Sprintf("%-4s", r.State)
 		switch r.State {
 		case doctorOK:
-			state = a.paint(green, state)
+			state = a.paint(console.Green, state)
 		case doctorFail:
-			state = a.paint(red, state)
+			state = a.paint(console.Red, state)
 		}
 		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, lineOf(r.Detail, 600))
 		if r.Fix != "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -57,7 +58,7 @@ func startAs(host setupHost, client setupClient, s clientServer) clientStart {
 	}
 	if start.dir == "" && limited && len(passedOn[client.name]) == 0 && host.goos != "windows" {
 		start.dir = "/"
-		if home := homeDir(host.goos, host.environ); client.name != "claude-desktop" && home != "" {
+		if home := console.HomeDir(host.goos, host.environ); client.name != "claude-desktop" && home != "" {
 			start.dir = home
 		}
 	}
@@ -72,7 +73,7 @@ func startAs(host setupHost, client setupClient, s clientServer) clientStart {
 func (a *app) examineEntry(ctx context.Context, host setupHost, client setupClient, s clientServer, f *findings) CatalogConfig {
 	mend := "patterngate setup " + client.name + " --write"
 	if s.name != "patterngate" {
-		mend += " --name " + shellWord(host.goos, s.name)
+		mend += " --name " + console.ShellWord(host.goos, s.name)
 	}
 	switch {
 	case s.problem != "":
@@ -84,7 +85,7 @@ func (a *app) examineEntry(ctx context.Context, host setupHost, client setupClie
 		f.ok("entry", "%s starts %s", s.name, commandLine(host.goos, setupEntry{Command: s.command, Args: s.args}))
 	}
 	start := startAs(host, client, s)
-	path := lookup(start.environ, "PATH")
+	path := console.Lookup(start.environ, "PATH")
 	if start.command = commandIn(start, host.goos); start.command == "" {
 		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.command, path, client.title)
 		return CatalogConfig{}
@@ -107,7 +108,7 @@ func commandIn(start clientStart, goos string) string {
 	if strings.ContainsAny(start.command, `/\`) {
 		return programAt(start.command, goos)
 	}
-	return programIn(start.command, lookup(start.environ, "PATH"), goos)
+	return programIn(start.command, console.Lookup(start.environ, "PATH"), goos)
 }
 
 // servedBy is this program as the client starts it: the flags of the entry, and its environment.
@@ -181,7 +182,7 @@ func (a *app) examineState(path string, f *findings) {
 		f.ok("state", "%s can be written", path)
 		switch keys := ring.Keys(); {
 		case ring.Counts(now()):
-			f.ok("approvers", "%s; decisions need a signature", plural(int64(len(keys)), "key"))
+			f.ok("approvers", "%s; decisions need a signature", console.Plural(int64(len(keys)), "key"))
 		default:
 			f.ok("approvers", "no key: any program of this user can decide about calls (patterngate approvals enroll)")
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/catalog/upstream"
+	"patterngate/server/cli/console"
 )
 
 // serveWithin is how long the program may take to start and to list its tools.
@@ -110,7 +111,7 @@ func (a *app) examineServer(ctx context.Context, start clientStart, name string,
 	}
 	junk, first, tools := p.tap.seen()
 	if junk > 0 {
-		f.fail("stdout", "keep wrappers and shells from writing to standard output", "%s that are no messages, the first: %s", plural(int64(junk), "line"), lineOf(first, 120))
+		f.fail("stdout", "keep wrappers and shells from writing to standard output", "%s that are no messages, the first: %s", console.Plural(int64(junk), "line"), lineOf(first, 120))
 	} else {
 		f.ok("stdout", "nothing but messages")
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // doctorRows is what doctor finds in a home, and its exit code.
@@ -29,27 +31,27 @@ func TestDoctor(t *testing.T) {
 		code    int
 		want    []doctorRow // State, Check and a part of Detail
 	}{
-		"healthy": {func(h initHome) map[string]any { return map[string]any{"patterngate": ours(h)} }, exitDone, []doctorRow{
+		"healthy": {func(h initHome) map[string]any { return map[string]any{"patterngate": ours(h)} }, console.ExitDone, []doctorRow{
 			{State: doctorOK, Check: "start"}, {State: doctorOK, Check: "first answer"}, {State: doctorOK, Check: "stdout"}, {State: doctorOK, Check: "config"},
 			{State: doctorOK, Check: "tools"}, {State: doctorOK, Check: "size", Detail: "tokens"}, {State: doctorOK, Check: "state"}, {State: doctorOK, Check: "approvers"},
 		}},
-		"no entry": {func(initHome) map[string]any { return map[string]any{} }, exitFault, []doctorRow{{State: doctorFail, Check: "entry"}}},
+		"no entry": {func(initHome) map[string]any { return map[string]any{} }, console.ExitFault, []doctorRow{{State: doctorFail, Check: "entry"}}},
 		"gone": {func(initHome) map[string]any {
 			return map[string]any{"patterngate": map[string]any{"command": "/no/such/patterngate"}}
-		}, exitFault, []doctorRow{{State: doctorFail, Check: "start", Detail: "there is no program"}}},
+		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "start", Detail: "there is no program"}}},
 		"bad configuration": {func(h initHome) map[string]any {
 			putSetupFile(t, filepath.Join(h.dir, "bad.yaml"), "version: 1\nlgo: {}\n")
 			return map[string]any{"patterngate": ours(h, "--config", filepath.Join(h.dir, "bad.yaml"))}
-		}, exitFault, []doctorRow{{State: doctorFail, Check: "config", Detail: "bad.yaml:2:"}, {State: doctorFail, Check: "start", Detail: "it says"}}},
+		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "config", Detail: "bad.yaml:2:"}, {State: doctorFail, Check: "start", Detail: "it says"}}},
 		"junk and bad tools": {func(initHome) map[string]any {
 			return map[string]any{"patterngate": map[string]any{"command": foreignServer(t, "patterngate"), "args": []string{"serve"}, "env": map[string]string{
 				foreignSays:  "hello",
 				foreignTools: `[{"name":"a b","description":"x","inputSchema":{"type":"object","properties":{"x":{"oneOf":[]}}}}]`,
 			}}}
-		}, exitFault, []doctorRow{{State: doctorFail, Check: "stdout", Detail: "hello"}, {State: doctorFail, Check: "names"}, {State: doctorFail, Check: "schemas", Detail: "oneOf at /properties/x/"}}},
+		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "stdout", Detail: "hello"}, {State: doctorFail, Check: "names"}, {State: doctorFail, Check: "schemas", Detail: "oneOf at /properties/x/"}}},
 		"way around": {func(h initHome) map[string]any {
 			return map[string]any{"patterngate": ours(h), "crm": crmEntry(crm, nil)}
-		}, exitDone, []doctorRow{{State: doctorWarn, Check: "gate", Detail: "the agent can go around the gate: server crm is still in "}}},
+		}, console.ExitDone, []doctorRow{{State: doctorWarn, Check: "gate", Detail: "the agent can go around the gate: server crm is still in "}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newInitHome(t, "{}")
@@ -78,12 +80,12 @@ func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
 		"  http: {look: {description: Looks., effect: read, request: {method: GET, url: 'https://a.example'}}}\n  expose: [look]\n")
 	putSetupFile(t, h.client, clientText(t, map[string]any{"patterngate": map[string]any{"command": h.self, "args": []string{"serve", "--config", config, "--state", state}}}))
 	for _, args := range [][]string{{"--tool", "look", "--reason", "audit"}, {"--pattern", "look"}, {}} {
-		if out, errs, code := setupRun(t, h.command(t, append([]string{"kill-switch", "on", "--config", config, "--state", state}, args...)...)); code != exitDone {
+		if out, errs, code := setupRun(t, h.command(t, append([]string{"kill-switch", "on", "--config", config, "--state", state}, args...)...)); code != console.ExitDone {
 			t.Fatalf("kill-switch on %v ends with %d: %s%s", args, code, out, errs)
 		}
 	}
 	rows, code := doctorRows(t, h, "cursor")
-	if code != exitDone {
+	if code != console.ExitDone {
 		t.Errorf("doctor ends with %d: %+v", code, rows)
 	}
 	for _, want := range []doctorRow{

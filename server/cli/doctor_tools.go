@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 )
 
 // What clients take (design.md section 7), in bytes but for the description's characters.
@@ -35,7 +36,7 @@ func examineTools(server string, tools []json.RawMessage, f *findings) {
 		examineTool(server, raw, f)
 	}
 	if !slices.ContainsFunc(f.rows[before:], func(r doctorRow) bool { return r.State != doctorOK }) {
-		f.ok("tools", "%s; names, descriptions and schemas are what clients take", plural(int64(len(tools)), "tool"))
+		f.ok("tools", "%s; names, descriptions and schemas are what clients take", console.Plural(int64(len(tools)), "tool"))
 	}
 	words := fmt.Sprintf("%d bytes, about %d tokens in every conversation", size, size/tokenBytes)
 	if size > mostTools {

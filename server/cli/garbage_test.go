@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // Less garbage is collected while serve starts, and in no other command.
@@ -18,7 +20,7 @@ func TestStartGarbage(t *testing.T) {
 		}
 		root := a.root()
 		root.SetArgs([]string{name, "--state", memoryState})
-		if code := a.exit(t.Context(), root.ExecuteContext(t.Context())); code != exitDone || told != want {
+		if code := a.exit(t.Context(), root.ExecuteContext(t.Context())); code != console.ExitDone || told != want {
 			t.Errorf("%s ends with %d, and told %q, want %q", name, code, told, want)
 		}
 	}

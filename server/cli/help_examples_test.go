@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/cli/console"
 )
 
 // exampleWorld is what must exist before an example of a help page runs. Its zero value is an empty home with the files of
@@ -121,7 +123,7 @@ var exampleWorlds = map[string]exampleWorld{
 var exampleCodes = map[string]int{
 	// The run waits for the next action of its caller.
 	`patterngate call supervised_refund --args @refund.json actions:='[{"name":"get_refund_context","args":{"user_id":42}}]'`: 7,
-	"patterngate policy coverage": exitFault, // it finds an argument that no rule reads
+	"patterngate policy coverage": console.ExitFault, // it finds an argument that no rule reads
 }
 
 // notRun are the examples that no test can run, with the reason. Another test checks their commands and flags.

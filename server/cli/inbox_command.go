@@ -15,6 +15,7 @@ import (
 
 	"patterngate/gateway/approver"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 	"patterngate/server/web"
 )
 
@@ -55,14 +56,14 @@ func (a *app) inboxCommand() *cobra.Command {
 //	   └────┴─ over another state: the next port
 func (a *app) inbox(ctx context.Context, show bool) error {
 	if show && !isTerminal(a.out) {
-		return usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
+		return console.Usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
 	}
 	c, err := a.loadState()
 	if err != nil {
 		return wrapped("inbox", err)
 	}
 	if c.Inbox == inboxOff {
-		return usage("inbox", errors.New("it is off"), "--inbox "+inboxUsual)
+		return console.Usage("inbox", errors.New("it is off"), "--inbox "+inboxUsual)
 	}
 	engine, err := a.openEngine()
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *app) inbox(ctx context.Context, show bool) error {
 	page := pageOffer{app: a, config: c, engine: engine, show: show}
 	state, err := engine.Approvals().StateID()
 	if err != nil {
-		return fault("inbox", err)
+		return console.Fault("inbox", err)
 	}
 	place := findPage(ctx, c.Inbox, state)
 	if place.listener == nil {
@@ -99,7 +100,7 @@ func (p pageOffer) beside(ctx context.Context, place pagePlace) error {
 		if place.held == heldByNobody && portTaken(cause) { // it ended in this moment
 			cause = errors.New("the program that served the page ended a moment ago. Run the command again")
 		}
-		return &commandError{code: exitFault, what: "inbox", cause: errors.New(place.held.of(address, cause)), try: "patterngate inbox --inbox 127.0.0.1:8767"}
+		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: errors.New(place.held.of(address, cause)), Try: "patterngate inbox --inbox 127.0.0.1:8767"}
 	}
 	return p.offer(ctx, address, false)
 }
@@ -126,7 +127,7 @@ func wrappedOrNil(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault(what, err)
+	return console.Fault(what, err)
 }
 
 // offer makes a token for one sign-in and leads the person there.
@@ -134,7 +135,7 @@ func (p pageOffer) offer(ctx context.Context, address string, serving bool) erro
 	a, base := p.app, "http://"+address
 	token, offered := web.NewToken()
 	if err := p.engine.Approvals().OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
-		return fault("inbox", err)
+		return console.Fault("inbox", err)
 	}
 	link := base + web.SignInPath(token)
 	shown := struct {
@@ -146,7 +147,7 @@ func (p pageOffer) offer(ctx context.Context, address string, serving bool) erro
 	if p.show {
 		shown.SignIn = link
 	} else if err := openBrowser(ctx, a.environ, link); err != nil {
-		return &commandError{code: exitFault, what: "inbox", cause: fmt.Errorf("the browser cannot be opened: %w", err), try: a.inboxLine(p.config) + " --print"}
+		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf("the browser cannot be opened: %w", err), Try: a.inboxLine(p.config) + " --print"}
 	}
 	switch {
 	case a.json:

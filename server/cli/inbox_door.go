@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/cli/console"
 	"patterngate/server/web"
 )
 
@@ -75,7 +76,7 @@ func (a *app) inboxLine(c Config) string {
 	words := []string{"patterngate"}
 	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, a.plainState(c)}} {
 		if path, err := filepath.Abs(f.path); err == nil && f.path != "" && path != f.usual {
-			words = append(words, f.flag, shellWord(runtime.GOOS, path))
+			words = append(words, f.flag, console.ShellWord(runtime.GOOS, path))
 		}
 	}
 	words = append(words, "inbox")
@@ -87,7 +88,7 @@ func (a *app) inboxLine(c Config) string {
 
 // plainState is where a command with the same --config looks, in a terminal that has none of this program's variables.
 func (a *app) plainState(c Config) string {
-	if a.config == "" && lookup(a.environ, configVariable) != "" {
+	if a.config == "" && console.Lookup(a.environ, configVariable) != "" {
 		return ""
 	}
 	return c.usualState(a.environ)

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/cli/console"
 )
 
 // initFlags are the command's.
@@ -69,11 +71,11 @@ func (f initFlags) check() error {
 	const example = "patterngate init --import claude-desktop"
 	switch {
 	case f.replace && f.noReplace:
-		return usage("init", errors.New("--replace and --no-replace are opposites"), "one of the two")
+		return console.Usage("init", errors.New("--replace and --no-replace are opposites"), "one of the two")
 	case f.from == "" && (f.undo || f.replace || f.noReplace || len(f.chosen.read)+len(f.chosen.allow) > 0):
-		return usage("init", errors.New("without --import there are no servers"), example)
+		return console.Usage("init", errors.New("without --import there are no servers"), example)
 	case f.undo && (f.replace || f.noReplace || f.out != "" || len(f.chosen.read)+len(f.chosen.allow) > 0):
-		return usage("init --undo", errors.New("it takes back, so it takes no other flag than --import"), example+" --undo")
+		return console.Usage("init --undo", errors.New("it takes back, so it takes no other flag than --import"), example+" --undo")
 	}
 	return nil
 }
@@ -100,7 +102,7 @@ func (a *app) init(ctx context.Context, f initFlags) error {
 	}
 	file := initFile{path: path}
 	if err := file.write([]byte(starterText)); err != nil {
-		return fault("init", err)
+		return console.Fault("init", err)
 	}
 	return a.tellInit(initReport{File: path, Next: []string{
 		a.initCommandLine("config show", path), a.initCommandLine("setup claude-code --write", path),
@@ -118,16 +120,16 @@ func (a *app) initPath(out string) (string, error) {
 		return "", a.configFault(err)
 	}
 	if path == "" {
-		return "", usage("init", errors.New("there is no config directory to write to"), "patterngate init -o FILE")
+		return "", console.Usage("init", errors.New("there is no config directory to write to"), "patterngate init -o FILE")
 	}
 	if path, err = filepath.Abs(path); err != nil {
-		return "", fault("init", err)
+		return "", console.Fault("init", err)
 	}
 	switch _, err = os.Lstat(path); {
 	case err == nil:
-		return "", usage("init", fmt.Errorf("%s is already there, and nothing is written over it", path), "patterngate init -o ANOTHER.yaml, or move that file away")
+		return "", console.Usage("init", fmt.Errorf("%s is already there, and nothing is written over it", path), "patterngate init -o ANOTHER.yaml, or move that file away")
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", fault("init", err)
+		return "", console.Fault("init", err)
 	}
 	return path, nil
 }
@@ -172,10 +174,10 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 		return nil, a.setupFault(err)
 	}
 	if len(found) == 0 {
-		return nil, usage("init --import", fmt.Errorf("%s: %w", from.file.path, errNoServers), "patterngate init")
+		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.file.path, errNoServers), "patterngate init")
 	}
 	if len(found) > maxImported {
-		return nil, usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.path, len(found), maxImported), "a file with fewer")
+		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.path, len(found), maxImported), "a file with fewer")
 	}
 	translate := importer{goosOf(a), a.environ}
 	servers := make([]importedServer, len(found))
@@ -186,9 +188,9 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 	for i := range servers {
 		servers[i].reaches(ConfigSources{Environ: a.environ}, filepath.Dir(path), a.stateDirectory())
 	}
-	fmt.Fprintf(a.err, "starting %s of %s, each once\n", plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
+	fmt.Fprintf(a.err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
 	a.startServers(ctx, servers, func(s importedServer) {
-		words := plural(int64(len(s.tools)), "tool")
+		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
 			words = "not in force: " + s.problem
 		}
@@ -221,16 +223,16 @@ func (a *app) stateDirectory() string {
 func (a *app) reservedNames() ([]string, error) {
 	loaded, _, err := LoadConfig(ConfigSources{})
 	if err != nil {
-		return nil, fault("init", err)
+		return nil, console.Fault("init", err)
 	}
 	d, err := declare(loaded.Config, nil)
 	if err != nil {
-		return nil, fault("init", err)
+		return nil, console.Fault("init", err)
 	}
 	names := slices.Clone(d.tools.Names())
 	s, err := a.server(loaded.Config, a.logger(LogConfig{Level: "error"}, a.err))
 	if err != nil {
-		return nil, fault("init", err)
+		return nil, console.Fault("init", err)
 	}
 	for _, t := range s.Tools() {
 		names = append(names, t.Name)

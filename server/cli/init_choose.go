@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // chosenTools are the tools that flags name.
@@ -26,10 +27,10 @@ func (c chosenTools) apply(servers []importedServer) error {
 		for _, name := range list.names {
 			t, err := findImported(servers, name)
 			if err != nil {
-				return usage("init "+list.flag, err, "patterngate init "+list.flag+" SERVER/TOOL")
+				return console.Usage("init "+list.flag, err, "patterngate init "+list.flag+" SERVER/TOOL")
 			}
 			if list.flag == "--read" && slices.Contains(c.allow, name) {
-				return usage("init --read", fmt.Errorf("%s stands in --allow too, which makes it a write", name), "one of the two")
+				return console.Usage("init --read", fmt.Errorf("%s stands in --allow too, which makes it a write", name), "one of the two")
 			}
 			t.allow, t.effect = true, list.effect
 		}
@@ -120,7 +121,7 @@ func (q initQuestions) line(ctx context.Context) (string, error) {
 	select {
 	case got := <-done:
 		if got.err != nil && got.text == "" {
-			return "", exitCode(exitInterrupted)
+			return "", console.ExitCode(console.ExitInterrupted)
 		}
 		return got.text, nil
 	case <-ctx.Done():
@@ -144,9 +145,9 @@ func (q initQuestions) choose(ctx context.Context, servers []importedServer) err
 		if s.problem != "" || len(s.tools) == 0 {
 			continue
 		}
-		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(bold, printable.Text(s.name)), plural(int64(len(s.tools)), "tool"))
+		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(console.Bold, printable.Text(s.name)), console.Plural(int64(len(s.tools)), "tool"))
 		for _, t := range s.tools {
-			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(bold, printable.Text(t.listed())), shownTool(t))
+			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(console.Bold, printable.Text(t.listed())), shownTool(t))
 		}
 		said, err := q.answer(ctx, "ask for each of them, take all as write, or allow none of them?", answerEach, answerEach, answerAll, answerNone)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 )
 
@@ -88,7 +89,7 @@ func (in importer) startsIn(out *importedServer) {
 		return
 	}
 	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-		dir = filepath.Join(homeDir(in.goos, in.environ), rest)
+		dir = filepath.Join(console.HomeDir(in.goos, in.environ), rest)
 	}
 	if whole, err := filepath.Abs(dir); err == nil {
 		dir = whole

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
+	"patterngate/server/cli/console"
 )
 
 // initLock is where the accepted definitions go. A lock that is there belongs to another configuration, and is never
@@ -24,10 +25,10 @@ func newLock(config string) (initLock, error) {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return initLock{path}, nil
 		} else if err != nil {
-			return initLock{}, fault("init: the lock", err)
+			return initLock{}, console.Fault("init: the lock", err)
 		}
 	}
-	return initLock{}, usage("init", fmt.Errorf("locks of other configurations are in %s", dir), "patterngate init -o FILE in another directory")
+	return initLock{}, console.Usage("init", fmt.Errorf("locks of other configurations are in %s", dir), "patterngate init -o FILE in another directory")
 }
 
 // pin is the lock as the configuration names it.

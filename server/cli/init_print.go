@@ -6,6 +6,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // initReport is what init says, with --json as one document. It holds no secret.
@@ -92,7 +93,7 @@ func (a *app) tellInit(r initReport) error {
 		labelled(&b, "wrote", append([]string{r.File}, r.written()...)...)
 	}
 	for _, s := range r.Servers {
-		fmt.Fprintf(&b, "  %s: %s\n", a.paint(bold, shownWord(s.Name)), lineOf(s.words(), maxStarterWords))
+		fmt.Fprintf(&b, "  %s: %s\n", a.paint(console.Bold, shownWord(s.Name)), lineOf(s.words(), maxStarterWords))
 		for _, n := range s.Notes {
 			fmt.Fprintf(&b, "    %s\n", lineOf(n, maxStarterWords))
 		}
@@ -110,7 +111,7 @@ func faulty(shown error, r initReport) error {
 	if shown != nil || !r.faulty {
 		return shown
 	}
-	return exitCode(exitFault)
+	return console.ExitCode(console.ExitFault)
 }
 
 // written are the files beside the configuration.
@@ -127,5 +128,5 @@ func (a *app) initCommandLine(words, path string) string {
 	if usual, named, err := ConfigPath(ConfigSources{Environ: a.environ}); err == nil && !named && usual == path {
 		return "patterngate " + words
 	}
-	return "patterngate " + words + " --config " + shellWord(goosOf(a), path)
+	return "patterngate " + words + " --config " + console.ShellWord(goosOf(a), path)
 }

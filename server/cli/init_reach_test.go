@@ -19,13 +19,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog"
+	"patterngate/server/cli/console"
 )
 
 // A file that does not load ends with 1, as a text and as JSON.
 func TestInitOfAFaultyFile(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		for _, faulty := range []bool{false, true} {
-			want := map[bool]int{false: exitDone, true: exitFault}[faulty]
+			want := map[bool]int{false: console.ExitDone, true: console.ExitFault}[faulty]
 			a := &app{out: io.Discard, err: io.Discard, json: json}
 			if code := a.exit(t.Context(), a.tellInit(initReport{File: "pg.yaml", faulty: faulty})); code != want {
 				t.Errorf("faulty %t, as JSON %t: it ends with %d, want %d", faulty, json, code, want)
@@ -96,13 +97,13 @@ func TestInitAllowsTheAddressItReached(t *testing.T) {
 			path := filepath.Join(h.dir, "pg.yaml")
 			out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--read", "crm/search", "--no-replace"))
 			text := readFile(t, path)
-			if code != exitDone || !strings.Contains(out, tt.note) || !strings.Contains(text, "# "+tt.note) {
+			if code != console.ExitDone || !strings.Contains(out, tt.note) || !strings.Contains(text, "# "+tt.note) {
 				t.Fatalf("init ends with %d: %s%s%s", code, out, errs, text)
 			}
 			if diff := cmp.Diff(any([]any{"127.0.0.1/32"}), at(yamlOf(t, text), "catalog", "allow_networks")); diff != "" {
 				t.Errorf("the networks, -want +got:\n%s", diff)
 			}
-			if out, errs, code := setupRun(t, h.command(t, "call", "search", "--config", path)); code != exitDone || !strings.Contains(out, "found") {
+			if out, errs, code := setupRun(t, h.command(t, "call", "search", "--config", path)); code != console.ExitDone || !strings.Contains(out, "found") {
 				t.Errorf("under the gate the call ends with %d: %s%s", code, out, errs)
 			}
 		})
@@ -154,7 +155,7 @@ func TestInitAllowsNoAddressThatNobodyConfirmed(t *testing.T) {
 	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--no-replace"))
 	text := readFile(t, path)
 	const note, line = "127.0.0.1 is a loopback address; add 127.0.0.1/32 to allow_networks", "\n  # allow_networks: [\"127.0.0.1/32\"]   # "
-	if code != exitDone || strings.Count(out, note) != 2 || strings.Count(text, "# "+note) != 2 || strings.Count(text, line) != 1 {
+	if code != console.ExitDone || strings.Count(out, note) != 2 || strings.Count(text, "# "+note) != 2 || strings.Count(text, line) != 1 {
 		t.Fatalf("init ends with %d: %s%s%s", code, out, errs, text)
 	}
 	if got := at(yamlOf(t, text), "catalog", "allow_networks"); got != nil {
@@ -168,7 +169,7 @@ func TestInitAllowsNoAddressThatNobodyConfirmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"catalog", "accept", "--yes"}, {"call", "search"}} {
-		if out, errs, code := setupRun(t, h.command(t, append(args, "--config", path)...)); code != exitDone {
+		if out, errs, code := setupRun(t, h.command(t, append(args, "--config", path)...)); code != console.ExitDone {
 			t.Fatalf("%v ends with %d: %s%s\n%s", args, code, out, errs, text)
 		}
 	}

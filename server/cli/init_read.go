@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"patterngate/server/cli/console"
 )
 
 // clientServer is one MCP server as a client's file has it, its texts as they are written.
@@ -55,7 +57,7 @@ func (a *app) importFile(what, word string) (clientFile, error) {
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return clientFile{}, fault(what, err)
+		return clientFile{}, console.Fault(what, err)
 	}
 	file, err := readSetupFile(path)
 	if err != nil {
@@ -63,9 +65,9 @@ func (a *app) importFile(what, word string) (clientFile, error) {
 	}
 	switch {
 	case file.info == nil && known:
-		return clientFile{}, usage(what, fmt.Errorf("%s has no file %s", client.title, path), "patterngate init --import FILE")
+		return clientFile{}, console.Usage(what, fmt.Errorf("%s has no file %s", client.title, path), "patterngate init --import FILE")
 	case file.info == nil:
-		return clientFile{}, usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientNames(), ", ")),
+		return clientFile{}, console.Usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientNames(), ", ")),
 			"patterngate init --import claude-desktop")
 	case !known:
 		client = clientOf(host, file)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -20,11 +21,11 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 		return initReport{}, err
 	}
 	if err := file.write(importedText(from.title(), lock.pin(), servers)); err != nil {
-		return initReport{}, fault("init", err)
+		return initReport{}, console.Fault("init", err)
 	}
 	kept, err := acceptImported(lock, servers)
 	if err != nil {
-		return initReport{}, fault("init: the lock", errors.Join(err, file.takeBack()))
+		return initReport{}, console.Fault("init: the lock", errors.Join(err, file.takeBack()))
 	}
 	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.file.path}
 	if kept {
@@ -38,7 +39,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 			report.Warnings = append(report.Warnings, f.String())
 		}
 	} else if err != nil {
-		return report, fault("init", err)
+		return report, console.Fault("init", err)
 	}
 	return report, nil
 }
@@ -83,7 +84,7 @@ func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, 
 		return err
 	}
 	report.Replaced, report.Backup = true, c.backup
-	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.name, shellWord(goosOf(a), from.file.path))+" --undo   # brings the client's file back")
+	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.name, console.ShellWord(goosOf(a), from.file.path))+" --undo   # brings the client's file back")
 	return nil
 }
 
@@ -199,7 +200,7 @@ func (a *app) initUndo(f initFlags) error {
 func planRestore(f setupFormat, file setupFile) (setupChange, error) {
 	backups, err := file.backups()
 	if err != nil {
-		return setupChange{}, fault("init --undo: backups", err)
+		return setupChange{}, console.Fault("init --undo: backups", err)
 	}
 	sum := setupSum(file.text)
 	for _, b := range backups {
@@ -208,7 +209,7 @@ func planRestore(f setupFormat, file setupFile) (setupChange, error) {
 		}
 		text, err := readBounded(b.path)
 		if err != nil {
-			return setupChange{}, fault("init --undo: the backup", err)
+			return setupChange{}, console.Fault("init --undo: the backup", err)
 		}
 		_, was, err := f.decode(text)
 		_, is, otherErr := f.decode(file.text)
@@ -217,7 +218,7 @@ func planRestore(f setupFormat, file setupFile) (setupChange, error) {
 		}
 	}
 	if len(backups) == 0 {
-		return setupChange{}, usage("init --undo", fmt.Errorf("%s has no backup", file.path), "patterngate init --import CLIENT")
+		return setupChange{}, console.Usage("init --undo", fmt.Errorf("%s has no backup", file.path), "patterngate init --import CLIENT")
 	}
 	return setupChange{}, refused("init --undo", file.path+" was changed since it was replaced, and nothing was written; the newest backup is "+backups[0].path,
 		"compare the two by hand")

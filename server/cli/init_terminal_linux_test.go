@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/cli/console"
 )
 
 // At a terminal each tool is asked for: Enter is a write, and what the server says of itself is only shown.
@@ -59,8 +61,8 @@ func TestInitGivenUpWritesNothing(t *testing.T) {
 	p.until(t, "crm/search: read", 1)
 	p.press(t, "\x04")
 	_ = cmd.Wait() // the code tells
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("init ends with %d, want %d", code, exitInterrupted)
+	if code := cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
+		t.Errorf("init ends with %d, want %d", code, console.ExitInterrupted)
 	}
 	for _, name := range []string{"pg.yaml", "patterngate.lock", "secrets"} {
 		if found, err := filepath.Glob(filepath.Join(h.dir, name)); err != nil || len(found) > 0 {

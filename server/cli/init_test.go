@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -97,7 +98,7 @@ func TestInitWritesAStarterThatServes(t *testing.T) {
 	h := newInitHome(t, "{}")
 	path := filepath.Join(h.dir, "deep", "pg.yaml")
 	out, errs, code := setupRun(t, h.command(t, "init", "-o", path))
-	if code != exitDone || !strings.Contains(out, path) {
+	if code != console.ExitDone || !strings.Contains(out, path) {
 		t.Fatalf("init ends with %d: %s%s", code, out, errs)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -113,7 +114,7 @@ func TestInitWritesAStarterThatServes(t *testing.T) {
 	}
 	before := readFile(t, path)
 	out, errs, code = setupRun(t, h.command(t, "init", "-o", path))
-	if code != exitUsage || !strings.Contains(errs, "already there") || !strings.Contains(errs, "try: ") || readFile(t, path) != before {
+	if code != console.ExitUsage || !strings.Contains(errs, "already there") || !strings.Contains(errs, "try: ") || readFile(t, path) != before {
 		t.Errorf("a second init ends with %d: %s%s", code, out, errs)
 	}
 }
@@ -147,7 +148,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	h := newInitHome(t, text)
 	path := filepath.Join(h.dir, "pg.yaml")
 	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path))
-	if code != exitDone {
+	if code != console.ExitDone {
 		t.Fatalf("init ends with %d: %s%s", code, out, errs)
 	}
 	file := readFile(t, path)
@@ -211,7 +212,7 @@ func TestInitTakesWhatFlagsName(t *testing.T) {
 	cmd := h.command(t, "init", "--import", "cursor", "-o", path, "--read", "crm/search", "--allow", "crm/add_note", "--json")
 	out, errs, code := setupRun(t, cmd)
 	var report initReport
-	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitDone {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != console.ExitDone {
 		t.Fatalf("init ends with %d, %v: %s%s", code, err, out, errs)
 	}
 	want := []initToolRow{{"search", "search", "read", true}, {"add_note", "add_note", "write", true}, {"files_read", "files.read", "write", false}}
@@ -250,7 +251,7 @@ func TestInitLeavesOutWhatRepeatsASecret(t *testing.T) {
 	path := filepath.Join(h.dir, "pg.yaml")
 	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--allow", "crm/add_note", "--no-replace"))
 	text := readFile(t, path)
-	if code != exitDone || at(yamlOf(t, text), "catalog", "servers", "crm", "tools", "search") != nil || !strings.Contains(text, "repeats a secret") {
+	if code != console.ExitDone || at(yamlOf(t, text), "catalog", "servers", "crm", "tools", "search") != nil || !strings.Contains(text, "repeats a secret") {
 		t.Errorf("init ends with %d: %s%s%s", code, out, errs, text)
 	}
 	if all := out + errs + text + readFile(t, filepath.Join(h.dir, "patterngate.lock")); strings.Contains(all, initSecret) {
@@ -271,7 +272,7 @@ func TestInitKnowsEachOfManySecrets(t *testing.T) {
 	h := newInitHome(t, clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), env)}))
 	path := filepath.Join(h.dir, "pg.yaml")
 	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--no-replace"))
-	if text := readFile(t, path); code != exitDone || !strings.Contains(text, "repeats a secret") || strings.Contains(out+errs+text, initSecret) {
+	if text := readFile(t, path); code != console.ExitDone || !strings.Contains(text, "repeats a secret") || strings.Contains(out+errs+text, initSecret) {
 		t.Errorf("init ends with %d: %s%s%s", code, out, errs, text)
 	}
 }
@@ -285,7 +286,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	h := newInitHome(t, text)
 	path := filepath.Join(h.dir, "pg.yaml")
 	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--read", "crm/search", "--replace"))
-	if code != exitDone || strings.Contains(out+errs, initSecret) || !strings.Contains(errs, "-crm") {
+	if code != console.ExitDone || strings.Contains(out+errs, initSecret) || !strings.Contains(errs, "-crm") {
 		t.Fatalf("init ends with %d: %s%s", code, out, errs)
 	}
 	entries, _, err := (jsonServers{member: "mcpServers"}).decode([]byte(readFile(t, h.client)))
@@ -301,7 +302,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 		t.Errorf("ways around the gate: %+v", found)
 	}
 	out, errs, code = setupRun(t, h.command(t, "init", "--import", "cursor", "--undo"))
-	if code != exitDone || readFile(t, h.client) != text {
+	if code != console.ExitDone || readFile(t, h.client) != text {
 		t.Fatalf("--undo ends with %d: %s%s", code, out, errs)
 	}
 	if found := bypasses(environ, loaded.Catalog); len(found) != 1 || found[0] != (bypass{"cursor", h.client, "crm", "crm"}) {
@@ -341,7 +342,7 @@ func TestInitRefuses(t *testing.T) {
 				args = append(args, "-o", path)
 			}
 			out, errs, code := setupRun(t, h.command(t, args...))
-			if code != exitUsage || !strings.Contains(errs, c.want) {
+			if code != console.ExitUsage || !strings.Contains(errs, c.want) {
 				t.Errorf("%q ends with %d: %s%s\nwant %q", args, code, out, errs, c.want)
 			}
 			if _, err := os.Lstat(path); !os.IsNotExist(err) {

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) killSwitchCommand() *cobra.Command {
@@ -48,7 +49,7 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what := "kill-switch " + word
 			if tool != "" && pattern != "" {
-				return usage(what, errors.New("a tool and a pattern"), "one of --tool and --pattern, or none for everything")
+				return console.Usage(what, errors.New("a tool and a pattern"), "one of --tool and --pattern, or none for everything")
 			}
 			if err := reasonFlag("--reason", reason); err != nil {
 				return err
@@ -59,7 +60,7 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 				return err
 			}
 			if flag := c.aliased(tool, a.environ); on && flag != "" { // it would stop nothing, and look as if it did
-				return usage(what, errors.New("--tool "+quotedName(tool)+" is only what a pattern calls it"), flag)
+				return console.Usage(what, errors.New("--tool "+quotedName(tool)+" is only what a pattern calls it"), flag)
 			}
 			return a.withState(what, c, func(runs operator) error {
 				var act gateway.SignedAct
@@ -131,7 +132,7 @@ type switchRow struct {
 func (a *app) printSwitches(runs operator) error {
 	list, err := runs.KillSwitches()
 	if err != nil {
-		return fault("kill-switch status", err)
+		return console.Fault("kill-switch status", err)
 	}
 	rows := make([]switchRow, len(list))
 	var b strings.Builder

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -62,7 +63,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		if c.State != "" {
 			try += ", which is " + c.State + " where the configuration names none"
 		}
-		return Config{}, usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
+		return Config{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
 	}
 	fmt.Fprintln(a.err, printable.Text("warning: "+ownReason(faults)+"; "+needs+c.State))
 	return c, nil
@@ -92,7 +93,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 			path, known = "", false
 		}
 	}
-	for _, o := range []struct{ source, text string }{{stateVariable, lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
+	for _, o := range []struct{ source, text string }{{stateVariable, console.Lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
 		if before := len(faults.Found); o.text != "" {
 			read.override(o.source, key.Name, o.text, []grammar.Key{key})
 			known = len(faults.Found) == before

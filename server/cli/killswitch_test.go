@@ -15,6 +15,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // switchesOn are the switches as status tells them.
@@ -82,8 +83,8 @@ func TestKillSwitch(t *testing.T) {
 	}{
 		"another":      {[]string{"off", "--tool", "drift"}, exitRefused, "no such switch is on"},
 		"everything":   {[]string{"off"}, exitRefused, "no such switch is on"},
-		"both":         {[]string{"on", "--tool", "look", "--pattern", "see"}, exitUsage, "one of --tool and --pattern"},
-		"off a reason": {[]string{"off", "--reason", "x"}, exitUsage, "--reason"},
+		"both":         {[]string{"on", "--tool", "look", "--pattern", "see"}, console.ExitUsage, "one of --tool and --pattern"},
+		"off a reason": {[]string{"off", "--reason", "x"}, console.ExitUsage, "--reason"},
 	} {
 		if code, out, errs := s.command(t, nil, append([]string{"kill-switch"}, tt.args...)...); code != tt.code || !strings.Contains(errs, tt.want) {
 			t.Errorf("%s ends with %d: %s%s", name, code, out, errs)
@@ -141,17 +142,17 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 			}
 		}
 		code, out, errs := turn(tt.by, "on")
-		if code != exitDone || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "warning: ") || !strings.Contains(errs, tt.want) || !strings.Contains(errs, s.state) {
+		if code != console.ExitDone || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "warning: ") || !strings.Contains(errs, tt.want) || !strings.Contains(errs, s.state) {
 			t.Errorf("%s: on ends with %d: %s%s", name, code, out, errs)
 		}
 		n++
 		if got := running.call("see", fmt.Sprintf(`{"q":"%d"}`, n)); got.StopReason != "kill_switch" {
 			t.Errorf("%s: the call stops with %s, want kill_switch", name, got.StopReason)
 		}
-		if code, out, errs := turn(tt.by, "status"); code != exitDone || !strings.HasPrefix(out, "on: everything") {
+		if code, out, errs := turn(tt.by, "status"); code != console.ExitDone || !strings.HasPrefix(out, "on: everything") {
 			t.Errorf("%s: status ends with %d: %s%s", name, code, out, errs)
 		}
-		if code, out, errs := turn(tt.by, "off"); code != exitDone || len(switchesIn(t, s)) != 0 {
+		if code, out, errs := turn(tt.by, "off"); code != console.ExitDone || len(switchesIn(t, s)) != 0 {
 			t.Errorf("%s: off ends with %d: %s%s", name, code, out, errs)
 		}
 	}
@@ -163,10 +164,10 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 		if err := errors.Join(os.WriteFile(s.config, []byte(text), 0o600), os.MkdirAll(filepath.Dir(file), 0o700)); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, errs := turn(line{args: []string{"--state", file}}, "status"); code != exitDone {
+		if code, _, errs := turn(line{args: []string{"--state", file}}, "status"); code != console.ExitDone {
 			t.Fatalf("%s: a state file is not made: %d %s", name, code, errs)
 		}
-		if code, out, errs := turn(by, "on"); code != exitDone || !strings.HasPrefix(out, "on: everything") || !strings.Contains(errs, file) {
+		if code, out, errs := turn(by, "on"); code != console.ExitDone || !strings.HasPrefix(out, "on: everything") || !strings.Contains(errs, file) {
 			t.Errorf("%s: on ends with %d: %s%s", name, code, out, errs)
 		}
 	}
@@ -196,13 +197,13 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if code, _, errs := turn(line{args: []string{"--state", file}}, "status"); code != exitDone {
+				if code, _, errs := turn(line{args: []string{"--state", file}}, "status"); code != console.ExitDone {
 					t.Fatalf("%s: a state file is not made: %d %s", name, code, errs)
 				}
 			}
 			for _, word := range []string{"on", "off", "status"} {
 				code, out, errs := turn(by, word)
-				if code != exitUsage || out != "" || !strings.Contains(errs, "--state FILE") || !strings.Contains(errs, file) {
+				if code != console.ExitUsage || out != "" || !strings.Contains(errs, "--state FILE") || !strings.Contains(errs, file) {
 					t.Errorf("%s, the usual state file is there: %t: %s ends with %d: %s%s", name, there, word, code, out, errs)
 				}
 			}
@@ -239,7 +240,7 @@ func TestKillSwitchOffIsSigned(t *testing.T) {
 			t.Errorf("with %s it ends with %d: %s", name, code, errs)
 		}
 	}
-	if code, _, errs := s.command(t, []string{goodPassphrase}, "kill-switch", "off"); code != exitDone || !strings.Contains(errs, "To let calls be made again of everything: "+signedBy+" "+id) || len(switchesOn(t, s)) != 0 {
+	if code, _, errs := s.command(t, []string{goodPassphrase}, "kill-switch", "off"); code != console.ExitDone || !strings.Contains(errs, "To let calls be made again of everything: "+signedBy+" "+id) || len(switchesOn(t, s)) != 0 {
 		t.Errorf("signed it ends with %d: %s", code, errs)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/catalog/demo/ledger"
+	"patterngate/server/cli/console"
 )
 
 // ledgerVariable says where the demo's effects happen, for the program's own demo, prove and tests: host:port/book. It is
@@ -23,7 +24,7 @@ const ledgerVariable = "PATTERNGATE_LEDGER"
 
 // outside has the demo's effects happen in the ledger that the environment names, if it does.
 func outside(c *demo.Config, environ []string) error {
-	where := lookup(environ, ledgerVariable)
+	where := console.Lookup(environ, ledgerVariable)
 	if where == "" {
 		return nil
 	}
@@ -44,15 +45,15 @@ func (a *app) ledgerCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(args[0])
 			if err != nil {
-				return fault("ledger", err)
+				return console.Fault("ledger", err)
 			}
 			l.Hold, l.Held = hold, func(e ledger.Entry) { _, _ = fmt.Fprintln(a.out, "held "+e.Tool) } // else who waits gives up
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
-				return fault("ledger", err)
+				return console.Fault("ledger", err)
 			}
 			if _, err := fmt.Fprintln(a.out, listener.Addr()); err != nil {
-				return fault("ledger", err)
+				return console.Fault("ledger", err)
 			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
@@ -61,7 +62,7 @@ func (a *app) ledgerCommand() *cobra.Command {
 				cancel()
 			}()
 			if err := l.Serve(ctx, listener); err != nil {
-				return fault("ledger", err)
+				return console.Fault("ledger", err)
 			}
 			return nil
 		},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // An error repeats a bounded part of what was typed, and still ends with its cause; what to try stays.
@@ -18,7 +20,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	}
 	t.Chdir(home)
 	state := filepath.Join(home, "state.db")
-	if code, out, errs := runCommand(t, []string{"HOME=" + home}, "call", "route_ticket", "ticket=refund", "--quiet", "--state", state); code == exitUsage {
+	if code, out, errs := runCommand(t, []string{"HOME=" + home}, "call", "route_ticket", "ticket=refund", "--quiet", "--state", state); code == console.ExitUsage {
 		t.Fatal(out, errs) // it makes the state file
 	}
 	faulty := writeConfig(t, "version: 1\npatterns: {plan: {tools: ["+long+"]}}\nllm: {provider: "+long+"}\n"+long+": 1\n")
@@ -67,7 +69,7 @@ func TestErrorsAreBounded(t *testing.T) {
 			args = append(args, "--state", state)
 		}
 		code, out, errs := runCommand(t, []string{"HOME=" + home}, args...)
-		if code == exitDone || errs == "" || len(errs) > most || len(out) > most || strings.Contains(errs+out, long) {
+		if code == console.ExitDone || errs == "" || len(errs) > most || len(out) > most || strings.Contains(errs+out, long) {
 			t.Errorf("%s ends with %d, %d bytes of output and %d of errors: %.300s", line, code, len(out), len(errs), errs)
 		}
 		for _, want := range wants {

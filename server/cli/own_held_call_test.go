@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // Who calls a held tool by its name hears that it is held and what accepts it, and each warning once.
@@ -12,7 +14,7 @@ func TestCallOfAHeldTool(t *testing.T) {
 	s := newOwnScene(t, "  expose: [look]\n", "patterns: {slip: {kind: call, tool: drift}}\n")
 	for name, tool := range map[string]string{"look": "crm/look", "slip": "crm/drift"} {
 		code, _, errs := s.command(t, nil, "call", name)
-		if code != exitUsage || !strings.Contains(errs, "call: "+name+" is held: nobody accepted what its server declares\n") ||
+		if code != console.ExitUsage || !strings.Contains(errs, "call: "+name+" is held: nobody accepted what its server declares\n") ||
 			!strings.Contains(errs, "try: patterngate catalog accept "+tool+"\n") {
 			t.Errorf("call %s ends with %d: %s", name, code, errs)
 		}
@@ -24,7 +26,7 @@ func TestCallOfAHeldTool(t *testing.T) {
 			seen[line] = true
 		}
 	}
-	if code, _, errs := s.command(t, nil, "call", "lookk"); code != exitUsage || !strings.Contains(errs, "no tool lookk") {
+	if code, _, errs := s.command(t, nil, "call", "lookk"); code != console.ExitUsage || !strings.Contains(errs, "no tool lookk") {
 		t.Errorf("call lookk ends with %d: %s", code, errs)
 	}
 }

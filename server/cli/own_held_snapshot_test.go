@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // loads reads the scene's configuration, over a pool of servers.
@@ -111,7 +112,7 @@ func TestSnapshotHoldsWhatTheLockDoesNotAccept(t *testing.T) {
 	}
 	s.enrol(t)
 	stands("nobody signed it", catalog.Held)
-	if code, _, errs := s.command(t, []string{goodPassphrase}, "catalog", "accept", "--yes"); code != exitDone {
+	if code, _, errs := s.command(t, []string{goodPassphrase}, "catalog", "accept", "--yes"); code != console.ExitDone {
 		t.Fatalf("catalog accept ends with %d: %s", code, errs)
 	}
 	stands("signed", catalog.Ready)
@@ -161,7 +162,7 @@ func TestReplaceHoldsBeforeItLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	stands("with a key", catalog.Held)
-	if code, _, errs := s.command(t, []string{goodPassphrase}, "catalog", "accept", "--yes"); code != exitDone {
+	if code, _, errs := s.command(t, []string{goodPassphrase}, "catalog", "accept", "--yes"); code != console.ExitDone {
 		t.Fatalf("catalog accept ends with %d: %s", code, errs)
 	}
 	if err := served.replace(s.loads(t, served.pool), nil, whatever); err != nil {

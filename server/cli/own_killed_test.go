@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/cli/console"
 )
 
 // killedKinds are the kinds that tests with killed processes go through.
@@ -136,7 +137,7 @@ func keptWhole(t *testing.T, s *ownScene, ids []string) {
 	s.must(t, "state", "backup", backup)
 	s.must(t, "runs", "verify", "--all")
 	code, out, errs := s.command(t, nil, "--state", backup, "runs", "verify", "--all")
-	if code != exitDone {
+	if code != console.ExitDone {
 		t.Errorf("of the backup: %d %s%s", code, out, errs)
 	}
 	said := out

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // What lies in a state file starts no program, reaches no server and reads no secret that the configuration does not name:
@@ -83,11 +84,11 @@ func TestLockFaults(t *testing.T) {
 		code, _, errs := s.command(t, nil, "validate", s.config)
 		var line, column int
 		_, err := fmt.Sscanf(strings.TrimPrefix(errs, s.lock), ":%d:%d: ", &line, &column)
-		if code != exitFault || err != nil || line < 1 || column < 1 || !strings.Contains(errs, "let patterngate catalog accept write it") {
+		if code != console.ExitFault || err != nil || line < 1 || column < 1 || !strings.Contains(errs, "let patterngate catalog accept write it") {
 			t.Errorf("%s ends with %d: %s", name, code, errs)
 		}
-		if code, _, _ := s.command(t, nil, "catalog", "list"); code != exitUsage {
-			t.Errorf("%s: catalog list ends with %d, want %d", name, code, exitUsage)
+		if code, _, _ := s.command(t, nil, "catalog", "list"); code != console.ExitUsage {
+			t.Errorf("%s: catalog list ends with %d, want %d", name, code, console.ExitUsage)
 		}
 	}
 }

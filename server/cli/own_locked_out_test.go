@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // linesList is payList, where what an order has is a list of amounts: their types are in the lock alone.
@@ -32,15 +34,15 @@ func TestExpressionsOfHeldToolsLockNobodyOut(t *testing.T) {
 			run := s.begins(t, "decomposition", "first")
 			s.enrol(t)
 			s.secrets = []string{goodPassphrase}
-			s.does(t, exitDone, "kill-switch", "on", "--tool", "drift")
-			s.does(t, exitDone, "runs", "cancel", run.RunID)
+			s.does(t, console.ExitDone, "kill-switch", "on", "--tool", "drift")
+			s.does(t, console.ExitDone, "runs", "cancel", run.RunID)
 
 			served, _ := s.opens(t)
 			stopsHeld(t, clientInside(t, served))
-			if got, code, errs := acceptStates(t, s.ownScene, s.secrets, "--yes", "crm/look", "crm/note"); code != exitDone || got["crm/note"] != "unsigned" {
+			if got, code, errs := acceptStates(t, s.ownScene, s.secrets, "--yes", "crm/look", "crm/note"); code != console.ExitDone || got["crm/note"] != "unsigned" {
 				t.Errorf("catalog accept ends with %d: %s; states %v", code, errs, got)
 			}
-			if got, code, errs := acceptStates(t, s.ownScene, nil, "crm/note"); code != exitDone || got["crm/note"] != "same" {
+			if got, code, errs := acceptStates(t, s.ownScene, nil, "crm/note"); code != console.ExitDone || got["crm/note"] != "same" {
 				t.Errorf("signed: catalog accept ends with %d: %s; states %v", code, errs, got)
 			}
 		})
@@ -67,7 +69,7 @@ func TestCatalogAcceptNeedsTheKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"accept", "list"} {
-		if code, out, errs := s.command(t, nil, "catalog", word); code != exitFault || out != "" || !strings.Contains(errs, s.state) {
+		if code, out, errs := s.command(t, nil, "catalog", word); code != console.ExitFault || out != "" || !strings.Contains(errs, s.state) {
 			t.Errorf("catalog %s ends with %d: %s%s", word, code, out, errs)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog/httptool"
 	"patterngate/catalog/upstream"
+	"patterngate/server/cli/console"
 )
 
 // serverPool keeps the MCP servers of this process: configurations that say the same of one share it, so that a reload
@@ -176,7 +177,7 @@ func (m *ownMaker) serverConfig(s *ServerConfig) (upstream.ServerConfig, error) 
 		for _, e := range s.Stdio.Env {
 			text := e.Text
 			if e.Pass {
-				if text = lookup(m.secrets.environ, e.Name); text == "" {
+				if text = console.Lookup(m.secrets.environ, e.Name); text == "" {
 					continue
 				}
 			}

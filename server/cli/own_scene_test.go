@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // What makes the test binary the MCP server of these tests: the file with its tools, read at each list, and the file that
@@ -157,7 +158,7 @@ func (s *ownScene) command(t *testing.T, secrets []string, args ...string) (code
 func (s *ownScene) must(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, errs := s.command(t, nil, args...)
-	if code != exitDone {
+	if code != console.ExitDone {
 		t.Fatalf("%v ends with %d: %s%s", args, code, out, errs)
 	}
 	return out

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // What the server of parked runs declares: a call of pay is lost, so that its run waits until somebody says what became of it.
@@ -65,7 +67,7 @@ func (s *payScene) accepts(t *testing.T, tools ...string) {
 	for _, name := range tools {
 		args = append(args, "crm/"+name)
 	}
-	s.does(t, exitDone, args...)
+	s.does(t, console.ExitDone, args...)
 }
 
 // begins begins a run, which waits for what became of its payment.
@@ -87,7 +89,7 @@ func (s *payScene) settles(t *testing.T, run tillRun) {
 	if err := json.Unmarshal([]byte(out), &now); err != nil || now.Status != "waiting" {
 		t.Errorf("it stands as %s", out)
 	}
-	s.does(t, exitDone, "runs", "settle", run.RunID, run.WaitingFor.Key, "--happened", "--result", `{"paid":true}`)
+	s.does(t, console.ExitDone, "runs", "settle", run.RunID, run.WaitingFor.Key, "--happened", "--result", `{"paid":true}`)
 }
 
 // Runs that were begun before a key was enrolled, or while nobody had signed what a server declares, go on as they began
@@ -122,11 +124,11 @@ func TestRunsGoOnWhoeverSigned(t *testing.T) {
 			tt.before(t, s)
 			goes, ends := s.begins(t, tt.kind, "first"), s.begins(t, tt.kind, "second")
 			tt.since(t, s)
-			if out := s.does(t, exitDone, "runs", "cancel", ends.RunID); !strings.Contains(out, "stopped cancelled") {
+			if out := s.does(t, console.ExitDone, "runs", "cancel", ends.RunID); !strings.Contains(out, "stopped cancelled") {
 				t.Errorf("cancelled it ends as %s", out)
 			}
 			s.settles(t, goes)
-			if out := s.does(t, exitDone, "runs", "resume", goes.RunID); !strings.Contains(out, tt.want) {
+			if out := s.does(t, console.ExitDone, "runs", "resume", goes.RunID); !strings.Contains(out, tt.want) {
 				t.Errorf("settled it ends as %s; want %s", out, tt.want)
 			}
 			_, told, _ := s.command(t, nil, "call", "run_status", "run_id="+goes.RunID)

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -54,7 +55,7 @@ func TestPolicyExplainHoldsWhatIsInForce(t *testing.T) {
 		`{"cents":0,"to":"ann"}`:           "/cents does not fit",
 		`{"cents":9,"to":"ann","zzzzz":1}`: "pay has no argument zzzzz",
 	} {
-		if code, out := run(args); code != exitUsage || !strings.Contains(out, want) {
+		if code, out := run(args); code != console.ExitUsage || !strings.Contains(out, want) {
 			t.Errorf("%s: %d\n%s\nwant 2 and %s", args, code, out, want)
 		}
 	}
@@ -87,7 +88,7 @@ func TestPolicyDiffComparesWhatIsSentAndAsked(t *testing.T) {
 			text := strings.Replace(paysConfig, "    tests:\n", "    tests:\n    - {name: asked, call: {tool: pay, args: {cents: 350, to: ann}}, want: escalate}\n", 1)
 			b := writeConfig(t, strings.Replace(text, tt.was, tt.is, 1))
 			code, out, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, "policy", "diff", "--state", ":memory:", a, b)
-			if code != exitFault || !strings.Contains(out, tt.want) {
+			if code != console.ExitFault || !strings.Contains(out, tt.want) {
 				t.Errorf("%d\n%s%s\nwant %s", code, out, errs, tt.want)
 			}
 		})

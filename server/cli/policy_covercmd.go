@@ -13,6 +13,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/server/cli/console"
 )
 
 // gap is one thing that a policy does not do, or not any more, as --json shows it.
@@ -36,7 +37,7 @@ func checkIgnored(words []string) error {
 	for _, word := range words {
 		tool, argument, one := strings.Cut(word, ".")
 		if !slices.Contains(gapKinds, word) && (!one || tool == "" || argument == "") {
-			return usage("--ignore", errors.New("got "+quotedName(word)), "--ignore "+strings.Join(gapKinds, ", ")+", or TOOL.ARG for one unread argument")
+			return console.Usage("--ignore", errors.New("got "+quotedName(word)), "--ignore "+strings.Join(gapKinds, ", ")+", or TOOL.ARG for one unread argument")
 		}
 	}
 	return nil
@@ -100,7 +101,7 @@ func (a *app) policyCoverageCommand() *cobra.Command {
 			}
 			c, err := loaded.cover(args, past)
 			if err != nil {
-				return fault("policy coverage", err)
+				return console.Fault("policy coverage", err)
 			}
 			return a.printCoverage(c, ignore)
 		},
@@ -243,7 +244,7 @@ func (a *app) printCoverage(c coverage, ignore []string) error {
 		err = a.print(c.text())
 	}
 	if err == nil && counts {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return err
 }

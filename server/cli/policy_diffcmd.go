@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway/policy"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // policyDiff is where two files decide otherwise, as --json shows it.
@@ -50,7 +51,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 		Example: "  patterngate policy diff pg.yaml new.yaml\n  patterngate policy diff old.policy.yaml new.policy.yaml --policy refunds",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usage("policy diff", fmt.Errorf("got %s", counted(len(args), "file")), "patterngate policy diff A B")
+				return console.Usage("policy diff", fmt.Errorf("got %s", counted(len(args), "file")), "patterngate policy diff A B")
 			}
 			return nil
 		},
@@ -75,7 +76,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 			}
 			d, err := diffOf(sides[0], sides[1], past)
 			if err != nil {
-				return fault("policy diff", err)
+				return console.Fault("policy diff", err)
 			}
 			return a.printDiff(d)
 		},
@@ -100,7 +101,7 @@ func (a *app) pastIfAny(since time.Time) (*pastRuns, error) {
 		past, _, err = readPast(runs, since)
 		return err
 	})
-	if refused, ok := errors.AsType[*commandError](err); ok && refused.code == exitUsage { // there is no state file
+	if refused, ok := errors.AsType[*console.Error](err); ok && refused.Code == console.ExitUsage { // there is no state file
 		return past, nil
 	}
 	return past, err
@@ -202,7 +203,7 @@ func (a *app) printDiff(d policyDiff) error {
 		err = a.print(d.text())
 	}
 	if err == nil && len(d.Rows)+len(d.Only) > 0 {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return err
 }
@@ -210,14 +211,14 @@ func (a *app) printDiff(d policyDiff) error {
 func (d policyDiff) text() string {
 	var b strings.Builder
 	for _, o := range d.Only {
-		fmt.Fprintf(&b, "policy %s stands in %s alone\n", clip(o.Policy, maxName), o.File)
+		fmt.Fprintf(&b, "policy %s stands in %s alone\n", console.Clip(o.Policy, console.MaxName), o.File)
 	}
 	for _, r := range d.Rows {
 		if r.RunID != "" {
-			fmt.Fprintf(&b, "%s %s %s: %s, then %s\n", r.RunID, r.At, clip(r.Tool, maxName), r.A, r.B)
+			fmt.Fprintf(&b, "%s %s %s: %s, then %s\n", r.RunID, r.At, console.Clip(r.Tool, console.MaxName), r.A, r.B)
 			continue
 		}
-		fmt.Fprintf(&b, "%s, test %s, %s: %s, then %s\n", clip(r.Policy, maxName), clip(r.Test, maxName), clip(r.Tool, maxName), r.A, r.B)
+		fmt.Fprintf(&b, "%s, test %s, %s: %s, then %s\n", console.Clip(r.Policy, console.MaxName), console.Clip(r.Test, console.MaxName), console.Clip(r.Tool, console.MaxName), r.A, r.B)
 	}
 	fmt.Fprintf(&b, "%s and %s judged by both: %s\n", counted(d.Tests, "test"), counted(d.Calls, "recorded call"), counted(len(d.Rows), "difference"))
 	return b.String()

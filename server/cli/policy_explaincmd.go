@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -90,26 +91,26 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 		return err
 	}
 	if known := append(loaded.ToolNames(), "final"); !slices.Contains(known, f.tool) {
-		return usage("--tool", noSuch("tool", f.tool, known), "patterngate catalog list")
+		return console.Usage("--tool", noSuch("tool", f.tool, known), "patterngate catalog list")
 	}
 	if err := loaded.fits(row.Call); err != nil {
-		return usage("--args", err, "patterngate tools "+f.tool)
+		return console.Usage("--args", err, "patterngate tools "+f.tool)
 	}
 	names, err := loaded.judgesOf(f)
 	if err != nil {
-		return usage(what, err, "--policy NAME")
+		return console.Usage(what, err, "--policy NAME")
 	}
 	var all []explained
 	for _, name := range names {
 		p := loaded.policy(name)
 		made, patterns, err := loaded.compiledPolicy(p)
 		if err != nil {
-			return fault(what, err)
+			return console.Fault(what, err)
 		}
 		row.Pattern = loaded.explainedAs(p.Name, f, patterns)
 		passes, ruling, err := made.Explain(row)
 		if err != nil {
-			return usage(what, err, "patterngate tools "+f.tool)
+			return console.Usage(what, err, "patterngate tools "+f.tool)
 		}
 		all = append(all, explainedBy(p.Name, row.Pattern, passes, ruling))
 	}
@@ -119,7 +120,7 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 // explainedCall is what was typed, as a test.
 func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, error) {
 	if f.tool == "" {
-		return policy.Row{}, usage("--tool", errors.New("missing"), "patterngate policy explain --tool TOOL --args JSON")
+		return policy.Row{}, console.Usage("--tool", errors.New("missing"), "patterngate policy explain --tool TOOL --args JSON")
 	}
 	in := &inputs{app: a}
 	v := map[string]any{"name": "the call", "want": "block", "approved": f.approved}
@@ -137,7 +138,7 @@ func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, er
 			part.to[part.name], err = ijson.Decode(text)
 		}
 		if err != nil {
-			return policy.Row{}, usage(part.flag, err, part.flag+" JSON, or "+part.flag+" @FILE")
+			return policy.Row{}, console.Usage(part.flag, err, part.flag+" JSON, or "+part.flag+" @FILE")
 		}
 	}
 	v["call"] = call
@@ -153,7 +154,7 @@ func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, er
 	if len(faults.Found) > 0 {
 		first := faults.Found[0]
 		_, at, _ := strings.Cut(first.Path, "].")
-		return policy.Row{}, usage("policy explain", errors.New(strings.TrimPrefix(yamldoc.Fault{Path: at, Reason: first.Reason, Got: first.Got}.String(), ": ")), first.Want)
+		return policy.Row{}, console.Usage("policy explain", errors.New(strings.TrimPrefix(yamldoc.Fault{Path: at, Reason: first.Reason, Got: first.Got}.String(), ": ")), first.Want)
 	}
 	return rows[0], nil
 }
@@ -283,13 +284,13 @@ func (a *app) printExplained(tool string, all []explained) (err error) {
 
 func (e explained) text(tool string, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, judged by %s", clip(tool, maxName), e.Policy)
+	fmt.Fprintf(&b, "%s, judged by %s", console.Clip(tool, console.MaxName), e.Policy)
 	if e.Pattern != "" {
 		fmt.Fprintf(&b, " with the params of %s", e.Pattern)
 	}
 	b.WriteByte('\n')
 	for i, p := range e.Passes {
-		fmt.Fprintf(&b, "pass %d %s\n", i+1, part(string(ijson.Canonical(p.Args)), 2*maxName, width))
+		fmt.Fprintf(&b, "pass %d %s\n", i+1, console.Part(string(ijson.Canonical(p.Args)), 2*console.MaxName, width))
 		var rows [][]string
 		for _, r := range p.Rules {
 			mark := " "
@@ -308,7 +309,7 @@ func (e explained) text(tool string, width int) string {
 		fmt.Fprintf(&b, " %s", e.Reason)
 	}
 	if e.Text != "" {
-		fmt.Fprintf(&b, ": %s", part(e.Text, 3*maxName, width))
+		fmt.Fprintf(&b, ": %s", console.Part(e.Text, 3*console.MaxName, width))
 	}
 	if len(e.Need) > 0 {
 		fmt.Fprintf(&b, " Needs %s first.", strings.Join(e.Need, ", "))

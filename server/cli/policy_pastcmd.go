@@ -12,6 +12,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -48,7 +49,7 @@ func (a *app) policyBacktestCommand() *cobra.Command {
 			return a.withRuns("policy backtest", func(runs operator) error {
 				past, n, err := readPast(runs, from)
 				if err != nil {
-					return fault("policy backtest", err)
+					return console.Fault("policy backtest", err)
 				}
 				return a.printBacktest(past.backtest(d, n))
 			})
@@ -68,7 +69,7 @@ func (a *app) declaredBy(what, file, name string) (*declared, error) {
 	}
 	d, err := declare(loaded.Config, a.environ)
 	if err != nil {
-		return nil, fault(what, err)
+		return nil, console.Fault(what, err)
 	}
 	return d, nil
 }
@@ -77,7 +78,7 @@ func (a *app) declaredBy(what, file, name string) (*declared, error) {
 func (a *app) loadedBy(what, file, name string) (LoadedConfig, error) {
 	text, f := readPolicyFile(file)
 	if f.Reason != "" {
-		return LoadedConfig{}, usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
+		return LoadedConfig{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
 	}
 	in := a.sources(nil)
 	in.Untested = true
@@ -107,7 +108,7 @@ func (a *app) oneName(what, name string) (string, error) {
 	names := loaded.policyNames()
 	if name != "" {
 		if !slices.Contains(names, name) {
-			return "", usage(what, unknownPolicy(name, names), "--policy NAME")
+			return "", console.Usage(what, unknownPolicy(name, names), "--policy NAME")
 		}
 		return name, nil
 	}
@@ -115,7 +116,7 @@ func (a *app) oneName(what, name string) (string, error) {
 	if len(own) == 1 {
 		return own[0], nil
 	}
-	return "", usage(what, errors.New("it is not said which policy this is"), "--policy "+strings.Join(names, ", --policy "))
+	return "", console.Usage(what, errors.New("it is not said which policy this is"), "--policy "+strings.Join(names, ", --policy "))
 }
 
 // readPast reads all recorded runs. What was begun long before a time may still be seen by a window, so all are read.
@@ -191,7 +192,7 @@ func (a *app) printBacktest(t backtest) error {
 		err = a.print(t.text(a.tableWidth()))
 	}
 	if err == nil && len(t.Differences) > 0 {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return err
 }
@@ -202,9 +203,9 @@ func (t backtest) text(width int) string {
 	for _, d := range t.Differences {
 		if d.RunID != run {
 			run = d.RunID
-			fmt.Fprintf(&b, "%s %s\n", run, clip(d.Pattern, maxName))
+			fmt.Fprintf(&b, "%s %s\n", run, console.Clip(d.Pattern, console.MaxName))
 		}
-		fmt.Fprintf(&b, "  %s %s: %s, was %s", d.At, clip(d.Tool, maxName), d.Now, d.Was)
+		fmt.Fprintf(&b, "  %s %s: %s, was %s", d.At, console.Clip(d.Tool, console.MaxName), d.Now, d.Was)
 		if d.Now.Rule != "" {
 			fmt.Fprintf(&b, " (rule %s%s)", d.Now.Rule, valueWords(d.Now.Values, width))
 		}
@@ -226,7 +227,7 @@ func valueWords(values any, width int) string {
 	named, _ := values.(map[string]any)
 	var b strings.Builder
 	for _, name := range sortedNames(named) {
-		fmt.Fprintf(&b, ", %s %s", name, part(string(ijson.Canonical(named[name])), maxName, width))
+		fmt.Fprintf(&b, ", %s %s", name, console.Part(string(ijson.Canonical(named[name])), console.MaxName, width))
 	}
 	return b.String()
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // A pipe in the place of a policy's file is refused, and nobody waits for who would write to it.
@@ -17,7 +19,7 @@ func TestPolicyFileIsNoPipe(t *testing.T) {
 		t.Errorf("in a configuration: %v", err)
 	}
 	for _, args := range [][]string{{"policy", "backtest", pipe}, {"policy", "diff", pipe, pipe}} {
-		if code, _, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, args...); code != exitUsage || !strings.Contains(errs, "not a regular file") {
+		if code, _, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, args...); code != console.ExitUsage || !strings.Contains(errs, "not a regular file") {
 			t.Errorf("%v: %d, %s", args, code, errs)
 		}
 	}

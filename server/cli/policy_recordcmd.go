@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // recordRows makes tests of a run's calls and adds them to the policy that judged them.
@@ -23,16 +24,16 @@ func (a *app) recordRows(events []patterns.Event, name string, only bool) error 
 	}
 	all, err := loaded.ruledCatalog()
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	proposals := record.Read(events).Proposals()
 	if name, err = loaded.judgeOf(proposals, name); err != nil {
-		return usage(what, err, "--policy NAME")
+		return console.Usage(what, err, "--policy NAME")
 	}
 	p := loaded.policy(name)
 	made, _, err := loaded.compiledPolicy(p)
 	if err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	var rows []map[string]any
 	left := map[string]int{}
@@ -70,7 +71,7 @@ func (a *app) recordRows(events []patterns.Event, name string, only bool) error 
 		fmt.Fprintf(a.err, "%s: no test of %s: %s\n", what, counted(left[why], "call"), why)
 	}
 	if len(rows) == 0 {
-		return fault(what, errors.New("there is nothing in this run to make a test of"))
+		return console.Fault(what, errors.New("there is nothing in this run to make a test of"))
 	}
 	return a.addRows(loaded, p, rows, only)
 }
@@ -148,20 +149,20 @@ func (a *app) addRows(l LoadedConfig, p *PolicyConfig, rows []map[string]any, on
 		file, text, steps = p.file, p.text, nil
 	}
 	if p.embedded || file == "" {
-		return usage(what, errors.New(p.Name+" is embedded and stands in no file"), "patterngate policy record RUN --print")
+		return console.Usage(what, errors.New(p.Name+" is embedded and stands in no file"), "patterngate policy record RUN --print")
 	}
 	after, err := appendRows(file, string(text), steps, rows)
 	if err != nil {
-		return usage(what, err, "patterngate policy record RUN --print, and add them by hand")
+		return console.Usage(what, err, "patterngate policy record RUN --print, and add them by hand")
 	}
 	in := a.sources(nil)
 	in.Texts = map[string][]byte{file: []byte(after)}
 	if _, _, err := LoadConfig(in); err != nil { // what serves is to be loaded again
 		_ = a.configFault(err)
-		return usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
+		return console.Usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
 	}
 	if err := replaceText(file, string(text), after); err != nil {
-		return fault(what, err)
+		return console.Fault(what, err)
 	}
 	return a.print(fmt.Sprintf("%s: %s added to the tests of %s\n", file, counted(len(rows), "row"), p.Name))
 }

@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -58,11 +59,11 @@ func (a *app) policyTestCommand() *cobra.Command {
 			}
 			rows, err := loaded.testPolicies(args)
 			if err != nil {
-				return fault("policy test", err)
+				return console.Fault("policy test", err)
 			}
 			if junit != "" {
 				if err := writeJUnit(junit, rows); err != nil {
-					return fault("--junit", err)
+					return console.Fault("--junit", err)
 				}
 			}
 			return a.printTests(rows)
@@ -83,7 +84,7 @@ func (a *app) loadUntested(what string, policies []string) (LoadedConfig, error)
 	}
 	for _, name := range policies {
 		if loaded.policy(name) == nil {
-			return LoadedConfig{}, usage(what, unknownPolicy(name, loaded.policyNames()), "patterngate policy test")
+			return LoadedConfig{}, console.Usage(what, unknownPolicy(name, loaded.policyNames()), "patterngate policy test")
 		}
 	}
 	return loaded, nil
@@ -179,7 +180,7 @@ func (d decided) String() string {
 		text += " " + d.Reason
 	}
 	if d.Args != nil {
-		text += " as " + oneLine(ijson.Canonical(d.Args), 2*maxName)
+		text += " as " + console.OneLine(ijson.Canonical(d.Args), 2*console.MaxName)
 	}
 	if d.Least != "" {
 		text += ", " + d.Least
@@ -200,7 +201,7 @@ func (a *app) printTests(rows []policyRow) error {
 			word = "FAIL "
 			failed++
 		}
-		fmt.Fprintf(&b, "%s %s: %s", word, clip(r.Policy, maxName), clip(r.Name, 2*maxName))
+		fmt.Fprintf(&b, "%s %s: %s", word, console.Clip(r.Policy, console.MaxName), console.Clip(r.Name, 2*console.MaxName))
 		if r.Differs != "" {
 			b.WriteString(": " + visibleLines(r.Differs))
 		}
@@ -222,7 +223,7 @@ func (a *app) printTests(rows []policyRow) error {
 		err = a.print(b.String())
 	}
 	if err == nil && failed > 0 {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return err
 }

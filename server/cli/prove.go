@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 const proveHelp = `Kills this program while it carries out the demo's runs, restarts it and counts what really happened: nothing may be
@@ -87,7 +88,7 @@ func (p *proof) good() bool { return p.Lost == 0 && p.Twice == 0 && p.Unequal ==
 func (a *app) prove(ctx context.Context, size proveSize, seed uint64) (err error) {
 	p, err := a.newProver()
 	if err != nil {
-		return &commandError{code: exitFault, what: "prove", cause: err, try: "set TMPDIR to a directory that you may write to"}
+		return &console.Error{Code: console.ExitFault, What: "prove", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	began := time.Now()
@@ -98,7 +99,7 @@ func (a *app) prove(ctx context.Context, size proveSize, seed uint64) (err error
 		a.printProved(r)
 	})
 	if err != nil {
-		return fault("prove", err)
+		return console.Fault("prove", err)
 	}
 	all.Seconds = float64(time.Since(began).Milliseconds()) / 1000
 	if a.json {
@@ -108,7 +109,7 @@ func (a *app) prove(ctx context.Context, size proveSize, seed uint64) (err error
 			all.Kills, all.Stops, all.Lost, all.Twice, all.Unequal, all.Seconds, seed)
 	}
 	if err == nil && !all.good() {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return err
 }
@@ -144,9 +145,9 @@ func (a *app) printProved(r provedRow) {
 	if r.Boundaries > 0 {
 		boundaries = fmt.Sprint(r.Boundaries)
 	}
-	mark := a.paint(green, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
+	mark := a.paint(console.Green, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
 	if !r.good() {
-		mark = a.paint(red, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
+		mark = a.paint(console.Red, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
 	}
 	a.proved("%-22s %10s %6d %5d %6d %8s\n", r.Pattern, boundaries, r.Kills, r.Lost, r.Twice, mark)
 	for _, f := range r.Faults {

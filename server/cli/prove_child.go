@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // provedWait is how long a proven run's call waits, in seconds. A run that another process carries on is asked for again.
@@ -43,12 +44,12 @@ func (a *app) proveLifeCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var told provedLife
 			if err := json.NewDecoder(a.in).Decode(&told); err != nil {
-				return fault("prove-life", err)
+				return console.Fault("prove-life", err)
 			}
 			l := &life{app: a, told: told}
 			a.hook = l.pass
 			if err := l.live(cmd.Context()); err != nil {
-				return fault("prove-life", err)
+				return console.Fault("prove-life", err)
 			}
 			return nil
 		},
@@ -78,7 +79,7 @@ func (l *life) pass(string) {
 // live carries out all runs at once.
 func (l *life) live(ctx context.Context) error {
 	var err error
-	if l.book, err = ledger.Parse(lookup(l.app.environ, ledgerVariable)); err != nil {
+	if l.book, err = ledger.Parse(console.Lookup(l.app.environ, ledgerVariable)); err != nil {
 		return err
 	}
 	call := &toolCall{app: l.app, name: waitTool, errs: &lockedWriter{to: l.app.err}} // so that it carries on what nobody does

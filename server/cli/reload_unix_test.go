@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 func (c *servedScene) hangup() {
@@ -55,7 +57,7 @@ func TestReload(t *testing.T) {
 	if err := os.WriteFile(s.config, []byte("version: 1\npatterns: {see: 1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := s.command(t, nil, "reload"); code != exitUsage || !strings.Contains(errs, s.config+":2:") {
+	if code, _, errs := s.command(t, nil, "reload"); code != console.ExitUsage || !strings.Contains(errs, s.config+":2:") {
 		t.Errorf("with a bad file it ends with %d: %s", code, errs)
 	}
 	c.hangup()
@@ -121,7 +123,7 @@ func TestReloadIsSigned(t *testing.T) {
 		t.Errorf("it was loaded: %s", text)
 	}
 	code, out, errs := s.command(t, []string{goodPassphrase}, "reload")
-	if code != exitDone || !strings.Contains(errs, signedBy+" "+id) || !strings.Contains(out, "  looser: patterns.see.budget.max_seconds: raised from 15 to 20\n") {
+	if code != console.ExitDone || !strings.Contains(errs, signedBy+" "+id) || !strings.Contains(out, "  looser: patterns.see.budget.max_seconds: raised from 15 to 20\n") {
 		t.Errorf("signed it ends with %d: %s%s", code, out, errs)
 	}
 	s.write(t, "", less)
@@ -143,7 +145,7 @@ func TestReloadTellsWhatIsInForce(t *testing.T) {
 	signs := func(args ...string) string {
 		t.Helper()
 		code, out, errs := s.command(t, []string{goodPassphrase}, args...)
-		if code != exitDone {
+		if code != console.ExitDone {
 			t.Fatalf("%q ends with %d: %s%s", args, code, out, errs)
 		}
 		return out

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // reloadTimeout is how long the programs that serve may take to answer.
@@ -41,7 +42,7 @@ func (a *app) reload(ctx context.Context, key string) error {
 		return err
 	}
 	if loaded.Path == "" {
-		return usage(what, errors.New("there is no configuration file"), "patterngate init")
+		return console.Usage(what, errors.New("there is no configuration file"), "patterngate init")
 	}
 	return a.withState(what, loaded.Config, func(runs operator) error {
 		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: byOwner(""), At: now()}
@@ -56,7 +57,7 @@ func (a *app) reload(ctx context.Context, key string) error {
 		case errors.Is(err, local.ErrNobodyServes):
 			return refused(what, "no program serves from this state file; the next one that starts reads the file", "patterngate serve")
 		case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-			err = fault(what, errors.New("not every program that serves has answered"))
+			err = console.Fault(what, errors.New("not every program that serves has answered"))
 		case err != nil:
 			return refusedAct(what, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // Who did not answer may run the very file: whatever the others say, it is told and ends with 1.
@@ -22,12 +23,12 @@ func TestReloadTellsOfWhoDidNotAnswer(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"others, and one that does not answer":    {[]local.ReloadAnswer{other, other}, context.DeadlineExceeded, exitFault, "reload: not every program that serves has answered\n"},
-		"one that refuses, and one that does not": {[]local.ReloadAnswer{refused}, context.DeadlineExceeded, exitFault, "reload: not every program that serves has answered\n"},
-		"one that reloads, and one that does not": {[]local.ReloadAnswer{done}, context.DeadlineExceeded, exitFault, "reload: not every program that serves has answered\n"},
+		"others, and one that does not answer":    {[]local.ReloadAnswer{other, other}, context.DeadlineExceeded, console.ExitFault, "reload: not every program that serves has answered\n"},
+		"one that refuses, and one that does not": {[]local.ReloadAnswer{refused}, context.DeadlineExceeded, console.ExitFault, "reload: not every program that serves has answered\n"},
+		"one that reloads, and one that does not": {[]local.ReloadAnswer{done}, context.DeadlineExceeded, console.ExitFault, "reload: not every program that serves has answered\n"},
 		"only others":      {[]local.ReloadAnswer{other, other}, nil, exitRefused, "reload: no program serves this file\n"},
 		"one that refuses": {[]local.ReloadAnswer{done, refused}, nil, exitRefused, "reload: it has a fault\n"},
-		"one that reloads, and one with another file": {[]local.ReloadAnswer{done, other}, nil, exitDone, ""},
+		"one that reloads, and one with another file": {[]local.ReloadAnswer{done, other}, nil, console.ExitDone, ""},
 	} {
 		f := newFakeRuns(t)
 		f.ring, f.answers, f.reload = gateway.Ring{}, tt.answers, tt.err

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // The commands over recorded runs stand on the owner's view of the state file ([local.Operator]). They open the state
@@ -137,7 +138,7 @@ func (a *app) withState(what string, c Config, do func(operator) error) error {
 		return a.withRuns(what, do)
 	}
 	if c.State == memoryState {
-		return usage(what, errors.New("the state is "+memoryState+": it is in the process that serves, and nowhere else"), "--state FILE")
+		return console.Usage(what, errors.New("the state is "+memoryState+": it is in the process that serves, and nowhere else"), "--state FILE")
 	}
 	if err := readyState(c.State, a.environ); err != nil {
 		return wrapped(what, err)
@@ -163,7 +164,7 @@ func (a *app) openEngine() (*local.Engine, error) {
 func (a *app) engineOver(c Config) (*local.Engine, error) {
 	d, err := declare(c, a.environ)
 	if err != nil {
-		return nil, fault("config", err)
+		return nil, console.Fault("config", err)
 	}
 	from := &source{environ: a.environ, pool: c.pool}
 	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.hides()})
@@ -172,7 +173,7 @@ func (a *app) engineOver(c Config) (*local.Engine, error) {
 	}
 	if _, d, err = c.counting(d, engine, a.environ); err != nil {
 		engine.Close()
-		return nil, fault("config", err)
+		return nil, console.Fault("config", err)
 	}
 	from.serve(d, engine)
 	engine.Catalog = d.tools
@@ -214,7 +215,7 @@ func (a *app) loadState() (Config, error) {
 func (a *app) existingState(c Config) (Config, error) {
 	path := c.State
 	if path == memoryState {
-		return Config{}, usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+		return Config{}, console.Usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
 	}
 	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -226,10 +227,10 @@ func (a *app) existingState(c Config) (Config, error) {
 
 // wrapped is a failure of a command, unless it says itself what failed.
 func wrapped(what string, err error) error {
-	if _, ok := errors.AsType[*commandError](err); ok {
+	if _, ok := errors.AsType[*console.Error](err); ok {
 		return err
 	}
-	return fault(what, err)
+	return console.Fault(what, err)
 }
 
 // idBeginning is what may be meant as a run.
@@ -238,7 +239,7 @@ var idBeginning = regexp.MustCompile(`^(run_)?[0-9a-f]{4,16}$`)
 // find is the run that was meant.
 func find(what string, runs recordReader, beginning string) (string, error) {
 	if !idBeginning.MatchString(beginning) {
-		return "", usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", quotedName(beginning)), "patterngate runs list")
+		return "", console.Usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", quotedName(beginning)), "patterngate runs list")
 	}
 	id, err := runs.Find(beginning)
 	many, _ := errors.AsType[*local.AmbiguousError](err)
@@ -246,11 +247,11 @@ func find(what string, runs recordReader, beginning string) (string, error) {
 	case err == nil:
 		return id, nil
 	case many != nil:
-		return "", usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
+		return "", console.Usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
 	case errors.Is(err, patterns.ErrNoRun):
-		return "", usage(what, fmt.Errorf("no run %s is recorded here", beginning), pruned(runs, beginning))
+		return "", console.Usage(what, fmt.Errorf("no run %s is recorded here", beginning), pruned(runs, beginning))
 	}
-	return "", fault(what, err)
+	return "", console.Fault(what, err)
 }
 
 // pruned says what to try for a run that is not there: its tombstone may be.
@@ -267,7 +268,7 @@ func pruned(runs recordReader, beginning string) string {
 }
 
 // quotedName is a word from the command line, fit for a message.
-func quotedName(word string) string { return strconv.Quote(cut(word, maxName)) }
+func quotedName(word string) string { return strconv.Quote(cut(word, console.MaxName)) }
 
 // headText is a head as verify takes it: N:HASH.
 func headText(h patterns.Head) string {
@@ -281,7 +282,7 @@ func recordOf(what string, runs recordReader, beginning string) (id string, even
 	}
 	events, kept, err = runs.Record(id)
 	if err != nil {
-		return "", nil, 0, fault(what+" "+id, err)
+		return "", nil, 0, console.Fault(what+" "+id, err)
 	}
 	return id, events, kept, nil
 }
@@ -291,9 +292,9 @@ func one(name, what, try string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usage(name, errors.New("which "+what+"?"), try)
+			return console.Usage(name, errors.New("which "+what+"?"), try)
 		case len(args) > 1:
-			return usage(name, fmt.Errorf("one %s; there are %d arguments", what, len(args)), try)
+			return console.Usage(name, fmt.Errorf("one %s; there are %d arguments", what, len(args)), try)
 		}
 		return nil
 	}

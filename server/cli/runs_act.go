@@ -17,6 +17,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // maxReason is how long a reason or comment may be, in characters (spec/surface.md section 2, run_cancel).
@@ -30,7 +31,7 @@ func byOwner(reason string) patterns.Note {
 // reasonFlag checks what was typed as a reason.
 func reasonFlag(name, text string) error {
 	if n := len([]rune(text)); n > maxReason {
-		return usage(name, fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", maxReason))
+		return console.Usage(name, fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", maxReason))
 	}
 	return nil
 }
@@ -41,7 +42,7 @@ func refusedBy(what string, err error, try string) error {
 	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
 		return refused(what, ownWords(err), try)
 	case errors.Is(err, patterns.ErrNoRun):
-		return usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
+		return console.Usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
 	}
 	return refusedAct(what, err)
 }
@@ -72,10 +73,10 @@ func standsOf(s patterns.Snapshot) stands {
 }
 
 func (v stands) text() string {
-	text := clip(v.RunID, maxName) + " " + v.Status
+	text := console.Clip(v.RunID, console.MaxName) + " " + v.Status
 	for _, more := range []string{v.StopReason, v.Waiting, v.Cause, v.Needs} {
 		if more != "" {
-			text += " " + clip(more, 2*maxName)
+			text += " " + console.Clip(more, 2*console.MaxName)
 		}
 	}
 	return text + "\n"
@@ -174,7 +175,7 @@ func (a *app) confirm(what, risk, question string, yes bool) error {
 		return nil
 	}
 	if !a.atTerminal() {
-		return usage(what, errors.New("it needs a yes, and nobody is at a terminal"), "patterngate "+what+" --yes")
+		return console.Usage(what, errors.New("it needs a yes, and nobody is at a terminal"), "patterngate "+what+" --yes")
 	}
 	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, printable.Text(question))
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // none is no
@@ -190,7 +191,7 @@ const exitRefused = 3
 
 // refused is a refusal by a person or by the state: exit code 3.
 func refused(what, cause, try string) error {
-	return &commandError{code: exitRefused, what: what, cause: errors.New(cause), try: try}
+	return &console.Error{Code: exitRefused, What: what, Cause: errors.New(cause), Try: try}
 }
 
 // ownWords are the words of an error of the ports, for a person.
@@ -217,7 +218,7 @@ func (a *app) runsSettleCommand() *cobra.Command {
 			"  patterngate runs settle 71aa issue_refund#1 --did-not-happen --comment 'no entry in the ledger'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usage("runs settle", fmt.Errorf("a RUN and an EFFECT; there are %d arguments", len(args)), "patterngate runs list --status waiting")
+				return console.Usage("runs settle", fmt.Errorf("a RUN and an EFFECT; there are %d arguments", len(args)), "patterngate runs list --status waiting")
 			}
 			return nil
 		},
@@ -235,7 +236,7 @@ func (a *app) runsSettleCommand() *cobra.Command {
 				does := map[bool]string{true: "say that it happened: ", false: "say that it did not happen: "}[s.Happened]
 				signed := signing{what: what, does: does + quotedName(args[1]) + " of " + id, key: key}
 				if s.Result != nil {
-					signed.call = "It is said to have returned:\n" + fenced("  ", string(s.Result), a.width())
+					signed.call = "It is said to have returned:\n" + console.Fenced("  ", string(s.Result), a.width())
 				}
 				s.Act, err = a.act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signed)
 				if err != nil {
@@ -261,9 +262,9 @@ func (a *app) runsSettleCommand() *cobra.Command {
 func settlementOf(happened, didNot bool, result, comment string) (local.Settlement, error) {
 	switch {
 	case happened == didNot:
-		return local.Settlement{}, usage("runs settle", errors.New("did it happen?"), "--happened or --did-not-happen")
+		return local.Settlement{}, console.Usage("runs settle", errors.New("did it happen?"), "--happened or --did-not-happen")
 	case didNot && result != "":
-		return local.Settlement{}, usage("--result", errors.New("what did not happen returned nothing"), "--happened --result JSON")
+		return local.Settlement{}, console.Usage("--result", errors.New("what did not happen returned nothing"), "--happened --result JSON")
 	}
 	if err := reasonFlag("--comment", comment); err != nil {
 		return local.Settlement{}, err
@@ -276,13 +277,13 @@ func settlementOf(happened, didNot bool, result, comment string) (local.Settleme
 	if path, isFile := strings.CutPrefix(result, "@"); isFile {
 		read, err := readWhole(path, ijson.MaxBytes)
 		if err != nil {
-			return local.Settlement{}, usage("--result", err, "--result JSON or @FILE")
+			return local.Settlement{}, console.Usage("--result", err, "--result JSON or @FILE")
 		}
 		text = read
 	}
 	v, err := ijson.Decode(text)
 	if err != nil {
-		return local.Settlement{}, usage("--result", fmt.Errorf("no JSON: %w", err), `--result '{"member":"value"}' or @FILE`)
+		return local.Settlement{}, console.Usage("--result", fmt.Errorf("no JSON: %w", err), `--result '{"member":"value"}' or @FILE`)
 	}
 	s.Result = json.RawMessage(ijson.Canonical(v))
 	return s, nil

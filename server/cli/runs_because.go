@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // valueLines are the values that made a rule true, each on lines of its own behind a bar: a model may have written what they hold.
 func valueLines(indent string, width int, list []record.Value, left int) string {
 	var b strings.Builder
 	for _, v := range list {
-		b.WriteString(fencedTo(maxFenced, indent, v.Expression+": "+v.Text, width))
+		b.WriteString(console.FencedTo(console.MaxFenced, indent, v.Expression+": "+v.Text, width))
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "%sand %s\n", indent, plural(int64(left), "more value"))
+		fmt.Fprintf(&b, "%sand %s\n", indent, console.Plural(int64(left), "more value"))
 	}
 	return b.String()
 }
@@ -31,7 +32,7 @@ func (p *page) values(label, margin string, list []record.Value, left int) {
 func becauseLines(indent string, width int, b record.Because) string {
 	text := ""
 	if b.Said != "" {
-		text = indent + folded("the rule says: "+part(b.Said, maxPhrase, width), foldWidth(width)-len(indent), indent+"  ") + "\n"
+		text = indent + console.Fold("the rule says: "+console.Part(b.Said, maxPhrase, width), console.FoldWidth(width)-len(indent), indent+"  ") + "\n"
 	}
 	list, left := b.Read()
 	return text + valueLines(indent, width, list, left)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // maxCompleted is how many runs a completion offers, and completedPages how many pages of runs it looks at for them.
@@ -50,7 +51,7 @@ func (a *app) completeRuns(statuses ...string) cobra.CompletionFunc {
 				}
 				for _, row := range page.Rows {
 					if id := idFor(row.RunID, begun); id != "" && (len(statuses) == 0 || slices.Contains(statuses, row.Status)) {
-						ids = append(ids, cobra.CompletionWithDesc(id, clip(row.Pattern, maxName)+" "+clip(row.Status, maxName)))
+						ids = append(ids, cobra.CompletionWithDesc(id, console.Clip(row.Pattern, console.MaxName)+" "+console.Clip(row.Status, console.MaxName)))
 					}
 				}
 				if filter.Cursor = page.Next; page.Next == "" || len(ids) >= maxCompleted {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // listFlags are the filters and the paging of list, as they were typed.
@@ -56,9 +57,9 @@ func (f listFlags) filter(now time.Time) (patterns.Filter, error) {
 	statuses := []string{"running", "waiting", "ok", "stopped"}
 	switch {
 	case f.status != "" && !slices.Contains(statuses, f.status):
-		return patterns.Filter{}, usage("--status", errors.New("got "+quotedName(f.status)), "--status "+strings.Join(statuses, ", "))
+		return patterns.Filter{}, console.Usage("--status", errors.New("got "+quotedName(f.status)), "--status "+strings.Join(statuses, ", "))
 	case f.limit < 1 || f.limit > most:
-		return patterns.Filter{}, usage("--limit", fmt.Errorf("got %d", f.limit), fmt.Sprintf("--limit 1 to %d", most))
+		return patterns.Filter{}, console.Usage("--limit", fmt.Errorf("got %d", f.limit), fmt.Sprintf("--limit 1 to %d", most))
 	}
 	since, err := timeFlag("--since", f.since, now)
 	if err != nil {
@@ -86,7 +87,7 @@ func timeFlag(name, text string, now time.Time) (time.Time, error) {
 	if age, err := ageOf(text); err == nil {
 		return now.Add(-age), nil
 	}
-	return time.Time{}, usage(name, errors.New("got "+quotedName(text)), name+" 2026-11-21T09:30:00Z, 2026-11-21 or 7d")
+	return time.Time{}, console.Usage(name, errors.New("got "+quotedName(text)), name+" 2026-11-21T09:30:00Z, 2026-11-21 or 7d")
 }
 
 // ageOf reads a duration with days and weeks: 90d, 2w, or what time.ParseDuration reads. It is not below 0.
@@ -131,9 +132,9 @@ func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
 	page, err := runs.List(filter)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
-		return usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
+		return console.Usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
 	case err != nil:
-		return fault("runs list", err)
+		return console.Fault("runs list", err)
 	}
 	if len(page.Rows) == 0 {
 		a.noteOther()
@@ -148,7 +149,7 @@ func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
 			Next string   `json:"next_cursor,omitempty"`
 		}{rows, page.Next})
 		if err != nil {
-			return fault("runs list", err)
+			return console.Fault("runs list", err)
 		}
 		_, err = io.WriteString(a.out, text)
 		return err
@@ -157,7 +158,7 @@ func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
 		return err
 	}
 	if page.Next != "" {
-		_, _ = fmt.Fprintln(a.err, "more: --cursor "+clip(page.Next, 4*maxName))
+		_, _ = fmt.Fprintln(a.err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
 	}
 	return nil
 }
@@ -186,11 +187,11 @@ func listText(rows []patterns.RunRow, width int) string {
 		case width < 120:
 			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-22s  ", id, cutTo(began, 16), status, pattern)
 		}
-		b.WriteString(strings.TrimRight(left+clip(why, max(10, width-len(left))), " ") + "\n")
+		b.WriteString(strings.TrimRight(left+console.Clip(why, max(10, width-len(left))), " ") + "\n")
 	}
 	line("RUN", "BEGAN", "STATUS", "PATTERN", "WHY")
 	for _, r := range rows {
-		line(clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), clip(r.Status, 8), cell(r.Pattern, 22, width), whyOf(r))
+		line(console.Clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), console.Clip(r.Status, 8), console.Cell(r.Pattern, 22, width), whyOf(r))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // stone is a tombstone as --json shows it (spec/surface.md section 7).
@@ -36,7 +37,7 @@ func (a *app) runsPruneCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			age, err := ageOf(older)
 			if err != nil || older == "" {
-				return usage("--older-than", errors.New("got "+quotedName(older)), "--older-than 90d, 2w or 36h")
+				return console.Usage("--older-than", errors.New("got "+quotedName(older)), "--older-than 90d, 2w or 36h")
 			}
 			return a.withRuns("runs prune", func(runs operator) error { return a.prune(runs, time.Now().Add(-age), dry) })
 		},
@@ -49,7 +50,7 @@ func (a *app) runsPruneCommand() *cobra.Command {
 func (a *app) prune(runs recordKeeper, before time.Time, dry bool) error {
 	list, err := runs.Prune(before, dry)
 	if err != nil {
-		return fault("runs prune", err)
+		return console.Fault("runs prune", err)
 	}
 	if a.json {
 		rows := make([]stone, len(list))
@@ -64,13 +65,13 @@ func (a *app) prune(runs recordKeeper, before time.Time, dry bool) error {
 	var b strings.Builder
 	for _, t := range list {
 		s := stoneOf(t)
-		fmt.Fprintf(&b, "%s  %s  %s  %s\n", s.RunID, s.Ended, clip(s.Pattern, maxName), clip(s.StopReason, maxName))
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", s.RunID, s.Ended, console.Clip(s.Pattern, console.MaxName), console.Clip(s.StopReason, console.MaxName))
 	}
 	word := "deleted"
 	if dry {
 		word = "to delete"
 	}
-	fmt.Fprintf(&b, "%s %s\n", plural(int64(len(list)), "run"), word)
+	fmt.Fprintf(&b, "%s %s\n", console.Plural(int64(len(list)), "run"), word)
 	return a.print(b.String())
 }
 

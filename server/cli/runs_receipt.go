@@ -9,18 +9,19 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // receiptText is a receipt as a page for people who know nothing of the program.
 func receiptText(r record.Receipt, width int) string {
-	width = readable(width)
+	width = console.Readable(width)
 	p := page{width: width}
 	p.b.WriteString("RECEIPT\n\n")
-	p.line("Run", clip(r.RunID, maxName)+", "+clip(r.Pattern, maxName))
+	p.line("Run", console.Clip(r.RunID, console.MaxName)+", "+console.Clip(r.Pattern, console.MaxName))
 	p.line("For", forWhom(r))
 	p.line("Began", r.CreatedAt)
-	p.line("Ended", cmp.Or(r.EndedAt, "not yet: it is "+clip(r.Ended.Status, maxName)))
-	p.b.WriteString("\nAsked, in the caller's own words (not checked):\n" + fenced("", string(r.Asked), width))
+	p.line("Ended", cmp.Or(r.EndedAt, "not yet: it is "+console.Clip(r.Ended.Status, console.MaxName)))
+	p.b.WriteString("\nAsked, in the caller's own words (not checked):\n" + console.Fenced("", string(r.Asked), width))
 	p.b.WriteByte('\n')
 	p.line("Proposed by", proposedBy(r.ProposedBy))
 	p.calls(r.Calls)
@@ -29,7 +30,7 @@ func receiptText(r record.Receipt, width int) string {
 	p.line("Outcome", endedWords(r.Ended))
 	p.line("Spent", spentWords(r.Spent))
 	p.b.WriteByte('\n')
-	p.line("Record", fmt.Sprintf("%s, head %s", plural(r.Record.Events, "event"), r.Record.Head))
+	p.line("Record", fmt.Sprintf("%s, head %s", console.Plural(r.Record.Events, "event"), r.Record.Head))
 	if r.Record.Verify != "" {
 		p.b.WriteString("Check it with\n  " + r.Record.Verify + "\n")
 	}
@@ -48,7 +49,7 @@ type page struct {
 // line writes a label and what it says.
 func (p *page) line(label, text string) {
 	indent := strings.Repeat(" ", labelColumn)
-	fmt.Fprintf(&p.b, "%-*s%s\n", labelColumn, label, folded(text, foldWidth(p.width)-labelColumn, indent))
+	fmt.Fprintf(&p.b, "%-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.width)-labelColumn, indent))
 }
 
 func (p *page) calls(calls []record.Call) {
@@ -58,14 +59,14 @@ func (p *page) calls(calls []record.Call) {
 	}
 	p.b.WriteString("\nCalled, in this order:\n")
 	for i, c := range calls {
-		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, clip(c.Tool, maxName), effectWords(c.Effect), statusWords(c))
+		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, console.Clip(c.Tool, console.MaxName), effectWords(c.Effect), statusWords(c))
 		p.arguments(c)
 		p.detail("judged", verdictWords(c))
 		list, left := record.Because{Values: c.Values}.Read()
 		p.values("because", "    ", list, left)
 		p.approved("approved by", c.Approved)
 		p.approved("settled by", c.Settled)
-		p.detail("recorded as", strings.TrimSpace(c.ArgsHash+"  "+clip(c.Key, maxName)+"  "+c.At))
+		p.detail("recorded as", strings.TrimSpace(c.ArgsHash+"  "+console.Clip(c.Key, console.MaxName)+"  "+c.At))
 	}
 }
 
@@ -78,11 +79,11 @@ func (p *page) arguments(c record.Call) {
 	indent := strings.Repeat(" ", 4+labelColumn)
 	var b strings.Builder
 	for _, a := range c.Args {
-		b.WriteString(fencedTo(math.MaxInt, indent, argumentName(a.Name)+": "+a.Text(), p.width))
+		b.WriteString(console.FencedTo(math.MaxInt, indent, argumentName(a.Name)+": "+a.Text(), p.width))
 	}
 	fmt.Fprintf(&p.b, "    %-*s%s", labelColumn, "called with", strings.TrimPrefix(b.String(), indent))
 	if c.ArgsLeft > 0 {
-		p.detail("", "and "+plural(int64(c.ArgsLeft), "more argument"))
+		p.detail("", "and "+console.Plural(int64(c.ArgsLeft), "more argument"))
 	}
 }
 
@@ -92,7 +93,7 @@ func (p *page) detail(label, text string) {
 		return
 	}
 	const margin = 4 + labelColumn
-	fmt.Fprintf(&p.b, "    %-*s%s\n", labelColumn, label, folded(text, foldWidth(p.width)-margin, strings.Repeat(" ", margin)))
+	fmt.Fprintf(&p.b, "    %-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.width)-margin, strings.Repeat(" ", margin)))
 }
 
 // approved writes who said yes or no, and their comment.
@@ -104,16 +105,16 @@ func (p *page) approved(label string, by *record.Approved) {
 	if by.Decision != "" {
 		text += decisionWord(by.Decision) + ", "
 	}
-	text += "assurance " + clip(cmp.Or(by.Assurance, "none"), maxName) + record.ComparedWords(by.Compared) + ", " + clip(by.At, maxName)
+	text += "assurance " + console.Clip(cmp.Or(by.Assurance, "none"), console.MaxName) + record.ComparedWords(by.Compared) + ", " + console.Clip(by.At, console.MaxName)
 	if by.Approval != "" {
-		text += ", " + clip(by.Approval, maxName)
+		text += ", " + console.Clip(by.Approval, console.MaxName)
 	}
 	p.detail(label, text)
 	if changes := editWords(by.Edits); changes != "" {
 		p.detail("changed", changes)
 	}
 	if by.Comment != "" {
-		p.b.WriteString(fenced(strings.Repeat(" ", 4+labelColumn), by.Comment, p.width))
+		p.b.WriteString(console.Fenced(strings.Repeat(" ", 4+labelColumn), by.Comment, p.width))
 	}
 }
 
@@ -123,7 +124,7 @@ func (p *page) refused(list []record.Refused) {
 	}
 	p.b.WriteString("\nProposed and not done:\n")
 	for _, r := range list {
-		p.b.WriteString("  - " + folded(refusedWords(r), foldWidth(p.width)-4, "    ") + "\n")
+		p.b.WriteString("  - " + console.Fold(refusedWords(r), console.FoldWidth(p.width)-4, "    ") + "\n")
 		list, left := record.Because{Values: r.Values}.Read()
 		p.values("because", "    ", list, left)
 		if r.Approval == "" {
@@ -136,12 +137,12 @@ func (p *page) refused(list []record.Refused) {
 func refusedWords(r record.Refused) string {
 	rule := ""
 	if r.Rule != "" {
-		rule = " by rule " + clip(r.Rule, maxName)
+		rule = " by rule " + console.Clip(r.Rule, console.MaxName)
 	}
 	if r.Why != "" {
-		rule += " (" + clip(r.Why, maxName) + ")"
+		rule += " (" + console.Clip(r.Why, console.MaxName) + ")"
 	}
-	text := cmp.Or(clip(r.Name, maxName), "a proposal") + " was "
+	text := cmp.Or(console.Clip(r.Name, console.MaxName), "a proposal") + " was "
 	switch {
 	case r.Approval != "":
 		who := ""
@@ -150,25 +151,25 @@ func refusedWords(r record.Refused) string {
 		}
 		text = attemptWords(r.Approval, who, r.Reason)
 	case r.Until != "":
-		text += "put to a person" + rule + ", who has not answered; no answer until " + clip(r.Until, maxName) + " means no"
+		text += "put to a person" + rule + ", who has not answered; no answer until " + console.Clip(r.Until, console.MaxName) + " means no"
 	case r.Reason == patterns.ReasonExpired:
 		text += "put to a person" + rule + ", and nobody answered in time"
 	case r.Reason != "":
-		text += decisionWord(r.Decision) + " (" + clip(r.Reason, maxName) + ")" + rule
+		text += decisionWord(r.Decision) + " (" + console.Clip(r.Reason, console.MaxName) + ")" + rule
 	default:
 		text += decisionWord(r.Decision) + rule
 	}
 	if r.RuleText != "" {
-		text += ": " + clip(r.RuleText, 3*maxName)
+		text += ": " + console.Clip(r.RuleText, 3*console.MaxName)
 	}
 	return text
 }
 
 // forWhom is the principal, and through what they asked.
 func forWhom(r record.Receipt) string {
-	text := clip(cmp.Or(r.Principal, "nobody known"), maxName)
+	text := console.Clip(cmp.Or(r.Principal, "nobody known"), console.MaxName)
 	if r.Client.Name != "" {
-		text += ", through a client that calls itself " + clip(r.Client.Name+" "+r.Client.Version, maxName)
+		text += ", through a client that calls itself " + console.Clip(r.Client.Name+" "+r.Client.Version, console.MaxName)
 	}
 	return text
 }
@@ -179,7 +180,7 @@ func proposedBy(list []string) string {
 	for i, who := range list {
 		words[i] = map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model", "plan": "the stored plan"}[who]
 		if words[i] == "" {
-			words[i] = "the model " + clip(who, maxName)
+			words[i] = "the model " + console.Clip(who, console.MaxName)
 		}
 	}
 	return cmp.Or(strings.Join(words, ", then "), "nobody: nothing was proposed")
@@ -194,9 +195,9 @@ func statusWords(c record.Call) string {
 		"done": "done", "failed": "failed, nothing was done", "in_doubt": "IN DOUBT, it may have been done", "reserved": "begun, no outcome is recorded",
 	}[c.Status]
 	if c.Reason != "" && c.Status != "done" {
-		words += " (" + clip(c.Reason, maxName) + ")"
+		words += " (" + console.Clip(c.Reason, console.MaxName) + ")"
 	}
-	words = cmp.Or(words, clip(c.Status, maxName))
+	words = cmp.Or(words, console.Clip(c.Status, console.MaxName))
 	if c.Attempts > 1 {
 		words += fmt.Sprintf(", in %d attempts", c.Attempts)
 	}
@@ -213,13 +214,13 @@ func verdictWords(c record.Call) string {
 	}
 	text := decisionWord(c.Decision)
 	if c.Rule != "" {
-		text += " by rule " + clip(c.Rule, maxName)
+		text += " by rule " + console.Clip(c.Rule, console.MaxName)
 	}
 	if c.Why != "" {
-		text += " (" + clip(c.Why, maxName) + ")"
+		text += " (" + console.Clip(c.Why, console.MaxName) + ")"
 	}
 	if c.RuleText != "" {
-		text += ": " + clip(c.RuleText, 3*maxName)
+		text += ": " + console.Clip(c.RuleText, 3*console.MaxName)
 	}
 	if changes := changesOf(c.Decision, c.Rule, c.Why, c.Revisions); len(changes) > 0 {
 		text += "; changed by " + strings.Join(changes, " and ")
@@ -230,24 +231,24 @@ func verdictWords(c record.Call) string {
 // endedWords say how the run ended and what that means.
 func endedWords(e record.Ending) string {
 	if e.StopReason == "" {
-		return "none yet: the run is " + clip(e.Status, maxName)
+		return "none yet: the run is " + console.Clip(e.Status, console.MaxName)
 	}
-	text := clip(e.StopReason, 2*maxName)
+	text := console.Clip(e.StopReason, 2*console.MaxName)
 	if e.Phase != "" {
-		text += " in phase " + clip(e.Phase, maxName)
+		text += " in phase " + console.Clip(e.Phase, console.MaxName)
 	}
 	if e.Meaning != "" {
-		text += ". " + clip(e.Meaning, 4*maxName)
+		text += ". " + console.Clip(e.Meaning, 4*console.MaxName)
 	}
 	return text
 }
 
 // spentWords are time, budgets and tokens.
 func spentWords(s record.Spent) string {
-	parts := append([]string{took(s.Seconds) + " without waits"}, budgetWords(s.Budget, s.Known)...)
+	parts := append([]string{console.Took(s.Seconds) + " without waits"}, budgetWords(s.Budget, s.Known)...)
 	if s.Usage.Requests > 0 {
-		parts = append(parts, fmt.Sprintf("%s to %s, %d tokens in, %d out", plural(int64(s.Usage.Requests), "question"),
-			clip(cmp.Or(s.Usage.Model, "a model"), maxName), s.Usage.InputTokens, s.Usage.OutputTokens))
+		parts = append(parts, fmt.Sprintf("%s to %s, %d tokens in, %d out", console.Plural(int64(s.Usage.Requests), "question"),
+			console.Clip(cmp.Or(s.Usage.Model, "a model"), console.MaxName), s.Usage.InputTokens, s.Usage.OutputTokens))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // A recorded run as a test: what its tools, models and people answered stands in the record, so its pattern's code can be
@@ -90,7 +91,7 @@ func replayTest(events []patterns.Event, export []byte, shelf configShelf) ([]by
 	}
 	snapshot, ok := shelf.Config(begun.Config)
 	if !ok {
-		return nil, fmt.Errorf("the configuration %s that it was begun with is not in the state file", clip(begun.Config, 2*maxName))
+		return nil, fmt.Errorf("the configuration %s that it was begun with is not in the state file", console.Clip(begun.Config, 2*console.MaxName))
 	}
 	again, err := Replay(export, snapshot)
 	if err != nil {
@@ -106,7 +107,7 @@ func replayTest(events []patterns.Event, export []byte, shelf configShelf) ([]by
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s: %s %s. What its tools, models and people answered stands in the record; the pattern's code runs\n"+
 		"# again over that, and nothing is called. Put this file among the examples and run go test ./examples.\n"+
-		"replay record.jsonl config.json\ncmp stdout result.json\n\n", clip(s.Pattern, maxName), clip(s.Status, maxName), clip(s.StopReason, maxName))
+		"replay record.jsonl config.json\ncmp stdout result.json\n\n", console.Clip(s.Pattern, console.MaxName), console.Clip(s.Status, console.MaxName), console.Clip(s.StopReason, console.MaxName))
 	fmt.Fprintf(&b, "-- record.jsonl --\n%s-- config.json --\n%s\n-- result.json --\n%s", export, snapshot, recorded)
 	return b.Bytes(), nil
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"patterngate/catalog/demo"
+	"patterngate/server/cli/console"
 )
 
 // slowBook is an outside in which the first refund takes until it is let go.
@@ -102,8 +103,8 @@ func TestResumeStopsAfterThePayment(t *testing.T) {
 		t.Errorf("told to stop it prints %q, %v, %v", stands, err, rest)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("told to stop it ends with %d, want %d: %s", code, exitInterrupted, errs.String())
+	if code := cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
+		t.Errorf("told to stop it ends with %d, want %d: %s", code, console.ExitInterrupted, errs.String())
 	}
 	if said := run("runs", "resume"); !strings.Contains(said, " ok success") {
 		t.Errorf("again: %s", said)

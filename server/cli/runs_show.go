@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) runsShowCommand() *cobra.Command {
@@ -25,7 +26,7 @@ func (a *app) runsShowCommand() *cobra.Command {
 		Args: one("runs show", "run", "patterngate runs list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if receipt && step != "" {
-				return usage("runs show", errors.New("--receipt and --step show different things"), "one of them")
+				return console.Usage("runs show", errors.New("--receipt and --step show different things"), "one of them")
 			}
 			return a.withRuns("runs show", func(runs operator) error {
 				_, events, kept, err := recordOf("runs show", runs, args[0])
@@ -34,7 +35,7 @@ func (a *app) runsShowCommand() *cobra.Command {
 				}
 				ring, err := runs.Keys()
 				if err != nil {
-					return fault("runs show", err)
+					return console.Fault("runs show", err)
 				}
 				s := record.Read(events).Naming(ring)
 				return a.show(s, record.Check(record.Evidence{RunID: s.RunID, Events: events, Length: kept, Ring: ring}), receipt, step)
@@ -49,7 +50,7 @@ func (a *app) runsShowCommand() *cobra.Command {
 // show prints a record. A broken one is shown as far as it can be read, with a word about it on standard error.
 func (a *app) show(s record.Story, checked record.Report, receipt bool, step string) error {
 	if checked.Broken != nil {
-		_, _ = fmt.Fprintln(a.err, "the record is broken: "+clip(checked.Broken.Error(), maxWidth)+"; what follows it cannot be relied on")
+		_, _ = fmt.Fprintln(a.err, "the record is broken: "+console.Clip(checked.Broken.Error(), maxWidth)+"; what follows it cannot be relied on")
 	}
 	switch {
 	case step != "":
@@ -74,7 +75,7 @@ func (a *app) print(text string) error {
 func (a *app) printShown(v any) error {
 	text, err := shownJSON(v)
 	if err != nil {
-		return fault("--json", err)
+		return console.Fault("--json", err)
 	}
 	return a.print(text)
 }
@@ -83,7 +84,7 @@ func (a *app) printShown(v any) error {
 func (a *app) showStep(s record.Story, name string) error {
 	step, ok := s.Step(name)
 	if !ok {
-		return usage("runs show "+s.RunID, fmt.Errorf("no step %s", quotedName(name)), "patterngate runs show "+s.RunID)
+		return console.Usage("runs show "+s.RunID, fmt.Errorf("no step %s", quotedName(name)), "patterngate runs show "+s.RunID)
 	}
 	if a.json {
 		events := make([]json.RawMessage, len(step.Events))
@@ -97,14 +98,14 @@ func (a *app) showStep(s record.Story, name string) error {
 	}
 	var b strings.Builder
 	for _, row := range step.Rows {
-		fmt.Fprintf(&b, "%s  %s\n  began %s after the start", clip(row.Key, 2*maxName), wordsOf(row), took(row.After))
+		fmt.Fprintf(&b, "%s  %s\n  began %s after the start", console.Clip(row.Key, 2*console.MaxName), wordsOf(row), console.Took(row.After))
 		if row.Took != nil {
-			b.WriteString(", took " + took(*row.Took))
+			b.WriteString(", took " + console.Took(*row.Took))
 		}
 		b.WriteByte('\n')
 	}
 	for _, e := range step.Events {
-		fmt.Fprintf(&b, "\n%s of %s (event %d)\n%s", clip(string(e.Kind), maxName), clip(e.Key, 2*maxName), e.Seq, indentedJSON(e.Body))
+		fmt.Fprintf(&b, "\n%s of %s (event %d)\n%s", console.Clip(string(e.Kind), console.MaxName), console.Clip(e.Key, 2*console.MaxName), e.Seq, indentedJSON(e.Body))
 	}
 	return a.print(b.String())
 }

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // What people see of a record: golden files, at the widths of a small and of a wide terminal.
@@ -60,7 +61,7 @@ func TestHostileRecordsShown(t *testing.T) {
 	for _, width := range []int{minWidth, 80, 160, maxWidth} {
 		for name, text := range map[string]string{"timeline": timelineText(s, width), "receipt": receiptText(s.Receipt(), width), "trace": traceText(events, width)} {
 			for line := range strings.SplitSeq(text, "\n") {
-				if n := utf8.RuneCountInString(line); n > width+2*maxName {
+				if n := utf8.RuneCountInString(line); n > width+2*console.MaxName {
 					t.Errorf("%s at %d: a line of %d characters: %.100s", name, width, n, line)
 				}
 				if strings.HasPrefix(line, "Ended  ok") {

@@ -14,6 +14,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // statsBy are what usage can be summed by.
@@ -31,7 +32,7 @@ func (a *app) runsStatsCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(statsBy, by) {
-				return usage("--by", errors.New("got "+quotedName(by)), "--by "+strings.Join(statsBy, ", "))
+				return console.Usage("--by", errors.New("got "+quotedName(by)), "--by "+strings.Join(statsBy, ", "))
 			}
 			from, err := timeFlag("--since", since, time.Now())
 			if err != nil {
@@ -122,7 +123,7 @@ func (a *app) runsStats(runs recordReader, by string, since time.Time) error {
 	for filter := (patterns.Filter{Since: since, Limit: pageRows}); ; {
 		page, err := runs.List(filter)
 		if err != nil {
-			return fault("runs stats", err)
+			return console.Fault("runs stats", err)
 		}
 		for _, row := range page.Rows {
 			events, _, err := runs.Record(row.RunID)
@@ -130,7 +131,7 @@ func (a *app) runsStats(runs recordReader, by string, since time.Time) error {
 			case errors.Is(err, patterns.ErrNoRun): // it was pruned meanwhile
 				continue
 			case err != nil:
-				return fault("runs stats "+row.RunID, err)
+				return console.Fault("runs stats "+row.RunID, err)
 			}
 			s.run(row, record.PaidOf(events))
 		}
@@ -152,7 +153,7 @@ func (a *app) showStats(s stats) error {
 			Total *statsRow   `json:"total"`
 			Quiet int         `json:"runs_without_model"`
 		}{s.by, rows, &s.total, s.quiet}); err != nil {
-			return fault("runs stats", err)
+			return console.Fault("runs stats", err)
 		}
 	}
 	_, err := io.WriteString(a.out, text)
@@ -164,17 +165,17 @@ func (s *stats) text(rows []*statsRow) string {
 	var b strings.Builder
 	width := len(s.by)
 	for _, r := range rows {
-		width = max(width, len([]rune(clip(r.name(), maxName))))
+		width = max(width, len([]rune(console.Clip(r.name(), console.MaxName))))
 	}
 	line := func(name, runs, calls, in, out, cost string) {
 		fmt.Fprintf(&b, "%-*s  %6s  %6s  %11s  %11s  %12s\n", width, name, runs, calls, in, out, cost)
 	}
 	line(strings.ToUpper(s.by), "RUNS", "CALLS", "TOKENS IN", "TOKENS OUT", "COST USD")
 	for _, r := range append(rows, &s.total) {
-		line(cmp.Or(clip(r.name(), maxName), "all"), strconv.Itoa(r.Runs), strconv.Itoa(r.Requests), strconv.Itoa(r.InputTokens), strconv.Itoa(r.OutputTokens), costText(r.CostUSD))
+		line(cmp.Or(console.Clip(r.name(), console.MaxName), "all"), strconv.Itoa(r.Runs), strconv.Itoa(r.Requests), strconv.Itoa(r.InputTokens), strconv.Itoa(r.OutputTokens), costText(r.CostUSD))
 	}
 	if s.quiet > 0 {
-		fmt.Fprintf(&b, "%s asked no model.\n", plural(int64(s.quiet), "run"))
+		fmt.Fprintf(&b, "%s asked no model.\n", console.Plural(int64(s.quiet), "run"))
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // The columns of a timeline, in characters.
@@ -23,54 +24,54 @@ const (
 // branches one below the other with a bar that shows when each of them ran, then what was spent.
 func timelineText(s record.Story, width int) string {
 	var b strings.Builder
-	b.WriteString(folded(titleOf(s), foldWidth(width), "  ") + "\n")
+	b.WriteString(console.Fold(titleOf(s), console.FoldWidth(width), "  ") + "\n")
 	b.WriteString(beganLine(s, width))
 	if id := s.PlanID(); id != "" {
 		b.WriteString("Plan " + id + "\n")
 	}
 	if len(s.Arguments) > 0 {
-		b.WriteString("Asked, in the caller's words:\n" + fenced("", string(s.Arguments), width))
+		b.WriteString("Asked, in the caller's words:\n" + console.Fenced("", string(s.Arguments), width))
 	}
 	fmt.Fprintf(&b, "\n%*s%*s  %-*s%s\n", afterColumn, "AFTER", tookColumn, "TOOK", phaseColumn, "PHASE", "WHAT")
 	t := timeline{story: s, width: width}
 	t.branch(&b, "", 0)
 	t.last(&b)
 	b.WriteString(spentLines(s, width))
-	fmt.Fprintf(&b, "Record   %s, head %s\n", plural(s.Record.Events, "event"), s.Record.Head)
+	fmt.Fprintf(&b, "Record   %s, head %s\n", console.Plural(s.Record.Events, "event"), s.Record.Head)
 	return b.String()
 }
 
 // titleOf is a run in one line.
 func titleOf(s record.Story) string {
-	title := clip(s.RunID, maxName) + " " + clip(s.Pattern, maxName) + " " + clip(s.Status, maxName)
+	title := console.Clip(s.RunID, console.MaxName) + " " + console.Clip(s.Pattern, console.MaxName) + " " + console.Clip(s.Status, console.MaxName)
 	if s.StopReason != "" && s.StopReason != patterns.Success {
-		title += " " + clip(s.StopReason, maxName)
+		title += " " + console.Clip(s.StopReason, console.MaxName)
 	}
 	if words := gateway.AnsweredWords(s.Answered); words != "" {
 		title += ", " + words
 	}
 	if s.Phase != "" {
-		title += " in phase " + clip(s.Phase, maxName)
+		title += " in phase " + console.Clip(s.Phase, console.MaxName)
 	}
 	return title
 }
 
 // beganLine says who asked, and when it began and ended.
 func beganLine(s record.Story, width int) string {
-	text := "Asked by " + clip(cmp.Or(s.Principal, "nobody known"), maxName)
+	text := "Asked by " + console.Clip(cmp.Or(s.Principal, "nobody known"), console.MaxName)
 	if s.Client.Name != "" {
-		text += " through " + clip(s.Client.Name+" "+s.Client.Version, maxName)
+		text += " through " + console.Clip(s.Client.Name+" "+s.Client.Version, console.MaxName)
 	}
 	text += ". Began " + s.CreatedAt
 	if s.EndedAt != "" {
-		text += ", ended " + s.EndedAt + " after " + took(s.Took)
+		text += ", ended " + s.EndedAt + " after " + console.Took(s.Took)
 	} else {
-		text += "; so far " + took(s.Took)
+		text += "; so far " + console.Took(s.Took)
 	}
 	if s.Waited > 0 {
-		text += ", " + took(s.Waited) + " of it waiting"
+		text += ", " + console.Took(s.Waited) + " of it waiting"
 	}
-	return folded(text+".", foldWidth(width), "") + "\n"
+	return console.Fold(text+".", console.FoldWidth(width), "") + "\n"
 }
 
 // spentLines are budgets and tokens.
@@ -78,12 +79,12 @@ func spentLines(s record.Story, width int) string {
 	parts := budgetWords(s.Budget, s.EndedAt != "")
 	text := ""
 	if len(parts) > 0 {
-		text = "Budget   " + folded(strings.Join(parts, ", "), foldWidth(width)-9, "         ") + "\n"
+		text = "Budget   " + console.Fold(strings.Join(parts, ", "), console.FoldWidth(width)-9, "         ") + "\n"
 	}
 	if u := s.Usage; u.Requests > 0 || u.Model != "" {
-		text += "Model    " + clip(cmp.Or(u.Model, "not known"), maxName)
+		text += "Model    " + console.Clip(cmp.Or(u.Model, "not known"), console.MaxName)
 		if u.Requests > 0 {
-			text += fmt.Sprintf(", %s, %d tokens in, %d out", plural(int64(u.Requests), "request"), u.InputTokens, u.OutputTokens)
+			text += fmt.Sprintf(", %s, %d tokens in, %d out", console.Plural(int64(u.Requests), "request"), u.InputTokens, u.OutputTokens)
 		}
 		text += "\n"
 	}
@@ -177,7 +178,7 @@ func (t *timeline) span(branch string) (from, to float64) {
 func (t *timeline) head(b *strings.Builder, branch string, family []string, depth int) {
 	from, to := t.span(branch)
 	name := branch[strings.LastIndexByte(branch, '/')+1:]
-	fmt.Fprintf(b, "%*s%*s  %-*s%s%s", afterColumn, sinceStart(from), tookColumn, took(to-from), phaseColumn, "", strings.Repeat("  ", depth), clip(name, maxName))
+	fmt.Fprintf(b, "%*s%*s  %-*s%s%s", afterColumn, console.SinceStart(from), tookColumn, console.Took(to-from), phaseColumn, "", strings.Repeat("  ", depth), console.Clip(name, console.MaxName))
 	if len(family) > 1 {
 		b.WriteString("  " + t.bar(branch, family))
 	}
@@ -194,7 +195,7 @@ func (t *timeline) bar(branch string, family []string) string {
 		}
 		end = max(end, to)
 	}
-	size := max(10, min(60, foldWidth(t.width)-afterColumn-tookColumn-phaseColumn-24))
+	size := max(10, min(60, console.FoldWidth(t.width)-afterColumn-tookColumn-phaseColumn-24))
 	from, to := t.span(branch)
 	at := func(x float64) int {
 		if end <= begin {
@@ -210,23 +211,23 @@ func (t *timeline) bar(branch string, family []string) string {
 func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	duration := "-"
 	if row.Took != nil {
-		duration = took(*row.Took)
+		duration = console.Took(*row.Took)
 	}
 	margin := afterColumn + tookColumn + 2 + phaseColumn
 	inner := strings.Repeat("  ", depth)
-	room := max(20, foldWidth(t.width)-margin-len(inner))
-	text := folded(wordsOf(row), room, strings.Repeat(" ", margin)+inner+"  ")
-	fmt.Fprintf(b, "%*s%*s  %-*s%s%s\n", afterColumn, sinceStart(row.After), tookColumn, duration, phaseColumn, clip(row.Phase, phaseColumn-1), inner, text)
+	room := max(20, console.FoldWidth(t.width)-margin-len(inner))
+	text := console.Fold(wordsOf(row), room, strings.Repeat(" ", margin)+inner+"  ")
+	fmt.Fprintf(b, "%*s%*s  %-*s%s%s\n", afterColumn, console.SinceStart(row.After), tookColumn, duration, phaseColumn, console.Clip(row.Phase, phaseColumn-1), inner, text)
 	indent := strings.Repeat(" ", margin) + inner + "  "
 	if args := argumentsOf(row); len(args) > 0 {
-		if room -= 2; isWhole(t.width) {
-			room = wholeRows
+		if room -= 2; console.IsWhole(t.width) {
+			room = console.WholeRows
 		}
-		b.WriteString(indent + oneLine(args, room) + "\n")
+		b.WriteString(indent + console.OneLine(args, room) + "\n")
 	}
 	b.WriteString(becauseLines(indent, t.width, row.Because))
 	if row.Comment != "" {
-		b.WriteString(fenced(indent, row.Comment, t.width))
+		b.WriteString(console.Fenced(indent, row.Comment, t.width))
 	}
 }
 
@@ -244,7 +245,7 @@ func (t *timeline) last(b *strings.Builder) {
 	s := t.story
 	words := map[string]string{"running": "it runs", "waiting": "it waits"}[s.Status]
 	if words == "" {
-		words = "ended: " + clip(s.Status, maxName) + ", " + clip(s.StopReason, maxName)
+		words = "ended: " + console.Clip(s.Status, console.MaxName) + ", " + console.Clip(s.StopReason, console.MaxName)
 	}
-	fmt.Fprintf(b, "%*s%*s  %-*s%s\n", afterColumn, sinceStart(s.Took), tookColumn, "", phaseColumn, clip(s.Phase, phaseColumn-1), words)
+	fmt.Fprintf(b, "%*s%*s  %-*s%s\n", afterColumn, console.SinceStart(s.Took), tookColumn, "", phaseColumn, console.Clip(s.Phase, phaseColumn-1), words)
 }

@@ -14,6 +14,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) runsTraceCommand() *cobra.Command {
@@ -63,12 +64,12 @@ func traceText(events []patterns.Event, width int) string {
 	for _, e := range events {
 		hash := hex.EncodeToString(e.Hash)
 		left := fmt.Sprintf("%4d  %s  %-7s  %-*s  %s  ", e.Seq, time.UnixMicro(e.At).UTC().Format("15:04:05.000"),
-			clip(string(e.Kind), 8), keyColumn, cell(e.Key, keyColumn, width), hash[:min(hashDigits, len(hash))])
+			console.Clip(string(e.Kind), 8), keyColumn, console.Cell(e.Key, keyColumn, width), hash[:min(hashDigits, len(hash))])
 		room := width
-		if !isWhole(width) {
+		if !console.IsWhole(width) {
 			room = max(10, width-len([]rune(left)))
 		}
-		b.WriteString(left + oneLine(e.Body, room) + "\n")
+		b.WriteString(left + console.OneLine(e.Body, room) + "\n")
 	}
 	return b.String()
 }
@@ -113,7 +114,7 @@ func (a *app) runsExportCommand() *cobra.Command {
 		Args:    one("runs export", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if form != "jsonl" && form != "test" {
-				return usage("--as", fmt.Errorf("got %s", quotedName(form)), "--as jsonl or test")
+				return console.Usage("--as", fmt.Errorf("got %s", quotedName(form)), "--as jsonl or test")
 			}
 			return a.withRuns("runs export", func(runs operator) error {
 				id, events, kept, err := recordOf("runs export", runs, args[0])
@@ -125,12 +126,12 @@ func (a *app) runsExportCommand() *cobra.Command {
 				}
 				ring, err := runs.Keys()
 				if err != nil {
-					return fault("runs export "+id, err)
+					return console.Fault("runs export "+id, err)
 				}
 				text := patterns.ExportRecord(id, record.Read(events).Pattern, events, ring, time.Now())
 				if form == "test" {
 					if text, err = replayTest(events, text, runs); err != nil {
-						return usage("runs export "+id, err, "patterngate runs export "+id)
+						return console.Usage("runs export "+id, err, "patterngate runs export "+id)
 					}
 				}
 				if file == "" {
@@ -149,7 +150,7 @@ func (a *app) runsExportCommand() *cobra.Command {
 func writeNew(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".patterngate-*")
 	if err != nil {
-		return usage("-o "+printable.Text(path), err, "-o FILE in a directory where you may write")
+		return console.Usage("-o "+printable.Text(path), err, "-o FILE in a directory where you may write")
 	}
 	_, err = f.Write(text)
 	if closed := f.Close(); err == nil {
@@ -160,7 +161,7 @@ func writeNew(path string, text []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name()) // nothing half
-		return fault("-o "+printable.Text(path), err)
+		return console.Fault("-o "+printable.Text(path), err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // finding is what a check of a record found, as --json shows it.
@@ -94,11 +95,11 @@ func (a *app) runsVerifyCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case all && (len(args) > 0 || head != "" || len(keys) > 0):
-				return usage("runs verify", errors.New("--all checks every run. It takes no RUN, FILE, --head or --key"), "one of them")
+				return console.Usage("runs verify", errors.New("--all checks every run. It takes no RUN, FILE, --head or --key"), "one of them")
 			case all:
 				return a.withRuns("runs verify", a.verifyAll)
 			case len(args) != 1:
-				return usage("runs verify", fmt.Errorf("one RUN or FILE; there are %d arguments", len(args)), "patterngate runs list")
+				return console.Usage("runs verify", fmt.Errorf("one RUN or FILE; there are %d arguments", len(args)), "patterngate runs list")
 			}
 			t, err := trustOf(head, keys)
 			if err != nil {
@@ -124,7 +125,7 @@ func trustOf(head string, keys []string) (t trust, err error) {
 	for _, text := range keys {
 		public, err := base64.StdEncoding.Strict().DecodeString(text)
 		if err != nil || len(public) != ed25519.PublicKeySize {
-			return t, usage("--key", fmt.Errorf("%s is no public key", quotedName(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
+			return t, console.Usage("--key", fmt.Errorf("%s is no public key", quotedName(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
 		}
 		t.keys = append(t.keys, public)
 	}
@@ -138,7 +139,7 @@ func keptHead(text string) (*patterns.Head, error) {
 	}
 	head, err := patterns.ParseHead(text)
 	if err != nil {
-		return nil, usage("--head", err, "--head as patterngate runs head RUN prints it")
+		return nil, console.Usage("--head", err, "--head as patterngate runs head RUN prints it")
 	}
 	return &head, nil
 }
@@ -147,7 +148,7 @@ func keptHead(text string) (*patterns.Head, error) {
 func (a *app) verifyFile(path string, t trust) error {
 	text, err := readWhole(path, patterns.MaxExport)
 	if err != nil {
-		return usage("runs verify", err, "patterngate runs export RUN -o FILE")
+		return console.Usage("runs verify", err, "patterngate runs export RUN -o FILE")
 	}
 	x, err := patterns.ReadExport(text)
 	if err == nil {
@@ -185,7 +186,7 @@ func (a *app) verifyRun(runs operator, beginning string, t trust) error {
 	}
 	ring, err := runs.Keys()
 	if err != nil {
-		return fault("runs verify "+id, err)
+		return console.Fault("runs verify "+id, err)
 	}
 	return a.tell(verdictOf(runs, id, ring, t))
 }
@@ -212,12 +213,12 @@ func (a *app) tell(v finding) error {
 	} else {
 		text := ""
 		for _, line := range v.lines {
-			text += clip(line, maxWidth) + "\n"
+			text += console.Clip(line, maxWidth) + "\n"
 		}
 		err = a.print(text)
 	}
 	if err == nil && !v.OK {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return err
 }
@@ -226,13 +227,13 @@ func (a *app) tell(v finding) error {
 func (a *app) verifyAll(runs operator) error {
 	ring, err := runs.Keys()
 	if err != nil {
-		return fault("runs verify --all", err)
+		return console.Fault("runs verify --all", err)
 	}
 	checked, events, broken := int64(0), int64(0), []finding{}
 	for filter := (patterns.Filter{Limit: 100}); ; {
 		page, err := runs.List(filter)
 		if err != nil {
-			return fault("runs verify --all", err)
+			return console.Fault("runs verify --all", err)
 		}
 		for _, row := range page.Rows {
 			v := verdictOf(runs, row.RunID, ring, trust{})
@@ -244,7 +245,7 @@ func (a *app) verifyAll(runs operator) error {
 				continue
 			}
 			if broken = append(broken, v); !a.json {
-				if err := a.print(clip(v.RunID, maxName) + " " + clip(v.lines[0], maxWidth) + "\n"); err != nil {
+				if err := a.print(console.Clip(v.RunID, console.MaxName) + " " + console.Clip(v.lines[0], maxWidth) + "\n"); err != nil {
 					return err
 				}
 			}
@@ -256,7 +257,7 @@ func (a *app) verifyAll(runs operator) error {
 	rows, damaged := a.audited(runs)
 	for _, v := range rows {
 		if broken = append(broken, v); !a.json {
-			if err := a.print(clip(v.RunID, maxName) + " " + clip(v.lines[0], maxWidth) + "\n"); err != nil {
+			if err := a.print(console.Clip(v.RunID, console.MaxName) + " " + console.Clip(v.lines[0], maxWidth) + "\n"); err != nil {
 				return err
 			}
 		}
@@ -271,14 +272,14 @@ func (a *app) verifyAll(runs operator) error {
 			Damaged string    `json:"file_damaged,omitempty"` // what the file's own check found
 		}{len(broken) == 0 && damaged == "", checked, events, broken, damaged})
 	case damaged != "":
-		err = a.print(fmt.Sprintf("broken: the state file is damaged: %s; %d of %s are broken\n", clip(damaged, maxWidth), len(broken), plural(checked, "run")))
+		err = a.print(fmt.Sprintf("broken: the state file is damaged: %s; %d of %s are broken\n", console.Clip(damaged, maxWidth), len(broken), console.Plural(checked, "run")))
 	case len(broken) == 0:
-		err = a.print(fmt.Sprintf("ok: %s, %s\n", plural(checked, "run"), plural(events, "event")))
+		err = a.print(fmt.Sprintf("ok: %s, %s\n", console.Plural(checked, "run"), console.Plural(events, "event")))
 	default:
-		err = a.print(fmt.Sprintf("broken: %d of %s\n", len(broken), plural(checked, "run")))
+		err = a.print(fmt.Sprintf("broken: %d of %s\n", len(broken), console.Plural(checked, "run")))
 	}
 	if err == nil && (len(broken) > 0 || damaged != "") {
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	}
 	return err
 }

@@ -7,15 +7,16 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // wordsOf tells what a row of a timeline is about. Names and reasons are cut and shown plainly; arguments, answers and
 // comments are not in it.
 func wordsOf(row record.Row) string {
-	name := clip(row.Name, maxName)
+	name := console.Clip(row.Name, console.MaxName)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return again(row, asked(row.Who())+" for the "+clip(record.AskWords(row.Name), maxName)+": "+endOf(row, "answered")) + modelsWords(row)
+		return again(row, asked(row.Who())+" for the "+console.Clip(record.AskWords(row.Name), console.MaxName)+": "+endOf(row, "answered")) + modelsWords(row)
 	case string(patterns.ToolEffect):
 		return again(row, name+effectWord(row)+": "+endOf(row, "done")) + judgedWords(row)
 	case string(patterns.HumanEffect):
@@ -42,9 +43,9 @@ func wordsOf(row record.Row) string {
 	case record.Note:
 		return noteWords(row)
 	case record.Unreadable:
-		return "cannot be read: " + clip(row.Reason, 2*maxName)
+		return "cannot be read: " + console.Clip(row.Reason, 2*console.MaxName)
 	}
-	return clip(row.Kind, maxName) + " " + name + ": " + endOf(row, "done")
+	return console.Clip(row.Kind, console.MaxName) + " " + name + ": " + endOf(row, "done")
 }
 
 // asked returns "asked", with whoever was asked if that is known. It begins a sentence about a question.
@@ -73,7 +74,7 @@ func modelsWords(row record.Row) string {
 	}
 	names := make([]string, len(row.Models))
 	for i, m := range row.Models {
-		names[i] = clip(m, maxName)
+		names[i] = console.Clip(m, console.MaxName)
 	}
 	return " (asked " + strings.Join(names, ", then ") + ")"
 }
@@ -82,7 +83,7 @@ func modelsWords(row record.Row) string {
 func endOf(row record.Row, well string) string {
 	reason := ""
 	if row.Reason != "" {
-		reason = " (" + clip(row.Reason, maxName) + ")"
+		reason = " (" + console.Clip(row.Reason, console.MaxName) + ")"
 	}
 	switch patterns.State(row.State) {
 	case patterns.OK:
@@ -101,7 +102,7 @@ func endOf(row record.Row, well string) string {
 	case record.Open:
 		return "no outcome is recorded"
 	}
-	return clip(row.State, maxName) + reason
+	return console.Clip(row.State, console.MaxName) + reason
 }
 
 // again counts tries.
@@ -126,9 +127,9 @@ func judgedWords(row record.Row) string {
 	}
 	text += passWords(row.Passes)
 	if row.Grant != "" {
-		text += ", spends " + clip(row.Grant, maxName)
+		text += ", spends " + console.Clip(row.Grant, console.MaxName)
 		if row.Share != "" {
-			text += " for its step " + clip(row.Share, maxName)
+			text += " for its step " + console.Clip(row.Share, console.MaxName)
 		}
 	}
 	return text
@@ -141,14 +142,14 @@ func changesOf(decision, rule, why string, changes []string) []string {
 	}
 	shown := make([]string, len(changes))
 	for i, c := range changes {
-		shown[i] = clip(c, maxName)
+		shown[i] = console.Clip(c, console.MaxName)
 	}
 	return shown
 }
 
 // decisionWord is a policy's or person's decision.
 func decisionWord(decision string) string {
-	return cmp.Or(record.DecisionWord(decision), clip(decision, maxName))
+	return cmp.Or(record.DecisionWord(decision), console.Clip(decision, console.MaxName))
 }
 
 // ruleWords name a rule, and its reason where that says more.
@@ -157,11 +158,11 @@ func ruleWords(row record.Row) string {
 	if rule == "" {
 		return ""
 	}
-	text := " by " + clip(rule, maxName)
+	text := " by " + console.Clip(rule, console.MaxName)
 	if row.Rule == "" {
-		text = " (" + clip(row.Why, maxName) + ")"
+		text = " (" + console.Clip(row.Why, console.MaxName) + ")"
 	} else if row.Why != "" && row.Why != row.Rule {
-		text += " (" + clip(row.Why, maxName) + ")"
+		text += " (" + console.Clip(row.Why, console.MaxName) + ")"
 	}
 	return text
 }
@@ -169,24 +170,24 @@ func ruleWords(row record.Row) string {
 // personWords tell of a question to a person.
 func personWords(row record.Row) string {
 	tool, effect := row.About()
-	text, spent := "asked a person about "+cmp.Or(clip(tool, maxName), "a call"), ", spent by "
+	text, spent := "asked a person about "+cmp.Or(console.Clip(tool, console.MaxName), "a call"), ", spent by "
 	switch {
 	case effect != "":
-		text = "asked a person whether " + clip(effect, maxName) + " happened"
+		text = "asked a person whether " + console.Clip(effect, console.MaxName) + " happened"
 	case row.Name == patterns.ApprovePlan:
 		text, spent = "asked a person about a whole plan", ", spent first by "
 	}
 	if row.Rule != "" {
-		text += " (" + clip(row.Rule, maxName)
+		text += " (" + console.Clip(row.Rule, console.MaxName)
 		if row.Why != "" && row.Why != row.Rule {
-			text += ", " + clip(row.Why, maxName)
+			text += ", " + console.Clip(row.Why, console.MaxName)
 		}
 		text += ")"
 	}
 	if row.Decision == "" {
 		switch {
 		case row.State == record.Open && row.ExpiresAt != "":
-			return text + ": no answer yet; none until " + clip(row.ExpiresAt, maxName) + " means no"
+			return text + ": no answer yet; none until " + console.Clip(row.ExpiresAt, console.MaxName) + " means no"
 		case row.State == record.Open:
 			return text + ": no answer yet"
 		case row.Reason == patterns.ReasonExpired:
@@ -199,14 +200,14 @@ func personWords(row record.Row) string {
 		text += " by " + who
 	}
 	if row.Sure != "" {
-		text += ", assurance " + clip(row.Sure, maxName) + record.ComparedWords(row.Compared)
+		text += ", assurance " + console.Clip(row.Sure, console.MaxName) + record.ComparedWords(row.Compared)
 	}
 	if row.Approval != "" {
-		text += ", " + clip(row.Approval, maxName)
+		text += ", " + console.Clip(row.Approval, console.MaxName)
 	}
 	switch {
 	case row.SpentBy != "":
-		text += spent + clip(row.SpentBy, maxName)
+		text += spent + console.Clip(row.SpentBy, console.MaxName)
 	case row.Approval != "" && row.Decision != "reject":
 		text += ", not spent"
 	}
@@ -219,11 +220,11 @@ func personWords(row record.Row) string {
 // whoSaid names who decided: a key, else what the channel knows of them; empty: nobody known.
 func whoSaid(by, keyID, keyName string) string {
 	if keyID == "" {
-		return clip(by, maxName)
+		return console.Clip(by, console.MaxName)
 	}
-	text := "key " + clip(keyID, maxName)
+	text := "key " + console.Clip(keyID, console.MaxName)
 	if keyName != "" {
-		text += " (" + clip(keyName, maxName) + ")"
+		text += " (" + console.Clip(keyName, console.MaxName) + ")"
 	}
 	return text
 }
@@ -238,12 +239,12 @@ func editWords(edits []record.Edit) string {
 		}
 		from, to := "nothing", "nothing"
 		if e.From != nil {
-			from = oneLine(e.From, maxName)
+			from = console.OneLine(e.From, console.MaxName)
 		}
 		if e.To != nil {
-			to = oneLine(e.To, maxName)
+			to = console.OneLine(e.To, console.MaxName)
 		}
-		parts = append(parts, clip(e.Name, maxName)+" from "+from+" to "+to)
+		parts = append(parts, console.Clip(e.Name, console.MaxName)+" from "+from+" to "+to)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -253,25 +254,25 @@ const maxEdits = 8
 
 // attemptWords tell of an attempt to answer a question that was refused.
 func attemptWords(approval, by, reason string) string {
-	text := "an attempt to decide " + cmp.Or(clip(approval, maxName), "it")
+	text := "an attempt to decide " + cmp.Or(console.Clip(approval, console.MaxName), "it")
 	if by != "" {
 		text += " by " + by
 	}
 	text += " was refused"
 	if reason != "" {
-		text += " (" + clip(reason, maxName) + ")"
+		text += " (" + console.Clip(reason, console.MaxName) + ")"
 	}
 	return text
 }
 
 // noteWords tell what was done to the run from outside.
 func noteWords(row record.Row) string {
-	text := cmp.Or(record.NoteWord(row.Name), clip(row.Name, maxName))
+	text := cmp.Or(record.NoteWord(row.Name), console.Clip(row.Name, console.MaxName))
 	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
 		text += " by " + who
 	}
 	if row.Channel != "" {
-		text += " through " + clip(row.Channel, maxName)
+		text += " through " + console.Clip(row.Channel, console.MaxName)
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 )
 
@@ -24,7 +25,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			text, err := configSchema()
 			if err != nil {
-				return fault("schema", err)
+				return console.Fault("schema", err)
 			}
 			_, err = a.out.Write(text)
 			return err

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"patterngate/server/cli/console"
 )
 
 const (
@@ -26,7 +28,7 @@ func (s SecretRef) read(ctx context.Context, environ []string) (string, error) {
 	text, err := "", error(nil)
 	switch {
 	case s.Env != "":
-		text = lookup(environ, s.Env)
+		text = console.Lookup(environ, s.Env)
 	case s.File != "":
 		text, err = readReferred(s.File)
 	case len(s.Exec) > 0:
@@ -108,7 +110,7 @@ func withoutLineEnd(text string) string {
 func runSecret(ctx context.Context, words []string, environ []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, secretWait)
 	defer cancel()
-	program, err := secretProgram(words[0], lookup(environ, "PATH"))
+	program, err := secretProgram(words[0], console.Lookup(environ, "PATH"))
 	if err != nil {
 		return "", err
 	}
@@ -162,7 +164,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 // somewhere.
 func (s SecretRef) nowhere(environ []string) string {
 	switch {
-	case s.Env != "" && lookup(environ, s.Env) == "":
+	case s.Env != "" && console.Lookup(environ, s.Env) == "":
 		return s.Env + " is not set"
 	case s.File != "":
 		info, err := os.Stat(s.File)
@@ -175,7 +177,7 @@ func (s SecretRef) nowhere(environ []string) string {
 			return "others may read " + s.File
 		}
 	case len(s.Exec) > 0:
-		if _, f := findProgram(s.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
+		if _, f := findProgram(s.Exec[0], console.Lookup(environ, "PATH")); f.Reason != "" {
 			return f.Reason
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/cli/console"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -62,11 +64,11 @@ func (a *app) serve(ctx context.Context) error {
 		os.Stdout = os.Stderr // a stray print must not break the protocol
 	}
 	direct := a.logger(loaded.Log, a.err)
-	errs := newErrOut(a.err, func(lost int64) {
+	errs := console.NewErrOut(a.err, func(lost int64) {
 		direct.Warn("log lines dropped, standard error was not read", "lines", lost)
 	})
 	defer func() {
-		if !errs.end() {
+		if !errs.End() {
 			a.err = io.Discard // nor would the failure get out
 		}
 	}()
@@ -82,7 +84,7 @@ func (a *app) serve(ctx context.Context) error {
 	if loaded.HTTP.Listen != "" {
 		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)
 	}
-	in, undo := polled(a.in, out)
+	in, undo := console.Polled(a.in, out)
 	defer undo()
 	if a.hints {
 		hinted, stop := hinting(in, errs, a.after)
@@ -90,7 +92,7 @@ func (a *app) serve(ctx context.Context) error {
 		in = hinted
 	}
 	if err := s.ServeStdio(ctx, in, out); err != nil {
-		return fault("serve", err)
+		return console.Fault("serve", err)
 	}
 	return nil
 }
@@ -102,7 +104,7 @@ func (a *app) reloads(ctx context.Context, s *service, loaded LoadedConfig) (sto
 	r := &reloader{app: a, service: s, log: s.to.log, loaded: loaded, seen: loaded.files()}
 	s.engine.Reload = r.requested
 	hangups := make(chan os.Signal, 1)
-	notifyHangup(hangups)
+	console.NotifyHangup(hangups)
 	var all sync.WaitGroup
 	all.Go(func() { r.listen(ctx, hangups) })
 	all.Go(func() { r.watch(ctx) })

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"patterngate/server"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 	"patterngate/server/transport"
 )
@@ -19,7 +20,7 @@ func serveHTTP(ctx context.Context, s *server.Server, c HTTPConfig, tokens trans
 		Listen: c.Listen, Tokens: tokens, Origins: c.Origins, Hosts: c.Hosts, BodyBytes: c.BodyBytes, SessionIdle: c.SessionIdle,
 	})
 	if err != nil {
-		return fault("serve", err)
+		return console.Fault("serve", err)
 	}
 	return nil
 }
@@ -32,12 +33,12 @@ func (c HTTPConfig) tokens() (transport.Tokens, error) {
 	text, f := readSecretFile(c.TokenFile)
 	if f.Reason != "" {
 		f.File, f.Path = c.TokenFile, "http.token_file"
-		return transport.Tokens{}, &commandError{code: exitUsage, cause: &yamldoc.Error{Faults: []yamldoc.Fault{f}}}
+		return transport.Tokens{}, &console.Error{Code: console.ExitUsage, Cause: &yamldoc.Error{Faults: []yamldoc.Fault{f}}}
 	}
 	tokens, err := transport.ParseTokens(text)
 	if err != nil {
 		lines := strings.ReplaceAll(err.Error(), "\n", "\n"+c.TokenFile+": ")
-		return transport.Tokens{}, &commandError{code: exitUsage, cause: fmt.Errorf("%s: %s", c.TokenFile, lines)}
+		return transport.Tokens{}, &console.Error{Code: console.ExitUsage, Cause: fmt.Errorf("%s: %s", c.TokenFile, lines)}
 	}
 	return tokens, nil
 }

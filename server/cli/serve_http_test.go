@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"patterngate/server/cli/console"
 )
 
 const secretToken = "0123456789abcdef0123456789abcdef"
@@ -149,8 +151,8 @@ func TestTokenFileFaults(t *testing.T) {
 	}
 	for name, tt := range tests {
 		_, err := HTTPConfig{Listen: "127.0.0.1:0", TokenFile: tt.path}.tokens()
-		failed, ok := errors.AsType[*commandError](err)
-		if !ok || failed.code != exitUsage || !strings.HasPrefix(err.Error(), tt.path+": ") || !strings.Contains(err.Error(), tt.want) {
+		failed, ok := errors.AsType[*console.Error](err)
+		if !ok || failed.Code != console.ExitUsage || !strings.HasPrefix(err.Error(), tt.path+": ") || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v\nwant %s: %s", name, err, tt.path, tt.want)
 		}
 		if err != nil && strings.Contains(err.Error(), secretToken) {

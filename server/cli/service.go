@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/cli/console"
 	"patterngate/server/notify"
 )
 
@@ -112,7 +113,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	}
 	if err != nil {
 		s.close()
-		return nil, fault(command, err)
+		return nil, console.Fault(command, err)
 	}
 	a.engine = state.engine
 	return s, nil
@@ -176,8 +177,8 @@ func unopened(path string, cause error) error {
 	if !strings.Contains(cause.Error(), path) {
 		cause = fmt.Errorf("%w (%s)", cause, path)
 	}
-	return &commandError{
-		code: exitFault, what: "state", cause: cause,
-		try: "--state FILE for another file, or --state " + memoryState + " to keep nothing",
+	return &console.Error{
+		Code: console.ExitFault, What: "state", Cause: cause,
+		Try: "--state FILE for another file, or --state " + memoryState + " to keep nothing",
 	}
 }

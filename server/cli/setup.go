@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -63,9 +64,9 @@ func oneClient(_ *cobra.Command, args []string) error {
 		if _, ok := findClient(args[0]); ok {
 			return nil
 		}
-		return usage("setup", fmt.Errorf("no client %q; have %s", args[0], names), "patterngate setup claude-code")
+		return console.Usage("setup", fmt.Errorf("no client %q; have %s", args[0], names), "patterngate setup claude-code")
 	}
-	return usage("setup", fmt.Errorf("got %d clients, want one of %s", len(args), names), "patterngate setup claude-code")
+	return console.Usage("setup", fmt.Errorf("got %d clients, want one of %s", len(args), names), "patterngate setup claude-code")
 }
 
 // serverName is what every client takes.
@@ -74,9 +75,9 @@ var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 func (f setupFlags) check() error {
 	switch {
 	case f.write && f.undo:
-		return usage("setup", errors.New("--write and --undo are opposites"), "one of the two")
+		return console.Usage("setup", errors.New("--write and --undo are opposites"), "one of the two")
 	case !serverName.MatchString(f.name):
-		return usage("setup --name", fmt.Errorf("got %q, want 1 to 64 of a-z, A-Z, 0-9, _ and -", f.name), "--name patterngate")
+		return console.Usage("setup --name", fmt.Errorf("got %q, want 1 to 64 of a-z, A-Z, 0-9, _ and -", f.name), "--name patterngate")
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (a *app) setupPath(client setupClient, host setupHost, named string) (strin
 		}
 	}
 	if path, err = filepath.Abs(path); err != nil {
-		return "", fault("setup", err)
+		return "", console.Fault("setup", err)
 	}
 	return path, nil
 }
@@ -139,7 +140,7 @@ func (a *app) setupEntry(name string, report *setupReport) (setupEntry, error) {
 	}
 	e := setupEntry{Name: name, Command: command, Args: []string{"serve"}}
 	if a.config == "" {
-		if path := lookup(a.environ, configVariable); path != "" {
+		if path := console.Lookup(a.environ, configVariable); path != "" {
 			report.warn(configVariable + " is set here, but a client need not pass it on: name the file by --config")
 		}
 		return e, nil
@@ -149,7 +150,7 @@ func (a *app) setupEntry(name string, report *setupReport) (setupEntry, error) {
 	}
 	path, err := filepath.Abs(ConfigSources{Environ: a.environ}.home(a.config))
 	if err != nil {
-		return setupEntry{}, fault("setup", err)
+		return setupEntry{}, console.Fault("setup", err)
 	}
 	e.Args = append(e.Args, "--config", path)
 	return e, nil

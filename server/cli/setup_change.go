@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"patterngate/server/cli/console"
 )
 
 // What setup does, or would do, to a file.
@@ -88,7 +90,7 @@ func planUndo(f setupFormat, file setupFile, name string) (setupChange, error) {
 func restorable(f setupFormat, file setupFile, name string) (setupChange, bool, error) {
 	backups, err := file.backups()
 	if err != nil {
-		return setupChange{}, false, fault("setup: backups", err)
+		return setupChange{}, false, console.Fault("setup: backups", err)
 	}
 	sum := setupSum(file.text)
 	for _, b := range backups {
@@ -97,7 +99,7 @@ func restorable(f setupFormat, file setupFile, name string) (setupChange, bool, 
 		}
 		text, err := readBounded(b.path)
 		if err != nil {
-			return setupChange{}, false, fault("setup: the backup", err)
+			return setupChange{}, false, console.Fault("setup: the backup", err)
 		}
 		if len(text) <= maxSetupBytes && onlyEntryDiffers(f, file.text, text, name) && !bytes.Equal(text, file.text) {
 			return setupChange{result: setupRestored, after: text, from: b.path}, true, nil
@@ -142,7 +144,7 @@ func (c setupChange) apply(file setupFile, now time.Time) (setupChange, error) {
 		}
 	}
 	if err != nil {
-		return c, fault("setup: "+file.path, err)
+		return c, console.Fault("setup: "+file.path, err)
 	}
 	return c, nil
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"patterngate/server/cli/console"
 )
 
 // setupClient is what is known of one client. docs/clients.md names the sources.
@@ -66,7 +68,7 @@ func setupClients() []setupClient {
 					return ""
 				}
 				add := jsonStyle{}.render([]jsonField{{"name", e.Name}, {"command", e.Command}, {"args", e.Args}}, "")
-				return "code --add-mcp " + shellWord(goos, add)
+				return "code --add-mcp " + console.ShellWord(goos, add)
 			},
 			checks: func(_, _ string, e setupEntry) []string {
 				return []string{
@@ -96,7 +98,7 @@ func setupClients() []setupClient {
 			name: "inspector", title: "MCP Inspector", format: jsonServers{member: "mcpServers", typed: true}, path: inspectorPath, strict: true,
 			sources: []string{"https://github.com/modelcontextprotocol/inspector/blob/main/docs/mcp-server-configuration.md"},
 			checks: func(goos, file string, e setupEntry) []string {
-				return []string{fmt.Sprintf("npx @modelcontextprotocol/inspector --cli --config %s --server %s --method tools/list", shellWord(goos, file), e.Name)}
+				return []string{fmt.Sprintf("npx @modelcontextprotocol/inspector --cli --config %s --server %s --method tools/list", console.ShellWord(goos, file), e.Name)}
 			},
 		},
 	}
@@ -134,9 +136,9 @@ func findClient(name string) (setupClient, bool) {
 
 // commandLine is how a shell starts an entry.
 func commandLine(goos string, e setupEntry) string {
-	words := []string{shellWord(goos, e.Command)}
+	words := []string{console.ShellWord(goos, e.Command)}
 	for _, arg := range e.Args {
-		words = append(words, shellWord(goos, arg))
+		words = append(words, console.ShellWord(goos, arg))
 	}
 	return strings.Join(words, " ")
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -42,17 +43,17 @@ func readSetupFile(path string) (setupFile, error) {
 	case errors.Is(err, syscall.ENOTDIR):
 		return f, f.refused("its directory is a file", "name another by --file")
 	case err != nil:
-		return f, fault("setup", err)
+		return f, console.Fault("setup", err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		if f.real, err = filepath.EvalSymlinks(path); errors.Is(err, fs.ErrNotExist) {
 			return f, f.refused("a link to a file that does not exist", "create that file, or remove the link")
 		} else if err != nil {
-			return f, fault("setup", err)
+			return f, console.Fault("setup", err)
 		}
 	}
 	if info, err = os.Stat(f.real); err != nil {
-		return f, fault("setup", err)
+		return f, console.Fault("setup", err)
 	}
 	switch {
 	case info.IsDir():
@@ -62,7 +63,7 @@ func readSetupFile(path string) (setupFile, error) {
 	}
 	f.info = info
 	if f.text, err = readBounded(f.real); err != nil {
-		return f, fault("setup", err)
+		return f, console.Fault("setup", err)
 	}
 	if len(f.text) > maxSetupBytes {
 		return f, f.refused("larger than 8 MiB", "name another by --file")
@@ -90,7 +91,7 @@ func (f setupFile) faulty(err error) error {
 	if at, ok := errors.AsType[*textFault](err); ok {
 		return &yamldoc.Error{Faults: []yamldoc.Fault{at.at(f.path, f.text)}}
 	}
-	return fault("setup: "+f.path, err)
+	return console.Fault("setup: "+f.path, err)
 }
 
 // mode is the file's, or that of a new one: nobody else's business, since such files hold keys.

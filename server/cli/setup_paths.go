@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"strings"
+
+	"patterngate/server/cli/console"
 )
 
 // setupHost is the machine as setup sees it: its system, its environment and which paths there are.
@@ -16,9 +18,9 @@ type setupHost struct {
 // variable looks a variable up; on Windows its case does not matter.
 func (h setupHost) variable(name string) string {
 	if h.goos == "windows" {
-		return windowsVariable(h.environ, name)
+		return console.WindowsVariable(h.environ, name)
 	}
-	return lookup(h.environ, name)
+	return console.Lookup(h.environ, name)
 }
 
 // join joins a directory and names in the manner of the host's system.
@@ -32,13 +34,13 @@ func (h setupHost) join(dir string, names ...string) string {
 
 // home is a path below the home directory.
 func (h setupHost) home(names ...string) (string, error) {
-	dir := homeDir(h.goos, h.environ)
+	dir := console.HomeDir(h.goos, h.environ)
 	if dir == "" {
 		name := "HOME"
 		if h.goos == "windows" {
 			name = "USERPROFILE"
 		}
-		return "", usage("setup", errors.New(name+" is not set, so there is no home directory to look in"), "--file FILE")
+		return "", console.Usage("setup", errors.New(name+" is not set, so there is no home directory to look in"), "--file FILE")
 	}
 	return h.join(dir, names...), nil
 }
@@ -48,7 +50,7 @@ func (h setupHost) appData(names ...string) (string, error) {
 	dir, f := configDir(h.goos, h.environ)
 	switch {
 	case f.Reason != "":
-		return "", usage("setup", errors.New("XDG_CONFIG_HOME is "+f.Reason+", "+f.Got), "--file FILE")
+		return "", console.Usage("setup", errors.New("XDG_CONFIG_HOME is "+f.Reason+", "+f.Got), "--file FILE")
 	case dir != "":
 		return h.join(dir, names...), nil
 	case h.goos == "windows":
@@ -76,7 +78,7 @@ func desktopPath(h setupHost) (string, error) {
 	case 1:
 		return h.join(packages[0], "LocalCache", "Roaming", "Claude", desktopFile), nil
 	}
-	return "", usage("setup", errors.New("several packages of Claude Desktop: "+strings.Join(packages, ", ")),
+	return "", console.Usage("setup", errors.New("several packages of Claude Desktop: "+strings.Join(packages, ", ")),
 		"--file "+h.join(packages[0], "LocalCache", "Roaming", "Claude", desktopFile))
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // The file of each client on each system, whatever system the test runs on.
@@ -100,8 +102,8 @@ func TestSetupTemporaryBuild(t *testing.T) {
 		if (err != nil) != want {
 			t.Errorf("lasting(%s) = %v, want a refusal: %t", path, err, want)
 		}
-		if want && err.(*commandError).try != "go build -o patterngate ." {
-			t.Errorf("lasting(%s) says try: %s", path, err.(*commandError).try)
+		if want && err.(*console.Error).Try != "go build -o patterngate ." {
+			t.Errorf("lasting(%s) says try: %s", path, err.(*console.Error).Try)
 		}
 	}
 	if err := lasting("/a\xff", "/a"); err == nil {
@@ -120,7 +122,7 @@ func TestShellWord(t *testing.T) {
 		"":                {"''", "''"},
 		"~/x":             {"'~/x'", "'~/x'"},
 	} {
-		if got := [2]string{shellWord("linux", word), shellWord("windows", word)}; got != want {
+		if got := [2]string{console.ShellWord("linux", word), console.ShellWord("windows", word)}; got != want {
 			t.Errorf("shellWord(%q) = %q, want %q", word, got, want)
 		}
 	}

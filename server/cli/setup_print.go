@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // setupReport is what setup says, with --json as one document.
@@ -51,17 +52,17 @@ func (r *setupReport) describe(client setupClient, host setupHost, e setupEntry)
 func (r setupReport) again(goos string, f setupFlags, flag string) string {
 	words := []string{"patterngate"}
 	if r.Command != "" {
-		words[0] = shellWord(goos, r.Command)
+		words[0] = console.ShellWord(goos, r.Command)
 	}
 	words = append(words, "setup", r.Client)
 	if f.name != "patterngate" {
 		words = append(words, "--name", f.name)
 	}
 	if f.file != "" {
-		words = append(words, "--file", shellWord(goos, r.File))
+		words = append(words, "--file", console.ShellWord(goos, r.File))
 	}
 	if n := len(r.Args); n == 3 && flag != "--undo" {
-		words = append(words, "--config", shellWord(goos, r.Args[2]))
+		words = append(words, "--config", console.ShellWord(goos, r.Args[2]))
 	}
 	return strings.Join(append(words, flag), " ")
 }
@@ -76,7 +77,7 @@ func (a *app) printSetup(f setupFlags, r setupReport) error {
 	if !r.Exists {
 		there = " (not there yet)"
 	}
-	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.paint(bold, r.Title), printable.Text(r.File), there)
+	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.paint(console.Bold, r.Title), printable.Text(r.File), there)
 	for line := range strings.SplitSeq(r.Block, "\n") {
 		b.WriteString(printable.Text(line) + "\n") // both formats read \uXXXX
 	}
@@ -147,9 +148,9 @@ func (a *app) tellSetup(f setupFlags, r setupReport) error {
 func (a *app) paintDiff(line string) string {
 	switch {
 	case strings.HasPrefix(line, "+"):
-		return a.paint(green, strings.TrimSuffix(line, "\n")) + "\n"
+		return a.paint(console.Green, strings.TrimSuffix(line, "\n")) + "\n"
 	case strings.HasPrefix(line, "-"):
-		return a.paint(red, strings.TrimSuffix(line, "\n")) + "\n"
+		return a.paint(console.Red, strings.TrimSuffix(line, "\n")) + "\n"
 	}
 	return line
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"patterngate/server/cli/console"
 )
 
 // temporaryBuild is where go run and go test put a program: in a work directory that is deleted, or in the build cache,
@@ -19,10 +21,10 @@ var temporaryBuild = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]|[/\\][0-
 func (a *app) program() (string, error) {
 	real, err := os.Executable()
 	if err != nil {
-		return "", fault("setup: the path of this program", err)
+		return "", console.Fault("setup: the path of this program", err)
 	}
 	path := real
-	if called := calledAs(os.Args[0], lookup(a.environ, "PATH")); sameFile(called, real) {
+	if called := calledAs(os.Args[0], console.Lookup(a.environ, "PATH")); sameFile(called, real) {
 		path = called
 	}
 	return path, lasting(path, real)
@@ -32,12 +34,12 @@ func (a *app) program() (string, error) {
 func lasting(path, real string) error {
 	for _, p := range []string{path, real} {
 		if temporaryBuild.MatchString(p) {
-			return usage("setup", fmt.Errorf("this program is a temporary build (%s), which will not last; build it and call that", p),
+			return console.Usage("setup", fmt.Errorf("this program is a temporary build (%s), which will not last; build it and call that", p),
 				"go build -o patterngate .")
 		}
 	}
 	if !utf8.ValidString(path) {
-		return usage("setup", fmt.Errorf("the path of this program is not UTF-8 (%q), which no client's file can hold", path), "move the program")
+		return console.Usage("setup", fmt.Errorf("the path of this program is not UTF-8 (%q), which no client's file can hold", path), "move the program")
 	}
 	return nil
 }

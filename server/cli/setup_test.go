@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -95,7 +96,7 @@ func setupJSON(t *testing.T, cmd *exec.Cmd) setupReport {
 	var r setupReport
 	d := json.NewDecoder(strings.NewReader(out))
 	d.DisallowUnknownFields()
-	if e := d.Decode(&r); e != nil || d.More() || code != exitDone {
+	if e := d.Decode(&r); e != nil || d.More() || code != console.ExitDone {
 		t.Fatalf("%q ends with %d, %v: %s%s", cmd.Args, code, e, out, err)
 	}
 	return r
@@ -216,14 +217,14 @@ func TestSetupText(t *testing.T) {
 	want := "Claude Code reads FILE\n\n{\n  \"mcpServers\": {\n    \"gate\": {\n      \"type\": \"stdio\",\n      \"command\": \"PROGRAM\",\n      \"args\": [\"serve\"]\n    }\n  }\n}\n\n" +
 		"write  PROGRAM setup claude-code --name gate --file 'FILE' --write\n       --dry-run in its place shows the change and writes nothing\n" +
 		"check  claude mcp get gate says Connected; in a session /mcp lists it\n       close Claude Code while its file is edited: a running session writes it anew\n"
-	if got := replace.Replace(out); got != want || err != "" || code != exitDone {
+	if got := replace.Replace(out); got != want || err != "" || code != console.ExitDone {
 		t.Errorf("setup ends with %d, %q and\n%s\nwant\n%s", code, err, got, want)
 	}
 	diff := "--- FILE\n+++ FILE\n@@ -2,1 +2,7 @@\n-  \"mcpServers\": {}, …\n+  \"mcpServers\": {\n+    \"gate\": {\n+      \"type\": \"stdio\",\n" +
 		"+      \"command\": \"PROGRAM\",\n+      \"args\": [\"serve\"]\n+    }\n+  }, …\n\n"
 	out, err, code = say("--write")
 	got, backup, _ := strings.Cut(replace.Replace(out), "\nbackup ")
-	if want := diff + "added gate to FILE"; got != want || code != exitDone {
+	if want := diff + "added gate to FILE"; got != want || code != console.ExitDone {
 		t.Errorf("--write ends with %d and\n%s\nwant\n%s", code, got, want)
 	}
 	if !strings.Contains(backup, "\nundo   PROGRAM setup claude-code --name gate --file 'FILE' --undo\ncheck  ") {
@@ -279,8 +280,8 @@ func TestSetupRefusals(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			out, err, code := setupRun(t, setupProgram(t, self, append([]string{"setup"}, tt.args...)...))
-			if code != exitUsage || out != "" || !strings.Contains(err, tt.want) {
-				t.Errorf("setup %q ends with %d, %q and %q; want %d, nothing and %q", tt.args, code, out, err, exitUsage, tt.want)
+			if code != console.ExitUsage || out != "" || !strings.Contains(err, tt.want) {
+				t.Errorf("setup %q ends with %d, %q and %q; want %d, nothing and %q", tt.args, code, out, err, console.ExitUsage, tt.want)
 			}
 		})
 	}
@@ -296,7 +297,7 @@ func TestSetupRefusalJSON(t *testing.T) {
 	putSetupFile(t, path, "[")
 	out, err, code := setupRun(t, setupProgram(t, installedSetup(t), "setup", "vscode", "--file", path, "--write", "--json"))
 	var faults []yamldoc.Fault
-	if e := json.Unmarshal([]byte(out), &faults); e != nil || len(faults) != 1 || faults[0].Line != 1 || code != exitUsage || err == "" {
+	if e := json.Unmarshal([]byte(out), &faults); e != nil || len(faults) != 1 || faults[0].Line != 1 || code != console.ExitUsage || err == "" {
 		t.Errorf("setup ends with %d, %s and %s: %v", code, out, err, e)
 	}
 }
@@ -312,7 +313,7 @@ func TestSetupFromTemporaryBuild(t *testing.T) {
 	}
 	for _, flag := range []string{"--json", "--dry-run", "--write"} {
 		out, err, code := setupRun(t, setupProgram(t, self, "setup", "vscode", flag))
-		if code != exitUsage || out != "" || !strings.Contains(err, "temporary build") || !strings.HasSuffix(err, "\ntry: go build -o patterngate .\n") {
+		if code != console.ExitUsage || out != "" || !strings.Contains(err, "temporary build") || !strings.HasSuffix(err, "\ntry: go build -o patterngate .\n") {
 			t.Errorf("setup vscode %s ends with %d, %q, %q", flag, code, out, err)
 		}
 	}
@@ -378,7 +379,7 @@ func TestSetupConfigPath(t *testing.T) {
 // A shell completes the clients.
 func TestSetupCompletion(t *testing.T) {
 	var out, err bytes.Buffer
-	if code := Main([]string{"__complete", "setup", "c"}, strings.NewReader(""), &out, &err); code != exitDone {
+	if code := Main([]string{"__complete", "setup", "c"}, strings.NewReader(""), &out, &err); code != console.ExitDone {
 		t.Fatalf("completion ends with %d: %s", code, err.String())
 	}
 	var got []string

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // Links that lead nowhere and files that are no files are named, and never waited for.
@@ -62,7 +64,7 @@ func TestSetupWithoutRights(t *testing.T) {
 			cmd := setupProgram(t, self, "setup", "cursor", "--file", path, "--write")
 			asNobody(cmd)
 			text, _ := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); code != exitFault || !strings.Contains(string(text), "permission denied") {
+			if code := cmd.ProcessState.ExitCode(); code != console.ExitFault || !strings.Contains(string(text), "permission denied") {
 				t.Errorf("setup ended with %d: %s", code, text)
 			}
 			if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(path, 0o600)); err != nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // A tool that is exposed as it is is no pattern: validate counts it apart.
@@ -13,7 +15,7 @@ func TestValidateCountsPatterns(t *testing.T) {
 	text := strings.Replace(paysConfig, "catalog:\n", "demo: {enabled: false}\ncatalog:\n  expose: [pay]\n", 1)
 	text = text[:strings.Index(text, "patterns:\n")]
 	code, out, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, "validate", writeConfig(t, text))
-	if code != exitDone || !strings.Contains(out, "in order; 1 tool, 0 patterns, 1 exposed tool,") {
+	if code != console.ExitDone || !strings.Contains(out, "in order; 1 tool, 0 patterns, 1 exposed tool,") {
 		t.Errorf("validate ends with %d: %s%s", code, out, errs)
 	}
 }
@@ -23,7 +25,7 @@ func TestPolicyDiffCountsItsOwnTests(t *testing.T) {
 	a, b := writeConfig(t, paysConfig), writeConfig(t, strings.Replace(paysConfig, "name: small", "name: little", 1))
 	code, out, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, "policy", "diff", "--state", ":memory:", "--json", a, b)
 	var got policyDiff
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitDone || got.Tests != 3 {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != console.ExitDone || got.Tests != 3 {
 		t.Errorf("policy diff ends with %d and %d tests, want the 3 of the files (%v)\n%s%s", code, got.Tests, err, out, errs)
 	}
 	a, b = writeConfig(t, "version: 1\n"), writeConfig(t, "version: 1\nllm: {provider: rules}\n")
@@ -46,12 +48,12 @@ func TestPolicyCoverageIgnoresOneArgument(t *testing.T) {
 		code int
 		want string
 	}{
-		"neither":      {nil, exitFault, "pay.note"},
-		"one":          {[]string{"--ignore", "pay.note"}, exitFault, "pay.memo"},
-		"both":         {[]string{"--ignore", "pay.note,pay.memo"}, exitDone, "; ignored\n"},
-		"another tool": {[]string{"--ignore", "paid.note,pay.memo"}, exitFault, "pay.note"},
-		"no such kind": {[]string{"--ignore", "note"}, exitUsage, "or TOOL.ARG for one unread argument"},
-		"no argument":  {[]string{"--ignore", "pay."}, exitUsage, "or TOOL.ARG for one unread argument"},
+		"neither":      {nil, console.ExitFault, "pay.note"},
+		"one":          {[]string{"--ignore", "pay.note"}, console.ExitFault, "pay.memo"},
+		"both":         {[]string{"--ignore", "pay.note,pay.memo"}, console.ExitDone, "; ignored\n"},
+		"another tool": {[]string{"--ignore", "paid.note,pay.memo"}, console.ExitFault, "pay.note"},
+		"no such kind": {[]string{"--ignore", "note"}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
+		"no argument":  {[]string{"--ignore", "pay."}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
 	} {
 		if code, out := cover(tt.args...); code != tt.code || !strings.Contains(out, tt.want) {
 			t.Errorf("%s: ends with %d, want %d and %q:\n%s", name, code, tt.code, tt.want, out)

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -109,7 +110,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	if !tree.keyed {
 		return c, nil
 	}
-	if c.LLM.APIKey = newSecret(lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
+	if c.LLM.APIKey = newSecret(console.Lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
 		return Config{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{keyReference}}
 	}
 	return c, nil

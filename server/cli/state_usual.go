@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // onlyDemo reports that every tool is make-believe: the demo is on, and the file has no catalog and no pattern of its own.
@@ -52,9 +53,9 @@ func (a *app) noState(path string) error {
 		if filepath.Base(other) == demoStateFile {
 			holds = "runs of the demo"
 		}
-		try = "--state " + shellWord(runtime.GOOS, other) + ", which exists and holds " + holds
+		try = "--state " + console.ShellWord(runtime.GOOS, other) + ", which exists and holds " + holds
 	}
-	return usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
+	return console.Usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
 }
 
 // meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command sees
@@ -69,7 +70,7 @@ func (a *app) meant(c Config) error {
 		return a.noState(c.State)
 	}
 	a.other = printable.Text("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
-		shellWord(runtime.GOOS, other))
+		console.ShellWord(runtime.GOOS, other))
 	return nil
 }
 
@@ -83,7 +84,7 @@ func (a *app) noteOther() {
 
 // missed calls noteOther where a command failed by what was typed: it may name a run or an approval of the other file.
 func (a *app) missed(err error) error {
-	if failed, ok := errors.AsType[*commandError](err); ok && failed.code == exitUsage {
+	if failed, ok := errors.AsType[*console.Error](err); ok && failed.Code == console.ExitUsage {
 		a.noteOther()
 	}
 	return err

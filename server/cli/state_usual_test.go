@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // usualScene is a home with the two usual state files' directory.
@@ -80,43 +82,43 @@ func TestUsualStateOfCommands(t *testing.T) {
 	broken := writeConfig(t, "version: 1\nnonsense: 1\n")
 	empty := [][]string{{"runs", "list"}, {"runs", "show", "run_0001"}, {"approvals", "list"}, {"kill-switch", "on"}, {"kill-switch", "status"}}
 	for _, args := range empty[:3] {
-		if code, out, errs := s.run(t, args...); code != exitUsage || out != "" || !strings.Contains(errs, demo) || strings.Contains(errs, state) {
+		if code, out, errs := s.run(t, args...); code != console.ExitUsage || out != "" || !strings.Contains(errs, demo) || strings.Contains(errs, state) {
 			t.Errorf("%q before all runs ends with %d: %s%s; want a word about %s alone", args, code, out, errs, demo)
 		}
 	}
-	if code, _, errs := s.run(t, "call", "list_runs"); code != exitDone || s.files() != demoStateFile {
+	if code, _, errs := s.run(t, "call", "list_runs"); code != console.ExitDone || s.files() != demoStateFile {
 		t.Fatalf("a call of the demo ends with %d: %s; there is %q, want %s", code, errs, s.files(), demoStateFile)
 	}
-	if code, _, errs := s.run(t, "runs", "list"); code != exitDone || errs != "" {
+	if code, _, errs := s.run(t, "runs", "list"); code != console.ExitDone || errs != "" {
 		t.Errorf("runs list ends with %d: %s; want nothing on standard error", code, errs)
 	}
 	// Faults in a file that is there: its tools may be real ones.
 	code, _, errs := s.run(t, "--config", broken, "runs", "list")
-	if code != exitUsage || !strings.Contains(errs, "there is no file "+state) || !strings.Contains(errs, "--state "+shellWord(runtime.GOOS, demo)) {
+	if code != console.ExitUsage || !strings.Contains(errs, "there is no file "+state) || !strings.Contains(errs, "--state "+console.ShellWord(runtime.GOOS, demo)) {
 		t.Errorf("runs list under a faulty file ends with %d: %s; want no file %s, and the flag for %s", code, errs, state, demo)
 	}
-	if code, _, errs := s.run(t, "--config", broken, "kill-switch", "status"); code != exitDone || s.files() != demoStateFile+" "+stateFile || !strings.Contains(errs, state) {
+	if code, _, errs := s.run(t, "--config", broken, "kill-switch", "status"); code != console.ExitDone || s.files() != demoStateFile+" "+stateFile || !strings.Contains(errs, state) {
 		t.Errorf("kill-switch under a faulty file ends with %d: %s; there is %q", code, errs, s.files())
 	}
 	// Both are there.
 	for _, args := range [][]string{{"runs", "list"}, {"approvals", "list"}, {"kill-switch", "status"}} {
 		code, _, errs := s.run(t, args...)
-		if code != exitDone || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "note: this is "+demo) || !strings.Contains(errs, "--state "+shellWord(runtime.GOOS, state)) {
+		if code != console.ExitDone || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "note: this is "+demo) || !strings.Contains(errs, "--state "+console.ShellWord(runtime.GOOS, state)) {
 			t.Errorf("%q with both files ends with %d: %s; want one line that names both", args, code, errs)
 		}
-		if code, _, errs := s.run(t, append([]string{"--state", demo}, args...)...); code != exitDone || errs != "" {
+		if code, _, errs := s.run(t, append([]string{"--state", demo}, args...)...); code != console.ExitDone || errs != "" {
 			t.Errorf("%q with a named file ends with %d: %s; want nothing on standard error", args, code, errs)
 		}
 	}
 	code, _, errs = s.run(t, "runs", "show", "run_00aa")
-	if code != exitUsage || !strings.HasPrefix(errs, "note: this is "+demo) || !strings.Contains(errs, "no run run_00aa is recorded here") {
+	if code != console.ExitUsage || !strings.HasPrefix(errs, "note: this is "+demo) || !strings.Contains(errs, "no run run_00aa is recorded here") {
 		t.Errorf("runs show of a run that is not there ends with %d: %s; want the note first", code, errs)
 	}
 	// What is found needs no word about the other file; a switch always does.
-	if code, _, errs := s.run(t, "call", "route_ticket", "ticket=refund for user_id=42"); code != exitDone {
+	if code, _, errs := s.run(t, "call", "route_ticket", "ticket=refund for user_id=42"); code != console.ExitDone {
 		t.Fatalf("a run of the demo ends with %d: %s", code, errs)
 	}
-	if code, out, errs := s.run(t, "runs", "list"); code != exitDone || !strings.Contains(out, "route_ticket") || errs != "" {
+	if code, out, errs := s.run(t, "runs", "list"); code != console.ExitDone || !strings.Contains(out, "route_ticket") || errs != "" {
 		t.Errorf("runs list with a run ends with %d: %s%s; want nothing on standard error", code, out, errs)
 	}
 	if _, _, errs := s.run(t, "kill-switch", "status"); !strings.HasPrefix(errs, "note: this is "+demo) {
@@ -128,7 +130,7 @@ func TestUsualStateOfCommands(t *testing.T) {
 	}
 	for _, args := range empty {
 		code, out, errs := s.run(t, args...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, "\ntry: --state "+shellWord(runtime.GOOS, state)+", which exists") {
+		if code != console.ExitUsage || out != "" || !strings.Contains(errs, "\ntry: --state "+console.ShellWord(runtime.GOOS, state)+", which exists") {
 			t.Errorf("%q without the demo's file ends with %d: %s%s; want the flag for %s", args, code, out, errs, state)
 		}
 	}

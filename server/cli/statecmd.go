@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) stateCommand() *cobra.Command {
@@ -25,7 +26,7 @@ func (a *app) stateCommand() *cobra.Command {
 		Args: one("state backup", "file", "patterngate state backup FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Lstat(args[0]); err == nil {
-				return usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")
+				return console.Usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")
 			}
 			engine, err := a.openEngine()
 			if err != nil {
@@ -33,7 +34,7 @@ func (a *app) stateCommand() *cobra.Command {
 			}
 			defer engine.Close()
 			if err := engine.Backup(cmd.Context(), args[0]); err != nil {
-				return fault("state backup", err)
+				return console.Fault("state backup", err)
 			}
 			if a.json {
 				return a.printShown(map[string]any{"backup": args[0]})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"patterngate/server/cli/console"
 )
 
 // heldTimer is a timer that a test lets end.
@@ -90,7 +92,7 @@ func TestVersionFlag(t *testing.T) {
 	printed := func(args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		if code := Main(args, strings.NewReader(""), &out, &errs); code != exitDone || errs.Len() > 0 {
+		if code := Main(args, strings.NewReader(""), &out, &errs); code != console.ExitDone || errs.Len() > 0 {
 			t.Fatalf("%q ends with %d: %s", args, code, errs.String())
 		}
 		return out.String()

@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
 	"patterngate/server"
+	"patterngate/server/cli/console"
 )
 
 func (a *app) stopReasonsCommand() *cobra.Command {
@@ -45,7 +46,7 @@ func (a *app) stopReasons(name, pattern string) error {
 		}
 	}
 	if pattern != "" && !known {
-		return usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(builtinNames, ", ")), "patterngate tools")
+		return console.Usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(builtinNames, ", ")), "patterngate tools")
 	}
 	var all []server.Reason
 	for _, s := range stopreason.All() {
@@ -58,7 +59,7 @@ func (a *app) stopReasons(name, pattern string) error {
 	}
 	rows := meant(server.DeclaredReasons(all, offered), name)
 	if len(rows) == 0 {
-		return usage("stop-reasons", errors.New("no stop reason "+name), "patterngate stop-reasons")
+		return console.Usage("stop-reasons", errors.New("no stop reason "+name), "patterngate stop-reasons")
 	}
 	if a.json {
 		return printJSON(a.out, rows)

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // Lists that a file or another program reads have whole rows, whatever COLUMNS says: a search in them finds everything.
@@ -80,7 +81,7 @@ func TestPipedPagesAreWhole(t *testing.T) {
 	} {
 		code, out, errs := f.command(t, strings.Fields(test.line)...)
 		for _, want := range test.wants {
-			if code != exitDone || !strings.Contains(out, want) {
+			if code != console.ExitDone || !strings.Contains(out, want) {
 				t.Errorf("%s ends with %d and has no %.60q...:\n%s%s", test.line, code, want, out, errs)
 			}
 		}
@@ -91,7 +92,7 @@ func TestPipedPagesAreWhole(t *testing.T) {
 	d.asked[0].Phrase, d.asked[0].Text, d.asked[0].Question.Args = goal, text, map[string]any{"reason": reason}
 	code, out, errs := d.command(t, nil, "show", d.asked[0].ID)
 	for _, want := range []string{goal, text, `reason: "` + reason} {
-		if code != exitDone || !strings.Contains(unfolded(out), want) {
+		if code != console.ExitDone || !strings.Contains(unfolded(out), want) {
 			t.Errorf("approvals show ends with %d and has no %.60q...:\n%s%s", code, want, out, errs)
 		}
 	}

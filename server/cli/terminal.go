@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 )
 
 // errNoTerminal says that nobody is there who could type a passphrase.
@@ -18,7 +19,7 @@ var errNoTerminal = errors.New("a passphrase is typed at a terminal, and this pr
 
 // passphrase reads what a person types at the terminal that controls this process, unseen. It never reads standard input,
 // a flag, a variable or a file: what stands there an agent may have put there. Its error is [errNoTerminal], the context's,
-// or [exitInterrupted] where the person gave up; the terminal is then as it was. before are lines of what they sign: they
+// or [console.ExitInterrupted] where the person gave up; the terminal is then as it was. before are lines of what they sign: they
 // stand at the same terminal, wherever the program's own output goes.
 func (a *app) passphrase(ctx context.Context, before, prompt string) (string, error) {
 	if a.secret != nil {
@@ -54,7 +55,7 @@ func (a *app) passphrase(ctx context.Context, before, prompt string) (string, er
 	select {
 	case got := <-done:
 		if got.err != nil {
-			return "", exitCode(exitInterrupted)
+			return "", console.ExitCode(console.ExitInterrupted)
 		}
 		return got.text, nil
 	case <-ctx.Done():

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/cli/console"
 )
 
 func (a *app) toolsCommand() *cobra.Command {
@@ -45,7 +47,7 @@ func (a *app) tools(name string) error {
 	}
 	s, err := a.server(c, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return fault("tools", err)
+		return console.Fault("tools", err)
 	}
 	var rows []toolRow
 	var names []string
@@ -56,7 +58,7 @@ func (a *app) tools(name string) error {
 		}
 	}
 	if len(rows) == 0 {
-		return usage("tools", fmt.Errorf("no tool %s (%s)", shown(name), strings.Join(names, ", ")), "patterngate tools")
+		return console.Usage("tools", fmt.Errorf("no tool %s (%s)", shown(name), strings.Join(names, ", ")), "patterngate tools")
 	}
 	if a.json {
 		return printJSON(a.out, rows)
@@ -66,7 +68,7 @@ func (a *app) tools(name string) error {
 		if i > 0 {
 			text.WriteByte('\n')
 		}
-		fmt.Fprintf(&text, "%s: %s\n%s\n", a.paint(bold, r.Name), r.Title, fold(r.Description, 100))
+		fmt.Fprintf(&text, "%s: %s\n%s\n", a.paint(console.Bold, r.Name), r.Title, fold(r.Description, 100))
 		if name != "" {
 			fmt.Fprintf(&text, "\ninput schema\n%s\n\noutput schema\n%s\n", indented(r.Input), indented(r.Output))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -43,7 +44,7 @@ func (a *app) validate(strict bool) error {
 	})
 	refused, ours := errors.AsType[*yamldoc.Error](err)
 	if err != nil && !ours {
-		return fault("validate", err)
+		return console.Fault("validate", err)
 	}
 	summary := ""
 	if refused != nil {
@@ -63,9 +64,9 @@ func (a *app) validate(strict bool) error {
 	}
 	switch {
 	case refused != nil && refused.Unread:
-		return exitCode(exitUsage)
+		return console.ExitCode(console.ExitUsage)
 	case faults > 0:
-		return exitCode(exitFault)
+		return console.ExitCode(console.ExitFault)
 	case a.json:
 		return nil
 	}

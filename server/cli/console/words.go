@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"errors"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// splitWords splits a command line into words as a shell does: blanks part words, quotes keep them, a backslash takes the
-// next character as it is (not on Windows, where paths have it). What a shell would act upon is refused, as no shell
-// reads the line.
-func splitWords(line string, windows bool) ([]string, error) {
+// SplitWords splits a command line into words as a shell does: blanks separate words, quotes keep them together, and a backslash quotes
+// the next character (not on Windows, where paths contain it). It returns an error for characters that a shell would act on, because no
+// shell reads the line.
+func SplitWords(line string, windows bool) ([]string, error) {
 	s := splitter{rest: line, literal: windows}
 	for s.rest != "" {
 		if err := s.next(); err != nil {
@@ -20,7 +20,7 @@ func splitWords(line string, windows bool) ([]string, error) {
 	return s.words, nil
 }
 
-// splitter takes a line apart.
+// splitter splits one line.
 type splitter struct {
 	rest    string
 	literal bool // a backslash is a character like others
@@ -34,7 +34,7 @@ const (
 	special = "|&;<>()$`"
 )
 
-// next takes the next character, or what stands in quotes.
+// next reads the next character, or a quoted part.
 func (s *splitter) next() error {
 	c := s.rest[0]
 	switch {
@@ -85,7 +85,7 @@ func (s *splitter) single() error {
 	return nil
 }
 
-// double takes text in double quotes, in which a backslash hides ", \, $ and `.
+// double reads text in double quotes. There a backslash quotes ", \, $ and `.
 func (s *splitter) double() error {
 	s.put("")
 	for i := 1; i < len(s.rest); i++ {
@@ -122,9 +122,9 @@ func (s *splitter) escaped() error {
 	return nil
 }
 
-// shellWord quotes what a shell would not take as one word: for a POSIX shell, so that [splitWords] takes it back too, or
-// for PowerShell on Windows.
-func shellWord(goos, word string) string {
+// ShellWord quotes a word that a shell would not read as one word: for a POSIX shell, so that [SplitWords] reads it back, or for PowerShell
+// on Windows.
+func ShellWord(goos, word string) string {
 	plain, quote := "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=+", `'\''`
 	if goos == "windows" {
 		plain, quote = plain+`\`, `''`

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package console
 
 import (
 	"errors"
@@ -72,7 +72,7 @@ func TestStandardInputIsPolled(t *testing.T) {
 		"output that closed": {fromPipe, closed(t), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, undo := polled(tt.in, tt.out)
+			got, undo := Polled(tt.in, tt.out)
 			if polls(t, got) != tt.want {
 				t.Errorf("polled gave %T that polls: %v, want %v", got, !tt.want, tt.want)
 			}

@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func TestErrOutNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &held{let: make(chan struct{})}
 		told := int64(0)
-		e := newErrOut(to, func(lost int64) { told += lost })
+		e := NewErrOut(to, func(lost int64) { told += lost })
 		_, _ = e.Write([]byte("first\n"))
 		synctest.Wait() // it is being written, for as long as nobody reads
 		line := []byte("line\n")
@@ -32,7 +32,7 @@ func TestErrOutNeverWaits(t *testing.T) {
 		}
 		copy(line, "gone\n") // the caller's own again
 		close(to.let)
-		if !e.end() {
+		if !e.End() {
 			t.Error("end() = false, want all written")
 		}
 		if got := to.got.String(); strings.Count(got, "line\n") != maxErrLines || !strings.HasPrefix(got, "first\n") || told != 7 {
@@ -45,13 +45,13 @@ func TestErrOutNeverWaits(t *testing.T) {
 func TestErrOutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &held{let: make(chan struct{})}
-		e := newErrOut(to, func(int64) {})
+		e := NewErrOut(to, func(int64) {})
 		_, _ = e.Write([]byte("stuck\n"))
-		if e.end() {
+		if e.End() {
 			t.Error("end() = true while a line is stuck")
 		}
 		close(to.let)
-		if !e.end() {
+		if !e.End() {
 			t.Error("end() = false after the line got out")
 		}
 	})

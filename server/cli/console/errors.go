@@ -1,0 +1,45 @@
+package console
+
+import "fmt"
+
+// The exit codes of commands (spec/surface.md section 5).
+const (
+	ExitDone        = 0
+	ExitFault       = 1 // a failure of Patterngate, or a check that found something
+	ExitUsage       = 2 // a wrong argument, an unknown name, a configuration that does not load
+	ExitInterrupted = 130
+)
+
+// Error is the failure of a command.
+type Error struct {
+	Code  int    // exit code
+	What  string // what was tried; "" if the cause says where it happened
+	Cause error
+	Try   string // what to try instead; "" for nothing
+}
+
+func (e *Error) Error() string {
+	if e.What == "" {
+		return e.Cause.Error()
+	}
+	return e.What + ": " + e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Fault returns a failure of Patterngate itself, with the exit code [ExitFault].
+func Fault(what string, cause error) error {
+	return &Error{Code: ExitFault, What: what, Cause: cause}
+}
+
+// Usage returns a failure of what the user typed, with the exit code [ExitUsage] and what to type instead.
+func Usage(what string, cause error, try string) error {
+	return &Error{Code: ExitUsage, What: what, Cause: cause, Try: try}
+}
+
+// ExitCode is an error that ends the program with a code and prints nothing more.
+type ExitCode int
+
+// Error implements error. The text is never shown.
+func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package console
+
+import "io/fs"
+
+// IsForeign returns false: the owner of a file is not read on this system.
+func IsForeign(fs.FileInfo) bool { return false }
+
+// OwnedByRoot returns false: the owner of a file is not read on this system.
+func OwnedByRoot(fs.FileInfo) bool { return false }
