@@ -32,9 +32,9 @@ func (in ConfigSources) path(faults *yamldoc.Faults) (path string, named bool, b
 	if path := console.Lookup(in.Environ, configVariable); path != "" {
 		return in.home(path), true, configVariable
 	}
-	dir, f := configDir(runtime.GOOS, in.Environ)
-	if f.Reason != "" {
-		faults.Add(yamldoc.Place{Source: "XDG_CONFIG_HOME"}, nil, f)
+	dir, relative := console.ConfigDir(runtime.GOOS, in.Environ)
+	if relative != "" {
+		faults.Add(yamldoc.Place{Source: "XDG_CONFIG_HOME"}, nil, yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(relative), Want: "write an absolute path"})
 	}
 	if dir == "" {
 		return "", false, ""
@@ -49,30 +49,6 @@ func (in ConfigSources) home(path string) string {
 		return filepath.Join(home, rest)
 	}
 	return path
-}
-
-// configDir is os.UserConfigDir of an environment; empty where there is none. A relative XDG_CONFIG_HOME is a fault:
-// to pass over it could pass over the user's limits.
-func configDir(goos string, environ []string) (string, yamldoc.Fault) {
-	home := console.HomeDir(goos, environ)
-	switch {
-	case goos == "windows":
-		return console.WindowsVariable(environ, "AppData"), yamldoc.Fault{}
-	case home != "" && (goos == "darwin" || goos == "ios"):
-		return home + "/Library/Application Support", yamldoc.Fault{}
-	case goos == "darwin" || goos == "ios":
-		return "", yamldoc.Fault{}
-	}
-	if dir := console.Lookup(environ, "XDG_CONFIG_HOME"); dir != "" {
-		if !strings.HasPrefix(dir, "/") {
-			return "", yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(dir), Want: "write an absolute path"}
-		}
-		return dir, yamldoc.Fault{}
-	}
-	if home == "" {
-		return "", yamldoc.Fault{}
-	}
-	return home + "/.config", yamldoc.Fault{}
 }
 
 // file reads the file. An empty path means that there is none; a nil text that a fault says why.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/yamldoc"
 )
 
 // setupHost is the machine as setup sees it: its system, its environment and which paths there are.
@@ -47,10 +48,10 @@ func (h setupHost) home(names ...string) (string, error) {
 
 // appData is a path below the directory in which desktop applications keep their data.
 func (h setupHost) appData(names ...string) (string, error) {
-	dir, f := configDir(h.goos, h.environ)
+	dir, relative := console.ConfigDir(h.goos, h.environ)
 	switch {
-	case f.Reason != "":
-		return "", console.Usage("setup", errors.New("XDG_CONFIG_HOME is "+f.Reason+", "+f.Got), "--file FILE")
+	case relative != "":
+		return "", console.Usage("setup", errors.New("XDG_CONFIG_HOME is a relative path, "+yamldoc.Quoted(relative)), "--file FILE")
 	case dir != "":
 		return h.join(dir, names...), nil
 	case h.goos == "windows":

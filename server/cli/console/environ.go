@@ -32,3 +32,27 @@ func WindowsVariable(environ []string, name string) string {
 	}
 	return v
 }
+
+// ConfigDir returns what os.UserConfigDir returns for an environment, and "" where that returns an error. If XDG_CONFIG_HOME is a relative
+// path, ConfigDir returns it as the second result and no directory: with another directory a program could miss the user's limits.
+func ConfigDir(goos string, environ []string) (dir, relative string) {
+	home := HomeDir(goos, environ)
+	switch {
+	case goos == "windows":
+		return WindowsVariable(environ, "AppData"), ""
+	case home != "" && (goos == "darwin" || goos == "ios"):
+		return home + "/Library/Application Support", ""
+	case goos == "darwin" || goos == "ios":
+		return "", ""
+	}
+	if dir := Lookup(environ, "XDG_CONFIG_HOME"); dir != "" {
+		if !strings.HasPrefix(dir, "/") {
+			return "", dir
+		}
+		return dir, ""
+	}
+	if home == "" {
+		return "", ""
+	}
+	return home + "/.config", ""
+}
