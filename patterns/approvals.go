@@ -52,7 +52,7 @@ type Owner interface {
 	Find(beginning string) (string, error)
 	// Run returns a run in its current state; false if there is none.
 	Run(id string) (Snapshot, bool)
-	// Record returns a run's record, even a broken one, with the length that was kept when the run last stopped (0: none yet).
+	// Record returns a run's record, even a broken one, with the length kept when the run last waited or ended (0: none yet).
 	Record(id string) (events []Event, kept int64, err error)
 	// Kept returns a run's record and the row that is kept beside it, see [VerifyRow].
 	Kept(id string) (events []Event, kept Kept, err error)
