@@ -52,8 +52,8 @@ func appendKey(dst []byte, k gateway.PublicKey) []byte {
 
 func keyTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// readKey reads a key of an export. It does not check who vouches for the key: the ring made from all keys checks that. The check of the whole line
-// covers the spelling.
+// readKey reads a key of an export. It does not check that another key vouches for this key: the ring made from all keys checks that.
+// The check of the whole line covers the spelling.
 func readKey(text []byte) (k gateway.PublicKey, reason string) {
 	var row keyRow
 	if err := ijson.DecodeInto(text, &row); err != nil {
