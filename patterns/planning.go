@@ -69,7 +69,7 @@ const (
 	SubtaskInDoubt   SubtaskStatus = "in_doubt"
 )
 
-// StoredPlan is a plan as it is stored between runs and after a run. It encodes to JSON and back, see [StoredPlan.Encode] and
+// StoredPlan is a plan in the form that is stored, between runs and after a run. It encodes to JSON and back, see [StoredPlan.Encode] and
 // [ReadPlan].
 type StoredPlan struct {
 	ID        string            `json:"id"`

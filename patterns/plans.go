@@ -12,8 +12,8 @@ import (
 // Plans gives access to an engine's stored plans. A plan belongs to one principal and to the pattern that made it; for others it does
 // not exist. Runs read and change plans only through [Run], see [LoadOp], [CreateOp] and [CommitOp]. It is safe for concurrent use.
 type Plans interface {
-	// Plan returns a plan in its current state, also while a run works on it. pattern is the name under which the plan was made (see
-	// [Spec.Plans]); "" is any. The error is [ErrNoPlan], [ErrPlanCorrupt] (the state then holds the id) or the journal's.
+	// Plan returns a plan in its current state, also while a run works on it. The plan must have been made under the name pattern (see
+	// [Spec.Plans]); "" matches any. The error is [ErrNoPlan], [ErrPlanCorrupt] (the state then holds the id) or the journal's.
 	Plan(principal, pattern, id string) (PlanState, error)
 	// ListPlans returns a page of plans, newest first. A damaged plan is listed with its id alone and revision 0. The error is
 	// [ErrCursor] or the journal's.
@@ -75,7 +75,7 @@ type PlanStep struct {
 	Pattern string // the name under which it is made and found
 
 	// Expected is the revision that the plan must have; nil: any. Claim claims the plan for this run. Over also claims it from a run
-	// that waits and has stored everything that it did. Such a run waits for its caller, or for a person who approves the whole plan.
+	// that waits and has stored everything that it did. Such a run waits for its caller, or for the approval of the whole plan.
 	// If this run releases the plan, the waiting run has it again; if this run commits, the waiting run loses it for good.
 	Expected    *int
 	Claim, Over bool
