@@ -13,10 +13,10 @@ import (
 )
 
 // Behind holds what an approver needs to know besides the call: its author, and the results that the policy could read. The zero value
-// says nothing.
+// holds nothing.
 type Behind struct {
 	ProposedBy string     `json:"proposed_by,omitempty"` // caller, rules (the offline ones), model or its name, plan (a stored one)
-	RevisedBy  []string   `json:"revised_by,omitempty"`  // rules of the policy that changed it since
+	RevisedBy  []string   `json:"revised_by,omitempty"`  // rules of the policy that changed it afterwards
 	Revised    []string   `json:"revised,omitempty"`     // the arguments that these rules wrote
 	Observed   []Observed `json:"observed,omitempty"`
 	Left       int        `json:"observed_left,omitempty"` // how many earlier calls are not shown
