@@ -42,7 +42,7 @@ func (s Story) Acts() []Act {
 	return list
 }
 
-// At returns the call as it was seen at a time; false: it was not begun.
+// At returns the call in its state at a time; false: it was not begun.
 func (a Act) At(at time.Time) (gateway.Entry, bool) {
 	e := a.Entry
 	if a.Ended.IsZero() || a.Ended.After(at) {
