@@ -26,7 +26,7 @@ type Approvals interface {
 	// [ErrNoApproval], or it lists the ids that match.
 	FindApproval(beginning string) (string, error)
 	// Decide records the answer to a question, once. Of two answers at the same time, one gets [*NotOpen]. The channel made the answer
-	// for the question that it showed, see [Asked.Answer]. A refused answer is recorded in the run. The error is [ErrNoApproval],
+	// for the question that it showed, see [gateway.Answered]. A refused answer is recorded in the run. The error is [ErrNoApproval],
 	// [*NotOpen], [ErrUnsigned], [ErrForged], [*BadEdit] or the journal's.
 	Decide(Decided) (Asked, error)
 
@@ -75,7 +75,7 @@ type AskedState string
 // The states of a question.
 const (
 	AskedOpen    AskedState = "waiting"
-	AskedDecided AskedState = "decided" // approved, edited or rejected; see [Asked.Answer]
+	AskedDecided AskedState = "decided" // approved, edited or rejected; see [Given]
 	AskedExpired AskedState = "expired" // no answer came in time: rejected
 	AskedOver    AskedState = "over"    // its run ended without an answer
 )

@@ -64,7 +64,7 @@ func verifyStart(kept Kept, first Event) error {
 	body, err := DecodeBody(first)
 	start, ok := body.(*StartBody)
 	if err != nil || !ok {
-		return nil // of a newer version: [record.Check] reports that it cannot be read
+		return nil // of a newer version: package record reports that it cannot be read
 	}
 	parent := ""
 	if start.Parent != nil {
