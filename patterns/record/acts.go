@@ -8,8 +8,8 @@ import (
 	"patterngate/patterns"
 )
 
-// Act is one call of a run with the time at which its end was known. Further attempts at the same act replace its values but keep the
-// first attempt's key and order.
+// Act is one call of a run with the time at which its end was known. Further attempts at the same act replace its values, but keep the
+// first attempt's key, order and start time.
 type Act struct {
 	Entry     gateway.Entry // as it ended
 	Ended     time.Time     // zero: it has not

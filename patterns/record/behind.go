@@ -95,8 +95,8 @@ func (b *Behind) observe(r Row) {
 	b.Observed = append(b.Observed, o)
 }
 
-// proposer returns the author of the proposal in this row: caller, rules, model or its name. It returns "" for a row without one. A row
-// of a model that made no request is of the offline rules.
+// proposer returns the author of the proposal in this row: caller, rules, model or its name. It returns "" for a row without one. If a
+// model effect made no request, the offline rules are the author.
 func (r Row) proposer() string {
 	switch {
 	case r.State != string(patterns.OK):

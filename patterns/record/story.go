@@ -227,7 +227,7 @@ func (s *Story) take(e patterns.Event) {
 	s.Rows = append(s.Rows, row)
 }
 
-// rested adds the time in which the run waited with a child run, while it had no question of its own.
+// rested adds the time in which the run waited with a child run, while no row of its own waited.
 func (s *Story) rested(note Row) {
 	switch {
 	case note.Name == "rest" && !slices.ContainsFunc(s.Rows, func(r Row) bool { return r.State == Open && r.Waits() }):
@@ -296,8 +296,8 @@ func (s *Story) finish(r *Row) {
 	}
 }
 
-// attempt returns the attempt number of the row: 1 more than the earlier calls of the same thing in the same branch that failed. It
-// returns 0 if there are none.
+// attempt returns the attempt number of a tool call or model question. It is 1 more than the earlier equal ones in the same branch
+// that ended without success. Without such earlier ones, or for other kinds, it is 0.
 func (s *Story) attempt(r Row) int {
 	n := 1
 	for i := range s.Rows {
