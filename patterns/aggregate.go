@@ -5,21 +5,22 @@ import (
 	"slices"
 )
 
-// Aggregate is what an orchestrator's tasks came to, taken together (spec/patterns.md sections 0 and 3).
+// Aggregate is the joined result of an orchestrator's tasks (spec/patterns.md sections 0 and 3).
 type Aggregate struct {
 	ReportDate string            `json:"report_date"`
 	Region     string            `json:"region"`
-	Health     string            `json:"health"` // red, yellow, green, or unknown where facts are missing
+	Health     string            `json:"health"` // red, yellow, green, or unknown if facts are missing
 	Sales      any               `json:"sales"`
 	Payments   any               `json:"payments"`
 	Inventory  any               `json:"inventory"`
 	Failed     []FailedTask      `json:"failed_tasks"`
-	Sources    map[string]string `json:"sources"` // domain: the task whose result was used
+	Sources    map[string]string `json:"sources"` // by domain: the task whose result was used
 	Missing    []string          `json:"missing"` // domains without facts
 
-	// Fields is of an aggregate that is not the demo's, which shows fields, missing, health and errors alone; nil: it is the demo's.
+	// Fields holds the fields of a configured aggregate, which shows only fields, missing, health and errors; nil: the demo's
+	// aggregate.
 	Fields map[string]any `json:"fields,omitempty"`
-	// Errors say which expressions of the configuration had no value.
+	// Errors says which expressions of the configuration had no value.
 	Errors []JoinError `json:"errors,omitempty"`
 }
 
@@ -32,7 +33,7 @@ type JoinError struct {
 // Generic reports whether the aggregate is not the demo's.
 func (a Aggregate) Generic() bool { return a.Fields != nil }
 
-// Shown is a struct with the members of the one shape or the other, for whoever writes the aggregate.
+// Shown returns a struct with the members of the demo's or of a configured aggregate, for writing.
 func (a Aggregate) Shown() any {
 	if !a.Generic() {
 		type demo Aggregate
@@ -46,11 +47,11 @@ func (a Aggregate) Shown() any {
 	}{a.Fields, append([]string{}, a.Missing...), a.Health, a.Errors}
 }
 
-// MarshalJSON writes what is shown.
+// MarshalJSON writes the struct that Shown returns.
 func (a Aggregate) MarshalJSON() ([]byte, error) { return json.Marshal(a.Shown()) }
 
-// Joined is the aggregate of workers of which nothing says how they belong together (spec/config.md section 7, aggregate):
-// no field, and green unless a worker came to no result, which is then missing.
+// Joined returns the aggregate of workers for which the configuration names no aggregate (spec/config.md section 7, aggregate). It has
+// no fields. Its health is green if every worker has a result; otherwise it is unknown, and the workers without a result are missing.
 func Joined(_ Inputs, ended []TaskRow) Aggregate {
 	a := Aggregate{Fields: map[string]any{}, Missing: []string{}, Health: "green"}
 	for _, row := range ended {
@@ -62,7 +63,7 @@ func Joined(_ Inputs, ended []TaskRow) Aggregate {
 	return a
 }
 
-// FailedTask is a task that came to no result.
+// FailedTask is a task without a result.
 type FailedTask struct {
 	TaskID     string `json:"task_id"`
 	Worker     string `json:"worker"`
@@ -70,7 +71,7 @@ type FailedTask struct {
 	StopReason string `json:"stop_reason"`
 }
 
-// Payload is the aggregate as decoded values, for the final question.
+// Payload returns the aggregate as decoded values, for the final question.
 func (a Aggregate) Payload() map[string]any {
 	if a.Generic() {
 		return a.joined()
@@ -88,7 +89,7 @@ func (a Aggregate) Payload() map[string]any {
 	}
 }
 
-// joined is the payload of an aggregate that is not the demo's.
+// joined returns the payload of a configured aggregate.
 func (a Aggregate) joined() map[string]any {
 	payload := map[string]any{"fields": a.Fields, "missing": TextValues(a.Missing), "health": a.Health}
 	if len(a.Errors) > 0 {
@@ -101,7 +102,7 @@ func (a Aggregate) joined() map[string]any {
 	return payload
 }
 
-// Operations joins the demo's three workers into a morning report: of each worker the first task that is done.
+// Operations joins the results of the demo's three workers into a morning report. It uses the first done task of each worker.
 func Operations(in Inputs, ended []TaskRow) Aggregate {
 	day, _ := in["report_date"].(string)
 	region, _ := in["region"].(string)
@@ -121,7 +122,7 @@ func Operations(in Inputs, ended []TaskRow) Aggregate {
 	return a
 }
 
-// domain is the result of the first done task of a worker; it is missing where that is empty or warns.
+// domain returns the result of the first done task of a worker. If the result is empty or has a warning, the domain is missing.
 func (a *Aggregate) domain(name, worker string, ended []TaskRow) map[string]any {
 	facts := map[string]any{}
 	for _, row := range ended {
@@ -141,7 +142,8 @@ func (a *Aggregate) domain(name, worker string, ended []TaskRow) map[string]any 
 	return facts
 }
 
-// health judges what is there: a gateway incident is red, failing payments or empty shelves are yellow.
+// health judges the facts: a gateway incident is red, failing payments or empty shelves are yellow. Missing facts make it unknown
+// otherwise.
 func health(payments, inventory map[string]any, missing bool) string {
 	if incident := payments["gateway_incident"]; incident != nil && incident != "none" {
 		return "red"

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// alikeFor is for how long an approval is shown to the approver of an equal call.
+	// alikeFor is how long an approval is shown to the approver of an equal call.
 	alikeFor = 24 * time.Hour
 	// maxAlike is how many of the newest questions are searched for equal ones.
 	maxAlike = 1000

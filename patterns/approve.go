@@ -16,27 +16,27 @@ import (
 	"patterngate/ijson"
 )
 
-// ApproverKind says who decides what the policy puts to a person. The zero kind rejects.
+// ApproverKind says who decides calls for which the policy asks a person. The zero kind rejects.
 type ApproverKind string
 
 // The kinds of approvers.
 const (
-	RejectApprover    ApproverKind = "reject"    // nobody may be asked: the answer is no
-	InboxApprover     ApproverKind = "inbox"     // a person, whom the run waits for; in memory nobody
-	SimulatedApprover ApproverKind = "simulated" // the demo's person, who approves up to a cap
+	RejectApprover    ApproverKind = "reject"    // no one can be asked: always reject
+	InboxApprover     ApproverKind = "inbox"     // a person, for whom the run waits; not with state in memory
+	SimulatedApprover ApproverKind = "simulated" // the demo's approver, which approves up to a cap
 )
 
 // Approver decides escalated calls. The zero Approver rejects everything.
 type Approver struct {
 	Kind   ApproverKind
-	CapUSD float64 // of the simulated person
-	// Expires is how long a person may take, in whole seconds; silence is no. Least is how sure it must be that one decided;
-	// "" is user. Both are of the inbox.
+	CapUSD float64 // of the simulated approver
+	// Expires is how long a person may take, in whole seconds; without an answer the call is rejected. Least is the least assurance
+	// that counts for a decision; "" is user. Both apply to the inbox.
 	Expires time.Duration
 	Least   gateway.Assurance
 }
 
-// Under is the approver as a ruling has it ask: the shorter time and the stricter assurance count.
+// Under returns the approver with the limits of a ruling: the shorter time and the stricter assurance count.
 func (a Approver) Under(r gateway.Ruling) Approver {
 	if r.Expires > 0 && (a.Expires == 0 || r.Expires < a.Expires) {
 		a.Expires = r.Expires
@@ -47,44 +47,44 @@ func (a Approver) Under(r gateway.Ruling) Approver {
 	return a
 }
 
-// Suffices reports whether a ruling takes the word of a person of whom it is so sure that they decided, and who took so long: what
-// they left may be by another rule than the one that they were asked by.
+// Suffices reports whether a decision of this assurance, made after this time, satisfies the ruling. An edited call may fall under a
+// different rule than the call that the person was asked about.
 func Suffices(r gateway.Ruling, sure gateway.Assurance, took time.Duration) bool {
 	return r.Decision == gateway.Block || sure.AtLeast(r.Least) && (r.Expires == 0 || took <= r.Expires)
 }
 
-// least is how sure it must be that a person decided.
+// least returns the least assurance that counts for a decision.
 func (a Approver) least() gateway.Assurance { return cmp.Or(a.Least, gateway.UserAssurance) }
 
 // Approval is the question to a person: exactly the call that would be made.
 type Approval struct {
 	Action   gateway.Action
-	Question gateway.Question // the same as it would be sent, but for what the engine adds
-	Rule     string           // by which the policy asks
-	Reason   string           // why; "": it is named as the rule is
-	Text     string           // of the rule, for people
-	Values   map[string]any   // that made it true, by their expressions
+	Question gateway.Question // the same call as it would be sent, without what the engine adds
+	Rule     string           // the rule by which the policy asks
+	Reason   string           // why the policy asks; "": the rule's name
+	Text     string           // words of the rule, for people
+	Values   map[string]any   // that made the rule true, by their expressions
 	Approver Approver
-	Catalog  *catalog.Catalog   // where the call's tool is
+	Catalog  *catalog.Catalog   // has the call's tool
 	Plan     *planning.Envelope // the question is about a whole plan, not a call; nil: about a call
 }
 
-// Decision is a person's answer. The zero Decision is no.
+// Decision is the answer to an approval question. The zero Decision rejects.
 type Decision struct {
 	Approved bool
-	Args     map[string]any // what was approved, perhaps edited; nil: as asked
+	Args     map[string]any // the approved arguments, perhaps edited; nil: as asked
 	Comment  string
 	By       string // from the channel, never from a message
 	Channel  string // none, simulated, cli, page
-	// Assurance says how sure it is that a person decided.
+	// Assurance says how certain it is that a person decided.
 	Assurance gateway.Assurance
-	// Of the inbox:
+	// For the inbox:
 	Approval string    // the id of the question
 	Key      string    // the id of the key that signed; "" for none
-	At       time.Time // when they decided; zero: when the outcome was recorded
+	At       time.Time // when the person decided; zero: when the outcome was recorded
 }
 
-// Decide answers for approvers that need nobody's time. It is deterministic.
+// Decide answers for approvers that do not wait for a person. It is deterministic.
 func (a Approver) Decide(action gateway.Action) Decision {
 	if a.Kind != SimulatedApprover {
 		return Decision{Comment: "rejected_by_human", By: "configuration", Channel: "none", Assurance: gateway.NoAssurance}
@@ -106,7 +106,7 @@ func (a Approver) Decide(action gateway.Action) Decision {
 	return d
 }
 
-// Value is the decision as it is recorded.
+// Value returns the decision in its recorded form.
 func (d Decision) Value() map[string]any {
 	v := map[string]any{"approved": d.Approved, "comment": d.Comment, "by": d.By, "channel": d.Channel, "assurance": string(d.Assurance)}
 	if d.Args != nil {
@@ -124,7 +124,7 @@ func (d Decision) Value() map[string]any {
 	return v
 }
 
-// readDecision is the decision that an outcome holds; anything unreadable is no.
+// readDecision reads the decision in an outcome. An unreadable one rejects.
 func readDecision(v any) Decision {
 	obj, _ := v.(map[string]any)
 	text := func(name string) string { s, _ := obj[name].(string); return s }
@@ -159,13 +159,13 @@ func NewHumanApproval(d Decision, action any, at time.Time) *HumanApproval {
 		Approved: d.Approved, Comment: d.Comment, By: d.By, Channel: d.Channel, Assurance: d.Assurance,
 		ApprovalID: d.Approval, KeyID: d.Key, DecidedAt: at.UTC().Format(time.RFC3339),
 	}
-	if d.Approved && d.Args != nil { // who stands in for a person always says what
+	if d.Approved && d.Args != nil { // a simulated approval always has arguments
 		h.RevisedAction = action
 	}
 	return h
 }
 
-// GivenWith is how sure it is that a person decided; of nobody it is not sure at all.
+// GivenWith returns the assurance of the decision; "" if h is nil.
 func (h *HumanApproval) GivenWith() gateway.Assurance {
 	if h == nil {
 		return ""
@@ -173,7 +173,7 @@ func (h *HumanApproval) GivenWith() gateway.Assurance {
 	return h.Assurance
 }
 
-// Payload is the part of the decision that a model is shown: the seed's members and no others.
+// Payload returns the part of the decision that a model sees. Its members are those of the reference programs and no others.
 func (h *HumanApproval) Payload() map[string]any {
 	v := map[string]any{"approved": h.Approved, "comment": h.Comment}
 	if h.RevisedAction != nil {
@@ -182,7 +182,7 @@ func (h *HumanApproval) Payload() map[string]any {
 	return v
 }
 
-// floatText spells a double as the seeds' comments do: 800.0, 2e-05 (spec/patterns.md section 1, args_hash rule 4).
+// floatText spells a double as the comments of the reference programs do: 800.0, 2e-05 (spec/patterns.md section 1, args_hash rule 4).
 func floatText(f float64) string {
 	e := strconv.FormatFloat(f, 'e', -1, 64)
 	exponent, _ := strconv.Atoi(e[strings.LastIndexByte(e, 'e')+1:])
@@ -196,7 +196,7 @@ func floatText(f float64) string {
 	return s
 }
 
-// input is the question in canonical form: what is recorded and compared.
+// input returns the question in canonical form, for recording and comparison.
 func (a *Approval) input() []byte {
 	v := map[string]any{
 		"action": a.Action.Row(), "rule": a.Rule, "approver": string(a.Approver.Kind), "cap_usd": a.Approver.CapUSD,
@@ -213,13 +213,13 @@ func (a *Approval) input() []byte {
 
 func (a *Approval) reason() string { return cmp.Or(a.Reason, a.Rule) }
 
-// Because has a question say why it is put.
+// Because returns the approval with the rule, reason, text and values of a ruling.
 func (a Approval) Because(r gateway.Ruling) Approval {
 	a.Rule, a.Reason, a.Text, a.Values = cmp.Or(r.Rule, r.Reason), r.Reason, r.Text, r.Values
 	return a
 }
 
-// waiting is what a run waits for while a person is asked; nil where nobody takes their time.
+// waiting returns the Waiting of a run while a person is asked; nil if the run does not wait for a person.
 func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
 	if a.Approver.Kind != InboxApprover {
 		return nil
@@ -242,8 +242,8 @@ func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
 	return w
 }
 
-// SayPlan words a plan that a person is asked about: how many steps it has, and those that change something, of judged typed
-// values only. args is false where these are not to be told.
+// SayPlan describes a plan in words for a person: how many steps it has, and which ones change something. The words hold only judged
+// typed values. If args is false, they hold no arguments.
 func SayPlan(e planning.Envelope, c *catalog.Catalog, args bool) string {
 	const most = 3
 	writing := e.Writing()

@@ -7,7 +7,7 @@ import (
 	"patterngate/ijson"
 )
 
-// StartBody is the body of a start event: what was asked for, by whom and under what. Hashes are sha256: and 64 hex.
+// StartBody is the body of a start event: the request, its principal, and the configuration. Hashes are sha256: and 64 hex digits.
 type StartBody struct {
 	RunID          string          `json:"run_id"`
 	Pattern        string          `json:"pattern"`      // the tool's name
@@ -22,22 +22,22 @@ type StartBody struct {
 	Budget         json.RawMessage `json:"budget"`  // limits by name
 	IdempotencyKey string          `json:"idempotency_key"`
 	Parent         *ParentBody     `json:"parent"` // of a child run
-	Code           int             `json:"code"`   // how the program decides; 0: as before it said so
+	Code           int             `json:"code"`   // version of the pattern code's decisions; 0: a build before version 1
 }
 
-// ClientBody is through what a run was asked for: the client's own words, which nobody checked.
+// ClientBody identifies the client that asked for the run. Its members are the client's own words and are not checked.
 type ClientBody struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Era     string `json:"era"` // of the protocol
 }
 
-// ParentBody is the effect of another run that began this one.
+// ParentBody identifies the effect of another run that began this one.
 type ParentBody struct {
 	RunID  string          `json:"run_id"`
 	Key    string          `json:"key"`
-	Within []string        `json:"within"` // the patterns that the run lies in, the outermost first
-	Share  json.RawMessage `json:"share"`  // what the parent had left for it, by limits' names
+	Within []string        `json:"within"` // the patterns of the enclosing runs, the outermost first
+	Share  json.RawMessage `json:"share"`  // what the parent had left for it, by names of limits
 }
 
 // IntentBody is the body of an intent event: an effect before it is performed.
@@ -45,7 +45,7 @@ type IntentBody struct {
 	EffectKind EffectKind      `json:"effect_kind"`
 	Name       string          `json:"name"`
 	Input      json.RawMessage `json:"input"`
-	Phase      string          `json:"phase"` // where it is recorded
+	Phase      string          `json:"phase"` // the phase, if it is recorded
 
 	// Of a call:
 	Effect         string       `json:"effect"` // read, write, destructive
@@ -55,47 +55,47 @@ type IntentBody struct {
 	Share          string       `json:"share"` // of a plan that was approved whole: the subtask whose share it spends
 
 	// Of a question to a person:
-	Object json.RawMessage `json:"object"` // the [gateway.Question] in canonical form; nil where nobody's time is taken
+	Object json.RawMessage `json:"object"` // the [gateway.Question] in canonical form; nil if no person was asked
 	Digest string          `json:"digest"` // of the object
 	Rule   string          `json:"rule"`
 	Reason string          `json:"reason"`
-	Text   string          `json:"text"`   // of the rule, for people
+	Text   string          `json:"text"`   // words of the rule, for people
 	Values json.RawMessage `json:"values"` // that made the rule true, by their expressions
 }
 
-// VerdictBody is what review came to for a call that was made.
+// VerdictBody is the result of the policy's review of a call that was made.
 type VerdictBody struct {
 	Decision  string          `json:"decision"`
 	Rule      string          `json:"rule"`
 	Reason    string          `json:"reason"`
-	Text      string          `json:"text"`   // of the rule, for people
+	Text      string          `json:"text"`   // words of the rule, for people
 	Values    json.RawMessage `json:"values"` // that made the rule true, by their expressions
 	Revisions []string        `json:"revisions"`
 	Passes    int             `json:"passes"`
 	Policy    string          `json:"policy"` // hash
-	// Proposed is {args}: before the changes, where no judged event holds them.
+	// Proposed is {args} before the policy changed them, if no judged event holds them.
 	Proposed json.RawMessage `json:"proposed"`
 }
 
-// OutcomeBody is the body of an outcome event, and of a late one: what became of an effect.
+// OutcomeBody is the body of an outcome event or a late event: the result of an effect.
 type OutcomeBody struct {
 	State  State           `json:"state"`
 	Output json.RawMessage `json:"output"`
 	Reason string          `json:"reason"`
 	Usage  SpentBody       `json:"usage"` // of a model effect, and of a child run
-	// Of a call that began a run: its id, and how many calls it made.
+	// For a call that began a run: the run's id, and how many calls the run made.
 	ChildRunID string `json:"child_run_id"`
 	Calls      int    `json:"calls"`
 
 	// Of a question to a person:
-	Decision  json.RawMessage `json:"decision"`  // the [gateway.Answer] in canonical form; a word of who stands in for a person
+	Decision  json.RawMessage `json:"decision"`  // the [gateway.Answer] in canonical form; a word if no person answered
 	Signature string          `json:"signature"` // over the decision; "" for none
 	Channel   string          `json:"channel"`
 	By        string          `json:"by"`
 	Assurance string          `json:"assurance"`
 }
 
-// SpentBody is what a question cost, and which models were asked for how much of it; in records of before there are none.
+// SpentBody is the cost of a question, also by model that was asked. Records of earlier builds have no models.
 type SpentBody struct {
 	Usage
 	Models []ModelUsage `json:"models"`
@@ -105,29 +105,29 @@ type SpentBody struct {
 type JudgedBody struct {
 	Phase    string          `json:"phase"`
 	Proposal json.RawMessage `json:"proposal"`
-	Decision string          `json:"decision"` // block, revise, escalate, refused; approve where earlier runs were looked at
+	Decision string          `json:"decision"` // block, revise, escalate, refused; approve if earlier runs were read
 	Rule     string          `json:"rule"`
 	Reason   string          `json:"reason"`
-	Text     string          `json:"text"`   // of the rule, for people
+	Text     string          `json:"text"`   // words of the rule, for people
 	Values   json.RawMessage `json:"values"` // that made the rule true, by their expressions
 	Need     []string        `json:"need"`
 	Problems json.RawMessage `json:"problems"`
 
 	Revisions []string `json:"revisions"`
 	Passes    int      `json:"passes"`
-	// Windows are what was seen of earlier runs, of a judgment that looked at them: by their names; nil: none were looked at.
+	// Windows holds what a judgment read of earlier runs, by window name; nil: it read none.
 	Windows json.RawMessage `json:"windows"`
 }
 
-// NoteBody is the body of a note event: what somebody or another process did to the run from outside.
+// NoteBody is the body of a note event: something that a person or another process did to the run from outside.
 type NoteBody struct {
 	What      string `json:"what"` // cancel, seize, takeover, detach, settle, reload, rest, wake
 	By        string `json:"by"`
 	Channel   string `json:"channel"`
 	Signature string `json:"signature"`
 	Reason    string `json:"reason"`
-	Effect    string `json:"effect"` // the key of the effect that it is about
-	// Act is what was signed, a [gateway.Act] in canonical form; nil where nothing was.
+	Effect    string `json:"effect"` // the key of the effect that the note is about
+	// Act is the signed [gateway.Act] in canonical form; nil if nothing was signed.
 	Act json.RawMessage `json:"act"`
 }
 
@@ -136,20 +136,19 @@ type EndBody struct {
 	Status     string          `json:"status"` // ok or stopped
 	StopReason string          `json:"stop_reason"`
 	Phase      string          `json:"phase"`
-	Envelope   json.RawMessage `json:"envelope"` // the uncut result; nil where none was recorded
+	Envelope   json.RawMessage `json:"envelope"` // the full result; nil if none was recorded
 	Usage      UsageBody       `json:"usage"`
 }
 
-// UsageBody is what models cost and which one it was.
+// UsageBody is the cost of the models and the name of the model.
 type UsageBody struct {
 	Model string `json:"model"`
 	Usage
 }
 
-// DecodeBody reads an event's body for people who look at the record (spec/surface.md section 7): a [*StartBody],
-// [*IntentBody], [*OutcomeBody], [*JudgedBody], [*NoteBody] or [*EndBody]. Members that are absent stay zero and those of
-// a newer version are passed over. Its error says that the kind is not known, or which member is of another type; the
-// record may still be whole.
+// DecodeBody decodes an event's body for display (spec/surface.md section 7). It returns a [*StartBody], [*IntentBody],
+// [*OutcomeBody], [*JudgedBody], [*NoteBody] or [*EndBody]. Absent members stay zero, and members of a newer version are ignored. The
+// error says that the kind is not known, or which member has another type. The record may still be whole.
 func DecodeBody(e Event) (any, error) {
 	var body any
 	switch e.Kind {

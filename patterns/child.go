@@ -9,30 +9,30 @@ import (
 	"patterngate/gateway"
 )
 
-// MaxDepth is how deep runs nest: a run that nobody's call began, and three below it.
+// MaxDepth is how deep runs nest: a run without a parent, and three levels below it.
 const MaxDepth = 4
 
-// Parent says whose call began a run.
+// Parent identifies the call that began a run.
 type Parent struct {
 	RunID, Key string
-	// Within are the patterns of the runs that the run lies in, the outermost first; the parent's is the last.
+	// Within lists the patterns of the enclosing runs, the outermost first; the parent's is the last.
 	Within []string
-	// Share bounds the run besides its own budget.
+	// Share limits the run in addition to its own budget.
 	Share Share
 }
 
-// ChildID is the id of the run that a call begins: of the parent, which nobody guesses, and of the call's place there, so that who
-// goes on with a call that was begun joins the same run.
+// ChildID returns the id of the run that a call begins. It is a hash of the parent's id, which cannot be guessed, and the call's key.
+// So a process that continues the call joins the same run.
 func ChildID(parent, key string) string {
 	sum := sha256.Sum256([]byte("child/" + parent + "/" + key))
 	return "run_" + hex.EncodeToString(sum[:8])
 }
 
-// NoTime is the [Share.Time] of a call that nothing cuts.
+// NoTime is the [Share.Time] of a call without a time limit.
 const NoTime time.Duration = 1 << 31 * time.Second
 
-// Begun is the job of a run that a call of another run began, within what that left for it; nil: nobody's call did. A child run waits
-// for no caller, and is equal to no call.
+// Begun returns the job as a child run of a parent's call, within the share of that call; nil: the job stays unchanged. A child run
+// does not wait for a caller and equals no other call.
 func (j Job) Begun(by *Parent) Job {
 	if by == nil {
 		return j
@@ -43,11 +43,11 @@ func (j Job) Begun(by *Parent) Job {
 	return j
 }
 
-// Observed is what a child run that did what it was asked is to its parent: an observation.
+// Observed returns a child run's successful result as the observation that its parent sees.
 func Observed(spec Spec, r Result) any {
 	v := map[string]any{"status": "ok"}
 	switch {
-	case r.AnswerValue != nil: // whole, where the text is cut
+	case r.AnswerValue != nil: // the whole value, even if the text is cut
 		v["answer"] = r.AnswerValue
 	case r.Answer != "":
 		v["answer"] = r.Answer
@@ -61,14 +61,14 @@ func Observed(spec Spec, r Result) any {
 	return v
 }
 
-// Share is what a run leaves to a child run. The zero Share allows nothing.
+// Share is the part of a budget that a run gives to a child run. The zero Share allows nothing.
 type Share struct {
 	Time                    time.Duration // whole milliseconds
 	Calls, Requests, Tokens gateway.Limit
 	Cost                    gateway.USD
 }
 
-// Within is a budget within a share: of each figure the smaller one.
+// Within returns a budget limited by the share: the smaller value of each limit.
 func (s Share) Within(b gateway.Budget) gateway.Budget {
 	b.MaxTime = min(b.MaxTime, s.Time)
 	b.MaxToolCalls = smaller(b.MaxToolCalls, s.Calls)
@@ -90,7 +90,7 @@ func smaller(a, b gateway.Limit) gateway.Limit {
 	return min(a, b)
 }
 
-// Value is the share as the record keeps it.
+// Value returns the share in its recorded form.
 func (s Share) Value() map[string]any {
 	v := map[string]any{"max_seconds": s.Time.Seconds()}
 	for _, l := range s.limits() {
@@ -104,7 +104,8 @@ func (s Share) Value() map[string]any {
 	return v
 }
 
-// ReadShare reads what [Share.Value] made. What is not there is not bounded, but for the time; what is no number allows nothing.
+// ReadShare reads the result of [Share.Value]. A missing limit is no limit, except that a missing time is 0. A value that is not a
+// number allows nothing.
 func ReadShare(v any) Share {
 	obj, _ := v.(map[string]any)
 	figure := func(name string) (n float64, there bool) {
@@ -137,7 +138,7 @@ func (s *Share) limits() []shareLimit {
 	return []shareLimit{{"max_tool_calls", &s.Calls}, {"max_llm_calls", &s.Requests}, {"max_tokens", &s.Tokens}}
 }
 
-// ShareLeft is what a run has left of its budget after so many calls and that use of models. Its time is not in it.
+// ShareLeft returns what is left of a budget after this many calls and this use of models. It does not include the time.
 func ShareLeft(b gateway.Budget, calls int, used Usage) Share {
 	return Share{
 		Calls: Rest(b.MaxToolCalls, calls), Requests: Rest(b.MaxLLMCalls, used.Requests),
@@ -145,7 +146,7 @@ func ShareLeft(b gateway.Budget, calls int, used Usage) Share {
 	}
 }
 
-// Among is what each of n has of a share that go on side by side: together they never exceed it.
+// Among returns the share of each of n child runs that run at the same time. Together they never exceed the share.
 func (s Share) Among(n int) Share {
 	for _, l := range s.limits() {
 		if l.limit.Named() {
@@ -158,7 +159,7 @@ func (s Share) Among(n int) Share {
 	return s
 }
 
-// Less is what stays of a share after a child run used some of it.
+// Less returns what is left of a share after a child run used some of it.
 func (s Share) Less(out Outcome) Share {
 	s.Calls = Rest(s.Calls, out.Calls)
 	s.Requests = Rest(s.Requests, out.Usage.Requests)
@@ -167,7 +168,7 @@ func (s Share) Less(out Outcome) Share {
 	return s
 }
 
-// Rest is what stays of a limit.
+// Rest returns what is left of a limit.
 func Rest(l gateway.Limit, used int) gateway.Limit {
 	if !l.Named() {
 		return l
@@ -175,7 +176,7 @@ func Rest(l gateway.Limit, used int) gateway.Limit {
 	return max(0, l-gateway.Limit(used))
 }
 
-// restUSD is what stays of an amount.
+// restUSD returns what is left of an amount.
 func restUSD(l gateway.USD, used float64) gateway.USD {
 	if !l.Named() {
 		return l

@@ -8,10 +8,9 @@ import (
 	"patterngate/ijson"
 )
 
-// The functions here stand on [Run.Do] and [Run.Go] and make their use typed. They add what every effect of a kind
-// has in common and nothing of their own.
+// The functions here call [Run.Do] and [Run.Go] with typed arguments. They add only what all effects of a kind have in common.
 
-// AskModel asks the model. The outcome's output is the reply's text, or for a failed one {say, candidates}.
+// AskModel asks the model. The outcome's output is the reply's text, or {say, candidates} for a failed question.
 func AskModel(run Run, e Effect, q Question) Outcome {
 	q.JSON = q.Canonical()
 	if q.Declared {
@@ -22,8 +21,8 @@ func AskModel(run Run, e Effect, q Question) Outcome {
 	return run.Do(e)
 }
 
-// CallTool makes a permitted call. The outcome's output is the observation. The tool's own time-out and its business key
-// count where it declares them.
+// CallTool makes a permitted call. The outcome's output is the observation. The tool's own timeout and business key apply if the tool
+// declares them.
 func CallTool(run Run, e Effect, p gateway.Permit) Outcome {
 	e.Kind, e.Name, e.Permit = ToolEffect, p.Tool(), p
 	e.Input = ijson.Canonical(p.Args())
@@ -36,12 +35,12 @@ func CallTool(run Run, e Effect, p gateway.Permit) Outcome {
 	return run.Do(e)
 }
 
-// ApprovePlan names the effect that puts a whole plan to a person; the question's step is the effect's own key, which no call
-// has.
+// ApprovePlan is the name of the effect that asks a person about a whole plan. The question's step is the effect's own key, which no
+// call has.
 const ApprovePlan = "approve_plan"
 
-// AskPerson puts an action to a person. Where they take their time, the run waits for them meanwhile, and soFar is how it
-// then stands; [ReasonExpired] says that they did not answer in time.
+// AskPerson asks a person about an action. If the approver is a person, the run waits, and soFar returns the run's result so far.
+// [ReasonExpired] says that no answer came in time.
 func AskPerson(run Run, e Effect, a Approval, soFar func() Result) (Decision, Outcome) {
 	e.Kind, e.Name, e.Approval = HumanEffect, "approve", &a
 	if a.Plan != nil {
@@ -58,15 +57,15 @@ func AskPerson(run Run, e Effect, a Approval, soFar func() Result) (Decision, Ou
 	return readDecision(out.Output), out
 }
 
-// Take enters a proposal that the caller has handed in.
+// Take records a proposal that the caller has sent.
 func Take(run Run, e Effect, name string, next document.Intent) Outcome {
 	e.Kind, e.Name = CallerEffect, name
 	e.Input = ijson.Canonical(next.Value())
 	return run.Do(e)
 }
 
-// Await waits for the caller's next proposals. The outcome's output is what the caller sent: {route} or {actions}, and
-// continue_with; [ReasonExpired] says that nothing came in time.
+// Await waits for the caller's next proposals. The outcome's output is the caller's input: {route} or {actions}, and continue_with.
+// [ReasonExpired] says that none came in time.
 func Await(run Run, e Effect, w Waiting) Outcome {
 	w.Kind = ForCaller
 	e.Kind, e.Name, e.Waiting = CallerEffect, "turn", &w
@@ -74,9 +73,9 @@ func Await(run Run, e Effect, w Waiting) Outcome {
 	return run.Do(e)
 }
 
-// StepPlan does something to a stored plan. Of a load the outcome's output is that of [Loaded]: the decoded content (see
-// [ReadPlan]) and what a commit stands on. One that failed has a plan's stop reason; of [PlanConflict] and [PlanBusy] the
-// output is {plan, version} too where a load says so.
+// StepPlan performs an operation on a stored plan. The output of a load is that of [Loaded]: the decoded content (see [ReadPlan]) and
+// the version that a commit needs. A failed operation has a plan's stop reason. If a load fails with [PlanConflict] or [PlanBusy], its
+// output may be {plan, version} too.
 func StepPlan(run Run, e Effect, s PlanStep) Outcome {
 	e.Kind, e.Name, e.Plan = PlanEffect, string(s.Op), &s
 	e.Input = s.input()
@@ -94,7 +93,7 @@ func Each[In, Out any](run Run, name string, items []In, limit int, body func(br
 // Sleep pauses the run.
 func Sleep(run Run, d time.Duration) { Pause(run, Effect{}, d) }
 
-// Pause pauses the run with words for its progress; it is over when the run is taken back.
+// Pause pauses the run with words for its progress. It ends early if the run is cancelled.
 func Pause(run Run, e Effect, d time.Duration) Outcome {
 	e.Kind, e.Name, e.Input, e.Timeout = TimerEffect, "sleep", []byte("null"), d
 	return run.Do(e)

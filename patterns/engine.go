@@ -10,59 +10,59 @@ import (
 	"patterngate/gateway"
 )
 
-// Engine carries out runs: it gives pattern code its [Run], performs the effects and keeps the record. It is safe
-// for concurrent use.
+// Engine executes runs: it gives pattern code its [Run], performs the effects and keeps the record. It is safe for concurrent use.
 type Engine interface {
-	// Start begins one run, or joins the one that an equal call began, and returns when it ends or waits, when Job.Wait is
-	// over, or when ctx ends: with the cause [ErrDetached] the run goes on without the call; with any other it is
-	// cancelled, and what is under way is cut, unless it has begun to write or was joined. A fault of pattern code or
-	// engine is a [*Fault]. Its error may also be [ErrReused], or [ErrJournal] where nothing was begun. Ended says how far
-	// the run came in all cases.
+	// Start begins one run, or joins the run that an equal call began. It returns when the run ends or waits, when Job.Wait has
+	// passed, or when ctx ends. If the cause of ctx is [ErrDetached], the run continues without the call. With any other cause the run
+	// is cancelled and its open effects are cut, unless it has begun to write or was joined.
+	//
+	// The error is a [*Fault] for a fault of pattern code or engine. It may also be [ErrReused], or [ErrJournal] if nothing was begun.
+	// Ended says in all cases how far the run came.
 	Start(ctx context.Context, job Job) (Ended, error)
-	// Continue hands a waiting run what its caller sends and carries it on, as Start does. Of two continuations of one
-	// turn one is taken. Its error may also be [ErrNoRun], [ErrNotTaken] or [ErrJournal].
+	// Continue gives a waiting run the caller's input and continues it, as Start does. Of two continuations of one turn, one is taken.
+	// The error may also be [ErrNoRun], [ErrNotTaken] or [ErrJournal].
 	Continue(ctx context.Context, c Continuation) (Ended, error)
-	// Rehearse says how the calls of a job's intent would be judged. Of a model it asks for one intent, where the job has none;
-	// nothing else is performed, nothing is recorded, and no run begins. Its error is [*Fault] or the journal's.
+	// Rehearse reports how the calls of a job's intent would be judged. It asks a model for one intent if the job has none. It
+	// performs and records nothing else, and no run begins. The error is a [*Fault] or the journal's.
 	Rehearse(ctx context.Context, job Job) (Rehearsal, error)
 	Runs
 	Plans
 }
 
-// Job is one run to carry out.
+// Job is one run to execute.
 type Job struct {
 	Spec  Spec
 	Task  Task
 	Model Model
-	// Progress is told of effects that are really performed, in order and one at a time; nil: nobody.
+	// Progress is called for effects that are really performed, in order and one at a time; nil: no progress.
 	Progress func(Progress)
-	// Client and Principal stand in the record: who asked, and through what.
+	// Client and Principal are recorded: the client program, and the principal that asked.
 	Client, Principal string
-	// Arguments are those of the tool as the caller sent them, for who looks at the run later. They are not changed.
+	// Arguments are the tool's arguments as the caller sent them, for display. They are not changed.
 	Arguments map[string]any
-	Size      int // of what the caller sent, in bytes of memory: it is held as long as the run is known
-	// ByKey is the caller's idempotency key; "" for none. Equal makes calls of one principal and tool equal: a hash over
-	// what they ask for. An equal call joins the run instead of beginning another, with a key always, else while the run
-	// goes on or waits, and until its result was delivered; an empty Equal is equal to nothing.
+	Size      int // memory of the caller's input in bytes: kept as long as the run is known
+	// ByKey is the caller's idempotency key; "" for none. Equal is a hash over the request: calls of one principal and tool with the
+	// same Equal are equal. An equal call joins the run instead of starting another. With a key it always does; without one, while the
+	// run is running or waiting and until its result was delivered. An empty Equal equals nothing.
 	ByKey, Equal string
-	// Wait is how long the call waits for its run; 0: until it comes to rest, below: not at all.
+	// Wait is how long the call waits for its run; 0: until the run ends or waits; below 0: not at all.
 	Wait time.Duration
-	// Config names the configuration that Spec and Model were made from, by its hash; Policy and Catalog are hashes of
-	// their own. They stand in the record.
+	// Config is the hash of the configuration that Spec and Model were made from. Policy and Catalog are the hashes of those parts.
+	// All three are recorded.
 	Config, Policy, Catalog string
-	// Redact are the pointers to values that this configuration keeps out of the record.
+	// Redact lists the pointers to values that this configuration keeps out of the record.
 	Redact []string
-	// Present makes the uncut result for the record; nil: none is recorded. fault is the cause where ours ended the run.
+	// Present makes the full result for the record; nil: no result is recorded. fault is the cause if a fault of ours ended the run.
 	Present       func(ended Ended, fault error) Presented
 	Era           string // the protocol that the client speaks
 	ClientVersion string
-	// Parent is of a child run; nil: nobody's call began it. The engine sets it.
+	// Parent is set for a child run; nil: no call of another run began it. The engine sets it.
 	Parent *Parent
-	// Earlier says that the record was begun by an earlier build, see [Task.Earlier]. The engine sets it.
+	// Earlier says that an earlier build began the record, see [Task.Earlier]. The engine sets it.
 	Earlier bool
 }
 
-// Asked is the task as pattern code is given it: with who asks for it, as the record says too.
+// Asked returns the task for pattern code, with the principal and the client, as the record has them.
 func (j Job) Asked() Task {
 	t := j.Task
 	t.Earlier = j.Earlier
@@ -72,18 +72,18 @@ func (j Job) Asked() Task {
 
 // Presented is a result as the record keeps it.
 type Presented struct {
-	Envelope json.RawMessage // uncut; need not be canonical
-	Summary  string          // of it, for lists
+	Envelope json.RawMessage // not cut; need not be canonical
+	Summary  string          // of the result, for lists
 }
 
-// Source makes again what a recorded run was begun with, so that another process may carry it on.
+// Source makes the job of a recorded run again, so that another process can continue it.
 type Source interface {
-	// Job is the job of a run of a pattern, begun under a configuration by a principal with these arguments. Its error is
-	// [*Lacking] where something is missing here that may come.
+	// Job returns the job of a run of a pattern that a principal began under a configuration with these arguments. The error is
+	// [*Lacking] if this process lacks something that may come.
 	Job(b Begun) (Job, error)
 }
 
-// Begun is what a record says about the begin of a run.
+// Begun is what a record says about the start of a run.
 type Begun struct {
 	RunID, Pattern, Principal, Client string
 	Config                            string // hash
@@ -91,7 +91,7 @@ type Begun struct {
 	Parent                            *Parent // of a child run
 }
 
-// Lacking says why a run cannot be carried on here: it waits, with status waiting and kind retry.
+// Lacking says why this process cannot continue a run. The run then waits, with status waiting and kind retry.
 type Lacking struct {
 	Cause string   // config_missing, tool_missing, secret_missing, journal
 	Needs []string // names
@@ -109,17 +109,17 @@ type Progress struct {
 type Ended struct {
 	RunID        string
 	Result       Result   // of a run that ended without a fault
-	Waiting      *Waiting // nil: it ended, or runs
-	Running      *Current // of one that goes on without the call; nil: it came to rest
+	Waiting      *Waiting // nil: it has ended, or it runs
+	Running      *Current // of a run that continues without the call; nil: it ended or waits
 	Joined       bool     // an earlier equal call's run
 	Phase        string   // of the newest effect
-	Calls        int      // of tools that were begun
+	Calls        int      // tool calls that were begun
 	Requests     int      // to the model, retries included
 	Began, Ended time.Time
-	Waited       time.Duration // for callers and people, of the time in between
+	Waited       time.Duration // of the time in between: for callers and people
 }
 
-// Fault is a fault of ours inside a run, as opposed to what a model, tool or caller did.
+// Fault is a fault of this program inside a run, as opposed to an error of a model, tool or caller.
 type Fault struct {
 	RunID string
 	Cause error // for the log only

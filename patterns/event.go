@@ -16,26 +16,26 @@ type EventKind string
 const (
 	StartEvent   EventKind = "start"
 	IntentEvent  EventKind = "intent"  // recorded before the act
-	OutcomeEvent EventKind = "outcome" // recorded after it, or instead of it where nothing was tried
+	OutcomeEvent EventKind = "outcome" // recorded after it, or instead of it if nothing was tried
 	JudgedEvent  EventKind = "judged"  // a proposal that got no intent
 	LateEvent    EventKind = "late"    // an outcome after the outcome; evidence, never replayed
-	NoteEvent    EventKind = "note"    // what happened to the run from outside: cancel, seize, takeover, detach, settle, rest, wake
+	NoteEvent    EventKind = "note"    // something done to the run from outside: cancel, seize, takeover, detach, settle, reload, rest, wake
 	EndEvent     EventKind = "end"
 )
 
-// Event is one entry of a run's record as it is stored: appended once, never changed.
+// Event is one stored entry of a run's record. It is appended once and never changed.
 type Event struct {
 	Seq  int64           // from 1
 	At   int64           // microseconds since 1970, never falling
 	Kind EventKind       //
 	Key  string          // the effect's path; "" for start, note and end
 	Body json.RawMessage // in canonical form
-	Hash []byte          // chains all of the above to the event before: 32 bytes
+	Hash []byte          // chains all of the above to the previous event: 32 bytes
 }
 
-// Seal computes the event's hash: SHA-256 over the hash before (nothing before the first), seq and at as 8 bytes each,
-// then run id, kind, key and body, each behind its length as 4 bytes, integers big-endian. It is over the stored bytes
-// themselves, so that a checker needs no canonicaliser.
+// Seal computes the hash of the event: SHA-256 over the previous hash (nothing for the first event), then seq and at as 8 bytes each.
+// Run id, kind, key and body follow, each after its length as 4 bytes; integers are big-endian. The hash covers the stored bytes
+// themselves, so a checker needs no canonicaliser.
 func (e *Event) Seal(runID string, before []byte) {
 	b := make([]byte, 0, 128+len(e.Key)+len(e.Body))
 	b = append(b, before...)
@@ -49,19 +49,19 @@ func (e *Event) Seal(runID string, before []byte) {
 	e.Hash = sum[:]
 }
 
-// Head names a record up to a place: how many events it has and the hash of the newest. It is what to keep outside:
-// against a kept head a record shows whether it was cut or rewritten before that place. The zero Head is of no record.
+// Head identifies a record up to one event: the number of events and the hash of the newest. Keep it outside the state file: it shows
+// whether the record was cut or rewritten before that event. The zero Head is the head of no record.
 type Head struct {
 	Events int64
 	Hash   []byte
 }
 
-// String is N sha256:HEX.
+// String returns the head in the form N sha256:HEX.
 func (h Head) String() string {
 	return fmt.Sprintf("%d sha256:%s", h.Events, hex.EncodeToString(h.Hash))
 }
 
-// HeadOf is the head of a whole record.
+// HeadOf returns the head of a whole record.
 func HeadOf(events []Event) Head {
 	if len(events) == 0 {
 		return Head{}
@@ -70,17 +70,16 @@ func HeadOf(events []Event) Head {
 	return Head{last.Seq, last.Hash}
 }
 
-// BrokenRecord says where a record stops being one.
+// BrokenRecord says where a record fails its check.
 type BrokenRecord struct {
-	Seq    int64  // of the first event that does not fit; of a missing one where it should stand
+	Seq    int64  // of the first event that does not fit, or of the missing one
 	Reason string // in words, from our own vocabulary
 }
 
 func (b *BrokenRecord) Error() string { return fmt.Sprintf("event %d: %s", b.Seq, b.Reason) }
 
-// VerifyChain checks that events are a whole record from its first event on, and that it has the kept length where that
-// is known (0: unknown). It returns a [*BrokenRecord]. What it cannot prove: that the record was not rewritten as a
-// whole, for which a kept [Head] is needed.
+// VerifyChain checks that events form a whole record from the first event on. It also checks the length, if length is known (0:
+// unknown). It returns a [*BrokenRecord]. It cannot prove that the record was not rewritten as a whole: that needs a kept [Head].
 func VerifyChain(runID string, events []Event, length int64) error {
 	var before []byte
 	var at int64

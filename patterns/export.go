@@ -15,35 +15,35 @@ import (
 	"patterngate/ijson"
 )
 
-// The bounds of an export that [ReadExport] takes, in bytes.
+// These are the limits of an export that [ReadExport] accepts, in bytes.
 const (
 	MaxExport     = 256 << 20 // of a whole one
 	maxExportLine = 16 << 20  // of one event
 )
 
-// exportKind is what the first line of an export says that it is, and exportFormat in which form.
+// exportKind and exportFormat are the kind and the format number in the first line of an export.
 const (
 	exportKind   = "patterngate.export"
 	exportFormat = 1
 )
 
-// Exported is a record outside of its state file (spec/surface.md section 7).
+// Exported is a record outside its state file (spec/surface.md section 7).
 type Exported struct {
 	RunID, Pattern string
 	Head           Head      // as the first line says
-	At             time.Time // when it was exported; no part of the record
-	// Keys are those that signed what is in it, and those that vouch for them; no part of the record either, and worth what
-	// is known of them elsewhere.
+	At             time.Time // when it was exported; not part of the record
+	// Keys are the keys that signed something in the record, and the keys that vouch for them. They are not part of the record. Trust
+	// them only as far as you know them from elsewhere.
 	Keys   []gateway.PublicKey
 	Events []Event
 }
 
-// Ring is what the export says of who may sign.
+// Ring returns the approver keys that the export holds.
 func (x Exported) Ring() gateway.Ring { return gateway.NewRing(x.Keys) }
 
-// ExportRecord writes a record as JSON Lines: a line about the run, then one for each event, its body last and in its
-// stored bytes, so that a checker needs no canonicaliser. A run that has not ended is exported as far as it is. Of the
-// state file's keys those are written that signed something in it.
+// ExportRecord writes a record as JSON Lines: one line about the run, then one line for each event. The body comes last and in its
+// stored bytes, so a checker needs no canonicaliser. A run that has not ended is exported with its events so far. The export includes
+// the keys that signed something in the record and the keys that vouch for them or removed them.
 func ExportRecord(runID, pattern string, events []Event, ring gateway.Ring, exportedAt time.Time) []byte {
 	x := Exported{RunID: runID, Pattern: pattern, Head: HeadOf(events), At: exportedAt, Keys: keysOf(events, ring), Events: events}
 	size := 256
@@ -57,7 +57,7 @@ func ExportRecord(runID, pattern string, events []Event, ring gateway.Ring, expo
 	return text
 }
 
-// appendFirst writes the line about the run.
+// appendFirst appends the line about the run.
 func (x Exported) appendFirst(dst []byte) []byte {
 	dst = append(dst, `{"kind":"`+exportKind+`","format":`+strconv.Itoa(exportFormat)+`,"run_id":`...)
 	dst = append(ijson.Append(dst, x.RunID), `,"pattern":`...)
@@ -75,7 +75,7 @@ func (x Exported) appendFirst(dst []byte) []byte {
 	return append(dst, "]}\n"...)
 }
 
-// AppendLine writes the event as an export has it, with its line end.
+// AppendLine appends the event's line in an export, with its line end.
 func (e Event) AppendLine(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"seq":`...), e.Seq, 10)
 	dst = strconv.AppendInt(append(dst, `,"at":`...), e.At, 10)
@@ -86,7 +86,7 @@ func (e Event) AppendLine(dst []byte) []byte {
 	return append(dst, '}', '\n')
 }
 
-// BadExport says which line of a text is not one of an export.
+// BadExport says which line of a text does not belong to an export.
 type BadExport struct {
 	Line   int // from 1
 	Reason string
@@ -94,8 +94,8 @@ type BadExport struct {
 
 func (b *BadExport) Error() string { return fmt.Sprintf("line %d: %s", b.Line, b.Reason) }
 
-// ReadExport reads what [ExportRecord] wrote, byte for byte: other spellings of the same JSON are no export, since bodies
-// are hashed as they stand. It does not say whether the record holds: see [Exported.Verify]. Its error is a [*BadExport].
+// ReadExport reads the output of [ExportRecord], byte for byte. It accepts no other spelling of the same JSON, since the hashes cover
+// the stored bytes. It does not verify the record: see [Exported.Verify]. The error is a [*BadExport].
 func ReadExport(text []byte) (Exported, error) {
 	if len(text) > MaxExport {
 		return Exported{}, &BadExport{1, fmt.Sprintf("the text has %d bytes; at most %d are read", len(text), MaxExport)}
@@ -127,7 +127,7 @@ func ReadExport(text []byte) (Exported, error) {
 	return x, nil
 }
 
-// readFirst reads the line about the run. reason says what is wrong with it, if anything is.
+// readFirst reads the line about the run. reason says what is wrong; "" if nothing is.
 func readFirst(line []byte) (x Exported, reason string) {
 	first := struct {
 		Kind, Pattern, Head string
@@ -167,7 +167,7 @@ func readFirst(line []byte) (x Exported, reason string) {
 	return x, asWritten(line, x.appendFirst(nil))
 }
 
-// readEvent reads the line of an event.
+// readEvent reads the line of an event. reason says what is wrong; "" if nothing is.
 func readEvent(line []byte) (e Event, reason string) {
 	read := struct {
 		Seq, At         int64
@@ -206,7 +206,8 @@ func readLine(line []byte, names []string, target any) (reason string) {
 	return ""
 }
 
-// asWritten compares a line with what would have been written for it: no other spelling is taken, as none was hashed.
+// asWritten compares a line with the line that an export would have. Any other spelling is an error, because the hashes do not cover
+// it.
 func asWritten(line, want []byte) (reason string) {
 	if !bytes.Equal(append(line[:len(line):len(line)], '\n'), want) {
 		return "is not spelled as an export is: members in order, no blanks between them, no member twice, LF at the end"
@@ -214,16 +215,15 @@ func asWritten(line, want []byte) (reason string) {
 	return ""
 }
 
-// readHash reads a hash as exports and heads spell it.
+// readHash reads a hash in the spelling of exports and heads.
 func readHash(text string) ([]byte, bool) {
 	hash, err := hex.DecodeString(text)
 	return hash, err == nil && len(hash) == sha256.Size && hex.EncodeToString(hash) == text
 }
 
-// Verify checks that the export is a whole record of its run: the chain of its events, its first line against them, and a
-// kept head where there is one (nil: none). It returns a [*BrokenRecord] that names the first broken link; event 0 is the
-// first line. What it cannot prove without a kept head: that nobody wrote all of it anew, or left out its end and wrote
-// the first line anew.
+// Verify checks that the export is a whole record of its run. It checks the chain of events, the first line against them, and a kept
+// head if there is one (nil: none). It returns a [*BrokenRecord] for the first broken link; event 0 is the first line. Without a kept
+// head it cannot prove that the record was not rewritten as a whole, or cut at its end with a new first line.
 func (x Exported) Verify(kept *Head) error {
 	if err := VerifyChain(x.RunID, x.Events, x.Head.Events); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (x Exported) Verify(kept *Head) error {
 	return nil
 }
 
-// startOf is what a record begins with.
+// startOf returns the body of the start event, if the record begins with one.
 func startOf(events []Event) (StartBody, bool) {
 	if len(events) == 0 || events[0].Kind != StartEvent {
 		return StartBody{}, false
@@ -258,8 +258,8 @@ func startOf(events []Event) (StartBody, bool) {
 	return *body.(*StartBody), true
 }
 
-// VerifyKept checks a record, whose chain was verified, against a head that was kept of it: it may have grown since, but
-// was neither cut nor written anew before that place. It returns a [*BrokenRecord].
+// VerifyKept checks a record against a head that was kept of it. The chain must have been verified before. The record may have grown
+// since, but must not be cut or rewritten before the kept event. It returns a [*BrokenRecord].
 func VerifyKept(events []Event, kept Head) error {
 	n := int64(len(events))
 	switch {
@@ -273,7 +273,7 @@ func VerifyKept(events []Event, kept Head) error {
 	return nil
 }
 
-// ParseHead reads a head as commands show and take it: N:HEX, N:sha256:HEX, or as [Head.String] has it.
+// ParseHead reads a head as commands show and accept it: N:HEX, N:sha256:HEX, or the form of [Head.String].
 func ParseHead(text string) (Head, error) {
 	count, hash, spaced := strings.Cut(text, " sha256:")
 	if !spaced {

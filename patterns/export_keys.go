@@ -10,14 +10,14 @@ import (
 	"patterngate/ijson"
 )
 
-// The bounds of the keys that an export names.
+// These are the limits for the keys in an export.
 const (
-	maxExportKeys = gateway.MaxKeys // each may have vouched for the next
-	maxKeyName    = 256             // bytes of a person's words
+	maxExportKeys = gateway.MaxKeys // each key may have vouched for the next
+	maxKeyName    = 256             // bytes of a person's own text
 )
 
-// keyRow is a key in an export's first line, as the state file keeps it (spec/surface.md section 8), with the nonces that
-// its signatures are over. Its members stand in the order of their names.
+// keyRow is a key in the first line of an export, as the state file keeps it (spec/surface.md section 8). It includes the nonces that
+// its signatures cover. The members are sorted by name.
 type keyRow struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
@@ -30,14 +30,14 @@ type keyRow struct {
 	Removal   *dropRow `json:"removal"` // with removed_at only
 }
 
-// dropRow is the act by which a key was removed.
+// dropRow is the act that removed a key.
 type dropRow struct {
 	SignedBy  string `json:"signed_by"`
 	Nonce     string `json:"nonce"`
 	Signature string `json:"signature"`
 }
 
-// appendKey writes a key.
+// appendKey appends a key as JSON.
 func appendKey(dst []byte, k gateway.PublicKey) []byte {
 	row := map[string]any{
 		"id": k.ID, "name": k.Name, "public": base64.StdEncoding.EncodeToString(k.Public), "enrolled_at": keyTime(k.Enrolled),
@@ -52,8 +52,8 @@ func appendKey(dst []byte, k gateway.PublicKey) []byte {
 
 func keyTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// readKey reads a key of an export. Whether it is vouched for says the ring that is made of all of them. That it is spelled
-// as [appendKey] does is judged with the whole line.
+// readKey reads a key of an export. It does not check that another key vouches for this key: the ring made from all keys checks that.
+// The check of the whole line covers the spelling.
 func readKey(text []byte) (k gateway.PublicKey, reason string) {
 	var row keyRow
 	if err := ijson.DecodeInto(text, &row); err != nil {
@@ -87,8 +87,8 @@ func readKey(text []byte) (k gateway.PublicKey, reason string) {
 	return k, ""
 }
 
-// keysOf are the keys of a ring that a record's signatures are of, with those that vouch for them, in the ring's order:
-// the first enrolled one first.
+// keysOf returns the keys that made a record's signatures, and the keys that vouch for them or removed them. The order is the ring's:
+// the first enrolled key first.
 func keysOf(events []Event, ring gateway.Ring) []gateway.PublicKey {
 	needed := map[string]bool{}
 	for _, e := range events {
@@ -97,7 +97,7 @@ func keysOf(events []Event, ring gateway.Ring) []gateway.PublicKey {
 		}
 	}
 	all := ring.Keys()
-	for more := true; more; { // who vouches for a key, or removed it, is needed with it
+	for more := true; more; { // a key that vouches for a needed key, or removed it, is needed too
 		more = false
 		for _, k := range all {
 			for _, by := range []string{k.Vouched.Key, k.Dropped.Key} {
@@ -116,7 +116,7 @@ func keysOf(events []Event, ring gateway.Ring) []gateway.PublicKey {
 	return keys
 }
 
-// signerOf is the id of the key that signed what an event records; "" for none.
+// signerOf returns the id of the key that signed what an event records; "" for none.
 func signerOf(e Event) string {
 	if e.Kind != OutcomeEvent && e.Kind != NoteEvent {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Kept is the row of a run in a state file: what lists show, and the head by which the record is checked. Times are microseconds since
-// 1970. The zero value is for a record without a row, such as an export.
+// Kept is the row of a run in a state file: the values that lists show, and the head for checking the record. Times are microseconds
+// since 1970. The zero value is for a record without a row, such as an export.
 type Kept struct {
 	State      string // running, ready, parked, ended or broken
 	Pattern    string
@@ -19,14 +19,14 @@ type Kept struct {
 	Parent     string // of a child run: the run whose call began it
 	Began      int64
 	Ended      int64
-	Status     string // of a run that ended, as what follows
+	Status     string // of a run that ended; so are StopReason, Phase and Summary
 	StopReason string
 	Phase      string
 	Summary    string
-	Head       Head // of the record at the run's last rest
+	Head       Head // of the record when the run last waited or ended
 }
 
-// MaxKeptSummary is how much of a run's summary is kept, in bytes.
+// MaxKeptSummary is the maximum length of the kept summary, in bytes.
 const MaxKeptSummary = 200
 
 // VerifyRow compares the row of a run with its record, whose chain was verified before. It returns a [*BrokenRecord] if they differ. The
@@ -44,7 +44,7 @@ func VerifyRow(kept Kept, events []Event) error {
 	return verifyEnd(kept, events)
 }
 
-// verifyHead compares the kept length and head. The row of a run that rests knows all of its events.
+// verifyHead compares the kept length and head. The row of a run that waits or has ended must cover all of its events.
 func verifyHead(kept Kept, events []Event) error {
 	length := kept.Head.Events
 	if length < 0 || length > int64(len(events)) {
@@ -59,12 +59,12 @@ func verifyHead(kept Kept, events []Event) error {
 	return nil
 }
 
-// verifyStart compares what a run was begun with.
+// verifyStart compares the row with the start event.
 func verifyStart(kept Kept, first Event) error {
 	body, err := DecodeBody(first)
 	start, ok := body.(*StartBody)
 	if err != nil || !ok {
-		return nil // a newer version's: that it is not read says [record.Check]
+		return nil // of a newer version: package record reports that it cannot be read
 	}
 	parent := ""
 	if start.Parent != nil {
@@ -84,7 +84,7 @@ func verifyStart(kept Kept, first Event) error {
 	return nil
 }
 
-// verifyEnd compares how a run ended, or that it did not.
+// verifyEnd compares the row with the end event, or with the fact that there is none.
 func verifyEnd(kept Kept, events []Event) error {
 	var last *Event
 	for i, e := range events {
@@ -143,7 +143,7 @@ func (b *EndBody) summary() (text string, known bool) {
 // member is one value of a row, and the value in the record.
 type member struct{ name, kept, recorded string }
 
-// differs returns a fault if the two differ. A redacted value is not compared.
+// differs returns a *BrokenRecord if the two differ. A redacted value is not compared.
 func (m member) differs(seq int64) error {
 	if m.kept == m.recorded || strings.HasPrefix(m.recorded, `{"`+Redacted+`":`) {
 		return nil

@@ -2,7 +2,7 @@ package patterns
 
 import "patterngate/gateway"
 
-// Limits are a run's limits in force by their names, as decoded values: seconds, and counts.
+// Limits returns a run's limits in force by name, as decoded values: seconds and counts.
 func Limits(s Spec) map[string]any {
 	b := s.Budget
 	v := map[string]any{"max_seconds": Seconds(b.MaxTime)}

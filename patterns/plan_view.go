@@ -7,12 +7,13 @@ import (
 	"patterngate/gateway/planning"
 )
 
-// View is the plan as it stands; running are the subtasks that a run is at.
+// View returns the current view of the plan. running holds the subtasks that a run works on.
 func (p StoredPlan) View(running map[string]bool) PlanView {
 	return p.ViewOf(planning.NewGraph(p.ForGate()), running, false)
 }
 
-// ViewOf is the plan as it stands. Ready work of the caller is waited for, or is ready like any other.
+// ViewOf returns the current view of the plan. If waiting is true, the caller's ready subtasks are in Waiting; otherwise they are in
+// Ready like any other.
 func (p StoredPlan) ViewOf(g *planning.Graph, running map[string]bool, waiting bool) PlanView {
 	rows := p.Rows(g, running)
 	v := PlanView{
@@ -44,7 +45,7 @@ func (p StoredPlan) ViewOf(g *planning.Graph, running map[string]bool, waiting b
 	return v
 }
 
-// of is where a status is counted and listed; pending and completed ones are not listed by it.
+// of returns the counter and the list of a status. For pending and completed subtasks the list is nil.
 func (v *PlanView) of(s SubtaskStatus) (*int, *[]string) {
 	switch s {
 	case SubtaskRunning:
@@ -67,7 +68,7 @@ func (p StoredPlan) AllDone(before []int) bool {
 	return !slices.ContainsFunc(before, func(i int) bool { return p.Subtasks[i].Status != SubtaskCompleted })
 }
 
-// levels are the ids by level.
+// levels returns the ids by level.
 func (p StoredPlan) levels(g *planning.Graph) [][]string {
 	levels := [][]string{}
 	for i, s := range p.Subtasks {
@@ -79,10 +80,10 @@ func (p StoredPlan) levels(g *planning.Graph) [][]string {
 	return levels
 }
 
-// Rows are the subtasks with the statuses that follow from the others' and from the run.
+// Rows returns the subtasks. Their statuses include those that follow from the other subtasks and from the run.
 func (p StoredPlan) Rows(g *planning.Graph, running map[string]bool) []SubtaskRow {
 	rows := make([]SubtaskRow, len(p.Subtasks))
-	behind := make([][]int, len(p.Subtasks)) // the failed and skipped ones that block it
+	behind := make([][]int, len(p.Subtasks)) // the failed and skipped subtasks that block it
 	for _, i := range g.Order() {
 		s := p.Subtasks[i]
 		row := SubtaskRow{
@@ -107,7 +108,7 @@ func (p StoredPlan) Rows(g *planning.Graph, running map[string]bool) []SubtaskRo
 	return rows
 }
 
-// blockers are the failed and skipped subtasks among or behind these, in plan order.
+// blockers returns the failed and skipped subtasks among before or behind them, in plan order.
 func (p StoredPlan) blockers(before []int, behind [][]int) []int {
 	var list []int
 	for _, d := range before {
@@ -122,7 +123,7 @@ func (p StoredPlan) blockers(before []int, behind [][]int) []int {
 	return slices.Compact(list)
 }
 
-// named are the ids of blockers, and the reason: a skipped one wins.
+// named returns the ids of the blockers and the reason. If one is skipped, the reason is dependency_skipped.
 func (p StoredPlan) named(blockers []int) (ids []string, reason string) {
 	reason = "dependency_failed"
 	for _, d := range blockers {
@@ -134,7 +135,7 @@ func (p StoredPlan) named(blockers []int) (ids []string, reason string) {
 	return ids, reason
 }
 
-// Details are the rows with the results of completed ones.
+// Details returns the rows with the results of completed subtasks.
 func (p StoredPlan) Details(v PlanView) []SubtaskRow {
 	rows := slices.Clone(v.Plan.Subtasks)
 	for i := range rows {

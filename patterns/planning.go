@@ -7,10 +7,10 @@ import (
 	"patterngate/gateway/planning"
 )
 
-// PlanVerb says which of the planning tools a run is of.
+// PlanVerb names the planning tool of a run.
 type PlanVerb string
 
-// The verbs. Status is no run.
+// The verbs of the planning tools. StatusVerb begins no run.
 const (
 	DecomposeVerb PlanVerb = "decompose"
 	ExecuteVerb   PlanVerb = "execute"
@@ -18,7 +18,7 @@ const (
 	StatusVerb    PlanVerb = "status"
 )
 
-// FailureStrategy says what a failed subtask means for its run.
+// FailureStrategy says what happens to a run when a subtask fails.
 type FailureStrategy string
 
 // The failure strategies.
@@ -29,36 +29,36 @@ const (
 	ReplanOnFailure FailureStrategy = "replan"
 )
 
-// PlanCall is what one call of a planning tool asks for, judged as far as that needs no plan. Task.Goal is its goal,
-// Task.Finalize its finalize, Task.Caller its own plan (one intent) or nil.
+// PlanCall is the request of one call of a planning tool. It is checked as far as this is possible without the plan. Task.Goal is its
+// goal, Task.Finalize its finalize, and Task.Caller its own plan (one intent) or nil.
 type PlanCall struct {
 	Verb     PlanVerb
-	PlanID   string // of decompose: the plan whose next round it is; "" none
+	PlanID   string // of decompose: the plan whose next round this is; "" for none
 	Expected *int   // expected_revision; nil: any
 
-	// Of decompose:
+	// For decompose:
 	Strategy              planning.Strategy
 	MaxDepth, MaxSubtasks int
 	Context               string
 	DryRun                bool
 
-	// Of execute:
-	Concurrent int // subtasks at once; 1 in sequence
+	// For execute:
+	Concurrent int // subtasks at once; 1: in sequence
 	OnFailure  FailureStrategy
 	MaxRetries int
 	RetryDelay time.Duration
-	MaxSteps   int            // 0: no bound
-	Results    map[string]any // the caller's results, decoded and of the right shape; nil: none
+	MaxSteps   int            // 0: no limit
+	Results    map[string]any // the caller's results, decoded and in a valid form; nil: none
 
-	// Of replan:
+	// For replan:
 	Reason, Failed, Hints string
 }
 
-// SubtaskStatus is how far a subtask came.
+// SubtaskStatus is the status of a subtask.
 type SubtaskStatus string
 
-// The statuses. A stored plan has pending, completed, failed, skipped and in_doubt; in_progress and blocked follow from
-// its run and from the other subtasks.
+// The statuses of a subtask. A stored plan has pending, completed, failed, skipped and in_doubt. The statuses in_progress and blocked
+// follow from its run and from the other subtasks.
 const (
 	SubtaskPending   SubtaskStatus = "pending"
 	SubtaskRunning   SubtaskStatus = "in_progress"
@@ -69,30 +69,30 @@ const (
 	SubtaskInDoubt   SubtaskStatus = "in_doubt"
 )
 
-// StoredPlan is a plan as it is kept between runs, and as a run leaves it. It encodes to JSON and back, see
-// [StoredPlan.Encode] and [ReadPlan].
+// StoredPlan is a plan in the form that is stored, between runs and after a run. It encodes to JSON and back, see [StoredPlan.Encode] and
+// [ReadPlan].
 type StoredPlan struct {
 	ID        string            `json:"id"`
 	Goal      string            `json:"goal"`
 	Strategy  planning.Strategy `json:"strategy"`
-	Revision  int               `json:"revision"` // counts changes of the subtasks, from 1; never what was executed
+	Revision  int               `json:"revision"` // counts changes of the subtasks, from 1; execution does not change it
 	Subtasks  []PlannedSubtask  `json:"subtasks"`
 	Removed   []RemovedSubtask  `json:"removed"`
 	Metadata  PlanMetadata      `json:"metadata"`
 	Revisions []PlanRevision    `json:"revisions"`
-	Trace     []AttemptRow      `json:"trace"` // of all runs, run after run; the newest 10,000
-	// Answered says that a final text was written after the newest change.
+	Trace     []AttemptRow      `json:"trace"` // of all runs in their order; the newest 10,000
+	// Answered says that a final text was written after the newest change of the plan.
 	Answered    bool   `json:"answered,omitempty"`
 	Answer      string `json:"answer,omitempty"`
 	AnswerBytes int    `json:"answer_bytes,omitempty"`
-	// Last is the newest execution that ended; nil before.
+	// Last is the newest execution that ended; nil: none yet.
 	Last *PlanRun `json:"last_run,omitempty"`
-	// Waits is the execution that stored the plan and then waited for its caller; "" none. Who changes the plan meanwhile
-	// ends it.
+	// Waits is the execution that stored the plan and then waited for its caller; "" for none. A change of the plan in this time ends
+	// that execution.
 	Waits string `json:"waits,omitempty"`
-	// Input are the inputs of the pattern that the plan was made with: what works on it is given the same.
+	// Input holds the pattern inputs with which the plan was made. Later runs of the plan get the same inputs.
 	Input Inputs `json:"input,omitempty"`
-	// Writes are those of removed subtasks that may have happened. They are not shown.
+	// Writes lists writes of removed subtasks that may have happened. They are not shown.
 	Writes []RemovedWrite `json:"writes,omitempty"`
 }
 
@@ -107,27 +107,28 @@ type PlannedSubtask struct {
 	Status       SubtaskStatus  `json:"status"`
 	Parent       string         `json:"parent,omitempty"`
 	Expect       any            `json:"expect,omitempty"`
-	Attempts     int            `json:"attempts,omitempty"` // in its newest run
-	Source       string         `json:"source,omitempty"`   // of a completed one: tool, model or caller
+	Attempts     int            `json:"attempts,omitempty"` // in the newest run of the subtask
+	Source       string         `json:"source,omitempty"`   // of a completed subtask: tool, model or caller
 	StopReason   string         `json:"stop_reason,omitempty"`
-	Result       any            `json:"result,omitempty"` // of a completed one; null is a result too
+	Result       any            `json:"result,omitempty"` // of a completed subtask; null is a result too
 	Bytes        int            `json:"bytes,omitempty"`  // of the whole result as compact text
-	// Once is the idempotency key of a call that may have acted: in a later run, too, it is the same act. It is not shown.
+	// Once is the idempotency key of a call that may have acted. A later run uses the same key, so it is the same act. It is not
+	// shown.
 	Once string `json:"once,omitempty"`
-	// Sent are the arguments of the newest call where the policy or a person left others than the plan's. It is not shown.
+	// Sent holds the arguments of the newest call if the policy or a person changed the plan's. It is not shown.
 	Sent map[string]any `json:"sent,omitempty"`
 }
 
-// RemovedSubtask is what a replan leaves of a subtask: its tombstone.
+// RemovedSubtask is the entry that remains of a subtask after a replan removed it.
 type RemovedSubtask struct {
 	ID          string        `json:"id"`
 	Description string        `json:"description"`
-	Status      SubtaskStatus `json:"status"` // its last
+	Status      SubtaskStatus `json:"status"` // its last status
 	StopReason  string        `json:"stop_reason,omitempty"`
-	Revision    int           `json:"revision"` // that removed it
+	Revision    int           `json:"revision"` // the revision that removed it
 }
 
-// PlanMetadata is what is known of a plan besides its subtasks.
+// PlanMetadata holds the data of a plan apart from its subtasks.
 type PlanMetadata struct {
 	CreatedAt   string `json:"created_at"` // RFC 3339, UTC, whole seconds
 	Source      string `json:"source"`     // caller, checklist, model or rules
@@ -135,7 +136,7 @@ type PlanMetadata struct {
 	MaxDepth    int    `json:"max_depth"`
 	MaxReplans  int    `json:"max_replans"` // below 0: no limit
 	ReplanCount int    `json:"replan_count"`
-	// Of an iterative plan; else 0, 0 and nil.
+	// For an iterative plan; otherwise 0, 0 and nil.
 	Iteration        int   `json:"iteration,omitempty"`
 	MaxIterations    int   `json:"max_iterations,omitempty"`
 	PlanningComplete *bool `json:"planning_complete,omitempty"`
@@ -154,7 +155,7 @@ type PlanRevision struct {
 // PlanRun is a run of a plan.
 type PlanRun struct {
 	RunID      string `json:"run_id"`
-	Status     string `json:"status"` // ok or stopped; of one that goes on running or waiting
+	Status     string `json:"status"` // ok or stopped; running or waiting if it has not ended
 	StopReason string `json:"stop_reason,omitempty"`
 }
 
@@ -168,12 +169,12 @@ type AttemptRow struct {
 	OK            bool               `json:"ok"`
 	StopReason    string             `json:"stop_reason,omitempty"`
 	DelaySeconds  *float64           `json:"delay_seconds,omitempty"` // from attempt 2 on: the pause before it
-	Error         string             `json:"error,omitempty"`         // that the observation reported
+	Error         string             `json:"error,omitempty"`         // reported by the observation
 	Problems      []document.Problem `json:"problems,omitempty"`
-	HumanApproval *HumanApproval     `json:"human_approval,omitempty"` // where a person was asked
+	HumanApproval *HumanApproval     `json:"human_approval,omitempty"` // if a person was asked
 }
 
-// SubtaskDone is a history row: what a run completed.
+// SubtaskDone is a history row: a subtask that a run completed.
 type SubtaskDone struct {
 	SubtaskID string `json:"subtask_id"`
 	Tool      string `json:"tool"`
@@ -182,7 +183,7 @@ type SubtaskDone struct {
 	Source    string `json:"source"`
 }
 
-// ReadySubtask is work for the caller.
+// ReadySubtask is a subtask that the caller has to do.
 type ReadySubtask struct {
 	ID          string         `json:"id"`
 	Description string         `json:"description"`
@@ -191,13 +192,13 @@ type ReadySubtask struct {
 	Expect      any            `json:"expect,omitempty"`
 }
 
-// Planned is what a planning tool's result shows besides the members that all patterns have. View is nil where there is
-// no plan to show; PlanID and Revision may be known all the same.
+// Planned is the part of a result that only planning tools have. If View is nil, there is no plan to show; PlanID and Revision may
+// still be known.
 type Planned struct {
 	PlanID   string
 	Revision int
 	View     *PlanView
-	ShowPlan bool // plan and levels too
+	ShowPlan bool // also plan and levels
 
 	Count                     int // subtask_count, of decompose
 	Preserved, Added, Removed []string
@@ -208,28 +209,28 @@ type Planned struct {
 	Cycle                     []string
 	DryRun                    bool
 	LLM                       bool        // a language model could replan
-	Failed                    string      // the subtask that next would replan from
-	Stored                    *StoredPlan // as its run leaves it so far; nil: none. For who judges a call by it
+	Failed                    string      // the subtask from which next would replan
+	Stored                    *StoredPlan // as the run has left it so far, for judging calls; nil: none
 	Goal                      string
 }
 
-// PlanView is a plan as it stands (spec/planning-reference.md section 15, Results).
+// PlanView is the current view of a plan (spec/planning-reference.md section 15, Results).
 type PlanView struct {
 	PlanID      string
 	Revision    int
 	Counts      PlanCounts
 	Progress    float64
 	ReplanCount int
-	// Ids in plan order.
+	// These list ids in plan order.
 	Ready, Running, Waiting, Failed, Skipped, Blocked, InDoubt []string
 
 	Plan   ShownPlan
 	Levels [][]string
 }
 
-// PlanCounts are how many subtasks have a status.
+// PlanCounts counts the subtasks by status.
 type PlanCounts struct {
-	Total      int `json:"total"` // without removed
+	Total      int `json:"total"` // without the removed ones
 	Pending    int `json:"pending"`
 	InProgress int `json:"in_progress"`
 	Completed  int `json:"completed"`
@@ -240,7 +241,7 @@ type PlanCounts struct {
 	Removed    int `json:"removed"`
 }
 
-// ShownPlan is a plan as results show it.
+// ShownPlan is a plan in the form that results show.
 type ShownPlan struct {
 	ID       string            `json:"id,omitempty"`
 	Goal     string            `json:"goal"`
@@ -250,7 +251,7 @@ type ShownPlan struct {
 	Metadata PlanMetadata      `json:"metadata"`
 }
 
-// SubtaskRow is a subtask as results show it.
+// SubtaskRow is a subtask in the form that results show.
 type SubtaskRow struct {
 	ID           string         `json:"id"`
 	Description  string         `json:"description"`
@@ -266,7 +267,7 @@ type SubtaskRow struct {
 	Source       string         `json:"source,omitempty"`
 	StopReason   string         `json:"stop_reason,omitempty"`
 	BlockedBy    []string       `json:"blocked_by,omitempty"`
-	Reason       string         `json:"reason,omitempty"` // of a blocked one: dependency_failed or dependency_skipped
-	// Result is set with details only, of a completed one; it may point to null.
+	Reason       string         `json:"reason,omitempty"` // of a blocked subtask: dependency_failed or dependency_skipped
+	// Result is set only in details, for a completed subtask; it may point to null.
 	Result *any `json:"result,omitempty"`
 }

@@ -9,41 +9,40 @@ import (
 	"patterngate/ijson"
 )
 
-// Plans is what an engine knows of stored plans. A plan is the matter of one principal and of the pattern that made it; for
-// others it does not exist. Runs read and change plans through [Run] alone, see [LoadPlan], [CreatePlan] and [CommitPlan].
-// It is safe for concurrent use.
+// Plans gives access to an engine's stored plans. A plan belongs to one principal and to the pattern that made it; for others it does
+// not exist. Runs read and change plans only through [Run], see [LoadOp], [CreateOp] and [CommitOp]. It is safe for concurrent use.
 type Plans interface {
-	// Plan is a plan as it stands, also while a run works on it. pattern is the name under which it was made (see
-	// [Spec.Plans]); "" is any. Its error is [ErrNoPlan], [ErrPlanCorrupt] (with what is known: the id) or the journal's.
+	// Plan returns a plan in its current state, also while a run works on it. The plan must have been made under the name pattern (see
+	// [Spec.Plans]); "" matches any. The error is [ErrNoPlan], [ErrPlanCorrupt] (the state then holds the id) or the journal's.
 	Plan(principal, pattern, id string) (PlanState, error)
-	// ListPlans is a page of plans, newest first. A damaged one is there with its id alone: its revision is 0. Its error is
+	// ListPlans returns a page of plans, newest first. A damaged plan is listed with its id alone and revision 0. The error is
 	// [ErrCursor] or the journal's.
 	ListPlans(PlanFilter) (PlanPage, error)
 }
 
-// PlanState is a plan as it stands.
+// PlanState is the current state of a plan.
 type PlanState struct {
 	Plan      StoredPlan
-	Pattern   string // under which it was made
+	Pattern   string // the name under which it was made
 	Principal string
-	Holder    string   // the run that has claimed it; "" none
+	Holder    string   // the run that has claimed it; "" for none
 	Verb      PlanVerb // of the holder
-	State     RunState // of the holder: Running or Parked; Over where it ended without giving the plan back
-	Waiting   *Waiting // of a parked holder
-	// Result is the holder's as it stands, with Result.Planned; nil where there is no holder, or it cannot be told.
+	State     RunState // of the holder: Running or Parked; Over if it ended without releasing the plan
+	Waiting   *Waiting // of a waiting holder
+	// Result is the holder's result so far, with Result.Planned; nil if there is no holder or the result is not available.
 	Result    *Result
 	Arguments map[string]any // of the holder's call
-	Spec      Spec           // of the holder's run; zero where this process cannot make it again
+	Spec      Spec           // of the holder's run; zero if this process cannot make it again
 }
 
 // PlanFilter says which plans are listed.
 type PlanFilter struct {
-	Principal, Pattern string // "": all, for the owner of the state
+	Principal, Pattern string // "": all, for the owner of the state file
 	Limit              int    // of rows; 0: 20
 	Cursor             string // of the page before; opaque
 }
 
-// PlanPage is some plans of a list.
+// PlanPage is one page of a list of plans.
 type PlanPage struct {
 	Plans []PlanState
 	Next  string // the cursor of the next page; "" on the last
@@ -52,10 +51,10 @@ type PlanPage struct {
 // ErrNoPlan is returned for a plan that the principal does not have.
 var ErrNoPlan = errors.New("patterns: no such plan")
 
-// ErrPlanCorrupt is returned for a plan whose stored form is damaged, or whose run ended without giving it back.
+// ErrPlanCorrupt is returned for a plan whose stored form is damaged, or whose run ended without releasing it.
 var ErrPlanCorrupt = errors.New("patterns: the stored plan is damaged")
 
-// The reasons of failed plan effects; stop reasons too.
+// These are the reasons of failed plan effects; they are stop reasons too.
 const (
 	PlanNotFound = "plan_not_found"
 	PlanCorrupt  = "plan_corrupt"
@@ -63,32 +62,32 @@ const (
 	PlanBusy     = "plan_busy"
 )
 
-// PlanStep is an effect on a stored plan. All are repeatable, and are done even of a run that was taken back or whose
-// time is over, so that no plan stays claimed:
+// PlanStep is an effect on a stored plan. All operations are repeatable. They are performed even for a run that was cancelled or is
+// past its deadline, so that no plan stays claimed:
 //
-//	load    reads the plan and claims it for the run, if Claim says so and nobody else has it
-//	create  stores a new one under an id that the run chose; claimed if Keep
-//	commit  stores a changed one, if nobody changed it since it was loaded (Version); released unless Keep
-//	release gives the claim back and changes nothing
+//	load    reads the plan; if Claim is set and no other run has the plan, claims it for the run
+//	create  stores a new plan under an id that the run chose; claims it if Keep is set
+//	commit  stores a changed plan, if it was not changed since the load (Version); releases it unless Keep is set
+//	release releases the plan and changes nothing
 type PlanStep struct {
 	Op      PlanOp
 	Plan    string // id
 	Pattern string // the name under which it is made and found
 
-	// Expected is the revision that it must have; nil: any. Claim asks for the plan for this run; Over also where the run
-	// that has it waits with all that it did stored: for its caller, or for a person who approves the plan whole. That run
-	// has the plan again if this one gives it back; with the commit it has lost it for good.
+	// Expected is the revision that the plan must have; nil: any. Claim claims the plan for this run. Over also claims it from a run
+	// that waits and has stored everything that it did. Such a run waits for its caller, or for the approval of the whole plan.
+	// If this run releases the plan, the waiting run has it again; if this run commits, the waiting run loses it for good.
 	Expected    *int
 	Claim, Over bool
 
-	// Of create and commit.
-	Content  json.RawMessage // [StoredPlan.Encode]; not part of the effect's input, whose hash stands for it
+	// For create and commit:
+	Content  json.RawMessage // [StoredPlan.Encode]; the effect's input has only its hash
 	Revision int             // of Content
-	Version  int             // of the plan that the change stands on, as load said
-	Keep     bool            // the run has the plan after it
+	Version  int             // the version that the change is based on, from load
+	Keep     bool            // the run keeps the plan after it
 }
 
-// PlanOp names what is done to a stored plan.
+// PlanOp names an operation on a stored plan.
 type PlanOp string
 
 // The operations on a stored plan.
@@ -99,7 +98,7 @@ const (
 	ReleaseOp PlanOp = "release"
 )
 
-// input is the step in canonical form: what is recorded and compared. The content goes in by its hash.
+// input returns the step in canonical form, for recording and comparison. It holds the hash of the content.
 func (s PlanStep) input() json.RawMessage {
 	v := map[string]any{"plan_id": s.Plan, "pattern": s.Pattern}
 	switch s.Op {

@@ -5,7 +5,7 @@ import (
 	"patterngate/ijson"
 )
 
-// HandedIn reads what a caller sent for a turn: {route} or {actions}, and whether the model is to go on.
+// HandedIn reads the caller's input for a turn: {route} or {actions}, and whether the model continues after it.
 func HandedIn(v any, argument string) (batch []document.Intent, handover bool) {
 	sent, _ := v.(map[string]any)
 	if intent, ok := sent[argument]; ok {
@@ -14,8 +14,8 @@ func HandedIn(v any, argument string) (batch []document.Intent, handover bool) {
 	return batch, sent["continue_with"] == "model"
 }
 
-// Proposals are what a caller hands in by an argument: each of a list of actions, or one plan or route. Of an empty list
-// they are empty, not nil: the caller proposes, and has proposed nothing yet.
+// Proposals returns the proposals in an argument: each action of a list, or one plan or route. For an empty list it returns an empty
+// slice, not nil: the caller proposes, but has proposed nothing yet.
 func Proposals(argument string, v any) []document.Intent {
 	at := ijson.Pointer("").Member(argument)
 	actions, isList := v.([]any)

@@ -2,12 +2,12 @@ package patterns
 
 import "patterngate/ijson"
 
-// Redacted is the one member of what stands in a record for a value that was kept out of it: {"$redacted":"sha256:..."},
+// Redacted is the only member of the object that replaces a redacted value in a record: {"$redacted":"sha256:..."}. The hash is
 // SHA-256 over 16 random bytes and the value's canonical form (spec/surface.md section 7).
 const Redacted = "$redacted"
 
-// RedactedAsText is JSON in which texts stand where there were redacted values, for readers that want a text at some of
-// their places: {"$redacted":"sha256:..."} becomes "{\"$redacted\":\"sha256:...\"}". It is nil where nothing was redacted.
+// RedactedAsText returns the JSON with each redacted value as a text, for readers that expect a text there: {"$redacted":"sha256:..."}
+// becomes "{\"$redacted\":\"sha256:...\"}". It returns nil if nothing was redacted or the text cannot be decoded.
 func RedactedAsText(text []byte) []byte {
 	v, err := ijson.DecodeCanonical(text)
 	if err != nil {

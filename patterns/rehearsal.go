@@ -6,19 +6,19 @@ import (
 	"patterngate/gateway"
 )
 
-// Rehearsal is what a run would come to as far as that can be said before anything is called: nothing of it is performed or
-// recorded, and no run begins (spec/surface.md section 1, dry_run).
+// Rehearsal is the predicted result of a run, without any call. Nothing is performed or recorded, and no run begins (spec/surface.md
+// section 1, dry_run).
 type Rehearsal struct {
-	// Result is that of the intent: [Success] where it is accepted; else it is stopped as the run would be, with its problems.
+	// Result is [Success] if the intent is accepted. Otherwise it has the stop reason and the problems that the run would have.
 	Result Result
-	// Verdict is the worst of the rows: block, escalate, unknown, revise, approve; approve where there is none. It is empty where
-	// the intent is refused.
+	// Verdict is the strictest decision of the rows: block, escalate, unknown, revise or approve. Without rows it is approve. If the
+	// intent is refused, it is empty.
 	Verdict string
-	// Judged are the calls of the intent, in their order.
+	// Judged holds one row for each call of the intent, in their order.
 	Judged []RehearsedRow
 }
 
-// RehearsedRow is how one call would be judged.
+// RehearsedRow says how one call would be judged.
 type RehearsedRow struct {
 	Step        string         `json:"step"` // step number, task id, attempt
 	Tool        string         `json:"tool"` // final for the closing answer
@@ -26,22 +26,22 @@ type RehearsedRow struct {
 	Decision    string         `json:"decision"` // block, escalate, unknown, revise, approve
 	Rule        string         `json:"rule"`
 	Reason      string         `json:"reason"`
-	Text        string         `json:"-"` // of the rule, for people
+	Text        string         `json:"-"` // words of the rule, for people
 	Values      map[string]any `json:"values"`
 	RevisedArgs map[string]any `json:"revised_args,omitempty"`
 	Need        []string       `json:"need,omitempty"`
 	Passes      int            `json:"passes"`
-	// Begins is the pattern of which the call would begin a run; what that would do is not rehearsed.
+	// Begins is the pattern whose run the call would begin; that run is not rehearsed.
 	Begins string `json:"begins,omitempty"`
 }
 
-// UnknownDecision is that of a call which depends on what one before it would observe.
+// UnknownDecision is the decision about a call that depends on an earlier call's observation.
 const UnknownDecision = "unknown"
 
-// worst are the decisions, the strictest first.
+// worst lists the decisions, the strictest first.
 var worst = []string{gateway.Block.String(), gateway.Escalate.String(), UnknownDecision, gateway.Revise.String(), gateway.Approve.String()}
 
-// WorstOf is the verdict over all calls.
+// WorstOf returns the verdict over all calls.
 func WorstOf(rows []RehearsedRow) string {
 	verdict := len(worst) - 1
 	for _, row := range rows {
@@ -50,7 +50,8 @@ func WorstOf(rows []RehearsedRow) string {
 	return worst[verdict]
 }
 
-// SwitchedOff is the rehearsal where kill switches are on: what the policy does not block, they do. off says of which calls.
+// SwitchedOff returns the rehearsal with kill switches applied: they block the calls that off names, unless the policy already blocks
+// them.
 func (r Rehearsal) SwitchedOff(off func(RehearsedRow) bool) Rehearsal {
 	if r.Verdict == "" {
 		return r

@@ -8,8 +8,8 @@ import (
 	"patterngate/ijson"
 )
 
-// The phases of the patterns (spec/patterns.md section 0, spec/planning-reference.md section 15). A result carries one on every stop and on nothing
-// else.
+// These are the phases of the patterns (spec/patterns.md section 0, spec/planning-reference.md section 15). A result has a phase on
+// every stop, and only then.
 const (
 	PhasePlan      = "plan"
 	PhaseExecute   = "execute"
@@ -27,30 +27,30 @@ const (
 	PhaseRequest   = "request" // the call itself was refused; no run began
 )
 
-// The stop reasons of runs that did what they were asked; the others are of planning alone.
+// These are the stop reasons of successful runs. All but Success are of planning alone.
 const (
 	Success          = "success"
 	SuccessPartial   = "success_partial"   // only subtasks that are not critical are missing
-	IterationPending = "iteration_pending" // a round is done, and the planning is not complete
+	IterationPending = "iteration_pending" // one iteration is done, and the planning is not complete
 )
 
 // MaxAnswer is how much of a final text a result keeps, in bytes.
 const MaxAnswer = 16 << 10
 
-// Result is what a run came to. Members a pattern does not have stay empty. Trace has a row for each attempt,
-// History one for each executed step; their shapes are the seeds' (spec/patterns.md sections 2-5).
+// Result is the result of a run. Members that a pattern does not have stay empty. Trace has a row for each attempt, and History has a
+// row for each executed step. Their form is that of the reference programs (spec/patterns.md sections 2-5).
 type Result struct {
 	StopReason string
 	Phase      string // empty on success
 	Problems   []document.Problem
 	Need       []string // tools that must come before the blocked one
-	Blocked    *Blocked // the call at which the policy stopped the run; nil: something else did
-	Estimated  string   // in words: what the question was estimated at that no budget was left for
+	Blocked    *Blocked // the call at which the policy stopped the run; nil: another cause
+	Estimated  string   // in words: the estimate for the question that the budget could not pay
 	Say        string   // the question that only the person can answer, from rules
 
 	Answer      string // the model's or caller's claim, not checked
-	AnswerBytes int    // of the whole answer where it was cut
-	AnswerValue any    // decoded, of a pattern that declares what its answer is: Answer is its JSON; nil: it is a text
+	AnswerBytes int    // of the whole answer if it was cut
+	AnswerValue any    // decoded, if the pattern declares the type of its answer: Answer is its JSON; nil: a text
 
 	Plan           any // of rows: gateway.Step or gateway.Task
 	Route          any
@@ -66,7 +66,7 @@ type Result struct {
 
 	Planned *Planned // of planning; else nil
 
-	Observation any // of kind call; set where the call gave one
+	Observation any // of kind call; set if the call returned one
 
 	Human   *HumanApproval
 	Trace   []any
@@ -78,7 +78,7 @@ type Result struct {
 	Ledger []gateway.Entry
 	Budget map[string]Spent
 	Usage  Usage
-	Models []ModelUsage // of it, by the models that were asked; nil: by the one that answers the run's questions
+	Models []ModelUsage // the usage per model that was asked; nil: all by the run's own model
 	Filled []document.Filled
 
 	Judged []Judged // proposals that got no intent, since the last effect
@@ -86,21 +86,21 @@ type Result struct {
 	ByCall   bool  // the newest intent was the caller's
 	Asked    bool  // a model was asked
 	Proposed []any // the caller's accepted proposals, over all turns
-	Taken    int   // of them
-	Handed   []any // what the caller handed in last, refused or not; nil where that was at the start
+	Taken    int   // how many of them
+	Handed   []any // the caller's newest proposals, refused or not; nil if they came at the start
 }
 
-// Blocked is a call that the policy did not let through, and why.
+// Blocked is a call that the policy blocked, and why.
 type Blocked struct {
 	Tool         string // final for the closing answer
 	Args         map[string]any
 	Rule, Reason string
-	Text         string         // of the rule, for people
-	Values       map[string]any // that made it true, by their expressions
+	Text         string         // words of the rule, for people
+	Values       map[string]any // that made the rule true, by their expressions
 	Passes       int            // of the policy
-	Retryable    bool           // the same call may be let through later
-	// Nearest are the call's arguments with the one of them changed, Argument, by which the policy would not block it; nil where
-	// there is no such value, where it was not looked for, and where the call was not the caller's.
+	Retryable    bool           // the same call may be approved later
+	// Nearest holds the call's arguments with one change, in Argument, with which the policy would not block the call. It is nil if no
+	// such value exists, if none was searched for, or if the caller did not propose the call.
 	Nearest  map[string]any
 	Argument string
 }
@@ -114,21 +114,21 @@ func BlockOf(tool string, args map[string]any, r gateway.Ruling) *Blocked {
 // Judged is a proposal that got no intent: blocked, refused, or changed before its call (spec/surface.md section 7).
 type Judged struct {
 	Name string         // of the tool, or plan, route, action
-	Body map[string]any // what the record says
+	Body map[string]any // in its recorded form
 }
 
-// OK reports whether the run did what it was asked.
+// OK reports whether the run was successful.
 func (r Result) OK() bool {
 	return r.StopReason == Success || r.StopReason == SuccessPartial || r.StopReason == IterationPending
 }
 
-// Spent is one limit in force and what was used of it; seconds have three decimals.
+// Spent is one limit in force and its use; seconds have three decimals.
 type Spent struct {
 	Limit float64 `json:"limit"`
 	Used  float64 `json:"used"`
 }
 
-// Shown is an observation as rows and payloads show it: its beginning where it is longer than 8 KiB.
+// Shown returns an observation in the form for rows and payloads: only its beginning if it is longer than 8 KiB.
 func Shown(v any, bytes int) any {
 	const limit, head = 8 << 10, 1 << 10
 	if bytes <= limit {
@@ -140,8 +140,8 @@ func Shown(v any, bytes int) any {
 	return gateway.Bounded(v, ijson.Canonical(v), limit, head)
 }
 
-// Beginning reads the mark of an observation that is the beginning of a longer one, whoever marked it (spec/surface.md section
-// 1, Cutting): exactly truncated, bytes (of the whole text, as it says) and head. False: the observation is what it is.
+// Beginning reads the mark of a cut observation, whatever program cut it (spec/surface.md section 1, Cutting). A mark has exactly the
+// members truncated, bytes (the stated length of the whole text) and head. False: the observation is not a mark.
 func Beginning(observation any) (bytes int, head string, marked bool) {
 	const most = 1<<53 - 1
 	obj, _ := observation.(map[string]any)
@@ -166,7 +166,7 @@ func (j Judged) Ruled(by gateway.Because) Judged {
 	return j
 }
 
-// Passed adds how often the policy judged.
+// Passed adds how often the policy judged the proposal.
 func (j Judged) Passed(passes int) Judged {
 	if passes > 0 {
 		j.Body["passes"] = float64(passes)
@@ -174,7 +174,7 @@ func (j Judged) Passed(passes int) Judged {
 	return j
 }
 
-// Lacking adds what would have been right.
+// Lacking adds the calls that are needed first and the problems.
 func (j Judged) Lacking(need []string, problems []document.Problem) Judged {
 	if len(need) > 0 {
 		j.Body["need"] = TextValues(need)
@@ -190,7 +190,7 @@ func (j Judged) Lacking(need []string, problems []document.Problem) Judged {
 	return j
 }
 
-// TextValues are texts as decoded values.
+// TextValues returns texts as decoded values.
 func TextValues(texts []string) []any {
 	list := make([]any, len(texts))
 	for i, t := range texts {
@@ -199,7 +199,7 @@ func TextValues(texts []string) []any {
 	return list
 }
 
-// TaskRow is how one task of an orchestrator ended: a history row, and a row of failed_critical.
+// TaskRow is the result of one task of an orchestrator: a history row, and a row of failed_critical.
 type TaskRow struct {
 	TaskID           string `json:"task_id"`
 	Worker           string `json:"worker"`
@@ -209,10 +209,10 @@ type TaskRow struct {
 	Retried          bool   `json:"retried"`
 	ArgsHash         string `json:"args_hash"`
 	StopReason       string `json:"stop_reason,omitempty"` // of a failed task
-	InDoubt          bool   `json:"in_doubt,omitempty"`    // nobody knows whether it acted
+	InDoubt          bool   `json:"in_doubt,omitempty"`    // it is unknown whether the task acted
 	ObservationError string `json:"observation_error,omitempty"`
 	Observation      any    `json:"observation,omitempty"` // of a done task
 }
 
-// Done reports whether the task came to a result.
+// Done reports whether the task has a result.
 func (t TaskRow) Done() bool { return t.Status == "done" }

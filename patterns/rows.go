@@ -10,35 +10,35 @@ type CallRow struct {
 	Tool             string `json:"tool"`
 	ArgsHash         string `json:"args_hash"`
 	OK               bool   `json:"ok"`
-	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
+	Attempts         int    `json:"attempts,omitempty"` // if the call was repeated
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
 
-	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
+	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // if a person was asked
 }
 
-// StepRow is a trace row of task decomposition: one step that was tried.
+// StepRow is a trace row of task decomposition: one attempted step.
 type StepRow struct {
 	StepNo           int    `json:"step_no"`
 	StepID           string `json:"step_id"`
 	Tool             string `json:"tool"`
 	ArgsHash         string `json:"args_hash"`
 	OK               bool   `json:"ok"`
-	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
+	Attempts         int    `json:"attempts,omitempty"` // if the call was repeated
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
 
-	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
+	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // if a person was asked
 }
 
-// StepDone is a history row of task decomposition: one step that was executed.
+// StepDone is a history row of task decomposition: one executed step.
 type StepDone struct {
 	StepNo      int          `json:"step_no"`
 	PlanStep    gateway.Step `json:"plan_step"`
 	Observation any          `json:"observation"`
 }
 
-// TaskTrace is a trace row of an orchestrator; stop_reason is null for a task that is done.
+// TaskTrace is a trace row of an orchestrator. stop_reason is null for a done task.
 type TaskTrace struct {
 	TaskID           string             `json:"task_id"`
 	Worker           string             `json:"worker"`
@@ -50,11 +50,11 @@ type TaskTrace struct {
 	Critical         bool               `json:"critical"`
 	ObservationError string             `json:"observation_error,omitempty"`
 	Problems         []document.Problem `json:"problems,omitempty"`
-	HumanApproval    *HumanApproval     `json:"human_approval,omitempty"` // where a person was asked
+	HumanApproval    *HumanApproval     `json:"human_approval,omitempty"` // if a person was asked
 	ChildRunID       string             `json:"child_run_id,omitempty"`   // of the newest attempt that began a run
 }
 
-// RouteRow is a trace row of routing: one attempt to hand the ticket over.
+// RouteRow is a trace row of routing: one attempt to pass the ticket to a target.
 type RouteRow struct {
 	Attempt          int    `json:"attempt"`
 	Target           string `json:"target"`
@@ -62,22 +62,22 @@ type RouteRow struct {
 	OK               bool   `json:"ok"`
 	Status           any    `json:"observation_status,omitempty"`
 	Domain           any    `json:"domain,omitempty"`
-	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
+	Attempts         int    `json:"attempts,omitempty"` // if the call was repeated
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
 
-	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
-	ChildRunID    string         `json:"child_run_id,omitempty"`   // where the call began a run
+	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // if a person was asked
+	ChildRunID    string         `json:"child_run_id,omitempty"`   // if the call began a run
 }
 
-// Delegation is a history row of routing: one hand-over that was answered.
+// Delegation is a history row of routing: one target's answer.
 type Delegation struct {
 	Attempt     int            `json:"attempt"`
 	Route       map[string]any `json:"route"`
 	Observation any            `json:"observation"`
 }
 
-// ActionRow is a trace row of the supervisor: one action that was proposed, whatever became of it.
+// ActionRow is a trace row of the supervisor: one proposed action, whether it was executed or not.
 type ActionRow struct {
 	Step             int            `json:"step"`
 	Tool             string         `json:"tool"` // "final" for the closing answer
@@ -88,13 +88,13 @@ type ActionRow struct {
 	HumanApproved    *bool          `json:"human_approved,omitempty"`
 	HumanApproval    *HumanApproval `json:"human_approval,omitempty"` // of a refusal
 	Reason           string         `json:"reason,omitempty"`         // of a block
-	Need             []string       `json:"need,omitempty"`           // what must come first
-	Attempts         int            `json:"attempts,omitempty"`       // where the call was made again
+	Need             []string       `json:"need,omitempty"`           // calls that must come first
+	Attempts         int            `json:"attempts,omitempty"`       // if the call was repeated
 	ObservationError string         `json:"observation_error,omitempty"`
 	StopReason       string         `json:"stop_reason,omitempty"`
 }
 
-// Reviewed is what the supervisor decided about an action.
+// Reviewed is the supervisor's decision about an action.
 type Reviewed struct {
 	Decision      string   `json:"decision"`
 	Reason        string   `json:"reason"`
@@ -102,7 +102,7 @@ type Reviewed struct {
 	Revisions     []string `json:"revisions,omitempty"`
 }
 
-// ActionDone is a history row of the supervisor: one action that was executed.
+// ActionDone is a history row of the supervisor: one executed action.
 type ActionDone struct {
 	Step         int            `json:"step"`
 	Action       map[string]any `json:"action"`

@@ -6,116 +6,116 @@ import (
 	"patterngate/gateway/document"
 )
 
-// Spec declares one pattern tool: what it may use, how much, by which policy and with which words. Pattern code
-// knows no constants, so that a file can declare patterns too. The zero Spec allows nothing.
+// Spec declares one pattern tool: which tools it may use, its budget, its policy and its prompts. Pattern code has no such constants,
+// so a file can declare patterns too. The zero Spec allows nothing.
 type Spec struct {
 	Name string // of the MCP tool
 	Kind gateway.Kind
 
-	Catalog   *catalog.Catalog // what exists
-	Tools     []string         // what the pattern was declared with
-	Policy    []string         // what a plan, route or action may name
-	Execution []string         // what may be called
+	Catalog   *catalog.Catalog // all tools that exist
+	Tools     []string         // the tools that the pattern was declared with
+	Policy    []string         // the tools that a plan, route or action may name
+	Execution []string         // the tools that may be called
 	Budget    gateway.Budget
-	Reviewer  gateway.Reviewer // nil: the allowlists alone decide
+	Reviewer  gateway.Reviewer // nil: only the allowlists decide
 	Approver  Approver
 	Prompts   Prompts
-	// Tool is what a pattern of kind call calls.
+	// Tool is the tool that a pattern of kind call calls.
 	Tool string
-	// RulesMayWrite lets rules propose real tools that write: the configuration names them itself (llm: {provider: rules}).
+	// RulesMayWrite lets rules propose real tools that write. It is set if the configuration itself selects the rules (llm: {provider:
+	// rules}).
 	RulesMayWrite bool
-	// Aggregate joins what an orchestrator's tasks returned; nil: [Joined].
+	// Aggregate joins the results of an orchestrator's tasks; nil: [Joined].
 	Aggregate func(Inputs, []TaskRow) Aggregate
 
-	// Of patterns that a file declares (spec/config.md section 7); all may be zero.
+	// For patterns that a file declares (spec/config.md section 7); all may be zero.
 
-	// Declared says that the file declares the pattern: its inputs travel to models under one name, and its replies are held to
-	// their schema. False: it is a built-in one.
+	// Declared says that a file declares the pattern. Then its inputs go to models under one name, and its replies must match their
+	// schema. False: a built-in pattern.
 	Declared bool
-	// Goal is what the argument with the goal is called; "": goal, of routing ticket.
+	// Goal is the name of the argument with the goal; "": goal, or ticket for routing.
 	Goal string
-	// Input is the schema of Task.Inputs, the arguments besides the kind's own; nil: none.
+	// Input is the schema of Task.Inputs, the arguments in addition to those of the kind; nil: none.
 	Input *catalog.Schema
-	// Instructions words what the model is told after our own prompts, with the inputs as data between marks; nil: nothing.
+	// Instructions returns the text for the model after our own prompts, with the inputs as data between marks; nil: no text.
 	Instructions func(Inputs) (string, error)
-	// Critical are workers without whose result the run stops, whatever the plan says.
+	// Critical lists workers without whose result the run stops, even if the plan does not call them critical.
 	Critical []string
-	// Reroute says by route whether what it returned means that another is to take over; a route without one is done in any
-	// case unless it is the demo's.
+	// Reroute holds a function per route that reports whether a result means that another route must take over. A route without a
+	// function is always done, unless it is the demo's.
 	Reroute map[string]func(observation any) bool
-	// Answer is what the final answer must be: JSON of that schema; nil: any text.
+	// Answer is the schema of the final answer, which must be JSON; nil: any text.
 	Answer *catalog.Schema
-	// Finalize is the default of the argument.
+	// Finalize is the default of the argument finalize.
 	Finalize Finalize
-	// RepairTurns is how often a model's refused reply goes back to it with its problems.
+	// RepairTurns is how often a model gets back its refused reply with the problems.
 	RepairTurns int
-	// Prices are what questions are estimated at, for Budget.MaxCost.
+	// Prices are the prices for the estimates of questions, for Budget.MaxCost.
 	Prices Prices
-	// LLM says that a language model is configured; rules are none.
+	// LLM says that a language model is configured; rules are not one.
 	LLM bool
 
-	// Of planning:
-	Plans    string          // the pattern's own name, under which its plans are kept; the prefix of its tools' names
-	Envelope RequireApproval // which plans a person approves whole before anything of them runs
+	// For planning:
+	Plans    string          // the pattern's own name, for its stored plans; also the prefix of its tools' names
+	Envelope RequireApproval // which plans a person must approve whole before anything of them runs
 }
 
-// Finalize says whether a final text is written where the call does not say. The zero Finalize decides by itself: not where the
-// intent is the caller's and no model is configured.
+// Finalize says whether a final text is written if the call does not say. With the zero Finalize, none is written if the intent is the
+// caller's and no model is configured.
 type Finalize string
 
-// What a configuration may say of it.
+// The values of Finalize in a configuration.
 const (
 	FinalizeAuto Finalize = ""
 	FinalizeYes  Finalize = "true"
 	FinalizeNo   Finalize = "false"
 )
 
-// RequireApproval says which plans are put to a person before anything of them runs. The zero RequireApproval is every
-// plan.
+// RequireApproval says which plans a person must approve before anything of them runs. The zero RequireApproval means every plan.
 type RequireApproval string
 
-// Which plans a person approves.
+// The values of RequireApproval.
 const (
 	RequireNone  RequireApproval = "none"
 	RequirePlan  RequireApproval = "plan"  // every plan
-	RequireWrite RequireApproval = "write" // those in which a tool writes or destroys
+	RequireWrite RequireApproval = "write" // plans in which a tool writes or destroys
 )
 
 // Prompts are the system prompts of a pattern's questions.
 type Prompts struct {
 	Decide string // for a plan, route or action
 	Answer string // for the final text
-	Replan string // for what remains of a plan of subtasks
+	Replan string // for the rest of a plan of subtasks
 	Work   string // for the result of a subtask
 }
 
-// Inputs are a pattern's own arguments besides the goal, by name: decoded values, as their schema has them.
+// Inputs holds a pattern's own arguments apart from the goal, by name, as decoded values of their schema.
 type Inputs map[string]any
 
-// Task is what a caller wants done.
+// Task is the request of a caller.
 type Task struct {
 	Goal   string // or the ticket
 	Inputs Inputs
-	// Caller are the caller's own proposals, in order; nil where a model is to propose.
+	// Caller holds the caller's own proposals, in order; nil if a model must propose.
 	Caller []document.Intent
-	// Handover lets the model go on when the caller's proposals have run out; else the run waits for more.
+	// Handover lets the model continue when no more of the caller's proposals are left; otherwise the run waits for more.
 	Handover bool
-	// Finalize asks for a final text; without it history and aggregate are the answer.
+	// Finalize asks for a final text; without it, history and aggregate are the answer.
 	Finalize bool
-	Plan     *PlanCall      // of planning
-	Args     map[string]any // of kind call: the tool's arguments
+	Plan     *PlanCall      // for planning
+	Args     map[string]any // for kind call: the tool's arguments
 
-	// Principal is whose run it is, Client the program that asked, as it says itself. The engine sets them from the job, see
-	// [Job.Asked]: rules see them, and they are the same on every replay.
+	// Principal is the owner of the run. Client is the program that asked, by its own statement. The engine sets both from the job,
+	// see [Job.Asked]. Rules see them, and they are the same on every replay.
 	Principal string
 	Client    gateway.Client
-	// Earlier says that the run's record was begun by a build which counted people's time of other tasks against a task's retry.
-	// Such a run goes on, and replays, as that build decided. The engine sets it from the record's start.
+	// Earlier says that an earlier build began the run's record. That build counted the waiting for people in other tasks against a
+	// task's retry. Such a run continues and replays as that build decided. The engine sets it from the start of the record.
 	Earlier bool
 }
 
-// Offers are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the
-// list allows none, the pattern's own are named all the same, as in the seeds: the gate refuses, not the payload.
+// Offers returns the tools that a proposer may choose from: the existing tools of the policy allowlist, in its order. If there are
+// none, it returns the pattern's own tools, like the reference programs: the gateway then refuses the proposal.
 func (s Spec) Offers() []catalog.Tool {
 	if list := s.existing(s.Policy); len(list) > 0 {
 		return list
@@ -133,10 +133,10 @@ func (s Spec) existing(names []string) []catalog.Tool {
 	return list
 }
 
-// RequestIDArgument is the argument that an orchestrator sets for workers that take it.
+// RequestIDArgument is the argument that an orchestrator sets for workers that have it.
 const RequestIDArgument = "request_id"
 
-// Offered words the tools for a model: name, description and arguments.
+// Offered describes the tools for a model: name, description and arguments.
 func (s Spec) Offered(tools []catalog.Tool) []any {
 	list := make([]any, len(tools))
 	for i, t := range tools {
@@ -149,7 +149,7 @@ func (s Spec) Offered(tools []catalog.Tool) []any {
 	return list
 }
 
-// OfferedWithReturns words what they return too, for plans in which one call takes what another found.
+// OfferedWithReturns also describes what the tools return, for plans in which one call uses the result of another.
 func (s Spec) OfferedWithReturns(tools []catalog.Tool) []any {
 	list := s.Offered(tools)
 	for i, t := range tools {
@@ -170,7 +170,7 @@ func TakesArgument(t catalog.Tool, argument string) bool {
 	return false
 }
 
-// GoalArgument is what the argument with the run's goal is called.
+// GoalArgument returns the name of the argument with the run's goal.
 func (s Spec) GoalArgument() string {
 	switch {
 	case s.Goal != "":
@@ -181,8 +181,8 @@ func (s Spec) GoalArgument() string {
 	return "goal"
 }
 
-// Finalizes reports whether a final text is written where the call does not say: proposes is whether the intent is the caller's,
-// configured whether the user set a model up.
+// Finalizes reports whether a final text is written if the call does not say. The flag proposes means that the intent is the caller's.
+// The flag configured means that the user has configured a model.
 func (s Spec) Finalizes(proposes, configured bool) bool {
 	switch s.Finalize {
 	case FinalizeYes:
@@ -193,13 +193,13 @@ func (s Spec) Finalizes(proposes, configured bool) bool {
 	return configured || !proposes
 }
 
-// SetsRequestID reports whether an orchestrator gives a worker the run's id, whatever the plan says: those of the demo, and where
-// the pattern is a built-in one all that take it.
+// SetsRequestID reports whether an orchestrator gives a worker the run's id, regardless of the plan. It does so for demo workers that
+// have the argument, and in a built-in pattern for all workers that have it.
 func (s Spec) SetsRequestID(t catalog.Tool) bool {
 	return (!s.Declared || t.Demo) && TakesArgument(t, RequestIDArgument)
 }
 
-// Asks says whether a person may be asked before the pattern calls a tool: where it has a policy, that says so.
+// Asks says whether a person may be asked before the pattern calls a tool. If the pattern has a policy, the policy decides.
 func (s Spec) Asks(tool string) gateway.Asks {
 	return gateway.AsksBefore(s.Reviewer, tool)
 }

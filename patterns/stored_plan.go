@@ -14,7 +14,7 @@ import (
 	"patterngate/ijson"
 )
 
-// ForGate are the subtasks as the gateway judges and orders them.
+// ForGate returns the subtasks in the form that the gateway judges and orders.
 func (p StoredPlan) ForGate() []planning.Subtask {
 	list := make([]planning.Subtask, len(p.Subtasks))
 	for i, s := range p.Subtasks {
@@ -26,7 +26,7 @@ func (p StoredPlan) ForGate() []planning.Subtask {
 	return list
 }
 
-// SubtasksOf are accepted subtasks as a plan keeps them; those that a checklist has ticked off are completed.
+// SubtasksOf returns accepted subtasks in the form that a plan stores. Those that a checklist marks as done are completed.
 func SubtasksOf(doc planning.Document) []PlannedSubtask {
 	done := make(map[string]bool, len(doc.Done))
 	for _, id := range doc.Done {
@@ -45,7 +45,7 @@ func SubtasksOf(doc planning.Document) []PlannedSubtask {
 	return rows
 }
 
-// At is the place of a subtask; false where the plan has none of this id.
+// At returns the index of a subtask; false if the plan has no subtask with this id.
 func (p StoredPlan) At(id string) (int, bool) {
 	for i := range p.Subtasks {
 		if p.Subtasks[i].ID == id {
@@ -55,7 +55,7 @@ func (p StoredPlan) At(id string) (int, bool) {
 	return 0, false
 }
 
-// IDs are those of the subtasks that have one of these statuses, in plan order.
+// IDs returns the ids of the subtasks that have one of these statuses, in plan order.
 func (p StoredPlan) IDs(statuses ...SubtaskStatus) []string {
 	list := []string{}
 	for _, s := range p.Subtasks {
@@ -71,19 +71,19 @@ func (p StoredPlan) IDs(statuses ...SubtaskStatus) []string {
 // Has reports whether a subtask has one of these statuses.
 func (p StoredPlan) Has(statuses ...SubtaskStatus) bool { return len(p.IDs(statuses...)) > 0 }
 
-// Completed reports whether all subtasks are; of an empty plan they are.
+// Completed reports whether all subtasks are completed; true for an empty plan.
 func (p StoredPlan) Completed() bool {
 	return len(p.IDs(SubtaskCompleted)) == len(p.Subtasks)
 }
 
-// Outstanding reports whether a subtask is pending, failed or in doubt; a blocked one is none of these.
+// Outstanding reports whether a subtask is pending, failed or in doubt. A blocked subtask does not count.
 func (p StoredPlan) Outstanding(g *planning.Graph) bool {
 	return slices.ContainsFunc(p.Rows(g, nil), func(r SubtaskRow) bool {
 		return r.Status == SubtaskPending || r.Status == SubtaskFailed || r.Status == SubtaskInDoubt
 	})
 }
 
-// FirstOf is the first subtask in the order of execution that has a status; "" none.
+// FirstOf returns the first subtask with this status, in the order of execution; "" for none.
 func (p StoredPlan) FirstOf(g *planning.Graph, status SubtaskStatus) string {
 	for _, i := range g.Order() {
 		if p.Subtasks[i].Status == status {
@@ -93,7 +93,7 @@ func (p StoredPlan) FirstOf(g *planning.Graph, status SubtaskStatus) string {
 	return ""
 }
 
-// UsedIDs are all ids that the plan ever had.
+// UsedIDs returns all ids that the plan has or had.
 func (p StoredPlan) UsedIDs() []string {
 	var list []string
 	for _, s := range p.Subtasks {
@@ -105,13 +105,13 @@ func (p StoredPlan) UsedIDs() []string {
 	return list
 }
 
-// Unfinished reports whether rounds are still to come.
+// Unfinished reports whether the plan is iterative and its planning is not complete.
 func (p StoredPlan) Unfinished() bool {
 	complete := p.Metadata.PlanningComplete
 	return p.Strategy == planning.Iterative && (complete == nil || !*complete)
 }
 
-// Results are those of all completed subtasks, as results show them.
+// Results returns the results of all completed subtasks, in the form that results show.
 func (p StoredPlan) Results() map[string]any {
 	v := map[string]any{}
 	for _, s := range p.Subtasks {
@@ -126,16 +126,16 @@ func (p StoredPlan) Results() map[string]any {
 type RemovedWrite struct {
 	ID   string         `json:"id"` // of the removed subtask
 	Tool string         `json:"tool"`
-	Args map[string]any `json:"args"` // that were sent
+	Args map[string]any `json:"args"` // as they were sent
 }
 
-// MaxPlanTrace is how many trace rows a stored plan keeps, the newest.
+// MaxPlanTrace is how many trace rows a stored plan keeps. The newest rows stay.
 const MaxPlanTrace = 10000
 
 var subtaskID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// ReadPlan reads a stored plan, its decoded JSON value, strictly: an unknown member, a status that is none, a reference to
-// nothing or a cycle is [ErrPlanCorrupt].
+// ReadPlan reads a stored plan from its decoded JSON value. It is strict: an unknown member, an invalid status, a reference to a
+// missing id or a cycle is [ErrPlanCorrupt].
 func ReadPlan(v any) (StoredPlan, error) {
 	var p StoredPlan
 	d := json.NewDecoder(bytes.NewReader(ijson.Canonical(v)))
@@ -149,7 +149,7 @@ func ReadPlan(v any) (StoredPlan, error) {
 	return p, nil
 }
 
-// fault is what makes a plan that was read none; "" nothing.
+// fault returns what is wrong with a plan that was read; "" if nothing is.
 func (p StoredPlan) fault() string {
 	known := make(map[string]bool, len(p.Subtasks)+len(p.Removed))
 	for _, r := range p.Removed {
@@ -190,11 +190,11 @@ func (p StoredPlan) fault() string {
 	return ""
 }
 
-// MaxPlanBytes is how long an encoded plan may be: what a load puts into a run's record has to be read back.
+// MaxPlanBytes is the maximum length of an encoded plan. A load puts the plan into a run's record, and the record must be readable.
 const MaxPlanBytes = 32 << 20
 
-// Encode is the plan in canonical form. One that would be longer than [MaxPlanBytes] is stored with the beginnings of its
-// long results, and without the details of its trace: that something was done must be known, or it would be done again.
+// Encode returns the plan in canonical form. If it would be longer than [MaxPlanBytes], it has only the beginnings of long results and
+// no details in its trace. The plan still shows what was done, so that it is not done again.
 func (p StoredPlan) Encode() json.RawMessage {
 	if n := len(p.Trace) - MaxPlanTrace; n > 0 {
 		p.Trace = p.Trace[n:]
@@ -206,7 +206,7 @@ func (p StoredPlan) Encode() json.RawMessage {
 	return text
 }
 
-// lean is the plan as it is stored where it would be too long.
+// lean returns the shorter form of a plan that would be too long.
 func (p StoredPlan) lean() StoredPlan {
 	p.Subtasks, p.Trace = slices.Clone(p.Subtasks), slices.Clone(p.Trace)
 	for i := range p.Subtasks {
@@ -229,13 +229,13 @@ func (p StoredPlan) text() json.RawMessage {
 	return text
 }
 
-// Clipped are results as a question shows them: the beginning of those over 2 KiB.
+// Clipped returns a result in the form that a question shows: only the beginning if it is over 2 KiB.
 func Clipped(v any) any {
 	const limit, head = 2 << 10, 1 << 10
 	return gateway.Bounded(v, ijson.Canonical(v), limit, head)
 }
 
-// PlanOf is the id of the one plan that a run may make: unguessable as the run's is.
+// PlanOf returns the id of the one plan that a run may make. It cannot be guessed, like the run's id.
 func PlanOf(run string) string {
 	sum := sha256.Sum256([]byte(run + "/plan"))
 	return "plan_" + hex.EncodeToString(sum[:8])
@@ -247,7 +247,7 @@ func Loaded(plan any, version int) map[string]any {
 	out := map[string]any{"plan": plan, "version": float64(version)}
 	members, _ := plan.(map[string]any)
 	subtasks, _ := members["subtasks"].([]any)
-	for _, v := range subtasks { // a plan can be large: it is decoded once, by the run
+	for _, v := range subtasks { // a plan can be large: only the run decodes it, once
 		s, _ := v.(map[string]any)
 		status, _ := s["status"].(string)
 		once, _ := s["once"].(string)

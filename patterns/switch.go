@@ -12,23 +12,23 @@ import (
 // everything.
 type Switch struct {
 	Tool, Pattern          string // at most one of them
-	Reason                 string // of who set it, for people
+	Reason                 string // words of the person who set it
 	By, Channel, Assurance string
 	At                     time.Time
 }
 
-// WidestFirst is a list of switches with what stops everything at its beginning, else in their order: who is shown but the
-// first is not to take a part for the whole.
+// WidestFirst returns the switches with those that stop everything first, and the others in their order. So a person who is shown only
+// the first does not mistake it for the whole.
 func WidestFirst(list []Switch) []Switch {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Switch) int { return a.width() - b.width() })
 	return list
 }
 
-// width is lowest of what stops everything.
+// width returns 0 for a switch that stops everything, and 1 for any other.
 func (s Switch) width() int { return min(1, len(s.Tool)+len(s.Pattern)) }
 
-// Subject is what is signed to take the switch off.
+// Subject returns the subject that must be signed to remove the switch.
 func (s Switch) Subject() map[string]any {
 	v := map[string]any{}
 	if s.Tool != "" {
@@ -40,20 +40,20 @@ func (s Switch) Subject() map[string]any {
 	return v
 }
 
-// Switches are the kill switches of a state. One that is on stops every call, question to a model and beginning of a run's
-// work that it is about, from the next one on and in every process over the state file; the run ends with the stop reason
-// kill_switch in the phase where it stood. What is under way is not cut. It is safe for concurrent use.
+// Switches gives access to the kill switches of a state. A switch that is on stops every call, model question and start of a run's
+// work that it covers. It applies from the next one on, in every process that uses the state file. The run ends with the stop reason
+// kill_switch in its current phase. Work in progress is not interrupted. It is safe for concurrent use.
 type Switches interface {
-	// KillSwitches lists those that are on, oldest first.
+	// KillSwitches lists the switches that are on, oldest first.
 	KillSwitches() ([]Switch, error)
-	// KillSwitch sets a switch, in place of one about the same, or takes it off by its Tool and Pattern. Setting one needs
-	// nothing. Taking it off needs act, which is [gateway.ActSwitchOff] about [Switch.Subject], where an approver key is
-	// enrolled; then its error is as for other signed acts. It may also be [ErrSwitch], [ErrNoSwitch] or the journal's.
+	// KillSwitch sets a switch, or removes the switch with this Tool and Pattern. A new switch replaces one with the same Tool and
+	// Pattern. Setting a switch needs no signature. If an approver key is enrolled, removing one needs act: [gateway.ActSwitchOff]
+	// about [Switch.Subject]. The error is then as for other signed acts. It may also be [ErrSwitch], [ErrNoSwitch] or the journal's.
 	KillSwitch(on bool, s Switch, act gateway.SignedAct) error
 }
 
-// ErrSwitch is returned for a switch about a tool and a pattern at once.
+// ErrSwitch is returned for a switch that names a tool and a pattern at once.
 var ErrSwitch = errors.New("patterns: a switch is about a tool, a pattern or everything")
 
-// ErrNoSwitch is returned where none is on that could be taken off.
+// ErrNoSwitch is returned if there is no switch to remove.
 var ErrNoSwitch = errors.New("patterns: no such switch is on")

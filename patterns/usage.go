@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Price is what a model's tokens cost, in USD per million. The zero Price is free, or not known.
+// Price is the price of a model's tokens, in USD per million. The zero Price is free or not known.
 type Price struct{ InputUSD, OutputUSD float64 }
 
-// Of is what so many tokens cost.
+// Of returns the cost of this many tokens.
 func (p Price) Of(input, output int) float64 {
 	return RoundUSD((float64(input)*p.InputUSD + float64(output)*p.OutputUSD) / 1e6)
 }
 
-// RoundUSD rounds an amount to what sums of amounts keep: a billionth of a USD.
+// RoundUSD rounds an amount to a billionth of a USD, the precision of sums.
 func RoundUSD(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
-// Prices are what the questions of a run are estimated at: of the models that may answer them the dearest.
+// Prices are the prices for the estimates of a run's questions. Each is that of the most expensive model that may answer.
 type Prices struct {
 	Decide Price // plans, routes, actions
 	Write  Price // final texts, results of subtasks
@@ -32,13 +32,13 @@ func (p Prices) Of(q Question) Price {
 	return p.Decide
 }
 
-// ModelUsage is what one model cost.
+// ModelUsage is the cost of one model.
 type ModelUsage struct {
 	Model string `json:"model"`
 	Usage
 }
 
-// PlusModels adds what models cost to a list of them, in the order in which they were first asked.
+// PlusModels adds the cost of models to a list, in the order in which they were first asked.
 func PlusModels(list, more []ModelUsage) []ModelUsage {
 	for _, m := range more {
 		at := slices.IndexFunc(list, func(l ModelUsage) bool { return l.Model == m.Model })
@@ -52,7 +52,7 @@ func PlusModels(list, more []ModelUsage) []ModelUsage {
 	return list
 }
 
-// Answerers are the names of the models that were asked anything, in the order in which they first were; "" for none.
+// Answerers returns the names of the models that were asked anything, in the order in which they were first asked; "" for none.
 func Answerers(list []ModelUsage) string {
 	var names []string
 	for _, m := range list {
@@ -63,8 +63,8 @@ func Answerers(list []ModelUsage) string {
 	return strings.Join(names, ", ")
 }
 
-// Answerers are the names of the models that answered a run's questions, those of its child runs too. own is the run's own model: it
-// answered what no other is known to have.
+// Answerers returns the names of the models that answered the questions of a run and its child runs. The argument own names the run's
+// own model. It counts for the requests that no other model is known to have answered.
 func (r Result) Answerers(own string) string {
 	list, rest := r.Models, r.Usage.Requests
 	for _, m := range list {

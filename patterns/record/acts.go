@@ -8,15 +8,16 @@ import (
 	"patterngate/patterns"
 )
 
-// Act is one call of a run with the time at which its end was known; further attempts are entered in the first one's place.
+// Act is one call of a run with the time at which its end was known. Further attempts at the same act replace its values, but keep the
+// first attempt's key, order and start time.
 type Act struct {
 	Entry     gateway.Entry // as it ended
 	Ended     time.Time     // zero: it has not
-	Principal string        // whose run it is
-	Hidden    bool          // values of it are not what they were
+	Principal string        // the principal of the run
+	Hidden    bool          // some of its values are redacted or cut
 }
 
-// Acts lists the run's calls in the order of their intents, as other runs' windows see them.
+// Acts lists the run's calls in the order of their intents, in the form that the windows of other runs see.
 func (s Story) Acts() []Act {
 	var list []Act
 	first := map[string]int{}
@@ -41,7 +42,7 @@ func (s Story) Acts() []Act {
 	return list
 }
 
-// At is the call as it was seen at a time; false: it was not begun.
+// At returns the call in its state at a time; false: it was not begun.
 func (a Act) At(at time.Time) (gateway.Entry, bool) {
 	e := a.Entry
 	if a.Ended.IsZero() || a.Ended.After(at) {

@@ -8,8 +8,8 @@ import (
 	"patterngate/patterns"
 )
 
-// answered is the member answered of a run that waits, by the calls in its record. It is "" where a call was in doubt: what
-// became of that call is not read here.
+// answered returns the member answered of a run that waits, computed from the calls in its record. It returns "" if a call was in
+// doubt, because it does not read what the outcome was.
 func (s *Story) answered() string {
 	var calls []gateway.Entry
 	for i := range s.Rows {
@@ -23,7 +23,7 @@ func (s *Story) answered() string {
 		e := gateway.Entry{Tool: r.Name, Hash: string(r.input), Status: gateway.Failed}
 		if r.State == string(patterns.OK) || r.State == string(Duplicate) {
 			e.Status = gateway.Finished
-			_ = json.Unmarshal(r.output, &e.Observation) // what cannot be read is a result
+			_ = json.Unmarshal(r.output, &e.Observation) // an unreadable output is a result too
 		}
 		calls = append(calls, e)
 	}

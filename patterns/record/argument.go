@@ -10,23 +10,23 @@ import (
 	"patterngate/patterns"
 )
 
-// How much of a call's arguments stands in a receipt. The whole is in the record.
+// These are the limits for a call's arguments in a receipt. The record holds all of them.
 const (
 	maxArguments    = 32  // of one call
 	maxArgumentName = 64  // bytes
 	maxArgument     = 200 // bytes of a value
 )
 
-// Argument is an argument of a call as a receipt shows it. The zero Argument is none.
+// Argument is an argument of a call in the form that a receipt shows. The zero Argument is none.
 type Argument struct {
-	Name  string          `json:"argument"`        // a longer one is cut
-	Value json.RawMessage `json:"value,omitempty"` // as it was sent; a redacted one as it is recorded; nil: it was cut
-	Begin string          `json:"begin,omitempty"` // of one that was cut: how it begins
-	Bytes int             `json:"bytes,omitempty"` // of one that was cut: how long it is
+	Name  string          `json:"argument"`        // a long name is cut
+	Value json.RawMessage `json:"value,omitempty"` // as it was sent; a redacted value as it is recorded; nil: it was cut
+	Begin string          `json:"begin,omitempty"` // the beginning of a cut value
+	Bytes int             `json:"bytes,omitempty"` // the full length of a cut value
 }
 
-// Text is the value for people, without line ends: its JSON, that it is redacted, or how it begins and how long it is. It is
-// an outsider's: hidden characters are still in it.
+// Text returns the value for people, without line ends: its JSON, the word redacted, or its beginning and length. The text is outside
+// input and may contain hidden characters.
 func (a Argument) Text() string {
 	switch {
 	case a.Value == nil:
@@ -37,8 +37,7 @@ func (a Argument) Text() string {
 	return string(a.Value)
 }
 
-// argumentsOf are a call's arguments by their names, and how many more there are. They are nil where what was recorded is no
-// object.
+// argumentsOf returns a call's arguments by name, and how many more there are. It returns nil if the recorded value is not an object.
 func argumentsOf(input json.RawMessage) (list []Argument, left int) {
 	var args map[string]json.RawMessage
 	if ijson.DecodeKnown(input, &args) != nil || args == nil {
@@ -53,7 +52,7 @@ func argumentsOf(input json.RawMessage) (list []Argument, left int) {
 	return list, len(names) - len(shown)
 }
 
-// argumentOf is a value behind its name, both cut where they are long.
+// argumentOf returns the argument of a name and a value. It cuts both if they are long.
 func argumentOf(name string, value json.RawMessage) Argument {
 	a := Argument{Name: name, Value: value}
 	if len(name) > maxArgumentName {
@@ -65,7 +64,7 @@ func argumentOf(name string, value json.RawMessage) Argument {
 	return a
 }
 
-// isRedacted reports whether a value stands in the record for one that was kept out of it.
+// isRedacted reports whether a value in the record replaces a redacted one.
 func isRedacted(value json.RawMessage) bool {
 	var v map[string]string
 	return ijson.DecodeKnown(value, &v) == nil && len(v) == 1 && v[patterns.Redacted] != ""

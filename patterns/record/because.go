@@ -10,29 +10,30 @@ import (
 	"patterngate/patterns"
 )
 
-// How much of what made a rule true is shown. The whole is in the record.
+// These are the limits for the values that made a rule true. The record holds all of them.
 const (
 	maxValues     = 16
 	maxExpression = 120 // bytes
 )
 
-// Because is what the policy said of a proposal: the rule that decided, what it says to people, and what made it true. The zero
-// Because is of a decision that no rule made.
+// Because is the policy's reason for a decision about a proposal: words of the rule that decided, and the values that made it true.
+// The zero Because means that no rule decided.
 type Because struct {
-	Said   string          `json:"rule_text,omitempty"` // by the rule, for people
-	Values json.RawMessage `json:"values,omitempty"`    // that made it true, by their expressions
-	Passes int             `json:"passes,omitempty"`    // of the policy, until nothing changed
-	// Earlier says that earlier runs were looked at: what came of it, a call or a refusal, has a row of its own.
+	Said   string          `json:"rule_text,omitempty"` // words of the rule, for people
+	Values json.RawMessage `json:"values,omitempty"`    // that made the rule true, by their expressions
+	Passes int             `json:"passes,omitempty"`    // passes of the policy until nothing changed
+	// Earlier says that the judgment read earlier runs. The call or refusal that followed has a row of its own.
 	Earlier bool `json:"earlier_runs,omitempty"`
 }
 
 // Value is one value that a rule read.
 type Value struct {
 	Expression string
-	Text       string // its JSON, or that it is redacted; a longer one is cut. Hidden characters are still in it.
+	Text       string // its JSON, cut if it is long, or "redacted"; it may contain hidden characters
 }
 
-// Read are the values that made the rule true, by their expressions, and how many more there are. What is no object has none.
+// Read returns the values that made the rule true, by their expressions, and how many more there are. It returns none if Values is not
+// an object.
 func (b Because) Read() (list []Value, left int) {
 	var values map[string]json.RawMessage
 	if ijson.DecodeKnown(b.Values, &values) != nil {
@@ -55,7 +56,7 @@ func (b Because) Read() (list []Value, left int) {
 	return list, len(names) - len(list)
 }
 
-// ValuesOf are decoded values as [Because.Read] has them.
+// ValuesOf returns decoded values in the form of [Because.Read].
 func ValuesOf(values map[string]any) (list []Value, left int) {
 	if len(values) == 0 {
 		return nil, 0
@@ -63,7 +64,7 @@ func ValuesOf(values map[string]any) (list []Value, left int) {
 	return Because{Values: ijson.Canonical(values)}.Read()
 }
 
-// because is what a judgment says of the rule that made it.
+// because returns the Because of a judgment. Negative passes count as 0.
 func because(said string, values json.RawMessage, passes int) Because {
 	if passes < 0 {
 		passes = 0
@@ -71,7 +72,7 @@ func because(said string, values json.RawMessage, passes int) Because {
 	return Because{Said: said, Values: values, Passes: passes}
 }
 
-// judged enters what the policy said of a proposal that got no intent.
+// judged fills the row from a judged event: what the policy said of a proposal that got no intent.
 func (r *Row) judged(b patterns.JudgedBody) {
 	r.Kind, r.Phase, r.Decision, r.Rule, r.Why, r.input = Judged, b.Phase, b.Decision, b.Rule, b.Reason, b.Proposal
 	r.Name, r.Changed = proposed(b.Proposal), b.Revisions

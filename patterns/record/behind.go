@@ -13,10 +13,10 @@ import (
 )
 
 // Behind holds what an approver needs to know besides the call: its author, and the results that the policy could read. The zero value
-// says nothing.
+// holds nothing.
 type Behind struct {
 	ProposedBy string     `json:"proposed_by,omitempty"` // caller, rules (the offline ones), model or its name, plan (a stored one)
-	RevisedBy  []string   `json:"revised_by,omitempty"`  // rules of the policy that changed it since
+	RevisedBy  []string   `json:"revised_by,omitempty"`  // rules of the policy that changed it afterwards
 	Revised    []string   `json:"revised,omitempty"`     // the arguments that these rules wrote
 	Observed   []Observed `json:"observed,omitempty"`
 	Left       int        `json:"observed_left,omitempty"` // how many earlier calls are not shown
@@ -76,16 +76,16 @@ func (s Story) Behind(key string) Behind {
 	return b
 }
 
-// argsOf are the arguments of a proposal; nil where it has none.
+// argsOf returns the arguments of a proposal; nil if it has none.
 func argsOf(proposal json.RawMessage) json.RawMessage {
 	var p struct {
 		Args json.RawMessage `json:"args"`
 	}
-	_ = ijson.DecodeKnown(proposal, &p) // one of another shape has none
+	_ = ijson.DecodeKnown(proposal, &p) // a proposal of another form has none
 	return p.Args
 }
 
-// observe enters the result of a call; one without a result is not entered.
+// observe adds the result of a call, if it has one.
 func (b *Behind) observe(r Row) {
 	if len(r.output) == 0 || r.ended == 0 || r.State != string(patterns.OK) && r.State != string(Duplicate) {
 		return
@@ -95,8 +95,8 @@ func (b *Behind) observe(r Row) {
 	b.Observed = append(b.Observed, o)
 }
 
-// proposer returns the author of the proposal in this row: caller, rules, model or its name. It returns "" for a row without one. A row
-// of a model that made no request is of the offline rules.
+// proposer returns the author of the proposal in this row: caller, rules, model or its name. It returns "" for a row without one. If a
+// model effect made no request, the offline rules are the author.
 func (r Row) proposer() string {
 	switch {
 	case r.State != string(patterns.OK):
@@ -113,7 +113,7 @@ func (r Row) proposer() string {
 	return "model"
 }
 
-// resultOf are the values of a result by their pointers, and how many more there are.
+// resultOf returns the values of a result by their pointers, and how many more there are.
 func resultOf(output json.RawMessage) (list []Argument, left int) {
 	v, err := ijson.Decode(output)
 	if err != nil {
@@ -176,7 +176,7 @@ func (b Behind) WrittenBy(args map[string]any) string {
 	return who
 }
 
-// textsOf are the names of arguments that hold a text, a few of them.
+// textsOf returns the names of arguments that hold a text, at most five.
 func textsOf(args map[string]any) (names []string) {
 	const most = 5
 	for _, name := range slices.Sorted(maps.Keys(args)) {

@@ -12,58 +12,57 @@ import (
 	"patterngate/patterns"
 )
 
-// A record is checked from its beginning on, and the first thing that does not fit ends it:
+// Check reads a record from its beginning and stops at the first event that does not fit:
 //
 //	chain, length, kept head ──▶ each event ─┬─ question: its digest is recomputed
 //	                                         ├─ answer: to this question, in time, by a key that counted then
 //	                                         ├─ call with a grant: exactly what was approved, once
-//	                                         └─ settle, seize: signed where a key was enrolled
+//	                                         └─ settle, seize: signed if a key was enrolled
 
-// Evidence is a record and what it is checked against. RunID and Events are needed.
+// Evidence is a record and the data to check it against. RunID and Events are needed.
 type Evidence struct {
 	RunID  string
 	Events []patterns.Event
-	Length int64          // as it was kept beside the run at its last rest; 0: it is not known
-	Row    patterns.Kept  // what the state file keeps of the run; zero: it is not known
-	Kept   *patterns.Head // as it was kept elsewhere; nil: none was
-	// Ring are the approver keys: the state file's, or those of an export.
+	Length int64          // as kept beside the run when it last waited or ended; 0: not known
+	Row    patterns.Kept  // the run's row in the state file; zero: not known
+	Kept   *patterns.Head // the head as kept elsewhere; nil: none
+	// Ring holds the approver keys: those of the state file or of an export.
 	Ring gateway.Ring
-	// Only are public keys that are known from elsewhere: then nothing counts that none of them signed. Nil: those of Ring
-	// are believed.
+	// Only holds public keys that are known from elsewhere. Then only their signatures count. Nil: the keys of Ring are trusted.
 	Only []ed25519.PublicKey
 }
 
-// Report is what a check of a record found. The zero Report has found nothing right.
+// Report is the result of a check of a record. The zero Report confirms nothing.
 type Report struct {
 	OK     bool          `json:"ok"`
 	Events int64         `json:"events"`
 	Head   patterns.Head `json:"-"`
-	// Broken is the first thing that does not fit; nil: all does.
+	// Broken is the first place that does not fit; nil: there is none.
 	Broken *patterns.BrokenRecord `json:"-"`
 
-	Decisions  int         `json:"decisions"`            // of people, about calls
-	Signed     int         `json:"signed"`               // of these by a key, whose signature holds
-	Spent      int         `json:"spent"`                // by calls that they let through
-	Signatures []Signature `json:"signatures,omitempty"` // by key, in the order of their first one
-	// Unchecked are places that could not be checked: values of them were redacted, or are of a newer version.
+	Decisions  int         `json:"decisions"`            // by people, about calls
+	Signed     int         `json:"signed"`               // those with a valid signature of a key
+	Spent      int         `json:"spent"`                // those that a call used
+	Signatures []Signature `json:"signatures,omitempty"` // by key, in the order of each key's first signature
+	// Unchecked lists places that could not be checked, because values were redacted or are of a newer version.
 	Unchecked []Unchecked `json:"not_checked,omitempty"`
 }
 
 // Signature counts what one key signed in a record: decisions, settlements, seizures.
 type Signature struct {
 	KeyID string `json:"key_id"`
-	Name  string `json:"name,omitempty"` // a person's words
+	Name  string `json:"name,omitempty"` // a person's own text
 	Count int    `json:"count"`
 }
 
-// Unchecked is a place of a record that could not be checked, and why.
+// Unchecked is a place of a record that could not be checked, and the reason.
 type Unchecked struct {
 	Seq    int64  `json:"seq"`
 	Reason string `json:"reason"`
 }
 
-// Lines say what was found in a line each, the first whether the record holds. Names and reasons are as they were recorded:
-// who shows them makes them visible.
+// Lines returns the results, one a line. The first line says whether the record is valid. Names and reasons are as they were recorded:
+// the caller must make hidden characters visible.
 func (r Report) Lines() []string {
 	if !r.OK {
 		reason := "nothing was checked"
@@ -96,15 +95,15 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Why a place of a record cannot be checked.
+// These are the reasons why a place of a record cannot be checked.
 const (
 	redactedReason = "redacted"
 	unreadReason   = "this version cannot read it"
 )
 
-// Check proves what can be proved of a record (spec/surface.md section 7): its order and wholeness, every signature in it,
-// and that each approval which a call spent is of exactly this call. It does not prove that nobody wrote all of it anew:
-// for that Kept or Only is needed.
+// Check proves what a record can prove (spec/surface.md section 7): its order and completeness, every signature in it, and that each
+// approval was used by exactly the approved call. It cannot prove that the record was not rewritten as a whole: for that, Kept or Only
+// is needed.
 func Check(e Evidence) Report {
 	c := checker{evidence: e, ring: e.counting(), asked: map[string]*question{}, given: map[string]*answer{}, steps: map[string]bool{}}
 	c.report.Events, c.report.Head = int64(len(e.Events)), patterns.HeadOf(e.Events)
@@ -123,7 +122,7 @@ func Check(e Evidence) Report {
 	return c.report
 }
 
-// whole checks the chain, and it against what was kept.
+// whole checks the chain, and compares it with the kept length and head.
 func (e Evidence) whole() *patterns.BrokenRecord {
 	err := patterns.VerifyChain(e.RunID, e.Events, e.Length)
 	if err == nil && e.Kept != nil {
@@ -135,7 +134,7 @@ func (e Evidence) whole() *patterns.BrokenRecord {
 	return brokenBy(err)
 }
 
-// brokenBy is what a check found.
+// brokenBy returns the error of a check as a BrokenRecord.
 func brokenBy(err error) *patterns.BrokenRecord {
 	if broken, ok := errors.AsType[*patterns.BrokenRecord](err); ok {
 		return broken
@@ -143,8 +142,8 @@ func brokenBy(err error) *patterns.BrokenRecord {
 	return &patterns.BrokenRecord{Reason: err.Error()}
 }
 
-// counting are the keys that count. A stored key that nobody vouches for is none: that it is there says nothing against
-// what was decided before. Of the keys that are known from elsewhere the ring may know a name, and when they were removed.
+// counting returns the ring of the keys that count. A stored key without a voucher does not count, and it does not invalidate earlier
+// decisions. For keys in Only, the ring adds the name and the time of removal, if it has them.
 func (e Evidence) counting() gateway.Ring {
 	if e.Only == nil {
 		return gateway.NewRing(e.Ring.Keys())
@@ -159,20 +158,20 @@ func (e Evidence) counting() gateway.Ring {
 	return gateway.PinnedRing(pinned)
 }
 
-// checker goes through a record.
+// checker checks the events of a record in order.
 type checker struct {
 	evidence Evidence
 	ring     gateway.Ring
 	report   Report
 	asked    map[string]*question // by the key of the human effect
 	given    map[string]*answer   // by the approval's id
-	put      bool                 // a person was asked who takes their time
-	steps    map[string]bool      // the keys of the calls that they were asked about
-	whole    bool                 // they were asked about a whole plan: then what writes is approved
+	put      bool                 // a person was asked, not the simulated approver
+	steps    map[string]bool      // the keys of the calls that a person was asked about
+	whole    bool                 // a person was asked about a whole plan: then its writes need the approval
 	acts     acts
 }
 
-// event checks one event. The reason says what does not fit.
+// event checks one event. reason says what does not fit; "" if all fits.
 func (c *checker) event(e patterns.Event) (reason string) {
 	switch e.Kind {
 	case patterns.IntentEvent, patterns.OutcomeEvent, patterns.NoteEvent:
@@ -196,7 +195,7 @@ func (c *checker) event(e patterns.Event) (reason string) {
 		}
 	case *patterns.OutcomeBody:
 		if q := c.asked[e.Key]; q != nil {
-			delete(c.asked, e.Key) // one answer each
+			delete(c.asked, e.Key) // one answer per question
 			return c.answer(e, q, *b)
 		}
 	case *patterns.NoteBody:
@@ -212,7 +211,7 @@ func (c *checker) unchecked(seq int64, reason string) {
 	}
 }
 
-// signed counts a signature that holds.
+// signed counts a valid signature.
 func (c *checker) signed(keyID string) {
 	for i, s := range c.report.Signatures {
 		if s.KeyID == keyID {
@@ -224,7 +223,7 @@ func (c *checker) signed(keyID string) {
 	c.report.Signatures = append(c.report.Signatures, Signature{keyID, key.Name, 1})
 }
 
-// knows says what is wrong with a key as the signer of something at a time; empty: nothing.
+// knows says why a key cannot be the signer of something at a time; "" if it can.
 func (c *checker) knows(id string, at time.Time) string {
 	key, known := c.ring.Find(id)
 	switch {
@@ -232,7 +231,7 @@ func (c *checker) knows(id string, at time.Time) string {
 		return fmt.Sprintf("was signed by key %.40q, which is not the one that was given", id)
 	case !known:
 		return fmt.Sprintf("was signed by key %.40q, which is none of the approver keys", id)
-	case key.Counts(at), key.Counts(at.Add(-grain)): // what was signed before the key was removed, in the same second, counts
+	case key.Counts(at), key.Counts(at.Add(-grain)): // a signature in the same second as the key's removal counts
 		return ""
 	case !key.Removed.IsZero() && !at.Before(key.Removed):
 		return fmt.Sprintf("was signed by key %s after that had been removed", id)
@@ -240,10 +239,10 @@ func (c *checker) knows(id string, at time.Time) string {
 	return fmt.Sprintf("was signed by key %s before that had been enrolled", id)
 }
 
-// unsigned says why a decision, or act, that nobody signed does not count; empty: it does.
+// unsigned says why a decision or act without a signature does not count; "" if it does.
 func (c *checker) unsigned(at time.Time) string {
 	switch {
-	case c.evidence.Only != nil: // that it was removed says the ring, which who writes a record anew writes too
+	case c.evidence.Only != nil: // only the ring has the removal, and a person who rewrites a record writes the ring too
 		return "was signed by nobody, and not by the key that was given"
 	case !c.ring.Counts(at.Add(-grain)):
 		return ""
@@ -251,14 +250,13 @@ func (c *checker) unsigned(at time.Time) string {
 	return "was signed by nobody, though an approver key was enrolled then"
 }
 
-// grain is how far times of a record may be from those at which the engine judged: keys and expiries are in whole seconds.
+// grain is how much the times of a record may differ from those at which the engine judged: keys and expiries are in whole seconds.
 const grain = time.Second
 
-// momentOf is when an event was recorded.
+// momentOf returns when an event was recorded.
 func momentOf(e patterns.Event) time.Time { return time.UnixMicro(e.At) }
 
-// hidden reports whether values of an event were redacted, so that what does not fit in it cannot be told from what was
-// changed, and notes that.
+// hidden reports whether values of an event were redacted, and notes that. A mismatch in such an event may come from the redaction.
 func (c *checker) hidden(e patterns.Event) bool {
 	if patterns.RedactedAsText(e.Body) == nil {
 		return false
@@ -267,5 +265,5 @@ func (c *checker) hidden(e patterns.Event) bool {
 	return true
 }
 
-// readKnown stores what is known of a recorded value; what is of another shape stays zero.
+// readKnown decodes a recorded value into target. Values of another form stay zero.
 func readKnown(text json.RawMessage, target any) { _ = ijson.DecodeKnown(text, target) }

@@ -8,16 +8,16 @@ import (
 	"patterngate/patterns"
 )
 
-// acts are what people did to a run that is no answer to a question: settled a doubt, took the run from its owner.
+// acts are acts of people on a run that do not answer a question: they settled a doubt, or took the run from its owner.
 type acts struct {
 	nonces  map[string]bool
-	settled map[string]bool // what was signed of a call in doubt: that it happened, or did not
+	settled map[string]bool // by effect in doubt: the signed statement whether it happened
 }
 
-// signedActs are the acts that need a signature where an approver key is enrolled, by the words of their notes.
+// signedActs maps words of notes to the acts that need a signature if an approver key is enrolled.
 var signedActs = map[string]string{"settle": gateway.ActSettle, "seize": gateway.ActSeize}
 
-// note checks what was done to the run from outside.
+// note checks an act on the run from outside.
 func (c *checker) note(e patterns.Event, b patterns.NoteBody) (reason string) {
 	act, needsKey := signedActs[b.What]
 	switch {
@@ -54,7 +54,7 @@ func (c *checker) note(e patterns.Event, b patterns.NoteBody) (reason string) {
 	return ""
 }
 
-// take enters a signed act.
+// take checks a signed act and records that it was used.
 func (s *acts) take(run, want string, act gateway.Act, about string) string {
 	effect, _ := act.Subject["effect"].(string)
 	switch {
@@ -77,7 +77,7 @@ func (s *acts) take(run, want string, act gateway.Act, about string) string {
 	return ""
 }
 
-// settledBy checks what a run was told of a call in doubt against what was signed of it, where something was.
+// settledBy compares what the run received about a call in doubt with the signed statement, if there is one.
 func (s *acts) settledBy(effect string, output json.RawMessage) string {
 	var out struct {
 		Happened *bool `json:"happened"`

@@ -10,28 +10,28 @@ import (
 	"patterngate/patterns"
 )
 
-// question is what a person was asked about a call.
+// question is a question to a person about a call.
 type question struct {
 	gateway.Question
-	put       bool // to a person who takes their time; else somebody stood in
+	put       bool // to a person; otherwise a simulated or rejecting approver answered
 	digest    string
 	least     gateway.Assurance
-	settles   string // the key of the call in doubt that the question is about instead
-	plan      *plan  // that the question is about instead of a call; nil: it is about one
-	unchecked bool   // it cannot be recomputed
+	settles   string // the key of the call in doubt that the question is about; "" for an approval
+	plan      *plan  // the plan that the question is about; nil: it is about a call
+	unchecked bool   // its digest cannot be computed again
 }
 
-// answer is what a person said to a question.
+// answer is a person's answer to a question.
 type answer struct {
 	gateway.Answer
 	to        *question
 	signature string
-	unchecked bool   // it cannot be recomputed
-	by        string // the act that spent it, by its idempotency key
-	seq       int64  // of the call that spent it first
+	unchecked bool   // its digest cannot be computed again
+	by        string // the act that used it first, by its idempotency key
+	seq       int64  // of the call that used it first
 }
 
-// ask checks a question to a person.
+// ask checks the intent of a question to a person.
 func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
 	q := &question{digest: b.Digest}
 	c.asked[e.Key] = q
@@ -73,7 +73,7 @@ func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
 	return ""
 }
 
-// answer checks what came of a question.
+// answer checks the outcome of a question.
 func (c *checker) answer(e patterns.Event, q *question, b patterns.OutcomeBody) (reason string) {
 	switch {
 	case b.State != patterns.OK:
@@ -99,7 +99,7 @@ func (c *checker) answer(e patterns.Event, q *question, b patterns.OutcomeBody) 
 	return reason
 }
 
-// readAnswer reads a decision, or at least which approval it is about.
+// readAnswer reads a decision. If it cannot be read, the answer holds at least the approval's id, if there is one.
 func readAnswer(text json.RawMessage) (a gateway.Answer, reason string) {
 	a, err := gateway.ReadAnswer(text)
 	if err == nil {
@@ -112,7 +112,7 @@ func readAnswer(text json.RawMessage) (a gateway.Answer, reason string) {
 	return gateway.Answer{Approval: known.Approval}, "holds no decision of a person: " + err.Error()
 }
 
-// stoodIn checks an answer that took nobody's time: nobody's, or the demo's person's.
+// stoodIn checks an answer for which no person was asked: that of the rejecting or the simulated approver.
 func stoodIn(b patterns.OutcomeBody) string {
 	var word string
 	readKnown(b.Decision, &word)
@@ -123,7 +123,7 @@ func stoodIn(b patterns.OutcomeBody) string {
 	return ""
 }
 
-// decided checks an answer: that it is to this question, by whom it says, and that the run was told what was decided.
+// decided checks an answer: its signature, its question, its time and assurance, and that the run received this decision.
 func (c *checker) decided(a *answer, b patterns.OutcomeBody) string {
 	if reason := c.signature(a); reason != "" {
 		return reason
@@ -145,7 +145,7 @@ func (c *checker) decided(a *answer, b patterns.OutcomeBody) string {
 	return a.retold(b)
 }
 
-// signature checks who signed an answer.
+// signature checks the signature of an answer.
 func (c *checker) signature(a *answer) string {
 	if a.Key == "" && a.signature == "" {
 		return c.unsigned(a.At)
@@ -161,7 +161,7 @@ func (c *checker) signature(a *answer) string {
 	return ""
 }
 
-// retold checks that the run was told what was decided.
+// retold checks that the run received the decision that the person made.
 func (a *answer) retold(b patterns.OutcomeBody) string {
 	var out struct {
 		Approved bool            `json:"approved"`
@@ -176,7 +176,7 @@ func (a *answer) retold(b patterns.OutcomeBody) string {
 		return "tells the run what is no decision: " + err.Error()
 	}
 	approved := a.Choice == gateway.ChooseApprove || a.Choice == gateway.ChooseEdit
-	at, _ := time.Parse(time.RFC3339, out.At) // what is no time is another one
+	at, _ := time.Parse(time.RFC3339, out.At) // an unreadable time equals no decision time
 	switch {
 	case out.Approved != approved, out.Approval != a.Approval, out.Key != a.Key, out.By != a.By, out.Comment != a.Comment, !at.Equal(a.At),
 		b.By != a.By:
@@ -187,21 +187,21 @@ func (a *answer) retold(b patterns.OutcomeBody) string {
 	return ""
 }
 
-// with is the question about recorded arguments; false: they are none.
+// with returns the question with recorded arguments; false: the recorded value is not an object.
 func with(q gateway.Question, input json.RawMessage) (gateway.Question, bool) {
 	v, err := ijson.DecodeCanonical(input)
 	args, ok := v.(map[string]any)
 	return q.With(args), err == nil && ok
 }
 
-// approves reports whether a call with these arguments is what the answer lets through.
+// approves reports whether the answer approves a call with these arguments.
 func (a *answer) approves(input json.RawMessage) bool {
 	sent, ok := with(a.to.Question, input)
 	return ok && sent.Digest() == a.Executes
 }
 
-// called checks a call: where a person had to approve it, that they did, exactly this, and that it is the only one that
-// their approval let through.
+// called checks a call. If a person had to approve it, the person must have approved exactly this call, and no other call may have
+// used the approval.
 func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string) {
 	switch {
 	case b.Share != "":
@@ -217,7 +217,7 @@ func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string
 		return ""
 	}
 	a := c.given[b.Grant]
-	again := a != nil && a.seq != 0 && b.IdempotencyKey != "" && a.by == b.IdempotencyKey // made once more as the same act
+	again := a != nil && a.seq != 0 && b.IdempotencyKey != "" && a.by == b.IdempotencyKey // another attempt at the same act
 	switch {
 	case a == nil:
 		return fmt.Sprintf("spends %.40q, which nobody gave in this run", b.Grant)
@@ -237,7 +237,7 @@ func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string
 	return c.fits(e, a, b, again)
 }
 
-// fits checks that a call is what was approved, while that counted.
+// fits checks that a call is the approved one, and that the approval counted at that time.
 func (c *checker) fits(e patterns.Event, a *answer, b patterns.IntentBody, again bool) string {
 	sent, ok := with(a.to.Question, b.Input)
 	if b.Verdict != nil {
@@ -256,7 +256,7 @@ func (c *checker) fits(e patterns.Event, a *answer, b patterns.IntentBody, again
 	return c.counts(e, a, sent, again)
 }
 
-// counts checks that an approval counted when a call spent it. Keys are enrolled and removed in whole seconds. A call in the second
+// counts checks that an approval counted when a call used it. Keys are enrolled and removed in whole seconds. So a call in the second
 // in which a key was enrolled may be older or younger than the key.
 func (c *checker) counts(e patterns.Event, a *answer, sent gateway.Question, again bool) string {
 	at, ring := momentOf(e), c.ring

@@ -9,13 +9,13 @@ import (
 	"patterngate/patterns"
 )
 
-// plan is what a person was asked about whole: each of its steps may be called once.
+// plan is a whole plan that a person was asked about. Each of its steps may be called once.
 type plan struct {
 	planning.Envelope
 	spent map[string]spending // by step
 }
 
-// spending is the call that spent a share first.
+// spending is the first call that used a share.
 type spending struct {
 	by  string // the act, by its idempotency key
 	seq int64
@@ -34,8 +34,8 @@ func (c *checker) askWhole(e patterns.Event, q *question) string {
 	return "asks a person about what is no plan of this run"
 }
 
-// sharing checks a call that spends its step's share of an approved plan: that it is exactly this step, within the bounds that
-// were shown, and the only call that its share let through.
+// sharing checks a call that uses its step's share of an approved plan. The call must be exactly this step, within the limits that
+// were shown, and the only call that used the share.
 func (c *checker) sharing(e patterns.Event, b patterns.IntentBody) (reason string) {
 	a := c.given[b.Grant]
 	switch {
@@ -59,7 +59,7 @@ func (c *checker) sharing(e patterns.Event, b patterns.IntentBody) (reason strin
 	return c.within(e, a, b, again)
 }
 
-// within checks that a call is the step that it says, of an approval that counted.
+// within checks that a call is the step that it names, and that the approval counted.
 func (c *checker) within(e patterns.Event, a *answer, b patterns.IntentBody, again bool) string {
 	if a.unchecked || a.to.unchecked {
 		c.unchecked(e.Seq, redactedReason)

@@ -10,31 +10,30 @@ import (
 	"patterngate/patterns"
 )
 
-// Person is what a row says of a question to a person who takes their time, of an attempt to answer one, or of an act that
-// somebody signed. The zero Person says nothing.
+// Person is the part of a row about a question to a person, an attempt to answer one, or a signed act. The zero Person is empty.
 type Person struct {
-	Approval  string `json:"approval_id,omitempty"` // known when it is decided
-	ExpiresAt string `json:"expires_at,omitempty"`  // until when an answer counts
-	Digest    string `json:"digest,omitempty"`      // of what was asked
+	Approval  string `json:"approval_id,omitempty"` // known once the question is decided
+	ExpiresAt string `json:"expires_at,omitempty"`  // the deadline of an answer
+	Digest    string `json:"digest,omitempty"`      // of the question
 	DecidedAt string `json:"decided_at,omitempty"`
-	KeyID     string `json:"key_id,omitempty"` // of the key that is said to have signed; [Check] says whether it did
+	KeyID     string `json:"key_id,omitempty"` // of the key that is named as the signer; [Check] says whether it signed
 	KeyName   string `json:"key_name,omitempty"`
-	Edits     []Edit `json:"edits,omitempty"`    // what they changed
+	Edits     []Edit `json:"edits,omitempty"`    // the arguments that the person changed
 	Compared  *bool  `json:"compared,omitempty"` // false: the digest was not compared with what a person saw
-	SpentBy   string `json:"spent_by,omitempty"` // the key of the first call that the approval let through
+	SpentBy   string `json:"spent_by,omitempty"` // the key of the first call that used the approval
 
-	args  json.RawMessage // that were asked about
+	args  json.RawMessage // the arguments of the call in question
 	about string          // the key of the effect that a signed act is about
 }
 
 // Edit is an argument that a person changed.
 type Edit struct {
 	Name string          `json:"argument"`
-	From json.RawMessage `json:"from,omitempty"` // nil: it was not there
-	To   json.RawMessage `json:"to,omitempty"`   // nil: it is not there any more
+	From json.RawMessage `json:"from,omitempty"` // nil: it was absent before
+	To   json.RawMessage `json:"to,omitempty"`   // nil: it is absent now
 }
 
-// editsOf is what differs between arguments, by their names.
+// editsOf returns the differences between two sets of arguments, by name.
 func editsOf(from, to json.RawMessage) []Edit {
 	var before, after map[string]json.RawMessage
 	if ijson.DecodeKnown(from, &before) != nil || ijson.DecodeKnown(to, &after) != nil {
@@ -51,7 +50,7 @@ func editsOf(from, to json.RawMessage) []Edit {
 	return list
 }
 
-// asked enters the question itself.
+// asked fills the row with the question.
 func (r *Row) asked(b patterns.IntentBody) {
 	var object struct {
 		Args    json.RawMessage `json:"args"`
@@ -61,7 +60,7 @@ func (r *Row) asked(b patterns.IntentBody) {
 	r.Digest, r.ExpiresAt, r.args = b.Digest, object.Expires, object.Args
 }
 
-// attempted enters an attempt to answer a question, which was refused.
+// attempted fills the row with a refused attempt to answer a question.
 func (r *Row) attempted(proposal json.RawMessage) {
 	if r.Phase != patterns.PhaseHuman || r.Decision != "refused" {
 		return
@@ -77,14 +76,14 @@ func (r *Row) attempted(proposal json.RawMessage) {
 	r.Approval, r.Digest, r.By, r.Channel, r.KeyID = p.Approval, p.Digest, p.By, p.Channel, p.Key
 }
 
-// AskedArgs are the arguments of the call that a person was asked about; nil where they were not asked about one, or nobody's
-// time was taken.
+// AskedArgs returns the arguments of the call that a person was asked about; nil if the question is not about a call or no person was
+// asked.
 func (r Row) AskedArgs() json.RawMessage { return r.args }
 
-// RefusedAnswer reports whether the row is an attempt to answer a question, which was refused.
+// RefusedAnswer reports whether the row is a refused attempt to answer a question.
 func (r Row) RefusedAnswer() bool { return r.Kind == Judged && r.Approval != "" }
 
-// acted enters what was signed of an act from outside.
+// acted fills the row with the signed act of a note.
 func (r *Row) acted(b patterns.NoteBody) {
 	var act struct {
 		Key     string `json:"key"`
@@ -103,7 +102,7 @@ func (r *Row) acted(b patterns.NoteBody) {
 	}
 }
 
-// spent notes by which call each approval was spent first.
+// spent notes for each approval the first call that used it.
 func (s *Story) spent() {
 	by := map[string]string{}
 	for _, r := range s.Rows {
@@ -118,7 +117,7 @@ func (s *Story) spent() {
 	}
 }
 
-// Naming is the story with the names of the keys in it.
+// Naming returns the story with the names of the keys in it.
 func (s Story) Naming(ring gateway.Ring) Story {
 	s.Rows = slices.Clone(s.Rows)
 	for i, r := range s.Rows {
@@ -141,7 +140,7 @@ func (s Story) Calling(named func(id string) string) Story {
 	return s
 }
 
-// refusedCall reports whether the row is a call that its approval did not let through.
+// refusedCall reports whether the row is a call that was refused because of its approval.
 func (r Row) refusedCall() bool {
 	if r.State != string(patterns.Canceled) {
 		return false
@@ -153,10 +152,10 @@ func (r Row) refusedCall() bool {
 	return false
 }
 
-// awaitsPerson reports whether a person is still to answer.
+// awaitsPerson reports whether a person's answer is still missing.
 func (r Row) awaitsPerson() bool { return r.State == Open && r.ExpiresAt != "" }
 
-// unanswered reports whether a person was asked about a call, and gave no answer that counts.
+// unanswered reports whether a person was asked about a call and no answer counts.
 func (r Row) unanswered() bool {
 	_, effect := r.About()
 	return r.Kind == string(patterns.HumanEffect) && effect == "" && r.State == string(patterns.Failed)

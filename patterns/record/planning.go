@@ -12,8 +12,8 @@ import (
 // isPlanning reports whether the story is of a run of the planning tools.
 func (s Story) isPlanning() bool { return s.Kind == string(gateway.Planning) }
 
-// PlanID is the stored plan that a run of the planning tools is about: the one that it read or stored last, else the one
-// that its arguments name; "" where that is none.
+// PlanID returns the id of the stored plan that a run of the planning tools is about. It is the plan that the run read or stored last,
+// otherwise the plan in its arguments; "" for none.
 func (s Story) PlanID() string {
 	if !s.isPlanning() {
 		return ""
@@ -40,8 +40,8 @@ func (s Story) PlanID() string {
 	return ""
 }
 
-// Subtask is the id of the subtask at which the row's branch is an attempt; "" where it is none. The story is of a run of
-// the planning tools.
+// Subtask returns the id of the subtask if the row's branch is an attempt at one; "" if it is not. The story must be of a run of the
+// planning tools.
 func (r Row) Subtask() string {
 	branch := r.Branch()
 	at := strings.LastIndexByte(branch, '#')
@@ -51,7 +51,7 @@ func (r Row) Subtask() string {
 	return branch[:at]
 }
 
-// planStep is what is recorded of a step on a stored plan.
+// planStep is the recorded input of an operation on a stored plan.
 type planStep struct {
 	PlanID   string `json:"plan_id"`
 	Claim    bool   `json:"claim"`
@@ -59,7 +59,8 @@ type planStep struct {
 	Keep     bool   `json:"keep"`
 }
 
-// planStep is the step on a stored plan that the row is about. An id that is none of ours is left out.
+// planStep returns the operation on a stored plan that the row is about; false for another kind of row. It leaves out an id that does
+// not have the form of a plan id.
 func (r Row) planStep() (planStep, bool) {
 	var step planStep
 	if r.Kind != string(patterns.PlanEffect) {
@@ -72,7 +73,7 @@ func (r Row) planStep() (planStep, bool) {
 	return step, true
 }
 
-// PlanWords tell what was done with a stored plan, as it stands in a sentence; "" for a row that is about none.
+// PlanWords describes the operation on a stored plan, in words for use in a sentence; "" if the row is about no plan.
 func (r Row) PlanWords() string {
 	step, ok := r.planStep()
 	if !ok {
@@ -101,7 +102,7 @@ func (r Row) PlanWords() string {
 	return ""
 }
 
-// AskWords are what a model was asked for, as it stands in a sentence.
+// AskWords describes what a model was asked for, in words for use in a sentence.
 func AskWords(name string) string {
 	switch patterns.Ask(name) {
 	case patterns.AskSubtasks:
@@ -114,7 +115,7 @@ func AskWords(name string) string {
 	return name
 }
 
-// StepCounts are how many steps of a plan are of which kind, as they stand in a list. A step that cannot run is of none.
+// StepCounts counts the steps of a plan by kind, in words for use in a list. A step that cannot run is not counted.
 func StepCounts(plan planning.Envelope) []string {
 	n := map[string]int{}
 	for _, s := range plan.Steps {
@@ -136,7 +137,7 @@ func StepCounts(plan planning.Envelope) []string {
 	return list
 }
 
-// planningPhase is the phase of an effect of the planning tools; "" for what may be of any.
+// planningPhase returns the phase of an effect of the planning tools; "" if the effect may belong to any phase.
 func planningPhase(b patterns.IntentBody) string {
 	switch b.EffectKind {
 	case patterns.ModelEffect:
@@ -168,12 +169,12 @@ func isPlanID(id string) bool {
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// ofSubtask matches what belongs to the attempts at a subtask.
+// ofSubtask returns a function that matches the rows of the attempts at a subtask.
 func ofSubtask(id string) func(Row) bool {
 	return func(r Row) bool { return id != "" && r.Subtask() == id }
 }
 
-// sameBranch reports whether two rows belong together: of one branch, or attempts at one subtask.
+// sameBranch reports whether two rows belong together: they are of one branch, or attempts at one subtask.
 func (s *Story) sameBranch(a, b Row) bool {
 	if s.isPlanning() && a.Subtask() != "" {
 		return a.Subtask() == b.Subtask()
@@ -181,7 +182,8 @@ func (s *Story) sameBranch(a, b Row) bool {
 	return a.Branch() == b.Branch()
 }
 
-// meanwhile reports whether the rest of the run may have gone on while the row waited: a pause before another attempt.
+// meanwhile reports whether the rest of the run may have continued while the row waited. This is true for a pause before another
+// attempt.
 func (s *Story) meanwhile(r Row) bool {
 	return s.isPlanning() && r.Kind == string(patterns.TimerEffect)
 }

@@ -12,37 +12,37 @@ import (
 	"patterngate/patterns"
 )
 
-// Proposal is one call, or closing answer, that a policy judged, with all that the policy could see of its run: what is judged
+// Proposal is one call or closing answer that a policy judged, with everything that the policy could see of its run. It is judged
 // again to find out what another policy would have said. Attempts at one act are one proposal.
 type Proposal struct {
 	RunID, Pattern string
 	Seq            int64 // of the event that began it
 	At             time.Time
 	Tool           string         // "" for the closing answer
-	Args           map[string]any // as proposed; of what was let through at once as it was sent, with what pattern and configuration set
-	Sent           map[string]any // as they were sent; nil: nothing was, or it is not known
+	Args           map[string]any // as proposed; of a call approved unchanged, as sent, with values from pattern and configuration
+	Sent           map[string]any // as they were sent; nil: nothing was sent, or it is not known
 	Answer         string
-	// Hidden says why it cannot be judged again: values of it, or of what was done before, are redacted or were cut. "": it can.
+	// Hidden says why the proposal cannot be judged again: values of it, or of earlier calls, are redacted or cut. "": it can.
 	Hidden string
 
-	Decision string // what was recorded: approve, revise, escalate, block
+	Decision string // as recorded: approve, revise, escalate, block
 	Rule     string
 	Reason   string
-	Approved bool   // a person let it through
-	Policy   string // hash; "" where it was not recorded
+	Approved bool   // a person approved it
+	Policy   string // hash; "" if it was not recorded
 
-	Effects []gateway.Entry // calls of the run before it
-	Facts   gateway.Facts   // without what the record does not say: input, plan
+	Effects []gateway.Entry // earlier calls of the run
+	Facts   gateway.Facts   // without what the record does not hold: input, plan
 }
 
-// Why a proposal cannot be judged again.
+// These are the reasons why a proposal cannot be judged again.
 const (
 	HiddenRedacted = "values of it are redacted in the record"
 	HiddenCut      = "it was too large for the record"
 	HiddenRevised  = "the record has only the revised arguments"
 )
 
-// Proposals lists what a policy judged in the run, in the order in which it was proposed. What the allowlists decided is among it.
+// Proposals lists what a policy judged in the run, in the order of the proposals. It includes decisions of the allowlists.
 func (s Story) Proposals() []Proposal {
 	c := collector{story: s, open: map[string]opened{}, acts: map[string]bool{}}
 	for i := range s.Rows {
@@ -51,23 +51,23 @@ func (s Story) Proposals() []Proposal {
 	return slices.DeleteFunc(c.list, func(p Proposal) bool { return p.Decision == "" })
 }
 
-// collector puts the rows of one proposal together: it was changed, put to a person, and then blocked or called.
+// collector joins the rows of one proposal: the policy changed it or a person was asked about it, and then it was blocked or called.
 type collector struct {
 	story Story
 	list  []Proposal
-	open  map[string]opened // by tool: what was changed or put to a person, and not called yet
+	open  map[string]opened // by tool: changed or waiting for a person, and not yet called
 	acts  map[string]bool
 }
 
-// opened is a proposal of which more may come.
+// opened is a proposal that may have further rows.
 type opened struct {
 	at   int    // in the list
-	args string // as they then stood
-	// weighed is what was decided by earlier runs: what came of it, a call or a refusal, has a row of its own.
+	args string // the arguments at that time
+	// weighed is the decision of a judgment that read earlier runs. The call or refusal that followed has a row of its own.
 	weighed string
 }
 
-// goesOn reports whether a row is about an open proposal, and not about the next one of its tool.
+// goesOn reports whether a row belongs to an open proposal, and not to the next one of its tool.
 func (o opened) goesOn(row Row, args string) bool {
 	switch o.weighed {
 	case "block":
@@ -96,7 +96,7 @@ func (c *collector) take(i int) {
 	}
 }
 
-// judged enters what a policy said of a proposal that was not called yet.
+// judged enters the policy's decision about a proposal that was not called yet, and returns the proposal's index.
 func (c *collector) judged(i int, row Row) int {
 	p := c.at(i, row)
 	p.read(row.input)
@@ -121,12 +121,12 @@ func (c *collector) judged(i int, row Row) int {
 	return o.at
 }
 
-// ownReason is a rule's reason without the family of the stop reason that it ended the run with.
+// ownReason returns a rule's reason without the prefix of the stop reason.
 func ownReason(reason string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(reason, "policy_block:"), "supervisor_block:")
 }
 
-// called enters a call; a further attempt at an act is no proposal.
+// called enters a call. Another attempt at an act is not a new proposal.
 func (c *collector) called(i int, row Row) {
 	act := row.actOf()
 	if row.Attempt > 1 || act != "" && c.acts[act] {
@@ -151,7 +151,7 @@ func (c *collector) called(i int, row Row) {
 	p.Approved = row.Grant != "" || row.Decision == "escalate"
 }
 
-// atOnce is a call that no judgment of its own came before. What the policy changed in it stands beside its verdict.
+// atOnce returns the proposal of a call that had no earlier judgment. The policy's changes to it are recorded with its verdict.
 func (c *collector) atOnce(i int, row Row) Proposal {
 	p := c.at(i, row)
 	p.Tool = row.Name
@@ -169,13 +169,13 @@ func (c *collector) atOnce(i int, row Row) Proposal {
 	default:
 		p.Args, hidden = readArgs(row.input)
 	}
-	if hidden != "" { // else that of what came before stays
+	if hidden != "" { // otherwise the reason of the earlier calls stays
 		p.Hidden = hidden
 	}
 	return p
 }
 
-// at is a proposal at a row, with what was known then.
+// at returns a proposal at a row, with what was known at that time.
 func (c *collector) at(i int, row Row) Proposal {
 	s := c.story
 	p := Proposal{RunID: s.RunID, Pattern: s.Pattern, Seq: row.Seq, At: time.UnixMicro(row.began).UTC()}
@@ -196,7 +196,7 @@ func (c *collector) at(i int, row Row) Proposal {
 		}
 		p.Facts.Steps++
 		e, act := s.entry(before, row.began, &p), before.actOf()
-		if first, again := acts[act]; again && act != "" { // one act, under the name of its first attempt
+		if first, again := acts[act]; again && act != "" { // one act, under the key of its first attempt
 			e.Key, e.Order = p.Effects[first].Key, p.Effects[first].Order
 			p.Effects[first] = e
 			continue
@@ -211,7 +211,7 @@ func (c *collector) at(i int, row Row) Proposal {
 	return p
 }
 
-// entry is an earlier call as a rule would have seen it at a time.
+// entry returns an earlier call as a rule would have seen it at a time.
 func (s Story) entry(row Row, at int64, p *Proposal) gateway.Entry {
 	e := gateway.Entry{
 		Key: row.Key, Tool: row.Name, Effect: catalog.Effect(row.Effect), Hash: row.ArgsHash, Order: int(row.Seq), At: time.UnixMicro(row.began).UTC(),
@@ -239,7 +239,7 @@ func (s Story) entry(row Row, at int64, p *Proposal) gateway.Entry {
 	return e
 }
 
-// settledBy is what was found out by a time about a call in doubt; "": nothing yet.
+// settledBy returns the resolved status of a call in doubt, as known at a time; "": not yet resolved.
 func (s Story) settledBy(row Row, at int64) gateway.EffectStatus {
 	if row.State != string(patterns.Unknown) {
 		return ""
@@ -259,13 +259,13 @@ func (s Story) settledBy(row Row, at int64) gateway.EffectStatus {
 	return ""
 }
 
-// statusOf is what an outcome says by itself of what a call did.
+// statusOf returns the status of a call from its outcome alone.
 func statusOf(row Row) string {
 	s := Story{}
 	return s.status(row)
 }
 
-// read takes the proposal of a judged row: an action, {tool, args} or its beginning.
+// read fills the proposal from a judged row: an action, {tool, args} or its beginning.
 func (p *Proposal) read(text json.RawMessage) {
 	var v struct {
 		Kind      string          `json:"kind"`
@@ -296,7 +296,7 @@ func (p *Proposal) read(text json.RawMessage) {
 	}
 }
 
-// readArgs reads arguments of the record, and says why they are not what they were.
+// readArgs reads recorded arguments. hidden says why they differ from the original arguments; "" if they do not.
 func readArgs(text json.RawMessage) (args map[string]any, hidden string) {
 	v, err := ijson.Decode(text)
 	args, ok := v.(map[string]any)
@@ -314,10 +314,10 @@ func principalOf(id string) gateway.Principal {
 	return gateway.Principal{ID: id, Kind: kind, Name: name}
 }
 
-// Reviewed reports whether a policy, and not the allowlists alone, decided about it.
+// Reviewed reports whether a policy, not only the allowlists, decided about the proposal.
 func (p Proposal) Reviewed() bool { return p.Reason != gateway.Allowlisted }
 
-// Blocked reports whether the recorded decision let nothing through.
+// Blocked reports whether the recorded decision let no call through.
 func (p Proposal) Blocked() bool {
 	return !slices.Contains([]string{"approve", "revise", "escalate"}, p.Decision)
 }

@@ -11,7 +11,7 @@ import (
 	"patterngate/patterns"
 )
 
-// Receipt is a run on one page, for people who know nothing of it (spec/surface.md section 7).
+// Receipt is the summary of a run on one page, for people without knowledge of the run (spec/surface.md section 7).
 type Receipt struct {
 	RunID      string              `json:"run_id"`
 	Pattern    string              `json:"pattern"`
@@ -20,16 +20,16 @@ type Receipt struct {
 	Parent     string              `json:"parent_run_id,omitempty"` // of a child run
 	CreatedAt  string              `json:"created_at"`
 	EndedAt    string              `json:"ended_at,omitempty"`
-	Asked      json.RawMessage     `json:"asked,omitempty"` // the arguments: a claim
+	Asked      json.RawMessage     `json:"asked,omitempty"` // the arguments: a claim of the caller
 	ProposedBy []string            `json:"proposed_by"`     // caller, rules, plan (a stored one), or a model's name
 	Calls      []Call              `json:"calls"`
-	Refused    []Refused           `json:"refused,omitempty"` // proposals of which nothing was called
+	Refused    []Refused           `json:"refused,omitempty"` // proposals without a call
 	Ended      Ending              `json:"ended"`
 	Spent      Spent               `json:"spent"`
 	Record     Proof               `json:"record"`
 }
 
-// Call is one call with who let it happen and what came of it.
+// Call is one call with its approval and its result.
 type Call struct {
 	Key       string    `json:"key"`
 	Tool      string    `json:"tool"`
@@ -38,44 +38,44 @@ type Call struct {
 	Decision  string    `json:"decision,omitempty"`
 	Rule      string    `json:"rule,omitempty"`
 	RuleText  string    `json:"rule_text,omitempty"`
-	Why       string    `json:"why,omitempty"` // the decision's reason, where rule and text do not say it
+	Why       string    `json:"why,omitempty"` // the decision's reason, if rule and text do not give it
 	Revisions []string  `json:"revisions,omitempty"`
 	Approved  *Approved `json:"approved_by,omitempty"`
-	Settled   *Approved `json:"settled_by,omitempty"` // of one that was in doubt
+	Settled   *Approved `json:"settled_by,omitempty"` // of a call that was in doubt
 	Status    string    `json:"status"`               // reserved, done, failed or in_doubt
-	Attempts  int       `json:"attempts,omitempty"`   // at the same act, where there was more than one
+	Attempts  int       `json:"attempts,omitempty"`   // at the same act, if there was more than one
 	Duplicate bool      `json:"duplicate,omitempty"`  // nothing was sent: an earlier call with the same business key had done it
 	Reason    string    `json:"reason,omitempty"`
 	ArgsHash  string    `json:"args_hash,omitempty"`
 
 	Values   json.RawMessage `json:"values,omitempty"`    // that made the rule true, by their expressions
-	Passes   int             `json:"passes,omitempty"`    // of the policy, until nothing changed
+	Passes   int             `json:"passes,omitempty"`    // passes of the policy until nothing changed
 	Args     []Argument      `json:"args,omitzero"`       // as they were sent; nil: they cannot be read
 	ArgsLeft int             `json:"args_left,omitempty"` // how many more there are
 }
 
-// Approved is who was asked about a call, and what they said. The zero Approved is nobody.
+// Approved is the answer to a question about a call, and the person or approver that gave it. The zero Approved is no answer.
 type Approved struct {
-	Decision  string `json:"decision"` // approve, edit or reject; of a doubt happened or did_not_happen
+	Decision  string `json:"decision"` // approve, edit or reject; for a doubt happened or did_not_happen
 	By        string `json:"by"`
 	Channel   string `json:"channel"`
 	Assurance string `json:"assurance"`
 	At        string `json:"at"`
 	Comment   string `json:"comment,omitempty"`
 	Approval  string `json:"approval_id,omitempty"`
-	KeyID     string `json:"key_id,omitempty"` // that is said to have signed; [Check] says whether it did
+	KeyID     string `json:"key_id,omitempty"` // the key that is named as the signer; [Check] says whether it signed
 	KeyName   string `json:"key_name,omitempty"`
 	Compared  *bool  `json:"compared,omitempty"` // false: the digest was not compared with what a person saw
-	Edits     []Edit `json:"edits,omitempty"`    // what they changed
+	Edits     []Edit `json:"edits,omitempty"`    // the arguments that the person changed
 }
 
-// Refused is a proposal that the gate or a person turned down or that waits for one, a call that its approval did not let
-// through, or an attempt to answer a question that was refused.
+// Refused is a proposal that the gateway or a person rejected, or that waits for a person. It can also be a call that was refused
+// because of its approval, or a refused attempt to answer a question.
 type Refused struct {
 	Name     string          `json:"name,omitempty"`
-	Approval string          `json:"approval_id,omitempty"` // of an attempt
-	Reason   string          `json:"reason,omitempty"`      // of what is no proposal's
-	Until    string          `json:"until,omitempty"`       // of what waits for a person
+	Approval string          `json:"approval_id,omitempty"` // of an attempt to answer
+	Reason   string          `json:"reason,omitempty"`      // if it is not the reason of a proposal
+	Until    string          `json:"until,omitempty"`       // of a proposal that waits for a person
 	Phase    string          `json:"phase,omitempty"`
 	Decision string          `json:"decision"`
 	Rule     string          `json:"rule,omitempty"`
@@ -85,7 +85,7 @@ type Refused struct {
 	Asked    *Approved       `json:"asked,omitempty"`
 }
 
-// Ending is how the run ended; Status running or waiting where it has not.
+// Ending is how the run ended. Status is running or waiting if it has not ended.
 type Ending struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
@@ -93,21 +93,21 @@ type Ending struct {
 	Meaning    string `json:"meaning,omitempty"`
 }
 
-// Spent is what the run used up.
+// Spent is what the run used of its budget.
 type Spent struct {
-	Seconds float64                   `json:"seconds"` // without waits
+	Seconds float64                   `json:"seconds"` // without waiting
 	Budget  map[string]patterns.Spent `json:"budget,omitempty"`
-	Known   bool                      `json:"-"` // what was used is known: the run has ended
+	Known   bool                      `json:"-"` // the use is known: the run has ended
 	Usage   patterns.UsageBody        `json:"usage"`
 }
 
-// Proof is how the record is checked.
+// Proof says how to check the record.
 type Proof struct {
 	Kept
-	Verify string `json:"verify,omitempty"` // the command; none for a run whose id is none of ours
+	Verify string `json:"verify,omitempty"` // the command; "" if the run's id does not have the usual form
 }
 
-// Receipt is the story on one page.
+// Receipt returns the receipt of the story.
 func (s Story) Receipt() Receipt {
 	r := Receipt{
 		RunID: s.RunID, Pattern: s.Pattern, Principal: s.Principal, Client: s.Client, CreatedAt: s.CreatedAt, EndedAt: s.EndedAt,
@@ -119,10 +119,10 @@ func (s Story) Receipt() Receipt {
 	if s.Parent != nil {
 		r.Parent = s.Parent.RunID
 	}
-	if isRunID(s.RunID) { // people copy it into a shell
+	if isRunID(s.RunID) { // people copy the command into a shell
 		r.Record.Verify = fmt.Sprintf("patterngate runs verify %s --head %d:%s", s.RunID, s.Record.Events, strings.TrimPrefix(s.Record.Head, "sha256:"))
 	}
-	acts := map[string]int{} // where the first attempt stands
+	acts := map[string]int{} // the index of the first attempt
 	for i, row := range s.Rows {
 		if row.isCall() && row.State != string(patterns.Canceled) {
 			if at, again := acts[row.actOf()]; again && !s.isEffect(row.Key) && r.Calls[at].Settled == nil {
@@ -140,7 +140,7 @@ func (s Story) Receipt() Receipt {
 	return r
 }
 
-// actOf names what a call does in the world, for its further attempts; "": it only reads, or did nothing itself.
+// actOf returns the identity of the call's act, which its other attempts share; "": the call only reads, or did nothing itself.
 func (r Row) actOf() string {
 	if r.Effect == "read" || r.State == string(Duplicate) || r.act == "" {
 		return ""
@@ -148,7 +148,7 @@ func (r Row) actOf() string {
 	return r.Name + " " + r.act
 }
 
-// attempted enters one more attempt at the act of a call: it is done once, however often it was tried.
+// attempted enters another attempt at the act of a call. The act is one call in the receipt, with any number of attempts.
 func (s Story) attempted(c *Call, row Row) {
 	c.Attempts, c.Reason = max(c.Attempts, 1)+1, row.Reason
 	if !s.isEffect(c.Key) {
@@ -156,12 +156,12 @@ func (s Story) attempted(c *Call, row Row) {
 	}
 }
 
-// isEffect reports whether the run's result has a call under its own key: further attempts stand under the first one's.
+// isEffect reports whether the run's result has a call under this key. Other attempts have the key of the first.
 func (s Story) isEffect(key string) bool {
 	return slices.ContainsFunc(s.envelope.Effects, func(e effectShown) bool { return e.Key == key })
 }
 
-// refusedOf is what was turned down by row i, or is not decided yet, where something was.
+// refusedOf returns the proposal that row i refused or left undecided; false if there is none.
 func (s Story) refusedOf(row Row, i int) (r Refused, ok bool) {
 	r = Refused{Name: row.Name, Phase: row.Phase, Decision: "refused", Rule: row.Rule, RuleText: ruleText(row), Why: row.why(), Values: row.Values}
 	tool, _ := row.About()
@@ -177,7 +177,7 @@ func (s Story) refusedOf(row Row, i int) (r Refused, ok bool) {
 		r.Name, r.Decision, r.Until = tool, "waiting", row.ExpiresAt
 	case row.unanswered():
 		r.Name, r.Reason = tool, row.Reason
-	case row.Kind == Judged && !row.Earlier && row.Decision != "revise" && row.Decision != "escalate": // those two go on
+	case row.Kind == Judged && !row.Earlier && row.Decision != "revise" && row.Decision != "escalate": // those two have later rows
 		r.Decision = row.Decision
 	case row.Kind == string(patterns.HumanEffect) && row.Decision == "reject":
 		r.Name, r.Decision, r.Asked = tool, "reject", row.approved()
@@ -192,10 +192,10 @@ func isRunID(id string) bool {
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// isCall reports whether the row is about a tool that was, or was to be, called.
+// isCall reports whether the row is about a call of a tool, made or planned.
 func (r Row) isCall() bool { return r.Kind == string(patterns.ToolEffect) && len(r.input) > 0 }
 
-// call is the call of row i, with who approved it before and who settled it later.
+// call returns the call of row i, with the approval before it and the settlement after it.
 func (s Story) call(row Row, i int) Call {
 	c := Call{
 		Key: row.Key, Tool: row.Name, Effect: row.Effect, At: clock(row.began), Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row),
@@ -213,8 +213,8 @@ func (s Story) call(row Row, i int) Call {
 	return c
 }
 
-// settled is what a person said became of a call in doubt; nil: nobody was asked, or has said. The run is told of it by an
-// outcome; who signed it stands in a note.
+// settled returns a person's answer about a call in doubt; nil: no person was asked, or none has answered. The answer is in an
+// outcome, and its signature is in a note.
 func (s Story) settled(row Row) (by *Approved) {
 	if row.State != string(patterns.Unknown) {
 		return nil
@@ -235,11 +235,11 @@ func (s Story) settled(row Row) (by *Approved) {
 	return by
 }
 
-// approving is the decision that let the call of row i through; nil: none did. A call that spends an approval names it; a
-// decision of who stands in for a person is for the next call alone.
+// approving returns the decision that approved the call of row i; nil: there is none. A call that uses an approval names it. A
+// decision of a simulated approver applies only to the next call.
 func (s Story) approving(row Row, i int) *Row {
 	for i--; i >= 0; i-- {
-		before := &s.Rows[i] // they are large
+		before := &s.Rows[i] // rows are large
 		yes := before.Decision == "approve" || before.Decision == "edit"
 		tool, effect := before.About()
 		switch {
@@ -270,7 +270,7 @@ func (r Row) approved() *Approved {
 	}
 }
 
-// status says what is known about a call: as the run's result has it, else as its outcome says.
+// status returns the status of a call: that in the run's result, otherwise that of its outcome.
 func (s Story) status(row Row) string {
 	for _, e := range s.envelope.Effects {
 		if e.Key == row.Key && e.Status != "" {
@@ -288,7 +288,7 @@ func (s Story) status(row Row) string {
 	return string(gateway.Failed)
 }
 
-// proposers lists who proposed what the run did, in order, each once.
+// proposers lists the authors of the run's proposals, in order, each once.
 func (s Story) proposers() []string {
 	list := []string{}
 	add := func(who string) {
@@ -302,7 +302,7 @@ func (s Story) proposers() []string {
 			add("caller")
 		case r.Kind == string(patterns.ModelEffect) && r.Name != string(patterns.AskAnswer) && r.Name != string(patterns.AskWork):
 			who := s.Usage.Model
-			if who == "" || who == "caller" { // a run that waits does not say whom it asked
+			if who == "" || who == "caller" { // the end event names the model; a waiting run has none
 				who = r.proposer()
 			}
 			if who != "" {
@@ -316,13 +316,13 @@ func (s Story) proposers() []string {
 	return list
 }
 
-// meaning is what the registry says of a stop reason; empty for one that it does not have.
+// meaning returns the registry's text for a stop reason; "" if the registry does not have it.
 func meaning(reason string) string {
 	row, _ := stopreason.Lookup(reason)
 	return row.Meaning
 }
 
-// why is the decision's reason, where it is not said with the rule already.
+// why returns the decision's reason, unless the rule or its text already gives it.
 func (r Row) why() string {
 	if r.Said == "" || r.Why == r.Rule {
 		return ""
@@ -330,7 +330,7 @@ func (r Row) why() string {
 	return r.Why
 }
 
-// ruleText is a rule in words: as it says itself, else its reason, in the registry's words where it has any.
+// ruleText returns the rule in words: its own text, otherwise its reason, in the registry's words if there are any.
 func ruleText(r Row) string {
 	if r.Said != "" {
 		return r.Said

@@ -7,22 +7,22 @@ import (
 	"patterngate/patterns"
 )
 
-// Paid is what one question of a run cost with one model.
+// Paid is the cost of one question of a run with one model.
 type Paid struct {
 	At    time.Time // of the answer
-	Model string    // "" where the record does not say
+	Model string    // "" if the record does not say
 	patterns.Usage
 }
 
-// PaidOf lists what a run's own questions cost, in the order in which they were answered. What its child runs asked is in their own
-// records, and not in this list, though it counts against the run's budget.
+// PaidOf lists the cost of a run's own questions, in the order of the answers. The cost of its child runs is in their own records. It
+// is not in this list, although it counts against the run's budget.
 func PaidOf(events []patterns.Event) []Paid {
 	asked := map[string]bool{}
 	var all []Paid
 	model := ""
 	for _, e := range events {
 		body, err := patterns.DecodeBody(e)
-		if err != nil { // of a newer version, or damaged: who verifies the record says so
+		if err != nil { // of a newer version or damaged; [Check] reports it
 			continue
 		}
 		switch body := body.(type) {
@@ -42,7 +42,7 @@ func PaidOf(events []patterns.Event) []Paid {
 	return all
 }
 
-// paid is what one answer cost, by model; in records of before the models are not told.
+// paid returns the cost of one answer by model. Records of earlier builds do not name the models.
 func paid(b patterns.OutcomeBody, at int64) []Paid {
 	when := time.UnixMicro(at).UTC()
 	if len(b.Usage.Models) == 0 {

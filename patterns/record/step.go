@@ -11,14 +11,14 @@ import (
 	"patterngate/patterns"
 )
 
-// Step is one effect, or the effects of one task, with all that was recorded of it.
+// Step is one effect, or the effects of one task, with all that was recorded about them.
 type Step struct {
 	Rows   []Row            `json:"rows"`
 	Events []patterns.Event `json:"-"`
 }
 
-// Step finds what a person means by a step: the key of an effect, the path of a branch, the id of a step, task or
-// subtask of the plan, or the number of a call, from 1 in the order in which they began. It is false where there is none.
+// Step finds the step with a name: the key of an effect, the path of a branch, or the id of a step, task or subtask of the plan. The
+// name can also be the number of a call, from 1 in the order of their start. False: there is no such step.
 func (s Story) Step(name string) (Step, bool) {
 	match := func(r Row) bool { return r.Key == name }
 	if !slices.ContainsFunc(s.Rows, match) {
@@ -55,7 +55,7 @@ func inBranch(path string) func(Row) bool {
 	return func(r Row) bool { return path != "" && strings.HasPrefix(r.Key, path+"/") }
 }
 
-// planned is the key of the call, or the branch of the task, that a number or an id of the plan means.
+// planned returns the key of the call, or the branch of the task, for a number or an id of the plan.
 func (s Story) planned(name string) (key string, isBranch bool) {
 	if n, err := strconv.Atoi(name); err == nil {
 		calls := s.calls()
@@ -78,7 +78,7 @@ func (s Story) planned(name string) (key string, isBranch bool) {
 	return "", false
 }
 
-// planIDs are the ids of the plan's steps or tasks, in its order; none of a plan that the record does not show whole.
+// planIDs returns the ids of the plan's steps or tasks, in its order; nil if the record does not hold the whole plan.
 func (s Story) planIDs() []string {
 	texts := []json.RawMessage{s.envelope.Plan}
 	for _, r := range s.Rows {
@@ -86,7 +86,7 @@ func (s Story) planIDs() []string {
 			continue
 		}
 		var reply string
-		_ = ijson.DecodeKnown(r.output, &reply) // a caller's plan is no text
+		_ = ijson.DecodeKnown(r.output, &reply) // a caller's plan is not a text
 		texts = append(texts, r.input, json.RawMessage(reply))
 	}
 	type item struct {
@@ -99,7 +99,7 @@ func (s Story) planIDs() []string {
 				Steps []item `json:"steps"`
 				Tasks []item `json:"tasks"`
 			}
-			_ = ijson.DecodeKnown(text, &plan) // something else than a plan
+			_ = ijson.DecodeKnown(text, &plan) // not a plan
 			items = slices.Concat(plan.Steps, plan.Tasks)
 		}
 		if len(items) > 0 {
@@ -113,7 +113,7 @@ func (s Story) planIDs() []string {
 	return nil
 }
 
-// calls are the tools' rows.
+// calls returns the rows of tool calls.
 func (s Story) calls() []Row {
 	var calls []Row
 	for _, r := range s.Rows {

@@ -12,7 +12,7 @@ import (
 	"patterngate/patterns"
 )
 
-// Story is a run as its record tells it. The zero Story is of an empty record.
+// Story is the history of a run, read from its record. The zero Story is of an empty record.
 type Story struct {
 	RunID     string               `json:"run_id"`
 	Pattern   string               `json:"pattern"`
@@ -29,28 +29,28 @@ type Story struct {
 	Answered   string `json:"answered,omitempty"` // no or partly, as in the run's result
 	CreatedAt  string `json:"created_at"`         // RFC 3339, UTC, whole seconds
 	EndedAt    string `json:"ended_at,omitempty"`
-	// Took is from the first event to the end, else to the newest; waits are in it, Waited are they alone.
+	// Took is the time from the first event to the end, or to the newest event. It includes waiting; Waited is the waiting alone.
 	Took   float64 `json:"took_seconds"`
 	Waited float64 `json:"waited_seconds"`
 
 	Budget map[string]patterns.Spent `json:"budget,omitempty"`
 	Usage  patterns.UsageBody        `json:"usage"`
-	Models []patterns.ModelUsage     `json:"models,omitempty"` // of its own questions' usage, by the models that were asked
+	Models []patterns.ModelUsage     `json:"models,omitempty"` // per model that was asked, for the run's own questions
 	Rows   []Row                     `json:"timeline"`
 	Record Kept                      `json:"record"`
 
 	events   []patterns.Event
 	envelope envelope
-	rests    *float64 // since when it rests with a child run, seconds after its start; nil: it does not
+	rests    *float64 // since when it waits with a child run, in seconds after its start; nil: it does not
 }
 
-// Kept names the record that a story is made from.
+// Kept identifies the record that a story is read from.
 type Kept struct {
 	Events int64  `json:"events"`
 	Head   string `json:"head"` // sha256: and 64 hex
 }
 
-// The kinds of rows that are no effect's.
+// These are the kinds of rows that are not about an effect.
 const (
 	Judged     = "judged"
 	Late       = "late"
@@ -61,7 +61,7 @@ const (
 // Open is the state of an effect without an outcome.
 const Open = "open"
 
-// Row is one thing that happened, in the order in which it began.
+// Row is one entry of the timeline, in the order of their start.
 type Row struct {
 	Seq   int64    `json:"seq"`           // of its first event
 	After float64  `json:"after_seconds"` // since the start
@@ -69,15 +69,14 @@ type Row struct {
 	Phase string   `json:"phase,omitempty"`
 	Kind  string   `json:"kind"` // an effect's kind, or judged, late, note, unreadable
 	Key   string   `json:"key,omitempty"`
-	Name  string   `json:"name,omitempty"` // of the effect, or what a note is about
-	// Attempt counts, from 2, calls of one branch, or of one subtask of a plan, with the same arguments after one that
-	// did not end well.
+	Name  string   `json:"name,omitempty"` // of the effect or proposal; of a note, what was done
+	// Attempt counts repeated calls with the same arguments in one branch, or for one subtask, after failed ones. It starts at 2.
 	Attempt  int      `json:"attempt,omitempty"`
 	State    string   `json:"state,omitempty"` // of the outcome, or open
 	Reason   string   `json:"reason,omitempty"`
 	Effect   string   `json:"effect,omitempty"` // read, write, destructive
 	ArgsHash string   `json:"args_hash,omitempty"`
-	Decision string   `json:"decision,omitempty"` // of the policy, or a person: approve, edit, reject
+	Decision string   `json:"decision,omitempty"` // of the policy, or of a person: approve, edit, reject
 	Rule     string   `json:"rule,omitempty"`
 	Why      string   `json:"why,omitempty"` // the decision's reason
 	Changed  []string `json:"revisions,omitempty"`
@@ -85,29 +84,29 @@ type Row struct {
 	Channel  string   `json:"channel,omitempty"`
 	Sure     string   `json:"assurance,omitempty"`
 	Comment  string   `json:"comment,omitempty"`
-	Grant    string   `json:"grant,omitempty"` // the approval that a call spends
-	Share    string   `json:"share,omitempty"` // of a plan that was approved whole: the step whose share it spends
+	Grant    string   `json:"grant,omitempty"` // the approval that a call uses
+	Share    string   `json:"share,omitempty"` // of a plan that was approved whole: the step whose share the call uses
 	Tokens   int      `json:"tokens,omitempty"`
-	// Models were asked for it, one after the other, where the first did not answer; the last did, or nobody.
+	// Models lists the models that were asked in turn, if the first did not answer. The last one answered, or none did.
 	Models  []string `json:"models,omitempty"`
 	Child   string   `json:"child_run_id,omitempty"` // of a call that began a run
-	Person           // of what is a person's
-	Because          // of what the policy judged
+	Person           // the part about a person
+	Because          // the part about the policy
 
 	act    string // of a call: its idempotency key
-	policy string // that judged it: its hash
+	policy string // hash of the policy that judged it
 	// proposed is {args} of a call that was changed and made at once.
 	proposed json.RawMessage
 	input    json.RawMessage
 	output   json.RawMessage
-	ended    int64 // at which the outcome was recorded; 0: none
+	ended    int64 // when the outcome was recorded; 0: no outcome
 	began    int64
-	requests int    // of an answer: how many a model was sent
-	who      string // that was asked: a model's name or rules; "" where it is not known
+	requests int    // of an answer: how many requests went to a model
+	who      string // a model's name or rules; "" if not known
 }
 
-// Who returns the words for whoever was asked for a proposal or an answer: "the model" or "the offline rules". It returns "" if that
-// is not known.
+// Who returns the words for the author of a proposal or an answer: "the model" or "the offline rules". It returns "" if the author is
+// not known.
 func (r Row) Who() string {
 	switch {
 	case r.Kind != string(patterns.ModelEffect) || r.who == "":
@@ -118,7 +117,7 @@ func (r Row) Who() string {
 	return "the model"
 }
 
-// Branch is the path of the branch that the row belongs to: "task#2" of "task#2/payments_worker#1"; "" is the run itself.
+// Branch returns the path of the row's branch: "task#2" of "task#2/payments_worker#1"; "" is the run itself.
 func (r Row) Branch() string {
 	if at := strings.LastIndexByte(r.Key, '/'); at >= 0 {
 		return r.Key[:at]
@@ -126,17 +125,17 @@ func (r Row) Branch() string {
 	return ""
 }
 
-// Input is what was asked, or was proposed; nil where nothing was.
+// Input returns the request or the proposal; nil if there is none.
 func (r Row) Input() json.RawMessage { return r.input }
 
-// Waits reports whether the row is about somebody's time: a person, the caller, a pause.
+// Waits reports whether the row is about waiting: for a person, for the caller, or a pause.
 func (r Row) Waits() bool {
 	return r.Kind == string(patterns.HumanEffect) || r.Kind == string(patterns.TimerEffect) || r.awaitsCaller()
 }
 
 func (r Row) awaitsCaller() bool { return r.Kind == string(patterns.CallerEffect) && r.Name == "turn" }
 
-// envelope is what is read of the result that the end event holds.
+// envelope is the part of the end event's result that is read.
 type envelope struct {
 	Answered string                    `json:"answered"`
 	Budget   map[string]patterns.Spent `json:"budget"`
@@ -147,14 +146,14 @@ type envelope struct {
 	} `json:"usage"`
 }
 
-// effectShown is a call as a result shows it.
+// effectShown is a call in the form that a result shows.
 type effectShown struct {
 	Key      string `json:"key"`
-	ArgsHash string `json:"args_hash"` // a redacted one as text
+	ArgsHash string `json:"args_hash"` // a redacted hash is a text
 	Status   string `json:"status"`
 }
 
-// Read tells what a record says.
+// Read returns the story of a record.
 func Read(events []patterns.Event) Story {
 	s := Story{events: events, Status: string(patterns.Running), Rows: []Row{}}
 	if len(events) == 0 {
@@ -228,7 +227,7 @@ func (s *Story) take(e patterns.Event) {
 	s.Rows = append(s.Rows, row)
 }
 
-// rested counts the time in which the run rested with a child run, while nobody was asked for itself.
+// rested adds the time in which the run waited with a child run, while no row of its own waited.
 func (s *Story) rested(note Row) {
 	switch {
 	case note.Name == "rest" && !slices.ContainsFunc(s.Rows, func(r Row) bool { return r.State == Open && r.Waits() }):
@@ -262,7 +261,7 @@ func (s *Story) end(b patterns.EndBody, at int64) {
 	if plain := patterns.RedactedAsText(b.Envelope); plain != nil {
 		b.Envelope = plain
 	}
-	_ = ijson.DecodeKnown(b.Envelope, &s.envelope) // one of another shape is not shown
+	_ = ijson.DecodeKnown(b.Envelope, &s.envelope) // another form is not shown
 	s.Answered = s.envelope.Answered
 	s.Usage.Model = cmp.Or(s.Usage.Model, s.envelope.Usage.Model)
 	if s.envelope.Budget != nil {
@@ -270,7 +269,7 @@ func (s *Story) end(b patterns.EndBody, at int64) {
 	}
 }
 
-// openRow is the row that an outcome ends; -1 where there is none.
+// openRow returns the index of the row that an outcome ends; -1 if there is none.
 func (s *Story) openRow(e patterns.Event) int {
 	if e.Kind != patterns.OutcomeEvent {
 		return -1
@@ -278,7 +277,7 @@ func (s *Story) openRow(e patterns.Event) int {
 	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.Key == e.Key && r.State == Open })
 }
 
-// finish is done when all events are known.
+// finish completes a row after all events are known.
 func (s *Story) finish(r *Row) {
 	if r.Waits() && r.Took != nil && !s.meanwhile(*r) {
 		s.Waited += *r.Took
@@ -297,7 +296,8 @@ func (s *Story) finish(r *Row) {
 	}
 }
 
-// attempt counts earlier calls of the same thing in the same branch that did not end well; 0 where there is none.
+// attempt returns the attempt number of a tool call or model question. It is 1 more than the earlier equal ones in the same branch
+// that ended without success. Without such earlier ones, or for other kinds, it is 0.
 func (s *Story) attempt(r Row) int {
 	n := 1
 	for i := range s.Rows {
@@ -354,11 +354,11 @@ func (r *Row) outcome(b patterns.OutcomeBody, at int64) {
 	}
 }
 
-// clock is a time of the record for people.
+// clock returns a time of the record in RFC 3339, UTC.
 func clock(at int64) string { return time.UnixMicro(at).UTC().Format(time.RFC3339) }
 
-// seconds are microseconds with three decimals.
+// seconds converts microseconds to seconds with three decimals.
 func seconds(micros int64) float64 { return math.Round(float64(micros)/1000) / 1000 }
 
-// thousandths is a sum or difference of seconds with three decimals again.
+// thousandths rounds a sum or difference of seconds to three decimals.
 func thousandths(s float64) float64 { return math.Round(s*1000) / 1000 }

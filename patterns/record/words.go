@@ -10,16 +10,16 @@ import (
 	"patterngate/patterns"
 )
 
-// settlement names the question to a person whether a call in doubt happened; others ask whether one may be made.
+// settlement is the name of the question whether a call in doubt happened. Other questions ask whether a call may be made.
 const settlement = "settle"
 
-// Duplicate is the state of a call whose business key an earlier one had: its outcome is that one's.
+// Duplicate is the state of a call whose business key an earlier call had. Its outcome is that of the earlier call.
 const Duplicate patterns.State = "duplicate"
 
-// DoneBefore says so to people.
+// DoneBefore is the text for people about a duplicate.
 const DoneBefore = "was done before; nothing was sent again"
 
-// phaseOf is the phase that an effect belongs to, by what it is: the record itself does not name it.
+// phaseOf returns the phase of an effect, derived from its kind. It is used if the record does not name the phase.
 func phaseOf(kind string, b patterns.IntentBody) string {
 	pattern := gateway.Kind(kind)
 	switch {
@@ -44,15 +44,15 @@ func phaseOf(kind string, b patterns.IntentBody) string {
 	return ""
 }
 
-// nameOf is the effect's own name in its key: "payments_worker" of "task#2/payments_worker#1".
+// nameOf returns the effect's own name in its key: "payments_worker" of "task#2/payments_worker#1".
 func nameOf(key string) string {
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	name, _, _ = strings.Cut(name, "#")
 	return name
 }
 
-// argsHash is that of recorded arguments; empty where they are no object, or values of them were redacted: the hash of
-// what was sent stands in the result.
+// argsHash returns the hash of recorded arguments; "" if they are not an object or have redacted values. The result has the hash of
+// the arguments that were sent.
 func argsHash(input json.RawMessage) string {
 	var args map[string]any
 	if ijson.DecodeKnown(input, &args) != nil || args == nil || strings.Contains(string(input), `{"$redacted":`) {
@@ -61,7 +61,7 @@ func argsHash(input json.RawMessage) string {
 	return ijson.ArgsHash(args)
 }
 
-// About is what a person was asked about: the tool, and for a settlement the key of the call in doubt.
+// About returns what a person was asked about: the tool, and for a settlement the key of the call in doubt.
 func (r Row) About() (tool, effect string) {
 	if r.Kind != string(patterns.HumanEffect) {
 		return "", ""
@@ -71,11 +71,11 @@ func (r Row) About() (tool, effect string) {
 		Tool   string          `json:"tool"`
 		Effect string          `json:"effect"`
 	}
-	_ = ijson.DecodeKnown(r.input, &q) // a question of another shape is about nothing that is known
+	_ = ijson.DecodeKnown(r.input, &q) // another form: nothing is known
 	return cmp.Or(q.Tool, proposed(q.Action)), q.Effect
 }
 
-// proposed is the name of what a proposal wants called; empty where it has none.
+// proposed returns the name of what a proposal calls; "" if it has none.
 func proposed(proposal json.RawMessage) string {
 	var p struct {
 		Name   any `json:"name"`
@@ -94,7 +94,7 @@ func proposed(proposal json.RawMessage) string {
 	return ""
 }
 
-// ruleOf is the rule that puts a call to a person.
+// ruleOf returns the rule by which a person is asked about a call.
 func ruleOf(b patterns.IntentBody) string {
 	if b.Rule != "" {
 		return b.Rule
@@ -102,11 +102,11 @@ func ruleOf(b patterns.IntentBody) string {
 	var asked struct {
 		Rule string `json:"rule"`
 	}
-	_ = ijson.DecodeKnown(b.Input, &asked) // a question without one
+	_ = ijson.DecodeKnown(b.Input, &asked) // the question may have no rule
 	return asked.Rule
 }
 
-// decided enters a person's decision. It stands in the outcome's own members, or in its output.
+// decided fills the row with a person's decision. The decision is in the outcome's own members, or in its output.
 func (r *Row) decided(b patterns.OutcomeBody) {
 	var said struct {
 		Approved  *bool           `json:"approved"`
@@ -126,7 +126,7 @@ func (r *Row) decided(b patterns.OutcomeBody) {
 		if plain := patterns.RedactedAsText(text); plain != nil {
 			text = plain
 		}
-		_ = ijson.DecodeKnown(text, &said) // members of another shape are not shown
+		_ = ijson.DecodeKnown(text, &said) // members of another type are not shown
 	}
 	var word string
 	if ijson.DecodeKnown(b.Decision, &word) == nil {
@@ -147,7 +147,7 @@ func (r *Row) decided(b patterns.OutcomeBody) {
 	}
 }
 
-// DecisionWord is a decision of the policy or of a person in words, as they stand in a sentence; "" for what is none.
+// DecisionWord returns a decision of the policy or of a person in words for use in a sentence; "" for an unknown decision.
 func DecisionWord(decision string) string {
 	switch decision {
 	case "approve":
@@ -172,7 +172,7 @@ func DecisionWord(decision string) string {
 	return ""
 }
 
-// NoteWord is what was done to a run from outside in words, as they stand in a sentence; "" for what is none.
+// NoteWord returns an act on a run from outside in words for use in a sentence; "" for an unknown act.
 func NoteWord(what string) string {
 	switch what {
 	case "cancel":
