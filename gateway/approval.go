@@ -146,7 +146,8 @@ func Answered(approval string, q Question, choice Choice, args map[string]any) A
 }
 
 // ReadAnswer reads an answer back from its canonical form, [Answer.Object]. It does not trust the text, and its error
-// says what is wrong. [Grant.Heard] checks that the answer belongs to a question, and which key or user gave it.
+// says what is wrong. It does not know the question: [Grant.Heard] checks the answer against it, and which key or user
+// gave it.
 func ReadAnswer(text []byte) (Answer, error) {
 	var v struct {
 		Type     string `json:"type"`
@@ -221,7 +222,7 @@ func isHex(prefix, s string, digits int) bool {
 	return found && len(rest) == digits && strings.Trim(rest, "0123456789abcdef") == ""
 }
 
-// Object returns the answer in canonical form, as it is signed.
+// Object returns the answer in canonical form, the form that is signed.
 func (a Answer) Object() []byte {
 	v := map[string]any{
 		"type": decisionType, "approval": a.Approval, "digest": a.Digest, "decision": string(a.Choice), "comment": a.Comment,

@@ -203,9 +203,9 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	return Permit{}, stop
 }
 
-// Share returns the permit as one that spends the share of one step in an approved plan. approval is the id of the
-// plan's approval. If approval is empty or p is the zero Permit, it returns p. When the share is spent, other code
-// checks that the call is this step and that the share is unspent.
+// Share returns the permit as one that spends the share of one step in an approved plan. The argument approval is the
+// id of the plan's approval. If it is empty or p is the zero Permit, Share returns p. When the share is spent, other
+// code checks that the call is this step and that the share is unspent.
 func (g *Gate) Share(p Permit, approval, step string) Permit {
 	if p.judged == nil || approval == "" {
 		return p

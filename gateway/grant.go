@@ -27,9 +27,9 @@ type Grant struct {
 // spent: only the record knows that. It returns the assurance that a person decided, or the stop reason
 // (spec/surface.md section 8).
 //
-// The engine knows run, step, expiry and assurance, and a permit does not: if sent omits them, those of the question
-// count. again says that the call began while the grant counted and is now attempted again. The grant is then not too
-// late, but all other conditions must still hold.
+// The engine knows run, step, expiry and assurance, and a permit does not. If sent omits them, those of the question
+// count. The argument again says that the call began while the grant counted and is now attempted again. The grant is
+// then not too late, but all other conditions must still hold.
 func (g Grant) Check(sent Question, now time.Time, again bool) (Assurance, string) {
 	a := g.Answer
 	sent.Run, sent.Step = cmp.Or(sent.Run, g.Asked.Run), cmp.Or(sent.Step, g.Asked.Step)

@@ -29,7 +29,7 @@ type Judgment struct {
 	Policy string // the policy's hash, see [Hashed]; "" if it has none
 }
 
-// Value returns the judgment as it is recorded: a decoded value, without the members that do not apply.
+// Value returns the judgment for the record: a decoded value, without the members that do not apply.
 func (j Judgment) Value() map[string]any {
 	v := map[string]any{"decision": j.Decision.String()}
 	for name, text := range map[string]string{"rule": j.Rule, "reason": j.Reason, "text": j.Text, "policy": j.Policy} {
@@ -75,7 +75,7 @@ func PolicyHash(policy Reviewer) string {
 	return ""
 }
 
-// Judgment returns the ruling as it is recorded.
+// Judgment returns the ruling for the record.
 func (r Ruling) Judgment() Judgment {
 	decision, reason := r.Recorded()
 	if r.byPerson && decision == Approve {

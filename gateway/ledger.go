@@ -87,7 +87,7 @@ func (g *Gate) ReserveIn(slot string, p Permit) {
 	}
 }
 
-// ReserveAsked reserves a call that waits for a person, as it is proposed now: it may happen too.
+// ReserveAsked reserves a call that waits for a person, with its current arguments: it may happen too.
 func (g *Gate) ReserveAsked(slot string, p Proposal) {
 	if tool, there := g.config.Catalog.Tool(p.Tool); there {
 		g.place(underway{slot: slot, entry: Entry{

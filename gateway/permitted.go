@@ -11,7 +11,7 @@ import (
 var ErrNoPermit = errors.New("gateway: no permit")
 
 // Permit is proof that one call was judged and may be made. Only a [Gate] makes one. The zero Permit permits nothing.
-// It holds the call as it was judged, and exactly that call is sent.
+// It holds exactly the call that was judged, and only that call is sent.
 type Permit struct{ judged *judged } // small: many waiting frames pass permits by value
 
 // judged is a call that was judged. It does not change.

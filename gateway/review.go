@@ -73,8 +73,8 @@ type Verdict struct {
 	Values   map[string]any // that made the rule true, by their expressions: decoded values
 	Args     map[string]any // for a revise: the arguments after it
 	Need     []string       // for a block: tools that must come first, or arguments that are missing
-	// Expires and Least belong to an escalation: how long a person has, and which assurance the decision needs. 0 and
-	// "" mean the pattern's own values. The shorter time and the higher assurance count.
+	// Expires and Least belong to an escalation: how long a person has, and which assurance the decision needs. Zero
+	// values mean the pattern's own values. The shorter time and the higher assurance count.
 	Expires time.Duration
 	Least   Assurance
 	// Retryable belongs to a block: the same call may be let through later.
@@ -149,16 +149,17 @@ func (r Ruling) covers(g *Gate, p Proposal) bool {
 // maxRevisions is how often a review may change a call before it is blocked.
 const maxRevisions = 3
 
-// Review judges a case until nothing changes. After a revision it starts again from the top, so that each approved call
-// was judged as it is sent (spec/patterns.md section 0, Supervisor). Without a reviewer, the allowlists alone decide.
+// Review judges a case until nothing changes. After a revision it starts again from the top, so that every approved
+// call was judged with its final arguments (spec/patterns.md section 0, Supervisor). Without a reviewer, the allowlists
+// alone decide.
 //
 // The policy sees the tool's defaults and the arguments that the configuration sets. The ruling's arguments are without
 // these. A revision that changes one of them is blocked.
 func (g *Gate) Review(c Case) Ruling { return g.review(c, false) }
 
 // ReviewApproved reviews a call that a person approved. The approval satisfies an escalation for exactly these
-// arguments; a block or a revision still counts. approval is the id of the person's decision, ap_ and 16 hex digits,
-// and the call spends it. It is "" for a simulated person.
+// arguments; a block or a revision still counts. The argument approval is the id of the person's decision, ap_ and 16
+// hex digits. The call spends it. It is "" for a simulated person.
 func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 	r := g.review(c, true)
 	r.approval, r.person = approval, true

@@ -208,8 +208,8 @@ type Signer interface {
 	Sign(message []byte) string
 }
 
-// Act is an action of a person that needs a key and is not an answer to a question, such as settling a call or
-// enrolling a key.
+// Act is an action of a person that needs a key, such as settling a call or enrolling a key. An answer to a question is
+// not an Act.
 type Act struct {
 	Act     string         // one of the Act constants, such as [ActSettle]
 	Subject map[string]any // what the act is about, as decoded values
@@ -221,10 +221,10 @@ type Act struct {
 // Message returns the bytes that are signed.
 func (a Act) Message() []byte { return append([]byte(actPrefix), a.Object()...) }
 
-// Object returns the act in canonical form, as it is signed and recorded.
+// Object returns the act in canonical form, the form that is signed and recorded.
 func (a Act) Object() []byte { return ijson.Canonical(a.Value()) }
 
-// Value returns the act as it is signed and recorded: a decoded value.
+// Value returns the act for signing and recording: a decoded value.
 func (a Act) Value() map[string]any {
 	return map[string]any{
 		"type": actType, "act": a.Act, "subject": members(a.Subject), "at": clock(a.At), "nonce": a.Nonce, "key": a.Key,

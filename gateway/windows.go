@@ -153,8 +153,8 @@ func (p Permit) Weighing() (Weighing, bool) {
 	return *p.judged.weighing, true
 }
 
-// Value returns the ruling as it is recorded: a decoded value, without the members that do not apply. Of the arguments
-// it holds those that were changed.
+// Value returns the ruling for the record: a decoded value, without the members that do not apply. Of the arguments it
+// holds those that were changed.
 func (r Ruling) Value(proposed map[string]any) map[string]any {
 	v := Judgment{
 		Decision: r.Decision, Rule: r.Rule, Reason: r.Reason, Text: r.Text, Values: r.Values,
