@@ -71,7 +71,7 @@ func freeID(like string, ids map[string]bool) string {
 	return id
 }
 
-// Asks are the tools about whose calls a rule may ask a person, in the order of their names.
+// Asks returns the tools whose calls a rule may put to a person, sorted by name.
 func (p *Policy) Asks() []string {
 	if p == nil || p.reached.nobody {
 		return nil
@@ -87,7 +87,8 @@ func (p *Policy) Asks() []string {
 	return names
 }
 
-// possible are the rules of a tool without those that are false for each call of it, as of a condition on another effect.
+// possible returns the rules of a tool, without those that are false for every call of it. An example is a condition on
+// another effect.
 func (p *Policy) possible(name string) []bound {
 	var known interpreter.Activation = nothingKnown{}
 	if t := p.reached.all[name]; !t.held() {
@@ -98,7 +99,7 @@ func (p *Policy) possible(name string) []bound {
 	})
 }
 
-// toolKnown is a view in which the tool alone is known.
+// toolKnown is a view in which only the tool is known.
 type toolKnown struct {
 	nothingKnown
 	tool map[string]any
