@@ -171,8 +171,8 @@ func (r Ring) Find(id string) (PublicKey, bool) {
 // Keys returns the keys, removed ones too, in the order of their enrolment.
 func (r Ring) Keys() []PublicKey { return slices.Clone(r.keys) }
 
-// Counts reports whether only signed decisions count at a time. This is so if a key is enrolled then, or if the ring is
-// [Ring.Stray].
+// Counts reports whether only signed decisions count at a time. This is so if a key is enrolled then, or if
+// [Ring.Stray] is true.
 func (r Ring) Counts(at time.Time) bool {
 	return r.stray || slices.ContainsFunc(r.keys, func(k PublicKey) bool { return k.Counts(at) })
 }

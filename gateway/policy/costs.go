@@ -39,8 +39,8 @@ func (c costs) below(most, calls int) bool {
 // maxUnits is the maximum cost of one part of an expression that [coster] knows.
 const maxUnits = 10
 
-// coster computes a bound on the cost of one expression. lists are the vars that are lists with at most as many items
-// as there are calls.
+// coster computes a bound on the cost of one expression. Its lists are the vars that are lists with at most as many
+// items as there are calls.
 type coster struct {
 	ast   *ast.AST
 	lists map[string]bool

@@ -13,9 +13,9 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// Gaps returns warnings about what a policy leaves out: a tool or a final answer that no rule matches, and a rule that asks a person
-// without saying why. It returns nothing for a policy that no pattern and no tool uses. [New] reports a policy without rules, and the
-// configuration reports a tool that is not declared.
+// Gaps returns warnings about what a policy leaves out. One is about a tool or a final answer that no rule matches.
+// Another is about a rule that asks a person without saying why. Gaps returns nothing for a policy that no pattern and
+// no tool uses. [New] reports a policy without rules. The configuration reports a tool that is not declared.
 func (p *Policy) Gaps() (gaps []expr.Fault) {
 	if p == nil || len(p.rules) == 0 || p.reached.nobody {
 		return nil
@@ -71,7 +71,7 @@ func freeID(like string, ids map[string]bool) string {
 	return id
 }
 
-// Asks returns the tools whose calls a rule may put to a person, sorted by name.
+// Asks returns the tools about whose calls a rule may ask a person, sorted by name.
 func (p *Policy) Asks() []string {
 	if p == nil || p.reached.nobody {
 		return nil

@@ -12,7 +12,7 @@ import (
 // Named is a text with a name.
 type Named struct{ Name, Text string }
 
-// ErrKey is returned for an invalid business key.
+// ErrKey is returned for an invalid business key. A key has 1 to 128 letters, digits or the characters . _ ~ : and -.
 var ErrKey = errors.New("a key is 1 to 128 letters, digits or . _ ~ : -")
 
 var key = regexp.MustCompile(`^[A-Za-z0-9._~:-]{1,128}$`)

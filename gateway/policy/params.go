@@ -149,7 +149,7 @@ func (p params) typed() map[string]any {
 	return readied(expr.Object(p.fields...).ConvertLoosely(p.values).(map[string]any))
 }
 
-// readied converts members that are read often, once and for all reads.
+// readied converts members once, because they are read often.
 func readied(members map[string]any) map[string]any {
 	all := make(map[string]any, len(members))
 	for name, v := range members {

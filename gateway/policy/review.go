@@ -102,7 +102,7 @@ func either(was, b *bound) *bound {
 }
 
 // verdict returns the verdict of a pass that no rule ended. If it is unknown whether a rule is true, the verdict is
-// unknown: the rule may turn out to block, or to have an error.
+// unknown. The reason is that such a rule may block, or have an error.
 func (p *pass) verdict() gateway.Verdict {
 	switch {
 	case p.unknown != nil:
