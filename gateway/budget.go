@@ -76,8 +76,7 @@ type CallLimit struct{ MaxCalls, MaxSameCall Limit }
 // AsOthers is a limit of a [CallLimit] that is not set: the limit for every tool applies.
 const AsOthers Limit = -2
 
-// NoBudget returns a Budget in which calls, tokens, cost and most other counts have no limit. Sizes of plans and times
-// are 0.
+// NoBudget returns a Budget in which counts of type [Limit] and the cost have no limit. All other fields are zero.
 func NoBudget() Budget {
 	return Budget{
 		MaxToolCalls: Unlimited, MaxLLMCalls: Unlimited, MaxTokens: Unlimited, MaxExecuteSteps: Unlimited,

@@ -29,7 +29,8 @@ func (f Family) Reason(what, tool string) string {
 	return string(f) + "_" + what + ":" + ijson.Cut(tool, document.MaxNamed)
 }
 
-// Stop says why a call was not admitted. The zero Stop has no meaning: functions return nil if the call may continue.
+// Stop says why a call was not admitted. The zero Stop has no meaning: functions return nil if there is no reason to
+// stop.
 type Stop struct {
 	Reason   string             // the stop reason
 	Problems []document.Problem // what would have been valid

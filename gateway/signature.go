@@ -57,7 +57,7 @@ const (
 	ActAccept    = "catalog.accept" // subject: name (server/tool), sha256
 )
 
-// Ring holds the approver keys of a state file that other keys vouch for. The zero Ring holds none.
+// Ring holds the approver keys of a state file whose enrolment is validly signed. The zero Ring holds none.
 //
 // A ring is as trustworthy as its file. A person or program that can write the file can replace the whole ring. Only
 // the ids of the keys show that.

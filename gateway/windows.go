@@ -80,8 +80,8 @@ func (w Weighing) Effects() []Entry { return w.c.Effects }
 // Principal returns the id of the run's principal, for windows of one principal.
 func (w Weighing) Principal() string { return w.c.Facts.Principal.ID }
 
-// At returns the review at a time: that of the newest outcome recorded in any branch of the run. Calls of the run
-// without a key get this time too.
+// At returns the review at a time: that of the newest outcome recorded in any branch of the run. Calls of the run that
+// have no key, such as reserved ones, get this time too.
 func (w Weighing) At(now time.Time) Weighing {
 	w.c.Facts.Now, w.c.Effects = now.UTC(), slices.Clone(w.c.Effects)
 	for i, e := range w.c.Effects {

@@ -65,8 +65,8 @@ func idOf(name string) (id string, isKey bool) {
 func (d Dir) Path(id string) string { return filepath.Join(string(d), filePrefix+id+fileSuffix) }
 
 // Read reads the file of one key. It refuses a file that other users may access, or that belongs to another user. Root
-// may read files of every user. The error says what is wrong and how to fix it. It wraps [fs.ErrNotExist] if there is
-// no such file.
+// may read files of every user. The error says what is wrong and how to fix it. It wraps [fs.ErrNotExist] if the file
+// does not exist.
 func (d Dir) Read(id string) (File, error) {
 	if err := d.checkID(id); err != nil {
 		return File{}, err
@@ -210,8 +210,8 @@ func (d Dir) sync() error {
 	return dir.Close()
 }
 
-// Remove removes the file of a key, also one that [Dir.Read] refuses. The key is lost then. It counts until a signed
-// act removes it from the ring too. The error wraps [fs.ErrNotExist] if there is no such file.
+// Remove removes the file of a key, also one that [Dir.Read] refuses. The key is then lost. It still counts in the ring
+// until a signed act removes it there. The error wraps [fs.ErrNotExist] if the file does not exist.
 func (d Dir) Remove(id string) error {
 	if err := d.checkID(id); err != nil {
 		return err

@@ -20,8 +20,8 @@ func (j *Judge) Value() map[string]any {
 	return valueOf(j.policy.source, params{j.policy.params.fields, j.given})
 }
 
-// HashOf returns the hash that the [Judge] of a policy has with other params. It compiles nothing. It returns "" if the
-// params are wrong.
+// HashOf returns the hash that the [Judge] of a policy has if the params laid replace its own. It compiles nothing. It
+// returns "" if the params are wrong.
 func HashOf(source Source, laid map[string]any) string {
 	own, faults := readParams(source.Params)
 	over, wrong := own.over(laid)
