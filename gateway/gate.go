@@ -159,8 +159,8 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 }
 
 // Rejudge reviews an admitted call again that was not made, because its review did not hold any more. The call is not
-// counted again. If a person approved it, their approval still counts, with the assurance sure. It does not count if
-// the policy now changes the call or needs a higher assurance.
+// counted again. If a person approved it, their approval still counts, and sure is its assurance. The approval does not
+// count if the policy now changes the call or needs a higher assurance.
 func (g *Gate) Rejudge(p Proposal, was Permit, sure Assurance) (Permit, *Stop) {
 	if !was.Valid() {
 		return Permit{}, &Stop{Reason: "policy_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}

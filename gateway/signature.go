@@ -191,7 +191,7 @@ func (k PublicKey) Counts(at time.Time) bool {
 // Verify checks a signature: padded base64 of Ed25519 over the message. The error is [ErrSignature].
 func (k PublicKey) Verify(message []byte, signature string) error {
 	raw, err := base64.StdEncoding.DecodeString(signature)
-	if err != nil || base64.StdEncoding.EncodeToString(raw) != signature { // allows one spelling, without line breaks
+	if err != nil || base64.StdEncoding.EncodeToString(raw) != signature { // only one spelling is valid, without line breaks
 		return ErrSignature
 	}
 	if len(k.Public) != ed25519.PublicKeySize || !ed25519.Verify(k.Public, message, raw) {
