@@ -8,16 +8,17 @@ import (
 	"patterngate/ijson"
 )
 
-// Action is one accepted proposal of a supervised worker: a call, or the final answer. Texts are stripped.
+// Action is one accepted proposal of a supervised worker: a call, or the final answer. Its texts have no space around
+// them.
 type Action struct {
 	Final  bool
-	Answer string         // of a final action; JSON where the pattern says what it must be
+	Answer string         // of a final action; JSON where the pattern has a schema for it
 	Name   string         // of a call
 	Args   map[string]any // of a call, normalised to the tool's schema
 	Filled []document.Filled
 }
 
-// Tool is the action's name in traces: the tool's, or "final".
+// Tool returns the action's name in traces: the tool's name, or "final".
 func (a Action) Tool() string {
 	if a.Final {
 		return "final"
@@ -25,7 +26,7 @@ func (a Action) Tool() string {
 	return a.Name
 }
 
-// Row is the action as results and payloads show it.
+// Row returns the action as results and payloads show it.
 func (a Action) Row() map[string]any {
 	if a.Final {
 		return map[string]any{"kind": "final", "answer": a.Answer}
@@ -33,26 +34,27 @@ func (a Action) Row() map[string]any {
 	return map[string]any{"kind": "tool", "name": a.Name, "args": a.Args}
 }
 
-// With is the action with other arguments.
+// With returns the action with other arguments.
 func (a Action) With(args map[string]any) Action {
 	a.Args = args
 	return a
 }
 
-// ActionRules bound an action.
+// ActionRules are the rules that an action must fit.
 type ActionRules struct {
 	Allowed []string // the policy allowlist
 	Catalog *catalog.Catalog
-	// Final is what a final answer must be; nil: any text. It may stand in the action itself, or as JSON in a text.
+	// Final is the schema of a final answer; nil: any text. The answer may be an object in the action itself, or a text
+	// that holds JSON.
 	Final *catalog.Schema
 }
 
-// ParseAction judges an action (spec/patterns.md section 5, in its order). Unlike in the other patterns the
-// arguments' types and values are judged here and not at the call.
+// ParseAction parses and checks an action (spec/patterns.md section 5, in its order). It checks the types and values of
+// the arguments too. For the other patterns, the gate checks them at the call.
 func ParseAction(in document.Intent, rules ActionRules) (Action, *document.Refusal) {
 	f := document.NewFaults("invalid_action")
 	doc, filled, ok := document.Open(f, in, document.DefaultReasons, actionKinds(in)...)
-	if !ok || f.Refusal() != nil { // of another kind: what its members should be, nobody knows
+	if !ok || f.Refusal() != nil { // with a wrong kind, the expected members are unknown
 		return Action{}, f.Refusal()
 	}
 	a := Action{Final: doc.Members["kind"] == "final" || len(filled) > 0 && filled[0].Value == "final", Filled: filled}
@@ -71,7 +73,7 @@ func ParseAction(in document.Intent, rules ActionRules) (Action, *document.Refus
 	return a, nil
 }
 
-// answered reads an answer that must fit a schema. What the action is comes before what it says.
+// answered reads an answer that must fit a schema. Faults of the action come before faults of the answer.
 func (a Action) answered(doc document.Object, schema *catalog.Schema) (Action, *document.Refusal) {
 	v := doc.Members["answer"]
 	text, isText := v.(string)
@@ -95,8 +97,8 @@ func (a Action) answered(doc document.Object, schema *catalog.Schema) (Action, *
 	return a, nil
 }
 
-// actionKinds are the kinds an action may have: both, unless a caller left the kind out and its other members
-// allow only one.
+// actionKinds returns the kinds that an action may have. These are both kinds, unless a caller omitted the kind and the
+// other members allow only one.
 func actionKinds(in document.Intent) []string {
 	doc, _ := in.Value().(map[string]any)
 	_, given := doc["kind"]
@@ -124,13 +126,13 @@ func readCall(o document.Object, rules ActionRules) (string, map[string]any) {
 	}
 	_, allowed := o.Name("name", document.NameReasons{NotAllowed: "unknown_tool"}, rules.Allowed)
 	tool, known := rules.Catalog.Tool(name)
-	if !ok || !allowed || !known { // the gate says that an allowed tool is missing
+	if !ok || !allowed || !known { // the gate reports an allowed tool that is missing
 		return name, args
 	}
 	return name, readArgs(document.Object{Faults: o.Faults, Members: args, At: o.At.Member("args")}, tool)
 }
 
-// readArgs judges arguments against a tool's schema, each in the schema's order, and normalises them.
+// readArgs checks arguments against a tool's schema, each in the schema's order, and normalises them.
 func readArgs(o document.Object, tool catalog.Tool) map[string]any {
 	properties := tool.Input.Properties()
 	names, types := make([]string, len(properties)), make(map[string]string, len(properties))
@@ -161,8 +163,8 @@ func readArgs(o document.Object, tool catalog.Tool) map[string]any {
 	return out
 }
 
-// judgeArgs judges normalised arguments by the tool's schemas, as the call would be, but for those of which something was
-// told already.
+// judgeArgs checks normalised arguments against the tool's schemas, as the call does. It skips the arguments in told:
+// they have a fault already.
 func judgeArgs(o document.Object, tool catalog.Tool, args map[string]any, told []string) {
 	for _, w := range tool.Check(tool.Filled(args)) {
 		tokens := w.Pointer.Tokens()
@@ -206,15 +208,15 @@ func wantType(p catalog.Property) string {
 	return "of type " + p.Type
 }
 
-// ofCall are other names of the members of a call.
+// ofCall returns other names of the members of a call.
 func ofCall(allowed []string) []document.Synonym {
 	return []document.Synonym{{Name: "name", Words: document.WordsOfTool, As: document.NamedIn(allowed)}, document.ArgsSynonym()}
 }
 
-// ofFinal are other names of the members of a final answer.
+// ofFinal returns other names of the members of a final answer.
 func ofFinal() []document.Synonym {
 	return []document.Synonym{{Name: "answer", Words: wordsOfAnswer, As: document.Textual}}
 }
 
-// wordsOfAnswer are other names of answer.
+// wordsOfAnswer are other names of the member answer.
 var wordsOfAnswer = []string{"text", "content", "message", "result", "output", "response", "finalanswer"}

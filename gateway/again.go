@@ -1,10 +1,11 @@
 package gateway
 
-// toolCalls is the budget of which a further attempt at a call takes a share.
+// toolCalls is the budget that also counts further attempts at a call.
 const toolCalls = "max_tool_calls"
 
-// Again takes the share of one more attempt at a call that was admitted; false: the budget of tool calls has no room for it,
-// and nothing was taken. Other budgets, loops and the policy do not count it: it is the same act.
+// Again counts one more attempt at a call that was admitted. It returns false, and counts nothing, if the attempt is
+// over the budget of tool calls. Other budgets, loop limits and the policy do not count the attempt, because it is the
+// same call.
 func (g *Gate) Again() bool {
 	for _, b := range g.config.Calls {
 		if b.Reason == toolCalls && !b.Limit.Allows(g.asked+g.again+1) {
@@ -15,13 +16,13 @@ func (g *Gate) Again() bool {
 	return true
 }
 
-// Count has calls count that child runs made: they are the run's own.
+// Count adds the calls of child runs to the run's own tool calls. A negative number adds nothing.
 func (g *Gate) Count(calls int) { g.again += max(0, calls) }
 
-// Tried is how many tool calls count: [Gate.Asked], the further attempts, and what child runs called.
+// Tried returns how many tool calls count: [Gate.Asked], the further attempts, and the calls of child runs.
 func (g *Gate) Tried() int { return g.asked + g.again }
 
-// further are the attempts that a budget counts besides the calls.
+// further returns the attempts that a budget counts besides the calls.
 func (g *Gate) further(b CallBudget) int {
 	if b.Reason != toolCalls {
 		return 0

@@ -8,10 +8,10 @@ import (
 	"patterngate/ijson"
 )
 
-// Among judges the calls of one pattern by its own policy and by those of single tools: where a call has both, both judge it and
-// each must approve (spec/config.md section 4, policy). Who makes one leaves out a tool's policy that is the pattern's own: there
-// the pattern's params count. A call that has neither is the allowlists' alone. The zero Among leaves all
-// to the allowlists.
+// Among reviews the calls of one pattern by the pattern's policy and by the policies of single tools. If a call has
+// both, both must approve it (spec/config.md section 4, policy). If a tool's policy is the same as the pattern's, leave
+// it out of Tools: the pattern's params apply. If a call has no policy, the allowlists alone decide. The zero Among has
+// no policies.
 type Among struct {
 	Pattern Reviewer            // nil: the pattern has none
 	Tools   map[string]Reviewer // by the tool's name
@@ -24,7 +24,7 @@ var (
 	_ Searchable = Among{}
 )
 
-// of are the policies that judge a tool's calls, the pattern's first.
+// of returns the policies that review a tool's calls, the pattern's first.
 func (a Among) of(tool string) []Reviewer {
 	var all []Reviewer
 	if a.Pattern != nil {
@@ -49,8 +49,9 @@ func (a Among) Review(c Case) Verdict {
 	return v
 }
 
-// both is the verdict of two policies, the first one's where they are as strict: block, then revise, then escalate, then approve.
-// Where one cannot decide, see unknownOf.
+// both returns the stricter verdict of two policies: block, then revise, then escalate, then approve. If they are
+// equally strict, the first one counts. For two escalations, the shorter time and the higher assurance count. See
+// unknownOf for a policy that cannot decide.
 func both(a, b Verdict) Verdict {
 	if a.Unknown || b.Unknown {
 		return unknownOf(a, b)
@@ -71,7 +72,8 @@ func both(a, b Verdict) Verdict {
 	return a
 }
 
-// unknownOf is the verdict of two policies of which one cannot be decided: what the other blocks for certain is blocked.
+// unknownOf returns the verdict of two policies if at least one of them cannot decide. If the other one blocks for
+// certain, the call is blocked.
 func unknownOf(a, b Verdict) Verdict {
 	switch {
 	case !a.Unknown && known(a.Decision) == Block, b.Unknown && a.Unknown:
@@ -82,7 +84,7 @@ func unknownOf(a, b Verdict) Verdict {
 	return a
 }
 
-// known is a decision as it is one, else [Block].
+// known returns d, or [Block] if d is no known decision.
 func known(d Decision) Decision {
 	if d > Approve {
 		return Block
@@ -90,7 +92,7 @@ func known(d Decision) Decision {
 	return d
 }
 
-// shorter is the shorter of two times of which 0 says nothing.
+// shorter returns the shorter of two times; 0 means that no time is set.
 func shorter(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -121,7 +123,7 @@ func (a Among) Windows(tool string) []Window {
 	return all
 }
 
-// Reads implements [Searchable]: those of the policies that have such a rule.
+// Reads implements [Searchable]. It returns the arguments that each policy of the tool names for the rule.
 func (a Among) Reads(tool, rule string) []string {
 	var all []string
 	for _, p := range a.of(tool) {
@@ -132,8 +134,9 @@ func (a Among) Reads(tool, rule string) []string {
 	return all
 }
 
-// Hash implements [Hashed]: the pattern's policy's, where no tool has another; that of the one policy that all tools have; else of
-// both kinds together, by the tools' names.
+// Hash implements [Hashed]. It returns the hash of the pattern's policy if no tool has a policy with another hash. If
+// there is no pattern policy, and all tools have the same hash, it returns that hash. Otherwise it returns a digest
+// over the pattern's hash and the other hashes by tool name.
 func (a Among) Hash() string {
 	own := PolicyHash(a.Pattern)
 	tools, others := map[string]any{}, []string{}

@@ -10,11 +10,13 @@ import (
 	"patterngate/ijson"
 )
 
-// MaxAnswer is how long an answer may be that must fit a schema, in bytes of its compact JSON: unlike a text it cannot be cut.
+// MaxAnswer is the maximum size of an answer that must fit a schema, in bytes of its compact JSON. Such an answer
+// cannot be cut as a text can.
 const MaxAnswer = 16 << 10
 
-// ParseAnswer reads a final answer that must be JSON of a schema (spec/config.md section 7, answer): the decoded value, or
-// invalid_answer:non_json or invalid_answer:bad_schema with every fault. Pointers point into the answer.
+// ParseAnswer reads a final answer that must be JSON of a schema (spec/config.md section 7, answer). It returns the
+// decoded value, or a refusal with every fault. The reason is invalid_answer:non_json or invalid_answer:bad_schema.
+// Pointers are relative to the answer.
 func ParseAnswer(text string, schema *catalog.Schema) (any, *document.Refusal) {
 	f := document.NewFaults("invalid_answer")
 	v := decodeAnswer(f, text, "")
@@ -27,7 +29,7 @@ func ParseAnswer(text string, schema *catalog.Schema) (any, *document.Refusal) {
 	return v, nil
 }
 
-// decodeAnswer decodes a text that stands at a place.
+// decodeAnswer decodes the text at a place in the document. It records a fault if the text is not JSON.
 func decodeAnswer(f *document.Faults, text string, at ijson.Pointer) any {
 	v, err := ijson.Decode([]byte(text))
 	if err == nil {
@@ -45,7 +47,7 @@ func decodeAnswer(f *document.Faults, text string, at ijson.Pointer) any {
 	return nil
 }
 
-// judgeAnswer judges a decoded answer that stands at a place.
+// judgeAnswer checks the decoded answer at a place in the document against its schema and [MaxAnswer].
 func judgeAnswer(f *document.Faults, v any, at ijson.Pointer, schema *catalog.Schema) {
 	const reason = "bad_schema"
 	for _, w := range schema.Check(v) {
@@ -69,7 +71,7 @@ func judgeAnswer(f *document.Faults, v any, at ijson.Pointer, schema *catalog.Sc
 	}
 }
 
-// namesOf are the members that a schema has.
+// namesOf returns the names of the members of a schema.
 func namesOf(schema *catalog.Schema) []string {
 	var names []string
 	for _, p := range schema.Properties() {

@@ -15,7 +15,7 @@ import (
 	"patterngate/ijson"
 )
 
-// A person is asked about exactly one call, and what they said is good for exactly that call (spec/surface.md section 8):
+// A person is asked about exactly one call. The answer is valid for exactly that call (spec/surface.md section 8):
 //
 //	Question ──JCS, SHA-256──▶ digest ──shown──▶ a person ──Answer──▶ signature (with a key)
 //	                             │                                        │
@@ -24,25 +24,25 @@ import (
 const (
 	approvalType   = "patterngate/approval/v1"
 	decisionType   = "patterngate/decision/v1"
-	decisionPrefix = "patterngate decision v1\n" // before what is signed, so that no other text is taken for it
+	decisionPrefix = "patterngate decision v1\n" // prefix of the signed text, so that no other text passes for a decision
 )
 
-// Assurance says how sure it is that a person decided. The zero Assurance is not sure at all.
+// Assurance says how certain it is that a person decided. The zero Assurance is below all others.
 type Assurance string
 
 // The assurances, the weakest first.
 const (
-	NoAssurance        Assurance = "none"      // nobody was asked
-	SimulatedAssurance Assurance = "simulated" // the demo's person
-	UserAssurance      Assurance = "user"      // any program of the same user of the system could have done it
+	NoAssurance        Assurance = "none"      // no person was asked
+	SimulatedAssurance Assurance = "simulated" // the simulated person of the demo
+	UserAssurance      Assurance = "user"      // any program of the same operating system user could have decided
 	SignedAssurance    Assurance = "signed"    // an approver key signed it
 )
 
-// assurances are in order, the zero one before the first.
+// assurances are all assurances in order, the zero one first.
 var assurances = [...]Assurance{"", NoAssurance, SimulatedAssurance, UserAssurance, SignedAssurance}
 
-// AtLeast reports whether a is as sure as least, or surer. An unknown Assurance is as sure as none, and none is as sure as an
-// unknown least. The zero least demands nothing.
+// AtLeast reports whether a is the same as least or higher. It is false if a or least is unknown. Every known assurance
+// reaches the zero least.
 func (a Assurance) AtLeast(least Assurance) bool {
 	have, want := slices.Index(assurances[:], a), slices.Index(assurances[:], least)
 	return want >= 0 && have >= want
@@ -56,7 +56,7 @@ func (a Assurance) Stricter(b Assurance) Assurance {
 	return a
 }
 
-// Question is what a person is asked: one call as it would be sent, of one run, until a time.
+// Question is what a person is asked: whether one call of one run may be sent, until a deadline.
 type Question struct {
 	Run     string // run_ and 16 hex digits
 	Step    string // the call's effect key
@@ -70,7 +70,7 @@ type Question struct {
 	Assurance Assurance
 }
 
-// Object is the question in canonical form. Its arguments are decoded values.
+// Object returns the question in canonical form. Its arguments are decoded values.
 func (q Question) Object() []byte {
 	v := map[string]any{
 		"type": approvalType, "run": q.Run, "step": q.Step, "tool": q.Tool, "schema": cmp.Or(q.Schema, HashOfNone), "args": members(q.Args),
@@ -85,10 +85,10 @@ func (q Question) Object() []byte {
 // HashOfNone is the hash of {}. A question shows it for a tool without a schema, and for a run without a policy.
 var HashOfNone = digestOf([]byte("{}"))
 
-// Digest names the question: "sha256:" and 64 hex digits.
+// Digest returns the name of the question: "sha256:" and 64 hex digits.
 func (q Question) Digest() string { return digestOf(q.Object()) }
 
-// With is the question about the same call with other arguments.
+// With returns the question about the same call with other arguments.
 func (q Question) With(args map[string]any) Question {
 	q.Args = args
 	return q
@@ -108,13 +108,13 @@ func digestOf(text []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Choice is what a person decides. The zero Choice is none and approves nothing.
+// Choice is what a person decides. The zero Choice is no decision and approves nothing.
 type Choice string
 
 // The choices.
 const (
 	ChooseApprove Choice = "approve"
-	ChooseEdit    Choice = "edit" // other arguments: another call, which policy judges anew
+	ChooseEdit    Choice = "edit" // with other arguments: another call, which policy reviews again
 	ChooseReject  Choice = "reject"
 )
 
@@ -123,7 +123,7 @@ type Answer struct {
 	Approval string // ap_ and 16 hex digits
 	Digest   string // of the question as it was shown
 	Choice   Choice
-	Executes string // digest of what would run; of a rejection ""
+	Executes string // digest of what would run; "" for a rejection
 	Comment  string
 	By       string    // local:<uid> or key:<id>, from the channel
 	At       time.Time // in whole seconds
@@ -132,8 +132,8 @@ type Answer struct {
 	Uncompared bool
 }
 
-// Answered is the answer to a question that was shown with this digest, made by the command or page that takes it: args are
-// those that a person changed, of an edit only.
+// Answered returns a decision about a question that was shown with its digest. The command or page that takes the
+// decision calls it. It sets Approval, Digest, Choice and Executes. args are the changed arguments, only for an edit.
 func Answered(approval string, q Question, choice Choice, args map[string]any) Answer {
 	a := Answer{Approval: approval, Digest: q.Digest(), Choice: choice}
 	switch choice {
@@ -145,8 +145,9 @@ func Answered(approval string, q Question, choice Choice, args map[string]any) A
 	return a
 }
 
-// ReadAnswer reads an answer back from its canonical form, [Answer.Object]. Its error says what is wrong: what others wrote is
-// not believed. That it is an answer to a question, and whose, [Grant.Heard] says.
+// ReadAnswer reads an answer back from its canonical form, [Answer.Object]. It does not trust the text, and its error
+// says what is wrong. It does not know the question: [Grant.Heard] checks the answer against it, and which key or user
+// gave it.
 func ReadAnswer(text []byte) (Answer, error) {
 	var v struct {
 		Type     string `json:"type"`
@@ -171,7 +172,7 @@ func ReadAnswer(text []byte) (Answer, error) {
 		return Answer{}, fmt.Errorf("gateway: no answer: %w", err)
 	}
 	a := Answer{v.Approval, v.Digest, Choice(v.Decision), v.Executes, v.Comment, v.By, at, v.Key, v.Compared != nil && !*v.Compared}
-	if !bytes.Equal(a.Object(), text) { // also where type, or the time's spelling, is another
+	if !bytes.Equal(a.Object(), text) { // this also catches a wrong type and another spelling of the time
 		return Answer{}, errors.New("gateway: the answer is not in canonical form")
 	}
 	if wrong := a.wrong(); wrong != "" {
@@ -181,14 +182,14 @@ func ReadAnswer(text []byte) (Answer, error) {
 }
 
 const (
-	maxAnswer = 16 << 10 // bytes of an answer's text, in which a character of the comment takes 6 at most
+	maxAnswer = 16 << 10 // bytes of an answer's text; a character of the comment takes at most 6
 	maxBy     = 256      // bytes
 )
 
-// MaxComment is how long the comment of an answer may be, in characters (spec/surface.md section 6).
+// MaxComment is the maximum length of the comment of an answer, in characters (spec/surface.md section 6).
 const MaxComment = 1000
 
-// wrong says what is wrong with an answer, whatever it answers; "" where nothing is.
+// wrong returns what is wrong with an answer in itself, without its question; "" if it is valid.
 func (a Answer) wrong() string {
 	choiceFits := map[Choice]bool{
 		ChooseApprove: a.Executes == a.Digest, ChooseEdit: isHex("sha256:", a.Executes, 64), ChooseReject: a.Executes == "",
@@ -215,13 +216,13 @@ func (a Answer) wrong() string {
 	return ""
 }
 
-// isHex reports whether s is a prefix and so many hex digits, in lower case.
+// isHex reports whether s is the prefix and then this number of hex digits in lower case.
 func isHex(prefix, s string, digits int) bool {
 	rest, found := strings.CutPrefix(s, prefix)
 	return found && len(rest) == digits && strings.Trim(rest, "0123456789abcdef") == ""
 }
 
-// Object is the answer in canonical form, as it is signed.
+// Object returns the answer in canonical form, the form that is signed.
 func (a Answer) Object() []byte {
 	v := map[string]any{
 		"type": decisionType, "approval": a.Approval, "digest": a.Digest, "decision": string(a.Choice), "comment": a.Comment,
@@ -239,5 +240,5 @@ func (a Answer) Object() []byte {
 	return ijson.Canonical(v)
 }
 
-// Message is what a key signs to make the answer its own.
+// Message returns the bytes that a key signs for the answer.
 func (a Answer) Message() []byte { return append([]byte(decisionPrefix), a.Object()...) }

@@ -1,25 +1,25 @@
 package gateway
 
-// Asks says whether a person may be asked before a tool is called.
+// Asks says whether a call of a tool may need a person.
 type Asks string
 
-// What can be said beforehand of a tool's calls.
+// The values of Asks, which are known before a call is proposed.
 const (
-	AsksNever  Asks = "never"  // no call of it is put to a person
-	AsksMaybe  Asks = "maybe"  // that depends on the arguments and on what was done before
-	AsksAlways Asks = "always" // none is made without a person
+	AsksNever  Asks = "never"  // no call of the tool needs a person
+	AsksMaybe  Asks = "maybe"  // it depends on the arguments and on earlier calls
+	AsksAlways Asks = "always" // every call that is not blocked needs a person
 )
 
-// Foreteller is a [Reviewer] that can say beforehand which calls it puts to a person.
+// Foreteller is a [Reviewer] that knows before a call whether it may ask a person.
 type Foreteller interface {
 	Reviewer
-	// Asks says what holds for every call of the tool, whatever its arguments: after [AsksNever] Review does not escalate
-	// one, after [AsksAlways] it does not approve one.
+	// Asks returns what holds for every call of the tool, for any arguments. With [AsksNever], Review never escalates a
+	// call. With [AsksAlways], Review never approves one.
 	Asks(tool string) Asks
 }
 
-// AsksBefore says whether a policy may put calls of a tool to a person. Without a policy nobody is asked; one that cannot
-// tell may ask.
+// AsksBefore reports whether a policy may ask a person about calls of a tool. Without a policy the result is
+// [AsksNever]. For a policy that is no [Foreteller] it is [AsksMaybe].
 func AsksBefore(policy Reviewer, tool string) Asks {
 	if policy == nil {
 		return AsksNever

@@ -8,7 +8,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Assume has rules see a call that a dry run would have made by now: its arguments are known, and of its observation nothing is.
+// Assume adds a call to the ledger that a dry run does not make. Rules see the call and its arguments, but its
+// observation is unknown.
 func (g *Gate) Assume(p Proposal) {
 	p = g.filled(p)
 	tool, there := g.config.Catalog.Tool(p.Tool)
@@ -22,17 +23,18 @@ func (g *Gate) Assume(p Proposal) {
 	})
 }
 
-// Countable judges a call as [Gate.Admit] does, but not by policy, and counts it.
+// Countable checks and counts a call as [Gate.Admit] does, but without the policy.
 func (g *Gate) Countable(p Proposal) *Stop {
 	_, stop := g.check(g.filled(p))
 	return stop
 }
 
-// maxSupposed is how many assumed calls a verdict may depend on before it counts as not known.
+// maxSupposed is how many assumed calls a verdict may depend on. With more of them, the verdict is unknown.
 const maxSupposed = 8
 
-// judgeSupposing is judge for dry runs too: what the policy would say however the assumed calls go is known, as long as it does not
-// read what they return.
+// judgeSupposing is judge, also for dry runs. If the ruling depends on assumed calls, it tries every combination of
+// success and error of these calls. The ruling is known if all combinations give the same one. It is unknown if the
+// policy reads what the assumed calls return.
 func judgeSupposing(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash string) Ruling {
 	r := judge(policy, tool, c, byPerson, hash)
 	n := 0
@@ -44,10 +46,10 @@ func judgeSupposing(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, h
 	}
 	all := 1<<n - 1
 	first := judge(policy, tool, c.supposing(all), byPerson, hash)
-	if first.Unknown { // what they return is read
+	if first.Unknown { // the policy reads what they return
 		return first
 	}
-	for bad := all; bad >= 0; bad-- { // first that none goes well, which is most unlike
+	for bad := all; bad >= 0; bad-- { // starts with all failing, the combination that differs most
 		other := judge(policy, tool, c.supposing(all&^bad), byPerson, hash)
 		if other.Unknown || !first.alike(other) {
 			return r
@@ -56,14 +58,15 @@ func judgeSupposing(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, h
 	return first
 }
 
-// alike reports whether two rulings come to the same.
+// alike reports whether two rulings have the same result.
 func (r Ruling) alike(o Ruling) bool {
 	return r.Decision == o.Decision && r.Rule == o.Rule && r.Reason == o.Reason && slices.Equal(r.Revisions, o.Revisions) && ijson.Equal(r.Args, o.Args)
 }
 
-// supposing is the case where those of the assumed calls go well that have a bit, and the others report an error.
+// supposing returns the case in which the assumed calls with a bit in well succeed. The other assumed calls report an
+// error.
 func (c Case) supposing(well int) Case {
-	supposed, next := map[int]Supposed{}, 0 // by their order
+	supposed, next := map[int]Supposed{}, 0 // by order of the call
 	for _, e := range c.Effects {
 		if e.Assumed {
 			supposed[e.Order] = SupposedError

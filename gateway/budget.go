@@ -6,36 +6,36 @@ import (
 	"patterngate/catalog"
 )
 
-// Limit bounds a count. The zero Limit allows nothing; [Unlimited] is said, never left out.
+// Limit bounds a count. The zero Limit allows nothing. To have no limit, set [Unlimited].
 type Limit int
 
-// Unlimited is no limit.
+// Unlimited means that there is no limit.
 const Unlimited Limit = -1
 
-// Allows reports whether the n-th one is within the limit.
+// Allows reports whether a count of n is within the limit.
 func (l Limit) Allows(n int) bool { return l == Unlimited || n <= int(l) }
 
 // Named reports whether there is a limit to show.
 func (l Limit) Named() bool { return l != Unlimited }
 
-// USD bounds what a run's models may cost. The zero USD allows nothing; [NoPrice] is said, never left out.
+// USD bounds the cost of a run's models. The zero USD allows nothing. To have no limit, set [NoPrice].
 type USD float64
 
-// NoPrice is no limit of what models cost.
+// NoPrice means that the cost of models has no limit.
 const NoPrice USD = -1
 
 // Named reports whether there is a limit to show.
 func (l USD) Named() bool { return l != NoPrice }
 
-// Budget bounds one run. Each pattern reads the limits of its kind; [NoBudget] is the place to start from, since
-// the zero Budget allows nothing.
+// Budget bounds one run. Each pattern reads the limits of its kind. The zero Budget allows nothing, so start from
+// [NoBudget].
 type Budget struct {
 	// Every kind.
-	MaxTime      time.Duration // running time; waits for people and callers do not count
+	MaxTime      time.Duration // running time; waiting for people and callers does not count
 	MaxToolCalls Limit
 	MaxLLMCalls  Limit // model requests, retries included
-	MaxTokens    Limit // input and output tokens; the call after the limit was reached does not begin
-	MaxCost      USD   // of models, with those of child runs
+	MaxTokens    Limit // input and output tokens; no call begins after the limit is reached
+	MaxCost      USD   // of models, including those of child runs
 
 	// Task decomposition.
 	MinPlanSteps    int
@@ -52,8 +52,8 @@ type Budget struct {
 	MaxDelegations   Limit
 	// Supervisor.
 	MaxSteps int
-	// Planning: of one plan, and ceilings of what a call may ask for.
-	MaxSubtasks, MinSubtasks int // MinSubtasks not of later rounds and replans
+	// Planning: limits of one plan, and the highest values that a call may ask for.
+	MaxSubtasks, MinSubtasks int // MinSubtasks does not apply to later iterations and replans
 	MaxDepth                 int
 	MaxReplans               Limit
 	MaxIterations            int
@@ -61,11 +61,11 @@ type Budget struct {
 	MaxRetries               int
 	SubtaskTimeout           time.Duration // of one call of a catalog tool
 
-	// Loops: how often a tool, and the same call, may be admitted in a run.
+	// Loops: how often a run may call one tool, or make the same call.
 	MaxCallsPerTool Limit
 	MaxSameCall     Limit
-	// MaxSameRead is how often the same call of a tool that only reads may be admitted, where that is more than MaxSameCall: what
-	// was read before a change may be read again after it. 0: as MaxSameCall.
+	// MaxSameRead is how often the same call of a read-only tool may be admitted. It applies if it is higher than
+	// MaxSameCall: a run may read a value again after a change. 0: as MaxSameCall.
 	MaxSameRead Limit
 	PerTool     map[string]CallLimit
 }
@@ -73,10 +73,10 @@ type Budget struct {
 // CallLimit bounds the calls of one tool.
 type CallLimit struct{ MaxCalls, MaxSameCall Limit }
 
-// AsOthers is the limit of a [CallLimit] of which nothing is said: that of every tool.
+// AsOthers is a limit of a [CallLimit] that is not set: the limit for every tool applies.
 const AsOthers Limit = -2
 
-// NoBudget bounds nothing that is counted.
+// NoBudget returns a Budget in which counts of type [Limit] and the cost have no limit. All other fields are zero.
 func NoBudget() Budget {
 	return Budget{
 		MaxToolCalls: Unlimited, MaxLLMCalls: Unlimited, MaxTokens: Unlimited, MaxExecuteSteps: Unlimited,
@@ -85,7 +85,8 @@ func NoBudget() Budget {
 	}
 }
 
-// DefaultBudget holds the figures of a kind (spec/config.md section 7, Budgets); an unknown kind is allowed nothing.
+// DefaultBudget returns the default budget of a kind (spec/config.md section 7, Budgets). An unknown kind has the zero
+// Budget.
 func DefaultBudget(kind Kind) Budget {
 	b := NoBudget()
 	switch kind {
@@ -113,7 +114,8 @@ func DefaultBudget(kind Kind) Budget {
 	return b
 }
 
-// OwnBudget holds the figures of a kind for patterns that a file declares (the same section, those marked own).
+// OwnBudget returns the default budget of a kind for patterns that a file declares. Its figures are those marked own in
+// the same section.
 func OwnBudget(kind Kind) Budget {
 	b := DefaultBudget(kind)
 	switch kind {
@@ -127,7 +129,7 @@ func OwnBudget(kind Kind) Budget {
 	return b
 }
 
-// calls are the limits for one tool.
+// calls returns the limits for one tool with this effect.
 func (b Budget) calls(tool string, effect catalog.Effect) CallLimit {
 	all := CallLimit{b.MaxCallsPerTool, b.MaxSameCall}
 	if effect == catalog.Read && b.MaxSameCall.Named() {
@@ -146,8 +148,8 @@ func (b Budget) calls(tool string, effect catalog.Effect) CallLimit {
 	return one
 }
 
-// limits are those of one tool, by what a call of it can change.
+// limits returns the limits for one tool. They depend on its effect.
 func (g *Gate) limits(tool string) CallLimit {
-	t, _ := g.config.Catalog.Tool(tool) // of one that there is not nothing is known: it is held to the stricter
+	t, _ := g.config.Catalog.Tool(tool) // an unknown tool has no effect, so the stricter limit applies
 	return g.config.Budget.calls(tool, t.Effect)
 }

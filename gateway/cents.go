@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Cents rounds an amount to cents as decimal text is rounded (spec/patterns.md section 1).
+// Cents rounds an amount to cents, with the rounding of decimal text (spec/patterns.md section 1).
 func Cents(amount float64) float64 {
 	if math.IsNaN(amount) || math.IsInf(amount, 0) {
 		return amount

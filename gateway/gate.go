@@ -10,7 +10,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Family says by which words a gate refuses: a tool's, a worker's, a route's or an executor's. The zero Family speaks of tools.
+// Family says which stop reasons a gate uses: those of a tool, a worker, a route or an executor. The zero Family uses
+// those of a tool.
 type Family string
 
 // The families of stop reasons at a call.
@@ -21,41 +22,44 @@ const (
 	ExecutorFamily Family = "executor" // of the subtasks of a plan
 )
 
-// Reason is a stop reason about one named tool: tool_denied:pay. The name is cut at what a reason may hold.
+// Reason returns a stop reason about one named tool, such as tool_denied:pay. It cuts the name to the length that a
+// reason may hold.
 func (f Family) Reason(what, tool string) string {
 	f = cmp.Or(f, ToolFamily)
 	return string(f) + "_" + what + ":" + ijson.Cut(tool, document.MaxNamed)
 }
 
-// Stop is why a call was not admitted. The zero Stop has no meaning; functions return nil for "go on".
+// Stop says why a call was not admitted. The zero Stop has no meaning: functions return nil if there is no reason to
+// stop.
 type Stop struct {
 	Reason   string             // the stop reason
-	Problems []document.Problem // what would have been right
+	Problems []document.Problem // what would have been valid
 	Need     []string           // tools that must come first
-	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did. Block is all of it, where it
-	// blocked the call; else nil.
+	// Ruled is the policy's judgment if the policy refused the call. It is zero if allowlists, catalog or budgets
+	// refused it. Block is the whole ruling if the policy blocked the call; else nil.
 	Ruled Judgment
 	Block *Ruling
-	// Asks is the ruling where the policy asks for a person: what they approve is reviewed by [Gate.ReviewApproved] and
-	// admitted by [Gate.Approved]. Nil: nobody is to be asked.
+	// Asks is the ruling if the policy asks for a person; else nil. [Gate.ReviewApproved] reviews what the person
+	// approves, and [Gate.Approved] admits it.
 	Asks *Ruling
 }
 
 func (s *Stop) Error() string { return s.Reason }
 
-// Config is what a gate judges by. Its zero value admits nothing.
+// Config configures a gate. Its zero value admits nothing.
 type Config struct {
 	Family    Family
 	Catalog   *catalog.Catalog
 	Execution []string // the execution allowlist
 	Budget    Budget
-	// Calls bound how many calls may be proposed, refused ones included.
+	// Calls limit how many calls may be proposed, including refused ones.
 	Calls []CallBudget
-	// SplitLoops says loop_detected:signature_repeat of a call that was made before, as all but task decomposition do.
+	// SplitLoops selects the reason loop_detected:signature_repeat for a repeated call. All kinds but task
+	// decomposition set it; without it, the reason is loop_detected.
 	SplitLoops bool
 	// Reviewer judges every call by policy; nil means that the allowlists alone decide.
 	Reviewer Reviewer
-	// Facts are what rules know of the run as it stands; nil: nothing. It only reads.
+	// Facts returns what rules know about the run at this moment; nil: nothing is known. It must only read.
 	Facts func() Facts
 }
 
@@ -65,8 +69,8 @@ type CallBudget struct {
 	Reason string
 }
 
-// Gate admits the calls of one run. It holds the run's counters and its ledger as values, so a replay rebuilds
-// them. It is used by one goroutine at a time.
+// Gate admits the calls of one run. It holds the run's counters and its ledger as values, so a replay rebuilds them.
+// Only one goroutine at a time may use it.
 type Gate struct {
 	config  Config
 	asked   int
@@ -76,12 +80,12 @@ type Gate struct {
 	earlier []Entry // of other runs; rules see them
 	ledger  []Entry
 	noted   int        // how often the ledger changed
-	under   []underway // calls that are under way
+	under   []underway // calls without an outcome yet
 	policy  string     // the reviewer's hash
-	facts   Facts      // of the newest review
+	facts   Facts      // of the last review
 }
 
-// signature is what makes two calls the same.
+// signature identifies a call: two calls with the same signature are the same call.
 type signature struct{ tool, hash string }
 
 // NewGate returns a gate for one run.
@@ -89,36 +93,37 @@ func NewGate(c Config) *Gate {
 	return &Gate{config: c, perTool: map[string]int{}, same: map[signature]int{}, policy: PolicyHash(c.Reviewer)}
 }
 
-// Asked is how many calls count against the budget of calls: those that were proposed, the refused ones included, less
-// the ones that this budget refused.
+// Asked returns how many calls count against the budget of calls. It counts all proposed calls, including refused ones,
+// but not the calls that this budget refused.
 func (g *Gate) Asked() int { return g.asked }
 
-// Proposal is a call that wants to be made.
+// Proposal is a call that a model or a caller proposes.
 type Proposal struct {
 	Tool    string
-	Args    map[string]any // as proposed; with the tool's defaults hashed and, with Inject and what is fixed laid over, sent
-	Inject  map[string]any // arguments that the pattern sets, whatever was proposed
-	At      ijson.Pointer  // where Args stand in the intent, for problems
-	ToolAt  ijson.Pointer  // where the tool is named there
+	Args    map[string]any // as proposed; hashed with the tool's defaults; sent with Inject and the configured arguments too
+	Inject  map[string]any // arguments that the pattern sets, for any proposal
+	At      ijson.Pointer  // place of Args in the intent, for problems
+	ToolAt  ijson.Pointer  // place of the tool's name there
 	Attempt int            // from 1
-	// Again says that it is one more attempt at a call that was admitted: the same act, no repetition.
+	// Again says that this is one more attempt at an admitted call. It is the same call and no repetition.
 	Again bool
-	// Of is the key of that call where it may have acted: rules see one act, not two. "" for none.
+	// Of is the key of that call if it may have acted; "" for none. Rules see both attempts as one call.
 	Of string
 	// Weigh and Unordered are as in [Case].
 	Weigh     Weigh
 	Unordered bool
-	// Slot is where the call itself is reserved, see [Gate.ReserveIn]: rules do not see that. "" for none.
+	// Slot is the place where this call is reserved; "" for none. Rules do not see that reservation. See
+	// [Gate.ReserveIn].
 	Slot string
 }
 
-// Case is the proposal as rules judge it.
+// Case returns the proposal as rules review it.
 func (p Proposal) Case() Case {
 	return Case{Tool: p.Tool, Args: p.Args, Inject: p.Inject, Of: p.Of, Weigh: p.Weigh, Unordered: p.Unordered, Slot: p.Slot}
 }
 
-// Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
-// the proof that it may be made, with the arguments that the policy left. A refused call counts against the budget too.
+// Admit checks a call against budget, allowlist, catalog, loop limits, argument types and policy, in this order. It
+// returns the permit, with the arguments as the policy left them. A refused call counts against the budget too.
 func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	p = g.filled(p)
 	call, stop := g.check(p)
@@ -131,7 +136,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	}
 	ruling := g.Review(p.Case())
 	var asked map[string]any
-	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
+	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // the call is sent with the arguments as the policy changed them
 		asked, p.Args = owned(p.Args), ruling.Args
 		if call, stop = g.changed(p, call.hash); stop != nil {
 			return Permit{}, stop
@@ -153,8 +158,9 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	return Permit{call}, nil
 }
 
-// Rejudge reviews a call anew that was admitted, and not made because what it was let through by came not to hold. It was counted
-// then. Who approved it, as sure as it is that they did, has approved it still.
+// Rejudge reviews an admitted call again that was not made, because its review did not hold any more. The call is not
+// counted again. If a person approved it, their approval still counts, and sure is its assurance. The approval does not
+// count if the policy now changes the call or needs a higher assurance.
 func (g *Gate) Rejudge(p Proposal, was Permit, sure Assurance) (Permit, *Stop) {
 	if !was.Valid() {
 		return Permit{}, &Stop{Reason: "policy_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}
@@ -167,7 +173,7 @@ func (g *Gate) Rejudge(p Proposal, was Permit, sure Assurance) (Permit, *Stop) {
 	ruling := review(p.Case())
 	if ruling.Decision == Approve {
 		p.Args = ruling.Args
-		if was.judged.person && (len(ruling.Revisions) > 0 || !sure.AtLeast(ruling.Least)) { // it is not what they approved
+		if was.judged.person && (len(ruling.Revisions) > 0 || !sure.AtLeast(ruling.Least)) { // the person did not approve this
 			ruling.Decision = Escalate
 		}
 	}
@@ -178,9 +184,9 @@ func (g *Gate) Rejudge(p Proposal, was Permit, sure Assurance) (Permit, *Stop) {
 	return permit, stop
 }
 
-// Approved admits a call that the policy put to a person, as they left it: it was checked before and counted as one call,
-// so that only what may differ is checked again. The ruling must be this gate's own, of [Gate.ReviewApproved], and approve
-// exactly these arguments.
+// Approved admits a call that a person decided about, with the arguments that the person left. The call was checked and
+// counted before, so Approved checks only what may have changed. The ruling must come from this gate's
+// [Gate.ReviewApproved] and approve exactly these arguments.
 func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	p = g.filled(p)
 	call, stop := g.typed(p)
@@ -198,9 +204,9 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	return Permit{}, stop
 }
 
-// Share returns the permit as one that spends its step's share of a plan that a person approved; approval is the id of that
-// approval. A permit of nothing stays as it is, and so does any where approval is empty. Whether the call is that step, and whether
-// the share is not spent, is checked where it is spent.
+// Share returns the permit as one that spends the share of one step in an approved plan. The argument approval is the
+// id of the plan's approval. If it is empty or p is the zero Permit, Share returns p. When the share is spent, other
+// code checks that the call is this step and that the share is unspent.
 func (g *Gate) Share(p Permit, approval, step string) Permit {
 	if p.judged == nil || approval == "" {
 		return p
@@ -210,8 +216,8 @@ func (g *Gate) Share(p Permit, approval, step string) Permit {
 	return Permit{&call}
 }
 
-// AdmitRuled is Admit for a call that was reviewed before: the ruling must be this gate's own, approve exactly these
-// arguments, and be newer than all that was done.
+// AdmitRuled is Admit for a call that was reviewed before. The ruling must come from this gate and approve exactly
+// these arguments. The ledger must not have changed since the review.
 func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 	p = g.filled(p)
 	call, stop := g.check(p)
@@ -225,8 +231,8 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 	return Permit{call}, nil
 }
 
-// Question is what a person is asked about a call: as it would be sent, but for what the engine adds (run, step, expiry).
-// What the catalog does not have is asked about as it was proposed.
+// Question returns what a person is asked about a call: the call as it would be sent. The engine adds run, step and
+// expiry. If the catalog does not have the tool, the call is asked about as proposed.
 func (g *Gate) Question(p Proposal) Question {
 	q := Question{Tool: p.Tool, Policy: g.policy}
 	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
@@ -238,15 +244,15 @@ func (g *Gate) Question(p Proposal) Question {
 	return q
 }
 
-// Proposed are arguments as a person was shown and perhaps changed them, less those that the configuration sets. One of these
-// that they changed stays, and no ruling lets that through.
+// Proposed returns arguments that a person saw and may have changed, without those that the configuration sets. If the
+// person changed one of these, it stays in, and no ruling lets the call through.
 func (g *Gate) Proposed(tool string, args map[string]any) map[string]any {
-	t, _ := g.config.Catalog.Tool(tool) // without one nothing is set
+	t, _ := g.config.Catalog.Tool(tool) // for an unknown tool, nothing is set
 	rest, _ := t.Proposed(args)
 	return rest
 }
 
-// filled is a proposal with the defaults of its tool: what is judged, hashed and sent.
+// filled returns the proposal with the defaults of its tool. These arguments are judged, hashed and sent.
 func (g *Gate) filled(p Proposal) Proposal {
 	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
 		p.Args = tool.Filled(p.Args)
@@ -254,8 +260,8 @@ func (g *Gate) filled(p Proposal) Proposal {
 	return p
 }
 
-// free are the arguments that the configuration does not set: defaults put in, what the pattern sets laid over. What both the
-// pattern and the configuration set, the configuration does.
+// free returns the call's arguments before the configuration sets any: the proposed ones, defaults, and those that the
+// pattern sets. If the pattern and the configuration set the same argument, the configuration's value counts.
 func (p Proposal) free(tool catalog.Tool) map[string]any {
 	args := tool.Filled(p.Args)
 	if len(p.Inject) == 0 {
@@ -271,7 +277,7 @@ func (p Proposal) free(tool catalog.Tool) map[string]any {
 	return out
 }
 
-// check judges all but policy, so that what it returns is no permit yet.
+// check checks all but the policy. Its result is therefore not a permit yet.
 func (g *Gate) check(p Proposal) (*judged, *Stop) {
 	for _, b := range g.config.Calls {
 		if !b.Limit.Allows(g.asked + g.further(b) + 1) {
@@ -291,7 +297,8 @@ func (g *Gate) check(p Proposal) (*judged, *Stop) {
 	return g.typed(p)
 }
 
-// changed checks a call whose arguments the policy changed. Another that was sent with these is the same call.
+// changed checks a call whose arguments the policy changed. If they differ from the proposed ones, it also counts the
+// call against the limit on repeated calls.
 func (g *Gate) changed(p Proposal, proposed string) (*judged, *Stop) {
 	call, stop := g.typed(p)
 	if stop == nil && call.hash != proposed {
@@ -300,7 +307,7 @@ func (g *Gate) changed(p Proposal, proposed string) (*judged, *Stop) {
 	return call, stop
 }
 
-// typed checks a call's arguments and takes them over.
+// typed checks a call's arguments and copies them.
 func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	tool, ok := g.config.Catalog.Tool(p.Tool)
 	if !ok {
@@ -325,7 +332,7 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	return call, nil
 }
 
-// refuse names what could have been called instead.
+// refuse returns a stop with the tools that could have been called instead.
 func (g *Gate) refuse(what string, p Proposal) *Stop {
 	var callable []string
 	for _, n := range g.config.Execution {
@@ -337,7 +344,7 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 	return &Stop{Reason: reason, Problems: []document.Problem{document.NewProblem(reason, p.ToolAt, p.Tool, document.OneOf(callable))}}
 }
 
-// loop counts the call against the limits on repetition. A refused one is not counted.
+// loop counts the call against the limits on repetition. It does not count a call that it refuses.
 func (g *Gate) loop(p Proposal) *Stop {
 	own := g.own(p.Tool)
 	if !g.limits(p.Tool).MaxCalls.Allows(g.perTool[own] + 1) {
@@ -350,7 +357,7 @@ func (g *Gate) loop(p Proposal) *Stop {
 	return nil
 }
 
-// own is what a tool is counted by: under two names it is one tool.
+// own returns the name that a tool is counted by. A tool with two names is one tool.
 func (g *Gate) own(name string) string {
 	if t, known := g.config.Catalog.Tool(name); known {
 		return t.Own()
@@ -358,7 +365,7 @@ func (g *Gate) own(name string) string {
 	return name
 }
 
-// repeats counts the call against the limit of the same calls.
+// repeats counts the call against the limit on repeated calls.
 func (g *Gate) repeats(p Proposal) *Stop {
 	call := signature{g.own(p.Tool), ijson.ArgsHash(p.Args)}
 	switch {
@@ -371,7 +378,7 @@ func (g *Gate) repeats(p Proposal) *Stop {
 	return nil
 }
 
-// repeatedCall ends the reason of a call that was made before.
+// repeatedCall is the end of the stop reason for a repeated call.
 const repeatedCall = "signature_repeat"
 
 func (g *Gate) loops(how string) *Stop {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// owned is a copy of arguments that shares nothing with them, so that what was judged stays what it was.
+// owned returns a deep copy of arguments, so that later changes do not reach what was judged.
 func owned(args map[string]any) map[string]any {
 	out := make(map[string]any, len(args))
 	for name, v := range args {
@@ -28,5 +28,5 @@ func copied(v any) any {
 	return v
 }
 
-// sortedKeys are the names of the members, sorted.
+// sortedKeys returns the names of the members, sorted.
 func sortedKeys(obj map[string]any) []string { return slices.Sorted(maps.Keys(obj)) }

@@ -8,10 +8,11 @@ import (
 	"patterngate/ijson"
 )
 
-// MaxGoal is how long a goal may be, in bytes.
+// MaxGoal is the maximum length of a goal, in bytes.
 const MaxGoal = 16 << 10
 
-// goalProblem judges the goal of a run that a call would begin as that of a run which a caller asks for.
+// goalProblem checks the goal if the call would start a run of a pattern. The rules are the same as for a run that a
+// caller starts.
 func goalProblem(family Family, tool catalog.Tool, p Proposal, args map[string]any) (_ document.Problem, ok bool) {
 	if tool.Pattern == "" || tool.Goal == "" {
 		return document.Problem{}, true

@@ -5,29 +5,31 @@ import (
 	"time"
 )
 
-// Stop reasons of an approval that does not let its call through.
+// Stop reasons for an approval that does not let its call through.
 const (
 	ApprovalExpired  = "approval_expired"
 	ApprovalConsumed = "approval_consumed"
 	ApprovalInvalid  = "approval_invalid"
 )
 
-// Grant is a person's answer when its call is about to be made, with all that decides whether it counts. The zero Grant lets
-// nothing through.
+// Grant is a person's answer at the time of the call, with everything that decides whether it counts. The zero Grant
+// lets no call through.
 type Grant struct {
 	Approval  string   // the question's id
-	Asked     Question // as the run put it, by its own record
-	Answer    Answer   // as it is stored; anybody may have written it
+	Asked     Question // as the run asked it, from its own record
+	Answer    Answer   // as stored; any program may have written it
 	Signature string   // over the answer; "" for none
 	Least     Assurance
 	Ring      Ring
 }
 
-// Check judges whether the grant lets exactly this call through at this time, but for its being spent, which only the
-// record knows. It returns how sure it is that a person decided, or the stop reason (spec/surface.md section 8). What sent
-// does not say of run, step, expiry and assurance, which the engine knows and no permit, is as it was asked. again says that the call
-// began while the grant counted and is made once more as the same act: then it is not too late, but all else must hold
-// still.
+// Check judges whether the grant lets exactly this call through at this time. It does not check whether the grant is
+// spent: only the record knows that. It returns the assurance that a person decided, or the stop reason
+// (spec/surface.md section 8).
+//
+// The engine knows run, step, expiry and assurance, and a permit does not. If sent omits them, those of the question
+// count. The argument again says that the call began while the grant counted and is now attempted again. The grant is
+// then not too late, but all other conditions must still hold.
 func (g Grant) Check(sent Question, now time.Time, again bool) (Assurance, string) {
 	a := g.Answer
 	sent.Run, sent.Step = cmp.Or(sent.Run, g.Asked.Run), cmp.Or(sent.Step, g.Asked.Step)
@@ -46,11 +48,13 @@ func (g Grant) Check(sent Question, now time.Time, again bool) (Assurance, strin
 	return g.Heard(now)
 }
 
-// Heard judges an answer by itself: that it answers this question, in time, and by whom, as it counts at a time. It is all
-// that counts of a rejection. How it counted when it was given, Heard says of the answer's own time.
+// Heard judges an answer by itself, as it counts at time now. It checks that the answer belongs to this question, was
+// given in time, and by which key or user. A rejection needs no other check. To know how an answer counted when it was
+// given, pass the answer's own time.
 //
-// A key must count both when it signed and now. The answer says itself when it was given: who has stolen a key that was
-// removed would say that it was before that. So what a key has approved and what has not begun ends with the key.
+// A key must count both when it signed and now. The reason is that the answer states its own time. With a stolen key
+// that was removed, an attacker could state a time before the removal. So when a key is removed, its approvals of calls
+// that have not begun do not count any more.
 func (g Grant) Heard(now time.Time) (Assurance, string) {
 	a := g.Answer
 	if a.wrong() != "" || a.Approval != g.Approval || a.Digest != g.Asked.Digest() || !a.At.Before(g.Asked.Expires) {

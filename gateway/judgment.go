@@ -2,34 +2,34 @@ package gateway
 
 import "patterngate/ijson"
 
-// Allowlisted is the reason where no policy judges a pattern: the allowlists alone decided.
+// Allowlisted is the reason if no policy reviews a pattern: the allowlists alone decided.
 const Allowlisted = "allowlisted"
 
-// maxProposedText is how much of a changed call's arguments as they were proposed is recorded.
+// maxProposedText is how many bytes are recorded of the proposed arguments of a changed call.
 const maxProposedText = 16 << 10
 
-// Judgment is what stands in the record about a call that may be made: who let it through and how
-// (spec/surface.md section 7, verdict). Its zero value blocks.
+// Judgment is what the record holds about a judged call: what let it through and why (spec/surface.md section 7,
+// verdict). Its zero value blocks.
 type Judgment struct {
-	// Decision is approve; revise where the policy changed the call; escalate where it asked for a person, who approved
-	// exactly this call.
+	// Decision is approve, revise or escalate. Revise means that the policy changed the call. Escalate means that the
+	// policy asked for a person, and the person approved exactly this call.
 	Decision Decision
-	// Rule is the policy's rule that decided; "" where none did.
+	// Rule is the policy's rule that decided; "" if none did.
 	Rule   string
 	Reason string
 	Text   string         // of the rule, for people
-	Values map[string]any // that made it true, by their expressions: decoded values
+	Values map[string]any // that made the rule true, by their expressions: decoded values
 	// Revisions are the reasons of all changes, in order.
 	Revisions []string
-	// Proposed are the arguments before the changes, of a call that was changed and then made at once; nil: nothing else changed it,
-	// or another event of the record holds them.
+	// Proposed are the arguments before the changes, for a call that was changed and then made at once. It is nil if
+	// nothing was changed, or if another event of the record holds them.
 	Proposed map[string]any
-	// Passes is how often the policy judged until nothing changed; 0: no policy did.
+	// Passes is how often the policy reviewed the call until nothing changed; 0: there was no policy.
 	Passes int
-	Policy string // the policy's hash, see [Hashed]; "" where it has none
+	Policy string // the policy's hash, see [Hashed]; "" if it has none
 }
 
-// Value is the judgment as it is recorded: a decoded value, without the members that do not apply.
+// Value returns the judgment for the record: a decoded value, without the members that do not apply.
 func (j Judgment) Value() map[string]any {
 	v := map[string]any{"decision": j.Decision.String()}
 	for name, text := range map[string]string{"rule": j.Rule, "reason": j.Reason, "text": j.Text, "policy": j.Policy} {
@@ -49,7 +49,7 @@ func (j Judgment) Value() map[string]any {
 	}
 	if j.Proposed != nil {
 		args := map[string]any{"args": j.Proposed}
-		v["proposed"] = Bounded(args, ijson.Canonical(args), maxProposedText, 0) // no beginning: it has no places to hide
+		v["proposed"] = Bounded(args, ijson.Canonical(args), maxProposedText, 0) // without a beginning: redaction cannot find places in cut text
 	}
 	if j.Passes > 0 {
 		v["passes"] = float64(j.Passes)
@@ -57,17 +57,17 @@ func (j Judgment) Value() map[string]any {
 	return v
 }
 
-// Because is the rule that decided.
+// Because returns the rule that decided.
 func (j Judgment) Because() Because { return Because{j.Rule, j.Text, j.Values} }
 
-// Hashed is a [Reviewer] that can be named by what it is made of: two with one hash judge alike.
+// Hashed is a [Reviewer] with a hash of its content. Two reviewers with the same hash decide alike.
 type Hashed interface {
 	Reviewer
-	// Hash is sha256: and 64 hex digits, over the policy's canonical form.
+	// Hash returns sha256: and 64 hex digits, over the policy's canonical form.
 	Hash() string
 }
 
-// PolicyHash names a policy; "" where it has no hash, or there is none.
+// PolicyHash returns the hash of a policy; "" if it has none, or there is no policy.
 func PolicyHash(policy Reviewer) string {
 	if h, ok := policy.(Hashed); ok {
 		return h.Hash()
@@ -75,7 +75,7 @@ func PolicyHash(policy Reviewer) string {
 	return ""
 }
 
-// Judgment is the ruling as it is recorded.
+// Judgment returns the ruling for the record.
 func (r Ruling) Judgment() Judgment {
 	decision, reason := r.Recorded()
 	if r.byPerson && decision == Approve {
@@ -84,7 +84,7 @@ func (r Ruling) Judgment() Judgment {
 	j := Judgment{
 		Decision: decision, Rule: r.Rule, Reason: reason, Text: r.Text, Values: r.Values, Revisions: r.Revisions, Passes: r.passes, Policy: r.policy,
 	}
-	if decision == Revise { // the one that allowed it has its own
+	if decision == Revise { // the rule that approved the changed call has its own
 		j.Rule, j.Text, j.Values = r.RevisedBy[0].Rule, r.RevisedBy[0].Text, r.RevisedBy[0].Values
 	}
 	return j

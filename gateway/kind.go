@@ -13,7 +13,8 @@ const (
 	Call              Kind = "call"     // one call of one tool, without an intent
 )
 
-// These are no patterns: under them the registry has the tools that list what may be called and that are about runs.
+// These kinds are not patterns. The registry has tools under them: the tool that lists what may be called, and the
+// tools about runs.
 const (
 	Catalog   Kind = "describe_catalog"
 	RunStatus Kind = "run_status"

@@ -10,25 +10,29 @@ import (
 	"patterngate/ijson"
 )
 
-// Searchable is a [Reviewer] that says which arguments a rule reads.
+// Searchable is a [Reviewer] that knows which arguments a rule reads.
 type Searchable interface {
 	Reviewer
-	// Reads are the arguments of a tool that a rule may depend on; none: nothing is searched.
+	// Reads returns the arguments of a tool that a rule may depend on. If it returns none, nothing is searched.
 	Reads(tool, rule string) []string
 }
 
-// How many reviews a search may cost: each is bounded by what the call and its run hold, so that much of that is searched less.
+// How many reviews a search may cost. The cost of a review grows with the size of the call and its run, so larger ones
+// get fewer reviews.
 const (
 	maxSearched   = 400
 	leastSearched = 64
 	lightSearch   = 16 << 10 // bytes in memory
 )
 
-// Nearest are the arguments of a blocked call with one of them changed, so that the policy would not block it, and the name of that
-// one; nil: there are none, or they are not looked for, as where the verdict depends on earlier runs. Looked at are the arguments
-// that the deciding rule reads, one at a time: numbers, of which the relatively smallest change counts, else words and bools in the
-// order of the schema. What names a thing (id, order_id) is not changed: another thing is no nearer call. Whether a rule lets more
-// pass further away cannot be told, so that of several stretches of numbers one that is far may be missed.
+// Nearest returns the arguments of a blocked call with one of them changed, so that the policy does not block the call.
+// It also returns the name of the changed argument. It returns nil if there are none. It does not search if the verdict
+// depends on earlier runs.
+//
+// It tries the arguments that the deciding rule reads, one at a time. Among numbers, the relatively smallest change
+// counts. If no number passes, the first word or bool in the order of the schema counts. It does not change an argument
+// that names a thing (id, order_id): a call about another thing is not near. If a rule allows several ranges of
+// numbers, the search may miss one that is far away.
 func (g *Gate) Nearest(p Proposal, r Ruling) (args map[string]any, argument string) {
 	policy, ok := g.config.Reviewer.(Searchable)
 	tool, known := g.config.Catalog.Tool(p.Tool)
@@ -38,7 +42,7 @@ func (g *Gate) Nearest(p Proposal, r Ruling) (args map[string]any, argument stri
 	s := search{gate: g, tool: tool, p: p, c: p.Case(), values: numbersIn(r.Values)}
 	s.c.Tool, s.c.Args = tool.Own(), tool.Filled(p.Args)
 	s.c.Effects, s.c.Facts = g.effects(s.c), g.facts
-	if s.left = s.affordable(); s.lets(s.c.Args) { // what was blocked is not what was proposed
+	if s.left = s.affordable(); s.lets(s.c.Args) { // the blocked arguments are not the proposed ones
 		return nil, ""
 	}
 	best, ok := s.best(s.places(policy.Reads(tool.Own(), r.Rule)))
@@ -50,32 +54,32 @@ func (g *Gate) Nearest(p Proposal, r Ruling) (args map[string]any, argument stri
 	return args, best.name
 }
 
-// search looks for another value of one argument after the other.
+// search tries other values, one argument after the other.
 type search struct {
 	gate   *Gate
 	tool   catalog.Tool
 	p      Proposal
 	c      Case
-	values []float64 // that made the rule true: what it compares with is often among them
-	left   int       // reviews
+	values []float64 // that made the rule true; the rule's limits are often among them
+	left   int       // reviews that are left
 }
 
 // spot is an argument that is searched.
 type spot struct {
 	name    string
 	from    any
-	choices []any // nil: it is a number
+	choices []any // nil: the argument is a number
 	grid    grid
 }
 
-// found is a value by which the call is not blocked.
+// found is a value with which the call is not blocked.
 type found struct {
 	name  string
 	value any
 	far   float64
 }
 
-// affordable is how many reviews the search may cost.
+// affordable returns how many reviews the search may cost.
 func (s *search) affordable() int {
 	weight := ijson.Weight(s.c.Args)
 	for _, e := range s.c.Effects {
@@ -84,7 +88,7 @@ func (s *search) affordable() int {
 	return min(maxSearched, max(leastSearched, maxSearched*lightSearch/max(1, weight)))
 }
 
-// places are the given arguments of these that can be searched, in the order of the schema.
+// places returns the given arguments that can be searched and are in reads, in the order of the schema.
 func (s *search) places(reads []string) []spot {
 	var list []spot
 	for _, property := range s.tool.Input.Properties() {
@@ -108,17 +112,17 @@ func (s *search) places(reads []string) []spot {
 	return list
 }
 
-// isName reports whether an argument says which thing is meant, not how much or how.
+// isName reports whether an argument says which thing is meant, and not how much or how.
 func isName(argument string) bool {
 	return strings.EqualFold(argument, "id") || strings.HasSuffix(argument, "Id") || strings.HasSuffix(strings.ToLower(argument), "_id") ||
 		strings.HasSuffix(argument, "ID")
 }
 
-// best is the nearest value of all places.
+// best returns the nearest value of all places.
 func (s *search) best(places []spot) (best found, ok bool) {
 	for i, at := range places {
 		rest := s.left
-		s.left = rest / (len(places) - i) // each has its share, and what the ones before left
+		s.left = rest / (len(places) - i) // each place has its share, and the reviews that earlier places left
 		share := s.left
 		next, passes := s.nearestOf(at)
 		s.left = rest - (share - s.left)
@@ -129,7 +133,7 @@ func (s *search) best(places []spot) (best found, ok bool) {
 	return best, ok
 }
 
-// nearestOf is the nearest value of one place. Words are further away than any number.
+// nearestOf returns the nearest value of one place. Words are further away than any number.
 func (s *search) nearestOf(at spot) (found, bool) {
 	from, isNumber := at.from.(float64)
 	if at.choices == nil {
@@ -152,17 +156,18 @@ func (s *search) nearestOf(at spot) (found, bool) {
 	return found{}, false
 }
 
-// relative is how far a number is from another, as a part of it.
+// relative returns the distance between two numbers as a fraction of the second.
 func relative(v, from float64) float64 { return math.Abs(v-from) / max(1, math.Abs(from)) }
 
-// passes reports whether the call would be let through, to a person or as it is, with one argument changed.
+// passes reports whether the call would not be blocked with one argument changed.
 func (s *search) passes(name string, v any) bool {
 	args := owned(s.c.Args)
 	args[name] = v
 	return s.lets(args)
 }
 
-// lets reports whether the call would be let through with these arguments: by its schema, the whole review, and as no repetition.
+// lets reports whether the call would not be blocked with these arguments. It checks the schema, the whole review and
+// the limit on repeated calls.
 func (s *search) lets(args map[string]any) bool {
 	if s.left <= 0 {
 		return false
@@ -176,7 +181,7 @@ func (s *search) lets(args map[string]any) bool {
 	return r.Decision != Block && (len(r.Revisions) == 0 || s.callable(r.Args))
 }
 
-// callable reports whether the call fits its tool with these arguments, and repeats no other.
+// callable reports whether the call fits its tool with these arguments and is not one repetition too many.
 func (s *search) callable(args map[string]any) bool {
 	p := s.p
 	p.Args = args

@@ -6,27 +6,27 @@ import (
 	"strconv"
 )
 
-// A number is searched on the grid of those that its schema takes, by their places:
+// A number is searched on the grid of numbers that its schema allows, by their places:
 //
 //	low ─ … ─ free ─┤ halved ├─ blocked ─ … ─ 4 ─ 2 ─ 1 ─ proposed ─ 1 ─ 2 ─ 4 ─ … ─ high
 //
-// Steps away from the proposed number double until one passes; then the way back is halved. A number that the rule itself holds
-// beside others is tried too where it is nearer.
+// The steps away from the proposed number double until one number passes. Then the search halves the distance back. It
+// also tries the other numbers that the rule holds, if they are nearer.
 
-// grid are the numbers that are tried: whole multiples of a step.
+// grid are the numbers that the search tries: whole multiples of a step.
 type grid struct {
 	step      float64
-	digits    int     // of the step, behind its point
+	digits    int     // of the step, after its decimal point
 	low, high float64 // the first and the last multiple
 }
 
-// maxSteps bounds the multiples: beyond, not every whole number is one that a float64 can be.
+// maxSteps bounds the multiples. Beyond it, a float64 cannot hold every whole number.
 const maxSteps = 1 << 53
 
-// cent is the step of numbers of which nothing else is said.
+// cent is the step of numbers if the schema gives no other.
 const cent = 0.01
 
-// gridOf are the numbers that fit a schema; false: numbers may not.
+// gridOf returns the numbers that fit a schema. It returns false if the schema allows no numbers.
 func gridOf(bounds map[string]any) (grid, bool) {
 	step := 0.0
 	switch kind := bounds["type"].(type) {
@@ -75,7 +75,7 @@ func stepOf(kind string) float64 {
 	return 0
 }
 
-// place is where a number stands on the grid, a whole number where it is one of the grid's own.
+// place returns the place of a number on the grid: a whole number if the number is on the grid.
 func (g grid) place(v float64) float64 {
 	at := v / g.step
 	if whole := math.Round(at); math.Abs(whole-at) < 1e-6 {
@@ -84,16 +84,16 @@ func (g grid) place(v float64) float64 {
 	return min(max(at, -maxSteps), maxSteps)
 }
 
-// at is the number at a place.
+// at returns the number at a place.
 func (g grid) at(place float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(place*g.step, 'f', g.digits, 64), 64)
-	if err != nil || v == 0 { // there is no -0
+	if err != nil || v == 0 { // avoids -0
 		return 0
 	}
 	return v
 }
 
-// number is the nearest number that passes, as far as it is met.
+// number returns the nearest number that passes, among those that the search tries.
 func (s *search) number(at spot, from float64) (best float64, ok bool) {
 	w := walk{grid: at.grid, from: at.grid.place(from), far: math.Inf(1), passes: func(place float64) bool {
 		v := at.grid.at(place)
@@ -107,15 +107,16 @@ func (s *search) number(at spot, from float64) (best float64, ok bool) {
 	return at.grid.at(w.best), !math.IsInf(w.far, 1)
 }
 
-// walk is a search on a grid, by places.
+// walk is a search on a grid. Its numbers are places.
 type walk struct {
 	grid
 	from      float64
 	passes    func(place float64) bool
-	best, far float64 // far is infinite as long as there is no best
+	best, far float64 // far is infinite while there is no best
 }
 
-// away doubles its steps in one direction until a number passes, or can be no better than the best.
+// away doubles its steps in one direction until a number passes. It stops when no further number can be better than the
+// best.
 func (w *walk) away(direction float64) {
 	blocked := w.from
 	for step := 1.0; ; step *= 2 {
@@ -135,7 +136,7 @@ func (w *walk) away(direction float64) {
 	}
 }
 
-// near tries a number that the rule holds, where it is nearer than the best.
+// near tries a number that the rule holds, and its neighbours, if they are nearer than the best.
 func (w *walk) near(place float64) {
 	for _, next := range []float64{math.Floor(place), math.Ceil(place), math.Floor(place) - 1, math.Ceil(place) + 1} {
 		if next >= w.low && next <= w.high && math.Abs(next-w.from) < w.far && w.passes(next) {
@@ -144,7 +145,8 @@ func (w *walk) near(place float64) {
 	}
 }
 
-// between halves the way from a place that passes back to one that does not.
+// between halves the distance between a place that passes and one that does not. It keeps the result if it is nearer
+// than the best.
 func (w *walk) between(blocked, free float64) {
 	for math.Abs(free-blocked) > 1 {
 		middle := math.Trunc(blocked + (free-blocked)/2)
@@ -165,7 +167,8 @@ func (w *walk) between(blocked, free float64) {
 // maxValues is how many numbers of a rule are tried.
 const maxValues = 12
 
-// numbersIn are the numbers among values, and the differences of two: what a cap leaves.
+// numbersIn returns the numbers among values, and the difference of each two. Such a difference is often what a cap
+// leaves.
 func numbersIn(values map[string]any) []float64 {
 	var all []float64
 	for _, name := range sortedKeys(values) {

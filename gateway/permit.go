@@ -12,10 +12,10 @@ import (
 	"patterngate/ijson"
 )
 
-// maxRecorded is how much of an observation is recorded and handed on (spec/surface.md section 1, "Cutting").
+// maxRecorded is how many bytes of an observation are recorded and passed on (spec/surface.md section 1, "Cutting").
 const maxRecorded = 64 << 10
 
-// maxErrorText is how much of an observation's own error a trace row shows.
+// maxErrorText is how many bytes of an observation's own error a trace row shows.
 const maxErrorText = 512
 
 // DoneState says how a performed call ended.
@@ -25,29 +25,30 @@ type DoneState string
 const (
 	DoneOK        DoneState = "ok"
 	DoneError     DoneState = "error"      // the tool reported a fault
-	DonePanic     DoneState = "panic"      // the tool broke: whether it acted, nobody knows
-	DoneBadResult DoneState = "bad_result" // it acted, and answered what its schema does not allow
-	// DoneUnavailable: nothing was sent. DoneTimeout: no answer came in time. DoneLost: it was sent, and the answer was lost
-	// or cannot be read, so that nobody knows whether it acted.
+	DonePanic     DoneState = "panic"      // the tool panicked; it is unknown whether it acted
+	DoneBadResult DoneState = "bad_result" // it acted, and its result does not fit its schema
+	// DoneUnavailable: nothing was sent. DoneTimeout: no answer came in time. DoneLost: the call was sent, but the
+	// answer was lost or cannot be read. It is unknown whether the call acted.
 	DoneUnavailable DoneState = "unavailable"
 	DoneTimeout     DoneState = "timeout"
 	DoneLost        DoneState = "lost"
 	DoneRefused     DoneState = "refused" // nothing was called
 )
 
-// Done is what became of a performed call.
+// Done is the outcome of a performed call.
 type Done struct {
 	State DoneState
-	Value any   // the observation, bounded; nil unless State is ok, or bad_result and JSON at all
-	Bytes int   // of the whole observation's compact text
+	Value any   // the observation, bounded; nil unless State is ok, or bad_result and valid JSON
+	Bytes int   // size of the whole observation as compact text
 	Cause error // for the log only
-	// Again says that the same call may succeed a moment later, After how long the tool asked to wait; see [catalog.Fault].
+	// Again says that the same call may succeed a moment later. After is how long the tool asked to wait; see
+	// [catalog.Fault].
 	Again bool
 	After time.Duration
 }
 
-// Perform makes the call. It contains the tool's panics, checks the whole result against the output schema and
-// bounds what is handed on. It returns when the tool does: cutting is the engine's part.
+// Perform makes the call. It recovers from the tool's panics, checks the whole result against the output schema, and
+// bounds what it returns. It returns when the tool does: the engine enforces the timeouts.
 func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 	call := p.judged
 	if call == nil {
@@ -58,7 +59,7 @@ func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 			done = Done{State: DonePanic, Cause: fmt.Errorf("%s panicked: %v\n%s", call.tool.Name, r, debug.Stack())}
 		}
 	}()
-	if call.tool.Do == nil { // a pattern is the engine's to run
+	if call.tool.Do == nil { // only the engine can run a pattern
 		return Done{State: DoneRefused, Cause: ErrNoPermit}
 	}
 	v, err := call.tool.Do(ctx, catalog.Call{Args: owned(call.args), Key: key, Attempt: call.attempt})
@@ -68,8 +69,8 @@ func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 	return call.judge(v)
 }
 
-// ended is what an error of the tool means: of a read it costs nothing but the answer, of all else it is told whether the call
-// may have acted.
+// ended returns what an error of the tool means. A failed read only lacks an answer. For other tools, the state says
+// whether the call may have acted.
 func (c *judged) ended(err error) Done {
 	done := Done{State: DoneError, Cause: fmt.Errorf("%s: %w", c.tool.Name, err)}
 	fault, ok := errors.AsType[*catalog.Fault](err)
@@ -92,7 +93,7 @@ func (c *judged) ended(err error) Done {
 			done.State = DoneLost
 		}
 	case catalog.Declined:
-	default: // a kind that is not known here says nothing of what was done
+	default: // an unknown kind does not say whether the call acted
 		if !reads {
 			done.State = DoneLost
 		}
@@ -100,7 +101,8 @@ func (c *judged) ended(err error) Done {
 	return done
 }
 
-// judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.
+// judge checks a result that comes from outside: first that it is valid JSON, then its schema. It also bounds the size.
+// A [catalog.Told] does not have to fit the schema.
 func (c *judged) judge(v any) Done {
 	told, unlike := v.(catalog.Told)
 	if unlike {
@@ -125,8 +127,7 @@ func (c *judged) judge(v any) Done {
 	return done
 }
 
-// stillReported is the marked beginning of a value that carries an error, with the error: however long a result is, it does not
-// look like one that went well.
+// stillReported adds the error of a value to its cut form. So a long result with an error does not look like a success.
 func stillReported(cut, v any, limit int) any {
 	said, failed := Reported(v)
 	head, ok := cut.(map[string]any)
@@ -140,12 +141,12 @@ func stillReported(cut, v any, limit int) any {
 	return head
 }
 
-// Bounded is v, or its marked beginning where its compact text is longer than limit bytes.
+// Bounded returns v, or its marked beginning if its compact text is longer than limit bytes.
 func Bounded(v any, text []byte, limit, head int) any {
 	if len(text) <= limit {
 		return v
 	}
-	// A head holds escapes of its own when it is written again; halve it until the whole fits.
+	// The head is escaped again when it is written, so halve it until the whole fits.
 	for ; ; head /= 2 {
 		cut := map[string]any{"truncated": true, "bytes": float64(len(text)), "head": ijson.Cut(string(text), head)}
 		if len(ijson.Canonical(cut)) <= limit || head == 0 {
@@ -173,7 +174,7 @@ func Reported(observation any) (string, bool) {
 	return "", false
 }
 
-// errorText is never blank, so that an error without words still shows.
+// errorText returns the text of an error. It is never blank, so that an error without words still shows.
 func errorText(e any) string {
 	s, ok := e.(string)
 	switch {
@@ -187,7 +188,7 @@ func errorText(e any) string {
 
 var errNoKey = errors.New("gateway: the business key could not be made")
 
-// made asks the tool's declaration; its panic is as good as an error.
+// made makes the business key with the tool's function. A panic of the function is an error.
 func (c *judged) made() (key string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -197,7 +198,7 @@ func (c *judged) made() (key string, err error) {
 	return c.tool.Once(owned(c.args))
 }
 
-// contained makes an error of a panic.
+// contained turns a panic into an error.
 func contained(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("gateway: a declaration panicked: %v", r)

@@ -7,33 +7,34 @@ import (
 	"patterngate/catalog"
 )
 
-// ErrNoPermit is what performing the zero Permit gives.
+// ErrNoPermit is the error of performing the zero Permit.
 var ErrNoPermit = errors.New("gateway: no permit")
 
-// Permit is proof that one call was judged and may be made. Only a [Gate] makes one; the zero Permit permits
-// nothing. It holds what was judged, and exactly that is sent.
-type Permit struct{ judged *judged } // small: permits go by value through many frames that wait
+// Permit is proof that one call was judged and may be made. Only a [Gate] makes one. The zero Permit permits nothing.
+// It holds exactly the call that was judged, and only that call is sent.
+type Permit struct{ judged *judged } // small: many waiting frames pass permits by value
 
-// judged is a call that was judged. It never changes.
+// judged is a call that was judged. It does not change.
 type judged struct {
 	tool    catalog.Tool
 	args    map[string]any
 	hash    string
 	attempt int
 	verdict Judgment
-	// approval is the one by which a person decided about the call, see [Permit.Approval]; share is of a plan, see
-	// [Permit.Share].
+	// approval is the id of the person's decision about the call, see [Permit.Approval]. share is the step of a plan,
+	// see [Permit.Share].
 	approval, share string
-	person          bool // a person approved it, or who stands in for one
+	person          bool // a person approved it, or a simulated one
 	once            string
-	weighing        *Weighing      // that has to hold when the call is recorded; nil: earlier runs do not matter
-	proposed        map[string]any // args without what pattern and configuration set; nil: they set nothing
+	weighing        *Weighing      // must hold when the call is recorded; nil: earlier runs do not matter
+	proposed        map[string]any // args without what pattern and configuration set; nil: the same as args
 }
 
 // Valid reports whether p permits anything.
 func (p Permit) Valid() bool { return p.judged != nil }
 
-// Tool is the tool's name, as rules, windows, switches and records know it; the zero Permit has none, nor anything else.
+// Tool returns the tool's name as rules, windows, switches and records know it. The zero Permit has no name: its
+// methods return zero values.
 func (p Permit) Tool() string {
 	if p.judged == nil {
 		return ""
@@ -41,7 +42,7 @@ func (p Permit) Tool() string {
 	return p.judged.tool.Own()
 }
 
-// As is the name by which the pattern knows the tool: a worker's or a route's, for stop reasons.
+// As returns the name by which the pattern knows the tool: a worker's or a route's. Stop reasons use it.
 func (p Permit) As() string {
 	if p.judged == nil {
 		return ""
@@ -49,7 +50,7 @@ func (p Permit) As() string {
 	return p.judged.tool.Name
 }
 
-// Pattern is the pattern of which the call begins a run, and the argument that is its goal; "" of a tool.
+// Pattern returns the pattern that the call starts a run of, and the argument that is its goal. Both are "" for a tool.
 func (p Permit) Pattern() (name, goal string) {
 	if p.judged == nil {
 		return "", ""
@@ -57,7 +58,7 @@ func (p Permit) Pattern() (name, goal string) {
 	return p.judged.tool.Pattern, p.judged.tool.Goal
 }
 
-// Effect is the tool's declared effect.
+// Effect returns the tool's declared effect.
 func (p Permit) Effect() catalog.Effect {
 	if p.judged == nil {
 		return ""
@@ -65,10 +66,10 @@ func (p Permit) Effect() catalog.Effect {
 	return p.judged.tool.Effect
 }
 
-// Repeatable reports whether the call may be made again when nobody knows whether it happened.
+// Repeatable reports whether the call may be made again if its outcome is unknown.
 func (p Permit) Repeatable() bool { return p.judged != nil && p.judged.tool.Repeatable() }
 
-// Hash is the args_hash of the arguments as proposed and revised, without what the pattern injected.
+// Hash returns the args_hash of the proposed arguments after revisions, without those that the pattern sets.
 func (p Permit) Hash() string {
 	if p.judged == nil {
 		return ""
@@ -76,7 +77,7 @@ func (p Permit) Hash() string {
 	return p.judged.hash
 }
 
-// Verdict is who let the call through and how, for the record; that of the zero Permit blocks.
+// Verdict returns the judgment that let the call through, for the record. That of the zero Permit blocks.
 func (p Permit) Verdict() Judgment {
 	if p.judged == nil {
 		return Judgment{}
@@ -84,8 +85,8 @@ func (p Permit) Verdict() Judgment {
 	return p.judged.verdict
 }
 
-// Approval is the id of the decision of a person that the call spends, ap_ and 16 hex digits; "" where no person decided,
-// and the engine has nothing to check.
+// Approval returns the id of the person's decision that the call spends: ap_ and 16 hex digits. It is "" if no person
+// decided; the engine then has nothing to check.
 func (p Permit) Approval() string {
 	if p.judged == nil {
 		return ""
@@ -93,8 +94,8 @@ func (p Permit) Approval() string {
 	return p.judged.approval
 }
 
-// Share is the step that the call is of a plan which was approved whole: the call spends that step's share of the approval,
-// and the approval as a whole stays. "" where the approval is of this call alone, or there is none.
+// Share returns the step of an approved plan that the call is. The call spends that step's share of the approval, and
+// the rest of the approval stays valid. It is "" if the approval is for this call alone, or there is none.
 func (p Permit) Share() string {
 	if p.judged == nil {
 		return ""
@@ -102,7 +103,7 @@ func (p Permit) Share() string {
 	return p.judged.share
 }
 
-// Question is the call as a person is asked about it, but for what the engine adds: the run, the step and the expiry.
+// Question returns what a person is asked about the call. The engine adds the run, the step and the expiry.
 func (p Permit) Question() Question {
 	if p.judged == nil {
 		return Question{}
@@ -110,8 +111,8 @@ func (p Permit) Question() Question {
 	return Question{Tool: p.judged.tool.Own(), Schema: p.judged.tool.Asked().Hash(), Args: p.judged.args, Policy: p.judged.verdict.Policy}
 }
 
-// Args are the arguments as they are sent, with what the pattern and the configuration set: for rules, digest, effects and
-// people. They must not be changed.
+// Args returns the arguments as they are sent, with those that the pattern and the configuration set. Rules, digests,
+// effects and people see these. They must not be changed.
 func (p Permit) Args() map[string]any {
 	if p.judged == nil {
 		return nil
@@ -119,8 +120,9 @@ func (p Permit) Args() map[string]any {
 	return p.judged.args
 }
 
-// Proposed are the arguments as proposed and revised, defaults put in, without what the pattern and the configuration set:
-// for trace and history, which say no more than [Permit.Hash] does. They must not be changed.
+// Proposed returns the proposed arguments after revisions, with defaults. It leaves out those that the pattern and the
+// configuration set. Trace and history show these: they are the arguments that [Permit.Hash] covers. They must not be
+// changed.
 func (p Permit) Proposed() map[string]any {
 	switch {
 	case p.judged == nil:
@@ -131,7 +133,7 @@ func (p Permit) Proposed() map[string]any {
 	return p.judged.proposed
 }
 
-// Server is where the tool is: a configured server's name, or http; "" of a tool of ours.
+// Server returns where the tool is: the name of a configured server, or http; "" for a built-in tool.
 func (p Permit) Server() string {
 	if p.judged == nil {
 		return ""
@@ -139,7 +141,7 @@ func (p Permit) Server() string {
 	return p.judged.tool.Server
 }
 
-// Timeout bounds one attempt of the call; 0: the pattern's deadline alone does.
+// Timeout returns the limit for one attempt of the call; 0: only the pattern's deadline applies.
 func (p Permit) Timeout() time.Duration {
 	if p.judged == nil {
 		return 0
@@ -147,7 +149,7 @@ func (p Permit) Timeout() time.Duration {
 	return p.judged.tool.Timeout
 }
 
-// Retry says how often the call is made again.
+// Retry returns how the call is retried.
 func (p Permit) Retry() catalog.Retry {
 	if p.judged == nil {
 		return catalog.Retry{}
@@ -155,7 +157,7 @@ func (p Permit) Retry() catalog.Retry {
 	return p.judged.tool.Retry
 }
 
-// Once is the business key of the call, under which it acts once over all runs; "" where the tool has none.
+// Once returns the business key of the call; "" if the tool has none. Calls with the same key act once over all runs.
 func (p Permit) Once() string {
 	if p.judged == nil {
 		return ""

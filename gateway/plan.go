@@ -7,7 +7,7 @@ import (
 	"patterngate/ijson"
 )
 
-// Plan is an accepted list of steps, to be taken in order.
+// Plan is an accepted list of steps. They run in order.
 type Plan struct {
 	Steps  []Step
 	Filled []document.Filled
@@ -21,13 +21,13 @@ type Step struct {
 	Args  map[string]any `json:"args"`
 }
 
-// PlanRules bound a plan.
+// PlanRules are the rules that a plan must fit.
 type PlanRules struct {
 	Min, Max int      // steps
 	Allowed  []string // the policy allowlist
 }
 
-// ParsePlan judges a task decomposition's plan (spec/patterns.md section 2, in its order).
+// ParsePlan parses and checks a plan of task decomposition (spec/patterns.md section 2, in its order).
 func ParsePlan(in document.Intent, rules PlanRules) (Plan, *document.Refusal) {
 	f := document.NewFaults("invalid_plan")
 	doc, filled, ok := document.Open(f, in, document.DefaultReasons, "plan")
@@ -47,7 +47,7 @@ func ParsePlan(in document.Intent, rules PlanRules) (Plan, *document.Refusal) {
 	return plan, nil
 }
 
-// readSteps reads the list of steps; it is empty if their number is wrong.
+// readSteps reads the list of steps. It is empty if there are too few or too many.
 func readSteps(o document.Object, rules PlanRules) []any {
 	list, _ := o.Members["steps"].([]any)
 	reason := ""
@@ -66,7 +66,7 @@ func readSteps(o document.Object, rules PlanRules) []any {
 	return nil
 }
 
-// parseStep judges the step at index i of the list at that place.
+// parseStep parses and checks the step at index i of the list.
 func parseStep(f *document.Faults, i int, v any, list ijson.Pointer, ids *document.IDs, allowed []string) Step {
 	o := document.Object{Faults: f, At: list.Index(i), Step: i + 1}
 	var ok bool
@@ -83,7 +83,7 @@ func parseStep(f *document.Faults, i int, v any, list ijson.Pointer, ids *docume
 	return s
 }
 
-// ofStep are other names of the members of a step.
+// ofStep returns other names of the members of a step.
 func ofStep(allowed []string) []document.Synonym {
 	return []document.Synonym{
 		{Name: "id", Words: []string{"stepid"}, As: document.Textual}, {Name: "tool", Words: document.WordsOfTool, As: document.NamedIn(allowed)},

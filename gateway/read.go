@@ -9,8 +9,8 @@ import (
 	"patterngate/ijson"
 )
 
-// What stands in a record is read back here, by who checks it. Nothing is taken that is not byte for byte what would have
-// been written: what was digested or signed are those bytes.
+// These functions read back what a record holds, for code that checks a record. They accept a text only if it is byte
+// for byte what would have been written. The reason is that digests and signatures are over those bytes.
 
 // ReadQuestion reads a question back from its canonical form, see [Question.Object]. Its error says what is wrong.
 func ReadQuestion(text []byte) (Question, error) {
@@ -66,11 +66,11 @@ func ReadAct(text []byte) (Act, error) {
 	return a, nil
 }
 
-// maxAct bounds an act's text in bytes.
+// maxAct is the maximum size of an act's text in bytes.
 const maxAct = 16 << 10
 
-// PinnedRing is a ring of keys that a person vouches for by giving them, as who checks a record elsewhere does: only what
-// they signed counts. What has no key in it is left out.
+// PinnedRing returns a ring of keys that a person gives, for example to check a record on another machine. Only what
+// these keys signed counts. It leaves out entries whose id does not match the key.
 func PinnedRing(keys []PublicKey) Ring {
 	r := Ring{}
 	for _, k := range keys {

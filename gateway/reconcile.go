@@ -10,9 +10,9 @@ import (
 // Reconciling is the reason of a look-up that a tool's own declaration allows.
 const Reconciling = "reconcile"
 
-// Reconcile permits the look-up by which the tool of a call in doubt says whether the call happened. The declaration is its
-// allowlist: no budget, loop or policy counts it, as it only reads. False where none is declared, or what it asks does not
-// fit: then a person is to be asked.
+// Reconcile permits a look-up that says whether a call in doubt happened. The declaration of the call's tool is the
+// allowlist. Budgets, loop limits and policy do not count the look-up, because it only reads. It returns false if the
+// tool declares none, or the look-up's arguments do not fit. Then a person must decide.
 func (g *Gate) Reconcile(p Permit, d catalog.Doubt) (Permit, bool) {
 	if !p.Reconciles() {
 		return Permit{}, false
@@ -38,17 +38,17 @@ func (p Permit) LooksUp() bool {
 	return p.judged != nil && p.judged.verdict.Reason == Reconciling && p.judged.verdict.Rule == ""
 }
 
-// Reconciles reports whether the tool declares how a call in doubt is looked up.
+// Reconciles reports whether the tool declares how to look up a call in doubt.
 func (p Permit) Reconciles() bool { return p.judged != nil && p.judged.tool.Reconcile != nil }
 
-// lookUpArgs asks the declaration and contains its panic.
+// lookUpArgs makes the arguments of the look-up. A panic of the declaration is an error.
 func lookUpArgs(r *catalog.Reconcile, d catalog.Doubt) (args map[string]any, err error) {
 	defer contained(&err)
 	return r.Args(d)
 }
 
-// Happened reads from the look-up's observation whether the call happened, and whether that can be told. A declaration that
-// panics tells nothing.
+// Happened reads from the look-up's observation whether the call happened, and whether that is known. If the
+// declaration panics, it is not known.
 func (p Permit) Happened(d catalog.Doubt, observation any) (happened, known bool) {
 	if !p.Reconciles() {
 		return false, false
@@ -63,7 +63,8 @@ func (c *judged) happened(d catalog.Doubt, observation any) (happened, known boo
 	return happened, known, nil
 }
 
-// Output is what the call itself would have returned, by the look-up's observation; false where that cannot be told.
+// Output returns what the call itself would have returned, from the look-up's observation. It returns false if that is
+// not known.
 func (p Permit) Output(d catalog.Doubt, observation any) (any, bool) {
 	if !p.Reconciles() {
 		return nil, false
@@ -80,10 +81,10 @@ func (c *judged) output(d catalog.Doubt, observation any) (v any, err error) {
 	return c.tool.Reconcile.Output(d, copied(observation))
 }
 
-// OwnOutput reports whether the declaration makes an output of its own of the look-up's observation.
+// OwnOutput reports whether the declaration makes its own output from the look-up's observation.
 func (p Permit) OwnOutput() bool { return p.Reconciles() && p.judged.tool.Reconcile.Output != nil }
 
-// Settle is how long after it was sent the call may still arrive.
+// Settle returns how long after sending the call may still arrive.
 func (p Permit) Settle() time.Duration {
 	if !p.Reconciles() {
 		return 0
@@ -91,7 +92,8 @@ func (p Permit) Settle() time.Duration {
 	return p.judged.tool.Reconcile.Settle
 }
 
-// Judge checks what is said to be the call's result as if the tool had returned it: its shape, its schema, its size.
+// Judge checks a value that is said to be the call's result. It checks it as if the tool had returned it: its JSON, its
+// schema, its size.
 func (p Permit) Judge(result any) Done {
 	if p.judged == nil {
 		return Done{State: DoneRefused, Cause: ErrNoPermit}

@@ -1,7 +1,7 @@
 package gateway
 
-// Results counts the calls of a run, and the calls that returned no result. A call that was repeated counts once, and counts as
-// one with a result when one of its attempts had one. The zero value is of a run without calls.
+// Results counts the calls of a run, and the calls without a result. A repeated call counts once. It has a result if
+// one of its attempts had one. The zero value is that of a run without calls.
 type Results struct {
 	Calls   int
 	Missing int      // calls without a result
@@ -14,7 +14,7 @@ const (
 	AnsweredPartly = "partly" // some calls returned none
 )
 
-// Answered is the result member answered; "" where every call returned a result, or none was made.
+// Answered returns the result member answered. It is "" if every call returned a result, or no call was made.
 func (r Results) Answered() string {
 	switch {
 	case r.Missing == 0:
@@ -25,7 +25,7 @@ func (r Results) Answered() string {
 	return AnsweredPartly
 }
 
-// AnsweredWords says a value of answered in words, without a full stop; "" for "".
+// AnsweredWords returns a value of answered in words, without a full stop; "" for "".
 func AnsweredWords(answered string) string {
 	switch answered {
 	case AnsweredNo:
@@ -36,7 +36,7 @@ func AnsweredWords(answered string) string {
 	return ""
 }
 
-// ResultsOf counts the calls of a ledger. Calls that a dry run assumes are left out.
+// ResultsOf counts the calls of a ledger. It leaves out calls that a dry run assumes.
 func ResultsOf(ledger []Entry) Results {
 	type call struct{ tool, hash string }
 	with, counted, named := map[call]bool{}, map[call]bool{}, map[string]bool{}
@@ -63,8 +63,8 @@ func ResultsOf(ledger []Entry) Results {
 	return r
 }
 
-// HasResult reports whether the call returned a result: it was answered as its schema allows, the answer carries no error, and
-// its result is more than a warning.
+// HasResult reports whether the call returned a result. The tool must have answered as its schema allows, without an
+// error, and with more than a warning.
 func (e Entry) HasResult() bool {
 	if e.Status != Finished || e.Unfit {
 		return false
@@ -73,7 +73,8 @@ func (e Entry) HasResult() bool {
 	return !failed && !onlyWarns(e.Observation)
 }
 
-// onlyWarns reports whether the member result of an observation, or else the observation, holds a warning and nothing besides.
+// onlyWarns reports whether an observation holds only a warning. If the observation has an object result, it checks
+// that object.
 func onlyWarns(observation any) bool {
 	obj, _ := observation.(map[string]any)
 	if inner, ok := obj["result"].(map[string]any); ok {

@@ -10,7 +10,7 @@ import (
 	"patterngate/ijson"
 )
 
-// Decision is what a policy says of a proposed call. The zero Decision blocks.
+// Decision is what a policy decides about a proposed call. The zero Decision blocks.
 type Decision uint8
 
 // The decisions, the strictest first.
@@ -39,72 +39,73 @@ const (
 	ReviseNotConvergent = "revise_not_convergent"
 )
 
-// Case is what a reviewer judges: one proposed call, or the final answer, and what was done before it.
+// Case is what a reviewer judges: one proposed call or the final answer, and the calls before it.
 type Case struct {
 	Tool    string         // "" for the final answer
-	Args    map[string]any // as they now stand
-	Answer  string         // of the final answer
-	Effects []Entry        // the run's calls so far, in order of intent, behind those of earlier runs that it goes on from
-	Of      string         // key of the call of which it is one more attempt; rules do not see that one
-	Facts   Facts          // of the run; the gate's own
-	// Windows are what earlier runs did, by the policy's names. Only who keeps the record can fill them; a rule that reads one
-	// that is not there errs.
+	Args    map[string]any // as they are now, after revisions
+	Answer  string         // the final answer's text
+	Effects []Entry        // the run's calls so far in order of intents, after those of earlier runs that it continues
+	Of      string         // key of the call if this is one more attempt at it; rules do not see that call
+	Facts   Facts          // about the run; the gate sets them
+	// Windows are the calls of earlier runs, by the policy's window names. Only the engine, which keeps the record, can
+	// fill them. A rule that reads a missing window has an error.
 	Windows map[string]Seen
-	// Inject are arguments that the pattern sets, whatever was proposed: they are judged, and no rule changes them.
+	// Inject are arguments that the pattern sets, for any proposal. Rules judge them and cannot change them.
 	Inject map[string]any
-	// Weigh finishes a review that depends on windows; nil: there is nobody, and such a call is blocked.
+	// Weigh finishes a review that depends on windows. If it is nil, such a call is blocked.
 	Weigh Weigh
-	// Unordered says that what the gate knows at this moment may differ on a replay, as calls of several branches are judged by it:
-	// then Weigh finishes the review in any case, so that a replay has what was recorded.
+	// Unordered says that the gate's knowledge at this moment may differ on a replay, because calls of several branches
+	// run at once. Weigh then finishes every review, so that a replay has the recorded ruling.
 	Unordered bool
 	// Slot is as in [Proposal].
 	Slot string
 }
 
-// Final reports whether the case is the closing answer.
+// Final reports whether the case is the final answer.
 func (c Case) Final() bool { return c.Tool == "" }
 
-// Verdict is one pass of review. The zero Verdict blocks without a rule.
+// Verdict is the result of one pass of review. The zero Verdict blocks without a rule.
 type Verdict struct {
 	Decision Decision
 	Reason   string
-	Rule     string         // that decided; "" where it is named as its reason is, or none did
+	Rule     string         // the rule that decided; "" if its id is the reason, or none did
 	Text     string         // of the rule, for people
 	Values   map[string]any // that made the rule true, by their expressions: decoded values
-	Args     map[string]any // of a revise: the arguments after it
-	Need     []string       // of a block: tools that must come first, or arguments that are to be given
-	// Expires and Least are of an escalation: how long a person has, and how sure it must be that one decided; 0 and "": as the
-	// pattern says. The shorter and the stricter count.
+	Args     map[string]any // for a revise: the arguments after it
+	Need     []string       // for a block: tools that must come first, or arguments that are missing
+	// Expires and Least belong to an escalation: how long a person has, and which assurance the decision needs. Zero
+	// values mean the pattern's own values. The shorter time and the higher assurance count.
 	Expires time.Duration
 	Least   Assurance
-	// Retryable is of a block: the same call may be let through later.
+	// Retryable belongs to a block: the same call may be let through later.
 	Retryable bool
-	// Unknown says that the pass cannot be decided, as it depends on what an assumed call would observe. Such a call is not made.
+	// Unknown says that the pass cannot be decided, because it depends on the observation of an assumed call. Such a
+	// call is not made.
 	Unknown bool
 }
 
-// Reviewer judges one call as it stands; it is asked again after each revision. It is deterministic and safe for
-// concurrent use.
+// Reviewer judges one call with its current arguments. It is called again after each revision. It must be deterministic
+// and safe for concurrent use.
 type Reviewer interface {
 	Review(Case) Verdict
 }
 
-// ReviewerFunc is a function as a [Reviewer].
+// ReviewerFunc is a function that implements [Reviewer].
 type ReviewerFunc func(Case) Verdict
 
 // Review calls f.
 func (f ReviewerFunc) Review(c Case) Verdict { return f(c) }
 
-// Ruling is what review came to for one call. Its zero value blocks. Only a [Gate] makes one that admits a call: the
-// members are there to be read, and changing them admits nothing.
+// Ruling is the result of the review of one call. Its zero value blocks. Only a [Gate] makes one that admits a call.
+// The fields are for reading: changing them admits nothing.
 type Ruling struct {
 	Decision  Decision
 	Reason    string         // of the decision itself
-	Rule      string         // that made it; "": none did
+	Rule      string         // that made it; "": none
 	Text      string         // of that rule, for people
-	Values    map[string]any // that made it true, by their expressions
+	Values    map[string]any // that made the rule true, by their expressions
 	Revisions []string       // the reasons of all revisions, in order
-	RevisedBy []Because      // their rules
+	RevisedBy []Because      // the rules of these revisions
 	Args      map[string]any // after all revisions
 	Need      []string
 	Expires   time.Duration // of an escalation, as in [Verdict]
@@ -112,35 +113,35 @@ type Ruling struct {
 	Retryable bool          // as in [Verdict]
 	Unknown   bool          // as in [Verdict]
 	approved  approved
-	weighing  *Weighing // that has to hold when the call is recorded; nil: earlier runs do not matter
+	weighing  *Weighing // must hold when the call is recorded; nil: earlier runs do not matter
 	passes    int       // of the policy
-	policy    string    // its hash
-	byPerson  bool      // a person's approval stood in for an escalation
+	policy    string    // hash of the policy
+	byPerson  bool      // a person's approval satisfied an escalation
 	person    bool      // it was reviewed as approved by a person
-	approval  string    // by which a person decided about it; "" for nobody's, and for who stands in for one
+	approval  string    // id of the person's decision; "" for no person, or a simulated one
 }
 
-// Because is a rule that changed a call, and why.
+// Because is a rule that decided about a call or changed it, and why.
 type Because struct {
 	Rule, Text string
 	Values     map[string]any
 }
 
-// approved says what exactly a review allowed; its zero value is nothing.
+// approved says exactly what a review allowed. Its zero value allows nothing.
 type approved struct {
 	by   *Gate
-	done int    // changes of the ledger before it was judged
+	done int    // changes of the ledger before the review
 	tool string // "" for the final answer
 	args string // in canonical form
 }
 
-// Because is the rule that decided.
+// Because returns the rule that decided.
 func (r Ruling) Because() Because { return Because{r.Rule, r.Text, r.Values} }
 
-// Passes is how often the policy judged.
+// Passes returns how often the policy judged the call.
 func (r Ruling) Passes() int { return r.passes }
 
-// covers reports whether the ruling allows the call, as things stand at the gate.
+// covers reports whether the ruling allows this call at the gate's current state.
 func (r Ruling) covers(g *Gate, p Proposal) bool {
 	return r.approved == approved{g, g.noted, p.Tool, string(ijson.Canonical(p.Args))}
 }
@@ -148,15 +149,17 @@ func (r Ruling) covers(g *Gate, p Proposal) bool {
 // maxRevisions is how often a review may change a call before it is blocked.
 const maxRevisions = 3
 
-// Review judges a case to a fixed point: after a revision it starts again from the top, so that nothing is
-// approved that was not judged as it stands (spec/patterns.md section 0, Supervisor). Without a reviewer the
-// allowlists alone decide. The policy sees the tool's defaults and what the configuration fixes; the ruling's arguments are
-// without the fixed ones, and a revision that touches one is blocked.
+// Review judges a case until nothing changes. After a revision it starts again from the top, so that every approved
+// call was judged with its final arguments (spec/patterns.md section 0, Supervisor). Without a reviewer, the allowlists
+// alone decide.
+//
+// The policy sees the tool's defaults and the arguments that the configuration sets. The ruling's arguments are without
+// these. A revision that changes one of them is blocked.
 func (g *Gate) Review(c Case) Ruling { return g.review(c, false) }
 
-// ReviewApproved reviews what a person approved: escalation is satisfied for exactly these arguments, block and
-// revise still count. The approval is the one by which they decided, ap_ and 16 hex digits, and is spent by the call;
-// "" where somebody stands in for a person.
+// ReviewApproved reviews a call that a person approved. The approval satisfies an escalation for exactly these
+// arguments; a block or a revision still counts. The argument approval is the id of the person's decision, ap_ and 16
+// hex digits. The call spends it. It is "" for a simulated person.
 func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 	r := g.review(c, true)
 	r.approval, r.person = approval, true
@@ -165,9 +168,9 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	proposed := c.Tool
-	tool, known := g.config.Catalog.Tool(proposed) // without one nothing is put in
+	tool, known := g.config.Catalog.Tool(proposed) // for an unknown tool, no defaults are added
 	if known {
-		c.Tool = tool.Own() // as rules know it
+		c.Tool = tool.Own() // the name that rules know
 	}
 	c.Args = tool.Filled(c.Args)
 	if g.config.Facts != nil && g.config.Reviewer != nil {
@@ -194,7 +197,7 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 	return r
 }
 
-// judge reviews a call to a fixed point. A ruling that it makes admits nothing yet.
+// judge reviews a call until nothing changes. Its ruling does not admit the call yet.
 func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash string) Ruling {
 	r, asked := Ruling{Args: c.Args, policy: hash}, c.Args
 	if setsFixed(tool, c.Args) {
@@ -206,7 +209,7 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			r.passes++
 		}
 		v := pass(policy, c)
-		if v.Unknown { // whatever else it says
+		if v.Unknown { // for any decision
 			return r.end(Verdict{Reason: v.Reason, Rule: v.Rule, Text: v.Text, Values: v.Values, Unknown: true})
 		}
 		switch v.Decision {
@@ -215,7 +218,7 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			switch {
 			case len(r.Revisions) == maxRevisions || v.Args == nil || untouched && ijson.Equal(to, r.Args):
 				return r.end(Verdict{Reason: ReviseNotConvergent})
-			case !untouched: // what the configuration and the pattern set is nobody's to change
+			case !untouched: // no rule may change what the configuration and the pattern set
 				return r.end(Verdict{Reason: NoRuleMatched})
 			}
 			r.Revisions, r.RevisedBy, r.Args = append(r.Revisions, v.Reason), append(r.RevisedBy, Because{v.rule(), v.Text, shownValues(v.Values)}), to
@@ -233,7 +236,7 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 	}
 }
 
-// whole are arguments as they would be sent: with what the pattern and the configuration set.
+// whole returns arguments as they would be sent: with those that the pattern and the configuration set.
 func (c Case) whole(tool catalog.Tool, args map[string]any) map[string]any {
 	out := owned(tool.Whole(args))
 	for _, name := range sortedKeys(c.Inject) {
@@ -244,8 +247,8 @@ func (c Case) whole(tool catalog.Tool, args map[string]any) map[string]any {
 	return out
 }
 
-// proposed are arguments after a revision less what the pattern and the configuration set, as they were proposed; false: one of
-// these was changed.
+// proposed returns the arguments after a revision without those that the pattern and the configuration set. An argument
+// that the pattern sets gets its earlier value back. It returns false if the revision changed one of these.
 func (c Case) proposed(tool catalog.Tool, whole, before map[string]any) (args map[string]any, untouched bool) {
 	args, untouched = tool.Proposed(whole)
 	if whole == nil || len(c.Inject) == 0 {
@@ -265,14 +268,14 @@ func (c Case) proposed(tool catalog.Tool, whole, before map[string]any) (args ma
 	return args, untouched
 }
 
-// JudgeAlone reviews one call by one policy to a fixed point, as a gate would, and admits nothing: for tests of a policy. The
-// arguments are as they are proposed; byPerson, a person approved exactly these.
+// JudgeAlone reviews one call by one policy as a gate would, and admits nothing. It is for tests of a policy. The
+// arguments of the case are as proposed. byPerson says that a person approved exactly these.
 func JudgeAlone(policy Reviewer, tool catalog.Tool, c Case, byPerson bool) Ruling {
 	c.Args = tool.Filled(c.Args)
 	return judge(policy, tool, c, byPerson, PolicyHash(policy))
 }
 
-// setsFixed reports whether arguments name one that the configuration sets.
+// setsFixed reports whether the arguments name one that the configuration sets.
 func setsFixed(tool catalog.Tool, args map[string]any) bool {
 	return slices.ContainsFunc(sortedKeys(tool.Fixed), func(name string) bool {
 		_, named := args[name]
@@ -280,7 +283,7 @@ func setsFixed(tool catalog.Tool, args map[string]any) bool {
 	})
 }
 
-// pass is one pass of review.
+// pass makes one pass of review.
 func pass(policy Reviewer, c Case) Verdict {
 	if policy == nil {
 		return Verdict{Decision: Approve, Reason: Allowlisted}
@@ -288,8 +291,8 @@ func pass(policy Reviewer, c Case) Verdict {
 	return policy.Review(c)
 }
 
-// rule is the rule behind a verdict: where it is not said, it is named as its reason is. The review's own reasons and the
-// allowlists' are no rule's.
+// rule returns the rule of a verdict. If Rule is empty, the rule's id is the reason. The review's own reasons and that
+// of the allowlists are not rules.
 func (v Verdict) rule() string {
 	if v.Rule != "" || v.Reason == NoRuleMatched || v.Reason == ReviseNotConvergent || v.Reason == Allowlisted {
 		return v.Rule
@@ -297,7 +300,7 @@ func (v Verdict) rule() string {
 	return v.Reason
 }
 
-// shownValues are values that can be recorded: an expression may come to an infinity.
+// shownValues returns the values that can be recorded. It drops others, such as an infinite number.
 func shownValues(values map[string]any) map[string]any {
 	for _, name := range sortedKeys(values) {
 		if _, err := ijson.AppendChecked(nil, values[name]); err != nil {
@@ -318,7 +321,7 @@ func (r Ruling) end(v Verdict) Ruling {
 	return r
 }
 
-// Recorded is the decision as results show it: a call that was changed and then approved shows as revised, with
+// Recorded returns the decision as results show it. A call that was changed and then approved shows as revised, with
 // the first revision's reason.
 func (r Ruling) Recorded() (Decision, string) {
 	if r.Decision == Approve && len(r.Revisions) > 0 {

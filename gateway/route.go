@@ -8,31 +8,32 @@ import (
 	"patterngate/ijson"
 )
 
-// Route is an accepted choice of one specialist. Target is stripped, the ticket reduced to its words.
+// Route is an accepted choice of one specialist. Target is stripped, and the ticket is reduced to its words.
 type Route struct {
 	Target string
 	Args   map[string]any
 	Filled []document.Filled
 }
 
-// Row is the route as results and payloads show it: {kind, target, args}.
+// Row returns the route as results and payloads show it: {kind, target, args}.
 func (r Route) Row() map[string]any {
 	return map[string]any{"kind": "route", "target": r.Target, "args": r.Args}
 }
 
-// RouteRules bound a route.
+// RouteRules are the rules that a route must fit.
 type RouteRules struct {
 	Allowed   []string // the policy allowlist
 	Forbidden []string // targets that declined in this run
-	Ticket    string   // what a caller's route is given where it names no ticket
-	// Takes says whether a target has an argument ticket: only then it is required, or filled in; nil: all have.
+	Ticket    string   // the ticket of a caller's route that names none
+	// Takes reports whether a target has an argument ticket. Only then is a ticket required or filled in. nil: all
+	// targets have one.
 	Takes func(target string) bool
-	// Fill are the arguments, of a target, that a caller may leave out; Goal those that are the run's own request where nobody says
-	// otherwise, a model neither. Nil: none.
+	// Fill returns the arguments of a target that a caller may omit. Goal returns those that are the run's own request,
+	// if neither a caller nor a model sets them. nil: none.
 	Fill, Goal func(target string) map[string]any
 }
 
-// ParseRoute judges a route (spec/patterns.md section 4, in its order).
+// ParseRoute parses and checks a route (spec/patterns.md section 4, in its order).
 func ParseRoute(in document.Intent, rules RouteRules) (Route, *document.Refusal) {
 	f := document.NewFaults("invalid_route")
 	doc, filled, ok := document.Open(f, in, document.DefaultReasons, "route")
@@ -61,7 +62,7 @@ func ParseRoute(in document.Intent, rules RouteRules) (Route, *document.Refusal)
 	return route, nil
 }
 
-// fill takes the arguments with those that were left out and have one value.
+// fill sets the route's arguments. It adds those that were omitted and have only one value.
 func (r *Route) fill(args map[string]any, rules RouteRules, in document.Intent) {
 	others := map[string]any{}
 	if slices.Contains(rules.Allowed, r.Target) && rules.Fill != nil && in.Caller {
@@ -78,8 +79,8 @@ func (r *Route) fill(args map[string]any, rules RouteRules, in document.Intent) 
 	}
 }
 
-// ticket takes the arguments, of which the ticket is required and reduced to its words; others pass. A caller may
-// leave it out where the run has one.
+// ticket sets the arguments of a route whose ticket is required, and reduces the ticket to its words. Other arguments
+// pass unchanged. A caller may omit the ticket if the run has one.
 func (r *Route) ticket(args document.Object, byCaller bool, ofRun string) {
 	r.Args = maps.Clone(args.Members)
 	if byCaller && !args.Has("ticket") && !ijson.Blank(ofRun) {
@@ -94,7 +95,7 @@ func without(names, less []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(less, n) })
 }
 
-// ofRoute are other names of the members of a route.
+// ofRoute returns other names of the members of a route.
 func ofRoute(allowed []string) []document.Synonym {
 	return []document.Synonym{
 		{Name: "kind", Words: []string{"type"}, As: document.NamedIn([]string{"route"})},

@@ -17,7 +17,7 @@ const (
 	actPrefix = "patterngate act v1\n"
 )
 
-// actWindow is how far the time of a signed act may be from the time at which it is taken.
+// actWindow is the maximum difference between the time of a signed act and the time of its check.
 const actWindow = 300 * time.Second
 
 // Why a signature does not count.
@@ -26,51 +26,52 @@ var (
 	ErrStaleAct  = errors.New("gateway: the act was signed more than 300 seconds from now")
 )
 
-// PublicKey is the public half of an approver key, as the state file keeps it. The zero PublicKey verifies nothing.
+// PublicKey is the public half of an approver key, as the state file stores it. The zero PublicKey verifies nothing.
 type PublicKey struct {
 	ID     string // first 16 hex digits of the SHA-256 of the key
-	Name   string // the person's words
+	Name   string // chosen by the person
 	Public ed25519.PublicKey
-	// Enrolled is from when the key counts, Removed until when, in whole seconds; a zero Removed: it counts still.
+	// Enrolled is when the key begins to count, Removed when it ends, in whole seconds. A zero Removed means that the
+	// key still counts.
 	Enrolled, Removed time.Time
-	// Vouched is the act by which it was enrolled, signed by a key that counted then, the first one by itself; Dropped the
-	// one by which it was removed.
+	// Vouched is the act that enrolled the key. A key that counted at that time signed it; the first key signs for
+	// itself. Dropped is the act that removed the key.
 	Vouched, Dropped SignedAct
 }
 
-// SignedAct is an act with its signature. The zero SignedAct is none.
+// SignedAct is an act with its signature. The zero SignedAct is no act.
 type SignedAct struct {
 	Act
 	Signature string
 }
 
-// The acts that need a key where one is enrolled (spec/surface.md section 8).
+// The acts that need a signature if a key is enrolled (spec/surface.md section 8).
 const (
 	ActEnroll = "approvals.enroll" // subject: id, name, public (padded base64)
 	ActRemove = "keys.remove"      // subject: id
-	ActSettle = "runs.settle"      // subject: run, effect, happened, and result (hash of its text) where one is given
+	ActSettle = "runs.settle"      // subject: run, effect, happened, and result (hash of its text) if one is given
 	ActSeize  = "runs.seize"       // subject: run
-	// ActSwitchOff takes a kill switch off; subject: tool or pattern, or neither.
+	// ActSwitchOff turns a kill switch off; subject: tool or pattern, or neither.
 	ActSwitchOff = "kill-switch.off"
 	ActReload    = "config.reload"  // subject: config (path), to (hash)
 	ActAccept    = "catalog.accept" // subject: name (server/tool), sha256
 )
 
-// Ring is the approver keys of a state file: those that are vouched for. The zero Ring holds none.
+// Ring holds the approver keys of a state file whose enrolment is validly signed. The zero Ring holds none.
 //
-// A ring is as good as the file it was read from: who may write there can put a ring of their own in its place, which shows
-// only in the ids of its keys.
+// A ring is as trustworthy as its file. A person or program that can write the file can replace the whole ring. Only
+// the ids of the keys show that.
 type Ring struct {
 	keys  []PublicKey
-	stray bool // there is what nobody vouches for
+	stray bool // the file has keys or removals without a valid signature
 }
 
-// MaxKeys bounds a ring: more keys than this are not people's.
+// MaxKeys bounds a ring. More keys than this do not belong to people.
 const MaxKeys = 256
 
-// NewRing reads stored keys. A key that comes while none counts signs for itself; each further one, and each removal, is
-// signed by a key of the ring that counted then. What is not is no key, or no removal, and as long as there is such a thing
-// no unsigned decision counts.
+// NewRing reads stored keys. A key that is enrolled while no key counts signs for itself. Each other enrolment and each
+// removal needs the signature of a key of the ring that counted at that time. NewRing ignores entries without such a
+// signature. If there are any, no unsigned decision counts.
 func NewRing(stored []PublicKey) Ring {
 	r := Ring{stray: len(stored) > MaxKeys}
 	var changes []ringChange
@@ -92,14 +93,15 @@ func NewRing(stored []PublicKey) Ring {
 	return r
 }
 
-// ringChange is one key that comes or goes.
+// ringChange is one key that is enrolled or removed.
 type ringChange struct {
 	at      time.Time
 	key     PublicKey
 	removes bool
 }
 
-// take makes the changes of one second, in which nobody knows the order: whatever can come after another does.
+// take makes the changes of one second. Their order within the second is unknown, so it tries any order in which each
+// change is validly signed.
 func (r *Ring) take(changes []ringChange) {
 	for open := len(changes); open > 0; open = len(changes) {
 		changes = slices.DeleteFunc(changes, r.change)
@@ -110,7 +112,7 @@ func (r *Ring) take(changes []ringChange) {
 	}
 }
 
-// change makes one change, if it is signed by who may.
+// change makes one change if it is validly signed. It reports whether it did.
 func (r *Ring) change(c ringChange) bool {
 	k := c.key
 	i := slices.IndexFunc(r.keys, func(have PublicKey) bool { return have.ID == k.ID })
@@ -133,8 +135,8 @@ func (r *Ring) change(c ringChange) bool {
 	return true
 }
 
-// signed reports whether a key that counted then, in its last second too, signed exactly this act. Keys that come later are
-// not in the ring yet.
+// signed reports whether a key that counted at that time signed exactly this act. A key also counts in the second of
+// its removal. Keys that are enrolled later are not in the ring yet.
 func (r *Ring) signed(a SignedAct, act string, at time.Time, subject map[string]any) bool {
 	k, known := r.Find(a.Key)
 	return known && (k.Removed.IsZero() || !at.After(k.Removed)) && k.signed(a, act, at, subject)
@@ -145,18 +147,19 @@ func (k PublicKey) signed(a SignedAct, act string, at time.Time, subject map[str
 		k.Verify(a.Message(), a.Signature) == nil
 }
 
-// EnrolSubject is what is signed of a key that is enrolled.
+// EnrolSubject returns the subject that is signed when the key is enrolled.
 func (k PublicKey) EnrolSubject() map[string]any {
 	return map[string]any{"id": k.ID, "name": k.Name, "public": base64.StdEncoding.EncodeToString(k.Public)}
 }
 
-// RemoveSubject is what is signed when a key is removed.
+// RemoveSubject returns the subject that is signed when a key is removed.
 func RemoveSubject(id string) map[string]any { return map[string]any{"id": id} }
 
-// Stray reports whether there are keys or removals that nobody vouches for: somebody wrote them into the file.
+// Stray reports whether the file has keys or removals without a valid signature. They were written into the file by
+// other means, or there are more than [MaxKeys] keys.
 func (r Ring) Stray() bool { return r.stray }
 
-// Find is the key of an id, also a removed one.
+// Find returns the key with an id, also a removed one.
 func (r Ring) Find(id string) (PublicKey, bool) {
 	i := slices.IndexFunc(r.keys, func(k PublicKey) bool { return k.ID == id })
 	if id == "" || i < 0 {
@@ -165,16 +168,16 @@ func (r Ring) Find(id string) (PublicKey, bool) {
 	return r.keys[i], true
 }
 
-// Keys lists the keys, removed ones too, in the order of their enrolment.
+// Keys returns the keys, removed ones too, in the order of their enrolment.
 func (r Ring) Keys() []PublicKey { return slices.Clone(r.keys) }
 
-// Counts reports whether only signed decisions count at a time: a key is enrolled then, or the keys are not what they
-// should be.
+// Counts reports whether only signed decisions count at a time. This is so if a key is enrolled then, or if
+// [Ring.Stray] is true.
 func (r Ring) Counts(at time.Time) bool {
 	return r.stray || slices.ContainsFunc(r.keys, func(k PublicKey) bool { return k.Counts(at) })
 }
 
-// KeyID is the id of a public key.
+// KeyID returns the id of a public key.
 func KeyID(public ed25519.PublicKey) string {
 	sum := sha256.Sum256(public)
 	return hex.EncodeToString(sum[:8])
@@ -185,10 +188,10 @@ func (k PublicKey) Counts(at time.Time) bool {
 	return k.ID != "" && k.ID == KeyID(k.Public) && !at.Before(k.Enrolled.Truncate(time.Second)) && (k.Removed.IsZero() || at.Before(k.Removed))
 }
 
-// Verify checks a signature: padded base64 of Ed25519 over the message. Its error is [ErrSignature].
+// Verify checks a signature: padded base64 of Ed25519 over the message. The error is [ErrSignature].
 func (k PublicKey) Verify(message []byte, signature string) error {
 	raw, err := base64.StdEncoding.DecodeString(signature)
-	if err != nil || base64.StdEncoding.EncodeToString(raw) != signature { // one spelling, without line breaks
+	if err != nil || base64.StdEncoding.EncodeToString(raw) != signature { // only one spelling is valid, without line breaks
 		return ErrSignature
 	}
 	if len(k.Public) != ed25519.PublicKeySize || !ed25519.Verify(k.Public, message, raw) {
@@ -197,37 +200,38 @@ func (k PublicKey) Verify(message []byte, signature string) error {
 	return nil
 }
 
-// Signer is an approver's private key, opened by its passphrase.
+// Signer is an approver's private key, decrypted with its passphrase.
 type Signer interface {
-	// KeyID is the id of its public half.
+	// KeyID returns the id of the key's public half.
 	KeyID() string
-	// Sign is the signature over a message, as [PublicKey.Verify] takes it.
+	// Sign returns the signature over a message, in the form that [PublicKey.Verify] expects.
 	Sign(message []byte) string
 }
 
-// Act is what a person does that needs a key, but is no answer to a question: settling, seizing, keys.
+// Act is an action of a person that needs a key, such as settling a call or enrolling a key. An answer to a question is
+// not an Act.
 type Act struct {
-	Act     string         // runs.settle, runs.seize, approvals.enroll, keys.remove
-	Subject map[string]any // what it is done to, in decoded values
+	Act     string         // one of the Act constants, such as [ActSettle]
+	Subject map[string]any // what the act is about, as decoded values
 	At      time.Time      // in whole seconds
-	Nonce   string         // 32 hex digits, in lower case: an act counts once
+	Nonce   string         // 32 hex digits in lower case; each act counts once
 	Key     string         // id of the key that signs
 }
 
-// Message is what is signed.
+// Message returns the bytes that are signed.
 func (a Act) Message() []byte { return append([]byte(actPrefix), a.Object()...) }
 
-// Object is the act in canonical form, as it is signed and recorded.
+// Object returns the act in canonical form, the form that is signed and recorded.
 func (a Act) Object() []byte { return ijson.Canonical(a.Value()) }
 
-// Value is the act as it is signed and recorded: a decoded value.
+// Value returns the act for signing and recording: a decoded value.
 func (a Act) Value() map[string]any {
 	return map[string]any{
 		"type": actType, "act": a.Act, "subject": members(a.Subject), "at": clock(a.At), "nonce": a.Nonce, "key": a.Key,
 	}
 }
 
-// Fresh reports whether the act was signed about now. Its error is [ErrStaleAct].
+// Fresh checks that the act was signed at most 300 seconds before or after now. The error is [ErrStaleAct].
 func (a Act) Fresh(now time.Time) error {
 	if d := now.Sub(a.At); d > actWindow || d < -actWindow {
 		return ErrStaleAct
@@ -235,8 +239,8 @@ func (a Act) Fresh(now time.Time) error {
 	return nil
 }
 
-// Check verifies that an act is done now with one of the ring's keys. That it is the act which is about to be done, and the
-// first with its nonce, the caller compares. Its error is [ErrStaleAct] or [ErrSignature].
+// Check verifies that an act is done now with one of the ring's keys. The caller must check that this is the intended
+// act, and that its nonce is new. The error is [ErrStaleAct] or [ErrSignature].
 func (r Ring) Check(a SignedAct, now time.Time) error {
 	if key, known := r.Find(a.Key); known && key.Counts(a.At) && key.Counts(now) && isNonce(a.Nonce) && a.Fresh(now) != nil {
 		return ErrStaleAct
@@ -244,8 +248,8 @@ func (r Ring) Check(a SignedAct, now time.Time) error {
 	return r.Stands(a, now)
 }
 
-// Stands verifies an act that was done at its time with a key that counted then and counts now, such as an acceptance that is
-// kept in a file. Its error is [ErrSignature].
+// Stands verifies an act of an earlier time, such as an acceptance that a file holds. Its key must have counted then
+// and must count now. The error is [ErrSignature].
 func (r Ring) Stands(a SignedAct, now time.Time) error {
 	key, known := r.Find(a.Key)
 	if !known || !key.Counts(a.At) || !key.Counts(now) || !isNonce(a.Nonce) {

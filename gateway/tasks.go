@@ -23,19 +23,19 @@ type Task struct {
 	Critical bool           `json:"critical"` // without its result the run fails
 }
 
-// TaskRules bound an orchestration plan.
+// TaskRules are the rules that an orchestration plan must fit.
 type TaskRules struct {
 	Max     int
 	Allowed []string // the policy allowlist
-	// Fill are the arguments with one possible value, of a worker, that a caller may leave out; nil: none.
+	// Fill returns the arguments of a worker that have one possible value, so that a caller may omit them; nil: none.
 	Fill func(worker string) map[string]any
-	// Goal are the arguments, of a worker, that are the run's own goal where nobody says otherwise; nil: none.
+	// Goal returns the arguments of a worker that are the run's own goal if the plan does not set them; nil: none.
 	Goal func(worker string) map[string]any
-	// Critical are workers whose tasks are critical whatever the plan says.
+	// Critical are workers whose tasks are always critical, for any plan.
 	Critical []string
 }
 
-// ParseTasks judges an orchestrator's plan (spec/patterns.md section 3, in its order).
+// ParseTasks parses and checks an orchestrator's plan (spec/patterns.md section 3, in its order).
 func ParseTasks(in document.Intent, rules TaskRules) (Tasks, *document.Refusal) {
 	f := document.NewFaults("invalid_plan")
 	doc, filled, ok := document.Open(f, in, document.OpenReasons{NotObject: "non_json", BadKind: "kind"}, "plan")
@@ -55,7 +55,7 @@ func ParseTasks(in document.Intent, rules TaskRules) (Tasks, *document.Refusal) 
 	return plan, nil
 }
 
-// readTasks reads the list of tasks; it is empty if their number is wrong.
+// readTasks reads the list of tasks. It is empty if there are none or too many.
 func readTasks(o document.Object, most int) []any {
 	list, ok := o.Members["tasks"].([]any)
 	switch n := len(list); {
@@ -76,7 +76,8 @@ type taskParser struct {
 	filled []document.Filled
 }
 
-// task judges one task, which stands at that place. Of a member that is missing nothing else is wrong.
+// task parses and checks the task at a place in the document. A missing member is one fault, and no other fault of that
+// member is reported.
 func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	members, ok := v.(map[string]any)
 	if !ok {
@@ -113,12 +114,12 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 
 var taskMembers = []string{"id", "worker", "args", "critical"}
 
-// otherName is the repair of a missing member that stands under another name; nil where none does.
+// otherName returns the fix for a missing member that the task has under another name; nil if it has none.
 func (p *taskParser) otherName(o document.Object, key string) *document.Fix {
 	return o.OtherName(key, ofTask(p.rules.Allowed), taskMembers...)
 }
 
-// goal returns a model's task with the run's goal where its worker is given one and the plan says nothing of it.
+// goal returns a model's task. If the plan omits the worker's goal arguments, it sets them to the run's goal.
 func (p *taskParser) goal(obj map[string]any) map[string]any {
 	worker, _ := document.Text(obj["worker"])
 	args, isObject := obj["args"].(map[string]any)
@@ -130,7 +131,7 @@ func (p *taskParser) goal(obj map[string]any) map[string]any {
 	return obj
 }
 
-// withAbsent are arguments with those of others that they lack.
+// withAbsent returns args with those of others that args lack.
 func withAbsent(args, others map[string]any) map[string]any {
 	all := maps.Clone(args)
 	for _, name := range sortedKeys(others) {
@@ -141,7 +142,7 @@ func withAbsent(args, others map[string]any) map[string]any {
 	return all
 }
 
-// fill returns the task with what the caller may leave out: critical, and the arguments that can only have one value.
+// fill returns the task with what the caller may omit: critical, and the arguments that have only one possible value.
 func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	obj = maps.Clone(obj)
 	if _, there := obj["critical"]; !there {
@@ -152,7 +153,7 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	}
 	given, there := obj["args"]
 	if !there && p.otherName(document.Object{Members: obj}, "args") != nil {
-		return obj // they stand under another name
+		return obj // the arguments have another name
 	}
 	if !there {
 		given = map[string]any{}
@@ -176,7 +177,7 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	return obj
 }
 
-// onlyValues are the arguments of the task's worker that can only have one value.
+// onlyValues returns the arguments of the task's worker that have only one possible value.
 func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
 	worker, _ := document.Text(obj["worker"])
 	if !slices.Contains(p.rules.Allowed, worker) {
@@ -192,7 +193,7 @@ func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
 	return only
 }
 
-// ofTask are other names of the members of a task.
+// ofTask returns other names of the members of a task.
 func ofTask(allowed []string) []document.Synonym {
 	return []document.Synonym{
 		{Name: "id", Words: []string{"taskid", "workerid"}, As: document.Textual},

@@ -8,77 +8,80 @@ import (
 	"patterngate/ijson"
 )
 
-// A rule may depend on what earlier runs did. Only who keeps the record knows that, at the moment in which the call is recorded
-// (spec/config.md section 5.2, earlier runs):
+// A rule may depend on calls of earlier runs. Only the engine, which keeps the record, knows these calls, at the moment
+// when it records this call (spec/config.md section 5.2, earlier runs):
 //
 //	Gate.Review ──Weighing──▶ Case.Weigh: the engine reads the windows, Judge, and records the ruling's Value
 //	     ▲                                                                            │
 //	     └──────────────── the ruling again, from its Value: the same on replay ◀─────┘
 //
-//	Permit.Weighing ──Holds, in the transaction that records the intent──▶ made, or to be judged anew
+//	Permit.Weighing ──Holds, in the transaction that records the intent──▶ made, or must be judged again
 
-// Window is a span of earlier runs' calls of some tools, by the name that rules read it under. The zero Window holds nothing.
+// Window is a time span with the calls of some tools in earlier runs, under the name that rules use. The zero Window
+// holds no calls.
 type Window struct {
-	Name  string // unique over policies: refunds.today
+	Name  string // unique over all policies, such as refunds.today
 	Tools []string
-	// Since is where the window begins that ends at a time.
+	// Since returns the start of the window that ends at a time.
 	Since func(time.Time) time.Time
-	// OfPrincipal narrows it to runs of the run's own principal.
+	// OfPrincipal limits the window to runs of the run's own principal.
 	OfPrincipal bool
 }
 
-// MaxWindow is how many calls a window may hold; more is [Seen.Err].
+// MaxWindow is how many calls a window may hold. With more, [Seen.Err] is set.
 const MaxWindow = 10_000
 
-// Seen is what a window holds at one time: calls of this run among them, in the order of their intents.
+// Seen is what a window holds at one time. Its calls include those of this run, in the order of their intents.
 type Seen struct {
 	Effects []Entry
 	Since   time.Time
-	Err     error // it cannot be said: what reads it errs
+	Err     error // the calls are not known; a rule that reads them has an error
 }
 
-// Windowed is a [Reviewer] whose verdicts about some tools depend on what earlier runs did.
+// Windowed is a [Reviewer] whose verdicts about some tools depend on calls of earlier runs.
 type Windowed interface {
 	Reviewer
-	// Windows are those that a verdict about the tool's calls may depend on; none: the run alone decides.
+	// Windows returns the windows that a verdict about the tool's calls may depend on. If there are none, only the run
+	// itself matters.
 	Windows(tool string) []Window
 }
 
-// Weigh has a review finished by who can see earlier runs, and returns the [Ruling.Value] that was recorded, the same on every
-// replay. Nil where it cannot be had: the call is blocked.
+// Weigh finishes a review outside the gate, where earlier runs are visible. It returns the recorded [Ruling.Value],
+// which is the same on every replay. If it returns nil, the call is blocked.
 type Weigh func(Weighing) any
 
-// Weighing is a review that waits for its windows. It is a value: what the gate goes on to learn does not change it. The zero
-// Weighing blocks.
+// Weighing is a review that waits for its windows. It is a value, so later changes of the gate do not change it. The
+// zero Weighing blocks.
 type Weighing struct {
 	reviewer Reviewer
 	c        Case
 	tool     catalog.Tool
 	byPerson bool
 	policy   string
-	least    Assurance // that the ruling wanted of the person who let the call through
+	least    Assurance // that the ruling required of the person who approved the call
 }
 
-// Windows are what has to be read for it.
+// Windows returns the windows that the review must read.
 func (w Weighing) Windows() []Window { return windowsOf(w.reviewer, w.c.Tool) }
 
-// Tool is whose call is judged, "" of the closing answer, and Args its arguments as they were proposed.
+// Tool returns the tool whose call is judged; "" for the final answer.
 func (w Weighing) Tool() string { return w.c.Tool }
 
-// Args are the arguments as they were proposed; they must not be changed.
+// Args returns the arguments as they were proposed. They must not be changed.
 func (w Weighing) Args() map[string]any { return w.c.Args }
 
-// RunID names the run, and Effects are its own calls as far as the rules see them: what is told of it by a window.
+// RunID returns the id of the run.
 func (w Weighing) RunID() string { return w.c.Facts.RunID }
 
-// Effects are the run's calls before this one, as they are known; they must not be changed.
+// Effects returns the calls before this one as rules see them. Calls of earlier runs that the run continues are among
+// them. They must not be changed.
 func (w Weighing) Effects() []Entry { return w.c.Effects }
 
-// Principal is whose run it is, for windows of one principal.
+// Principal returns the id of the run's principal, for windows of one principal.
 func (w Weighing) Principal() string { return w.c.Facts.Principal.ID }
 
-// At is the review at a time: that of the newest outcome that is recorded of the run, of whichever branch. What is under way in the
-// run bears it too.
+// At returns the review at a time: that of the newest outcome recorded in any branch of the run. Calls of the run that
+// have no key, such as reserved ones, get this time too.
 func (w Weighing) At(now time.Time) Weighing {
 	w.c.Facts.Now, w.c.Effects = now.UTC(), slices.Clone(w.c.Effects)
 	for i, e := range w.c.Effects {
@@ -89,7 +92,7 @@ func (w Weighing) At(now time.Time) Weighing {
 	return w
 }
 
-// Judge reviews the call to a fixed point over these windows. The ruling admits nothing by itself.
+// Judge reviews the call with these windows until nothing changes. The ruling does not admit the call yet.
 func (w Weighing) Judge(windows map[string]Seen) Ruling {
 	if w.reviewer == nil {
 		return Ruling{Reason: NoRuleMatched}
@@ -99,18 +102,19 @@ func (w Weighing) Judge(windows map[string]Seen) Ruling {
 	return judgeSupposing(w.reviewer, w.tool, c, w.byPerson, w.policy)
 }
 
-// Holds reports whether the policy still lets through exactly what it did.
+// Holds reports whether the policy still lets through exactly the same call.
 func (w Weighing) Holds(windows map[string]Seen) bool {
 	return w.Stands(w.Judge(windows))
 }
 
-// Stands reports whether a ruling that was made anew lets through exactly what the first did, and wants of a person no more.
+// Stands reports whether a new ruling lets through exactly the same call as the first one. It must not require a higher
+// assurance of a person.
 func (w Weighing) Stands(r Ruling) bool {
 	return r.Decision == Approve && len(r.Revisions) == 0 && (r.Least == "" || w.least.AtLeast(r.Least))
 }
 
-// Recalled is the ruling that [Ruling.Value] wrote, for who asks whether it [Weighing.Holds] without judging anew. It admits
-// nothing.
+// Recalled returns the ruling that [Ruling.Value] recorded. With it, a caller can test [Weighing.Stands] without
+// another review. The ruling does not admit the call.
 func (w Weighing) Recalled(recorded any) Ruling { return rulingOf(recorded, w.c.Args, w.policy) }
 
 func windowsOf(policy Reviewer, tool string) []Window {
@@ -120,7 +124,7 @@ func windowsOf(policy Reviewer, tool string) []Window {
 	return nil
 }
 
-// weighed has a review finished outside. What the gate learned meanwhile counts: then it is judged anew.
+// weighed has a review finished outside the gate. If the ledger changed in the process, it reviews the call again.
 func (g *Gate) weighed(c Case, tool catalog.Tool, byPerson bool) Ruling {
 	for {
 		noted := g.noted
@@ -140,7 +144,8 @@ func (g *Gate) weighing(c Case, tool catalog.Tool, byPerson bool) Weighing {
 	return Weighing{reviewer: g.config.Reviewer, c: c, tool: tool, byPerson: byPerson, policy: g.policy}
 }
 
-// Weighing is the review that has to hold still when the call's intent is recorded; false: the run alone decided.
+// Weighing returns the review that must still hold when the call's intent is recorded. It returns false if only the run
+// itself mattered.
 func (p Permit) Weighing() (Weighing, bool) {
 	if p.judged == nil || p.judged.weighing == nil {
 		return Weighing{}, false
@@ -148,8 +153,8 @@ func (p Permit) Weighing() (Weighing, bool) {
 	return *p.judged.weighing, true
 }
 
-// Value is the ruling as it is recorded: a decoded value, without the members that do not apply. Of the arguments it holds
-// those that were changed.
+// Value returns the ruling for the record: a decoded value, without the members that do not apply. Of the arguments it
+// holds those that were changed.
 func (r Ruling) Value(proposed map[string]any) map[string]any {
 	v := Judgment{
 		Decision: r.Decision, Rule: r.Rule, Reason: r.Reason, Text: r.Text, Values: r.Values,
@@ -193,7 +198,7 @@ func (r Ruling) Value(proposed map[string]any) map[string]any {
 	return v
 }
 
-// rulingOf reads back what [Ruling.Value] wrote. What is not such a value blocks.
+// rulingOf reads back what [Ruling.Value] wrote. Any other value blocks.
 func rulingOf(recorded any, proposed map[string]any, policy string) Ruling {
 	v, _ := recorded.(map[string]any)
 	text := func(name string) string { s, _ := v[name].(string); return s }

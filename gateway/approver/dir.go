@@ -11,25 +11,25 @@ import (
 	"strings"
 )
 
-// Key files are named by the id of their key.
+// The name of a key file holds the id of its key.
 const (
 	filePrefix, fileSuffix = "approver-", ".key"
 	idDigits               = 16
 )
 
-// Dir is the directory in which key files lie: the state directory. The zero Dir holds nothing. It is safe for concurrent use,
+// Dir is the directory of key files: the state directory. The zero Dir holds no files. It is safe for concurrent use,
 // also by several processes.
 type Dir string
 
-// Listed is a file that is named as a key file is.
+// Listed is a file with the name of a key file.
 type Listed struct {
 	Path string
-	File File  // the zero File where Err is set
-	Err  error // why it is not used; nil: nothing is wrong with it
+	File File  // the zero File if Err is set
+	Err  error // why the file is not used; nil: it is valid
 }
 
-// List is the key files of the directory, in the order of their names. Its error is that of reading the directory; one that
-// is not there holds none.
+// List returns the key files of the directory, in the order of their names. A missing directory holds none. The error
+// is that of reading the directory.
 func (d Dir) List() ([]Listed, error) {
 	if d == "" {
 		return nil, nil
@@ -54,18 +54,19 @@ func (d Dir) List() ([]Listed, error) {
 	return list, nil
 }
 
-// idOf is what stands in a file's name where a key file has its id.
+// idOf returns the part of a file's name that is the id of a key.
 func idOf(name string) (id string, isKey bool) {
 	rest, found := strings.CutPrefix(name, filePrefix)
 	id, ends := strings.CutSuffix(rest, fileSuffix)
 	return id, found && ends
 }
 
-// Path is where the file of a key lies, or would.
+// Path returns the path of the file of a key. The file need not exist.
 func (d Dir) Path(id string) string { return filepath.Join(string(d), filePrefix+id+fileSuffix) }
 
-// Read reads the file of one key. A file that others may read, or that is not this user's own, is refused. Its error says
-// what is wrong and what would be right; [fs.ErrNotExist] is in it where there is no such file.
+// Read reads the file of one key. It refuses a file that other users may access, or that belongs to another user. Root
+// may read files of every user. The error says what is wrong and how to fix it. It wraps [fs.ErrNotExist] if the file
+// does not exist.
 func (d Dir) Read(id string) (File, error) {
 	if err := d.checkID(id); err != nil {
 		return File{}, err
@@ -99,8 +100,8 @@ func isID(id string) bool {
 	return len(id) == idDigits && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// readOwn reads a file that only this user can have written or read. What lies there is looked at before it is opened, and
-// what was opened must be the same.
+// readOwn reads a file that only this user can have written or read. It checks the file before it opens it, and then
+// checks that the open file is the same one.
 func readOwn(path string) ([]byte, error) {
 	before, err := os.Lstat(path)
 	if err == nil {
@@ -124,14 +125,14 @@ func readOwn(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("approver: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // [Read] refuses one that is too long
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // [Read] refuses a longer text
 	if err != nil {
 		return nil, fmt.Errorf("approver: %w", err)
 	}
 	return text, nil
 }
 
-// faultOf says why a file is not believed to be its owner's secret. On Windows modes and owners do not say.
+// faultOf says why a file may not be its owner's secret. On Windows it does not check mode and owner.
 func faultOf(path string, info fs.FileInfo) error {
 	const others = 0o077
 	switch {
@@ -149,8 +150,8 @@ func faultOf(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Write puts a new key's file into the directory, whole or not at all, for its owner's eyes only. A file that is there is
-// never written over: then [fs.ErrExist] is in the error.
+// Write writes a new key's file into the directory, readable only by its owner. It writes the whole file or none. It
+// does not overwrite a file: the error then wraps [fs.ErrExist].
 func (d Dir) Write(f File) error {
 	text := f.Text()
 	if _, err := Read(text); err != nil {
@@ -159,7 +160,7 @@ func (d Dir) Write(f File) error {
 	if err := d.checkID(f.ID); err != nil {
 		return err
 	}
-	beside, err := os.CreateTemp(string(d), "."+filePrefix+"*.new") // 0600, and new
+	beside, err := os.CreateTemp(string(d), "."+filePrefix+"*.new") // new, with mode 0600
 	if err != nil {
 		return fmt.Errorf("approver: %w", err)
 	}
@@ -167,7 +168,7 @@ func (d Dir) Write(f File) error {
 	if err == nil {
 		err = os.Link(beside.Name(), d.Path(f.ID))
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = writeNew(d.Path(f.ID), text) // no links on this file system: new, but not at once whole
+			err = writeNew(d.Path(f.ID), text) // the file system has no links: the file is new, but readers may see it half written
 		}
 	}
 	if err = errors.Join(err, os.Remove(beside.Name())); err != nil {
@@ -187,7 +188,7 @@ func writeNew(path string, text []byte) error {
 	return nil
 }
 
-// fill writes and closes a file; what it wrote is then on the disk.
+// fill writes, syncs and closes a file.
 func fill(file *os.File, text []byte) error {
 	_, err := file.Write(text)
 	if err == nil {
@@ -196,7 +197,7 @@ func fill(file *os.File, text []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// sync puts the directory's names on the disk, where that can be asked for.
+// sync writes the directory's entries to the disk, except on Windows.
 func (d Dir) sync() error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -205,12 +206,12 @@ func (d Dir) sync() error {
 	if err != nil {
 		return fmt.Errorf("approver: %w", err)
 	}
-	_ = dir.Sync() // some file systems do not
+	_ = dir.Sync() // some file systems cannot sync a directory
 	return dir.Close()
 }
 
-// Remove removes the file of a key, also one that [Dir.Read] refuses. The key is lost with it; that it counts no more, a
-// signed act says. [fs.ErrNotExist] is in the error where there is no such file.
+// Remove removes the file of a key, also one that [Dir.Read] refuses. The key is then lost. It still counts in the ring
+// until a signed act removes it there. The error wraps [fs.ErrNotExist] if the file does not exist.
 func (d Dir) Remove(id string) error {
 	if err := d.checkID(id); err != nil {
 		return err

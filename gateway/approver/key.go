@@ -1,10 +1,10 @@
-// Package approver keeps the private half of an approver's key: sealed by a passphrase, in a file that only its owner may
-// read, and opened for one signature.
+// Package approver keeps the private half of an approver's key. The key is in a file that only its owner may read,
+// encrypted with a passphrase. It is opened for one signature.
 //
-//	passphrase ──argon2id──▶ key ──XChaCha20-Poly1305──▶ sealed seed, in approver-<id>.key
+//	passphrase ──argon2id──▶ key ──XChaCha20-Poly1305──▶ encrypted private key, in approver-<id>.key
 //
-// What is signed and how it is checked is package gateway's part (spec/surface.md section 8). All of it is safe for
-// concurrent use but for an opened [Key].
+// Package gateway defines what is signed and checks the signatures (spec/surface.md section 8). All of package approver
+// is safe for concurrent use, except an opened [Key].
 package approver
 
 import (
@@ -37,7 +37,8 @@ const (
 	maxFile       = 8 << 10
 )
 
-// The cost of a guess: of new keys, and the least that is accepted; more is accepted up to what opens in a moment.
+// The cost of one guess. leastCost is the cost of new keys and the minimum that is accepted. mostCost is the maximum
+// that is accepted.
 var (
 	leastCost = cost{Name: "argon2id", Time: 3, MemoryKiB: 64 << 10, Threads: 4}
 	mostCost  = cost{Name: "argon2id", Time: 32, MemoryKiB: 1 << 20, Threads: 64}
@@ -47,13 +48,13 @@ var (
 var (
 	// ErrPassphrase is returned for a passphrase that does not open a key.
 	ErrPassphrase = errors.New("approver: the passphrase does not open this key")
-	// ErrShort is returned for a passphrase that is too short or too long to seal with.
+	// ErrShort is returned for a passphrase that is too short or too long to encrypt with.
 	ErrShort = fmt.Errorf("approver: a passphrase has %d to %d characters", minPassphrase, maxPassphrase)
-	// ErrName is returned for a name that a key cannot have.
+	// ErrName is returned for a name that is not allowed for a key.
 	ErrName = fmt.Errorf("approver: a key's name has 1 to %d printable characters", maxName)
 )
 
-// cost are the parameters of argon2id.
+// cost holds the parameters of argon2id.
 type cost struct {
 	Name      string `json:"name"`
 	Time      uint32 `json:"time"`
@@ -62,7 +63,8 @@ type cost struct {
 	Salt      string `json:"salt"`
 }
 
-// File is a sealed key as its file holds it. It is not changed after it was made or read. The zero File is none.
+// File is an encrypted key as its file holds it. It does not change after it is made or read. The zero File holds no
+// key.
 type File struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
@@ -73,7 +75,8 @@ type File struct {
 	Sealed    string `json:"sealed"`
 }
 
-// CheckPassphrase says whether a key can be sealed with a passphrase, before it is typed once more. Its error is [ErrShort].
+// CheckPassphrase checks whether a passphrase can encrypt a key. A program can call it before it asks for the
+// passphrase again. The error is [ErrShort].
 func CheckPassphrase(passphrase string) error {
 	if n := utf8.RuneCountInString(passphrase); n < minPassphrase || n > maxPassphrase || !utf8.ValidString(passphrase) {
 		return ErrShort
@@ -81,7 +84,7 @@ func CheckPassphrase(passphrase string) error {
 	return nil
 }
 
-// CheckName says whether a key can have a name. Its error is [ErrName].
+// CheckName checks whether a key can have a name. The error is [ErrName].
 func CheckName(name string) error {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	if n := utf8.RuneCountInString(name); n < 1 || n > maxName || !utf8.ValidString(name) || strings.TrimSpace(name) == "" ||
@@ -91,7 +94,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// New makes a key and seals it, which takes what [File.Open] does; the key is open. Its error is [ErrShort] or [ErrName].
+// New makes a key, encrypts it, and returns it open. It takes as long as [File.Open]. The error is [ErrShort] or
+// [ErrName].
 func New(name, passphrase string, now time.Time) (File, *Key, error) {
 	if err := CheckPassphrase(passphrase); err != nil {
 		return File{}, nil, err
@@ -125,10 +129,10 @@ func random(n int) []byte {
 	return b
 }
 
-// deriving is held by the one derivation that this process makes at a time: each takes 64 MiB or more.
+// deriving allows one key derivation at a time in this process, because each needs 64 MiB of memory or more.
 var deriving sync.Mutex
 
-// cipher is what a passphrase seals and opens with.
+// cipher returns the cipher that encrypts and decrypts with a passphrase.
 func (c cost) cipher(passphrase string, salt []byte) (cipher.AEAD, error) {
 	deriving.Lock()
 	defer deriving.Unlock()
@@ -141,7 +145,7 @@ func (c cost) cipher(passphrase string, salt []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// bound is what the seal vouches for besides the seed: all of the file but the seal.
+// bound returns the data that the encryption authenticates besides the private key: the whole file without Sealed.
 func (f File) bound() []byte {
 	return ijson.Canonical(map[string]any{
 		"type": f.Type, "id": f.ID, "name": f.Name, "created_at": f.CreatedAt, "public": f.Public,
@@ -152,16 +156,16 @@ func (f File) bound() []byte {
 	})
 }
 
-// Text is the file's text.
+// Text returns the file's text.
 func (f File) Text() []byte {
 	text, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // cannot happen with strings and numbers
 	}
 	return append(text, '\n')
 }
 
-// Read reads a file's text. Its error says what is wrong with it.
+// Read reads a file's text. The error says what is wrong with it.
 func Read(text []byte) (File, error) {
 	if len(text) > maxFile {
 		return File{}, fmt.Errorf("approver: a key file has at most %d bytes", maxFile)
@@ -200,7 +204,7 @@ func (f File) check() error {
 	return err
 }
 
-// secret is the salt, and the nonce with what it sealed.
+// secret returns the salt, and the nonce with the encrypted key after it.
 func (f File) secret() (salt, sealed []byte, err error) {
 	const sealedBytes = chacha20poly1305.NonceSizeX + ed25519.SeedSize + chacha20poly1305.Overhead
 	salt, saltOK := unbase(f.KDF.Salt, saltBytes)
@@ -211,7 +215,7 @@ func (f File) secret() (salt, sealed []byte, err error) {
 	return salt, sealed, nil
 }
 
-// unbase reads padded base64 of so many bytes in its one spelling.
+// unbase decodes padded base64 of exactly this many bytes. It accepts only one spelling.
 func unbase(text string, bytes int) ([]byte, bool) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	return raw, err == nil && len(raw) == bytes && base64.StdEncoding.EncodeToString(raw) == text
@@ -229,7 +233,7 @@ func (c cost) check() error {
 	return nil
 }
 
-// PublicKey is the public half.
+// PublicKey returns the public half.
 func (f File) PublicKey() (ed25519.PublicKey, error) {
 	public, ok := unbase(f.Public, ed25519.PublicKeySize)
 	if !ok {
@@ -238,7 +242,7 @@ func (f File) PublicKey() (ed25519.PublicKey, error) {
 	return public, nil
 }
 
-// Key is an opened key. It is a [gateway.Signer] until it is closed. It is used by one goroutine at a time.
+// Key is an opened key. It is a [gateway.Signer] until it is closed. Only one goroutine at a time may use it.
 type Key struct {
 	id      string
 	private func() ed25519.PrivateKey // a function, so that no verb prints it; nil when closed
@@ -246,17 +250,17 @@ type Key struct {
 
 var _ gateway.Signer = (*Key)(nil)
 
-// ErrDamaged is returned for a file whose seal opens but holds another key than the file says.
+// ErrDamaged is returned for a file that decrypts to another key than the file names.
 var ErrDamaged = errors.New("approver: the key file is damaged")
 
-// Open opens the key. It takes about a tenth of a second and the memory that the file says; only one key is opened at a
-// time, others wait. Its error is [ErrPassphrase], [ErrDamaged], or that of [Read].
+// Open decrypts the key. For a new key it takes about a tenth of a second, and the memory that the file gives. It opens
+// one key at a time; other calls wait. The error is [ErrPassphrase], [ErrDamaged], or that of [Read].
 func (f File) Open(passphrase string) (*Key, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	if CheckPassphrase(passphrase) != nil {
-		return nil, ErrPassphrase // it sealed nothing, so it need not be tried
+		return nil, ErrPassphrase // no key has such a passphrase, so do not try it
 	}
 	salt, sealed, err := f.secret()
 	if err != nil {
@@ -283,15 +287,15 @@ func hold(private ed25519.PrivateKey) *Key {
 	return &Key{publicID(private), func() ed25519.PrivateKey { return private }}
 }
 
-// publicID is the id of a key's public half.
+// publicID returns the id of a key's public half.
 func publicID(private ed25519.PrivateKey) string {
 	return gateway.KeyID(ed25519.PublicKey(private[ed25519.SeedSize:]))
 }
 
-// KeyID is the id of the public half.
+// KeyID returns the id of the public half.
 func (k *Key) KeyID() string { return k.id }
 
-// Sign signs a message. What a closed key signs is empty, and verifies nowhere.
+// Sign signs a message. A closed key returns an empty signature, which is never valid.
 func (k *Key) Sign(message []byte) string {
 	if k.private == nil {
 		return ""
@@ -299,7 +303,7 @@ func (k *Key) Sign(message []byte) string {
 	return base64.StdEncoding.EncodeToString(ed25519.Sign(k.private(), message))
 }
 
-// Close forgets the private half; the key signs nothing after it. It may be closed again.
+// Close erases the private half. The key signs nothing after it. Close may be called again.
 func (k *Key) Close() {
 	if k.private != nil {
 		clear(k.private())

@@ -4,8 +4,8 @@ package approver
 
 import "io/fs"
 
-// openFlags are none here.
+// openFlags are empty on this system.
 const openFlags = 0
 
-// foreign cannot be told here.
+// foreign is always false on this system, because the owner is unknown.
 func foreign(fs.FileInfo) bool { return false }

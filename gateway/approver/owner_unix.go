@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// openFlags make that neither a link is followed nor a pipe waited for, should one have come between look and open.
+// openFlags make open fail on a symbolic link and not wait for a pipe. One of these may have replaced the file after
+// the check.
 const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// foreign reports whether a file belongs to another user. To root nothing is foreign.
+// foreign reports whether a file belongs to another user. For root it is always false.
 func foreign(info fs.FileInfo) bool {
 	me := os.Geteuid()
 	s, ok := info.Sys().(*syscall.Stat_t)

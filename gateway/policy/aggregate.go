@@ -9,39 +9,40 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// AggregateSource says how what an orchestrator's tasks returned is joined, as it is written (spec/config.md section 7).
+// AggregateSource is the source of an aggregate: how the results of an orchestrator's tasks are joined (spec/config.md
+// section 7).
 type AggregateSource struct {
 	Workers []Hand
 	Input   *catalog.Schema // of the pattern's own input fields; nil: it has none
-	Fields  []Named         // in the order of the file: one may read those above it
+	Fields  []Named         // in the order of the file; a field may read those above it
 	Health  []HealthRule
 }
 
-// Hand is a worker and what it returns; a nil Output is not known.
+// Hand is a worker and the schema of its result. A nil Output means that the schema is unknown.
 type Hand struct {
 	Name   string
 	Output *catalog.Schema
 }
 
-// HealthRule gives the aggregate's colour where its expression is true.
+// HealthRule gives the aggregate's colour if its expression is true.
 type HealthRule struct{ Is, When string }
 
-// Colours are those that a [HealthRule] may give.
+// Colours are the colours that a [HealthRule] may give.
 var Colours = []string{"red", "yellow", "green"}
 
-// HealthUnknown is the colour of what facts or an expression's value are missing for.
+// HealthUnknown is the colour if facts or an expression's value are missing.
 const HealthUnknown = "unknown"
 
 // Limits of an aggregate.
 const (
-	MaxFields      = 50       // and as many rules of health
+	MaxFields      = 50       // also the limit for rules of health
 	MaxField       = 16 << 10 // bytes of one field as JSON
 	maxFieldsBytes = 64 << 10 // of all of them
 )
 
-// Aggregate joins what tasks returned. It is safe for concurrent use, and never panics.
+// Aggregate joins the results of tasks. It is safe for concurrent use and never panics.
 type Aggregate struct {
-	tasks, fields map[string]expr.Type // by worker, of its observation; by field
+	tasks, fields map[string]expr.Type // types of the observations by worker; types of the fields
 	input, failed expr.Type
 	compute       []joiner
 	health        []joiner
@@ -49,13 +50,14 @@ type Aggregate struct {
 
 // joiner is one expression of an aggregate.
 type joiner struct {
-	name, is string // of the field; the colour
+	name, is string // name of the field; the colour
 	text     string
 	*expr.Expression
 }
 
-// NewAggregate compiles the expressions of an aggregate, which read tasks, failed, fields and input. A fault's member is
-// fields.NAME, or health.N.is and health.N.when with N from 0. The Aggregate is nil where a fault is more than a warning.
+// NewAggregate compiles the expressions of an aggregate, which read tasks, failed, fields and input. The member of a
+// fault is fields.NAME, health.N.is or health.N.when, with N from 0. The Aggregate is nil if a fault is more than a
+// warning.
 func NewAggregate(in AggregateSource) (*Aggregate, []expr.Fault) {
 	base, err := expr.NewChecker()
 	if err != nil {
@@ -74,12 +76,12 @@ func NewAggregate(in AggregateSource) (*Aggregate, []expr.Fault) {
 	return c.made, c.faults
 }
 
-// joins makes an aggregate.
+// joins compiles an aggregate.
 type joins struct {
 	source AggregateSource
 	base   *expr.Checker
 	common []expr.Variable
-	above  []expr.Field // the fields that were compiled
+	above  []expr.Field // the compiled fields
 	made   *Aggregate
 	faults []expr.Fault
 }
@@ -89,7 +91,8 @@ func newJoins(in AggregateSource, base *expr.Checker) *joins {
 	if in.Input != nil {
 		a.input = expr.FromSchema(in.Input, "")
 	}
-	// Workers that came to nothing are absent, and so is what errs: to read it is no fault, it makes a field missing.
+	// A worker without a finished task is absent, and so is a field with an error. Reading one is no fault: the field
+	// that reads it is missing.
 	var tasks []expr.Field
 	var names []string
 	for _, w := range in.Workers {
@@ -107,7 +110,7 @@ func newJoins(in AggregateSource, base *expr.Checker) *joins {
 	}
 }
 
-// field compiles a field; those below it may read it, whatever is wrong with it.
+// field compiles a field. Later fields may read it, even if it has a fault.
 func (c *joins) field(i int) {
 	f, member := c.source.Fields[i], "fields."+c.source.Fields[i].Name
 	switch {
@@ -141,7 +144,7 @@ func (c *joins) rule(i int) {
 	c.made.health = append(c.made.health, joiner{name: member + ".when", is: h.Is, text: h.When, Expression: e})
 }
 
-// compile reads a text that stands below so many fields.
+// compile compiles a text that may read the first above fields.
 func (c *joins) compile(text, member string, want expr.Type, above int) (*expr.Expression, expr.Type) {
 	fields := expr.ObjectOf("field", slices.Clone(c.above)...)
 	variables := append(slices.Clone(c.common), expr.Variable{Name: "fields", Type: fields})
@@ -158,7 +161,7 @@ func (c *joins) compile(text, member string, want expr.Type, above int) (*expr.E
 	return means.Expression(), means.Type
 }
 
-// below tells which fields are read before they are there.
+// below returns a function that reports fields which are read before they are computed.
 func (c *joins) below(above int) func(variable, member string) []string {
 	return func(variable, member string) []string {
 		if variable != "fields" {
@@ -179,8 +182,9 @@ func (c *joins) tell(member string, f expr.Fault) {
 	c.faults = append(c.faults, f)
 }
 
-// NewReroute compiles when what a route returned means that another is to take over: a text over result. The function is nil
-// where a fault is more than a warning; it says no where the text has no value, and is safe for concurrent use.
+// NewReroute compiles a text over result. It says whether the result of a route means that another route must take
+// over. The function is nil if a fault is more than a warning. It returns false if the text has no value. It is safe
+// for concurrent use.
 func NewReroute(text string, output *catalog.Schema) (func(observation any) bool, []expr.Fault) {
 	e, faults := expr.NewScope(expr.Variable{Name: "result", Type: expr.ResultOf(output, "")}).Compile(text, expr.Bool())
 	faults = expr.WithoutAbsence(faults)

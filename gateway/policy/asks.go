@@ -9,7 +9,8 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// sift leaves out the rules that are false for every call of a tool under these params, and marks those that are always true. What is told here does not depend on the call, so that no rule errs that would have.
+// sift leaves out the rules that are false for every call of a tool with these params. It marks those that are always
+// true. Such a result is the same for every call, so no error of a rule is lost.
 func (j *Judge) sift(t *judged, rules []bound) []bound {
 	known := beforehand{tool: t.facts, params: j.params}
 	var kept []bound
@@ -27,12 +28,12 @@ func (j *Judge) sift(t *judged, rules []bound) []bound {
 	return kept
 }
 
-// Asks implements [gateway.Foreteller]. It is never where no rule escalates that can be true of the tool, and always where one
-// escalates whatever is called: an escalation comes before an approval.
+// Asks implements [gateway.Foreteller]. It returns never if no rule that can be true for the tool escalates. It returns
+// always if a rule escalates for every call, because an escalation comes before an approval.
 func (j *Judge) Asks(tool string) gateway.Asks {
 	d := j.docket(tool)
 	if d == nil {
-		return gateway.AsksNever // each call is blocked
+		return gateway.AsksNever // every call is blocked
 	}
 	sure := gateway.AsksNever
 	for _, b := range d.rules() {
@@ -47,8 +48,8 @@ func (j *Judge) Asks(tool string) gateway.Asks {
 	return sure
 }
 
-// Reads are the arguments that a rule reads, itself or by the vars that it reads: those whose values it may depend on. A rule
-// that reads them as a whole reads all.
+// Reads returns the arguments that a rule may depend on: those that it reads itself or through vars. A rule that reads
+// the arguments as a whole reads all of them.
 func (j *Judge) Reads(tool, rule string) []string {
 	d := j.docket(tool)
 	if d == nil {

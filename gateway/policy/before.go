@@ -12,7 +12,8 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// rowsOf are calls before the judged one. A call that was only assumed for a dry run has a result that nobody knows.
+// rowsOf returns the calls before the judged one, as rules read them. For a dry run, a call may be assumed only; its
+// result is then unknown.
 func rowsOf(shape *calls, entries []gateway.Entry, run string) ref.Val {
 	r := &rowShape{shape, run}
 	rows := make([]ref.Val, len(entries))
@@ -29,7 +30,7 @@ type rowShape struct {
 	run string
 }
 
-// calls are how calls before the judged one are read.
+// calls says how rules read the calls before the judged one.
 type calls struct {
 	row          expr.Type
 	args, result reader
@@ -39,10 +40,10 @@ func newCalls(row expr.Type) *calls {
 	return &calls{row, newReader(row.MemberType("args")), newReader(row.MemberType("result"))}
 }
 
-// reader reads members from a record under a type.
+// reader reads the members of a recorded object with their types.
 type reader struct {
 	is      expr.Type
-	inexact []expr.Field // whose values are not read as they are
+	inexact []expr.Field // fields whose values must be converted
 }
 
 func newReader(t expr.Type) reader {
@@ -53,7 +54,7 @@ func newReader(t expr.Type) reader {
 	return r
 }
 
-// read is [expr.Type.soft], quicker.
+// read does the same as [expr.Type.ConvertLoosely], but faster.
 func (r reader) read(v any) any {
 	members, ok := v.(map[string]any)
 	if !ok || r.is.Kind() != expr.ObjectKind {
@@ -65,7 +66,7 @@ func (r reader) read(v any) any {
 	return &lazy{of: r, members: members}
 }
 
-// taken are members under their types.
+// taken returns members converted to their types.
 func (r reader) taken(members map[string]any) map[string]any {
 	taken := maps.Clone(members)
 	for i := range r.inexact {
@@ -84,7 +85,7 @@ type row struct {
 	args, result any
 }
 
-// FindStringKey is asked for members by their names.
+// FindStringKey returns a member by its name.
 func (r *row) FindStringKey(name string) (any, bool) {
 	e := r.e
 	if e.Assumed && (name == "result" || name == "at" || e.Well == 0 && (name == "ok" || name == "counts")) {
@@ -124,7 +125,7 @@ func (r *row) FindStringKey(name string) (any, bool) {
 	return nil, false
 }
 
-// words are those of this program, ready to be read.
+// words are the effects and states as values that are ready to read.
 var words = func() map[string]ref.Val {
 	all := map[string]ref.Val{}
 	for _, word := range []string{
@@ -136,7 +137,7 @@ var words = func() map[string]ref.Val {
 	return all
 }()
 
-// ready is a word as it is read.
+// ready returns a word as a value.
 func ready(word string) ref.Val {
 	if made := words[word]; made != nil {
 		return made
@@ -144,7 +145,7 @@ func ready(word string) ref.Val {
 	return types.String(word)
 }
 
-// resultOf is an observation as rules read it; none has no members.
+// resultOf returns an observation as rules read it. A missing observation is an object without members.
 func resultOf(r reader, observation any) any {
 	switch {
 	case observation == nil:

@@ -7,15 +7,15 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// compiler makes a policy. Each text is compiled once for each set of types that it meets: tools whose arguments are alike, as far
-// as a text reads them, share what was made.
+// compiler compiles a policy. It compiles each text once for each set of types. Tools share a compiled text if the
+// arguments that it reads have the same types.
 type compiler struct {
 	source  Source
 	reached *reached
 	params  params
 	shapes  shapes
 
-	base   *expr.Checker // of what is the same for all tools
+	base   *expr.Checker // with the variables that are the same for all tools
 	scopes map[string]*expr.Checker
 	made   map[string]compiled // by text and types
 	texts  map[string]parsed   // by text
@@ -23,13 +23,13 @@ type compiler struct {
 	told   map[toldAt]bool
 }
 
-// compiled is what became of a text under some types.
+// compiled is the result of compiling a text with certain types.
 type compiled struct {
-	term   *term // nil: it means nothing
+	term   *term // nil: the text is wrong
 	faults []expr.Fault
 }
 
-// parsed is a text that was read once.
+// parsed is a text after parsing.
 type parsed struct {
 	reads reads
 	bad   bool
@@ -54,7 +54,7 @@ func newCompiler(source Source, reach Reach) (*compiler, error) {
 	return c, err
 }
 
-// tell notes faults, each once.
+// tell adds faults, each once.
 func (c *compiler) tell(faults ...expr.Fault) {
 	for _, f := range faults {
 		at := toldAt{f.Member, f.Offset, f.Reason}
@@ -69,7 +69,7 @@ func (c *compiler) tell(faults ...expr.Fault) {
 	}
 }
 
-// read parses a text and notes what it names.
+// read parses a text and stores which variables it reads.
 func (c *compiler) read(text, member string) parsed {
 	if p, known := c.texts[text]; known && !p.bad {
 		return p
@@ -84,7 +84,8 @@ func (c *compiler) read(text, member string) parsed {
 	return p
 }
 
-// compile makes a term of a text for a tool's calls; nil: what is wrong was told. above says how many of the vars it may read.
+// compile compiles a text for a tool's calls. It returns nil if the text is wrong; the faults are then stored. The text
+// may read the first above vars.
 func (c *compiler) compile(text, member string, want expr.Type, t *judged, above int) *term {
 	p := c.read(text, member)
 	if p.bad {
@@ -110,7 +111,8 @@ func (c *compiler) compile(text, member string, want expr.Type, t *judged, above
 	return done.term
 }
 
-// key tells apart the types that a text meets; false where a var that it reads has none.
+// key returns a key for the text and the types that it reads. It returns false if a var that it reads could not be
+// compiled.
 func (c *compiler) key(text string, r reads, want expr.Type, t *judged, above int) (string, bool) {
 	var b strings.Builder
 	b.WriteString(text)
@@ -151,12 +153,12 @@ func (c *compiler) signArgs(b *strings.Builder, r reads, t *judged) {
 	}
 }
 
-// reads reports whether a member of a variable may be read.
+// reads reports whether the text may read a member of a variable.
 func (r reads) reads(variable, member string) bool {
 	return r.whole[variable] || slices.Contains(r.members[variable], member)
 }
 
-// listsFor tells which of the vars that a text reads hold lists with no more items than there are calls.
+// listsFor returns the vars that a text reads and that are lists with at most as many items as there are calls.
 func (c *compiler) listsFor(r reads, t *judged, above int) map[string]bool {
 	lists := map[string]bool{}
 	for i, v := range c.source.Vars[:above] {
@@ -168,14 +170,14 @@ func (c *compiler) listsFor(r reads, t *judged, above int) map[string]bool {
 	return lists
 }
 
-// varOf is a var as it is for a tool's calls; nil where it has no value.
+// varOf returns a var compiled for a tool's calls; nil if it is wrong.
 func (c *compiler) varOf(i int, t *judged) *term {
 	v := c.source.Vars[i]
 	return c.compile(v.Text, "vars."+v.Name, expr.Dyn(), t, i)
 }
 
-// scope is what a text may read for a tool's calls: the arguments, and the vars above it. Vars that it does not read are not
-// compiled for it.
+// scope returns the checker with what a text may read for a tool's calls: the arguments and the vars above it. It does
+// not compile vars that the text does not read.
 func (c *compiler) scope(r reads, t *judged, above int) (*expr.Checker, error) {
 	var vars []expr.Field
 	var key strings.Builder
@@ -208,7 +210,8 @@ func (c *compiler) scope(r reads, t *judged, above int) (*expr.Checker, error) {
 	return s, nil
 }
 
-// below tells which vars are read before they are there; nil: a text reads all.
+// below returns a function that reports vars which are read before they are computed. It returns nil if the text may
+// read all vars.
 func (c *compiler) below(above int) func(variable, member string) []string {
 	if above == len(c.source.Vars) {
 		return nil
@@ -230,7 +233,7 @@ func (c *compiler) below(above int) func(variable, member string) []string {
 	}
 }
 
-// compileVars compiles the vars that no rule reads too, for the first tool for which they mean something.
+// compileVars compiles the vars that no rule and no other var reads, so that their faults are reported too.
 func (c *compiler) compileVars() {
 	seen := map[string]bool{}
 	for i, v := range c.source.Vars {

@@ -10,19 +10,19 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// costs are what the text of an expression says about its costs: at most so many units for each call, or pair of calls, that its
-// macros visit. The zero costs say nothing.
+// costs are a bound on the cost of an expression, from its text. The cost is at most units for each call that its
+// macros visit, or for each combination of calls if macros are nested. The zero costs give no bound.
 type costs struct {
 	known bool
 	units int
-	loops int  // how deep macros over lists of calls lie in one another
-	calls bool // its value is a list with no more items than there are calls
+	loops int  // how deep macros over lists of calls are nested
+	calls bool // its value is a list with at most as many items as there are calls
 }
 
-// within reports whether the costs stay below [expr.MaxCost] where lists of calls hold at most so many.
+// within reports whether the cost stays below [expr.MaxCost] if lists of calls hold at most this many.
 func (c costs) within(calls int) bool { return c.below(expr.MaxCost, calls) }
 
-// below reports whether the costs stay below most so.
+// below reports whether the cost stays below most if lists of calls hold at most this many.
 func (c costs) below(most, calls int) bool {
 	if !c.known {
 		return false
@@ -36,10 +36,11 @@ func (c costs) below(most, calls int) bool {
 	return total <= most/maxUnits
 }
 
-// maxUnits are what one part of an expression that [coster] knows costs at most.
+// maxUnits is the maximum cost of one part of an expression that [coster] knows.
 const maxUnits = 10
 
-// coster bounds the costs of one expression. lists tells which vars hold lists with no more items than there are calls.
+// coster computes a bound on the cost of one expression. Its lists are the vars that are lists with at most as many
+// items as there are calls.
 type coster struct {
 	ast   *ast.AST
 	lists map[string]bool
@@ -53,18 +54,17 @@ func costsOf(a *ast.AST, lists map[string]bool) costs {
 	return costs{known, c.units, c.loops, known && c.isCalls(a.Expr())}
 }
 
-// plain are the types whose values are compared and added at one cost.
+// plain are the types whose values are compared and added at a fixed cost.
 var plain = []types.Kind{types.BoolKind, types.IntKind, types.DoubleKind, types.TimestampKind, types.DurationKind, types.NullTypeKind}
 
-// fixed are the functions whose cost does not depend on what they are given, as far as that is plain.
+// fixed are the functions whose cost is the same for all arguments of plain types.
 var fixed = []string{
 	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Less, operators.LessEquals, operators.Greater,
 	operators.GreaterEquals, operators.Equals, operators.NotEquals, operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo,
 	operators.Negate, operators.NotStrictlyFalse, "round", "math.@max", "math.@min", "double", "int", "orValue",
 }
 
-// bounded reports whether the costs of an expression are bounded by its own size and the number of calls that it visits, and
-// adds them up.
+// bounded reports whether the size of an expression and the number of calls bound its cost. It adds the cost to c.
 func (c *coster) bounded(e ast.Expr, depth int) bool {
 	c.units++
 	c.loops = max(c.loops, depth)
@@ -79,7 +79,7 @@ func (c *coster) bounded(e ast.Expr, depth int) bool {
 		return c.boundedCall(e.AsCall(), depth)
 	case ast.ComprehensionKind:
 		loop := e.AsComprehension()
-		if slices.Contains(variableNames, loop.IterVar()) { // what has the name of ours is not ours
+		if slices.Contains(variableNames, loop.IterVar()) { // the macro's variable hides a policy variable
 			return false
 		}
 		if loop.HasIterVar2() || !c.isCalls(loop.IterRange()) || !c.bounded(loop.IterRange(), depth) {
@@ -112,9 +112,9 @@ func (c *coster) boundedCall(call ast.CallExpr, depth int) bool {
 		}
 		return false
 	case name == operators.Conditional:
-		return true // of its arms one is taken
+		return true // only one branch is evaluated
 	case name == operators.Add && args[0].Kind() == ast.IdentKind && args[1].Kind() == ast.ListKind:
-		return true // a macro adds an item to what it makes
+		return true // a macro adds an item to its result
 	case !slices.Contains(fixed, name):
 		return false
 	case name == operators.Equals || name == operators.NotEquals:
@@ -127,10 +127,10 @@ func (c *coster) boundedCall(call ast.CallExpr, depth int) bool {
 	return !slices.ContainsFunc(args, func(arg ast.Expr) bool { return !c.isPlain(arg) })
 }
 
-// maxPlainText is the length in bytes up to which a text is compared at one cost.
+// maxPlainText is the maximum length in bytes of a text that is compared at a fixed cost.
 const maxPlainText = 60
 
-// shortText reports a text of which all is compared at one cost.
+// shortText reports whether an expression is a literal text of at most maxPlainText bytes.
 func shortText(e ast.Expr) bool {
 	v, ok := expr.Literal(e)
 	text, isText := types.String(""), false
@@ -150,8 +150,8 @@ func (c *coster) isPlain(e ast.Expr) bool {
 	return t != nil && slices.Contains(plain, t.Kind())
 }
 
-// isCalls reports whether an expression is a list with no more items than there are calls: run.effects, windows.NAME.effects, a
-// var that is one, and what filter and map make of such a list.
+// isCalls reports whether an expression is a list with at most as many items as there are calls. These are run.effects,
+// windows.NAME.effects, a var that is such a list, and the results of filter and map on such a list.
 func (c *coster) isCalls(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -173,7 +173,7 @@ func (c *coster) isCalls(e ast.Expr) bool {
 	return false
 }
 
-// addsOne reports a step of filter or map: at most one item is added.
+// addsOne reports whether an expression is a step of filter or map, which adds at most one item.
 func addsOne(step ast.Expr) bool {
 	if step.Kind() != ast.CallKind {
 		return false

@@ -13,8 +13,8 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// Cover collects which rules are ever true and which ever decide, over the policy's tests, variations of them, and recorded
-// calls. It is used by one goroutine at a time.
+// Cover collects which rules are ever true and which ever decide. It uses the policy's tests, variations of them, and
+// recorded calls. Only one goroutine at a time may use it.
 //
 //	tests ──Tests──▶ each row, and each with other numbers, words and times ─┐
 //	recorded calls ──Add──────────────────────────────────────────────────────┴─▶ Rules
@@ -24,22 +24,22 @@ type Cover struct {
 	cases  int
 }
 
-// RuleCover is what is known of one rule.
+// RuleCover is what a [Cover] found out about one rule.
 type RuleCover struct {
 	Rule    string         `json:"rule"`
-	Cases   int            `json:"cases"`   // calls of tools that it matches
-	True    int            `json:"true"`    // of them
-	Decided int            `json:"decided"` // by it
-	By      map[string]int `json:"by"`      // which rules decided where it was true and did not
+	Cases   int            `json:"cases"`   // calls that the rule matches
+	True    int            `json:"true"`    // passes in which it was true
+	Decided int            `json:"decided"` // passes that it decided
+	By      map[string]int `json:"by"`      // rules that decided instead when it was true
 }
 
-// Dead reports a rule that was never true.
+// Dead reports whether the rule matched calls and was never true.
 func (r RuleCover) Dead() bool { return r.Cases > 0 && r.True == 0 }
 
-// Shadowed reports a rule that was true, and each time another decided.
+// Shadowed reports whether the rule was true, and another rule decided each time.
 func (r RuleCover) Shadowed() bool { return r.True > 0 && r.Decided == 0 }
 
-// Cover begins to collect.
+// Cover returns an empty [Cover] of the policy.
 func (p *Policy) Cover() *Cover {
 	c := &Cover{policy: p, rules: map[string]*RuleCover{}}
 	for _, r := range p.rules {
@@ -48,10 +48,10 @@ func (p *Policy) Cover() *Cover {
 	return c
 }
 
-// Cases is how many calls were judged.
+// Cases returns how many calls were judged.
 func (c *Cover) Cases() int { return c.cases }
 
-// Rules are all rules in the order of the file.
+// Rules returns all rules in the order of the file.
 func (c *Cover) Rules() []RuleCover {
 	all := make([]RuleCover, len(c.policy.rules))
 	for i, r := range c.policy.rules {
@@ -60,7 +60,7 @@ func (c *Cover) Rules() []RuleCover {
 	return all
 }
 
-// Add judges a call by the policy as it judges a pattern.
+// Add judges a call with the policy and params of a pattern.
 func (c *Cover) Add(pattern string, call gateway.Case) { c.add(c.policy.For(pattern), call) }
 
 func (c *Cover) add(j *Judge, call gateway.Case) {
@@ -95,11 +95,12 @@ func (c *Cover) add(j *Judge, call gateway.Case) {
 	}), t.tool, call, false)
 }
 
-// maxVariations bounds how many variations of one test are judged.
+// maxVariations is how many variations of one test are judged.
 const maxVariations = 400
 
-// Tests judges the policy's tests, and variations of each: other numbers around those that rules name, the other words of enums,
-// no call before it, other hours and days where rules read the time.
+// Tests judges the policy's tests and variations of each. A variation has other numbers around those in rules, other
+// words of enums, one optional argument less, or no earlier calls. If rules read the time, it also has other hours and
+// days.
 func (c *Cover) Tests() {
 	for _, row := range c.policy.source.Tests {
 		c.row(row)
@@ -117,7 +118,7 @@ func (c *Cover) row(row Row) {
 	c.add(j, c.policy.caseOf(j, row))
 }
 
-// variations are other tests that are like one.
+// variations returns the variations of one test.
 func (c *Cover) variations(row Row) []Row {
 	t := c.policy.reached.all[row.Call.Tool]
 	if t == nil {
@@ -164,13 +165,13 @@ func (c *Cover) variations(row Row) []Row {
 	return all
 }
 
-// fits reports whether arguments are some that a tool takes.
+// fits reports whether a tool accepts the arguments.
 func fits(tool catalog.Tool, args map[string]any) bool {
 	rest, _ := tool.Proposed(args)
 	return len(tool.Check(tool.Filled(rest))) == 0
 }
 
-// variantsOf are values of a type to try.
+// variantsOf returns values of a type to try.
 func variantsOf(t expr.Type, numbers []float64) []any {
 	var all []any
 	switch {
@@ -190,7 +191,7 @@ func variantsOf(t expr.Type, numbers []float64) []any {
 	return all
 }
 
-// termsOf are all texts that matter for a tool's calls.
+// termsOf returns all texts that matter for a tool's calls.
 func (p *Policy) termsOf(tool string) []*term {
 	var all []*term
 	for _, b := range p.byTool[tool] {
@@ -203,7 +204,7 @@ func (p *Policy) readsTime(tool string) bool {
 	return slices.ContainsFunc(p.termsOf(tool), func(t *term) bool { return t.reads.of("now") })
 }
 
-// numbers are those that rules about a tool name, and those of the params.
+// numbers returns the numbers in the rules for a tool and in the params.
 func (p *Policy) numbers(tool string) []float64 {
 	all := []float64{0}
 	for _, t := range p.termsOf(tool) {
@@ -233,7 +234,7 @@ func literals(e ast.Expr) (all []float64) {
 	return all
 }
 
-// Unread lists the arguments of a tool that no rule reads; none where that is not known.
+// Unread returns the arguments of a tool that no rule reads. It returns none if the arguments are unknown.
 func (p *Policy) Unread(tool string) []string {
 	t := p.reached.all[tool]
 	if t == nil || !t.made || t.args.Kind() != expr.ObjectKind {

@@ -6,19 +6,19 @@ import (
 	"patterngate/gateway"
 )
 
-// Heard is one rule as a pass heard it, whether or not it decided.
+// Heard is what a pass found out about one rule, also if another rule decided.
 type Heard struct {
 	Rule, Text string
-	Decision   gateway.Decision // what it does where it is true
+	Decision   gateway.Decision // the rule's decision if it is true
 	Is         Truth
-	Decided    bool           // it is the one by which the pass ended
-	Values     map[string]any // of what it reads, as far as there is a value
+	Decided    bool           // the rule decided the pass
+	Values     map[string]any // values that the rule reads, if they have one
 }
 
-// Truth is what became of a rule's condition. The zero Truth is none.
+// Truth is the result of a rule's condition. The zero Truth is none.
 type Truth string
 
-// What a condition comes to.
+// The results of a condition.
 const (
 	IsTrue    Truth = "true"
 	IsFalse   Truth = "false"
@@ -26,7 +26,8 @@ const (
 	IsUnknown Truth = "unknown" // it depends on what a call would return
 )
 
-// Explain is [Judge.Review] that tells of every rule that matches the tool, also of those that the pass did not come to.
+// Explain does the same as [Judge.Review]. It also returns every rule that matches the tool, including those that the
+// pass did not reach.
 func (j *Judge) Explain(c gateway.Case) (gateway.Verdict, []Heard) {
 	verdict := j.Review(c)
 	d := j.docket(c.Tool)
@@ -41,7 +42,7 @@ func (j *Judge) Explain(c gateway.Case) (gateway.Verdict, []Heard) {
 	return verdict, all
 }
 
-// heard evaluates one rule by itself, so that what another breaks does not matter to it.
+// heard evaluates one rule alone, so that an error in another rule does not matter.
 func (j *Judge) heard(tool string, b bound, c gateway.Case, verdict gateway.Verdict) (h Heard) {
 	h = Heard{Rule: b.id, Text: b.say, Decision: b.decision, Is: IsTrue, Decided: verdict.Rule == b.id}
 	defer func() {
@@ -65,7 +66,8 @@ func (j *Judge) heard(tool string, b bound, c gateway.Case, verdict gateway.Verd
 	return h
 }
 
-// Tools are those that the policy judges, final among them where a supervisor has it.
+// Tools returns the tools that the policy judges. It includes final if a supervisor has the policy, or if no pattern
+// and no tool has it.
 func (p *Policy) Tools() []string {
 	if p == nil {
 		return nil
@@ -73,7 +75,7 @@ func (p *Policy) Tools() []string {
 	return p.reached.judged
 }
 
-// RulesOf are the ids of the rules that match a tool, in their order.
+// RulesOf returns the ids of the rules that match a tool, in the order of the file.
 func (p *Policy) RulesOf(tool string) []string {
 	var ids []string
 	for _, b := range p.byTool[tool] {
@@ -82,15 +84,15 @@ func (p *Policy) RulesOf(tool string) []string {
 	return ids
 }
 
-// Pass is one pass of review with all that it heard.
+// Pass is one pass of review with the results of all its rules.
 type Pass struct {
-	Args    map[string]any // as they stood, with what the configuration sets
+	Args    map[string]any // at this pass, with the arguments that the configuration sets
 	Rules   []Heard
 	Verdict gateway.Verdict
 }
 
-// Explain judges a test's call and tells of every pass; the ruling is that of [Policy.Test]. Of a call that a person approved it
-// tells of the review before them and after.
+// Explain judges a test's call and returns every pass. The ruling is that of [Policy.Test]. If a person approved the
+// call, the passes before and after the approval are returned.
 func (p *Policy) Explain(row Row) ([]Pass, gateway.Ruling, error) {
 	judge, err := p.judgeOf(row)
 	if err != nil {

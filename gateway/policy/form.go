@@ -10,8 +10,9 @@ import (
 	"patterngate/ijson"
 )
 
-// Value is the policy in force as a decoded value: rules, vars, windows and params, and which of these are double where one cannot see it. Its canonical form is what is hashed. Names
-// for people are no part of it: the policy's name and description, what rules say, and the tests.
+// Value returns the policy in force as a decoded value: rules, vars, windows and params. It also names the params that
+// are double although neither name nor value shows it. The hash is over its canonical form. It leaves out texts for
+// people: the policy's name and description, the rules' say texts, and the tests.
 func (j *Judge) Value() map[string]any {
 	if j == nil {
 		return map[string]any{}
@@ -19,8 +20,8 @@ func (j *Judge) Value() map[string]any {
 	return valueOf(j.policy.source, params{j.policy.params.fields, j.given})
 }
 
-// HashOf is what the [Judge] of a policy with params laid over its own will have as its hash. Nothing is compiled for it. It is empty
-// where the params are wrong.
+// HashOf returns the hash that the [Judge] of a policy has if the params laid replace its own. It compiles nothing. It
+// returns "" if the params are wrong.
 func HashOf(source Source, laid map[string]any) string {
 	own, faults := readParams(source.Params)
 	over, wrong := own.over(laid)
@@ -35,7 +36,7 @@ func hashOf(value map[string]any) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// valueOf is a policy's canonical form with the params in force.
+// valueOf returns a policy's canonical form with the params in force.
 func valueOf(source Source, in params) map[string]any {
 	vars, windows, rules := map[string]any{}, map[string]any{}, make([]any, len(source.Rules))
 	for _, v := range source.Vars {
@@ -58,8 +59,8 @@ func valueOf(source Source, in params) map[string]any {
 	return form
 }
 
-// doubles are the names of params that are double where neither their names nor their values say so: 7 and 7.0 are one JSON value, and
-// rules divide and print them differently.
+// doubles returns the names of params that are double although neither their names nor their values show it. As JSON, 7
+// and 7.0 are the same value, but rules divide and print them differently.
 func (p params) doubles() []any {
 	var names []string
 	for _, f := range p.fields {

@@ -13,9 +13,9 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// Gaps returns warnings about what a policy leaves out: a tool or a final answer that no rule matches, and a rule that asks a person
-// without saying why. It returns nothing for a policy that no pattern and no tool uses. [New] reports a policy without rules, and the
-// configuration reports a tool that is not declared.
+// Gaps returns warnings about what a policy leaves out. One is about a tool or a final answer that no rule matches.
+// Another is about a rule that asks a person without saying why. Gaps returns nothing for a policy that no pattern and
+// no tool uses. [New] reports a policy without rules. The configuration reports a tool that is not declared.
 func (p *Policy) Gaps() (gaps []expr.Fault) {
 	if p == nil || len(p.rules) == 0 || p.reached.nobody {
 		return nil
@@ -71,7 +71,7 @@ func freeID(like string, ids map[string]bool) string {
 	return id
 }
 
-// Asks are the tools about whose calls a rule may ask a person, in the order of their names.
+// Asks returns the tools about whose calls a rule may ask a person, sorted by name.
 func (p *Policy) Asks() []string {
 	if p == nil || p.reached.nobody {
 		return nil
@@ -87,7 +87,8 @@ func (p *Policy) Asks() []string {
 	return names
 }
 
-// possible are the rules of a tool without those that are false for each call of it, as of a condition on another effect.
+// possible returns the rules of a tool, without those that are false for every call of it. An example is a condition on
+// another effect.
 func (p *Policy) possible(name string) []bound {
 	var known interpreter.Activation = nothingKnown{}
 	if t := p.reached.all[name]; !t.held() {
@@ -98,7 +99,7 @@ func (p *Policy) possible(name string) []bound {
 	})
 }
 
-// toolKnown is a view in which the tool alone is known.
+// toolKnown is a view in which only the tool is known.
 type toolKnown struct {
 	nothingKnown
 	tool map[string]any

@@ -16,26 +16,27 @@ type TaskResult struct {
 	ID, Worker     string
 	Critical, Done bool
 	Attempts       int
-	Observation    any    // of one that is done: a decoded value
-	StopReason     string // of one that is not
+	Observation    any    // of a task that is done: a decoded value
+	StopReason     string // of a task that is not done
 }
 
-// Joined is what an aggregate made of tasks: decoded values.
+// Joined is the result of an aggregate: decoded values.
 type Joined struct {
-	Fields  map[string]any // those that have a value
-	Missing []string       // the others, in their order
+	Fields  map[string]any // fields that have a value
+	Missing []string       // the other fields, in their order
 	Health  string         // red, yellow, green or unknown
 	Errors  []JoinError    // in the order of the file; [] for none
 }
 
-// JoinError says which expression had no value, in words of ours: what tasks returned does not stand in it.
+// JoinError says which expression had no value. Its text does not quote what tasks returned.
 type JoinError struct {
 	Member string `json:"member"` // fields.NAME, health.N.when
 	Reason string `json:"reason"`
 }
 
-// Join computes the fields in their order, of each worker from its first task that is done, and the health by the first rule
-// that is true: without one it is unknown where a field is missing or a rule has no value, else green.
+// Join computes the fields in their order, with each worker's first task that is done. Then it takes the health of the
+// first rule that is true. If no rule is true, the health is green. It is unknown instead if a field is missing or a
+// rule has no value.
 func (a *Aggregate) Join(input map[string]any, tasks []TaskResult) Joined {
 	j := Joined{Fields: map[string]any{}, Missing: []string{}, Errors: []JoinError{}}
 	fields := map[string]any{}
@@ -65,7 +66,7 @@ func (a *Aggregate) Join(input map[string]any, tasks []TaskResult) Joined {
 	return j
 }
 
-// colour sets the health. A rule that has no value does not keep those below it from being true.
+// colour sets the health. A rule without a value does not stop the rules below it.
 func (a *Aggregate) colour(j *Joined, given map[string]any) {
 	erred := len(j.Missing) > 0
 	for _, h := range a.health {
@@ -84,8 +85,8 @@ func (a *Aggregate) colour(j *Joined, given map[string]any) {
 	}
 }
 
-// done are the workers' first tasks that are done. What does not fit its schema, such as what was cut, stays as it is: who reads
-// it errs.
+// done returns each worker's first task that is done. An observation that does not fit its schema, such as one that was
+// cut, is not converted. An expression that reads it has an error.
 func (a *Aggregate) done(tasks []TaskResult) map[string]any {
 	all := map[string]any{}
 	for _, t := range tasks {
@@ -112,7 +113,7 @@ func (a *Aggregate) failures(tasks []TaskResult) []any {
 	return failed
 }
 
-// reread makes of a computed value what it was before it was written as JSON.
+// reread converts a computed value from JSON back to its type.
 func reread(t expr.Type, v any) any {
 	if taken, err := t.Convert(v, ""); err == nil {
 		return taken
@@ -120,7 +121,8 @@ func reread(t expr.Type, v any) any {
 	return t.ConvertLoosely(v)
 }
 
-// takenMembers are members under their types; those that no expression may read err.
+// takenMembers converts members to their types. If they hold values that no expression may read, it returns an error
+// value.
 func takenMembers(t expr.Type, members map[string]any) any {
 	if !finite(members) {
 		return refused("input")
@@ -130,11 +132,11 @@ func takenMembers(t expr.Type, members map[string]any) any {
 
 var errTooLarge = fmt.Errorf("more than %d bytes, or %d with the fields above it", MaxField, maxFieldsBytes)
 
-// maxJoinReason bounds the reason of a [JoinError], in bytes.
+// maxJoinReason is the maximum length of the reason of a [JoinError], in bytes.
 const maxJoinReason = 300
 
-// words says why an expression has no value. A name is told only where the expression itself holds it: an error may quote what
-// tasks returned.
+// words says why an expression has no value. It gives a name only if the expression itself holds it, because an error
+// may quote what tasks returned.
 func (j joiner) words(err error) string {
 	switch {
 	case errors.Is(err, errTooLarge):

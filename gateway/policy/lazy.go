@@ -8,8 +8,8 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// lazy is an object from a record whose members are read under their types when they are asked for by their names: few of them are
-// ever read, and of many calls. For all else it is the map that it stands for.
+// lazy is a recorded object that converts a member to its type when an expression reads it by name. The reason is
+// speed: there are many calls, and expressions read few of their members. For all other uses it is a map.
 type lazy struct {
 	of      reader
 	members map[string]any
@@ -18,7 +18,7 @@ type lazy struct {
 
 var _ traits.Mapper = (*lazy)(nil)
 
-// FindStringKey is asked for members by their names.
+// FindStringKey returns a member by its name.
 func (l *lazy) FindStringKey(name string) (any, bool) {
 	v, there := l.members[name]
 	if !there {
@@ -32,7 +32,7 @@ func (l *lazy) FindStringKey(name string) (any, bool) {
 	return v, true
 }
 
-// whole is the map.
+// whole returns the object as a map.
 func (l *lazy) whole() traits.Mapper {
 	if l.made == nil {
 		l.made = types.NewStringInterfaceMap(types.DefaultTypeAdapter, l.of.taken(l.members))

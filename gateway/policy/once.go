@@ -9,16 +9,17 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// Named is one of several texts.
+// Named is a text with a name.
 type Named struct{ Name, Text string }
 
-// ErrKey is a business key that is none: a key is a word of at most 128 characters.
+// ErrKey is returned for an invalid business key. A key has 1 to 128 letters, digits or the characters . _ ~ : and -.
 var ErrKey = errors.New("a key is 1 to 128 letters, digits or . _ ~ : -")
 
 var key = regexp.MustCompile(`^[A-Za-z0-9._~:-]{1,128}$`)
 
-// Once makes the business key of a tool's calls from their arguments (spec/config.md section 4, once). The function is nil
-// where a fault is more than a warning; its errors are [ErrKey] and those of [expr.Expression.Eval].
+// Once compiles the function that makes the business key of a tool's calls from their arguments (spec/config.md section
+// 4, once). The function is nil if a fault is more than a warning. Its errors are [ErrKey] and those of
+// [expr.Expression.Eval].
 func Once(text, tool string, input *catalog.Schema) (func(args map[string]any) (string, error), []expr.Fault) {
 	const member = "once"
 	e, faults := expr.NewScope(expr.Variable{Name: "args", Type: expr.FromSchema(input, tool)}).Compile(text, expr.String())

@@ -5,10 +5,10 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// Output makes an http tool's observation from a response (spec/config.md section 4, output): one member of it by each
-// text, which reads args and response {status int, headers map(string), body dyn}. A text that is an optional without a
-// value leaves its member out. The function is nil where a fault is more than a warning; its errors are those of
-// [expr.Expression.Eval].
+// Output compiles the function that makes an http tool's observation from a response (spec/config.md section 4,
+// output). Each text makes one member. It reads args and response {status int, headers map(string), body dyn}. If a
+// text is an optional without a value, its member is left out. The function is nil if a fault is more than a warning.
+// Its errors are those of [expr.Expression.Eval].
 func Output(members []Named, tool string, input *catalog.Schema) (func(args map[string]any, status int, headers map[string]string, body any) (map[string]any, error), []expr.Fault) {
 	scope := expr.NewScope(
 		expr.Variable{Name: "args", Type: expr.FromSchema(input, tool)},
@@ -29,7 +29,7 @@ func Output(members []Named, tool string, input *catalog.Schema) (func(args map[
 	}, faults
 }
 
-// orEmpty makes arguments an object where there are none.
+// orEmpty returns args, or an empty object for nil.
 func orEmpty(args map[string]any) map[string]any {
 	if args == nil {
 		return map[string]any{}
@@ -37,7 +37,7 @@ func orEmpty(args map[string]any) map[string]any {
 	return args
 }
 
-// memberExpressions are the members of an object that is computed.
+// memberExpressions are the expressions for the members of a computed object.
 type memberExpressions []memberExpression
 
 type memberExpression struct {
@@ -45,8 +45,8 @@ type memberExpression struct {
 	*expr.Expression
 }
 
-// compileMembers compiles texts; the member of each fault is its name behind a prefix. What is wanted of each type says,
-// nil: anything.
+// compileMembers compiles texts. The member of each fault is the text's name after a prefix. wanted returns the type
+// that a text must have; nil: any type.
 func compileMembers(scope *expr.Scope, members []Named, prefix string, wanted func(name string) (expr.Type, []expr.Fault)) (memberExpressions, []expr.Fault) {
 	var all memberExpressions
 	var faults []expr.Fault
@@ -64,7 +64,7 @@ func compileMembers(scope *expr.Scope, members []Named, prefix string, wanted fu
 	return all, faults
 }
 
-// eval computes all members from the same values. The first error ends it.
+// eval computes all members from the same values. It stops at the first error.
 func (all memberExpressions) eval(values map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(all))
 	for _, m := range all {
@@ -85,13 +85,13 @@ type MemberError struct {
 	Cause  error
 }
 
-// Error words member and cause.
+// Error returns the member and the cause.
 func (e *MemberError) Error() string { return e.Member + ": " + e.Cause.Error() }
 
 // Unwrap returns the cause.
 func (e *MemberError) Unwrap() error { return e.Cause }
 
-// of names the member that faults stand in.
+// of sets the member of faults.
 func of(member string, faults []expr.Fault) []expr.Fault {
 	for i := range faults {
 		faults[i].Member = member

@@ -12,13 +12,13 @@ import (
 	"patterngate/ijson"
 )
 
-// params are a policy's, by name: their types, and the values that rules see.
+// params are the params of a policy: their types, and their values by name.
 type params struct {
 	fields []expr.Field
 	values map[string]any // as decoded
 }
 
-// readParams judges the params of a policy.
+// readParams reads and checks the params of a policy.
 func readParams(declared []Param) (params, []expr.Fault) {
 	p := params{values: map[string]any{}}
 	var faults []expr.Fault
@@ -39,7 +39,7 @@ func readParams(declared []Param) (params, []expr.Fault) {
 	return p, faults
 }
 
-// fractional reports whether numbers under a name are double however they are written.
+// fractional reports whether numbers with this name are always double.
 func fractional(name string) bool {
 	return strings.HasSuffix(name, "_usd") || strings.HasSuffix(name, "_seconds")
 }
@@ -84,7 +84,8 @@ func typeOfScalar(v any, double bool) (expr.Type, bool) {
 	return expr.Dyn(), false
 }
 
-// over are the params with a pattern's, or a test's, laid over them. The faults' members are params.NAME.
+// over returns the params with the values that a pattern or a test gives instead. The members of the faults are
+// params.NAME.
 func (p params) over(given map[string]any) (params, []expr.Fault) {
 	laid := params{fields: p.fields, values: maps.Clone(p.values)}
 	var faults []expr.Fault
@@ -107,7 +108,7 @@ func (p params) over(given map[string]any) (params, []expr.Fault) {
 	return laid, faults
 }
 
-// fitsParam judges a value that is laid over a param.
+// fitsParam checks a value that replaces that of a param.
 func fitsParam(v any, t expr.Type) (expr.Fault, bool) {
 	if _, err := t.Convert(v, ""); err == nil && finite(v) && (t.Kind() == expr.ListKind) == isList(v) {
 		return expr.Fault{}, true
@@ -124,7 +125,7 @@ func isList(v any) bool {
 	return ok
 }
 
-// article puts an or a before a type's word.
+// article puts "a" or "an" before the name of a type.
 func article(word string) string {
 	if strings.HasPrefix(word, "int") {
 		return "an " + word
@@ -132,10 +133,10 @@ func article(word string) string {
 	return "a " + word
 }
 
-// maxShownValue bounds a value that a fault shows, in bytes.
+// maxShownValue is the maximum length of a value in a fault, in bytes.
 const maxShownValue = 60
 
-// shownValue is a value as JSON; of what is none, its absence.
+// shownValue returns a value as JSON, or a text if it has none.
 func shownValue(v any) []byte {
 	if !finite(v) {
 		return []byte("no JSON value")
@@ -143,12 +144,12 @@ func shownValue(v any) []byte {
 	return ijson.Canonical(v)
 }
 
-// typed are the values as expressions read them.
+// typed returns the values as expressions read them.
 func (p params) typed() map[string]any {
 	return readied(expr.Object(p.fields...).ConvertLoosely(p.values).(map[string]any))
 }
 
-// readied are members that are read again and again, as they are read.
+// readied converts members once, because they are read often.
 func readied(members map[string]any) map[string]any {
 	all := make(map[string]any, len(members))
 	for name, v := range members {
@@ -161,10 +162,11 @@ func fieldNames(fields []expr.Field) []string {
 	return expr.Object(fields...).Names()
 }
 
-// maxValueDepth bounds how deep values lie that rules may see.
+// maxValueDepth is the maximum depth of values that rules may see.
 const maxValueDepth = ijson.MaxDepth
 
-// finite reports whether a value is a decoded one with no number that compares with nothing: a NaN would be below every limit.
+// finite reports whether a value is a decoded value without NaN and infinite numbers. A NaN would pass every limit. It
+// is false for values deeper than maxValueDepth.
 func finite(v any) bool { return finiteWithin(v, maxValueDepth) }
 
 func finiteWithin(v any, depth int) bool {

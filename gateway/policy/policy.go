@@ -4,13 +4,14 @@ import (
 	"slices"
 	"sync"
 	"time"
-	_ "time/tzdata" // a calendar's day begins in the zone that is named, on systems without zones too
+	_ "time/tzdata" // a day begins in the window's time zone, also on systems without zone data
 
 	"patterngate/gateway"
 	"patterngate/gateway/policy/expr"
 )
 
-// Policy is a set of compiled rules, fixed and safe for concurrent use. It judges nothing by itself: [Policy.For] does.
+// Policy is a set of compiled rules. It does not change and is safe for concurrent use. To judge calls, get a [Judge]
+// from [Policy.For].
 type Policy struct {
 	source  Source
 	reached *reached
@@ -19,13 +20,13 @@ type Policy struct {
 	vars    map[string]int
 	rules   []*rule
 	byTool  map[string][]bound
-	terms   map[string][]*term // the vars that a tool's rules read, by their places
+	terms   map[string][]*term // the vars that a tool's rules read, by index
 	zones   []*time.Location   // of the windows
-	judges  map[string]*Judge  // by the pattern; "" is the policy by itself
+	judges  map[string]*Judge  // by pattern; "" has the policy's own params
 }
 
-// New compiles a policy for what it reaches. It is nil where a fault is more than a warning. The tests of the source are not run:
-// see [Policy.Test].
+// New compiles a policy for the tools and patterns in reach. The Policy is nil if a fault is more than a warning. New
+// does not run the tests of the source: see [Policy.Test].
 func New(source Source, reach Reach) (*Policy, []expr.Fault) {
 	c, err := newCompiler(source, reach)
 	if err != nil {
@@ -56,7 +57,7 @@ func New(source Source, reach Reach) (*Policy, []expr.Fault) {
 	return p, c.faults
 }
 
-// judge makes the policy's judges.
+// judge makes the policy's judges, one for each pattern.
 func (p *Policy) judge(c *compiler) {
 	p.judges[""] = newJudge(p, c.params)
 	for _, pattern := range c.reached.reach.Patterns {
@@ -64,7 +65,7 @@ func (p *Policy) judge(c *compiler) {
 		for i := range faults {
 			faults[i].Pattern = pattern.Name
 		}
-		for _, f := range faults { // two patterns may have the same wrong
+		for _, f := range faults { // two patterns may have the same fault
 			f.Line, f.Column = 1, 1
 			c.faults = append(c.faults, f)
 		}
@@ -72,7 +73,7 @@ func (p *Policy) judge(c *compiler) {
 	}
 }
 
-// varsOf are the terms of the vars that rules read for a tool's calls, by their places.
+// varsOf returns the compiled vars that rules read for a tool's calls, by index.
 func (c *compiler) varsOf(rules []bound, t *judged) []*term {
 	terms := make([]*term, len(c.source.Vars))
 	var need func(r reads, above int)
@@ -93,7 +94,7 @@ func (c *compiler) varsOf(rules []bound, t *judged) []*term {
 	return terms
 }
 
-// terms are all texts of a rule.
+// terms returns all compiled texts of a rule.
 func (b bound) terms() []*term {
 	var all []*term
 	if b.when != nil {
@@ -107,8 +108,8 @@ func (b bound) terms() []*term {
 	return all
 }
 
-// For is the policy as it judges one pattern, with the pattern's params laid over its own; "" are the policy's own params. A
-// pattern that does not name the policy has these too.
+// For returns the judge of one pattern: the policy with the pattern's params instead of its own. With "", or for a
+// pattern that does not name the policy, it has the policy's own params.
 func (p *Policy) For(pattern string) *Judge {
 	if p == nil {
 		return nil
@@ -119,8 +120,8 @@ func (p *Policy) For(pattern string) *Judge {
 	return p.judges[""]
 }
 
-// Reasons lists the reasons that the policy's rules give for a block, for the registry of stop reasons; those of the review
-// itself and policy_error: with a rule's id may come beside them.
+// Reasons returns the reasons that the policy's rules give for a block, for the registry of stop reasons. Calls may
+// also have the reasons of the review itself, and policy_error: with a rule's id.
 func (p *Policy) Reasons() []string {
 	if p == nil {
 		return nil
@@ -141,7 +142,7 @@ func (p *Policy) varAt(name string) int {
 	return -1
 }
 
-// Judge is a policy with its params: the reviewer of one pattern's calls.
+// Judge is a policy with its params. It reviews one pattern's calls.
 type Judge struct {
 	policy *Policy
 	params map[string]any // as rules read them
@@ -150,8 +151,8 @@ type Judge struct {
 	hash   func() string
 }
 
-// docket is what the judge has for one tool: rules that can never be true for it are left out, of those that always are the
-// condition.
+// docket holds the judge's rules for one tool. It leaves out rules that can never be true for the tool, and marks rules
+// that are always true.
 type docket struct {
 	tool  *judged
 	rules func() []bound
@@ -174,7 +175,7 @@ func newJudge(p *Policy, in params) *Judge {
 	return j
 }
 
-// Hash implements [gateway.Hashed]: over rules, vars, windows and the params in force.
+// Hash implements [gateway.Hashed]. It is over rules, vars, windows and the params in force.
 func (j *Judge) Hash() string {
 	if j == nil {
 		return ""
@@ -182,7 +183,8 @@ func (j *Judge) Hash() string {
 	return j.hash()
 }
 
-// docket is what there is for a tool, "" for the closing answer; nil: nothing, and its calls are blocked.
+// docket returns the docket of a tool; "" is the final answer. It returns nil if there is none, and calls of that tool
+// are blocked.
 func (j *Judge) docket(tool string) *docket {
 	switch {
 	case j == nil || tool == finalName: // no tool has this name
@@ -193,7 +195,7 @@ func (j *Judge) docket(tool string) *docket {
 	return j.tools[tool]
 }
 
-// Windows implements [gateway.Windowed]: those that the tool's rules, and the vars that these read, read.
+// Windows implements [gateway.Windowed]. It returns the windows that the tool's rules read, themselves or through vars.
 func (j *Judge) Windows(tool string) []gateway.Window {
 	d := j.docket(tool)
 	if d == nil || len(j.policy.source.Windows) == 0 {

@@ -5,11 +5,12 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// ReconcileSource is how a doubt about a tool's call is to be settled, as it is written (spec/config.md section 6).
+// ReconcileSource says how an outcome that is unknown is settled (spec/config.md section 6).
 type ReconcileSource struct {
-	Tool  string // whose calls may be in doubt
+	Tool  string // the tool whose calls may be in doubt
 	Input *catalog.Schema
-	// By is the tool that is asked. Observation is what it returns and ByInput what it takes; nil: not known yet.
+	// By is the tool that looks the call up. Observation is the schema of its result, ByInput that of its arguments;
+	// nil: unknown.
 	By                   string
 	Observation, ByInput *catalog.Schema
 	Args                 []Named
@@ -17,19 +18,20 @@ type ReconcileSource struct {
 	Output               []Named // nil: the observation is the call's result
 }
 
-// Look asks about calls in doubt. Its functions are safe for concurrent use and never panic.
+// Look looks up calls in doubt. Its functions are safe for concurrent use and never panic.
 type Look struct {
-	// Args makes the arguments of the look-up; one that is an optional without a value is left out.
+	// Args makes the arguments of the look-up. It leaves out an argument that is an optional without a value.
 	Args func(catalog.Doubt) (map[string]any, error)
-	// Happened reads the look-up's observation. It is not known where the expression has no value, and where the observation
-	// is an error that the expression does not read; the "there is none" of an http tool means that it did not happen.
+	// Happened reads from the look-up's observation whether the call happened. This is unknown if the expression has no
+	// value. It is also unknown if the observation is an error that the expression does not read. If an http tool
+	// answers that there is none, the call did not happen.
 	Happened func(catalog.Doubt, any) (happened, known bool)
-	// Output makes the call's own result from the observation; nil: it is the observation.
+	// Output makes the call's own result from the observation. If it is nil, the result is the observation.
 	Output func(catalog.Doubt, any) (any, error)
 }
 
-// Reconcile compiles how to ask about calls in doubt. Its texts read effect {key, run_id, tool, args, at}, those of
-// happened and output also result. The Look is zero where a fault is more than a warning.
+// Reconcile compiles how to look up calls in doubt. Its texts read effect {key, run_id, tool, args, at}. Those of
+// happened and output also read result. The Look is zero if a fault is more than a warning.
 func Reconcile(in ReconcileSource) (Look, []expr.Fault) {
 	effect := expr.Variable{Name: "effect", Type: expr.Object(
 		expr.Field{Name: "key", Type: expr.String()}, expr.Field{Name: "run_id", Type: expr.String()}, expr.Field{Name: "tool", Type: expr.String()},
@@ -55,7 +57,7 @@ func Reconcile(in ReconcileSource) (Look, []expr.Fault) {
 		look.Output = func(d catalog.Doubt, observation any) (any, error) {
 			made, err := output.eval(seen(d, observation))
 			if err != nil {
-				return nil, err // and not a nil map
+				return nil, err // not a nil map
 			}
 			return made, nil
 		}
@@ -63,7 +65,7 @@ func Reconcile(in ReconcileSource) (Look, []expr.Fault) {
 	return look, faults
 }
 
-// askedArgs compiles the look-up's arguments and holds them to what it takes.
+// askedArgs compiles the look-up's arguments and checks them against its schema.
 func askedArgs(scope *expr.Scope, in ReconcileSource) (memberExpressions, []expr.Fault) {
 	takes := expr.FromSchema(in.ByInput, in.By)
 	args, faults := compileMembers(scope, in.Args, "reconcile.args.", func(name string) (expr.Type, []expr.Fault) {
@@ -101,7 +103,7 @@ func hasMember(members []Named, name string) bool {
 	return false
 }
 
-// seen are the values that the expressions read.
+// seen returns the values that the expressions read.
 func seen(d catalog.Doubt, observation any) map[string]any {
 	return map[string]any{
 		"effect": map[string]any{"key": d.Key, "run_id": d.RunID, "tool": d.Tool, "args": orEmpty(d.Args), "at": d.At},
@@ -125,7 +127,8 @@ func happenedBy(e *expr.Expression) func(catalog.Doubt, any) (bool, bool) {
 	}
 }
 
-// isAbsent reports the observation of an http tool whose answer says that there is none (spec/config.md section 4, absent).
+// isAbsent reports whether an observation is the answer of an http tool that there is none (spec/config.md section 4,
+// absent).
 func isAbsent(o map[string]any) bool {
 	_, isCode := o["status"].(float64)
 	return len(o) == 2 && isCode && o["error"] == "not_found"

@@ -11,15 +11,16 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// policyError begins the reason of a block by a rule that could not be evaluated; its id follows.
+// policyError is the start of the reason if a rule cannot be evaluated. The rule's id follows.
 const policyError = "policy_error:"
 
-// Review implements [gateway.Reviewer]: one pass (spec/config.md section 5.1). Rules are evaluated in the order of the file. The
-// first that blocks ends the pass, and one that errs blocks at its place. What a revise sets is computed when no rule blocked.
+// Review implements [gateway.Reviewer]. It makes one pass (spec/config.md section 5.1). It evaluates the rules in the
+// order of the file. The first rule that blocks ends the pass, and so does a rule with an error, which blocks too. The
+// values that a revise sets are computed if no rule blocks.
 func (j *Judge) Review(c gateway.Case) (v gateway.Verdict) {
 	rule := ""
 	defer func() {
-		if p := recover(); p != nil { // nothing that a call holds may stop the program
+		if p := recover(); p != nil { // no value in a call may crash the program
 			v = erred(rule)
 		}
 	}()
@@ -49,12 +50,12 @@ func erred(rule string) gateway.Verdict {
 type pass struct {
 	view
 	revise, escalate, approve, unknown *bound // the first of each
-	// Of all that escalate the shortest time, and the strictest demand.
+	// The shortest time and the highest assurance of all rules that escalate.
 	expires time.Duration
 	least   gateway.Assurance
 }
 
-// take evaluates a rule; true: the pass ends with it.
+// take evaluates a rule. It returns true if the rule ends the pass.
 func (p *pass) take(b *bound) (gateway.Verdict, bool) {
 	if b.when != nil && !b.always {
 		switch v := b.when.eval(&p.view, p.calls()); {
@@ -83,7 +84,7 @@ func (p *pass) take(b *bound) (gateway.Verdict, bool) {
 	return gateway.Verdict{}, false
 }
 
-// demand notes what a rule asks of the person: nobody gets around it because another rule stands above.
+// demand collects what a rule requires of the person. The requirement also counts if an earlier rule escalates.
 func (p *pass) demand(b *bound) {
 	if b.expires > 0 && (p.expires == 0 || b.expires < p.expires) {
 		p.expires = b.expires
@@ -100,8 +101,8 @@ func either(was, b *bound) *bound {
 	return b
 }
 
-// verdict is what a pass comes to that no rule ended. A rule of which it is not known whether it is true may be so, or err, and
-// then blocks: before it is known nothing is.
+// verdict returns the verdict of a pass that no rule ended. If it is unknown whether a rule is true, the verdict is
+// unknown. The reason is that such a rule may block, or have an error.
 func (p *pass) verdict() gateway.Verdict {
 	switch {
 	case p.unknown != nil:
@@ -117,7 +118,7 @@ func (p *pass) verdict() gateway.Verdict {
 	return gateway.Verdict{Reason: gateway.NoRuleMatched}
 }
 
-// end names the rule behind a verdict, and what made it true.
+// end adds to a verdict its rule and the values that made the rule true.
 func (p *pass) end(b *bound, v gateway.Verdict) gateway.Verdict {
 	if p.unknown != nil {
 		return p.notKnown()
@@ -126,13 +127,13 @@ func (p *pass) end(b *bound, v gateway.Verdict) gateway.Verdict {
 	return v
 }
 
-// notKnown is the verdict of a dry run that depends on what a call would return.
+// notKnown returns the verdict of a dry run if it depends on the result of an assumed call.
 func (p *pass) notKnown() gateway.Verdict {
 	b := p.unknown
 	return gateway.Verdict{Unknown: true, Reason: b.reason, Rule: b.id, Text: b.say, Values: p.shown(b)}
 }
 
-// revised applies a revise; what it sets must fit the tool.
+// revised applies a revise. The new arguments must fit the tool.
 func (p *pass) revised(b *bound) gateway.Verdict {
 	args := maps.Clone(p.c.Args)
 	if args == nil {
@@ -159,7 +160,7 @@ func (p *pass) revised(b *bound) gateway.Verdict {
 
 var errNotKnown = fmt.Errorf("%w: it is not known yet", expr.ErrEval)
 
-// compute is the value that an argument is set to.
+// compute returns the value that an argument is set to.
 func (s setter) compute(from *view) (any, error) {
 	if s.term == nil {
 		return s.value, nil

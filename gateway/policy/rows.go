@@ -11,7 +11,7 @@ import (
 	"patterngate/ijson"
 )
 
-// rows judges the tests as they are written: names and types. They are not run.
+// rows checks the names and types in the tests. It does not run the tests.
 func (c *compiler) rows() {
 	names := map[string]bool{}
 	for i, row := range c.source.Tests {
@@ -82,7 +82,7 @@ func (c *compiler) rowCall(row Row, at string) {
 	}
 }
 
-// rowArgs holds a test's arguments to all that the tool's schema says.
+// rowArgs checks a test's arguments against the tool's whole schema.
 func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 	if !finite(args) {
 		c.tellAt(member, expr.Fault{Reason: "no JSON value"})
@@ -115,7 +115,7 @@ func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 	}
 }
 
-// rowMembers holds members to a type: names and types, no bounds.
+// rowMembers checks the names and types of members, but not their bounds.
 func (c *compiler) rowMembers(given map[string]any, t expr.Type, member, lacks string) {
 	if !finite(given) {
 		c.tellAt(member, expr.Fault{Reason: "no JSON value"})
@@ -138,7 +138,7 @@ func (c *compiler) rowMembers(given map[string]any, t expr.Type, member, lacks s
 	}
 }
 
-// statuses are those of an effect.
+// statuses are the states of an effect.
 var statuses = []string{string(gateway.Finished), string(gateway.Failed), string(gateway.Reserved), string(gateway.InDoubt)}
 
 func (c *compiler) rowEffect(e RowEffect, at string) {
@@ -152,7 +152,7 @@ func (c *compiler) rowEffect(e RowEffect, at string) {
 	}
 	c.rowMembers(e.Args, t.args, at+".args", e.Tool+" has no argument")
 	result := e.Result
-	if _, isError := result["error"]; isError { // what any tool may say
+	if _, isError := result["error"]; isError { // every tool may return one
 		result = maps.Clone(result)
 		delete(result, "error")
 	}

@@ -14,28 +14,28 @@ import (
 	"patterngate/ijson"
 )
 
-// rule is one rule with what it came to.
+// rule is one compiled rule, without its expressions.
 type rule struct {
 	id, say   string
-	at        int // in the file
+	at        int // index in the file
 	decision  gateway.Decision
 	reason    string
 	need      []string
 	retryable bool
 	expires   time.Duration
 	least     gateway.Assurance
-	matches   []string // the tools that the policy judges by it
+	matches   []string // tools that the policy judges and the rule matches
 }
 
-// bound is a rule as it judges one tool's calls.
+// bound is a rule compiled for one tool's calls.
 type bound struct {
 	*rule
 	when   *term    // nil: always
-	always bool     // nothing of the call changes that when is true
+	always bool     // when is true for every call
 	set    []setter // of a revise
 }
 
-// setter is an argument that a revise sets: by a term, or to a value.
+// setter is an argument that a revise sets, by an expression or to a value.
 type setter struct {
 	name  string
 	term  *term
@@ -43,7 +43,7 @@ type setter struct {
 	want  expr.Type
 }
 
-// rules compiles all rules. What is wrong was told.
+// rules compiles all rules. It stores the faults that it finds.
 func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 	byTool = map[string][]bound{}
 	ids := map[string]int{}
@@ -63,7 +63,7 @@ func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 		for _, name := range made.matches {
 			b, ok := c.bind(r, made, c.reached.all[name], at, outcome)
 			if !ok {
-				break // the other tools would be told the same, or something that does not matter yet
+				break // the other tools would give the same faults, or ones that do not matter yet
 			}
 			byTool[name] = append(byTool[name], b)
 		}
@@ -72,7 +72,8 @@ func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 	return all, byTool
 }
 
-// others are reasons that calls have without a rule, and who gives them: a rule that is named so would be taken for them.
+// others are reasons that calls have without a rule, each with its meaning. A rule with such a name would be mistaken
+// for one of them.
 var others = map[string]string{
 	gateway.Allowlisted:                  "where no policy judges calls have this reason",
 	gateway.NoRuleMatched:                "calls that no rule lets through have this reason",
@@ -81,7 +82,7 @@ var others = map[string]string{
 	strings.TrimSuffix(policyError, ":"): "the reason of rules that could not be evaluated begins so",
 }
 
-// reserved refuses ids and reasons that are not a rule's.
+// reserved reports ids and reasons that a rule must not have.
 func (c *compiler) reserved(r RuleSource, at string) {
 	refuse := func(member, name string) {
 		if says, taken := others[name]; taken {
@@ -97,7 +98,7 @@ func (c *compiler) reserved(r RuleSource, at string) {
 	}
 }
 
-// outcome reads what a rule does; false: that is wrong.
+// outcome reads what a rule does. It returns false if that is wrong.
 func (c *compiler) outcome(r RuleSource, made *rule, at string) bool {
 	var set []string
 	if r.Block != nil {
@@ -132,7 +133,7 @@ func (c *compiler) outcome(r RuleSource, made *rule, at string) bool {
 	return len(set) == 1
 }
 
-// listed are words as one says them: a, b and c.
+// listed returns words as a list in a sentence: a, b and c.
 func listed(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -140,7 +141,8 @@ func listed(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// matches are the tools that a rule judges: those it names as far as the policy judges them, else all but the closing answer.
+// matches returns the tools that a rule judges. These are the tools that it names, if the policy judges them. Without
+// names, they are all tools but not the final answer.
 func (c *compiler) matches(r RuleSource, at string) []string {
 	if r.Match == nil {
 		all := slices.DeleteFunc(slices.Clone(c.reached.judged), func(name string) bool { return name == finalName })
@@ -173,7 +175,7 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	return names
 }
 
-// needs judges what a block asks for: tools that there are, or arguments of those that it judges.
+// needs checks what a block asks for: existing tools, or arguments of the tools that the rule matches.
 func (c *compiler) needs(r RuleSource, made *rule, at string) {
 	for i, name := range made.need {
 		known := c.reached.all[name] != nil && name != finalName
@@ -181,7 +183,7 @@ func (c *compiler) needs(r RuleSource, made *rule, at string) {
 		for _, tool := range made.matches {
 			t := c.reached.all[tool]
 			if t.args.Kind() != expr.ObjectKind {
-				known = true // nobody can tell
+				known = true // the arguments are unknown
 				continue
 			}
 			names = append(names, t.args.Names()...)
@@ -196,7 +198,7 @@ func (c *compiler) needs(r RuleSource, made *rule, at string) {
 	}
 }
 
-// bind compiles a rule for one tool's calls; false: something is wrong, and was told.
+// bind compiles a rule for one tool's calls. It returns false if something is wrong, and stores the faults.
 func (c *compiler) bind(r RuleSource, made *rule, t *judged, at string, outcome bool) (bound, bool) {
 	b := bound{rule: made}
 	sound := outcome
@@ -215,7 +217,7 @@ func (c *compiler) bind(r RuleSource, made *rule, t *judged, at string, outcome 
 	return b, sound
 }
 
-// setter compiles what a revise sets.
+// setter compiles one argument that a revise sets.
 func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bool) {
 	s := setter{name: to.Argument, value: to.Value}
 	wrong := func(f expr.Fault, key bool) (setter, bool) {
@@ -250,7 +252,7 @@ func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bo
 	return s, true
 }
 
-// fitsArgument judges a number or bool that a revise sets.
+// fitsArgument checks a number or bool that a revise sets.
 func fitsArgument(v any, t expr.Type) (expr.Fault, bool) {
 	_, isNumber := v.(float64)
 	_, isBool := v.(bool)
@@ -270,7 +272,7 @@ func fitsArgument(v any, t expr.Type) (expr.Fault, bool) {
 	return expr.Fault{}, true
 }
 
-// varsRead reports whether a var that is read reads a variable itself.
+// varsRead reports whether one of the vars in r reads a variable, itself or through other vars.
 func (c *compiler) varsRead(r reads, variable string) bool {
 	for _, v := range c.source.Vars {
 		if !r.reads("vars", v.Name) {
@@ -284,7 +286,7 @@ func (c *compiler) varsRead(r reads, variable string) bool {
 	return false
 }
 
-// fires tells of a rule that is false, or errs, whatever is called.
+// fires reports a rule whose condition is false, or has an error, for every call.
 func (c *compiler) fires(byTool map[string][]bound, made *rule, at string) {
 	for _, name := range made.matches {
 		for _, b := range byTool[name] {

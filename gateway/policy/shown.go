@@ -13,11 +13,11 @@ import (
 	"patterngate/ijson"
 )
 
-// Bounds of the values that are shown with a verdict.
+// Limits of the values that are shown with a verdict.
 const (
 	maxShownValues = 16
-	maxShownText   = 200 // bytes, of an expression and of a text
-	maxShownLeaves = 32  // that are looked at
+	maxShownText   = 200 // bytes, of an expression and of a text value
+	maxShownLeaves = 32  // leaves that are evaluated
 	maxShownCost   = 10_000
 )
 
@@ -25,11 +25,11 @@ const (
 type leaf struct {
 	text  string
 	term  *term
-	whole bool // it is the whole expression: of a var the same as the var
+	whole bool // it is the whole expression; for a var, it equals the var
 }
 
-// shown are the values that a rule read: of what it names and of the vars that it reads. What costs much is left out. It comes last in
-// a pass.
+// shown returns the values that a rule read: of the names in it and of the vars that it reads. It leaves out expensive
+// ones. It is the last step of a pass.
 func (p *pass) shown(b *bound) map[string]any {
 	values := map[string]any{}
 	p.showing = true
@@ -50,7 +50,8 @@ func (p *pass) shown(b *bound) map[string]any {
 	return values
 }
 
-// scalar computes what is shown; false where there is no value, or none that is one number, text or bool.
+// scalar computes a value to show. It returns false if there is no value, or if the value is not a single number, text,
+// bool, time or duration.
 func (v *view) scalar(t *term) (any, bool) {
 	result := t.evalCheap(v, v.calls())
 	if optional, ok := result.(*types.Optional); ok {
@@ -71,7 +72,7 @@ func (v *view) scalar(t *term) (any, bool) {
 	return decoded, err == nil
 }
 
-// leavesOf are those of terms and of the vars that they read, in the order of the texts, each once.
+// leavesOf returns the leaves of terms and of the vars that they read, in the order of the texts, each once.
 func leavesOf(terms, vars []*term, named []Named) []leaf {
 	var all []leaf
 	own := len(terms)
@@ -104,7 +105,7 @@ func (t *term) findLeaves(lists map[string]bool) []leaf {
 	return all
 }
 
-// eachLeaf visits what an expression reads by name, and what macros in it come to. own are the macros' variables.
+// eachLeaf visits the names that an expression reads and the values of its macros. own are the macros' variables.
 func (t *term) eachLeaf(e ast.Expr, own map[string]bool, visit func(ast.Expr)) {
 	if named(e) {
 		if of := rootOf(e); !own[of] && slices.Contains(variableNames, of) {
@@ -128,7 +129,7 @@ func (t *term) eachLeaf(e ast.Expr, own map[string]bool, visit func(ast.Expr)) {
 	}
 }
 
-// comesTo reports that an expression is one value of a macro: a macro that yields one, or a function of one.
+// comesTo reports whether an expression is one value of a macro: a macro with a single value, or a function of one.
 func (t *term) comesTo(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.ComprehensionKind:
@@ -144,7 +145,7 @@ func (t *term) comesTo(e ast.Expr) bool {
 	return is != nil && slices.Contains([]types.Kind{types.BoolKind, types.IntKind, types.DoubleKind, types.StringKind, types.TimestampKind}, is.Kind())
 }
 
-// named reports an expression that is a path of names: a.b, has(a.b), a.?b, a["b"].
+// named reports whether an expression is a path of names: a.b, has(a.b), a.?b, a["b"].
 func named(e ast.Expr) bool {
 	if e.Kind() == ast.IdentKind {
 		return true
@@ -153,7 +154,7 @@ func named(e ast.Expr) bool {
 	return ok && named(operand)
 }
 
-// rootOf is the variable at which a path of names begins.
+// rootOf returns the variable at the start of a path of names.
 func rootOf(e ast.Expr) string {
 	for e.Kind() != ast.IdentKind {
 		e, _, _ = memberOf(e)

@@ -7,43 +7,43 @@ import (
 	"patterngate/gateway"
 )
 
-// Source is a policy as it is written (spec/config.md section 5), decoded and not judged yet: who read it has refused unknown
-// keys, values of a wrong JSON type, and numbers and names out of their bounds.
+// Source is a decoded policy before compilation (spec/config.md section 5). Its reader has already refused unknown
+// keys, values of a wrong JSON type, and numbers and names outside their limits.
 //
-// Faults name a place in it by [Fault.Member]: params.run_cap_cents, vars.spent, windows.today.timezone, rules[2].when,
-// rules[2].block.reason, rules[2].revise.amount_cents, rules[2].match[0], tests[0].call.args. Of a place that is an unknown or
-// repeated name, [expr.Fault.Key] says that the name is meant and not what stands there.
+// Faults name a place in it by [expr.Fault.Member]: params.run_cap_cents, vars.spent, windows.today.timezone,
+// rules[2].when, rules[2].block.reason, rules[2].revise.amount_cents, rules[2].match[0], tests[0].call.args. If the
+// place is an unknown or repeated name, [expr.Fault.Key] says that the fault is in the name and not in its value.
 type Source struct {
 	Name, Description string
 	Params            []Param
-	Vars              []Named // in the order of the file: one may read those above it
+	Vars              []Named // in the order of the file; a var may read those above it
 	Windows           []WindowSource
 	Rules             []RuleSource
 	Tests             []Row
 }
 
-// Param is one value that a pattern may lay another over.
+// Param is one value that a pattern may replace with its own.
 type Param struct {
 	Name string
-	// Value is a decoded number, text or bool, or a list of these of one type.
+	// Value is a decoded number, text or bool, or a list of values of one of these types.
 	Value any
-	// Fraction says that a number was written with a fraction or exponent, so that it is double and not int. Names that end in
-	// _usd or _seconds are double in any case.
+	// Fraction says that the number has a fraction or exponent in the file, so that it is double and not int. Numbers
+	// whose names end in _usd or _seconds are always double.
 	Fraction bool
 }
 
-// WindowSource is a span of earlier runs: of Seconds, or of the calendar.
+// WindowSource is a time span of earlier runs: a number of seconds, or a calendar span.
 type WindowSource struct {
 	Name     string
 	Tools    []string
-	Seconds  float64 // 60 to 2678400; 0: Calendar says it
+	Seconds  float64 // 60 to 2678400; 0: Calendar sets the span
 	Calendar string  // day, week, month; a week begins on Monday
 	Timezone string  // an IANA name; "": UTC
-	// Principal narrows it to runs of the same principal: scope principal.
+	// Principal limits the window to runs of the same principal (scope: principal).
 	Principal bool
 }
 
-// RuleSource is one rule. Exactly one of Block, Revise, Escalate and Approve is to be set; more or none is a fault.
+// RuleSource is one rule. Exactly one of Block, Revise, Escalate and Approve must be set; anything else is a fault.
 type RuleSource struct {
 	ID    string
 	Match []string // catalog tools, patterns used as worker or route, or final; nil: every tool, not final
@@ -51,26 +51,26 @@ type RuleSource struct {
 	Say   string   // for people
 
 	Block    *BlockSource
-	Revise   []ReviseSource // nil: it does not revise
+	Revise   []ReviseSource // nil: the rule does not revise
 	Escalate *EscalateSource
 	Approve  bool
 }
 
-// BlockSource refuses a call.
+// BlockSource blocks a call.
 type BlockSource struct {
 	Reason    string // "": the rule's id
 	Retryable bool
 	Need      []string // tools to call first, or arguments to give
 }
 
-// ReviseSource sets one argument: by an expression, or to a number or bool.
+// ReviseSource sets one argument, by an expression or to a number or bool.
 type ReviseSource struct {
 	Argument string
 	Text     string // CEL; "": Value
 	Value    any
 }
 
-// EscalateSource asks for a person.
+// EscalateSource asks a person.
 type EscalateSource struct {
 	Reason  string // "": the rule's id
 	Expires time.Duration
@@ -82,56 +82,57 @@ type Row struct {
 	Name    string
 	Call    RowCall
 	Effects []RowEffect
-	Pattern string // whose params and input are taken; "": the policy's own params
+	Pattern string // gives params and input; "": the policy's own params
 	Params  map[string]any
 	Input   map[string]any
-	// Principal, Client and Now are as in 5.2; zero: a local one, none, and a fixed time.
+	// Principal, Client and Now are as in section 5.2. Their zero values mean a local principal, no client, and a fixed
+	// time.
 	Principal gateway.Principal
 	Client    gateway.Client
 	Now       time.Time
-	Approved  bool // a person approved the arguments as revised
+	Approved  bool // a person approved the arguments after revisions
 
 	Want       gateway.Decision // gateway.Revise: approved after changes
 	WantReason string
 	WantRule   string
-	WantArgs   map[string]any // after revisions; only members that are named are compared
+	WantArgs   map[string]any // after revisions; only the named members are compared
 	WantNeed   []string       // nil: not compared
 }
 
-// RowCall is the call that a test judges; of the tool final Args is {answer}.
+// RowCall is the call that a test judges. For the tool final, Args is {answer}.
 type RowCall struct {
 	Tool string
 	Args map[string]any
 }
 
-// RowEffect is a call before it.
+// RowEffect is a call before the judged one.
 type RowEffect struct {
 	Tool   string
 	Status gateway.EffectStatus // "": done
-	// OK says whether the observation carries no error; nil: as the status and the result say.
+	// OK says whether the observation carries no error; nil: the status and the result decide.
 	OK         *bool
 	Args       map[string]any
 	Result     map[string]any
 	SecondsAgo float64
-	OtherRun   bool // of an earlier run: seen by windows only
+	OtherRun   bool // of an earlier run: only windows see it
 }
 
-// Reach is what a policy judges: the tools that exist, and the patterns and tools that name the policy. Faults are found for
-// every tool that a rule matches and every pattern of the policy.
+// Reach is what a policy judges: the tools that exist, and the patterns and tools that name the policy. Compilation
+// finds faults for every tool that a rule matches and for every pattern of the policy.
 type Reach struct {
 	Catalog *catalog.Catalog
-	// Unknown are tools that are declared and whose schemas are not known yet (held): their arguments are dyn.
+	// Unknown are tools that are declared but whose schemas are unknown (held). Their arguments are dyn.
 	Unknown  []string
 	Patterns []Reached
-	// Alone are the tools whose own policy it is: it judges them in every pattern, by its own params.
+	// Alone are the tools that name this policy as their own. It judges them in every pattern, with its own params.
 	Alone []string
 }
 
-// Reached is one pattern that is judged by the policy.
+// Reached is one pattern that the policy judges.
 type Reached struct {
 	Name   string
 	Kind   gateway.Kind
 	Tools  []string        // its execution allowlist
-	Params map[string]any  // laid over the policy's; judged here: an unknown name or another type is a fault with Member params.NAME and Pattern set
+	Params map[string]any  // replace the policy's own; an unknown name or another type is a fault with Member params.NAME and Pattern set
 	Input  *catalog.Schema // of its own input fields; nil: none
 }

@@ -9,7 +9,7 @@ import (
 	"patterngate/ijson"
 )
 
-// windows judges the windows and finds their time zones.
+// windows checks the windows and returns their time zones.
 func (c *compiler) windows() []*time.Location {
 	zones := make([]*time.Location, len(c.source.Windows))
 	seen := map[string]bool{}
@@ -48,10 +48,10 @@ func (c *compiler) windowTools(w WindowSource, at string) {
 	}
 }
 
-// calendars are the spans that begin by the calendar.
+// calendars are the calendar spans that a window may have.
 var calendars = []string{"day", "week", "month"}
 
-// Bounds of a window in seconds.
+// Limits of a window in seconds.
 const minSeconds, maxSeconds = 60, 2_678_400
 
 func (c *compiler) windowSpan(w WindowSource, at string) {
@@ -71,7 +71,7 @@ func (c *compiler) windowSpan(w WindowSource, at string) {
 	}
 }
 
-// sinceOf is where a window begins that ends at a time.
+// sinceOf returns the function that gives the start of a window from its end.
 func sinceOf(w WindowSource, zone *time.Location) func(time.Time) time.Time {
 	return func(end time.Time) time.Time {
 		if w.Calendar == "" {

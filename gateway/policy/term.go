@@ -18,12 +18,12 @@ import (
 type term struct {
 	checked *expr.Checked
 	is      expr.Type
-	sign    string // of its type
+	sign    string // signature of its type
 	reads   reads
 	cost    costs
-	// program does not count costs, counting and cheap have limits.
+	// program does not count costs; counting and cheap have cost limits.
 	program, counting, cheap *expr.Program
-	leaves                   func() []leaf // what is shown of it
+	leaves                   func() []leaf // the parts that are shown
 }
 
 func newTerm(c *expr.Checked, r reads, lists map[string]bool) *term {
@@ -35,8 +35,8 @@ func newTerm(c *expr.Checked, r reads, lists map[string]bool) *term {
 	return t
 }
 
-// eval computes the term where lists of calls hold so many at most; an error is a value too. Counting costs takes longer than
-// most of what is counted, so it is left out where the text bounds them.
+// eval computes the term if lists of calls hold at most this many. The result may be an error value. Counting costs
+// takes longer than most expressions, so eval counts only if the text does not bound the cost.
 func (t *term) eval(from interpreter.Activation, calls int) ref.Val {
 	plan := t.counting
 	if t.cost.within(calls) {
@@ -45,7 +45,7 @@ func (t *term) eval(from interpreter.Activation, calls int) ref.Val {
 	return plan.Eval(from)
 }
 
-// evalCheap is eval for what is only shown: it is an error where it costs much.
+// evalCheap is eval for a value that is only shown. It returns an error value if the term is expensive.
 func (t *term) evalCheap(from interpreter.Activation, calls int) ref.Val {
 	plan := t.cheap
 	if t.cost.below(maxShownCost, calls) {
@@ -54,10 +54,10 @@ func (t *term) evalCheap(from interpreter.Activation, calls int) ref.Val {
 	return plan.Eval(from)
 }
 
-// maxForetold is what it may cost to tell something before there is a call.
+// maxForetold is the cost limit of [term.foretell].
 const maxForetold = 10_000
 
-// foretell computes the term from what is known before there is a call. It is not known what costs much.
+// foretell computes the term from what is known before a call. The result is unknown if the term is expensive.
 func (t *term) foretell(from interpreter.Activation) ref.Val {
 	plan := t.program
 	if !t.cost.within(1) {
@@ -70,8 +70,8 @@ func (t *term) foretell(from interpreter.Activation) ref.Val {
 	return v
 }
 
-// readsOf finds what an expression names, before it is checked. Where a macro's variable has the name of one of ours it says
-// too much.
+// readsOf returns the names that an expression reads, before type checking. If a macro's variable has the name of a
+// policy variable, the result holds more than is read.
 func readsOf(e ast.Expr) reads {
 	r := reads{members: map[string][]string{}, whole: map[string]bool{}}
 	r.add(e)
@@ -95,7 +95,7 @@ func (r reads) add(e ast.Expr) {
 	}
 }
 
-// memberOf takes a selection apart, one by index too: a.b, a.?b, a["b"], a[?"b"].
+// memberOf splits a selection into operand and field. It also handles an index: a.b, a.?b, a["b"], a[?"b"].
 func memberOf(e ast.Expr) (operand ast.Expr, field string, ok bool) {
 	if operand, field, ok = expr.Selection(e); ok {
 		return operand, field, true

@@ -8,19 +8,19 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// The closing answer as rules see it.
+// Names for the final answer as rules see it.
 const (
 	finalName  = "final"
 	noEffect   = "none"
 	finalField = "answer"
 )
 
-// judged is a tool, or the closing answer, as rules see it.
+// judged is a tool, or the final answer, as rules see it.
 type judged struct {
 	name   string
-	tool   catalog.Tool // zero: only its name is known, or it is the closing answer
+	tool   catalog.Tool // zero if only the name is known, or for the final answer
 	made   bool         // the catalog has it
-	args   expr.Type    // dyn: not known
+	args   expr.Type    // dyn: unknown
 	result expr.Type
 	facts  map[string]any // the variable tool
 	signed map[string]string
@@ -36,7 +36,7 @@ func newJudged(tool catalog.Tool) *judged {
 	return j
 }
 
-// unmade is a tool of which only the name is known: held, or a pattern that is used like a tool.
+// unmade returns a tool of which only the name is known: a held tool, or a pattern that is used like a tool.
 func unmade(name, server string) *judged {
 	return &judged{name: name, facts: readied(map[string]any{"name": name, "effect": "", "server": server, "idempotent": false})}
 }
@@ -50,10 +50,10 @@ func newFinal() *judged {
 
 func (j *judged) isFinal() bool { return !j.made && j.name == finalName }
 
-// held reports that the arguments are not known.
+// held reports whether the tool's arguments are unknown.
 func (j *judged) held() bool { return !j.made && j.name != finalName }
 
-// signature tells the types of an argument apart; "absent" where there is none of that name.
+// signature returns a text that identifies the type of an argument; "absent" if there is no such argument.
 func (j *judged) signature(name string) string {
 	if s, known := j.signed[name]; known {
 		return s
@@ -79,11 +79,11 @@ func (j *judged) signature(name string) string {
 
 // reached are the tools that a policy judges.
 type reached struct {
-	names   []string // all that there are, for who names one
+	names   []string // all tools that exist, for suggestions
 	all     map[string]*judged
-	judged  []string // those that the policy judges, final among them where it is
+	judged  []string // those that the policy judges, including final if it judges it
 	nobody  bool     // no pattern and no tool names the policy
-	alone   bool     // some are judged in any pattern
+	alone   bool     // the policy judges some tools in every pattern
 	reach   Reach
 	catalog *catalog.Catalog
 }
@@ -138,16 +138,16 @@ func (r *reached) judgedNames() []string {
 	})
 }
 
-// declares reports whether the configuration declares a tool. The closing answer counts as declared.
+// declares reports whether the configuration declares a tool. The final answer counts as declared.
 func (r *reached) declares(name string) bool {
 	_, made := r.catalog.Tool(name)
 	return made || name == finalName || slices.Contains(r.reach.Unknown, name)
 }
 
-// judges reports whether the policy judges a tool's calls, or the closing answer.
+// judges reports whether the policy judges a tool's calls, or the final answer.
 func (r *reached) judges(name string) bool { return slices.Contains(r.judged, name) }
 
-// tools are those that the policy judges, without the closing answer.
+// tools returns the tools that the policy judges, without the final answer.
 func (r *reached) tools() []*judged {
 	var all []*judged
 	for _, name := range r.judged {
@@ -158,10 +158,10 @@ func (r *reached) tools() []*judged {
 	return all
 }
 
-// seen are the names that a call before may have.
+// seen returns the names that earlier calls may have.
 func (r *reached) seen() []string {
 	if r.alone || r.nobody {
-		return r.names // of a pattern that is not this policy's
+		return r.names // also tools of patterns without this policy
 	}
 	return slices.DeleteFunc(slices.Clone(r.judged), func(name string) bool { return name == finalName })
 }

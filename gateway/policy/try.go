@@ -12,21 +12,21 @@ import (
 	"patterngate/ijson"
 )
 
-// Result is what became of a test.
+// Result is the result of a test.
 type Result struct {
 	Row    Row
 	Got    gateway.Ruling
 	Err    error  // the row could not be run
-	Passed bool   // all that the row wants
-	Differ string // the first difference, as a fault says it: "want escalate, got block run_cap (vars.spent 49000, params.run_cap_cents 50000)"; ""
+	Passed bool   // the ruling is what the row wants
+	Differ string // the first difference, or "", such as "want escalate, got block run_cap (vars.spent 49000, params.run_cap_cents 50000)"
 }
 
-// testRun is the id of the run in a test, testNow its time where the row says none: a Wednesday at noon.
+// testRun is the id of the run in a test. testNow is its time if the row has none: a Wednesday at noon.
 const testRun = "run_test"
 
 var testNow = time.Date(2026, time.January, 14, 12, 0, 0, 0, time.UTC)
 
-// Test runs one row; the verdict is that of the whole review. See [Result].
+// Test runs one test through the whole review. See [Result].
 func (p *Policy) Test(row Row) Result {
 	r := Result{Row: row}
 	if p == nil {
@@ -44,7 +44,7 @@ func (p *Policy) Test(row Row) Result {
 	return r
 }
 
-// judgeOf is the policy with a row's params.
+// judgeOf returns the judge of a row's pattern with the row's params.
 func (p *Policy) judgeOf(row Row) (*Judge, error) {
 	judge := p.judges[row.Pattern]
 	switch t := p.reached.all[row.Call.Tool]; {
@@ -62,7 +62,7 @@ func (p *Policy) judgeOf(row Row) (*Judge, error) {
 	return newJudge(p, laid), nil
 }
 
-// rule reviews a row's call to the fixed point. With a person's approval it is reviewed once more, as it then stood.
+// rule reviews a row's call until nothing changes. If a person approved it, it reviews the changed call once more.
 func (p *Policy) rule(judge *Judge, row Row) gateway.Ruling { return p.ruleBy(judge, judge, row) }
 
 func (p *Policy) ruleBy(by gateway.Reviewer, judge *Judge, row Row) gateway.Ruling {
@@ -78,7 +78,7 @@ func (p *Policy) ruleBy(by gateway.Reviewer, judge *Judge, row Row) gateway.Ruli
 	return again
 }
 
-// caseOf is a row as the reviewer sees it.
+// caseOf returns a row as the reviewer sees it.
 func (p *Policy) caseOf(judge *Judge, row Row) gateway.Case {
 	c := gateway.Case{Tool: row.Call.Tool, Args: row.Call.Args, Facts: p.factsOf(row)}
 	if c.Tool == finalName {
@@ -160,7 +160,7 @@ func (p *Policy) entryOf(e RowEffect, at int, f gateway.Facts) gateway.Entry {
 	return entry
 }
 
-// differ is the first difference between what a row wants and what it got.
+// differ returns the first difference between what a row wants and the ruling; "" for none.
 func (p *Policy) differ(row Row, got gateway.Ruling) string {
 	decision, reason := got.Recorded()
 	rule := got.Rule
@@ -180,7 +180,7 @@ func (p *Policy) differ(row Row, got gateway.Ruling) string {
 	return "want " + want + ", got " + decision.String() + " " + reason + p.because(got, rule)
 }
 
-// differArgs is the same of the arguments after all changes, and of what a block asks for.
+// differArgs does the same for the arguments after all changes, and for what a block needs.
 func differArgs(row Row, got gateway.Ruling) string {
 	for _, name := range slices.Sorted(maps.Keys(row.WantArgs)) {
 		v, there := got.Args[name]
@@ -205,7 +205,8 @@ func needWords(need []string) string {
 	return "need " + strings.Join(need, ", ")
 }
 
-// because are the values behind a ruling, in the order of the rule's text. The call's own arguments stand in the row.
+// because returns the values behind a ruling as text, in the order of the rule's text. It leaves out the call's
+// arguments, because the row shows them.
 func (p *Policy) because(got gateway.Ruling, rule string) string {
 	values := got.Values
 	if decision, _ := got.Recorded(); decision == gateway.Revise {
@@ -223,7 +224,7 @@ func (p *Policy) because(got gateway.Ruling, rule string) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// inOrder are the names of values as the rule has them.
+// inOrder returns the names of values in the order of the rule's text.
 func (p *Policy) inOrder(rule string, values map[string]any) []string {
 	var names []string
 	for _, tool := range slices.Sorted(maps.Keys(p.byTool)) {

@@ -8,7 +8,7 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// budgets are the names under which a run's limits are shown.
+// budgets are the names of a run's limits.
 var budgets = []string{
 	"max_seconds", "max_tool_calls", "max_llm_calls", "max_tokens", "max_cost_usd", "max_plan_steps", "max_execute_steps", "max_tasks", "max_parallel",
 	"max_retries_per_task", "max_dispatches", "max_route_attempts", "max_delegations", "max_steps", "max_subtasks", "max_depth", "max_replans",
@@ -27,7 +27,7 @@ func budgetType() expr.Type {
 	return expr.Object(all...)
 }
 
-// rowType is a call before the judged one (spec/config.md section 5.2, Effect): of one of these tools.
+// rowType returns the type of a call before the judged one, of one of these tools (spec/config.md section 5.2, Effect).
 func rowType(tools []*judged, names []string) expr.Type {
 	var args, results []expr.Type
 	for _, t := range tools {
@@ -41,14 +41,15 @@ func rowType(tools []*judged, names []string) expr.Type {
 		expr.Field{Name: "args", Type: expr.Union(args)}, expr.Field{Name: "result", Type: expr.Union(results)}, expr.Field{Name: "at", Type: expr.Timestamp()})
 }
 
-// shapes are the types of what rules read that are needed again when values are made for them.
+// shapes are types of variables that are needed again when their values are made.
 type shapes struct {
 	row     *calls
 	input   reader
 	windows map[string]*calls // by the window's name
 }
 
-// variables are what all expressions of a policy may read, whatever is called; args and vars come beside them.
+// variables returns the variables that all expressions of a policy may read, for every tool. An expression may also
+// read args and vars.
 func (c *compiler) variables() []expr.Variable {
 	r := c.reached
 	tools := r.tools()
@@ -86,7 +87,7 @@ func (c *compiler) variables() []expr.Variable {
 	}
 }
 
-// without is a name where a list lacks it.
+// without returns the name as a list if names lacks it, else nil.
 func without(name string, names []string) []string {
 	if slices.Contains(names, name) {
 		return nil
@@ -94,13 +95,13 @@ func without(name string, names []string) []string {
 	return []string{name}
 }
 
-// kinds are those of patterns.
+// kinds are the kinds of patterns.
 var kinds = []string{
 	string(gateway.TaskDecomposition), string(gateway.Orchestrator), string(gateway.Routing), string(gateway.Supervisor), string(gateway.Planning), string(gateway.Call),
 }
 
-// input is the type of the patterns' own input fields. What only some of the patterns have is optional; where patterns are not
-// known, because a tool is judged in any of them, all of it is.
+// input returns the type of the patterns' own input fields. Fields that only some of the patterns have are optional. If
+// a tool is judged in every pattern, the patterns are unknown and all fields are optional.
 func (r *reached) input() expr.Type {
 	if len(r.reach.Patterns) == 0 {
 		return expr.Map(expr.Dyn())
@@ -127,7 +128,7 @@ func (r *reached) input() expr.Type {
 	return expr.Union(parts)
 }
 
-// reads are the members of variables that an expression names, and the variables that it reads whole.
+// reads are the members of variables that an expression names, and the variables that it reads as a whole.
 type reads struct {
 	members map[string][]string
 	whole   map[string]bool
@@ -135,5 +136,5 @@ type reads struct {
 
 func (r reads) of(variable string) bool { return r.whole[variable] || len(r.members[variable]) > 0 }
 
-// root is the variable's name of an identifier.
+// root returns the variable's name of an identifier.
 func root(name string) string { return strings.TrimPrefix(name, ".") }

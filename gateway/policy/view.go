@@ -13,15 +13,16 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// view is what the expressions of one pass see. Each part is made when it is first read; a view is for one goroutine.
+// view is what the expressions of one pass read. Each part is made at its first read. Only one goroutine may use a
+// view.
 type view struct {
 	judge *Judge
 	tool  *judged
-	vars  []*term // by their places; nil: no rule for the tool reads it
+	vars  []*term // by index; nil: no rule for the tool reads it
 	c     *gateway.Case
-	most  int // see calls
+	most  int // result of calls
 
-	showing bool // all is judged, and values are only shown
+	showing bool // judging is done; values are only shown
 
 	args, input, effects, plan, spent, remaining any
 	values                                       []ref.Val // of the vars
@@ -77,7 +78,7 @@ func (v *view) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// calls are how many calls a list of them holds at most.
+// calls returns the maximum length of a list of calls.
 func (v *view) calls() int {
 	if v.most == 0 {
 		v.most = max(1, len(v.c.Effects))
@@ -88,7 +89,7 @@ func (v *view) calls() int {
 	return v.most
 }
 
-// arguments are those of the judged call, held to what the tool takes.
+// arguments returns those of the judged call, checked against the tool's types.
 func (v *view) arguments() any {
 	args := v.c.Args
 	if v.tool.isFinal() {
@@ -104,10 +105,11 @@ func (v *view) arguments() any {
 	return taken
 }
 
-// refused is what stands for a value that no rule may read.
+// refused returns an error value instead of a value that no rule may read.
 func refused(what string) ref.Val { return types.NewErr("%s: no decoded value", what) }
 
-// checkedMembers are members from a record; those that no rule may read err.
+// checkedMembers returns members of a recorded object. If they hold values that no rule may read, it returns an error
+// value.
 func checkedMembers(r reader, members map[string]any, what string) any {
 	if !finite(members) {
 		return refused(what)
@@ -168,7 +170,7 @@ func (v *view) runMember(name string) (any, bool) {
 	return nil, false
 }
 
-// figures are what is spent or left by the budgets' names.
+// figures returns amounts that are spent or left, by the budgets' names.
 func figures(of map[string]float64) any {
 	all := make(map[string]any, len(of))
 	for name, n := range of {
@@ -194,7 +196,7 @@ func (v *view) planned() any {
 	return steps
 }
 
-// window is what earlier runs did; what cannot be said errs.
+// window returns the calls of earlier runs in a window. If they are unknown, it returns an error value.
 func (v *view) window(name string) (any, bool) {
 	if made, known := v.rows[name]; known {
 		return made, true
@@ -220,19 +222,19 @@ func (v *view) windowRows(name string) any {
 	return map[string]any{"effects": rowsOf(row, seen.Effects, v.c.Facts.RunID), "since": types.Timestamp{Time: seen.Since}}
 }
 
-// unknownValue stands for what is not known: what depends on it is not known either.
+// unknownValue is the value of what is unknown. Values that depend on it are unknown too.
 var unknownValue = types.NewUnknown(0, nil)
 
-// members is an object whose members are made when they are read.
+// members is an object whose members are made at their first read.
 type members struct {
 	opaque
 	get func(name string) (any, bool)
 }
 
-// FindStringKey is asked for members by their names.
+// FindStringKey returns a member by its name.
 func (m *members) FindStringKey(name string) (any, bool) { return m.get(name) }
 
-// opaque is a value of which only members are read. All else that an expression might do with it errs.
+// opaque is a value of which expressions can only read members. Any other use is an error.
 type opaque struct{}
 
 var errWhole = errors.New("policy: only members of it can be read")
@@ -252,7 +254,7 @@ func (opaque) Type() ref.Type { return types.DynType }
 // Value implements [ref.Val].
 func (opaque) Value() any { return nil }
 
-// nothingKnown is a view in which nothing is known: what is told of it holds for every call.
+// nothingKnown is a view in which all variables are unknown. A result with this view holds for every call.
 type nothingKnown struct{}
 
 // Parent implements [interpreter.Activation].
@@ -263,10 +265,10 @@ func (nothingKnown) ResolveName(name string) (any, bool) {
 	return unknownValue, slices.Contains(variableNames, name)
 }
 
-// variableNames are all variables; the names of macros' own are none of them.
+// variableNames are all policy variables. Variables of macros are not among them.
 var variableNames = []string{"args", "vars", "tool", "params", "input", "run", "principal", "client", "windows", "now"}
 
-// beforehand is a view in which the tool and the params are known, and no call yet.
+// beforehand is a view before a call: only the tool and the params are known.
 type beforehand struct {
 	nothingKnown
 	tool, params map[string]any
