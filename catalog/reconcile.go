@@ -27,7 +27,8 @@ type Reconcile struct {
 	// Output converts the look-up's observation to the result that the call itself would have returned; nil: no
 	// conversion.
 	Output func(d Doubt, observation any) (any, error)
-	// Settle is how long a call may take to arrive after it was sent. Only then is "it did not happen" final.
+	// Settle is how long a call may take to arrive after it was sent. "It did not happen" is final only after that
+	// time.
 	Settle time.Duration
 }
 

@@ -165,8 +165,8 @@ func (s *Schema) JSON() json.RawMessage {
 }
 
 // Without returns the schema without some properties of its root, for readers that do not set them. It also removes
-// keywords about the whole object, because examples name the properties and counts include them. It ignores names that
-// the schema does not have.
+// const, enum, default, examples, minProperties and maxProperties of the root, which depend on these properties. It
+// ignores names that the schema does not have.
 func (s *Schema) Without(names ...string) *Schema {
 	if s == nil || !slices.ContainsFunc(names, s.root().has) {
 		return s

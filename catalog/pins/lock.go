@@ -33,8 +33,8 @@ type pin struct {
 	accepted   Acceptance
 }
 
-// Acceptance records who accepted a definition, and when. Key, Nonce and Signature are set only if an approver's key
-// signed.
+// Acceptance records the person that accepted a definition, and the time. Key, Nonce and Signature are set only if an
+// approver's key signed.
 type Acceptance struct {
 	At        time.Time // in whole seconds
 	By        string    // local:<uid> or key:<id>
@@ -92,7 +92,7 @@ func (l *Lock) Tool(server, tool string) (Definition, bool) {
 	return p.definition, ok
 }
 
-// Accepted returns who accepted a server's tool, and when.
+// Accepted returns the acceptance of a server's tool, and whether there is one.
 func (l *Lock) Accepted(server, tool string) (Acceptance, bool) {
 	p, ok := l.tools[Name(server, tool)]
 	return p.accepted, ok

@@ -239,7 +239,8 @@ func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map
 	return text, nil
 }
 
-// fault hides secrets in a fault's text. If it hides any, the fault wraps nothing else, but stays local.
+// fault hides secrets in a fault's text. If the text contained a secret, the cause becomes an error with the hidden
+// text only, and stays local if it was.
 func (s *Server) fault(f *catalog.Fault) *catalog.Fault {
 	said := f.Cause.Error()
 	if hidden := s.veil.hide(said); hidden != said {
