@@ -23,7 +23,7 @@ import (
 // leaves room for the text around the arguments. A server might drop a longer message without an answer.
 const MaxSend = 4<<20 - 4<<10
 
-// cancelGrace is how long a server may take to answer a call after the client asked it to cancel the call.
+// cancelGrace is how long a server may take to answer a call after the client cancelled it.
 const cancelGrace = 2 * time.Second
 
 // ErrTooLarge is wrapped by the error of a call whose encoded arguments are longer than [MaxSend].

@@ -25,7 +25,7 @@ type ServerConfig struct {
 	// Changed is called with the server's name when its tools have changed: after its tools/list_changed, and after a
 	// restart. It runs in another goroutine and may call the server. nil: it is not called.
 	Changed func(server string)
-	// Admit checks the tool as the session declares it that receives the call; an error becomes [catalog.NotSent]. So a
+	// Admit checks a tool's definition in the session that receives the call; an error becomes [catalog.NotSent]. So a
 	// call never reaches a tool whose definition changed after a look at [Server.Present]. nil: all tools are allowed.
 	Admit func(Definition) error
 }

@@ -15,8 +15,8 @@ import (
 	"patterngate/ijson"
 )
 
-// These are the pauses before a failed server is started again; each pause is twice the last. After a run of soundAfter
-// the pauses start from firstBackoff again.
+// These are the pauses before a failed server is started again. Each pause is twice the last, up to longestBackoff.
+// After a run of soundAfter the pauses start from firstBackoff again.
 const (
 	firstBackoff   = 200 * time.Millisecond
 	longestBackoff = 30 * time.Second

@@ -204,8 +204,8 @@ func (s *Server) watch(running *session) {
 	}
 }
 
-// replace makes later calls use a new session. It closes the old session when its calls have ended. why is what went
-// wrong with the old session; nil: nothing.
+// replace makes later calls use a new session. It closes the old session when its calls have ended, or after the
+// config's Timeout. why is the error of the old session; nil: none.
 func (s *Server) replace(old *session, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
