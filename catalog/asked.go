@@ -8,8 +8,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Asked is the schema of a call as people are asked about it: what is shown, and what the configuration sets, each as the one
-// value that it has. It is [Tool.Input] where nothing is set.
+// Asked returns the schema of a call as approvers see it: the shown arguments, and each argument that the configuration
+// sets with its one value. If the configuration sets none, it returns [Tool.Input].
 func (t Tool) Asked() *Schema {
 	switch {
 	case len(t.Fixed) == 0:

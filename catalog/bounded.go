@@ -11,9 +11,10 @@ import (
 	"patterngate/ijson"
 )
 
-// Bounded is a shown schema in which each named argument has the narrower schema that a configuration gives it (see
-// [CompileBounds]), with the words of the one before where it has none of its own. Without optional: true or a default such
-// an argument is required. Faults point to the argument; the Schema is then nil.
+// Bounded returns a shown schema in which each named argument has the narrower schema that the configuration gives it:
+// see [CompileBounds]. If the narrower schema has no type, title or description, it keeps those of the argument. Such
+// an argument is required, unless it has optional: true or a default. Faults point to the argument; if there are any,
+// the Schema is nil.
 func (s *Schema) Bounded(bounds map[string]json.RawMessage) (*Schema, []SchemaFault) {
 	if len(bounds) == 0 {
 		return s, nil
@@ -34,8 +35,9 @@ func (s *Schema) Bounded(bounds map[string]json.RawMessage) (*Schema, []SchemaFa
 	return made, nil
 }
 
-// boundIn has these properties judged by themselves, in the language written here: no pattern of theirs is left out for want
-// of room, and no format is checked that is only shown. The rest is judged as what nobody here wrote.
+// boundIn compiles these properties apart from the rest of the schema, in the language of written schemas. It leaves
+// out no pattern of theirs for lack of room, and checks no format that is only shown. The rest of the schema is
+// compiled as a schema from a server.
 func (s *Schema) boundIn(names []string) {
 	var own []member
 	rest := withProperties(s.raw, names, func(p member) member {
@@ -54,12 +56,12 @@ func (s *Schema) boundIn(names []string) {
 	})
 }
 
-// boundFault says why an argument cannot be bounded so.
+// boundFault returns why the configuration cannot bound an argument in this way, or nil.
 func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
 	at, root := ijson.Pointer("").Member(name), s.root()
 	if !root.has(name) {
 		if len(root.names) == 0 && (!root.closed || s.silent) {
-			return nil // it takes anything
+			return nil // the tool accepts any argument
 		}
 		f := &SchemaFault{
 			Pointer: at, Reason: "no such argument", Got: string(ijson.Canonical(name)), DidYouMean: Near(name, root.names),
@@ -80,7 +82,7 @@ func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
 	return &SchemaFault{Pointer: at.Member("type"), Reason: "another type than the tool's", Got: string(ijson.Canonical(is)), Want: was}
 }
 
-// withBounds writes the schema anew.
+// withBounds returns the schema's text with the bounds in it.
 func (s *Schema) withBounds(bounds map[string]json.RawMessage) json.RawMessage {
 	optional := map[string]bool{}
 	bounded := func(name string, was []member) json.RawMessage {
@@ -122,7 +124,7 @@ func (s *Schema) withBounds(bounds map[string]json.RawMessage) json.RawMessage {
 	return objectOf(members)
 }
 
-// memberAt is a member of that name, added at the end where there is none.
+// memberAt returns the member with that name. If there is none, it adds one at the end.
 func memberAt(members *[]member, name, empty string) *member {
 	i := slices.IndexFunc(*members, func(m member) bool { return m.name == name })
 	if i < 0 {
@@ -131,8 +133,8 @@ func memberAt(members *[]member, name, empty string) *member {
 	return &(*members)[i]
 }
 
-// boundText is a bound less our own keyword, with the words and the type that the argument had and the bound does not say; and
-// whether the argument may be left out.
+// boundText returns a bound without our own keyword, and reports whether the argument is optional. If the bound has no
+// type, title or description, boundText adds those that the argument had.
 func boundText(was, bound []member) (text json.RawMessage, optional bool) {
 	var kept []member
 	for _, m := range bound {

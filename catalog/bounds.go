@@ -4,10 +4,12 @@ import (
 	"patterngate/ijson"
 )
 
-// BoundsAt is a JSON schema, as a decoded value, that each value fits which stands at a place in a value that fits s: what
-// people are shown of an argument whose value is not known yet. It says what s says of the place by itself; what s leaves to
-// other keywords ($ref, anyOf and the like), and all words, are left out, so that a value may fit it and still not be taken.
-// {} says nothing.
+// BoundsAt returns a JSON schema, as a decoded value, for the values at a place in a value that fits s. Approvers see
+// it for an argument whose value is not known yet. {} means that nothing is known.
+//
+// The result contains only what s says of the place itself. It leaves out all descriptions and everything that s leaves
+// to other keywords ($ref, anyOf and the like). So each value that s accepts at the place fits the result, but a value
+// that fits the result may still be rejected.
 func (s *Schema) BoundsAt(p ijson.Pointer) map[string]any {
 	v, err := ijson.Decode(s.JSON())
 	if err != nil {
@@ -21,7 +23,7 @@ func (s *Schema) BoundsAt(p ijson.Pointer) map[string]any {
 	return kept(v)
 }
 
-// below is the schema of a member or element; nil where it is not sure that this is the one.
+// below returns the schema of a member or element, or nil if it is not certain which schema applies.
 func below(schema any, token string) any {
 	of, _ := schema.(map[string]any)
 	properties, _ := of["properties"].(map[string]any)
@@ -40,7 +42,7 @@ var judging = [...]string{
 	"pattern", "format", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "required",
 }
 
-// kept is what of a schema stands alone.
+// kept returns the part of a schema that is valid without the rest of it.
 func kept(schema any) map[string]any {
 	of, _ := schema.(map[string]any)
 	out := map[string]any{}

@@ -14,14 +14,14 @@ import (
 	"patterngate/ijson"
 )
 
-// MismatchKind says what is wrong with a value. Kinds are ordered as they are reported.
+// MismatchKind is the kind of a [Mismatch]. Mismatches are reported in the order of their kinds.
 type MismatchKind int
 
 // The kinds of mismatch.
 const (
 	MismatchUnknown MismatchKind = iota // a member that the schema does not have
-	MismatchMissing                     // a required member is not there
-	MismatchType                        // another JSON type; null, and an integer beyond 2^53-1, included
+	MismatchMissing                     // a required member is absent
+	MismatchType                        // another JSON type; also null, and an integer beyond 2^53-1
 	MismatchValue                       // the right type, but not an allowed value
 )
 
@@ -36,14 +36,15 @@ func (k MismatchKind) String() string {
 
 // Mismatch is one way in which a value does not fit its schema.
 type Mismatch struct {
-	Pointer ijson.Pointer // the faulty member, or where the missing one should stand
+	Pointer ijson.Pointer // the faulty member, or the place of the missing one
 	Kind    MismatchKind
-	Want    string // what would have been right, one line of at most 200 characters
+	Want    string // what would be right, one line of at most 200 characters
 }
 
-// Check reports every way in which a decoded value does not fit: unknown members first, then missing ones, then types,
-// then values, each in the order of the schema's declaration (unknown ones by name). Nil means that it fits. Booleans are
-// never numbers; an integer is a whole number within +-(2^53-1).
+// Check returns every way in which a decoded value does not fit the schema; nil means that it fits. It lists unknown
+// members first, then missing members, then types, then values. Within a kind the order is that of the schema's
+// declaration; unknown members are sorted by name. A boolean is never a number. An integer is a whole number within
+// +-(2^53-1).
 func (s *Schema) Check(v any) []Mismatch {
 	if s == nil || (len(s.within) == 0 && s.root().plain && s.root().fits(v)) {
 		return nil
@@ -59,8 +60,8 @@ func (s *Schema) Check(v any) []Mismatch {
 	return slices.Compact(found)
 }
 
-// CheckGiven is [Schema.Check] for some members of an object while its other ones are not known yet: none of its own is missing,
-// and nothing is said of the whole object.
+// CheckGiven checks some members of an object as [Schema.Check] does, while the other members are not known yet. It
+// reports no missing member of the object itself, and nothing about the object as a whole.
 func (s *Schema) CheckGiven(given map[string]any) []Mismatch {
 	if s == nil || s.bounds == nil && len(s.within) == 0 && s.root().fitsGiven(given) {
 		return nil
@@ -74,10 +75,11 @@ func (s *Schema) CheckGiven(given map[string]any) []Mismatch {
 	return wrong
 }
 
-// mismatches are what the compiled schema says of a value, in no order; root says what there is in the whole of it.
+// mismatches returns the mismatches that the compiled schema finds in a value, in no order. root describes the members
+// and elements of the whole value.
 func (s *Schema) mismatches(root *node, v any) []Mismatch {
 	judge, err := s.judge()
-	if err != nil { // a Without that cut off what another part refers to, or a Go type's wrong tag; nothing fits such a schema
+	if err != nil { // a Without that removed the target of a reference, or a wrong tag of a Go type; nothing fits such a schema
 		return []Mismatch{{Kind: MismatchValue, Want: oneLine("a schema that compiles: " + err.Error())}}
 	}
 	err, long := s.validate(judge, v)
@@ -90,13 +92,13 @@ func (s *Schema) mismatches(root *node, v any) []Mismatch {
 	}
 	c := collector{root: root, value: v}
 	c.collect(fault)
-	if len(c.found) == 0 { // a refusal stays one, even if its reason is of a kind not known here
+	if len(c.found) == 0 { // a rejected value stays rejected, even for a reason of an unknown kind
 		c.add("", MismatchValue, "a value that fits the schema")
 	}
 	return c.found
 }
 
-// validate tries the compiled schema on a value; long: it takes too many steps to say.
+// validate applies the compiled schema to a value. long reports that this takes too many steps.
 func (s *Schema) validate(judge *santhosh.Schema, v any) (err error, long bool) {
 	if s.tally == nil {
 		return judge.Validate(v), false
@@ -114,7 +116,7 @@ func (s *Schema) validate(judge *santhosh.Schema, v any) (err error, long bool) 
 	return judge.Validate(v), false
 }
 
-// fits reports whether a value fits a plain schema. It is the quick way for what is nearly always right.
+// fits reports whether a value fits a plain schema. It is the fast way for values that are right, which are nearly all.
 func (n *node) fits(v any) bool {
 	if n.any {
 		return true
@@ -144,7 +146,7 @@ func (n *node) fits(v any) bool {
 	return false
 }
 
-// fitsGiven is fits for some members of an object: false only says that it cannot tell.
+// fitsGiven reports whether some members of an object fit a plain schema. False means only that it cannot tell.
 func (n *node) fitsGiven(given map[string]any) bool {
 	if n.kind != "object" || n.more {
 		return false
@@ -172,10 +174,10 @@ func (n *node) fitsMembers(object map[string]any) bool {
 	return true
 }
 
-// safeInteger refuses numbers that are whole but too large to be exact.
+// safeInteger rejects whole numbers that are too large to be exact.
 type safeInteger struct{}
 
-// safeIntegers puts safeInteger wherever a schema wants integers and no other numbers.
+// safeIntegers adds safeInteger to each schema that accepts integers but no other numbers.
 func safeIntegers(_ *santhosh.CompilerContext, keywords map[string]any) (santhosh.SchemaExt, error) {
 	types, ok := keywords["type"].([]any)
 	if !ok {
@@ -194,7 +196,7 @@ func (safeInteger) Validate(ctx *santhosh.ValidatorContext, v any) {
 	}
 }
 
-// at returns the schema of the value at that place, nil where this reading of the schema does not know.
+// at returns the schema of the value at that place, or nil if n does not know it.
 func (n *node) at(path []string) *node {
 	for _, token := range path {
 		if n == nil {
@@ -211,7 +213,7 @@ func (n *node) at(path []string) *node {
 	return n
 }
 
-// order compares two places by declaration; what is not declared comes last, by index or name.
+// order compares two places by declaration. Undeclared places come last, by index or name.
 func (n *node) order(a, b []string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {

@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// elsewhereKeywords say which members an object may have besides properties.
+// elsewhereKeywords are the keywords, besides properties, that determine which members an object may have.
 var elsewhereKeywords = []string{
 	"additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "dependentSchemas", "dependencies",
 	"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 }
 
-// Closed is a shown schema of a server's tool that takes the arguments which are named, and no others: what whole, the schema
-// that the server sent, leaves unsaid, as most do, is not permitted by silence. Where it names no properties at all only those
-// may be given that are bounded. Where whole says itself what else there may be, shown stays as it is.
+// Closed returns a shown schema of a server's tool that accepts only the named arguments. whole is the schema that the
+// server sent. Most servers do not say whether other arguments are allowed; Closed does not allow them. If whole names
+// no properties, only bounded arguments are allowed. If whole says which other arguments are allowed, Closed returns s
+// unchanged.
 func (s *Schema) Closed(whole *Schema) *Schema {
 	if s == nil || whole == nil {
 		return s

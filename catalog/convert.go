@@ -13,9 +13,9 @@ import (
 	"patterngate/ijson"
 )
 
-// The conversions here are short cuts: what [ijson.Bind] and [ijson.Of] do by way of a text, for the simple types
-// that tools are made of, ten times as fast. A nil short cut, or false from one, means: take the long way, whose result
-// or error is the right one.
+// The conversions in this file are short cuts for [ijson.Bind] and [ijson.Of], which go through a text. They handle the
+// simple types that most tools use, ten times as fast. If a short cut is nil or returns false, the caller uses the long
+// way, whose result or error is the right one.
 type (
 	binder func(target reflect.Value, args map[string]any) bool
 	writer func(v reflect.Value) (any, bool)
@@ -31,7 +31,7 @@ type field struct {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// fieldsOf reads a struct's tags; false where they ask for more than names of their own and omitempty.
+// fieldsOf reads a struct's tags. It returns false if they use more than own names and omitempty.
 func fieldsOf(t reflect.Type) ([]field, bool) {
 	var fields []field
 	for i := range t.NumField() {
@@ -55,7 +55,7 @@ var marshalers = []reflect.Type{
 	reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
 }
 
-// hasOwnForm reports a type that says itself how it looks in JSON.
+// hasOwnForm reports whether a type defines its own JSON or text form.
 func hasOwnForm(t reflect.Type) bool {
 	for _, m := range marshalers {
 		if t.Implements(m) || reflect.PointerTo(t).Implements(m) {
@@ -65,7 +65,7 @@ func hasOwnForm(t reflect.Type) bool {
 	return false
 }
 
-// binderOf makes a short cut for structs of texts, booleans, int64s and float64s.
+// binderOf returns a short cut for structs of strings, booleans, int64s and float64s.
 func binderOf(t reflect.Type) binder {
 	if t.Kind() != reflect.Struct || hasOwnForm(t) {
 		return nil
@@ -119,7 +119,7 @@ func bindScalar(target reflect.Value, v any) bool {
 	return false
 }
 
-// writerOf makes a short cut for texts, booleans, numbers, and pointers, slices and structs of them.
+// writerOf returns a short cut for strings, booleans, numbers, and pointers, slices and structs of them.
 func writerOf(t reflect.Type) writer {
 	if hasOwnForm(t) {
 		return nil
@@ -153,7 +153,7 @@ func writeInteger(n int64) (any, bool) {
 	return float64(n), n <= ijson.MaxInteger && n >= -ijson.MaxInteger
 }
 
-// writerOfMany follows pointers and walks slices; nil ones are null.
+// writerOfMany returns a short cut for pointers and slices; a nil one becomes null.
 func writerOfMany(t reflect.Type) writer {
 	item := writerOf(t.Elem())
 	if item == nil || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
@@ -209,7 +209,7 @@ func writerOfStruct(t reflect.Type) writer {
 	}
 }
 
-// isEmpty is what omitempty means: a struct is never empty.
+// isEmpty reports whether omitempty omits a value; it never omits a struct.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice:

@@ -6,7 +6,7 @@ import (
 	"patterngate/ijson"
 )
 
-// Defaults are the values that the schema of an object has for members that are left out. The caller may change the map.
+// Defaults returns the values that the schema of an object sets for absent members. The caller may change the map.
 func (s *Schema) Defaults() map[string]any {
 	filled := map[string]any{}
 	if s == nil {
@@ -27,14 +27,14 @@ func (s *Schema) Defaults() map[string]any {
 	return filled
 }
 
-// Spelled is one property of a schema as it is written there.
+// Spelled is one property of a schema with its original JSON.
 type Spelled struct {
 	Name     string
 	JSON     []byte
 	Required bool
 }
 
-// Spelled lists the root's properties in the order of their declaration, each as it is written.
+// Spelled returns the root's properties in the order of their declaration, each with its original JSON.
 func (s *Schema) Spelled() []Spelled {
 	if s == nil {
 		return nil

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// FaultKind says what is known about a call that gave no observation. The zero kind is [Declined].
+// FaultKind is what is known about a call that returned no observation. The zero kind is [Declined].
 type FaultKind int
 
 // The kinds of a [Fault].
 const (
-	Declined   FaultKind = iota // the tool answered that it did not do it: it certainly did nothing
+	Declined   FaultKind = iota // the tool answered that it did not act: it certainly did nothing
 	NotSent                     // nothing reached the tool: it is held, its server cannot be reached, a secret is missing
-	TimedOut                    // it was sent, and no answer came in time: nobody knows whether it acted
-	NoAnswer                    // it was sent, and the answer was lost or says nothing (5xx): nobody knows
-	Unreadable                  // it answered what is no result: too long, another content type, cut, no JSON. It may have acted
+	TimedOut                    // it was sent, and no answer came in time: outcome unknown
+	NoAnswer                    // it was sent, and the answer was lost or says nothing (5xx): outcome unknown
+	Unreadable                  // the answer is not a result: too long, another content type, cut, not JSON; the tool may have acted
 )
 
 // String returns declined, not_sent, timed_out, no_answer or unreadable.
@@ -26,23 +26,25 @@ func (k FaultKind) String() string {
 	return names[k]
 }
 
-// Fault is what a [Func] returns where a call gave no observation, and it knows more than that. Any other error is one of
-// kind [Declined].
+// Fault is the error that a [Func] returns if a call returned no observation and the Func knows why. Any other error
+// counts as [Declined].
 type Fault struct {
 	Kind FaultKind
-	// Again says that the same call may succeed a moment later: a refused connection, 429, 503, 5xx, a time-out. Whether it
-	// is made again the tool's Effect and Retry say. After is how long the tool asked to wait (Retry-After); 0: it did not.
+	// Again reports that the same call may succeed soon: a refused connection, 429, 503, 5xx, a time-out. The tool's
+	// Effect and Retry decide whether the call is made again. After is the pause that the tool asked for (Retry-After);
+	// 0: it did not ask.
 	Again bool
 	After time.Duration
 	Cause error // for the log only; never nil
 }
 
-// Error words kind and cause.
+// Error returns kind and cause.
 func (f *Fault) Error() string { return f.Kind.String() + ": " + f.Cause.Error() }
 
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Cause }
 
-// Told is what a [Func] returns in place of a result where the tool answers in words of its own that its output schema does not
-// describe: that it failed, or that there is none. The observation is Value; it carries an error (spec/config.md section 4).
+// Told is what a [Func] returns in place of a result when the tool answers with its own text, which its output schema
+// does not describe. Such a text says that the tool failed, or that it returned nothing. Value becomes the observation
+// and contains an error (spec/config.md section 4).
 type Told struct{ Value map[string]any }

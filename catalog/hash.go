@@ -7,9 +7,9 @@ import (
 	"patterngate/ijson"
 )
 
-// Hash is the SHA-256, "sha256:" and hex, of what the tools are to those who propose and judge: each one's name, effect,
-// whether it is idempotent, its schemas, and what a configuration fixes and puts in. The order of the tools does not count,
-// nor do their titles. A nil Catalog is an empty one.
+// Hash returns the SHA-256 ("sha256:" and hex) of the tools as proposers and the policy see them. It covers each tool's
+// name, effect, idempotency and schemas, and the arguments and defaults that the configuration sets. The order of the
+// tools and their titles do not count. A nil Catalog has the hash of an empty one.
 func (c *Catalog) Hash() string {
 	tools := map[string]any{}
 	for _, name := range c.Names() {
@@ -19,7 +19,8 @@ func (c *Catalog) Hash() string {
 	return hashOf(tools)
 }
 
-// hashed is the tool as a value. What most tools do not have is there only where they do, so that their hash stays.
+// hashed returns the tool as a value. Members that most tools do not have are present only when used, so that the
+// hashes of other tools do not change.
 func (t Tool) hashed() map[string]any {
 	v := map[string]any{
 		"effect": string(t.Effect), "idempotent": t.Idempotent, "input": t.Input.hashed(), "output": t.Output.hashed(),
@@ -40,7 +41,8 @@ func (t Tool) hashed() map[string]any {
 	return v
 }
 
-// hashed is the schema as a value; nil where there is none, as any value fits. What a schema says was decoded before.
+// hashed returns the schema as a value, or nil if there is none, because then any value fits. The schema's text was
+// decoded before.
 func (s *Schema) hashed() any {
 	if s == nil {
 		return nil
@@ -52,7 +54,7 @@ func (s *Schema) hashed() any {
 	return v
 }
 
-// Hash is the SHA-256, "sha256:" and hex, of the schema's canonical form. A nil Schema is hashed as {}.
+// Hash returns the SHA-256 ("sha256:" and hex) of the schema's canonical form. A nil Schema has the hash of {}.
 func (s *Schema) Hash() string {
 	if s == nil {
 		return hashOf(map[string]any{})

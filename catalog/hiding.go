@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Hiding returns the schema with some properties of its root as texts of which it says nothing, and less what it says of the
-// whole object's value: *** stands in their place when arguments are judged ([Tool.Fixed]), and rules read it as a text. Names
-// that it does not have are ignored.
+// Hiding returns the schema with some properties of its root replaced by strings without restrictions. It also removes
+// the root's const, enum, default and examples. When arguments are judged, these properties have the value ***
+// ([Tool.Fixed]), and rules read it as a string. Hiding ignores names that the schema does not have.
 func (s *Schema) Hiding(names ...string) *Schema {
 	if s == nil || !slices.ContainsFunc(names, s.root().has) {
 		return s
@@ -24,7 +24,7 @@ func (s *Schema) Hiding(names ...string) *Schema {
 	return hiding
 }
 
-// withProperties writes a root schema again with other schemas for some properties.
+// withProperties returns a root schema with other schemas for some properties.
 func withProperties(raw json.RawMessage, names []string, other func(member) member) json.RawMessage {
 	members := membersOf(raw)
 	for i, m := range members {

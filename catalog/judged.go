@@ -9,11 +9,12 @@ import (
 	"patterngate/ijson"
 )
 
-// How arguments become what is sent (spec/config.md section 4, tool members):
+// Proposed arguments become sent arguments in these steps (spec/config.md section 4, tool members):
 //
 //	proposed ──Filled: defaults──▶ judged by Input ──Whole: what is fixed──▶ judged by Also, and by rules ──▶ sent
 
-// Filled are proposed arguments with the tool's defaults for those that are absent: args itself where none is, else a copy.
+// Filled returns proposed arguments with the tool's defaults for absent ones. It returns a copy, or args itself if no
+// default applies.
 func (t Tool) Filled(args map[string]any) map[string]any {
 	var filled map[string]any
 	for name, v := range t.Defaults {
@@ -33,8 +34,9 @@ func (t Tool) Filled(args map[string]any) map[string]any {
 	return filled
 }
 
-// Whole are arguments with those that the configuration sets laid over: what rules, digest, effects and people see. It is
-// args itself where nothing is set, else a copy. A secret among them stands as ***.
+// Whole returns arguments with those that the configuration sets, which replace proposed ones. Rules, the digest,
+// effects and approvers see the result. It is a copy, or args itself if the configuration sets none. A secret in it has
+// the value ***.
 func (t Tool) Whole(args map[string]any) map[string]any {
 	if len(t.Fixed) == 0 {
 		return args
@@ -45,8 +47,11 @@ func (t Tool) Whole(args map[string]any) map[string]any {
 	return whole
 }
 
-// Proposed takes from whole arguments those that the configuration sets: the inverse of [Tool.Whole]. It is args itself
-// where nothing is set, else a copy. False: one of them is absent or has another value, and stays if it is there.
+// Proposed returns whole arguments without those that the configuration sets; it is the inverse of [Tool.Whole]. It
+// returns a copy, or args itself if the configuration sets none.
+//
+// It returns false if a set argument is absent or has another value. An argument with another value stays in the
+// result.
 func (t Tool) Proposed(args map[string]any) (map[string]any, bool) {
 	if len(t.Fixed) == 0 {
 		return args, true
@@ -62,9 +67,9 @@ func (t Tool) Proposed(args map[string]any) (map[string]any, bool) {
 	return rest, same
 }
 
-// Check reports every way in which proposed arguments, defaults put in, do not fit the tool: in the order of [Schema.Check].
-// Naming one that the configuration sets, or an argument in other letters, is an unknown argument. What the schemas of the whole arguments say too is told
-// once. Nil means that they fit.
+// Check returns every way in which proposed arguments, with defaults, do not fit the tool; nil means that they fit. The
+// order is that of [Schema.Check]. An argument that the configuration sets counts as unknown, and so does a declared
+// argument in other letter case. If the schemas of the whole arguments find the same mismatch, Check reports it once.
 func (t Tool) Check(args map[string]any) []Mismatch {
 	var wrong []Mismatch
 	free := args
@@ -90,8 +95,9 @@ func (t Tool) Check(args map[string]any) []Mismatch {
 	return wrong
 }
 
-// otherSpellings are arguments that the tool does not declare and that are one of its own but for upper and lower case. Many
-// servers read names so, and of two the last counts: it would be a way around what is fixed or bounded.
+// otherSpellings returns a mismatch for each undeclared argument that differs from one of the tool's own only in letter
+// case. Many servers ignore letter case and use the last of two such arguments. A caller could use this to bypass fixed
+// and bounded arguments.
 func (t Tool) otherSpellings(args map[string]any) (wrong []Mismatch) {
 	if t.Input == nil {
 		return nil
@@ -107,7 +113,7 @@ func (t Tool) otherSpellings(args map[string]any) (wrong []Mismatch) {
 	return wrong
 }
 
-// ofProposed leaves out what is said of a secret: *** stands in its place until it is sent, and nobody proposed it.
+// ofProposed removes mismatches of secrets. A secret has the value *** until the call is sent, and no proposer sets it.
 func (t Tool) ofProposed(wrong []Mismatch) []Mismatch {
 	return slices.DeleteFunc(wrong, func(m Mismatch) bool {
 		tokens := m.Pointer.Tokens()
@@ -115,7 +121,7 @@ func (t Tool) ofProposed(wrong []Mismatch) []Mismatch {
 	})
 }
 
-// also adds what was not told of the same place yet.
+// also adds the mismatches of more that are not in told yet, compared by place and kind.
 func (t Tool) also(told, more []Mismatch) []Mismatch {
 	already := len(told)
 	for _, m := range more {
@@ -126,7 +132,7 @@ func (t Tool) also(told, more []Mismatch) []Mismatch {
 	return told
 }
 
-// members is an object as a value: a nil map is one without members.
+// members returns an object as a value; a nil map becomes an empty one.
 func members(args map[string]any) any {
 	if args == nil {
 		return map[string]any{}

@@ -14,31 +14,31 @@ import (
 	"patterngate/ijson"
 )
 
-// Masked stands for a secret wherever one turns up.
+// Masked is the text that replaces a secret.
 const Masked = "***"
 
 // Bounds of a [Mask].
 const (
-	minMasked = 6  // characters of the shortest text that is masked: shorter ones stand everywhere by chance
-	maxTexts  = 32 // of one secret; the oldest are forgotten: what is read anew at each use would grow without end
+	minMasked = 6  // characters of the shortest text that is masked: shorter ones occur everywhere by chance
+	maxTexts  = 32 // of one secret; the oldest are dropped, because a secret that is read again and again would grow without end
 )
 
-// Mask replaces secrets in texts and values by *** (spec/config.md section 4, Secrets): as they are, and where they were
-// written in base64, percent-encoded or as JSON. The zero Mask replaces nothing. It is safe for concurrent use.
+// Mask replaces secrets in texts and values by *** (spec/config.md section 4, Secrets). It finds them as they are, in
+// base64, percent-encoded and as JSON strings. The zero Mask replaces nothing. A Mask is safe for concurrent use.
 type Mask struct {
 	adding  sync.Mutex
 	kept    []*texts
-	looks   atomic.Pointer[[]string] // how all of them look, the longest first
-	unnamed func(string)             // see Add
+	looks   atomic.Pointer[[]string] // all written forms, the longest first
+	unnamed func(string)             // for Add
 }
 
-// texts are those that one secret had, the oldest first.
+// texts are the texts that one secret had, the oldest first.
 type texts struct {
 	list  []string
-	looks [][]string // of each
+	looks [][]string // the written forms of each text
 }
 
-// Add has a text replaced from now on. Texts of less than 6 characters are not.
+// Add adds a text that is replaced from now on. Texts of fewer than 6 characters are ignored.
 func (m *Mask) Add(secret string) {
 	m.adding.Lock()
 	if m.unnamed == nil {
@@ -49,8 +49,8 @@ func (m *Mask) Add(secret string) {
 	add(secret)
 }
 
-// Secret is what hears of each text of one secret, see [NewSecret]: the latest of each secret are replaced, however often
-// another is read anew.
+// Secret returns a function that receives each text of one secret: see [NewSecret]. The mask keeps the latest texts of
+// each secret, however often another secret is read again.
 func (m *Mask) Secret() func(text string) {
 	m.adding.Lock()
 	defer m.adding.Unlock()
@@ -72,7 +72,7 @@ func (m *Mask) adder() func(text string) {
 	}
 }
 
-// learn takes a text as the latest one; false: it looks like none that is new.
+// learn adds a text as the latest one. It returns false if the text is already known.
 func (t *texts) learn(text string) bool {
 	if i := slices.Index(t.list, text); i >= 0 {
 		looks := t.looks[i]
@@ -86,7 +86,7 @@ func (t *texts) learn(text string) bool {
 	return true
 }
 
-// look gathers how all texts look.
+// look collects the written forms of all texts.
 func (m *Mask) look() {
 	var looks []string
 	for _, t := range m.kept {
@@ -97,7 +97,7 @@ func (m *Mask) look() {
 	m.looks.Store(&looks)
 }
 
-// looksOf are the ways in which a secret is written.
+// looksOf returns the forms in which a secret can be written.
 func looksOf(secret string) []string {
 	quoted := string(ijson.Canonical(secret))
 	quoted = quoted[1 : len(quoted)-1]
@@ -118,11 +118,11 @@ func looksOf(secret string) []string {
 	return slices.DeleteFunc(looks, func(s string) bool { return utf8.RuneCountInString(s) < minMasked })
 }
 
-// otherQuotes are the escapes of encoders that make JSON for HTML pages.
+// otherQuotes are the escapes of encoders that write JSON for HTML pages.
 var otherQuotes = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`)
 
-// within is a secret in the middle of a longer base64 text, with so many bytes before it in its group of three: the digits
-// that the secret alone decides.
+// within returns the base64 digits that a secret alone determines when it is part of a longer text. The parameter before is the
+// number of bytes before it in its group of three.
 func within(encoding *base64.Encoding, secret string, before int) string {
 	const bits = 6
 	text := encoding.EncodeToString(append(make([]byte, before), secret...))
@@ -130,7 +130,7 @@ func within(encoding *base64.Encoding, secret string, before int) string {
 	return text[first : (before+len(secret))*8/bits]
 }
 
-// percent escapes all but what never needs it (RFC 3986), as requests of ours do.
+// percent escapes all characters except those that never need it (RFC 3986), as Patterngate's requests do.
 func percent(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -144,7 +144,7 @@ func percent(s string) string {
 	return b.String()
 }
 
-// lowerEscapes writes the digits of escapes in lower case.
+// lowerEscapes writes the hexadecimal digits of percent escapes in lower case.
 func lowerEscapes(s string) string {
 	b := []byte(s)
 	for i := 0; i+2 < len(b); i++ {
@@ -155,7 +155,7 @@ func lowerEscapes(s string) string {
 	return string(b)
 }
 
-// Text returns text with *** for each secret; text itself where there is none.
+// Text returns text with *** for each secret, or text itself if there is none.
 func (m *Mask) Text(text string) string {
 	looks := m.looks.Load()
 	if looks == nil || len(text) < minMasked {
@@ -178,10 +178,10 @@ func (m *Mask) Text(text string) string {
 	return replaced(text, found)
 }
 
-// stretch is a part of a text.
+// stretch is a part of a text, from the first index to the index after its end.
 type stretch struct{ from, to int }
 
-// replaced puts *** for what these parts, which may overlap, make up together.
+// replaced returns text with *** for each group of parts that overlap or touch.
 func replaced(text string, found []stretch) string {
 	slices.SortFunc(found, func(a, b stretch) int { return cmp.Or(a.from-b.from, b.to-a.to) })
 	var b strings.Builder
@@ -199,8 +199,9 @@ func replaced(text string, found []stretch) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// Value returns a decoded value with *** for each secret in its texts and member names, and for each number that is one: v itself where there is none, else a
-// copy that shares what has none.
+// Value returns a decoded value with *** for each secret in its strings and member names, and for each number that is a
+// secret. It returns v itself if there is no secret. Otherwise it returns a copy that shares the values without
+// secrets.
 func (m *Mask) Value(v any) any {
 	if m.looks.Load() == nil {
 		return v
@@ -214,7 +215,7 @@ func (m *Mask) value(v any) (masked any, changed bool) {
 	case string:
 		text := m.Text(v)
 		return text, text != v
-	case float64: // a secret of digits, where somebody reads it as a number
+	case float64: // a secret of digits that a reader takes for a number
 		if digits := strings.TrimPrefix(string(ijson.Canonical(v)), "-"); m.Text(digits) == Masked {
 			return Masked, true
 		}
@@ -243,7 +244,7 @@ func (m *Mask) elements(list []any) (any, bool) {
 	return out, true
 }
 
-// members masks an object. Of members whose masked names are equal the first by its name stays.
+// members masks an object. If masked names are equal, the member whose original name sorts first stays.
 func (m *Mask) members(object map[string]any) (any, bool) {
 	var out map[string]any
 	renamed := false

@@ -9,16 +9,16 @@ import (
 	"patterngate/ijson"
 )
 
-// member is one member of a JSON object, its value not yet read. The value is a part of the object's text.
+// member is one member of a JSON object with its undecoded value. The value shares memory with the object's text.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// decoded returns the member's value; its text was decoded before, as part of the whole.
+// decoded returns the member's value. Its text was decoded before, as part of the whole.
 func (m member) decoded() any {
 	switch {
-	case m.value[0] == '"' && bytes.IndexByte(m.value, '\\') < 0: // the quick way to most
+	case m.value[0] == '"' && bytes.IndexByte(m.value, '\\') < 0: // the fast way for most values
 		return string(m.value[1 : len(m.value)-1])
 	case m.value[0] == 't' || m.value[0] == 'f':
 		return m.value[0] == 't'
@@ -30,7 +30,7 @@ func (m member) decoded() any {
 	return v
 }
 
-// text returns the member's value if it is a text, else "".
+// text returns the member's value if it is a string, or "".
 func (m member) text() string {
 	if m.value[0] != '"' {
 		return ""
@@ -39,8 +39,9 @@ func (m member) text() string {
 	return text
 }
 
-// membersOf splits the text of a JSON object, which was decoded before, into its members in their order. Of what is no object
-// it returns none. It looks only for where things end: reading 200 tools takes it thousands of times.
+// membersOf splits the text of a JSON object, which was decoded before, into its members in their order. It returns
+// none for text that is not an object. It only looks for the ends of values, because reading 200 tools calls it
+// thousands of times.
 func membersOf(object json.RawMessage) []member {
 	at := afterBlanks(object, 0)
 	if at == len(object) || object[at] != '{' {
@@ -80,7 +81,7 @@ func afterBlanks(text []byte, at int) int {
 	return at
 }
 
-// afterValue is where the value ends that begins at a place.
+// afterValue returns the index after the value that begins at at.
 func afterValue(text []byte, at int) int {
 	depth := 0
 	for at < len(text) {
@@ -93,7 +94,7 @@ func afterValue(text []byte, at int) int {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 { // the end of what holds it: there was a number or a word before
+			if depth == 0 { // the end of its container, after a number or a literal
 				return at
 			}
 			if depth--; depth == 0 {
@@ -109,7 +110,7 @@ func afterValue(text []byte, at int) int {
 	return at
 }
 
-// objectOf is the inverse of membersOf.
+// objectOf returns the text of an object with these members. It is the inverse of membersOf.
 func objectOf(members []member) json.RawMessage {
 	length := len(`{}`)
 	for _, m := range members {

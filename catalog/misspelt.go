@@ -43,7 +43,7 @@ func digitsOf(name string) string {
 	}, name)
 }
 
-// wordsOf are the words of a name, in lower case: get_user, get-user and getUser have two.
+// wordsOf returns the words of a name in lower case: get_user, get-user and getUser have two.
 func wordsOf(name string) []string {
 	var words []string
 	from, last := 0, ' '
@@ -98,7 +98,7 @@ func turns(a, b string, pair [2]string) bool {
 
 var (
 	turning = []string{"un", "in", "im", "ir", "il", "de", "re", "no", "non", "dis", "a", "ex", "up", "on"}
-	// opposites are words, or how words begin, that are near each other and mean opposites.
+	// opposites are words, or beginnings of words, that are spelled alike and mean opposites.
 	opposites = [][2]string{
 		{"min", "max"}, {"minimum", "maximum"}, {"inc", "exc"}, {"incr", "decr"}, {"inc", "dec"}, {"imp", "exp"}, {"int", "ext"}, {"in", "ex"},
 		{"asc", "desc"}, {"ascend", "descend"}, {"payer", "payee"}, {"lender", "lendee"}, {"employer", "employee"}, {"start", "stop"}, {"east", "west"},

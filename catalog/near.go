@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Near is the one name meant by got: equal but for case, else at an edit distance of at most 2 and under a third
-// of the name's length. It is empty where none or several come near (spec/surface.md section 1).
+// Near returns the one name that got means. That is a name that differs only in letter case. If there is none, it is a
+// name at an edit distance of at most 2 and of less than a third of the name's length. If no name or several names
+// match, Near returns "" (spec/surface.md section 1).
 func Near(got string, names []string) string {
 	if got == "" || len(got) > 256 {
 		return ""
@@ -35,7 +36,7 @@ func only(names []string, near func(string) bool) (string, bool) {
 	return found, found != ""
 }
 
-// distance is the Levenshtein distance of two names; where their lengths alone tell that it is more than 2, it is 3.
+// distance returns the Levenshtein distance of two names. If their lengths differ by more than 2, it returns 3.
 func distance(a, b string) int {
 	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > 2 || d < -2 {
 		return 3

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// spellingKeyword is ours: how a text is to be spelled, for people and planners only.
+// spellingKeyword is Patterngate's own keyword for how to spell a text. Only people and planners use it.
 const spellingKeyword = "x-spelling"
 
-// node is a schema as read for showing it, for the order of its members and for the quick check. Keywords beyond these
-// are left to the compiled schema.
+// node is a schema as read for showing it, for the order of its members and for the fast check. The compiled schema
+// handles all other keywords.
 type node struct {
-	kind                                   string // the one type; "" means several or any
+	kind                                   string // the type; "" means several or any
 	description, format, pattern, spelling string
 	names                                  []string // the properties in the order of their declaration
 	properties                             map[string]*node
 	required                               []string
 	closed                                 bool  // unknown members are refused
 	items                                  *node // nil: any
-	others                                 *node // members that properties does not name; nil: any
+	others                                 *node // members that are not in properties; nil: any
 	enum                                   []any
 	minimum                                float64
 	example                                any
 	hasExample                             bool
 	exampleRank                            int  // of the keyword that gave the example
-	elsewhere                              bool // other keywords say too which members and elements there are
-	any                                    bool // refuses nothing
-	plain                                  bool // fits decides alone: there is no keyword that it does not know
-	more                                   bool // there is one here, not only in what properties say
+	elsewhere                              bool // other keywords also determine members and elements
+	any                                    bool // rejects nothing
+	plain                                  bool // fits alone decides: it knows all keywords
+	more                                   bool // an unknown keyword is here, not only in the properties
 }
 
 func (n *node) has(name string) bool { return n.properties[name] != nil }
 
-// parseNode reads a schema, which must be JSON. Where it is plain it is also in order, and compiling it cannot fail.
+// parseNode reads a schema, which must be JSON. A plain schema is valid: compiling it cannot fail.
 func parseNode(raw json.RawMessage) *node {
 	n := &node{plain: true}
 	if raw[0] != '{' { // a boolean schema
@@ -53,7 +53,8 @@ func parseNode(raw json.RawMessage) *node {
 
 var types = []string{"object", "string", "integer", "number", "boolean", "array", "null"}
 
-// readStructure takes a keyword that the quick check judges by; false means that it is none, or not in a form it knows.
+// readStructure reads a keyword that the fast check uses. False means another keyword, or a form that the check does
+// not know.
 func (n *node) readStructure(m member) bool {
 	switch m.name {
 	case "type":
@@ -99,7 +100,8 @@ func (n *node) readProperties(properties []member) bool {
 	return plain
 }
 
-// readRemark takes what is said for readers; false means that the keyword judges values too, is not known, or not right.
+// readRemark reads a keyword that only informs readers. False means that the keyword restricts values, is unknown or is
+// wrong.
 func (n *node) readRemark(m member) bool {
 	switch m.name {
 	case "title", "$comment":
@@ -123,7 +125,7 @@ func (n *node) readRemark(m member) bool {
 	return false
 }
 
-// readJudging takes from keywords that the compiled schema judges by what is worth showing.
+// readJudging reads the parts worth showing of keywords that the compiled schema checks.
 func (n *node) readJudging(m member) {
 	switch m.name {
 	case "const":
@@ -142,7 +144,8 @@ func (n *node) readJudging(m member) {
 	}
 }
 
-// exampleFrom takes a keyword's value, or the first one of a list of values, if no better keyword gave one.
+// exampleFrom takes the value of a keyword as the example, unless a better keyword gave one. From a list of values it
+// takes the first.
 func (n *node) exampleFrom(m member, rank int) {
 	v := m.decoded()
 	if m.name == "examples" || m.name == "enum" {

@@ -2,14 +2,14 @@ package catalog
 
 import "patterngate/ijson"
 
-// Place is what a schema says of the values at a place in a value that fits it.
+// Place describes the values at a place in a value that fits a schema.
 type Place struct {
-	Excluded bool   // nothing can stand there
+	Excluded bool   // no value can be there
 	Type     string // as in [Property]; "" means several, any, or not known
 }
 
-// PlaceOf reads a schema as far as that is sure: where it leaves open whether there is something, nothing is excluded. Any
-// index of a list passes. A nil Schema excludes nothing.
+// PlaceOf returns what the schema says about a place, as far as that is certain. If a value may be there, the place is
+// not excluded. Any index of a list is accepted. A nil Schema excludes nothing.
 func (s *Schema) PlaceOf(p ijson.Pointer) Place {
 	if s == nil {
 		return Place{}

@@ -6,7 +6,7 @@ import (
 	"patterngate/ijson"
 )
 
-// Property is what a schema says about one member of its root object. What it does not say is zero.
+// Property describes one member of a schema's root object. A field that the schema does not set is zero.
 type Property struct {
 	Name        string
 	Type        string // string, number, integer, boolean, object, array, null; "" means several or any
@@ -16,10 +16,10 @@ type Property struct {
 	Spelling    string // such as YYYY-MM; a hint, never checked
 	Enum        []any  // decoded values
 	Required    bool
-	Example     string // a text as it is, any other value as compact JSON
+	Example     string // a string unchanged, any other value as compact JSON
 }
 
-// Properties lists the root's properties in the order of their declaration.
+// Properties returns the root's properties in the order of their declaration.
 func (s *Schema) Properties() []Property {
 	if s == nil {
 		return nil
@@ -39,9 +39,10 @@ func (s *Schema) Properties() []Property {
 	return properties
 }
 
-// Example returns one whole argument object: every required property, and the optional ones that have an example of
-// their own, taken from examples, const, default or enum, else made up by type. It is for descriptions: a pattern or a
-// length is met only by an example that meets it. The caller may change it, but not what it holds.
+// Example returns one whole argument object for descriptions. It has every required property, and the optional
+// properties that have an example. Values come from examples, const, default or enum, and otherwise from the type. A
+// value made from the type may not match a pattern or a length. The caller may change the map, but not the values in
+// it.
 func (s *Schema) Example() map[string]any {
 	if s == nil {
 		return map[string]any{}
@@ -82,7 +83,7 @@ func (n *node) exampleValue() any {
 	return "text"
 }
 
-// plainText shows a decoded value: a text as it is, anything else as JSON.
+// plainText returns a string unchanged, and any other decoded value as JSON.
 func plainText(v any) string {
 	if text, ok := v.(string); ok {
 		return text

@@ -8,30 +8,32 @@ import (
 	"time"
 )
 
-// EffectKey is the value of an argument of [ArgsFrom] that stands for the call's idempotency key; ArgOf begins one that
-// stands for an argument of the call: "args.user_id".
+// EffectKey, as a value in the table of [ArgsFrom], means the call's idempotency key. A value that begins with ArgOf
+// means an argument of the call, for example "args.user_id".
 const (
 	EffectKey = "effect.key"
 	ArgOf     = "args."
 )
 
-// Reconcile says how to find out whether a call happened, of which nobody has the outcome, by a tool that only reads
-// (spec/config.md section 6). Its functions are deterministic and change nothing that they are given; an error or a panic of
-// one tells nothing.
+// Reconcile tells how to find out with a read tool whether a call happened whose outcome is unknown (spec/config.md
+// section 6). Its functions are deterministic and do not change their arguments. If one returns an error or panics, the
+// outcome stays unknown.
 type Reconcile struct {
 	Tool string
-	// Args makes the look-up's arguments; see [ArgsFrom].
+	// Args returns the look-up's arguments; see [ArgsFrom].
 	Args func(Doubt) (map[string]any, error)
-	// Happened reads the look-up's observation: whether the call happened, and whether that can be told at all.
+	// Happened interprets the look-up's observation: whether the call happened, and whether the observation shows that.
 	Happened func(d Doubt, observation any) (happened, known bool)
-	// Output makes of the look-up's observation what the call itself would have returned; nil: the observation is it.
+	// Output converts the look-up's observation to the result that the call itself would have returned; nil: no
+	// conversion.
 	Output func(d Doubt, observation any) (any, error)
-	// Settle is how long after the call was sent it may still arrive: "it did not happen" is final only then.
+	// Settle is how long a call may take to arrive after it was sent. "It did not happen" is final only after that
+	// time.
 	Settle time.Duration
 }
 
-// ArgsFrom makes the look-up's arguments by a table: [EffectKey], [ArgOf] with a name, or any other value as it is. An
-// argument that the call did not have is left out.
+// ArgsFrom returns a function that makes the look-up's arguments from a table. A value of the table is [EffectKey],
+// [ArgOf] with a name, or any other value, which is used unchanged. Arguments that the call did not have are left out.
 func ArgsFrom(table map[string]any) func(Doubt) (map[string]any, error) {
 	return func(d Doubt) (map[string]any, error) {
 		out := map[string]any{}
@@ -53,8 +55,7 @@ func ArgsFrom(table map[string]any) func(Doubt) (map[string]any, error) {
 	}
 }
 
-// CheckArgs says what is wrong with a table for [ArgsFrom]: an argument of the call that it does not have, or one that the
-// look-up does not take; nil: nothing.
+// CheckArgs returns an error if a table for [ArgsFrom] names an argument that the call or the look-up does not have.
 func CheckArgs(table map[string]any, call, lookUp Tool) error {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		text, _ := table[name].(string)
@@ -68,7 +69,8 @@ func CheckArgs(table map[string]any, call, lookUp Tool) error {
 	return nil
 }
 
-// checkReconcile holds that a tool's look-up is there, only reads, and that something asks and judges it.
+// checkReconcile returns an error unless the look-up of a tool exists, only reads, and has the functions Args and
+// Happened.
 func (c *Catalog) checkReconcile(t Tool) error {
 	r := t.Reconcile
 	if r == nil {

@@ -16,30 +16,32 @@ import (
 	"patterngate/ijson"
 )
 
-// Schema is a JSON Schema (draft 2020-12 unless it names another), compiled when a value first needs it. It is immutable
-// and safe for concurrent use. A nil Schema describes any value.
+// Schema is a JSON Schema of draft 2020-12, unless it names another draft. It is compiled when a value first needs it.
+// A Schema is immutable and safe for concurrent use. A nil Schema describes any value.
 type Schema struct {
 	raw       json.RawMessage
-	spellings map[string]string // by property; no part of the text
-	// root is what the schema says, read when first asked for.
+	spellings map[string]string // by property; not in the text
+	// root returns the schema as a node, parsed at the first call.
 	root func() *node
-	// judge is the whole truth about a value, compiled when first asked for; root().fits is the quick way to its yes.
+	// judge returns the schema compiled at the first call, which decides about every value. root().fits is the fast way
+	// to accept one.
 	judge func() (*santhosh.Schema, error)
 	hash  func() string
-	// Of schemas that nobody here wrote: judging one is counted, and done by one goroutine at a time.
+	// For schemas from outside: checks against one are counted, and one goroutine at a time runs them.
 	tally   *tally
 	judging sync.Mutex
-	within  map[string]string // the directories that a configuration bounds properties to
-	bounds  *Schema           // of properties that a configuration bounds: what they must fit, see Bounded
-	silent  bool              // no server says which properties there are, and it is closed: see Closed
+	within  map[string]string // the directories to which the configuration limits properties
+	bounds  *Schema           // the schema of the properties that the configuration bounds, see Bounded
+	silent  bool              // closed, and the server does not name its properties: see Closed
 }
 
-// SchemaOf reflects a Go type into a self-contained schema: no references, no $schema, unknown members refused, every
-// member required unless tagged omitempty or omitzero. A recursive type is an error: model it as a flat list. What the
-// tags say is not tried out: a test that compiles the schema's text proves it.
+// SchemaOf returns the schema of a Go type. The schema has no references and no $schema, and rejects unknown members.
+// Every member is required unless it is tagged omitempty or omitzero. A recursive type is an error: model it as a flat
+// list. SchemaOf does not test the tags. To test them, compile the schema's text in a test.
 //
-// Tags are those of github.com/invopop/jsonschema. One is ours: jsonschema_extras:"x-spelling=YYYY-MM" says how a text
-// is to be spelled; it shows in [Property.Spelling] and [Tool.Signature], checks nothing and is not in [Schema.JSON].
+// Tags are those of github.com/invopop/jsonschema. Patterngate adds one: jsonschema_extras:"x-spelling=YYYY-MM" tells
+// how to spell a text. It appears in [Property.Spelling] and [Tool.Signature]. It checks nothing and is not in
+// [Schema.JSON].
 func SchemaOf[T any]() (*Schema, error) {
 	t := reflect.TypeFor[T]()
 	if known, ok := reflected.Load(t); ok {
@@ -52,7 +54,7 @@ func SchemaOf[T any]() (*Schema, error) {
 	return s, err
 }
 
-// reflected holds the schemas of the types that were asked for: a type does not change, and reflecting one takes long.
+// reflected caches the schemas of types: a type does not change, and reflecting one takes long.
 var reflected sync.Map // reflect.Type to *Schema
 
 func reflectSchema(t reflect.Type) (*Schema, error) {
@@ -61,7 +63,7 @@ func reflectSchema(t reflect.Type) (*Schema, error) {
 	}
 	r := &invopop.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	made := r.ReflectFromType(t)
-	made.Version = "" // 2020-12 is what MCP means anyway, and some clients stumble over the member
+	made.Version = "" // MCP means 2020-12 anyway, and some clients fail on the member
 	spellings := takeSpellings(made)
 	raw, err := json.Marshal(made)
 	if err != nil {
@@ -70,8 +72,8 @@ func reflectSchema(t reflect.Type) (*Schema, error) {
 	return newSchema(raw, spellings), nil
 }
 
-// CompileSchema compiles a schema that came as JSON text. It must be an object that refers to nothing outside itself:
-// nothing is ever loaded from a file or the network.
+// CompileSchema compiles a schema from JSON text. The schema must be an object that refers to nothing outside itself.
+// It never loads anything from a file or the network.
 func CompileSchema(raw []byte) (*Schema, error) {
 	decoded, err := ijson.Decode(raw)
 	if err != nil {
@@ -85,7 +87,7 @@ func CompileSchema(raw []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	s := newSchema(compact.Bytes(), nil)
-	if s.root().plain { // in order as it is; the library is asked only to say what is wrong with a value
+	if s.root().plain { // valid as it is; the library is used only to describe what is wrong with a value
 		return s, nil
 	}
 	if _, err := s.judge(); err != nil {
@@ -94,7 +96,7 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	return s, nil
 }
 
-// newSchema takes a schema's text and how the texts of some properties are to be spelled.
+// newSchema returns a schema with this text. spellings are the spellings of properties, by name.
 func newSchema(raw json.RawMessage, spellings map[string]string) *Schema {
 	s := &Schema{raw: raw, spellings: spellings}
 	s.root = sync.OnceValue(func() *node {
@@ -109,13 +111,13 @@ func newSchema(raw json.RawMessage, spellings map[string]string) *Schema {
 	return s
 }
 
-// judgeBy has the schema compiled in that way.
+// judgeBy sets the function that compiles the schema.
 func (s *Schema) judgeBy(compiled func(raw []byte) (*santhosh.Schema, error)) {
 	s.judge = sync.OnceValues(func() (*santhosh.Schema, error) { return compiled(s.raw) })
 }
 
-// remarks are the library's names for the standard vocabularies that judge no value. As soon as a vocabulary of one's own
-// is registered it checks the form of these keywords only if they are named too.
+// remarks are the library's names for the standard vocabularies that do not restrict values. Once a program registers
+// its own vocabulary, the library checks the form of these keywords only if they are named too.
 var remarks = []string{"meta-data", "format", "format-annotation", "content"}
 
 func nothing(*santhosh.CompilerContext, map[string]any) (santhosh.SchemaExt, error) { return nil, nil }
@@ -126,7 +128,7 @@ func compile(raw []byte) (*santhosh.Schema, error) {
 	return compileBy(raw, func(*santhosh.Compiler) {})
 }
 
-// compileBy compiles a schema by a compiler that has one thing more.
+// compileBy compiles a schema. with can add to the compiler before that.
 func compileBy(raw []byte, with func(*santhosh.Compiler)) (*santhosh.Schema, error) {
 	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -134,7 +136,7 @@ func compileBy(raw []byte, with func(*santhosh.Compiler)) (*santhosh.Schema, err
 	}
 	c := santhosh.NewCompiler()
 	c.UseLoader(noLoader{})
-	c.AssertFormat() // else draft 2020-12 takes "format" for a remark
+	c.AssertFormat() // without it, draft 2020-12 does not check "format"
 	c.RegisterVocabulary(&santhosh.Vocabulary{URL: "mem:///safe-integers", Compile: safeIntegers})
 	for _, name := range remarks {
 		c.RegisterVocabulary(&santhosh.Vocabulary{URL: name, Compile: nothing})
@@ -147,7 +149,7 @@ func compileBy(raw []byte, with func(*santhosh.Compiler)) (*santhosh.Schema, err
 	return c.Compile(place)
 }
 
-// noLoader keeps schemas from reading files or the network.
+// noLoader prevents schemas from reading files or the network.
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
@@ -162,8 +164,9 @@ func (s *Schema) JSON() json.RawMessage {
 	return s.raw
 }
 
-// Without returns the schema less some properties of its root, for showing it to those who do not set them, and less what it
-// says of the whole object: examples name them, counts count them. Names that it does not have are ignored.
+// Without returns the schema without some properties of its root, for readers that do not set them. It also removes
+// const, enum, default, examples, minProperties and maxProperties of the root, which depend on these properties. It
+// ignores names that the schema does not have.
 func (s *Schema) Without(names ...string) *Schema {
 	if s == nil || !slices.ContainsFunc(names, s.root().has) {
 		return s
@@ -179,7 +182,7 @@ func (s *Schema) Without(names ...string) *Schema {
 	return less
 }
 
-// withoutProperties writes a root schema again without some properties, keeping the order of all members.
+// withoutProperties returns a root schema without some properties, with all other members in their order.
 func withoutProperties(raw json.RawMessage, names []string) json.RawMessage {
 	var members []member
 	for _, m := range membersOf(raw) {
@@ -201,7 +204,7 @@ func withoutProperties(raw json.RawMessage, names []string) json.RawMessage {
 	return objectOf(members)
 }
 
-// takeSpellings removes our own keyword from the root's properties and returns what it said.
+// takeSpellings removes our own keyword from the root's properties and returns its values.
 func takeSpellings(s *invopop.Schema) map[string]string {
 	spellings := map[string]string{}
 	if s.Properties == nil {
@@ -216,7 +219,7 @@ func takeSpellings(s *invopop.Schema) map[string]string {
 	return spellings
 }
 
-// recursion reports a type that holds itself: inlining it would never end.
+// recursion returns an error if a type contains itself, because inlining it would never end.
 func recursion(t reflect.Type, inside []reflect.Type) error {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:

@@ -12,21 +12,22 @@ import (
 
 // Secret is a text that is read when it is first needed, and never shown. It is safe for concurrent use.
 type Secret interface {
-	// Text returns the secret, reading it at the first call. Its error quotes nothing of it; the tool is then [NotSent].
+	// Text returns the secret and reads it at the first call. The error contains no part of it; the tool is then
+	// [NotSent].
 	Text(ctx context.Context) (string, error)
-	// Forget has the next Text read it again: after a 401, or a reload.
+	// Forget makes the next Text read the secret again, for example after a 401 or a reload.
 	Forget()
-	// String is *** for every secret.
+	// String returns *** for every secret.
 	String() string
 }
 
 // Bounds of a secret.
 const (
 	maxSecret  = 64 << 10         // bytes
-	readSecret = 10 * time.Second // for reading it once, whoever waits
+	readSecret = 10 * time.Second // for reading it once, however many wait
 )
 
-// Faults of a secret's text, which they do not quote.
+// These are the faults of a secret's text. They contain no part of it.
 var (
 	ErrEmptySecret = errors.New("the secret is empty")
 	ErrLongSecret  = fmt.Errorf("the secret is longer than %d bytes", maxSecret)
@@ -34,29 +35,31 @@ var (
 	errReading     = errors.New("reading the secret broke off")
 )
 
-// NewSecret is a secret that read fetches: when it is first needed, once for all who need it then, and again after Forget. A
-// failed read is tried anew by the next who needs it. learned hears of each text before anybody is given it, so that it can
-// be masked; nil: nobody hears. read must not quote the secret in its error, and should end when its context does.
+// NewSecret returns a secret that read fetches when it is first needed, and again after Forget. Goroutines that need it
+// at the same time share one read. After a failed read, the next caller tries again.
+//
+// learned receives each text before any caller does, so that it can be masked; nil means that no function receives it.
+// read must not put the secret in its error, and should end when its context ends.
 func NewSecret(read func(ctx context.Context) (string, error), learned func(text string)) Secret {
 	return &secret{read: read, learned: learned}
 }
 
-// secret keeps its text behind a function, so that no way of printing it finds the text.
+// secret keeps its text in a function, so that no way of printing it shows the text.
 type secret struct {
 	read    func(ctx context.Context) (string, error)
 	learned func(text string)
 
 	mu      sync.Mutex
 	text    func() string // nil: not read, or forgotten
-	reading *reading      // under way
+	reading *reading      // the read that is running
 }
 
-// reading is one read that all wait for who need the secret meanwhile.
+// reading is one read for which all callers wait that need the secret until it ends.
 type reading struct {
 	done      chan struct{}
 	text      func() string
 	err       error
-	forgotten bool // the secret was forgotten since it began: nobody keeps what it brings
+	forgotten bool // the secret was forgotten after the read began: its text is not kept
 }
 
 // Text implements [Secret].
@@ -84,7 +87,7 @@ func (s *secret) Text(ctx context.Context) (string, error) {
 	return r.text(), nil
 }
 
-// fetch reads the secret. It goes on when who asked first does not wait any more: others may.
+// fetch reads the secret. It continues if the first caller stops waiting, because other callers may wait.
 func (s *secret) fetch(ctx context.Context, r *reading) {
 	ctx, cancel := context.WithTimeout(ctx, readSecret)
 	defer cancel()
@@ -104,10 +107,10 @@ func (s *secret) fetch(ctx context.Context, r *reading) {
 	close(r.done)
 }
 
-// judged is what was read, if it is a text of the right size.
+// judged returns the secret that was read, or an error if it is not a text of the right size.
 func (s *secret) judged(ctx context.Context) (text string, err error) {
 	defer func() {
-		if recover() != nil { // what broke may hold the secret
+		if recover() != nil { // the panic's value may contain the secret
 			text, err = "", errReading
 		}
 	}()
@@ -138,10 +141,10 @@ func (s *secret) Forget() {
 // String implements [Secret].
 func (s *secret) String() string { return Masked }
 
-// Format implements [fmt.Formatter]: by every verb a secret is ***.
+// Format implements [fmt.Formatter]: it writes *** for every verb.
 func (s *secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, Masked) }
 
-// MarshalText has a secret written as *** wherever it is encoded.
+// MarshalText returns ***, so that every encoding contains *** in place of the secret.
 func (s *secret) MarshalText() ([]byte, error) { return []byte(Masked), nil }
 
 // LogValue implements [slog.LogValuer].

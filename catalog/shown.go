@@ -9,15 +9,15 @@ import (
 	"patterngate/ijson"
 )
 
-// Bounds of a shown schema in which references were followed; beyond them it is open.
+// These are the bounds of a shown schema after references are followed. Parts beyond them accept any value.
 const (
 	maxShown      = 2000      // schemas
 	maxShownBytes = 128 << 10 // of keywords and names
 	maxShownDepth = 20
 )
 
-// shownKeywords are those that every client shows as they are and that hold no schema, with the form that they must have:
-// older drafts and careless servers have others.
+// shownKeywords are the keywords that contain no schema and that every client shows unchanged. The functions check
+// their values, because older drafts and some servers use other forms.
 var shownKeywords = map[string]func(v any) bool{
 	"title": isText, "description": isText, "pattern": isText, "format": isText,
 	"enum": isList, "examples": isList, "required": isNames, "const": anything, "default": anything,
@@ -49,10 +49,15 @@ func isNames(v any) bool {
 // describing are the keywords that only describe.
 var describing = []string{"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 
-// Shown is the schema as clients take it: an object at its root, and nowhere in it oneOf, anyOf, allOf, not, if, references,
-// lists of types, schemas that are true or false, $schema, nor any other keyword that clients drop or turn into text. A
-// reference within the schema is followed; what cannot be shown is open at its place. So a value that fits s fits what is
-// shown of it, and not the other way round: s goes into [Tool.Also].
+// Shown returns the schema in the form that clients accept, with an object at its root. It follows references within
+// the schema. The result contains none of these:
+//
+//   - oneOf, anyOf, allOf, not, if, and references
+//   - lists of types, and schemas that are true or false
+//   - $schema, and any other keyword that clients drop or turn into text
+//
+// A part that cannot be shown accepts any value. So a value that fits s also fits the result, but not the reverse: put
+// s into [Tool.Also].
 func (s *Schema) Shown() *Schema {
 	if s == nil {
 		s = newSchema(json.RawMessage(`{}`), nil)
@@ -67,15 +72,15 @@ func (s *Schema) Shown() *Schema {
 	return shown
 }
 
-// showing is a schema on its way to what is shown of it.
+// showing builds the shown form of a schema.
 type showing struct {
 	whole json.RawMessage
-	left  int // schemas
-	bytes int // of keywords and names that are left
+	left  int // schemas that are left
+	bytes int // bytes of keywords and names that are left
 	depth int
 }
 
-// shown is what is shown of one schema; inside are the references that were followed to it.
+// shown returns the shown form of one schema. inside are the references that were followed to reach it.
 func (w *showing) shown(raw json.RawMessage, inside []string) json.RawMessage {
 	if w.left--; w.left < 0 || raw[0] != '{' || w.depth >= maxShownDepth {
 		return json.RawMessage(`{}`)
@@ -98,7 +103,7 @@ func (w *showing) shown(raw json.RawMessage, inside []string) json.RawMessage {
 				continue
 			}
 			properties, room := w.properties(m.value, inside)
-			if !room { // without them the rest would say another thing
+			if !room { // without them the rest would have another meaning
 				return json.RawMessage(`{}`)
 			}
 			kept = append(kept, member{m.name, properties})
@@ -107,7 +112,7 @@ func (w *showing) shown(raw json.RawMessage, inside []string) json.RawMessage {
 				kept = append(kept, member{m.name, w.shown(m.value, inside)})
 			}
 		case "additionalProperties":
-			if known("patternProperties") { // it speaks of those that these leave
+			if known("patternProperties") { // it applies to members that patternProperties does not match
 				continue
 			}
 			if m.value[0] == '{' {
@@ -128,7 +133,7 @@ func (w *showing) shown(raw json.RawMessage, inside []string) json.RawMessage {
 	return objectOf(kept)
 }
 
-// properties are what is shown of them; false: there is no room for their names.
+// properties returns the shown form of properties. False means that there is no room for their names.
 func (w *showing) properties(raw json.RawMessage, inside []string) (shown json.RawMessage, room bool) {
 	properties := membersOf(raw)
 	for _, p := range properties {
@@ -144,8 +149,8 @@ func (w *showing) properties(raw json.RawMessage, inside []string) (shown json.R
 	return objectOf(properties), true
 }
 
-// followed puts in place of a reference what it refers to, and keeps what describes it here. What refers to itself, to nothing
-// or to something outside is open. The references that were followed are added to inside.
+// followed replaces a reference by its target and keeps the describing keywords beside it. A reference to itself, to
+// nothing or to something outside accepts any value. followed adds the references to inside.
 func (w *showing) followed(members []member, inside *[]string) []member {
 	for {
 		i := slices.IndexFunc(members, func(m member) bool { return m.name == "$ref" })
@@ -168,7 +173,7 @@ func (w *showing) followed(members []member, inside *[]string) []member {
 	}
 }
 
-// at is the part of the schema that a reference names by its place.
+// at returns the part of the schema that a reference names by its place.
 func (w *showing) at(ref string) (json.RawMessage, bool) {
 	place, local := strings.CutPrefix(ref, "#")
 	if !local || strings.ContainsAny(place, "%") || place != "" && place[0] != '/' {
@@ -189,7 +194,7 @@ func (w *showing) at(ref string) (json.RawMessage, bool) {
 	return part, true
 }
 
-// compacted is JSON without blanks, which was decoded before.
+// compacted returns JSON without white space. The JSON was decoded before.
 func compacted(raw json.RawMessage) json.RawMessage {
 	var compact bytes.Buffer
 	if json.Compact(&compact, raw) != nil {

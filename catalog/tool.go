@@ -13,100 +13,108 @@ import (
 	"patterngate/ijson"
 )
 
-// Effect says what a call of a tool can change. It is declared here, in our catalog, and never believed from
-// somebody else's hint. The zero Effect is none of the three and is refused by [New].
+// Effect is what a call of a tool can change. The catalog declares it; hints of a server do not count. The zero Effect
+// is none of the three and [New] rejects it.
 type Effect string
 
 // The effects a tool may declare.
 const (
 	Read        Effect = "read"        // changes nothing
-	Write       Effect = "write"       // changes something that can be made good
-	Destructive Effect = "destructive" // changes something for good
+	Write       Effect = "write"       // changes something that can be repaired
+	Destructive Effect = "destructive" // changes something permanently
 )
 
-// Call is one call of a tool: arguments that were judged, and the key under which a repetition is the same act.
+// Call is one call of a tool, with checked arguments.
 type Call struct {
 	// Args are the decoded arguments (see package ijson for the Go types); the tool must not change them.
 	Args map[string]any
-	// Key is the idempotency key: equal for repetitions of the same act, else unique over all runs.
+	// Key is the idempotency key: equal for repetitions of the same call, and otherwise unique over all runs.
 	Key string
 	// Attempt counts the attempts of one task from 1.
 	Attempt int
 }
 
 // Func performs a call. It returns a decoded JSON value (package ijson), which it does not change afterwards, or an
-// error; it should end when ctx does, but nobody relies on that.
+// error. It should end when ctx ends, but callers do not depend on that.
 type Func func(ctx context.Context, call Call) (any, error)
 
-// Tool is one thing that may be called, with everything a proposer, a judge and a person need to know about it.
+// Tool is one thing that may be called, with all that proposers, the policy and people need to know about it.
 type Tool struct {
 	Name        string // ^[a-zA-Z0-9_-]{1,64}$
 	Title       string
-	Description string // one or two sentences: what it does, in the words a goal would use
-	// Phrase words a call for people, {argument} standing for a number, boolean or enumerated argument:
-	// "refunding {amount_usd} USD to user {user_id}". Empty means the tool's name and such arguments. See [Tool.Say].
+	Description string // one or two sentences: what it does, in the words that a goal would use
+	// Phrase describes a call for people: "refunding {amount_usd} USD to user {user_id}". {argument} is the value of a
+	// number, boolean or enumerated argument. Empty means the tool's name and such arguments. See [Tool.Say].
 	Phrase string
-	// Deed is the word for such a call once it was done, as in "nothing was paid"; empty: "written".
+	// Deed is the verb for such a call once it is done, as in "nothing was paid"; empty: "written".
 	Deed       string
 	Effect     Effect
 	Idempotent bool // the same Key twice acts once; always true of a read
-	Demo       bool // make-believe: results say so
-	// Input is what is shown and what proposed arguments must fit: of an upstream's tool its schema less what is fixed, the
-	// narrower bounds laid over. Also are schemas that the whole arguments, the fixed ones among them, must fit besides.
+	Demo       bool // results say that they are demo data
+	// Input is the schema that is shown and that proposed arguments must fit. For a server's tool it is the server's
+	// schema without the fixed arguments and with the narrower bounds. Also are further schemas that the whole
+	// arguments, with the fixed ones, must fit.
 	Input *Schema
 	Also  []*Schema
-	// Extra finds what no schema says of arguments that fit, such as one that would make another path of a URL; nil: nothing.
+	// Extra finds faults that no schema describes in arguments that fit, such as one that changes the path of a URL;
+	// nil: none.
 	Extra  func(args map[string]any) []Mismatch
 	Output *Schema // nil: any JSON value
 	Do     Func
-	// Reconcile finds out whether a call happened whose outcome was lost; nil: only a person can say.
+	// Reconcile finds out whether a call happened whose outcome is unknown; nil: only a person can decide.
 	Reconcile *Reconcile
 
-	// Of workers and routes that a configuration declares under names of their own (spec/config.md section 7); all may be zero.
+	// The fields Of, Pattern and Goal are for workers and routes that a configuration declares under their own names
+	// (spec/config.md section 7). All may be zero.
 
-	// Of is the name that rules, windows, switches and records know it by, where Name is a pattern's own name for it; see
-	// [Tool.Own].
+	// Of is the name by which rules, windows, switches and records know the tool, if Name is only the pattern's name
+	// for it. See [Tool.Own].
 	Of string
-	// Pattern is the pattern of which a call begins a run; "": it is a tool. Then Do is nil, Server "pattern", and Goal the
-	// argument that is the run's goal.
+	// Pattern is the pattern whose run a call starts; "": the tool starts no run. With a pattern, Do is nil, Server is
+	// "pattern", and Goal is the argument that contains the run's goal.
 	Pattern, Goal string
 
-	// Of tools that a configuration declares (spec/config.md section 4); all may be zero.
+	// The fields from here on are for tools that a configuration declares (spec/config.md section 4). All may be zero.
 
-	// Server is where the tool is: a configured server's name, or "http".
+	// Server is the name of the configured server that has the tool, or "http".
 	Server string
-	// Fixed are arguments that the configuration sets. Proposing one is an unknown argument; rules, digest, effects and
-	// inbox see them, trace, history and args_hash do not. One that is a secret stands here as *** and is put in by Do.
+	// Fixed are arguments that the configuration sets. A proposed argument of the same name counts as unknown. Rules,
+	// digest, effects and the inbox see them; the trace, the history and args_hash do not. A secret is *** here, and Do
+	// replaces it by its text.
 	Fixed map[string]any
-	// Defaults are put in for absent arguments before a call is judged.
+	// Defaults are the values of absent arguments. They are added before a call is judged.
 	Defaults map[string]any
-	// Timeout bounds one attempt of a call; 0: the pattern's deadline alone.
+	// Timeout limits one attempt of a call; 0: only the pattern's deadline does.
 	Timeout time.Duration
-	// MaxResult is how many bytes of an observation are kept for record, model and reader; 0: 65536, the most.
+	// MaxResult is how many bytes of an observation are kept for the record, the model and readers; 0: 65536, which is
+	// the maximum.
 	MaxResult int
 	Retry     Retry
-	// Once makes the business key of a call from its whole arguments: the same key acts once over all runs. nil: none.
+	// Once returns the business key of a call from its whole arguments: the same key acts once over all runs. nil: no
+	// business key.
 	Once func(args map[string]any) (string, error)
-	// Ready says whether it can be called now; nil: always. It only looks.
+	// Ready reports whether the tool can be called now; nil: always. It changes nothing.
 	Ready func() Readiness
 
-	asked *Schema // see Asked
+	asked *Schema // made once, for Asked
 }
 
-// Retry says how often a call is made again, and after which pauses: Delay, doubled each time up to MaxDelay. The zero
-// Retry makes no call again.
+// Retry tells how often a call is made again, and after which pauses. The pauses begin with Delay and double up to
+// MaxDelay. The zero Retry makes no call again.
 type Retry struct {
 	Max             int
 	Delay, MaxDelay time.Duration
 }
 
-// Readiness is whether a tool can be called (spec/surface.md section 2, describe_catalog).
+// Readiness reports whether a tool can be called (spec/surface.md section 2, describe_catalog).
 type Readiness struct {
 	State State
-	// Why is one line for people: "no line in patterngate.lock; run patterngate catalog accept orders/read_file". "" when ready.
+	// Why is one line for people: "no line in patterngate.lock; run patterngate catalog accept orders/read_file". It is
+	// "" when ready.
 	Why string
-	// Here is one line for people on this machine only: why the last call could not be sent, with addresses of its network.
-	// Callers from elsewhere must not see it. "" where there is nothing to say; the state can be ready all the same.
+	// Here is one line for people on this machine only: why the last call could not be sent, with addresses of its
+	// network. Callers from elsewhere must not see it. "" means that there is nothing to report. Here can be set while
+	// the state is ready.
 	Here string
 }
 
@@ -116,14 +124,14 @@ type State string
 // The states of a tool.
 const (
 	Ready       State = ""
-	Held        State = "held"        // what the server declares was not accepted, or changed since
+	Held        State = "held"        // the server's declaration is not accepted, or changed since
 	Unavailable State = "unavailable" // the server does not answer, lacks the tool, or a secret is missing
 )
 
-// Repeatable reports whether a call whose outcome is unknown may simply be made again.
+// Repeatable reports whether a call whose outcome is unknown may be made again.
 func (t Tool) Repeatable() bool { return t.Effect == Read || t.Idempotent }
 
-// Own is the name by which the tool is known outside of the pattern that gives it another one.
+// Own returns the name of the tool outside of the pattern that gives it another name.
 func (t Tool) Own() string { return cmp.Or(t.Of, t.Name) }
 
 // PatternServer is the [Tool.Server] of a pattern that is a worker or a route.
@@ -156,7 +164,7 @@ func (t Tool) check() error {
 	return t.checkDeclared()
 }
 
-// Bounds of what a configuration may declare of a tool (spec/config.md section 4).
+// These are the bounds of a tool's members in a configuration (spec/config.md section 4).
 const (
 	maxResult  = 64 << 10
 	maxRetries = 5
@@ -164,7 +172,7 @@ const (
 	maxTimeout = time.Hour
 )
 
-// checkDeclared judges the members that a configuration sets.
+// checkDeclared checks the members that a configuration sets.
 func (t Tool) checkDeclared() error {
 	switch {
 	case t.MaxResult < 0 || t.MaxResult > maxResult:
@@ -194,13 +202,13 @@ func (t Tool) checkDeclared() error {
 	return nil
 }
 
-// Catalog is a fixed set of tools. The zero Catalog holds none. It is safe for concurrent use.
+// Catalog is a fixed set of tools. The zero Catalog is empty. It is safe for concurrent use.
 type Catalog struct {
 	tools  []Tool
 	byName map[string]int
 }
 
-// New makes a catalog of tools, kept in the order given. All faults are reported at once.
+// New returns a catalog of tools in the given order. It reports all faults at once.
 func New(tools ...Tool) (*Catalog, error) {
 	c := &Catalog{byName: make(map[string]int, len(tools))}
 	var faults []error
@@ -231,7 +239,8 @@ func New(tools ...Tool) (*Catalog, error) {
 	return c, nil
 }
 
-// With is the catalog with more tools, which go before those of their names: a pattern's view of it. The zero Catalog will do.
+// With returns a catalog with more tools: a pattern's view of c. The new tools come first and replace tools of the same
+// name. A nil or zero Catalog is allowed.
 func (c *Catalog) With(more ...Tool) (*Catalog, error) {
 	all := slices.Clone(more)
 	if c != nil {
@@ -256,7 +265,7 @@ func (c *Catalog) Tool(name string) (Tool, bool) {
 	return c.tools[i], true
 }
 
-// Names lists all tools' names in the catalog's order.
+// Names returns the names of all tools in the catalog's order.
 func (c *Catalog) Names() []string {
 	if c == nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"patterngate/ijson"
 )
 
-// Typed completes a tool from a typed function: its schemas are those of In and Out, and Do binds the judged arguments
-// strictly into In and returns Out as a decoded value. Arguments that do not bind are an error of the call; the gate's
-// check against the input schema has seen to it that this does not happen.
+// Typed completes a tool with a typed function. The tool's schemas are those of In and Out. Do binds the checked
+// arguments strictly to In and returns Out as a decoded value. Arguments that do not bind are an error of the call.
+// That does not happen after the gate's check against the input schema.
 func Typed[In, Out any](t Tool, do func(ctx context.Context, in In, call Call) (Out, error)) (Tool, error) {
 	var err error
 	if t.Input, err = SchemaOf[In](); err != nil {

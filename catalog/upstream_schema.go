@@ -12,20 +12,22 @@ import (
 	"patterngate/ijson"
 )
 
-// Bounds of a schema that comes from somebody's server.
+// These are the bounds of a schema that comes from a server.
 const (
 	maxUpstream      = 256 << 10 // bytes
 	maxUpstreamNodes = 20_000    // values in it
-	maxJudging       = 1_000_000 // schemas tried on one value, before it counts as unfit
-	workOfOne        = 50        // characters that one step of a pattern reads, for the work of one schema
-	maxExpressions   = 100_000   // steps of all its patterns; the rest are left to the server
+	maxJudging       = 1_000_000 // schemas tried on one value; with more, the value does not fit
+	workOfOne        = 50        // characters that one step of a pattern reads, for the cost of one schema
+	maxExpressions   = 100_000   // steps of all its patterns; the server checks the others
 )
 
-// CompileUpstream takes the schema of a tool that somebody's server declares; absent or null it says nothing but that an
-// object is wanted. It may hold anything: it must be one object of bounded size that refers to nothing outside itself, and is
-// judged whole when a value first needs it, with bounds on how long that may take. Patterns that this program's expressions
-// (RE2) do not have are left to the server, and bounds of 64 bits stand as doubles: no integer beyond 2^53-1 fits anyway.
-// Whether it is a schema at all [Schema.Compiles] says: else nothing fits it.
+// CompileUpstream returns the schema of a tool that a server declares. If the schema is absent or null, any object
+// fits. The schema must be one object of limited size that refers to nothing outside itself; otherwise it may contain
+// anything. It is compiled when a value first needs it, and the time to check a value is limited.
+//
+// The server itself must check patterns that Go's regular expressions (RE2) do not support. Bounds of 64 bits become
+// doubles; no integer beyond 2^53-1 fits anyway. [Schema.Compiles] reports whether the schema is valid. Nothing fits an
+// invalid schema.
 func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -49,7 +51,8 @@ func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// Compiles says why nothing fits the schema; nil: it is in order. It compiles it, if nothing did before.
+// Compiles returns why nothing fits the schema, or nil if the schema is valid. It compiles the schema if that is not
+// done yet.
 func (s *Schema) Compiles() error {
 	if s == nil || s.root().plain {
 		return nil
@@ -60,13 +63,13 @@ func (s *Schema) Compiles() error {
 	return s.bounds.Compiles()
 }
 
-// fromUpstream has the schema judged as one that nobody here wrote.
+// fromUpstream marks the schema as one from outside, with limits on the work of a check.
 func (s *Schema) fromUpstream() {
 	s.tally = &tally{}
 	s.judgeBy(compileUpstream(s.tally))
 }
 
-// compileUpstream compiles such a schema, what judging it takes to be counted there.
+// compileUpstream returns a function that compiles such a schema. Checks against the schema are counted in count.
 func compileUpstream(count *tally) func(raw []byte) (*santhosh.Schema, error) {
 	return func(raw []byte) (*santhosh.Schema, error) {
 		return compileBy(raw, func(c *santhosh.Compiler) {
@@ -78,17 +81,17 @@ func compileUpstream(count *tally) func(raw []byte) (*santhosh.Schema, error) {
 	}
 }
 
-// tally counts the schemas that are tried on one value: references may make these many more than there are. It is used by one
-// goroutine at a time.
+// tally counts the schemas that are tried on one value. References can make these many more than the schema contains.
+// One goroutine at a time uses it.
 type tally struct{ n int }
 
-// errTooLong ends a judgment that takes too long.
+// errTooLong stops a check that takes too long.
 var errTooLong = errors.New("catalog: too many schemas to try")
 
 // Validate implements [santhosh.SchemaExt].
 func (t *tally) Validate(*santhosh.ValidatorContext, any) { t.add(1) }
 
-// add counts as much work as so many schemas are.
+// add counts as much work as n schemas take.
 func (t *tally) add(n int) {
 	if t.n += n; t.n > maxJudging {
 		panic(errTooLong)
@@ -101,7 +104,7 @@ type expressions struct {
 	tally *tally
 }
 
-// compile takes a pattern; one that these expressions do not have, or that is too large, takes every text.
+// compile compiles a pattern. A pattern that RE2 does not support, or that is too large, matches every text.
 func (e *expressions) compile(pattern string) (santhosh.Regexp, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -118,7 +121,7 @@ func (e *expressions) compile(pattern string) (santhosh.Regexp, error) {
 	return counted, nil
 }
 
-// text takes a pattern as it is written, or not at all.
+// text compiles a pattern without changes, or returns an error.
 func (t *tally) text(pattern string) (santhosh.Regexp, error) {
 	compiled, err := regexp.Compile(pattern)
 	if err != nil {
@@ -135,7 +138,8 @@ func (t *tally) text(pattern string) (santhosh.Regexp, error) {
 	return countedText{compiled, len(program.Inst), t}, nil
 }
 
-// countedText is a pattern whose work counts: it grows with the text and with the pattern, and a server may declare a large one.
+// countedText is a pattern whose work is counted. The work grows with the text and the pattern, and a server may
+// declare a large pattern.
 type countedText struct {
 	*regexp.Regexp
 	size  int
@@ -148,7 +152,7 @@ func (c countedText) MatchString(text string) bool {
 	return c.Regexp.MatchString(text)
 }
 
-// steps is about how large a pattern becomes when it is compiled.
+// steps returns an estimate of the size of a compiled pattern.
 func steps(tree *syntax.Regexp) int {
 	n := 1 + len(tree.Rune)
 	for _, sub := range tree.Sub {
@@ -160,7 +164,7 @@ func steps(tree *syntax.Regexp) int {
 	return min(n, 2*maxExpressions)
 }
 
-// anyText is a pattern that is left to others.
+// anyText is a pattern that the server must check. It matches every text.
 type anyText string
 
 // MatchString implements [santhosh.Regexp].
@@ -169,7 +173,7 @@ func (anyText) MatchString(string) bool { return true }
 // String implements [santhosh.Regexp].
 func (p anyText) String() string { return string(p) }
 
-// valuesIn counts the values in a decoded one, itself included.
+// valuesIn returns the number of values in a decoded value, including the value itself.
 func valuesIn(v any) int {
 	n := 1
 	switch v := v.(type) {

@@ -17,10 +17,10 @@ import (
 	"patterngate/ijson"
 )
 
-// collector turns the validator's tree of faults into a flat list, with words on what would have been right.
+// collector converts the validator's tree of faults to a flat list, with a text on what would be right.
 type collector struct {
 	root  *node
-	value any // that was judged
+	value any // the value that was checked
 	found []Mismatch
 }
 
@@ -56,7 +56,7 @@ func (c *collector) collect(fault *santhosh.ValidationError) {
 	default:
 		c.add(at, MismatchValue, wantOf(fault.ErrorKind))
 		switch fault.ErrorKind.(type) {
-		case *kind.Enum, *kind.Const: // the validator looks no further
+		case *kind.Enum, *kind.Const: // the validator does not look into the value
 			if v, there := at.In(c.value); there {
 				c.inner(at, here, v)
 			}
@@ -64,7 +64,8 @@ func (c *collector) collect(fault *santhosh.ValidationError) {
 	}
 }
 
-// within notes what is wrong inside a value that is none of those listed: unknown, missing and of another type.
+// within adds what is wrong inside a value that is not one of the listed ones: unknown members, missing members, wrong
+// types.
 func (c *collector) within(at ijson.Pointer, n *node, v any) {
 	if n == nil {
 		return
@@ -108,7 +109,7 @@ func (c *collector) missing(at ijson.Pointer, here *node, names []string) {
 	}
 }
 
-// wantOf words what a keyword asks of a value.
+// wantOf describes what a keyword requires of a value.
 func wantOf(fault santhosh.ErrorKind) string {
 	switch k := fault.(type) {
 	case *kind.Enum:
@@ -129,7 +130,7 @@ func wantOf(fault santhosh.ErrorKind) string {
 		return fmt.Sprintf("at most %d items", k.Want)
 	case *kind.UniqueItems:
 		return "items that are all different"
-	case *kind.AnyOf, *kind.OneOf: // the faults of the ways not meant would mislead
+	case *kind.AnyOf, *kind.OneOf: // the faults of the other forms would mislead
 		return "one of the forms that the schema allows"
 	case *kind.FalseSchema, *kind.Not:
 		return "not this"
@@ -186,7 +187,8 @@ func listed(values []any) string {
 	return strings.Join(texts, ", ")
 }
 
-// wanted words what has to be given where nothing was: a text that a pattern holds cannot be guessed without it.
+// wanted describes what an absent member must be. It includes the pattern of a text, because a caller cannot guess the
+// text without it.
 func (n *node) wanted() string {
 	if n != nil && n.kind == "string" && n.spelling == "" && len(n.enum) == 0 && n.format == "" && n.pattern != "" {
 		return "a text that matches " + n.pattern
@@ -194,7 +196,8 @@ func (n *node) wanted() string {
 	return n.words()
 }
 
-// words says in a word or two what a value is to be: the most telling of spelling, enum, format and type.
+// words describes in a word or two what a value must be. It uses the first that is set of spelling, enum, format and
+// type.
 func (n *node) words() string {
 	switch {
 	case n == nil:
@@ -225,7 +228,7 @@ func enumWords(enum []any) string {
 
 const maxWant = 200
 
-// oneLine keeps a text on one line of at most maxWant characters; texts of schemas may come from outside.
+// oneLine returns a text as one line of at most maxWant characters. Texts of schemas may come from outside.
 func oneLine(text string) string {
 	text = ijson.Words(strings.ToValidUTF8(text, "?"))
 	if runes := []rune(text); len(runes) > maxWant {

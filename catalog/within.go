@@ -11,14 +11,17 @@ import (
 	"patterngate/ijson"
 )
 
-// withinKeyword is ours: a text is a path inside this directory, or a list holds such paths. It is allowed only in a bound.
+// withinKeyword is Patterngate's own keyword: a text is a path inside this directory, or a list contains such paths. It
+// is allowed only in a bound.
 const withinKeyword = "within"
 
-// InsideDirectory reports whether a path lies in a directory, judged by its text alone: no file is looked at, and so symbolic
-// links are not followed. The path is absolute, or relative to the directory. It is cleaned before: "//" and "/./" count as "/".
+// InsideDirectory reports whether a path is in a directory. It compares texts only: it reads no file and follows no
+// symbolic link. The path is absolute, or relative to the directory. It is cleaned first: "//" and "/./" count as "/".
+//
 // InsideDirectory also returns false for a path that servers read in more than one way:
 //   - an empty path, and one with blanks around it
-//   - a path with "..", a backslash, a slash of another alphabet, a control or invisible character, or a % code such as %2e
+//   - a path with "..", a backslash, or a slash of another alphabet
+//   - a path with a control or invisible character, or a % code such as %2e
 //   - a path that begins with "~" or "$", or with a word and a colon ("file:", a drive)
 func InsideDirectory(dir, text string) bool {
 	dir, ok := cleanDirectory(dir)
@@ -38,14 +41,15 @@ var (
 	percentCode = regexp.MustCompile(`%([0-9A-Fa-f]{2}|[uU])`)
 )
 
-// cleanDirectory is the directory that a bound names: absolute, and not the root, which would hold everything.
+// cleanDirectory returns the cleaned directory of a bound and reports whether it is valid. It must be absolute and not
+// the root, which contains everything.
 func cleanDirectory(dir string) (string, bool) {
 	absolute := strings.HasPrefix(dir, "/") || drive.MatchString(dir)
 	clean := path.Clean(dir)
 	return clean, absolute && plainPath(dir) && clean != "/" && !wholeDrive.MatchString(clean)
 }
 
-// plainPath reports a path that every server reads alike.
+// plainPath reports whether every server reads a path in the same way.
 func plainPath(text string) bool {
 	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsAny(text, slashes) && !strings.ContainsFunc(text, unseen) && !percentCode.MatchString(text) &&
 		!slices.ContainsFunc(strings.Split(text, "/"), leadsUp)
@@ -54,20 +58,21 @@ func plainPath(text string) bool {
 // slashes are the backslash and the characters that some systems turn into it or into a slash.
 const slashes = "\\\uff0f\uff3c\ufe68\u2044\u2215\u29f8\u29f5\u2216"
 
-// unseen reports whether a character is invisible, so that some systems drop it: control and format characters, variation selectors.
+// unseen reports whether a character is invisible, so that some systems drop it. These are control and format
+// characters, line and paragraph separators, and variation selectors.
 func unseen(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
 }
 
-// leadsUp reports "..", also in the forms that some systems take for it: with blanks, with more dots, with dots of other
-// alphabets, with parameters behind it (..;x).
+// leadsUp reports whether a segment is "..", or a form that some systems read as "..". Such a form has blanks, more
+// dots, dots of other alphabets, or parameters after the dots (..;x).
 func leadsUp(segment string) bool {
 	segment, _, _ = strings.Cut(segment, ";")
 	segment = strings.TrimFunc(segment, unicode.IsSpace)
 	return segment != "." && segment != "" && strings.Trim(segment, ".\u2024\u2025\u2026\ufe52\uff0e\uff61\u3002 \t") == ""
 }
 
-// directory reads the keyword: one directory that can hold something back.
+// directory reads the keyword within: one directory that can bound a path.
 func (k keyword) directory() json.RawMessage {
 	if _, ok := cleanDirectory(k.text()); !ok {
 		k.fault("not a directory that can bound a path", "an absolute directory such as /srv/orders, without .., backslashes and % codes")
@@ -75,7 +80,7 @@ func (k keyword) directory() json.RawMessage {
 	return k.value
 }
 
-// splitWithin takes the directories out of bounds: what is left is JSON schema, whose description says what was taken out.
+// splitWithin separates the directories from bounds. The rest is JSON schema; its descriptions name the directories.
 func (s *Schema) splitWithin(bounds map[string]json.RawMessage) (rest map[string]json.RawMessage, within map[string]string) {
 	rest, within = make(map[string]json.RawMessage, len(bounds)), map[string]string{}
 	for name, bound := range bounds {
@@ -98,12 +103,13 @@ func (s *Schema) splitWithin(bounds map[string]json.RawMessage) (rest map[string
 	return rest, within
 }
 
-// withinWords says what is wanted.
+// withinWords describes the paths that are allowed.
 func withinWords(dir, but string) string {
 	return "A path inside " + dir + ", absolute or relative to it" + but
 }
 
-// outsideDirectories are the paths that lie in no directory of their bound. A list is judged item by item.
+// outsideDirectories returns a mismatch for each path outside of the directory of its bound. It checks each item of a
+// list.
 func (s *Schema) outsideDirectories(v any) (wrong []Mismatch) {
 	object, _ := v.(map[string]any)
 	for _, name := range s.root().names {
@@ -117,7 +123,7 @@ func (s *Schema) outsideDirectories(v any) (wrong []Mismatch) {
 	return wrong
 }
 
-// pathsOutside judges one argument.
+// pathsOutside checks one argument.
 func pathsOutside(at ijson.Pointer, dir string, v any) (wrong []Mismatch) {
 	items, isList := v.([]any)
 	if !isList {
@@ -138,11 +144,11 @@ func outsideDirectory(at ijson.Pointer, dir string, v any) []Mismatch {
 	return []Mismatch{{Pointer: at, Kind: MismatchValue, Want: oneLine(want)}}
 }
 
-// pathNames are words that names of arguments with paths hold.
+// pathNames matches names of arguments that contain paths.
 var pathNames = regexp.MustCompile(`(?i)(path|file|dir|folder|root)`)
 
-// EscapingBounds warns of bounds that are meant to keep a path inside a directory and do not, with what to write instead. The text
-// is one that [CompileBounds] takes.
+// EscapingBounds returns warnings for bounds that should keep a path inside a directory and do not, with a bound to use
+// instead. The text is one that [CompileBounds] accepts.
 func EscapingBounds(text json.RawMessage) []SchemaFault {
 	w := &writing{}
 	for _, a := range (&writing{}).arguments(text) {
@@ -151,9 +157,9 @@ func EscapingBounds(text json.RawMessage) []SchemaFault {
 	return w.list()
 }
 
-// escapes warns of a pattern that allows a directory by how a path begins: "/../" leads out of it again.
+// escapes warns of a pattern that restricts only the beginning of a path: "/../" leads out of the directory again.
 func (w *writing) escapes(at ijson.Pointer, name string, bound member) {
-	for _, m := range membersOf(bound.value) { // none where the bound is no schema
+	for _, m := range membersOf(bound.value) { // none if the bound is not a schema
 		switch {
 		case m.name == "items" && m.value[0] == '{':
 			w.escapes(at.Member(m.name), name, m)
@@ -169,7 +175,8 @@ func (w *writing) escapes(at ijson.Pointer, name string, bound member) {
 	}
 }
 
-// directoryOf is the directory with whose path a pattern begins, where a path that leaves it fits the pattern too.
+// directoryOf returns the directory at the beginning of a pattern if a path that leaves the directory fits the pattern
+// too. Otherwise it returns "".
 func directoryOf(name, pattern string) string {
 	compiled, err := regexp.Compile(pattern)
 	if err != nil {

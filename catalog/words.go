@@ -12,8 +12,9 @@ import (
 	"patterngate/ijson"
 )
 
-// Signature words a tool and its arguments for a proposer, in the order of their declaration, "?" marking optional ones:
-// "issue_refund {user_id: integer, amount_usd: number, reason?: string}". Hidden arguments are left out.
+// Signature describes a tool and its arguments for a proposer: "issue_refund {user_id: integer, amount_usd: number,
+// reason?: string}". The arguments are in the order of their declaration, "?" marks optional ones, and hidden ones are
+// left out.
 func (t Tool) Signature(hidden ...string) string {
 	var words []string
 	t.eachArgument(hidden, func(name string, required bool, n *node) {
@@ -26,7 +27,8 @@ func (t Tool) Signature(hidden ...string) string {
 	return t.Name + " {" + strings.Join(words, ", ") + "}"
 }
 
-// ArgumentWords gives the same by argument, as a decoded JSON object: {"user_id": "integer", "reason": "optional string"}.
+// ArgumentWords returns the same as [Tool.Signature] by argument, as a decoded JSON object: {"user_id": "integer",
+// "reason": "optional string"}.
 func (t Tool) ArgumentWords(hidden ...string) map[string]any {
 	words := map[string]any{}
 	t.eachArgument(hidden, func(name string, required bool, n *node) {
@@ -39,15 +41,15 @@ func (t Tool) ArgumentWords(hidden ...string) map[string]any {
 	return words
 }
 
-// maxReturnWords bounds how many members ReturnWords tells, and how deep they lie.
+// These constants limit how many members ReturnWords describes, and how deep they are.
 const (
 	maxReturnWords = 64
 	maxReturnDepth = 5
 )
 
-// ReturnWords words what a tool returns in the shape of its result, as a decoded value: {"month": "string",
-// "daily_sales": [{"day": "string", "orders": "integer"}]}. Nil where its schema names no members. What lies deep, and
-// what comes after the first 64 members, is left out.
+// ReturnWords describes what a tool returns in the shape of its result, as a decoded value: {"month": "string",
+// "daily_sales": [{"day": "string", "orders": "integer"}]}. It returns nil if the schema names no members. It leaves
+// out members below 5 levels and those after the first 64.
 func (t Tool) ReturnWords() any {
 	if t.Output == nil || len(t.Output.root().names) == 0 {
 		return nil
@@ -90,9 +92,12 @@ var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
 const maxSay = 200
 
-// Say words a call for people from its judged arguments: the tool's phrase with its numbers, booleans and enum members
-// and texts that a pattern holds filled in ("refunding 1200.00 USD to user 42"), else the tool's name and its numbers,
-// booleans and enum members. Free text never gets in, as a model may have written it. The answer has at most 200 characters.
+// Say describes a call for people from its checked arguments, in at most 200 bytes. It fills the tool's phrase:
+// "refunding 1200.00 USD to user 42". Without a phrase, or if an argument of the phrase is missing, it returns the
+// tool's name and the numbers, booleans and enum members.
+//
+// The phrase can contain numbers, booleans, enum members and texts that must match a pattern. Free text is never
+// included, because a model may have written it.
 func (t Tool) Say(args map[string]any) string {
 	said := map[string]string{}
 	var list []string
@@ -120,7 +125,7 @@ func (t Tool) Say(args map[string]any) string {
 	return t.Name
 }
 
-// checkPhrase refuses a phrase that is too long, or has a placeholder that Say could never fill.
+// checkPhrase rejects a phrase that is too long, or has a placeholder that Say can never fill.
 func (t Tool) checkPhrase() error {
 	if n := utf8.RuneCountInString(t.Phrase); n > maxPhrase {
 		return fmt.Errorf("tool %q: phrase of %d characters; at most %d", t.Name, n, maxPhrase)
@@ -136,7 +141,7 @@ func (t Tool) checkPhrase() error {
 	return nil
 }
 
-// Sayable reports whether a phrase may name an argument: one that is a number, boolean or enum, or has a pattern.
+// Sayable reports whether a phrase may name an argument: a number, a boolean, an enum, or a text with a pattern.
 func (t Tool) Sayable(name string) bool {
 	return slices.ContainsFunc(t.Input.Properties(), func(p Property) bool { return p.Name == name && p.sayable() })
 }
@@ -145,16 +150,16 @@ func (p Property) sayable() bool {
 	return p.Type == "number" || p.Type == "integer" || p.Type == "boolean" || len(p.Enum) > 0 || p.Type == "string" && p.Pattern != ""
 }
 
-// maxSayText is how much of a text that fits a pattern is said, in bytes.
+// maxSayText is the maximum size, in bytes, of a text with a pattern in a phrase.
 const maxSayText = 64
 
-// sayText words a text that is held to a pattern; it gets into phrases only, where a person chose it.
+// sayText returns a text that has a pattern. It is used only in phrases, where a person chose it.
 func (p Property) sayText(v any) (string, bool) {
 	text, isText := v.(string)
 	return ijson.Cut(ijson.Words(text), maxSayText), isText && p.Type == "string" && p.Pattern != ""
 }
 
-// say words one value if it is of a kind that cannot carry a message.
+// say returns one value as text if it is of a kind that cannot contain a message.
 func (p Property) say(v any) (string, bool) {
 	if slices.ContainsFunc(p.Enum, func(member any) bool { return ijson.Equal(member, v) }) {
 		return ijson.Words(plainText(v)), true

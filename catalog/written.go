@@ -11,34 +11,34 @@ import (
 	"patterngate/ijson"
 )
 
-// SchemaFault is one fault of a schema that was written here, or a remark on it (spec/config.md section 4, "Schemas written
-// here").
+// SchemaFault is one fault of a written schema, or a warning about it (spec/config.md section 4, "Schemas written
+// here"). A written schema comes from the configuration.
 type SchemaFault struct {
-	Pointer    ijson.Pointer // into the text: an unknown keyword, else the value
+	Pointer    ijson.Pointer // in the text: an unknown keyword, or the value
 	Reason     string        // what is wrong, one line
-	Got        string        // the value, bounded; "" where nothing is there
-	Want       string        // what would be right; "" where there is nothing to say
+	Got        string        // the value, cut if long; "" if nothing is there
+	Want       string        // what would be right; may be ""
 	DidYouMean string
-	Warning    bool // it counts all the same
+	Warning    bool // only a warning: the schema is still used
 	Unknown    bool // the keyword itself is wrong
 }
 
-// Bounds of a schema that is written here.
+// These are the bounds of a written schema.
 const (
 	maxWritten      = 256 << 10 // bytes
-	maxWrittenDepth = 16        // schemas within one another
-	maxWrittenNodes = 2000      // schemas in all
+	maxWrittenDepth = 16        // nested schemas
+	maxWrittenNodes = 2000      // schemas in total
 	maxWrittenFault = 50
 	maxEnum         = 1000
 	maxPattern      = 1000 // bytes
 )
 
-// argumentName is what every client takes as an argument's name.
+// argumentName matches the argument names that every client accepts.
 var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// CompileArguments compiles an object `name: schema`, whose order is that of declaration, into the schema of an object with
-// these members and no others: each is required unless it says optional: true or has a default. The defaults are what
-// [Tool.Defaults] puts in. The Schema is nil where there are faults; warnings alone leave it whole.
+// CompileArguments compiles an object `name: schema` into the schema of an object with these members and no others. The
+// order of the text is that of declaration. Each member is required unless it has optional: true or a default. The
+// defaults are for [Tool.Defaults]. If there are faults, the Schema is nil; warnings alone do not matter.
 func CompileArguments(text json.RawMessage) (*Schema, map[string]any, []SchemaFault) {
 	w := &writing{named: true}
 	list := w.arguments(text)
@@ -65,9 +65,9 @@ func CompileArguments(text json.RawMessage) (*Schema, map[string]any, []SchemaFa
 	return newWritten(objectOf(append(members, member{"additionalProperties", json.RawMessage(`false`)}))), defaults, w.list()
 }
 
-// CompileBounds does the same for `bound`: one narrower schema an argument, as [Schema.Bounded] takes them. A bounded
-// argument is required unless its bound says optional: true or has a default, as leaving it out would be a way around. Nil
-// where there are faults.
+// CompileBounds compiles the object of `bound`: one narrower schema for each argument, for [Schema.Bounded]. A bounded
+// argument is required unless its bound has optional: true or a default, because omitting it would bypass the bound. If
+// there are faults, the bounds are nil.
 func CompileBounds(text json.RawMessage) (map[string]json.RawMessage, []SchemaFault) {
 	w := &writing{}
 	bounds := map[string]json.RawMessage{}
@@ -82,7 +82,7 @@ func CompileBounds(text json.RawMessage) (map[string]json.RawMessage, []SchemaFa
 	return bounds, w.list()
 }
 
-// BoundDefaults are the defaults that bounds put in, see [Tool.Defaults].
+// BoundDefaults returns the defaults that bounds set: see [Tool.Defaults].
 func BoundDefaults(bounds map[string]json.RawMessage) map[string]any {
 	defaults := map[string]any{}
 	for name, bound := range bounds {
@@ -95,14 +95,14 @@ func BoundDefaults(bounds map[string]json.RawMessage) map[string]any {
 	return defaults
 }
 
-// newWritten is a schema in the language written here, in which only these formats judge.
+// newWritten returns a written schema. It checks only the formats of the list formats.
 func newWritten(text json.RawMessage) *Schema {
 	s := newSchema(text, nil)
 	s.judgeBy(func(raw []byte) (*santhosh.Schema, error) { return compile(lessShown(raw)) })
 	return s
 }
 
-// lessShown is a schema in that language without the formats that are only shown: the library checks some of them.
+// lessShown returns a written schema without the formats that are only shown, because the library checks some of them.
 func lessShown(schema json.RawMessage) json.RawMessage {
 	var kept []member
 	for _, m := range membersOf(schema) {
@@ -127,10 +127,10 @@ func lessShown(schema json.RawMessage) json.RawMessage {
 	return objectOf(kept)
 }
 
-// argument is one schema of a list of them.
+// argument is one schema of an object of them.
 type argument struct {
 	name       string
-	schema     json.RawMessage // without our own keyword
+	schema     json.RawMessage // without the keyword optional
 	optional   bool
 	hasDefault bool
 	value      any // the default
@@ -138,9 +138,9 @@ type argument struct {
 
 func (a argument) required() bool { return !a.optional && !a.hasDefault }
 
-// writing reads schemas written here and collects what is wrong with them.
+// writing reads written schemas and collects their faults.
 type writing struct {
-	named  bool // the names are ours, not those of an upstream
+	named  bool // the names come from the configuration, not from a server
 	faults []SchemaFault
 	more   int
 	nodes  int
@@ -161,7 +161,7 @@ func (w *writing) add(f SchemaFault) {
 	w.faults = append(w.faults, f)
 }
 
-// wrong notes a fault of a value.
+// wrong adds a fault of a value.
 func (w *writing) wrong(at ijson.Pointer, value json.RawMessage, reason, want string) {
 	w.add(SchemaFault{Pointer: at, Reason: reason, Got: ijson.Cut(string(value), maxWant), Want: want})
 }
@@ -170,7 +170,7 @@ func (w *writing) warn(at ijson.Pointer, value json.RawMessage, reason, want str
 	w.add(SchemaFault{Pointer: at, Reason: reason, Got: ijson.Cut(string(value), maxWant), Want: want, Warning: true})
 }
 
-// arguments reads an object of schemas; an absent one is empty.
+// arguments reads an object of schemas. An absent one is empty.
 func (w *writing) arguments(text json.RawMessage) []argument {
 	if len(text) == 0 {
 		return nil
@@ -199,17 +199,17 @@ func (w *writing) arguments(text json.RawMessage) []argument {
 	return list
 }
 
-// callable holds a name to what every client takes.
+// callable adds a fault if not every client accepts a name.
 func (w *writing) callable(at ijson.Pointer, name string) {
 	if !argumentName.MatchString(name) {
 		w.wrong(at, nil, "a name that clients do not take", "1 to 64 of a-z A-Z 0-9 _ . -")
 	}
 }
 
-// optionalKeyword is ours: the argument may be left out.
+// optionalKeyword is Patterngate's own keyword: the argument may be omitted.
 const optionalKeyword = "optional"
 
-// argument reads one schema, taking our own keyword out, and tries its default on it.
+// argument reads one schema without our own keyword, and checks its default against it.
 func (w *writing) argument(at ijson.Pointer, m member) argument {
 	a := argument{name: m.name}
 	if m.value[0] != '{' {
@@ -237,7 +237,7 @@ func (w *writing) argument(at ijson.Pointer, m member) argument {
 	return a
 }
 
-// tryDefault holds a default to its own schema, if that is in order.
+// tryDefault checks a default against its own schema, if that is valid.
 func (w *writing) tryDefault(at ijson.Pointer, m member, schema json.RawMessage, faults []SchemaFault) {
 	if slices.ContainsFunc(faults, func(f SchemaFault) bool { return !f.Warning }) || w.more > 0 {
 		return

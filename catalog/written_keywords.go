@@ -10,7 +10,7 @@ import (
 	"patterngate/ijson"
 )
 
-// reader is how a keyword of schemas written here is read; nil where it is none of them.
+// reader returns the function that reads a keyword of written schemas, or nil if the keyword is not one of them.
 func (k keyword) reader() func() json.RawMessage {
 	switch k.name {
 	case "type":
@@ -21,7 +21,7 @@ func (k keyword) reader() func() json.RawMessage {
 		return k.enum
 	case "const":
 		return k.constant
-	case "default": // tried where the whole schema is read
+	case "default": // checked where the whole schema is read
 		return k.asItIs
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		return k.number
@@ -51,14 +51,14 @@ func (k keyword) reader() func() json.RawMessage {
 	return nil
 }
 
-// keywords are those that may be written, as a fault lists them.
+// keywords are the keywords that may be written, in the order in which a fault lists them.
 var keywords = []string{
 	"type", "description", "enum", "const", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 	"minLength", "maxLength", "pattern", "format", "items", "minItems", "maxItems", "uniqueItems", "properties", "required",
 	"additionalProperties", withinKeyword, optionalKeyword,
 }
 
-// of says to values of which types a keyword speaks; absent: of all.
+// of names the types to which a keyword applies; a keyword that is absent applies to all types.
 var of = map[string]string{
 	"minimum": "number integer", "maximum": "number integer", "exclusiveMinimum": "number integer", "exclusiveMaximum": "number integer",
 	"multipleOf": "number integer", "minLength": "string", "maxLength": "string", "pattern": "string",
@@ -66,23 +66,24 @@ var of = map[string]string{
 	"properties": "object", "required": "object", "additionalProperties": "object", withinKeyword: "string array",
 }
 
-// branching are keywords of JSON Schema that are not to be written here: clients drop them, and rules cannot be typed by them.
+// branching are keywords of JSON Schema that must not be written: clients drop them, and rules cannot get types from
+// them.
 var branching = []string{"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$ref"}
 
-// formats are those that are checked.
+// formats are the formats that are checked.
 var formats = []string{"date", "date-time", "time", "email", "uri", "uuid", "ipv4", "ipv6"}
 
-// keyword is one member of a schema that is read.
+// keyword is one member of a schema that is being read.
 type keyword struct {
 	*writing
 	member
 	at    ijson.Pointer
-	kind  string // the schema's type; "" where it has none
+	kind  string // the schema's type; "" if it has none
 	depth int
 	whole []member // the schema
 }
 
-// schema reads one schema and returns its text, objects closed.
+// schema reads one schema and returns its text with closed objects.
 func (w *writing) schema(at ijson.Pointer, members []member, depth int) json.RawMessage {
 	if w.nodes++; w.nodes > maxWrittenNodes || depth > maxWrittenDepth {
 		if w.nodes <= maxWrittenNodes+1 {
@@ -107,7 +108,7 @@ func (w *writing) schema(at ijson.Pointer, members []member, depth int) json.Raw
 	return objectOf(w.closed(at, kind, written))
 }
 
-// closed adds that unknown members are refused, where nothing else was said.
+// closed adds additionalProperties: false to the schema of an object that does not set it.
 func (w *writing) closed(at ijson.Pointer, kind string, members []member) []member {
 	has := func(name string) bool {
 		return slices.ContainsFunc(members, func(m member) bool { return m.name == name })
@@ -121,7 +122,7 @@ func (w *writing) closed(at ijson.Pointer, kind string, members []member) []memb
 	return append(members, member{"additionalProperties", json.RawMessage(`false`)})
 }
 
-// read judges a keyword and returns its value as it is to be written; nil: it is left out.
+// read checks a keyword and returns its value for the written schema; nil: the keyword is left out.
 func (k keyword) read() json.RawMessage {
 	reader := k.reader()
 	switch {
@@ -198,7 +199,7 @@ func (k keyword) count() json.RawMessage {
 	return k.value
 }
 
-// enum takes a list of different values of the type.
+// enum reads a list of different values of the schema's type.
 func (k keyword) enum() json.RawMessage {
 	list, _ := k.decoded().([]any)
 	if len(list) == 0 || len(list) > maxEnum {
@@ -222,7 +223,7 @@ func (k keyword) constant() json.RawMessage {
 	return k.value
 }
 
-// ofType holds a value to the schema's own type.
+// ofType adds a fault if a value is not of the schema's own type.
 func (k keyword) ofType(at ijson.Pointer, v any) {
 	if n := (&node{kind: k.kind}); k.kind != "" && !n.fits(v) {
 		k.wrong(at, ijson.Canonical(v), "not of type "+k.kind, k.kind)
@@ -284,7 +285,7 @@ func (k keyword) properties() json.RawMessage {
 	return objectOf(list)
 }
 
-// required takes a list of names, which an object that takes no others must have.
+// required reads a list of names. If the object allows no other members, each name must be a property.
 func (k keyword) required() json.RawMessage {
 	list, isList := k.decoded().([]any)
 	if !isList {
@@ -310,7 +311,7 @@ func (k keyword) required() json.RawMessage {
 	return k.value
 }
 
-// known are the properties beside this keyword, and whether there may be others.
+// known returns the properties beside this keyword, and whether the object may have others.
 func (k keyword) known() (names []string, open bool) {
 	for _, m := range k.whole {
 		switch m.name {
@@ -338,7 +339,7 @@ func (k keyword) additional() json.RawMessage {
 	return k.below(k.at, k.value)
 }
 
-// ranges holds that no lower bound lies above its upper one.
+// ranges adds a fault for each lower bound above its upper bound.
 func (w *writing) ranges(at ijson.Pointer, members []member) {
 	values := map[string]float64{}
 	for _, m := range members {
@@ -348,7 +349,7 @@ func (w *writing) ranges(at ijson.Pointer, members []member) {
 	}
 	for _, pair := range [...]struct {
 		low, high string
-		apart     bool // equal ones leave nothing either
+		apart     bool // equal bounds allow no value either
 	}{
 		{"minimum", "maximum", false}, {"exclusiveMinimum", "maximum", true}, {"minimum", "exclusiveMaximum", true},
 		{"exclusiveMinimum", "exclusiveMaximum", true}, {"minLength", "maxLength", false}, {"minItems", "maxItems", false},

@@ -11,10 +11,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DecodeInto decodes text as [Decode] does and stores it in target as [Bind] does.
+// DecodeInto decodes text as [Decode] does and stores the value in target as [Bind] does.
 //
-// A *[Fault] says what was wrong with the text; then target may be half filled and is not to be used. Another error says
-// that target itself is unfit.
+// A *[Fault] reports an error in the text; do not use target then, because it may be partly filled. Any other error
+// means that the target itself is not suitable.
 func DecodeInto(text []byte, target any) error {
 	v, err := Decode(text)
 	if err != nil {
@@ -27,16 +27,19 @@ func DecodeInto(text []byte, target any) error {
 	return err
 }
 
-// Bind stores a decoded value in what target points to, by the names and simple options of encoding/json's struct tags.
-// Member names are case-sensitive and unknown ones are refused, so is a value of another type; 1.0 is an integer, 1e16
-// (beyond [MaxInteger]) is none. A member that is absent leaves its field as it was, null makes it zero.
+// Bind stores a decoded value in the variable that target points to. It uses the names and the simple options of
+// encoding/json's struct tags.
 //
-// Its errors are those of [DecodeInto]; the Offset of a fault is 0, as there is no text.
+// Member names are case-sensitive. Bind rejects unknown members and values of another type. It reads 1.0 as an integer,
+// but not 1e16, which is beyond [MaxInteger]. A member that is absent leaves its field unchanged; null sets the field
+// to zero.
+//
+// Bind returns the errors of [DecodeInto]. The Offset of a fault is 0, because there is no text.
 func Bind(v, target any) error {
 	if to := reflect.ValueOf(target); to.Kind() != reflect.Pointer || to.IsNil() {
 		return fmt.Errorf("binding to %T: want a pointer that is not nil", target)
 	}
-	text := encoder{inexact: true}.append(nil, v) // spells the whole numbers as integers, as their targets want them
+	text := encoder{inexact: true}.append(nil, v) // writes whole numbers as integers, as integer fields need
 	err := json.Unmarshal(text, target, json.RejectUnknownMembers(true))
 	if err == nil {
 		return nil
@@ -48,11 +51,11 @@ func Bind(v, target any) error {
 	return &Fault{Pointer: Pointer(semantic.JSONPointer), Reason: bindReason(semantic)}
 }
 
-// bindReason says what was wanted.
+// bindReason returns the reason of a fault: the expected and the actual value.
 func bindReason(err *json.SemanticError) string {
 	got := kindName(err.JSONKind)
 	if err.JSONKind == jsontext.KindNumber && len(err.JSONValue) > 0 {
-		got = string(err.JSONValue) // the right kind, but not a number of that type
+		got = string(err.JSONValue) // the right kind, but not a number that the type can hold
 	} else if errors.Is(err, json.ErrUnknownName) {
 		return ReasonUnknown
 	} else if err.Err != nil {
@@ -61,7 +64,7 @@ func bindReason(err *json.SemanticError) string {
 	return "want " + wanted(err.GoType) + ", got " + got
 }
 
-// wanted names what a Go type is read from.
+// wanted names the JSON values that a Go type accepts.
 func wanted(t reflect.Type) string {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return "string"
@@ -104,7 +107,7 @@ func kindName(k jsontext.Kind) string {
 	return k.String()
 }
 
-// offsetOf returns where in a valid text the value at p begins.
+// offsetOf returns the offset in a valid text at which the value at p begins.
 func offsetOf(text []byte, p Pointer) int {
 	r := reader{text: text, tokens: jsontext.NewDecoder(bytes.NewBuffer(text))}
 	for {

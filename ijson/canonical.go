@@ -13,21 +13,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Append appends the canonical form of a decoded value (RFC 8785) to dst: members sorted by the UTF-16 units of their
-// names, no blanks, numbers as ECMAScript spells them, only `"`, `\` and control characters escaped. Bytes in a string that are
-// no UTF-8, which a decoded value never has, become U+FFFD.
+// Append appends the canonical form of a decoded value (RFC 8785) to dst.
 //
-// It panics on a Go type that is no decoded value, and on NaN and infinities: both are faults of the program, see [Of].
+//   - Members are sorted by the UTF-16 units of their names.
+//   - There is no white space.
+//   - Numbers are written as in ECMAScript.
+//   - Only `"`, `\` and control characters are escaped.
+//
+// Invalid UTF-8 in a string becomes U+FFFD; decoded values contain none.
+//
+// Append panics on NaN, infinities and Go types that are not decoded values. All of these are errors of the program:
+// see [Of].
 func Append(dst []byte, v any) []byte { return encoder{}.append(dst, v) }
 
-// Canonical returns the canonical form of a decoded value, as [Append] writes it.
+// Canonical returns the canonical form of a decoded value. It writes the same bytes as [Append].
 func Canonical(v any) []byte { return Append(nil, v) }
 
-// ArgsHash returns the first 12 hexadecimal digits of the SHA-256 of the canonical form of args, in which each string value
-// (nested ones too, never a member name) is reduced to its [Words]. Calls whose arguments differ only in white space
-// have one hash. A nil map is {}. It panics where [Append] does.
+// ArgsHash returns the first 12 hexadecimal digits of the SHA-256 of the canonical form of args. Before hashing, each
+// string value, also a nested one, is reduced to its [Words]; member names are not. So calls whose arguments differ
+// only in white space have the same hash. A nil map is {}. ArgsHash panics on the values on which [Append] panics.
 func ArgsHash(args map[string]any) string {
-	const digits, usual = 12, 256 // usual: bytes of most arguments
+	const digits, usual = 12, 256 // usual: size in bytes of most arguments
 	sum := sha256.Sum256(encoder{words: true}.object(make([]byte, 0, usual), args))
 	var text [digits]byte
 	hex.Encode(text[:], sum[:digits/2])
@@ -37,7 +43,7 @@ func ArgsHash(args map[string]any) string {
 // encoder writes canonical text, or one of two variants of it.
 type encoder struct {
 	words   bool // string values are reduced to their words
-	inexact bool // whole numbers beyond MaxInteger are written with an exponent, so that no integer can be read from them
+	inexact bool // whole numbers beyond MaxInteger get an exponent, so that they cannot be read as integers
 }
 
 func (e encoder) append(dst []byte, v any) []byte {
@@ -86,8 +92,8 @@ func (e encoder) object(dst []byte, members map[string]any) []byte {
 	return append(dst, '}')
 }
 
-// number writes n as ECMAScript's Number::toString does: the shortest digits that mean n, an exponent below 1e-6 and from
-// 1e21 on.
+// number writes n as ECMAScript's Number::toString does: with the shortest digits that mean n. Numbers below 1e-6 and
+// from 1e21 on get an exponent.
 func (e encoder) number(dst []byte, n float64) []byte {
 	size := math.Abs(n)
 	switch {
@@ -101,7 +107,7 @@ func (e encoder) number(dst []byte, n float64) []byte {
 	return strconv.AppendFloat(dst, n, 'f', -1, 64)
 }
 
-// appendExponent writes 1e-07 as 1e-7.
+// appendExponent writes n with an exponent without a leading zero: 1e-7, not 1e-07.
 func appendExponent(dst []byte, n float64) []byte {
 	dst = strconv.AppendFloat(dst, n, 'e', -1, 64)
 	if end := len(dst); dst[end-2] == '0' && (dst[end-3] == '-' || dst[end-3] == '+') {
@@ -114,7 +120,7 @@ func appendExponent(dst []byte, n float64) []byte {
 // appendString writes s in quotes, with the escapes of RFC 8785, section 3.2.2.2.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	from := 0 // s[from:i] goes as it is
+	from := 0 // s[from:i] is copied unchanged
 	for i := 0; i < len(s); {
 		if c := s[i]; c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
 			i++
@@ -132,8 +138,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// appendEscape writes a character that cannot stand for itself: a quote, a backslash, a control character, or
-// U+FFFD for what is no character.
+// appendEscape writes a quote, a backslash or a control character as an escape. Invalid UTF-8 becomes U+FFFD.
 func appendEscape(dst []byte, r rune) []byte {
 	const hexDigits = "0123456789abcdef"
 	switch r {
@@ -155,8 +160,8 @@ func appendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[r>>4], hexDigits[r&15])
 }
 
-// compareUTF16 orders two UTF-8 strings by their UTF-16 units. That is the order of their bytes, except that characters
-// beyond U+FFFF (surrogates, D800 to DFFF) come before U+E000 to U+FFFF.
+// compareUTF16 compares two UTF-8 strings by their UTF-16 units. The result is that of a comparison of bytes, with one
+// exception: characters beyond U+FFFF (surrogates, D800 to DFFF) come before U+E000 to U+FFFF.
 func compareUTF16(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		x, y := a[i], b[i]
@@ -172,8 +177,8 @@ func compareUTF16(a, b string) int {
 	return len(a) - len(b)
 }
 
-// Canonicalize is the canonical form of a text that is one JSON document: as [Canonical] of its value, without making
-// the value. Repeated names are an error, as what is no JSON is.
+// Canonicalize returns the canonical form of a text that is one JSON document. It writes the same form as [Canonical],
+// but does not build the value. Repeated names and text that is not JSON are errors.
 func Canonicalize(text []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(text))
 	if err := v.Canonicalize(); err != nil {

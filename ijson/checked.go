@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// AppendChecked is [Append] for a value of which nobody knows whether it is a decoded one, such as the result of a
-// tool: another Go type, NaN, an infinity, text that is not
-// UTF-8 and nesting beyond [MaxDepth] are errors, and dst is then returned as it was.
+// AppendChecked appends as [Append] does, for a value that may not be a decoded value, such as the result of a tool.
+// These are errors: other Go types, NaN, infinities, text that is not UTF-8, and nesting beyond [MaxDepth]. On an error
+// it returns dst unchanged.
 func AppendChecked(dst []byte, v any) ([]byte, error) {
 	if f := check(v, "", 0); f != nil {
 		return dst, f
@@ -16,7 +16,7 @@ func AppendChecked(dst []byte, v any) ([]byte, error) {
 	return Append(dst, v), nil
 }
 
-// check returns the first fault in v, which stands at that place within depth containers.
+// check returns the first fault in v. at is the place of v; depth counts the containers around v.
 func check(v any, at Pointer, depth int) *Fault {
 	switch v := v.(type) {
 	case nil, bool:

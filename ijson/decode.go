@@ -13,20 +13,27 @@ import (
 
 // The limits of a document.
 const (
-	MaxBytes   = 1 << 20   // bytes that Decode and DecodeInto accept
-	MaxDepth   = 64        // containers within one another; a scalar has depth 0, [] depth 1
+	MaxBytes   = 1 << 20   // size in bytes that Decode and DecodeInto accept
+	MaxDepth   = 64        // nested containers; a scalar has depth 0, [] has depth 1
 	MaxInteger = 1<<53 - 1 // greatest magnitude of an integer, the same as JavaScript's MAX_SAFE_INTEGER
 )
 
-// Decode returns the one JSON document that is in text, of at most [MaxBytes]. Every error is a *[Fault]. The value does
-// not share memory with text.
+// Decode returns the value of the one JSON document in text, which has at most [MaxBytes]. Every error is a *[Fault].
+// The value does not share memory with text.
 //
-// Beyond the grammar of RFC 8259 it demands what RFC 7493 does: UTF-8 without byte order mark, no lone surrogate escapes,
-// no member name twice in an object, integers spelled as such within +-[MaxInteger], other numbers within the finite
-// doubles, and at most [MaxDepth] levels. Noncharacters are accepted; -0 becomes 0.
+// Decode accepts the grammar of RFC 8259 with the restrictions of RFC 7493:
+//
+//   - UTF-8 without a byte order mark
+//   - no lone surrogate escapes
+//   - no repeated member names in an object
+//   - numbers written as integers within +-[MaxInteger], other numbers within the finite doubles
+//   - at most [MaxDepth] levels
+//
+// Noncharacters are accepted. -0 becomes 0.
 func Decode(text []byte) (any, error) { return DecodeLimit(text, MaxBytes) }
 
-// DecodeLimit is [Decode] with another limit of bytes, for files and results whose size is bounded elsewhere.
+// DecodeLimit decodes as [Decode] does, with another limit of bytes. It is for files and results whose size is limited
+// elsewhere.
 func DecodeLimit(text []byte, maxBytes int) (any, error) {
 	if len(text) > maxBytes {
 		return nil, &Fault{Offset: max(maxBytes, 0), Reason: ReasonTooLarge}
@@ -34,10 +41,12 @@ func DecodeLimit(text []byte, maxBytes int) (any, error) {
 	return decode(text, false)
 }
 
-// DecodeCanonical reads back what this program wrote: by [Append], or by encoding/json. It is [Decode] without the limit
-// of bytes, and with one difference: a whole number beyond +-[MaxInteger] may be spelled in digits, if these are exactly
-// the ones that [Append] writes for it. So 1e16, which is written 10000000000000000 (RFC 8785) and which Decode would
-// refuse as an integer, comes back as it was. Text from outside is for Decode.
+// DecodeCanonical decodes text that Patterngate wrote, with [Append] or with encoding/json. Use [Decode] for text from
+// outside.
+//
+// It differs from Decode in two ways. It has no limit of bytes. A whole number beyond +-[MaxInteger] may be written in
+// digits, if they are the digits that [Append] writes for it. For example, Append writes 1e16 as 10000000000000000 (RFC
+// 8785). Decode rejects that integer, but DecodeCanonical accepts it.
 func DecodeCanonical(text []byte) (any, error) { return decode(text, true) }
 
 func decode(text []byte, own bool) (any, error) {
@@ -52,14 +61,14 @@ func decode(text []byte, own bool) (any, error) {
 // reader builds values out of the tokens of one text.
 type reader struct {
 	text   []byte
-	own    bool              // the text is our own
-	tokens *jsontext.Decoder // checks grammar and UTF-8; repeated names are found by the maps, for less
-	start  int               // where in text the token read last begins
+	own    bool              // the text was written by Patterngate
+	tokens *jsontext.Decoder // checks grammar and UTF-8; the maps find repeated names at less cost
+	start  int               // offset in text of the token read last
 	end    int               // where it ends
 	open   []any             // elements of the arrays that are not closed yet, so that each array is allocated once
 }
 
-// document reads one value and wants nothing but white space after it.
+// document reads one value. Only white space may follow it.
 func (r *reader) document() (any, *Fault) {
 	kind, fault := r.next()
 	if fault != nil {
@@ -75,7 +84,7 @@ func (r *reader) document() (any, *Fault) {
 	return v, nil
 }
 
-// next reads one token and says what it is.
+// next reads one token and returns its kind.
 func (r *reader) next() (jsontext.Kind, *Fault) {
 	token, err := r.tokens.ReadToken()
 	if err != nil {
@@ -88,7 +97,7 @@ func (r *reader) next() (jsontext.Kind, *Fault) {
 	return token.Kind(), nil
 }
 
-// isBetween reports whether c may stand between two tokens.
+// isBetween reports whether c can be between two tokens.
 func isBetween(c byte) bool {
 	return c == ' ' || c == ',' || c == ':' || c == '\n' || c == '\r' || c == '\t'
 }
@@ -96,7 +105,7 @@ func isBetween(c byte) bool {
 // raw returns the text of the token read last.
 func (r *reader) raw() []byte { return r.text[r.start:r.end] }
 
-// value returns the value that begins with the token read last, of that kind. Its recursion is bounded by [MaxDepth].
+// value returns the value that begins with the token read last, which has that kind. [MaxDepth] limits its recursion.
 func (r *reader) value(kind jsontext.Kind) (any, *Fault) {
 	switch kind {
 	case jsontext.KindBeginObject:
@@ -110,7 +119,7 @@ func (r *reader) value(kind jsontext.Kind) (any, *Fault) {
 	case jsontext.KindTrue, jsontext.KindFalse:
 		return kind == jsontext.KindTrue, nil
 	}
-	return nil, nil // null: a closing token is never where a value has to be
+	return nil, nil // null: the decoder never returns a closing token in place of a value
 }
 
 func (r *reader) object() (any, *Fault) {
@@ -177,7 +186,7 @@ func (r *reader) number() (any, *Fault) {
 	return n + 0, nil // -0 + 0 is 0
 }
 
-// unquote returns what a valid JSON string says.
+// unquote returns the content of a valid JSON string.
 func unquote(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
@@ -186,12 +195,12 @@ func unquote(raw []byte) string {
 	return string(text)
 }
 
-// here is a fault at the token read last.
+// here returns a fault at the token read last.
 func (r *reader) here(reason string) *Fault {
 	return &Fault{Pointer(r.tokens.StackPointer()), r.start, reason}
 }
 
-// fault puts the decoder's error into our words.
+// fault converts an error of the decoder to a Fault.
 func (r *reader) fault(err error) *Fault {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok { // io.EOF: there was no value at all
@@ -205,7 +214,7 @@ func (r *reader) fault(err error) *Fault {
 	return &Fault{at, offset, reasonAt(r.text, offset)}
 }
 
-// reasonAt says what is wrong at offset, by a look at the text: the decoder's own words may change.
+// reasonAt returns the reason of a fault at offset. It looks at the text, because the decoder's own wording may change.
 func reasonAt(text []byte, offset int) string {
 	rest := text[offset:]
 	char, size := utf8.DecodeRune(rest)
@@ -222,7 +231,7 @@ func reasonAt(text []byte, offset int) string {
 	return ReasonNotJSON
 }
 
-// inString reports whether a beginning of a document ends within a string.
+// inString reports whether text, which is the beginning of a document, ends within a string.
 func inString(text []byte) bool {
 	in := false
 	for i := 0; i < len(text); i++ {

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Set returns root with v at p, and true. Where the parent of p is missing, or is no container that could hold it, it
-// returns root as it was, and false. A member that is not there is added; in a list, "-" or the index after the last
-// appends.
+// Set returns root with v at p, and true. It adds a member that is missing. In a list, "-" or the index after the last
+// element appends. If the parent of p is missing or cannot hold the token, Set returns root unchanged, and false.
 //
-// The containers on the way are copied, root itself never changes; all else is shared between the two.
+// Set copies the containers on the path to p and never changes root. The result shares all other values with root.
 func Set(root any, p Pointer, v any) (any, bool) {
 	tokens, ok := p.split()
 	if ok && len(tokens) == 0 {
@@ -18,15 +17,15 @@ func Set(root any, p Pointer, v any) (any, bool) {
 	return edit(root, tokens, func(parent any, token string) (any, bool) { return put(parent, token, v) })
 }
 
-// Remove returns root without what is at p, and true. Where there is nothing at p, and for the whole document, it returns
-// root as it was, and false. The elements after a removed one move down. It copies as [Set] does.
+// Remove returns root without the value at p, and true. The elements after a removed element move down. If there is no
+// value at p, or p is the whole document, Remove returns root unchanged, and false. It copies as [Set] does.
 func Remove(root any, p Pointer) (any, bool) {
 	tokens, _ := p.split()
 	return edit(root, tokens, drop)
 }
 
-// edit returns v with the container that the last token belongs to changed by change; v itself and false where that
-// cannot be.
+// edit returns v after change has changed the container that holds the last token. If that is not possible, edit
+// returns v itself, and false.
 func edit(v any, tokens []string, change func(parent any, token string) (any, bool)) (any, bool) {
 	if len(tokens) == 0 {
 		return v, false
@@ -47,7 +46,7 @@ func edit(v any, tokens []string, change func(parent any, token string) (any, bo
 	return v, false
 }
 
-// put returns a copy of a container in which token is v.
+// put returns a copy of a container with v at token.
 func put(parent any, token string, v any) (any, bool) {
 	switch parent := parent.(type) {
 	case map[string]any:

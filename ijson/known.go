@@ -7,11 +7,11 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// DecodeKnown stores text that a program of ours wrote, perhaps a newer one, in what target points to: as [DecodeInto]
-// does, but members that the target does not have are passed over, and size and depth are not judged. A field of raw JSON
-// keeps the text's own bytes.
+// DecodeKnown decodes text that Patterngate wrote, perhaps in a newer version, into the variable that target points to.
+// It works as [DecodeInto] does, with two differences: it ignores members that the target does not have, and it does
+// not limit size and depth. A field of raw JSON keeps the text's own bytes.
 //
-// Its errors are those of [DecodeInto]; the Offset of a fault is 0.
+// DecodeKnown returns the errors of [DecodeInto]. The Offset of a fault is 0.
 func DecodeKnown(text []byte, target any) error {
 	err := json.Unmarshal(text, target)
 	if err == nil {

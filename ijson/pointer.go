@@ -8,13 +8,13 @@ import (
 // Pointer names a place in a value (RFC 6901), such as "/plan/steps/1/tool". The zero value is the whole value.
 type Pointer string
 
-// In escaped text ~1 is / and ~0 is ~; the order of the pairs does not matter, they are looked for in one pass.
+// In escaped text ~1 means / and ~0 means ~. The order of the pairs does not matter, because a replacer makes one pass.
 var (
 	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// Member returns the place of the member of that name in p.
+// Member returns the place of the member with that name in p.
 func (p Pointer) Member(name string) Pointer {
 	return p + "/" + Pointer(escapeToken.Replace(name))
 }
@@ -24,14 +24,14 @@ func (p Pointer) Index(i int) Pointer {
 	return p + "/" + Pointer(strconv.Itoa(i))
 }
 
-// Tokens returns the unescaped member names and indexes of p, outermost first. It is nil for "" and for text that is no
-// pointer.
+// Tokens returns the unescaped member names and indexes of p, outermost first. It returns nil for "" and for text that
+// is not a pointer.
 func (p Pointer) Tokens() []string {
 	tokens, _ := p.split()
 	return tokens
 }
 
-// In returns the value at p in root, and whether there is one. The value is shared with root.
+// In returns the value at p in root and reports whether it exists. The value is shared with root.
 func (p Pointer) In(root any) (any, bool) {
 	tokens, ok := p.split()
 	if !ok {
@@ -45,7 +45,8 @@ func (p Pointer) In(root any) (any, bool) {
 	return root, true
 }
 
-// split returns the tokens of p, and whether p is a pointer: empty, or beginning with a slash, each ~ before 0 or 1.
+// split returns the tokens of p and reports whether p is a pointer. A pointer is empty or begins with a slash, and each
+// ~ is before 0 or 1.
 func (p Pointer) split() ([]string, bool) {
 	if p == "" {
 		return nil, true
@@ -80,7 +81,7 @@ func child(v any, token string) (any, bool) {
 	return nil, false
 }
 
-// index returns the number that a token spells as RFC 6901 wants: digits, no leading zero.
+// index returns the number that a token spells, as RFC 6901 requires: digits, no leading zero.
 func index(token string) (int, bool) {
 	if token == "" || len(token) > 9 || token[0] == '0' && token != "0" {
 		return 0, false

@@ -7,9 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Repeats reports whether an object of a JSON-RPC message has a member twice: the message itself, its params, or a value in either.
-// In the message and its params, names that differ only in letter case are equal, because encoding/json reads them so. skip names a
-// member of params whose value is not searched; "" names none. For a text that is not JSON, Repeats returns false.
+// Repeats reports whether an object of a JSON-RPC message has a member twice. It searches the message, its params and
+// all values in them.
+//
+// In the message and its params, names that differ only in letter case are equal, because encoding/json reads them so.
+// The parameter skip names a member of params whose value is not searched; "" names none. For text that is not JSON,
+// Repeats returns false.
 func Repeats(message []byte, skip string) bool {
 	d := jsontext.NewDecoder(bytes.NewBuffer(message), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	repeats, err := envelopeRepeats(d, func(name string) (bool, error) {
@@ -26,7 +29,8 @@ func Repeats(message []byte, skip string) bool {
 	return err == nil && repeats
 }
 
-// envelopeRepeats reads an object. value reads the value of a member. It reads to the end, so that a text that is not JSON is an error.
+// envelopeRepeats reads an object and calls value to read the value of each member. It reads to the end, so that text
+// that is not JSON is an error.
 func envelopeRepeats(d *jsontext.Decoder, value func(name string) (bool, error)) (repeats bool, err error) {
 	if kind := d.PeekKind(); kind != jsontext.KindBeginObject {
 		return false, d.SkipValue()

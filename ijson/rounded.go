@@ -5,10 +5,12 @@ import (
 	"strconv"
 )
 
-// Rounded returns JSON in which each whole number beyond +-[MaxInteger] is written with an exponent, as the double that it is
-// to RFC 8785: 9223372036854775807 becomes 9.223372036854776e+18. It is text itself where there is none. Others' schemas hold
-// such bounds, of 64 bits, and no number beyond these fits as an integer anyway. What is no JSON, or beyond the doubles, stays
-// as it is.
+// Rounded returns JSON text in which each whole number beyond +-[MaxInteger] has an exponent. It writes the double that
+// RFC 8785 makes of the number: 9223372036854775807 becomes 9.223372036854776e+18. If there is no such number, Rounded
+// returns text itself.
+//
+// Schemas of other servers contain such 64-bit bounds. Numbers beyond MaxInteger do not fit as integers anyway. Text
+// that is not JSON and numbers beyond the doubles stay unchanged.
 func Rounded(text []byte) []byte {
 	var out []byte
 	done := 0
@@ -34,8 +36,8 @@ func Rounded(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// AfterString is where the string ends that begins at a place of a JSON text: the index after its closing quote, or the text's
-// end where there is none.
+// AfterString returns the index after the closing quote of a string in a JSON text; at is the index of its opening
+// quote. If there is no closing quote, AfterString returns the length of the text.
 func AfterString(text []byte, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
@@ -60,7 +62,7 @@ func afterNumber(text []byte, at int) int {
 	return at
 }
 
-// beyondIntegers reads a whole number in digits that is beyond the exact ones, and a double all the same.
+// beyondIntegers reads a whole number, written in digits, that is beyond +-MaxInteger but within the finite doubles.
 func beyondIntegers(number []byte) (f float64, beyond bool) {
 	const exact = 15 // digits that are always exact
 	if len(number) <= exact {

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Of returns a Go value as a decoded value, by way of encoding/json and its struct tags. An error says that the value
-// cannot be encoded, or (a *[Fault]) that its JSON is not what [DecodeCanonical] accepts, such as an int64 that no double holds.
+// Of converts a Go value to a decoded value, with encoding/json and its struct tags. It returns an error if the value
+// cannot be encoded. It returns a *[Fault] if [DecodeCanonical] rejects the JSON, for example an int64 that no double
+// holds.
 func Of(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -18,7 +19,7 @@ func Of(v any) (any, error) {
 	return DecodeCanonical(text)
 }
 
-// Integer returns v as an integer, if it is a whole number within +-[MaxInteger]: 1.0 is one, 1e22 is none.
+// Integer returns v as an integer if v is a whole number within +-[MaxInteger]: 1.0 is an integer, 1e22 is not.
 func Integer(v any) (int64, bool) {
 	n, ok := v.(float64)
 	if !ok || n != math.Trunc(n) || math.Abs(n) > MaxInteger {
@@ -27,8 +28,8 @@ func Integer(v any) (int64, bool) {
 	return int64(n), true
 }
 
-// Equal reports whether two decoded values are the same: the order of members does not matter, that of elements does.
-// NaN and types that are no decoded value are equal to nothing.
+// Equal reports whether two decoded values are the same. The order of members does not matter, the order of elements
+// does. NaN and Go types that are not decoded values are equal to nothing.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case nil:

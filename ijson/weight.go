@@ -1,14 +1,15 @@
 package ijson
 
-// Weight is about how many bytes of memory a decoded value holds. Texts of equal length hold very different amounts: a
-// list of empty lists weighs twenty times its text. It is meant for bounds on what is kept.
+// Weight returns an estimate of the memory in bytes that a decoded value uses. Texts of equal length need very
+// different amounts: a list of empty lists needs twenty times the size of its text. Use Weight to limit how much is
+// kept.
 func Weight(v any) int {
 	const (
 		slot   = 16       // an interface value
 		header = 24       // of a list
 		object = 48       // of a map
 		group  = 8*32 + 8 // of a map's first eight members
-		more   = 80       // for each member beyond, half of the places being free
+		more   = 80       // for each further member; half of the places are free
 	)
 	switch v := v.(type) {
 	case string:

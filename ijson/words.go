@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// IsSpace reports whether r is white space as Python's str.isspace has it: [unicode.IsSpace] and U+001C to U+001F, 29 code
-// points. U+200B and U+FEFF are none.
+// IsSpace reports whether r is white space as defined by Python's str.isspace: [unicode.IsSpace] and U+001C to U+001F,
+// 29 code points. U+200B and U+FEFF are not white space.
 func IsSpace(r rune) bool {
 	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
 }
@@ -15,10 +15,10 @@ func IsSpace(r rune) bool {
 // Trim returns s without the white space at both ends.
 func Trim(s string) string { return strings.TrimFunc(s, IsSpace) }
 
-// Blank reports whether s is empty or nothing but white space.
+// Blank reports whether s is empty or contains only white space.
 func Blank(s string) bool { return Trim(s) == "" }
 
-// Words returns the words of s joined by one blank; it is s itself where that is so already.
+// Words returns the words of s, joined by one space. It returns s itself if s has this form.
 func Words(s string) string {
 	if inWords(s) {
 		return s
@@ -26,7 +26,7 @@ func Words(s string) string {
 	return strings.Join(strings.FieldsFunc(s, IsSpace), " ")
 }
 
-// inWords reports whether all white space of s is single blanks between words.
+// inWords reports whether the only white space in s is single spaces between words.
 func inWords(s string) bool {
 	gap := true // before the first word
 	for _, r := range s {
@@ -47,8 +47,8 @@ func inWords(s string) bool {
 	return !gap || s == ""
 }
 
-// Cut returns the longest beginning of text that has at most maxBytes bytes and splits no character. It is
-// empty for a negative maxBytes.
+// Cut returns the longest beginning of text that has at most maxBytes bytes and splits no character. For a negative
+// maxBytes it returns "".
 func Cut(text string, maxBytes int) string {
 	switch {
 	case maxBytes <= 0:
@@ -61,5 +61,5 @@ func Cut(text string, maxBytes int) string {
 			return text[:end]
 		}
 	}
-	return text[:maxBytes] // these bytes are no UTF-8
+	return text[:maxBytes] // these bytes are not UTF-8
 }

@@ -9,11 +9,11 @@ import (
 	"patterngate/ijson"
 )
 
-// address is a URL with places for arguments, taken apart before any is put in: scheme, host, the number of path segments
-// and the query names are fixed.
+// address is a URL with places for arguments. It was split before any argument is inserted. Scheme, host, the number of
+// path segments and the query names are fixed.
 type address struct {
-	scheme, host string     // host with its port, as it is written
-	segments     []template // literals percent-encoded; the path is a / before each
+	scheme, host string     // host with its port, as in the config
+	segments     []template // literals are percent-encoded; the path has a / before each segment
 	query        []member
 }
 
@@ -22,13 +22,13 @@ type member struct {
 	name  string
 	value template
 	bare  bool // without a =
-	raw   bool // its literals are percent-encoded already: it stands in the URL
+	raw   bool // its literals are percent-encoded already: it comes from the URL
 }
 
-// maxURL bounds what arguments may make of a URL, in bytes.
+// maxURL is the longest URL, in bytes, that arguments may produce.
 const maxURL = 64 << 10
 
-// build puts arguments in. Mismatches say which arguments are refused.
+// build inserts arguments into the URL. Mismatches name the arguments that are rejected.
 func (a *address) build(args map[string]any) (*url.URL, []catalog.Mismatch) {
 	var bad []catalog.Mismatch
 	refuse := func(name, want string) {
@@ -49,7 +49,8 @@ func (a *address) build(args map[string]any) (*url.URL, []catalog.Mismatch) {
 	return &url.URL{Scheme: a.scheme, Host: a.host, Path: plainPath, RawPath: path, RawQuery: query}, nil
 }
 
-// path is the encoded path. A segment that becomes empty, . or .. would be another place than the one written down.
+// path returns the encoded path. It rejects arguments that make a segment empty, . or .., because that is another path
+// than the configured one.
 func (a *address) path(args map[string]any, refuse func(name, want string)) string {
 	var b strings.Builder
 	for _, segment := range a.segments {
@@ -70,14 +71,14 @@ func (a *address) path(args map[string]any, refuse func(name, want string)) stri
 
 const noDots = "a text that makes no empty, . or .. path segment"
 
-// isDots reports whether an encoded segment is empty, . or .., however that is spelled. A slash within it stays encoded: where
-// a server decodes before it resolves, the argument's pattern is to leave slashes out.
+// isDots reports whether an encoded segment is empty, . or .., in any spelling. A slash in the segment stays encoded.
+// If a server decodes a path before it resolves it, the argument's pattern must exclude slashes.
 func isDots(segment string) bool {
 	text, err := url.PathUnescape(segment)
 	return err != nil || text == "" || text == "." || text == ".."
 }
 
-// queryText is the encoded query, in the order of the configuration.
+// queryText returns the encoded query, in the order of the configuration.
 func (a *address) queryText(args map[string]any, refuse func(name, want string)) string {
 	var b strings.Builder
 	add := func(m member, value string) {
@@ -101,7 +102,7 @@ func (a *address) queryText(args map[string]any, refuse func(name, want string))
 	return b.String()
 }
 
-// want words what a query member's argument may be.
+// want describes which values a query member's argument may have.
 func (m member) want() string {
 	if _, alone := m.value.alone(); alone && !m.raw {
 		return "a text, number or boolean, or a list of these: it stands in the URL's query"
@@ -109,8 +110,8 @@ func (m member) want() string {
 	return "a text, number or boolean: it stands in the URL's query"
 }
 
-// values are the encoded values of a member: none where an argument is absent, several where it is a list. refused is an
-// argument that cannot stand there.
+// values returns the encoded values of a member: none if an argument is absent, several if it is a list. The result
+// refused is the name of an argument that is not allowed there.
 func (m member) values(args map[string]any) (values []string, refused string) {
 	if name, alone := m.value.alone(); alone && !m.raw {
 		if list, ok := args[name].([]any); ok {
@@ -139,7 +140,7 @@ func (m member) values(args map[string]any) (values []string, refused string) {
 	return []string{b.String()}, ""
 }
 
-// listed encodes the elements of a list. Nulls are no values.
+// listed encodes the elements of a list. It skips nulls.
 func listed(name string, list []any) (values []string, refused string) {
 	for _, element := range list {
 		text, ok := scalar(element)

@@ -10,7 +10,7 @@ import (
 // varies is the rule that faults of a URL's fixed parts name.
 const varies = "only path segments and query values may vary"
 
-// parseURL takes a URL apart. The address is nil where there is a fault.
+// parseURL splits a URL. It returns nil if there is a fault.
 func (r *reading) parseURL(text string) *address {
 	before := len(r.faults)
 	const path = "request.url"
@@ -51,7 +51,7 @@ func (r *reading) parseURL(text string) *address {
 	return a
 }
 
-// authority judges user, host and port, and reports whether they are well formed.
+// authority checks user, host and port, and reports whether they are valid.
 func (r *reading) authority(path, scheme, authority string) bool {
 	user, host, hasUser := strings.Cut(authority, "@")
 	if !hasUser {
@@ -86,7 +86,7 @@ func isPort(port string) bool {
 	return port == "" || n > 0
 }
 
-// firstName is what stands in the first braces of a text that may have none; "" where there are none.
+// firstName returns the text in the first braces of a text, or "" if there are no braces.
 func firstName(text string) string {
 	_, after, ok := strings.Cut(text, "{")
 	if !ok {
@@ -133,10 +133,11 @@ func (r *reading) urlMember(path, text string) member {
 	return m
 }
 
-// braces encodes the braces of a literal, which a template has only where it says so: {{ and }}.
+// braces encodes the braces in a literal. A template's literal has them only where the text has {{ or }}.
 var braces = strings.NewReplacer("{", "%7B", "}", "%7D")
 
-// encoded faults a literal of a URL that holds what must be percent-encoded.
+// encoded adds a fault if a URL's literal contains a character that must be percent-encoded. The characters in but must
+// be encoded too.
 func (r *reading) encoded(path, literal, but string) {
 	for i := 0; i < len(literal); i++ {
 		c := literal[i]

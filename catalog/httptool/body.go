@@ -11,15 +11,15 @@ import (
 	"patterngate/ijson"
 )
 
-// payload makes what a request carries. The zero payload carries nothing.
+// payload makes the body of a request. The zero payload has no body.
 type payload struct {
-	all     bool            // all arguments but those in used
-	used    map[string]bool // arguments that stand in URL or query
+	all     bool            // all arguments except those in used
+	used    map[string]bool // arguments that are in URL or query
 	mapping map[string]any  // a decoded object with a [template] for each text; nil: none
 	form    bool
 }
 
-// body reads what the request carries.
+// body reads the configuration of the request's body.
 func (r *reading) body() payload {
 	b := r.config.Body
 	read := payload{all: b.Args, used: r.used, form: r.config.Form}
@@ -47,10 +47,10 @@ func (r *reading) body() payload {
 	return read
 }
 
-// formMember is what a member of a form may be.
+// formMember describes the values that a form's member may have.
 const formMember = "a form's member is a text, number, boolean or a list of these"
 
-// mapped reads one value of a mapping, depth below the body.
+// mapped reads one value of a mapping. depth is its depth below the body.
 func (r *reading) mapped(path string, v any, depth int) any {
 	switch v := v.(type) {
 	case string:
@@ -82,8 +82,8 @@ func (r *reading) mapped(path string, v any, depth int) any {
 	return v
 }
 
-// make puts arguments in: the text and its content type, both empty where the request carries nothing. Mismatches say
-// which arguments cannot be carried.
+// make inserts arguments into the body. It returns the text and its content type, both empty if the request has no
+// body. Mismatches name the arguments that cannot be sent.
 func (p payload) make(args map[string]any) (text []byte, contentType string, bad []catalog.Mismatch) {
 	refuse := func(name, want string) {
 		bad = append(bad, catalog.Mismatch{Pointer: ijson.Pointer("").Member(name), Kind: catalog.MismatchValue, Want: want})
@@ -109,10 +109,10 @@ func (p payload) make(args map[string]any) (text []byte, contentType string, bad
 	return text, contentType, bad
 }
 
-// leftOut stands for a value that has an absent argument.
+// leftOut replaces a value that has an absent argument.
 type leftOut struct{}
 
-// laid puts arguments into a value of a mapping. Members and elements with an absent argument are left out.
+// laid inserts arguments into a value of a mapping. It leaves out members and elements with an absent argument.
 func laid(v any, args map[string]any, refuse func(name, want string)) any {
 	switch v := v.(type) {
 	case template:
@@ -150,7 +150,7 @@ func laid(v any, args map[string]any, refuse func(name, want string)) any {
 	return v
 }
 
-// formOf writes an object as a form, by name; a list repeats its name, null is left out.
+// formOf returns an object as a form, sorted by name. A list repeats its name; null is left out.
 func formOf(object map[string]any, refuse func(name, want string)) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(object)) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The bounds of connections.
+// These are the limits of connections.
 const (
 	maxIdle        = 32 // kept connections to one host
 	idleTime       = time.Minute
@@ -24,19 +24,20 @@ const (
 	maxHeaderBytes = 256 << 10        // of a reply
 )
 
-// ClientConfig says where a [Client] may connect to. The zero ClientConfig allows the public internet.
+// ClientConfig sets where a [Client] may connect. The zero ClientConfig allows the public internet only.
 type ClientConfig struct {
-	// Allow names networks that are dialled although they are not public (catalog.allow_networks).
+	// Allow are networks that may be dialled although they are not public (catalog.allow_networks).
 	Allow []netip.Prefix
-	// Resolve finds the addresses of a host name; nil: the system's resolver.
+	// Resolve returns the addresses of a host name; nil: the system's resolver.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// Client makes connections for all tools, and keeps them. It follows no redirect, reads no proxy variable, holds no
-// cookie, speaks HTTP/1.1, over TLS 1.2 or newer. It is safe for concurrent use; close it when its tools are gone.
+// Client makes and keeps the connections of all tools. It follows no redirect, reads no proxy variable, stores no
+// cookie, and uses HTTP/1.1 over TLS 1.2 or newer. It is safe for concurrent use. Close it when its tools are no longer
+// used.
 //
-// HTTP/1.1 on purpose: a connection carries one request at a time, so what was written on it tells whether a failed
-// request can have arrived.
+// HTTP/1.1 is intended: a connection carries one request at a time. So the bytes that were written on it show whether a
+// failed request may have arrived.
 type Client struct {
 	allow   []netip.Prefix
 	resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -45,13 +46,13 @@ type Client struct {
 	transports map[transportKey]*http.Transport
 }
 
-// transportKey is what connections must have in common to be shared.
+// transportKey is what connections must have in common so that they can be shared.
 type transportKey struct {
 	roots *x509.CertPool
 	once  bool // each carries one request only
 }
 
-// NewClient returns a client. It connects to nothing yet.
+// NewClient returns a client. It does not connect yet.
 func NewClient(config ClientConfig) *Client {
 	c := &Client{resolve: config.Resolve, transports: map[transportKey]*http.Transport{}}
 	for _, p := range config.Allow {
@@ -78,9 +79,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// transport returns the connections that trust roots (nil: the system's). With once none is used for a second request:
-// a kept connection may be closed by the server in the moment of sending, and then nobody knows what was read; and
-// [http.Transport] sends on its own again over a fresh one what it takes for repeatable.
+// transport returns the connections that trust roots (nil: the system's). With once, each connection carries one
+// request. There are two reasons. A server may close a kept connection at the moment of sending, and then it is unknown
+// what it read. Also, [http.Transport] resends a request that it regards as repeatable, over a new connection.
 func (c *Client) transport(roots *x509.CertPool, once bool) *http.Transport {
 	key := transportKey{roots, once}
 	c.mu.Lock()
@@ -93,7 +94,7 @@ func (c *Client) transport(roots *x509.CertPool, once bool) *http.Transport {
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 			TLSHandshakeTimeout:    maxDial,
 			DisableKeepAlives:      once,
-			DisableCompression:     true, // replies are decompressed here, within bounds
+			DisableCompression:     true, // this package decompresses replies, with a limit
 			MaxIdleConnsPerHost:    maxIdle,
 			IdleConnTimeout:        idleTime,
 			MaxResponseHeaderBytes: maxHeaderBytes,
@@ -105,8 +106,8 @@ func (c *Client) transport(roots *x509.CertPool, once bool) *http.Transport {
 	return t
 }
 
-// dial resolves a host once, judges each address and connects to the first allowed one that answers. What was judged is
-// what is dialled, so that a name that points elsewhere a moment later changes nothing.
+// dial resolves a host once, checks each address and connects to the first allowed one that answers. It dials exactly
+// the checked address, so a later change of the name's address has no effect.
 func (c *Client) dial(ctx context.Context, _, hostPort string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -130,7 +131,7 @@ func (c *Client) dial(ctx context.Context, _, hostPort string) (net.Conn, error)
 	return nil, errors.Join(faults...)
 }
 
-// addresses are the addresses of a host that may be dialled; an error where there is none.
+// addresses returns the addresses of a host that may be dialled, or an error if there are none.
 func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	var all []netip.Addr
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -156,7 +157,7 @@ func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	return allowed, nil
 }
 
-// dialOne connects to one address. While others are left it has a share of the time.
+// dialOne connects to one address. If others are left, it uses a share of the time.
 func dialOne(ctx context.Context, addr netip.Addr, port string, left int) (net.Conn, error) {
 	patience := maxDial
 	if deadline, ok := ctx.Deadline(); ok {
@@ -169,7 +170,7 @@ func dialOne(ctx context.Context, addr netip.Addr, port string, left int) (net.C
 	return d.DialContext(ctx, "tcp", net.JoinHostPort(addr.String(), port))
 }
 
-// countedConn counts what was written on a connection.
+// countedConn counts the bytes written on a connection.
 type countedConn struct {
 	net.Conn
 	written atomic.Int64

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// errCode says that a text is no code of a reply.
+// errCode reports that a text is not a valid status code.
 var errCode = errors.New("no code")
 
-// codes are codes and classes of replies.
+// codes are status codes and classes of them.
 type codes struct {
 	exact   map[int]bool
 	classes [10]bool // by first digit
 }
 
-// has reports whether a code is among them.
+// has reports whether c contains a code.
 func (c codes) has(code int) bool {
 	return c.exact[code] || code >= 0 && code < 1000 && c.classes[code/100]
 }
 
-// codes reads codes of 200 to 599, and classes where they may stand.
+// codes reads codes from 200 to 599, and classes if they are allowed.
 func (r *reading) codes(path string, texts []string, classes bool) codes {
 	read := codes{exact: map[int]bool{}}
 	want := "write codes from 200 to 599"

@@ -7,81 +7,84 @@ import (
 	"patterngate/catalog"
 )
 
-// Config writes a tool down (spec/config.md section 4, request). The zero values of its optional members are the
-// grammar's defaults, but for Body, whose default by method is the reader's part, and Timeout.
+// Config is the definition of a tool (spec/config.md section 4, request). Optional members default as the grammar says
+// when they are zero. Timeout and Body are exceptions: the reader of the configuration must set the method's default
+// Body.
 type Config struct {
-	// Name is the tool's, for causes of faults.
+	// Name is the tool's name, for the causes of faults.
 	Name string
 	// Method is GET, HEAD, POST, PUT, PATCH or DELETE.
 	Method string
-	// URL is absolute; {name} may stand in its path segments and after = in its query.
+	// URL is absolute. {name} is allowed in its path segments and after = in its query.
 	URL     string
 	Query   []Template
 	Headers []Header
 	Body    Body
-	// Form sends the body as application/x-www-form-urlencoded; else it is JSON.
+	// Form sends the body as application/x-www-form-urlencoded; otherwise the body is JSON.
 	Form bool
-	// IdempotencyHeader carries the call's key; "" is none.
+	// IdempotencyHeader is the header with the call's key; "": none.
 	IdempotencyHeader string
 	// Success are codes and classes ("201", "2xx") of replies that are results; nil: "2xx".
 	Success []string
-	// Absent are codes that say "there is none"; nil: of a read "404" and "410", else none. Only a read has any.
+	// Absent are codes that mean "there is none". nil: "404" and "410" for a read, otherwise none. Only a read may have
+	// any.
 	Absent []string
-	// Redirects is how many are followed: to the same origin, for GET and HEAD.
+	// Redirects is how many redirects are followed: only to the same origin, and only for GET and HEAD.
 	Redirects int
-	// Roots are the certificates that sign servers' (ca_file); nil: the system's. Tools that share a pool share connections.
+	// Roots are the certificates that sign servers' certificates (ca_file); nil: the system's. Tools with the same pool
+	// share connections.
 	Roots *x509.CertPool
-	// Timeout bounds a call, from before its connection until its reply was read; 0: the context alone does.
+	// Timeout limits a call, from before its connection until its reply is read; 0: only the context does.
 	Timeout time.Duration
 	Effect  catalog.Effect
-	// Repeatable: the same key twice acts once (idempotent); a read always is.
+	// Repeatable means that the same key twice acts once (idempotent). A read is always repeatable.
 	Repeatable bool
-	// Arguments gives an argument's JSON type ("" where it has several or any), and whether there is such an argument.
-	// nil: there is none.
+	// Arguments returns an argument's JSON type ("" for several or any), and whether the argument exists. nil: there
+	// are no arguments.
 	Arguments func(name string) (kind string, ok bool)
-	// Near is the argument whose name comes near, for faults; "" or a nil Near: none.
+	// Near returns the argument whose name is close, for faults; "" or a nil Near: none.
 	Near func(name string) string
-	// Output makes the observation of a call's arguments and its reply; nil: the reply is it. Its error is a result that
-	// cannot be read.
+	// Output returns the observation for a call's arguments and its reply; nil: the reply is the observation. An error
+	// means that the result is unreadable.
 	Output func(args map[string]any, response Response) (any, error)
-	// Client makes the connections; required.
+	// Client makes the connections. It is required.
 	Client *Client
 }
 
-// Template is one query member: its text may hold {name}. An argument that is a list, alone in a text, repeats the member;
-// one that is absent or null drops it. With a Secret that is its value, and Text does not count.
+// Template is one query member. Its text may contain {name}. An argument that is a list, and alone in the text, repeats
+// the member. An argument that is absent or null removes it. If Secret is set, it is the value and Text is ignored.
 type Template struct {
 	Name, Text string
 	Secret     catalog.Secret
 }
 
-// Header is one header of the request: Text, or Secret behind Prefix. It takes no arguments.
+// Header is one header of the request: Text, or Prefix and Secret. It takes no arguments.
 type Header struct {
 	Name, Text, Prefix string
-	Secret             catalog.Secret // nil: Text counts
+	Secret             catalog.Secret // nil: Text is used
 }
 
-// Body says what a request carries. The zero Body is nothing.
+// Body describes a request's body. The zero Body is no body.
 type Body struct {
-	// Args: every argument that is in neither URL nor query, as one object.
+	// Args sends every argument that is not in URL or query, as one object.
 	Args bool
-	// Mapping is a decoded object: a text that is just {name} becomes the argument with its type (absent: the member is
-	// left out), other texts are templates, other values stay. nil: none.
+	// Mapping is a decoded object. A text that is only {name} becomes the argument with its type; if the argument is
+	// absent, the member is left out. Other texts are templates, and other values stay. nil: none.
 	Mapping map[string]any
 }
 
 // Response is a reply as an output expression sees it.
 type Response struct {
 	Status  int
-	Headers map[string]string // by lower-case name; several of a name joined by ", "
-	Body    any               // a decoded JSON value, a text, or nil where there was none
+	Headers map[string]string // by lower-case name; values of the same name are joined by ", "
+	Body    any               // a decoded JSON value, a text, or nil if there is no body
 }
 
-// Fault is one thing that is wrong with a [Config], in the form of a configuration's faults.
+// Fault is one error in a [Config], in the form of a configuration's faults.
 type Fault struct {
 	Path       string // below the tool: request.url, request.headers.Host
 	Reason     string // what is wrong
-	Got        string // what stands there, where that says more than the reason
-	Want       string // what would have been right
-	DidYouMean string // the one known name that comes near
+	Got        string // the current value, if it says more than the reason
+	Want       string // what would be right
+	DidYouMean string // the known name that is close
 }

@@ -3,10 +3,10 @@
 //	arguments ──Check──▶ URL, query, body ──Client──▶ judged address ──▶ reply ──▶ observation
 //	                                                                         └───▶ *catalog.Fault: what is known of the call
 //
-// A [Tool] is written down as a [Config]: templates into which arguments are put, percent-encoded, after the URL was taken
-// apart, so that no argument can move a request to another host, path depth or query name. All tools share one [Client],
-// which judges every address after it was resolved and dials just that one.
+// A [Config] defines a [Tool] with templates. The tool first splits the URL and then inserts the arguments,
+// percent-encoded. So no argument can move a request to another host, path depth or query name. All tools share one
+// [Client]. It checks every address after name resolution and dials exactly the checked address.
 //
-// What a call did is never guessed. A fault says whether a byte of the request was written, and a request that may not be
-// repeated goes over a connection of its own, so that nothing below this package sends it twice.
+// The package never guesses what a call did. A fault tells whether a byte of the request was written. A request that
+// must not be repeated uses its own connection, so that nothing below this package sends it twice.
 package httptool

@@ -5,30 +5,30 @@ import (
 	"net/netip"
 )
 
-// AddressError says that an address is not dialled. It is found before anything is sent.
+// AddressError reports that an address is not dialled. It is found before anything is sent.
 type AddressError struct {
 	Addr  netip.Addr
-	Class string // what kind of address it is: loopback, private ...
+	Class string // the kind of address: loopback, private ...
 }
 
-// Error names the address and what would allow it.
+// Error returns the address and the setting that would allow it.
 func (e *AddressError) Error() string {
 	return fmt.Sprintf("%s is %s; name its network in catalog.allow_networks", e.Addr, e.Class)
 }
 
-// Local reports that the fault lies here, not with the server: no circuit breaker counts it.
+// Local reports that Patterngate, not the server, caused the fault: no circuit breaker counts it.
 func (e *AddressError) Local() bool { return true }
 
-// HostError says that no address of a host is dialled. It is found before anything is sent.
+// HostError reports that no address of a host may be dialled. It is found before anything is sent.
 type HostError struct {
 	Host    string
 	Refused []*AddressError // one for each address
 }
 
-// Error names the host and its first address.
+// Error returns the host and the error of its first address.
 func (e *HostError) Error() string { return fmt.Sprintf("%s: %v", e.Host, e.Refused[0]) }
 
-// Unwrap returns what is wrong with each address.
+// Unwrap returns the error of each address.
 func (e *HostError) Unwrap() []error {
 	list := make([]error, len(e.Refused))
 	for i, refused := range e.Refused {
@@ -37,16 +37,16 @@ func (e *HostError) Unwrap() []error {
 	return list
 }
 
-// Local reports that the fault lies here, as of an [AddressError].
+// Local reports that Patterngate caused the fault, as for an [AddressError].
 func (e *HostError) Local() bool { return true }
 
-// network is a part of the address space that is not dialled unless it is named.
+// network is a part of the address space that is not dialled unless the configuration allows it.
 type network struct {
 	prefix netip.Prefix
 	class  string
 }
 
-// closed are the networks that are not the public internet. Of two that hold an address the first names it.
+// closed are the networks outside of the public internet. If several contain an address, the first gives its class.
 var closed = []network{
 	{netip.MustParsePrefix("169.254.169.254/32"), "a cloud's metadata service"},
 	{netip.MustParsePrefix("169.254.170.2/32"), "a cloud's metadata service"},
@@ -75,7 +75,7 @@ var closed = []network{
 	{netip.MustParsePrefix("64:ff9b:1::/48"), "a private address"}, // translated by rules of its network
 }
 
-// carriers are IPv6 networks that hold an IPv4 address, and the byte at which it begins. Teredo writes it inverted.
+// carriers are IPv6 networks that contain an IPv4 address, and the byte at which it begins. Teredo inverts the address.
 var carriers = []struct {
 	prefix   netip.Prefix
 	at       int
@@ -85,12 +85,12 @@ var carriers = []struct {
 	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12, false}, // IPv4-translated
 	{netip.MustParsePrefix("2002::/16"), 2, false},        // 6to4
 	{netip.MustParsePrefix("2001::/32"), 12, true},        // Teredo
-	{netip.MustParsePrefix("::/96"), 12, false},           // IPv4-compatible; :: and ::1 are judged before
+	{netip.MustParsePrefix("::/96"), 12, false},           // IPv4-compatible; :: and ::1 are checked before
 }
 
-// Judge returns an *[AddressError] for an address that is not dialled: loopback, private, shared, link-local, metadata,
-// multicast, unspecified and reserved ones, unless [ClientConfig.Allow] names it. An IPv4 address in an IPv6 one is judged
-// as IPv4. The zero Addr is refused.
+// Judge returns an *[AddressError] for an address that is not dialled, unless [ClientConfig.Allow] contains it. These
+// are loopback, private, shared, link-local, metadata, multicast, unspecified and reserved addresses. An IPv4 address
+// inside an IPv6 one counts as IPv4. The zero Addr is rejected.
 func (c *Client) Judge(addr netip.Addr) error {
 	if err := c.judge(addr); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *Client) judge(addr netip.Addr) *AddressError {
 	return nil
 }
 
-// allows reports whether the owner names the address.
+// allows reports whether the configuration allows the address.
 func (c *Client) allows(addr netip.Addr) bool {
 	for _, p := range c.allow {
 		if p.Contains(addr) {
@@ -129,7 +129,7 @@ func (c *Client) allows(addr netip.Addr) bool {
 	return false
 }
 
-// classOf words the closed network that holds an address; "" is none.
+// classOf returns the class of the closed network that contains an address, or "".
 func classOf(addr netip.Addr) string {
 	for _, n := range closed {
 		if n.prefix.Contains(addr) {
@@ -139,7 +139,7 @@ func classOf(addr netip.Addr) string {
 	return ""
 }
 
-// carried is the IPv4 address within an IPv6 one.
+// carried returns the IPv4 address inside an IPv6 one.
 func carried(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() {
 		return netip.Addr{}, false

@@ -13,19 +13,19 @@ import (
 	"patterngate/catalog"
 )
 
-// StatusError is a reply that is no result. Nothing of its text is kept: it may echo what must not be written down.
+// StatusError is a reply that is not a result. It keeps no text of the reply, which may contain a secret.
 type StatusError struct {
 	Tool string
 	Code int
 }
 
-// Error words tool and code.
+// Error returns tool and code.
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.Tool, e.Code, http.StatusText(e.Code))
 }
 
-// refused says what a reply that is no result means for the call: a 4xx did nothing, but for 408; of anything else nobody
-// knows what was done.
+// refused returns what a reply that is not a result means for the call. A 4xx did nothing, except for 408. For any
+// other code the outcome is unknown.
 func (t *Tool) refused(response *http.Response) *catalog.Fault {
 	code := response.StatusCode
 	fault := &catalog.Fault{Cause: &StatusError{t.name, code}}
@@ -38,7 +38,7 @@ func (t *Tool) refused(response *http.Response) *catalog.Fault {
 		fault.Kind = catalog.Declined
 	case code >= 500:
 		fault.Kind, fault.Again = catalog.NoAnswer, true
-	case code >= 200 && code < 300: // an answer, but not one of those that were written down
+	case code >= 200 && code < 300: // an answer, but not with a configured code
 		fault.Kind = catalog.Unreadable
 	default:
 		fault.Kind = catalog.NoAnswer // a redirect that was not followed
@@ -49,12 +49,12 @@ func (t *Tool) refused(response *http.Response) *catalog.Fault {
 	return fault
 }
 
-// lost says what a request without a reply means for the call.
+// lost returns what a request without a reply means for the call.
 func (t *Tool) lost(ctx context.Context, err error, sent bool) *catalog.Fault {
 	fault := &catalog.Fault{Kind: catalog.NoAnswer, Again: true, Cause: fmt.Errorf("%s: %w", t.name, err)}
 	late := isTimeout(ctx, err)
 	switch {
-	case !sent: // a time-out may be repeated like one after sending, a refused connection by any tool
+	case !sent: // a call may be repeated after a time-out if repeatable; any tool may repeat after a refused connection
 		fault.Kind, fault.Again = catalog.NotSent, isRefused(err) || late && t.repeatable
 	case late:
 		fault.Kind = catalog.TimedOut
@@ -64,7 +64,7 @@ func (t *Tool) lost(ctx context.Context, err error, sent bool) *catalog.Fault {
 	return fault
 }
 
-// cut says what a reply that began as a success and could not be read means for the call.
+// cut returns what a reply means for the call if it began as a success and could not be read.
 func (t *Tool) cut(ctx context.Context, err error) *catalog.Fault {
 	fault := &catalog.Fault{Kind: catalog.Unreadable, Cause: fmt.Errorf("%s: reading the reply: %w", t.name, err)}
 	switch {
@@ -83,16 +83,16 @@ func isTimeout(ctx context.Context, err error) bool {
 		errors.Is(err, context.DeadlineExceeded) || ok && timeout.Timeout()
 }
 
-// isRefused reports whether nobody listened.
+// isRefused reports whether the connection was refused.
 func isRefused(err error) bool {
 	const onWindows = syscall.Errno(10061) // WSAECONNREFUSED
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, onWindows)
 }
 
-// maxAfter bounds what a server may ask us to wait.
+// maxAfter is the longest pause that a server may ask for.
 const maxAfter = time.Hour
 
-// retryAfter reads Retry-After: seconds, or a date. What is neither, and the past, is 0.
+// retryAfter reads Retry-After: seconds, or a date. A past date or any other text is 0.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return time.Duration(min(seconds, uint64(maxAfter/time.Second))) * time.Second

@@ -9,16 +9,16 @@ import (
 	"patterngate/catalog"
 )
 
-// reading collects the faults of a configuration while it is read.
+// reading collects the faults of a configuration while reading it.
 type reading struct {
 	config Config
-	used   map[string]bool // arguments that stand in URL or query
+	used   map[string]bool // arguments that are in URL or query
 	faults []Fault
 }
 
 func (r *reading) fault(f Fault) { r.faults = append(r.faults, f) }
 
-// quoted shows what stands in a configuration, cut.
+// quoted returns a text of a configuration in quotes, cut.
 func quoted(text string) string {
 	const longest = 80
 	if len(text) > longest {
@@ -27,7 +27,7 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// template parses a template; one with a fault is empty.
+// template parses a template. A template with a fault becomes empty.
 func (r *reading) template(path, text string) template {
 	t, err := parseTemplate(text)
 	if err != nil {
@@ -36,13 +36,13 @@ func (r *reading) template(path, text string) template {
 	return t
 }
 
-// place is where an argument stands, and which types may.
+// place is the place of an argument and the types that are allowed there.
 type place struct {
 	words       string
-	list, whole bool // a list may; anything may
+	list, whole bool // list: a list is allowed; whole: any type is allowed
 }
 
-// argument judges an argument's place: there must be such an argument, of a type that can stand there.
+// argument checks an argument's place: the argument must exist, with a type that is allowed there.
 func (r *reading) argument(path, name string, at place) {
 	kind, ok := "", false
 	if r.config.Arguments != nil {
@@ -61,7 +61,7 @@ func (r *reading) argument(path, name string, at place) {
 	}
 }
 
-// method judges the method.
+// method checks the method.
 func (r *reading) method() {
 	known := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	if slices.Contains(known, r.config.Method) {
@@ -77,7 +77,7 @@ func (r *reading) method() {
 	r.fault(f)
 }
 
-// query reads the query members that stand apart from the URL.
+// query reads the query members that are not in the URL.
 func (r *reading) query() []member {
 	var members []member
 	for _, q := range r.config.Query {
@@ -112,7 +112,7 @@ type header struct {
 	secret             catalog.Secret
 }
 
-// headers reads the headers and the idempotency header's name.
+// headers reads the headers and the name of the idempotency header.
 func (r *reading) headers() []header {
 	var headers []header
 	seen := map[string]bool{}
@@ -140,7 +140,7 @@ func (r *reading) headers() []header {
 	return headers
 }
 
-// headerName judges a name and returns it in canonical form.
+// headerName checks a name and returns it in canonical form.
 func (r *reading) headerName(path, name string, seen map[string]bool) string {
 	canonical := http.CanonicalHeaderKey(name)
 	switch {
@@ -162,7 +162,7 @@ func isToken(text string) bool {
 	}) < 0
 }
 
-// isFieldValue reports whether a text may be a header's value.
+// isFieldValue reports whether a text is a valid header value.
 func isFieldValue(text string) bool {
 	return strings.IndexFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) < 0
 }

@@ -16,13 +16,13 @@ import (
 	"patterngate/ijson"
 )
 
-// maxBody is how much of a reply is read, in bytes, as it came and decompressed.
+// maxBody is the maximum size, in bytes, of a reply that is read, both compressed and decompressed.
 const maxBody = 8 << 20
 
-// errTooLong says that reading stopped.
+// errTooLong reports that a reply is longer than maxBody.
 var errTooLong = fmt.Errorf("the reply is longer than %d bytes", maxBody)
 
-// judge makes the observation of a reply, or says what is known of the call.
+// judge returns the observation of a reply, or a fault with what is known about the call.
 func (t *Tool) judge(ctx context.Context, call catalog.Call, response *http.Response) (any, error) {
 	code := response.StatusCode
 	switch {
@@ -46,9 +46,9 @@ func (t *Tool) judge(ctx context.Context, call catalog.Call, response *http.Resp
 	return observation, nil
 }
 
-// readBody reads a body whole and decompresses it. Every step is bounded.
+// readBody reads a whole body and decompresses it. Every step has a limit.
 func readBody(response *http.Response) ([]byte, error) {
-	if response.Request.Method == http.MethodHead { // its length is that of a body which does not come
+	if response.Request.Method == http.MethodHead { // the length belongs to a body that does not come
 		return nil, nil
 	}
 	if response.ContentLength > maxBody {
@@ -80,8 +80,8 @@ func readBounded(r io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// understood reads a reply by its content type: a JSON object is the observation as it is, other JSON {"value"}, a text
-// {"text"}, nothing {}.
+// understood reads a reply by its content type and returns the observation. A JSON object is the observation itself,
+// other JSON becomes {"value"}, a text becomes {"text"}, and an empty body becomes {}.
 func understood(response *http.Response, text []byte) (Response, any, error) {
 	reply := Response{Status: response.StatusCode, Headers: make(map[string]string, len(response.Header))}
 	for name, values := range response.Header {
@@ -113,7 +113,7 @@ func understood(response *http.Response, text []byte) (Response, any, error) {
 	return reply, nil, fmt.Errorf("the reply is of content type %q", ijson.Cut(kind, 80))
 }
 
-// contentType is the media type of a reply in UTF-8; another charset is an error.
+// contentType returns the media type of a reply in UTF-8. Another charset is an error.
 func contentType(header string) (string, error) {
 	kind, parameters, err := mime.ParseMediaType(header)
 	if err != nil {

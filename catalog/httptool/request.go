@@ -15,19 +15,19 @@ import (
 	"patterngate/catalog"
 )
 
-// LocalError is a fault of our side, found before anything was sent: a secret that cannot be read.
+// LocalError is a fault of Patterngate, found before anything was sent, such as a secret that cannot be read.
 type LocalError struct{ cause error }
 
-// Error words the cause, which quotes no secret.
+// Error returns the cause, which contains no secret.
 func (e *LocalError) Error() string { return e.cause.Error() }
 
 // Unwrap returns the cause.
 func (e *LocalError) Unwrap() error { return e.cause }
 
-// Local reports that the fault lies here, not with the server: no circuit breaker counts it.
+// Local reports that Patterngate, not the server, caused the fault: no circuit breaker counts it.
 func (e *LocalError) Local() bool { return true }
 
-// attempt makes the request once, redirects followed, and judges the reply.
+// attempt sends the request once, follows redirects, and interprets the reply.
 func (t *Tool) attempt(ctx context.Context, call catalog.Call) (any, error) {
 	u, bad := t.address.build(call.Args)
 	body, contentType, unfit := t.payload.make(call.Args)
@@ -47,11 +47,11 @@ func (t *Tool) attempt(ctx context.Context, call catalog.Call) (any, error) {
 	if err != nil {
 		return nil, t.lost(ctx, err, sent.happened())
 	}
-	defer func() { _ = response.Body.Close() }() // what was not read is not wanted
+	defer func() { _ = response.Body.Close() }() // unread data is not needed
 	return t.judge(ctx, call, response)
 }
 
-// addSecrets puts in the query members whose values are secrets, after all others.
+// addSecrets adds the query members whose values are secrets, after all others.
 func (t *Tool) addSecrets(ctx context.Context, u *url.URL) error {
 	for _, q := range t.secretQuery {
 		text, err := q.secret.Text(ctx)
@@ -66,7 +66,7 @@ func (t *Tool) addSecrets(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// fields are the request's headers, secrets read.
+// fields returns the request's headers, with their secrets.
 func (t *Tool) fields(ctx context.Context, key, contentType string) (http.Header, error) {
 	fields := http.Header{
 		"Accept":          {"application/json, text/plain;q=0.9, */*;q=0.1"},
@@ -114,7 +114,8 @@ func (t *Tool) follow(ctx context.Context, u *url.URL, fields http.Header, body 
 	}
 }
 
-// request makes one request. One that may not be repeated cannot be: its body can be read once.
+// request returns one request. If it may not be repeated, its body can be read only once, so that no transport can
+// resend it.
 func (t *Tool) request(ctx context.Context, u *url.URL, fields http.Header, body []byte) *http.Request {
 	r := &http.Request{Method: t.method, URL: u, Host: u.Host, Header: fields.Clone(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	if len(body) > 0 {
@@ -128,7 +129,8 @@ func (t *Tool) request(ctx context.Context, u *url.URL, fields http.Header, body
 	return r.WithContext(ctx)
 }
 
-// redirect is where a reply leads; nil where that is not followed: another origin, a user part, no such reply.
+// redirect returns the URL to which a reply redirects. It returns nil if that is not followed: another origin, a user
+// part, or not a redirect.
 func (t *Tool) redirect(from *url.URL, response *http.Response) *url.URL {
 	switch response.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -147,15 +149,15 @@ func (t *Tool) redirect(from *url.URL, response *http.Response) *url.URL {
 	return to
 }
 
-// delivery finds out whether a byte of a request was written. The zero delivery is that of a request that got no connection.
+// delivery records whether a byte of a request was written. The zero delivery means that the request got no connection.
 type delivery struct {
 	mu     sync.Mutex
 	conn   *countedConn
 	before int64 // bytes written on conn before the request
-	sure   bool  // written on a connection before this one, or unknown
+	sure   bool  // written on an earlier connection, or unknown
 }
 
-// trace notes the connections of a request.
+// trace records the connections of a request.
 func (d *delivery) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		d.mu.Lock()
@@ -167,7 +169,7 @@ func (d *delivery) trace() *httptrace.ClientTrace {
 		}
 		counted, ok := conn.(*countedConn)
 		if !ok {
-			d.sure = true // a connection that does not count may have carried it
+			d.sure = true // a connection without a count may have carried it
 			return
 		}
 		d.conn, d.before = counted, counted.written.Load()
@@ -178,14 +180,14 @@ func (d *delivery) written() bool {
 	return d.sure || d.conn != nil && d.conn.written.Load() > d.before
 }
 
-// happened reports whether a byte was written. A transport's round trip that failed writes nothing more.
+// happened reports whether a byte was written. After a failed round trip the transport writes nothing more.
 func (d *delivery) happened() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.written()
 }
 
-// originOf is scheme, host and port.
+// originOf returns scheme, host and port.
 func originOf(u *url.URL) [3]string {
 	port := u.Port()
 	if port == "" {

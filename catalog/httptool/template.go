@@ -13,17 +13,17 @@ type template []part
 // part is a literal text, or the name of an argument.
 type part struct {
 	literal  string
-	argument string // "" of a literal
+	argument string // "" for a literal
 }
 
-// The faults of a template's grammar.
+// These are the faults of a template's grammar.
 var (
 	errOpen  = errors.New("a { without its }")
 	errClose = errors.New("a } without its {")
 	errEmpty = errors.New("{} names no argument")
 )
 
-// parseTemplate reads {name} as an argument's place, {{ and }} as braces, anything else as it is.
+// parseTemplate reads {name} as an argument's place, {{ and }} as braces, and anything else unchanged.
 func parseTemplate(text string) (template, error) {
 	var t template
 	var literal strings.Builder
@@ -65,7 +65,7 @@ func parseTemplate(text string) (template, error) {
 	return t, nil
 }
 
-// arguments names the arguments of a template, in order.
+// arguments returns the names of a template's arguments, in order.
 func (t template) arguments() []string {
 	var names []string
 	for _, p := range t {
@@ -76,7 +76,7 @@ func (t template) arguments() []string {
 	return names
 }
 
-// alone is the argument of a template that is nothing but it.
+// alone returns the argument of a template that consists only of it.
 func (t template) alone() (string, bool) {
 	if len(t) != 1 || t[0].argument == "" {
 		return "", false
@@ -84,16 +84,16 @@ func (t template) alone() (string, bool) {
 	return t[0].argument, true
 }
 
-// outcome says what putting arguments into a template gave.
+// outcome is the result of inserting arguments into a template.
 type outcome int
 
 const (
 	filled  outcome = iota // a text
-	absent                 // an argument is not there, or null
+	absent                 // an argument is absent or null
 	unusual                // an argument is an object or a list
 )
 
-// fill puts arguments in. Each value passes through encode, literals do not. The last result is the argument that is
+// fill inserts arguments. Each value passes through encode, literals do not. The last result is the argument that is
 // absent or unusual.
 func (t template) fill(args map[string]any, encode func(string) string) (string, outcome, string) {
 	var b strings.Builder
@@ -114,7 +114,7 @@ func (t template) fill(args map[string]any, encode func(string) string) (string,
 	return b.String(), filled, ""
 }
 
-// scalar words a text, number or boolean.
+// scalar returns a string, number or boolean as text.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -125,10 +125,10 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// plain leaves a text as it is.
+// plain returns a text unchanged.
 func plain(text string) string { return text }
 
-// encode percent-encodes all bytes but A-Z a-z 0-9 - . _ ~ (RFC 3986, unreserved).
+// encode percent-encodes all bytes except A-Z a-z 0-9 - . _ ~ (RFC 3986, unreserved).
 func encode(text string) string {
 	const hex = "0123456789ABCDEF"
 	at := strings.IndexFunc(text, func(r rune) bool { return !isUnreserved(r) })

@@ -10,7 +10,7 @@ import (
 	"patterngate/catalog"
 )
 
-// Tool is a tool that is a request. Only [New] makes one. It is safe for concurrent use.
+// Tool is a tool that sends an HTTP request. Only [New] makes one. It is safe for concurrent use.
 type Tool struct {
 	name    string
 	method  string
@@ -21,7 +21,7 @@ type Tool struct {
 	payload     payload
 	keyHeader   string
 	success     codes
-	missing     codes // "there is none"
+	missing     codes // codes that mean "there is none"
 	redirects   int
 	timeout     time.Duration
 	read        bool
@@ -30,8 +30,7 @@ type Tool struct {
 	transport   http.RoundTripper
 }
 
-// New makes a tool, or says everything that is wrong with its configuration; then the Tool is nil. It connects to nothing
-// and reads no secret.
+// New returns a tool, or nil and all faults of its configuration. It connects to nothing and reads no secret.
 func New(config Config) (*Tool, []Fault) {
 	r := &reading{config: config, used: map[string]bool{}}
 	r.method()
@@ -62,7 +61,7 @@ func New(config Config) (*Tool, []Fault) {
 	return t, nil
 }
 
-// readReplies reads what is said about replies.
+// readReplies reads the settings for replies and redirects, and the time-out.
 func (t *Tool) readReplies(r *reading) {
 	success, missing := r.config.Success, r.config.Absent
 	if success == nil {
@@ -98,8 +97,9 @@ func (t *Tool) readReplies(r *reading) {
 // maxRedirects is the most redirects a tool may follow.
 const maxRedirects = 5
 
-// Check says which arguments cannot be put into the request, although they fit their schema: a path segment that becomes
-// empty, . or .., an object where only a text can stand. Nil means that it can be sent. It sends nothing.
+// Check returns the arguments that fit their schema but cannot be inserted into the request. For example, a path
+// segment becomes empty, . or .., or an argument is an object where only a text is allowed. Nil means that the call can
+// be sent. Check sends nothing.
 func (t *Tool) Check(args map[string]any) []catalog.Mismatch {
 	_, bad := t.address.build(args)
 	_, _, unfit := t.payload.make(args)
@@ -114,8 +114,8 @@ func (t *Tool) Do(ctx context.Context, call catalog.Call) (any, error) {
 		defer cancel()
 	}
 	v, err := t.attempt(ctx, call)
-	// A replaced secret is read again, once. A call that must not be made twice is not sent again, because a service may act and
-	// then refuse.
+	// A replaced secret is read again, once. A call that must not be made twice is not sent again, because a service
+	// may act and then refuse.
 	status, ok := errors.AsType[*StatusError](err)
 	if ok && status.Code == http.StatusUnauthorized && t.forget() && t.repeatable {
 		v, err = t.attempt(ctx, call)
@@ -123,7 +123,7 @@ func (t *Tool) Do(ctx context.Context, call catalog.Call) (any, error) {
 	return v, err
 }
 
-// forget has secrets read anew, and reports whether there are any.
+// forget drops the secrets, so that the next attempt reads them again. It reports whether there are any.
 func (t *Tool) forget() bool {
 	any := false
 	for _, h := range slices.Concat(t.headers, t.secretQuery) {

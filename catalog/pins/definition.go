@@ -11,22 +11,22 @@ import (
 	"patterngate/ijson"
 )
 
-// Definition is a tool as its server declares it: what is absent there is zero here. Input and Output are the schemas' texts,
+// Definition is a tool as its server declares it. Absent members are zero. Input and Output are the schemas' texts,
 // unchanged.
 type Definition struct {
 	Name, Title, Description string
 	Input, Output            json.RawMessage
 }
 
-// Hash names the definition: the SHA-256, in hex, of the canonical form (RFC 8785) of what the server sent, absent members left
-// out.
+// Hash returns the SHA-256, in hex, of the canonical form (RFC 8785) of what the server sent, without absent members.
+// It identifies the definition.
 func (d Definition) Hash() string {
 	sum := sha256.Sum256(ijson.Canonical(d.value()))
 	return hex.EncodeToString(sum[:])
 }
 
-// value is the definition as a decoded value. Integers beyond 2^53-1 are doubles there, as the canonical form has them. A schema
-// that is no strict JSON even so stands as its text: it still has one hash.
+// value returns the definition as a decoded value. Integers beyond 2^53-1 become doubles, as in the canonical form. A
+// schema that is not strict JSON even then becomes its text, so that it still has one hash.
 func (d Definition) value() map[string]any {
 	v := map[string]any{"name": d.Name}
 	for member, text := range map[string]string{"title": d.Title, "description": d.Description} {
@@ -50,7 +50,7 @@ func decoded(schema json.RawMessage) any {
 	return v
 }
 
-// text is the definition as it stands in the file, the schemas in the order in which the server sent them.
+// text returns the definition as written in the file. The schemas keep the order in which the server sent them.
 func (d Definition) text() []byte {
 	out := ijson.Append([]byte(`{"name":`), d.Name)
 	for _, m := range []struct{ name, text string }{{"title", d.Title}, {"description", d.Description}} {
@@ -69,7 +69,7 @@ func (d Definition) text() []byte {
 	return append(out, '}')
 }
 
-// compact is a schema without blanks; as a text where it is no strict JSON.
+// compact returns a schema without white space, or as a string if it is not strict JSON.
 func compact(schema json.RawMessage) []byte {
 	var b bytes.Buffer
 	rounded := ijson.Rounded(schema)
@@ -79,13 +79,15 @@ func compact(schema json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// Change is one difference between two definitions, for people: the values as compact JSON, "" where there is none.
+// Change is one difference between two definitions, for people. The values are compact JSON; "" means that there is
+// none.
 type Change struct {
-	Pointer ijson.Pointer // into the tool as the server sends it: /description, /inputSchema/properties/path
+	Pointer ijson.Pointer // in the tool as the server sends it: /description, /inputSchema/properties/path
 	Was, Is string
 }
 
-// Compare lists what is different at present from what was accepted, by place. The texts are the server's: show them with care.
+// Compare returns the differences between the accepted and the present definition, by place. The texts come from the
+// server: show them with care.
 func Compare(accepted, present Definition) []Change {
 	return differences(nil, "", accepted.value(), present.value())
 }

@@ -1,12 +1,14 @@
-// Package pins keeps what people accepted of other people's tools: the lock file (spec/config.md section 10).
+// Package pins keeps the lock file: the definitions of other servers' tools that people have accepted (spec/config.md
+// section 10).
 //
 //	a server's tools/list ──Definition──Hash──┐
-//	                                          ├─ equal: may be called; else Compare says what a person is to accept
+//	                                          ├─ equal: may be called; else Compare lists what a person must accept
 //	patterngate.lock ──Read──▶ Lock.Tool ─────┘            │
 //	        ▲                                              ▼
 //	        └────────────Write◀──────────────────── Lock.Accept
 //
-// A lock holds each accepted definition whole, so that no server has to run for its tools to be known. It accepts nothing by
-// itself: that an acceptance is by whom it says, and that its signature counts, is judged by those who read it. Whether others
-// may write to the file is judged by who names the file, as for every file of the configuration.
+// A lock contains the whole definition of each accepted tool, so that its tools are known without a running server.
+//
+// The package verifies no acceptance. Its readers must check the person and the signature of each acceptance. The
+// caller that names the file must check whether other users may write to it, as for every file of the configuration.
 package pins

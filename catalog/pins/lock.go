@@ -16,13 +16,13 @@ import (
 	"patterngate/ijson"
 )
 
-// Bounds of a lock file.
+// These are the limits of a lock file.
 const (
 	MaxBytes = 16 << 20
 	maxTools = 10_000
 )
 
-// Lock is the content of a lock file. The zero Lock holds nothing. It is used by one goroutine at a time while it changes.
+// Lock is the content of a lock file. The zero Lock is empty. Only one goroutine may use it while it changes.
 type Lock struct {
 	tools map[string]pin // by server/tool
 }
@@ -33,7 +33,8 @@ type pin struct {
 	accepted   Acceptance
 }
 
-// Acceptance says who took a definition over, and when. Key, Nonce and Signature stand only where an approver key signed.
+// Acceptance records the person that accepted a definition, and the time. Key, Nonce and Signature are set only if an
+// approver's key signed.
 type Acceptance struct {
 	At        time.Time // in whole seconds
 	By        string    // local:<uid> or key:<id>
@@ -43,11 +44,11 @@ type Acceptance struct {
 	Signature string
 }
 
-// Name is the name of a server's tool in the lock. A server's name has no slash; a tool's may.
+// Name returns the name of a server's tool in the lock. A server's name has no slash; a tool's name may have one.
 func Name(server, tool string) string { return server + "/" + tool }
 
-// Read reads a lock file. One that is missing is empty. Its error is a [*Fault] where the file is there and is no lock: it
-// says where.
+// Read reads a lock file. A missing file is an empty lock. If the file exists and is not a valid lock, the error is a
+// [*Fault] with its place.
 func Read(path string) (*Lock, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,22 +86,22 @@ func Parse(text []byte) (*Lock, error) {
 	return lock, nil
 }
 
-// Tool is the accepted definition of a server's tool.
+// Tool returns the accepted definition of a server's tool, and whether there is one.
 func (l *Lock) Tool(server, tool string) (Definition, bool) {
 	p, ok := l.tools[Name(server, tool)]
 	return p.definition, ok
 }
 
-// Accepted says who accepted a server's tool.
+// Accepted returns the acceptance of a server's tool, and whether there is one.
 func (l *Lock) Accepted(server, tool string) (Acceptance, bool) {
 	p, ok := l.tools[Name(server, tool)]
 	return p.accepted, ok
 }
 
-// Names lists what is accepted as server/tool, sorted.
+// Names returns the names of all accepted tools as server/tool, sorted.
 func (l *Lock) Names() []string { return slices.Sorted(maps.Keys(l.tools)) }
 
-// Of lists the names of a server's accepted tools, sorted.
+// Of returns the names of a server's accepted tools, sorted.
 func (l *Lock) Of(server string) []string {
 	var names []string
 	for _, name := range l.Names() {
@@ -111,7 +112,8 @@ func (l *Lock) Of(server string) []string {
 	return names
 }
 
-// Where is a lock of the lines that keep takes by their names; it is this very lock where it takes them all.
+// Where returns a lock with the tools for which keep returns true. It returns the same lock if keep returns true for
+// all.
 func (l *Lock) Where(keep func(name string, d Definition, by Acceptance) bool) *Lock {
 	kept := &Lock{tools: map[string]pin{}}
 	for _, name := range l.Names() {
@@ -125,7 +127,7 @@ func (l *Lock) Where(keep func(name string, d Definition, by Acceptance) bool) *
 	return kept
 }
 
-// Accept takes a definition over, in place of the one before. Its error says why it cannot be kept.
+// Accept adds a definition, or replaces the accepted one. It returns an error if the definition cannot be stored.
 func (l *Lock) Accept(server string, d Definition, by Acceptance) error {
 	by.At = by.At.UTC().Truncate(time.Second)
 	name := Name(server, d.Name)
@@ -144,14 +146,15 @@ func (l *Lock) Accept(server string, d Definition, by Acceptance) error {
 	return nil
 }
 
-// Remove takes server/tool out; false: it was not there.
+// Remove removes server/tool and reports whether it was there.
 func (l *Lock) Remove(name string) bool {
 	_, there := l.tools[name]
 	delete(l.tools, name)
 	return there
 }
 
-// text is the lock as it stands in its file: sorted, one line a member down to the tool, which is one line.
+// text returns the lock as written in its file: sorted, and one line for each member down to the tool, which is one
+// line.
 func (l *Lock) text() []byte {
 	var b bytes.Buffer
 	b.WriteString("{\n  \"version\": 1,\n  \"tools\": {")

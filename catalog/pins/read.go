@@ -16,15 +16,15 @@ import (
 	"patterngate/ijson"
 )
 
-// Fault is why a file is no lock.
+// Fault reports why a file is not a valid lock.
 type Fault struct {
-	File         string // "" of a text
+	File         string // "" for a text
 	Line, Column int    // from 1, columns in characters
 	Pointer      ijson.Pointer
 	Reason       string // what is wrong and what would be right
 }
 
-// Error words the fault as FILE:LINE:COLUMN: POINTER: REASON.
+// Error returns the fault as FILE:LINE:COLUMN: POINTER: REASON.
 func (f *Fault) Error() string {
 	text := fmt.Sprintf("%d:%d: ", f.Line, f.Column)
 	if f.File != "" {
@@ -42,7 +42,7 @@ func faultAt(text []byte, offset int, at ijson.Pointer, reason string) *Fault {
 	return &Fault{Line: 1 + bytes.Count(before, []byte{'\n'}), Column: 1 + utf8.RuneCount(before[line:]), Pointer: at, Reason: reason}
 }
 
-// What may stand in a lock.
+// These are the patterns of texts in a lock.
 var (
 	pinName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}/`)
 	hexDigits = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -53,13 +53,13 @@ const (
 	maxWords    = 1 << 10 // bytes of a member of an acceptance
 )
 
-// reader takes a decoded lock apart, strictly.
+// reader reads a decoded lock strictly.
 type reader struct {
 	text  []byte
 	tools map[string][]byte // the texts of the tools, found in one pass
 }
 
-// wrong is a fault at a place.
+// wrong returns a fault at a place.
 func (r reader) wrong(at ijson.Pointer, reason string) *Fault {
 	return faultAt(r.text, offsetOf(r.text, at), at, reason)
 }
@@ -91,7 +91,7 @@ func (r reader) lock(v any) (*Lock, *Fault) {
 	return lock, nil
 }
 
-// pin reads one tool, whose hash must be that of its definition.
+// pin reads one tool. Its hash must be that of its definition.
 func (r reader) pin(name string, v any) (pin, *Fault) {
 	at := ijson.Pointer("/tools").Member(name)
 	if !pinName.MatchString(name) {
@@ -178,7 +178,7 @@ func (r reader) definition(v any, at ijson.Pointer) (Definition, *Fault) {
 	return d, nil
 }
 
-// members reads an object that has these members, perhaps those, and no others.
+// members reads an object that has the required members, may have the optional ones, and has no others.
 func (r reader) members(v any, at ijson.Pointer, required, optional []string) (map[string]any, *Fault) {
 	row, ok := v.(map[string]any)
 	if !ok {
@@ -198,7 +198,7 @@ func (r reader) members(v any, at ijson.Pointer, required, optional []string) (m
 	return row, nil
 }
 
-// toolTexts are the texts of so many tools.
+// toolTexts returns the texts of the tools, by name. tools is their number.
 func toolTexts(text []byte, tools int) map[string][]byte {
 	texts := make(map[string][]byte, tools)
 	d := jsontext.NewDecoder(bytes.NewReader(text))
@@ -213,7 +213,7 @@ func toolTexts(text []byte, tools int) map[string][]byte {
 		if err != nil {
 			break
 		}
-		key := name.String() // before the decoder goes on
+		key := name.String() // before the decoder reads on
 		value, err := d.ReadValue()
 		if err != nil {
 			break
@@ -223,9 +223,9 @@ func toolTexts(text []byte, tools int) map[string][]byte {
 	return texts
 }
 
-// raw is the text of the value at a place in a tool, in the order in which it stands there, less blanks.
+// raw returns the text of the value at a place in a tool, in the original order and without white space.
 func (r reader) raw(at ijson.Pointer) json.RawMessage {
-	tokens := at.Tokens() // tools, the tool's name, and from there on
+	tokens := at.Tokens() // "tools", the tool's name, and the path in the tool
 	d := jsontext.NewDecoder(bytes.NewReader(r.tools[tokens[1]]))
 	for _, token := range tokens[2:] {
 		if !enter(d, token) {
@@ -239,7 +239,7 @@ func (r reader) raw(at ijson.Pointer) json.RawMessage {
 	return compact(json.RawMessage(bytes.Clone(value)))
 }
 
-// enter goes into the object that comes next, up to the value of that member.
+// enter moves into the next object, up to the value of that member.
 func enter(d *jsontext.Decoder, name string) bool {
 	if _, err := d.ReadToken(); err != nil {
 		return false
@@ -259,7 +259,8 @@ func enter(d *jsontext.Decoder, name string) bool {
 	return false
 }
 
-// offsetOf is where the value at a place begins, or its nearest container that is there.
+// offsetOf returns where the value at a place begins. If there is no value, it returns where the nearest container
+// begins.
 func offsetOf(text []byte, at ijson.Pointer) int {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	found := 0
@@ -272,7 +273,7 @@ func offsetOf(text []byte, at ijson.Pointer) int {
 	return valueFrom(text, found)
 }
 
-// keyOf is where the name of a member begins that is there.
+// keyOf returns where the name of an existing member begins.
 func keyOf(text []byte, at ijson.Pointer) int {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	tokens := at.Tokens()
@@ -296,7 +297,7 @@ func keyOf(text []byte, at ijson.Pointer) int {
 	return 0
 }
 
-// valueFrom skips what stands before a value.
+// valueFrom returns the offset after white space, colons and commas before a value.
 func valueFrom(text []byte, offset int) int {
 	return offset + len(text[offset:]) - len(bytes.TrimLeft(text[offset:], " \t\r\n:,"))
 }

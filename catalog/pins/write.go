@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Write writes the lock to its file, whole or not at all: who reads it meanwhile finds the one before. The file is then the
-// owner's alone; one that had a narrower mode, or that everyone may read (0644), keeps it. A link stays one.
+// Write replaces the lock file as a whole, or not at all: a concurrent reader sees the old file. Only the owner may
+// then use the file. A file with a narrower mode, or that everyone may read (0644), keeps its mode. A symbolic link
+// stays a link.
 func (l *Lock) Write(path string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -42,7 +43,7 @@ const (
 	allPermission fs.FileMode = 0o777
 )
 
-// modeOf is the mode that the file is to have.
+// modeOf returns the mode that the file must have.
 func modeOf(path string) (fs.FileMode, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +61,7 @@ func modeOf(path string) (fs.FileMode, error) {
 	return ownersAlone, nil
 }
 
-// fill writes a new file so that it outlasts the machine's end.
+// fill writes a new file and syncs it to disk, so that it survives a crash.
 func fill(file *os.File, text []byte, mode fs.FileMode) error {
 	_, err := file.Write(text)
 	if err == nil {
@@ -72,13 +73,13 @@ func fill(file *os.File, text []byte, mode fs.FileMode) error {
 	return errors.Join(err, file.Close())
 }
 
-// syncDirectory makes a new name outlast the machine's end, where the system can.
+// syncDirectory makes a new name survive a crash, if the system supports that.
 func syncDirectory(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
-		return nil // the file is written; a directory that may not be read cannot be told
+		return nil // the file is written; a directory that cannot be opened cannot be synced
 	}
 	defer d.Close()
-	_ = d.Sync() // some systems cannot
+	_ = d.Sync() // some systems cannot do this
 	return nil
 }

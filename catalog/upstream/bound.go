@@ -7,18 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// The bounds of what a server may send, in bytes.
+// These are the limits, in bytes, of what a server may send.
 const (
 	maxMessage = 8 << 20  // one message
 	maxAnswer  = 16 << 20 // all messages of one HTTP answer
 )
 
-// boundedLines passes a server's lines on until one is longer than most; then fault says so, and reading ends by it. It
-// is read by one goroutine; fault may be asked for by any.
+// boundedLines returns a server's lines until one is longer than most. Then Read returns the error of fault. One
+// goroutine reads; any goroutine may call fault.
 type boundedLines struct {
 	in   io.Reader
 	most int
-	line int // bytes of the present line
+	line int // bytes of the current line
 	long atomic.Bool
 }
 
@@ -47,7 +47,7 @@ func (b *boundedLines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fault says why reading ended before the input did; nil where it did not.
+// fault returns why reading ended before the input did, or nil if it did not.
 func (b *boundedLines) fault() error {
 	if b.long.Load() {
 		return tooLong(b.most)
@@ -55,7 +55,7 @@ func (b *boundedLines) fault() error {
 	return nil
 }
 
-// boundedBody passes an HTTP body on, bounded by line and as a whole. note is told what was wrong with it.
+// boundedBody is an HTTP body with a limit for each line and for the whole. It calls note with each fault.
 type boundedBody struct {
 	body  io.ReadCloser
 	whole io.LimitedReader

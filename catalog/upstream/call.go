@@ -19,33 +19,33 @@ import (
 	"patterngate/ijson"
 )
 
-// MaxSend is the longest message that is sent, in bytes: what Patterngate and most servers take, less what stands around
-// the arguments. A server might drop a longer one without an answer.
+// MaxSend is the size in bytes of the longest message that is sent. Patterngate and most servers accept it, and it
+// leaves room for the text around the arguments. A server might drop a longer message without an answer.
 const MaxSend = 4<<20 - 4<<10
 
-// cancelGrace is how long a server that was told to cancel a call may take to say what became of it.
+// cancelGrace is how long a server may take to answer a call after the client cancelled it.
 const cancelGrace = 2 * time.Second
 
-// ErrTooLarge is wrapped by the error of a call whose arguments are longer than [MaxSend] as they would be sent.
+// ErrTooLarge is wrapped by the error of a call whose encoded arguments are longer than [MaxSend].
 var ErrTooLarge = errors.New("too large to be sent")
 
-// ErrInputWanted says that a server asks a question in the middle of a call. This client answers none.
+// ErrInputWanted reports that a server asks a question during a call. This client answers none.
 var ErrInputWanted = errors.New("the server asks for input in the middle of the call, which is not given here")
 
-// RPCError is a JSON-RPC error: by its code the server did not begin, or broke at some point of its work.
+// RPCError is a JSON-RPC error. Its code shows whether the server did not begin, or failed during its work.
 type RPCError struct {
 	Code    int
-	Message string // the server's own words, cut
+	Message string // the server's own message, cut
 }
 
-// Error words code and message.
+// Error returns message and code.
 func (e *RPCError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// InvalidParams reports that the server refused what was asked for: JSON-RPC 2.0 section 5.1, -32602.
+// InvalidParams reports whether the server rejected the parameters: JSON-RPC 2.0 section 5.1, -32602.
 func (e *RPCError) InvalidParams() bool { return e.Code == mcp.INVALID_PARAMS }
 
-// Call calls a tool with a value of arguments. It is [Client.CallRaw] for callers that read values: an answer that
-// [ijson.Decode] refuses is an error.
+// Call calls a tool with a value of arguments. It works as [Client.CallRaw], for callers that need a value: an answer
+// that [ijson.Decode] rejects is an error.
 func (c *Client) Call(ctx context.Context, tool string, args map[string]any, progress func(string)) (Reply, error) {
 	if args == nil {
 		args = map[string]any{}
@@ -67,13 +67,13 @@ func (c *Client) Call(ctx context.Context, tool string, args map[string]any, pro
 	return reply, nil
 }
 
-// CallRaw calls a tool with an object of arguments as it is written: the server judges repeated members, large numbers
-// and the like. Lines of progress go to progress, if it is not nil, from another goroutine; a line may come after the
-// answer.
+// CallRaw calls a tool with the text of an object of arguments, unchanged. The server itself decides about repeated
+// members, large numbers and the like. If progress is not nil, another goroutine calls it with lines of progress; a
+// line may come after the answer.
 //
-// When ctx ends the server is told to cancel the call, and has a moment to say what became of it; the error is that of
-// ctx then, with the result if one came. A server that no longer reads does not hold the call. Other errors: an
-// *[RPCError], [ErrTooLarge], [ErrInputWanted], a *[StatusError], or one of the connection.
+// When ctx ends, the client asks the server to cancel the call and gives it a moment to answer. Then CallRaw returns
+// the error of ctx, with the result if one came. A server that no longer reads does not block the call. Other errors
+// are an *[RPCError], [ErrTooLarge], [ErrInputWanted], a *[StatusError], or an error of the connection.
 func (c *Client) CallRaw(ctx context.Context, tool string, args json.RawMessage, progress func(string)) (Result, error) {
 	params := map[string]any{"name": tool, "arguments": args}
 	if progress != nil {
@@ -93,13 +93,13 @@ func (c *Client) CallRaw(ctx context.Context, tool string, args json.RawMessage,
 	return result, err
 }
 
-// request makes one request and returns its result as it was sent. After the end of ctx it may return a result and the
+// request sends one request and returns its result without changes. After the end of ctx it may return a result and the
 // error of ctx.
 func (c *Client) request(ctx context.Context, method mcp.MCPMethod, params map[string]any) (json.RawMessage, error) {
 	return c.ask(ctx, &trace{}, method, params)
 }
 
-// ask is request, noting in t what becomes of it.
+// ask works as request does, and records in t what happens to it.
 func (c *Client) ask(ctx context.Context, t *trace, method mcp.MCPMethod, params map[string]any) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -110,7 +110,7 @@ func (c *Client) ask(ctx context.Context, t *trace, method mcp.MCPMethod, params
 	}
 	sending, giveUp := context.WithCancel(withTrace(context.WithoutCancel(ctx), t))
 	defer giveUp()
-	// The end of its HTTP request is how a call without a handshake is cancelled; elsewhere the server is told.
+	// In the stateless era, the end of the HTTP request cancels a call. Otherwise the client sends a cancellation.
 	tell := !c.overHTTP() || !c.modern()
 	stop := context.AfterFunc(ctx, func() {
 		if tell && !c.how.prompt && t.read().sent {
@@ -132,7 +132,7 @@ func (c *Client) ask(ctx context.Context, t *trace, method mcp.MCPMethod, params
 	return raw, ctx.Err()
 }
 
-// taken is a response as a result or an error.
+// taken converts a response to a result or an error.
 func (c *Client) taken(ctx context.Context, t *trace, response *transport.JSONRPCResponse, err error) (json.RawMessage, error) {
 	switch {
 	case err != nil:
@@ -149,10 +149,10 @@ func (c *Client) taken(ctx context.Context, t *trace, response *transport.JSONRP
 
 var errNoResult = unreadableError{errors.New("the server answered neither by a result nor by an error")}
 
-// maxWords is how much of a server's message is kept, in bytes.
+// maxWords is the maximum size, in bytes, of a server's message that is kept.
 const maxWords = 2000
 
-// newRequest writes a request with what its era wants around it.
+// newRequest returns a request with the metadata that its era requires.
 func (c *Client) newRequest(method mcp.MCPMethod, params map[string]any) (transport.JSONRPCRequest, error) {
 	version := c.mcp.ProtocolVersion()
 	if c.modern() {
@@ -181,7 +181,7 @@ func (c *Client) newRequest(method mcp.MCPMethod, params map[string]any) (transp
 	return r, nil
 }
 
-// mirrored are the headers that repeat parts of a request, for those who route by them.
+// mirrored returns the headers that repeat parts of a request, for systems that route by them.
 func (c *Client) mirrored(version string, method mcp.MCPMethod, encoded json.RawMessage, params map[string]any) http.Header {
 	h := http.Header{}
 	for name, value := range mcp.StandardHeaders(version, method, encoded) {
@@ -199,17 +199,17 @@ func (c *Client) mirrored(version string, method mcp.MCPMethod, encoded json.Raw
 	return h
 }
 
-// cancel tells the server that a request is given up.
+// cancel notifies the server that a request is given up.
 func (c *Client) cancel(id mcp.RequestId) {
 	ctx, end := context.WithTimeout(context.Background(), cancelGrace)
 	defer end()
 	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
 	n.Method = string(mcp.MethodNotificationCancelled)
 	n.Params.AdditionalFields = map[string]any{"requestId": id, "reason": "the caller gave up"}
-	_ = c.wire.SendNotification(ctx, n) // best effort: the call is given up all the same
+	_ = c.wire.SendNotification(ctx, n) // best effort: the call is given up in any case
 }
 
-// newID is an id that no other client of the server has.
+// newID returns an id that no other client of the server uses.
 func (c *Client) newID() string { return c.prefix + strconv.FormatInt(c.requests.Add(1), 10) }
 
 func randomPrefix() string {
@@ -218,7 +218,8 @@ func randomPrefix() string {
 	return "pg-" + hex.EncodeToString(b[:]) + "-"
 }
 
-// explain says what a transport's error does not: which bound was passed, how the child ended, what HTTP answered.
+// explain returns what a transport's error does not show: the limit that was exceeded, how the child ended, or the HTTP
+// answer.
 func (c *Client) explain(ctx context.Context, t *trace, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -241,7 +242,7 @@ func (c *Client) explain(ctx context.Context, t *trace, err error) error {
 	return err
 }
 
-// endedError says that the session ended, and how.
+// endedError reports that the session ended, and why.
 type endedError struct{ why error }
 
 func (e *endedError) Error() string { return e.why.Error() }

@@ -7,8 +7,8 @@
 //
 //	NewServer(ServerConfig) ──▶ Server, which keeps a Client: ──Call──▶ an observation, or a *catalog.Fault
 //
-// A server is not trusted: what it sends is bounded, and whatever it does, control comes back when the context ends. A
-// child sees of the environment only what its Env names; a token or a secret header goes to one origin only.
+// A server is not trusted. The size of its messages is limited, and every call returns when its context ends. A child
+// sees only the environment variables that its Env names. A token or a secret header goes to one origin only.
 package upstream
 
 import (
@@ -25,10 +25,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// closeGrace is how long an HTTP session may take to be ended.
+// closeGrace is how long the end of an HTTP session may take.
 const closeGrace = 2 * time.Second
 
-// Identity is how this client introduces itself.
+// Identity is the name and version that this client sends to servers.
 type Identity struct{ Name, Version string }
 
 // Client is one session with a server. It is safe for concurrent use.
@@ -40,25 +40,25 @@ type Client struct {
 
 	progress listeners
 	requests atomic.Int64
-	prefix   string // of request ids: other clients of a server without sessions have others
+	prefix   string // of request ids, unique among the clients of a server without sessions
 
 	mu    sync.Mutex
-	known map[string]mcp.Tool // by name, for what HTTP mirrors into headers
+	known map[string]mcp.Tool // by name, for the HTTP headers that mirror arguments
 }
 
-// carrier is what a session stands on.
+// carrier is the process or connection that a session uses.
 type carrier interface {
-	// why says what became of the session, where a transport's error does not, such as how a child ended. It is nil where
-	// there is nothing to say.
+	// why returns what happened to the session if a transport's error does not show it, such as how a child ended. It
+	// returns nil if there is nothing to report.
 	why() error
-	// close frees what the carrier holds. Nothing is sent any more.
+	// close frees the resources of the carrier. Nothing is sent any more.
 	close() error
-	// abort is close for a server that is not asked to end.
+	// abort works as close does, but does not ask the server to end.
 	abort() error
 }
 
-// Start starts the program and opens a session by the initialize handshake, or without one where the server has none
-// any more. The child lives until Close.
+// Start starts the program and opens a session with the initialize handshake, or without a handshake if the server no
+// longer has one. The child runs until Close.
 func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
 	child, err := start(p)
 	if err != nil {
@@ -71,7 +71,7 @@ func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
 	return c, nil
 }
 
-// Over opens a session with a server that reads what is written to out and writes its answers to in, such as one in this
+// Over opens a session with a server that reads from out and writes its answers to in, such as a server in this
 // process. Close closes both.
 func Over(ctx context.Context, in io.ReadCloser, out io.WriteCloser, who Identity) (*Client, error) {
 	c, err := open(ctx, newPipes(in, out), foreign{in}, opening{who: who, order: handshakeFirst})
@@ -81,38 +81,38 @@ func Over(ctx context.Context, in io.ReadCloser, out io.WriteCloser, who Identit
 	return c, nil
 }
 
-// foreign carries a session with a server that somebody else runs.
+// foreign is the carrier of a session with a server that runs outside of this client's control.
 type foreign struct{ in io.Closer }
 
 func (f foreign) why() error   { return nil }
 func (f foreign) close() error { return f.in.Close() }
 func (f foreign) abort() error { return f.in.Close() }
 
-// eras is which protocol era is tried first.
+// eras is the protocol era that is tried first.
 type eras int
 
 const (
-	// handshakeFirst suits pipes: each server answers initialize, if only by an error, while some never answer a method
-	// that they do not know.
+	// handshakeFirst is for pipes: each server answers initialize, if only with an error. Some servers never answer a
+	// method that they do not know.
 	handshakeFirst eras = iota
-	// statelessFirst suits HTTP, where every request has an answer: without a handshake there is no session to end.
+	// statelessFirst is for HTTP, where every request has an answer: without a handshake there is no session to end.
 	statelessFirst
 )
 
-// opening is how a session is opened. Its zero value is that of a caller who waits for one call.
+// opening holds the options to open a session. The zero value is for a caller that waits for one call.
 type opening struct {
 	who   Identity
 	order eras
-	// probe bounds the question whether a server needs no handshake; 0: as long as mcp-go takes it.
+	// probe limits the request that finds out whether a server needs no handshake; 0: the default of mcp-go.
 	probe time.Duration
-	// prompt: at the end of its context a call returns at once, not after a moment for the server's last word, and a
-	// session that cannot be opened is cut off.
+	// prompt makes a call return at once when its context ends, without a moment for the server's last answer. A
+	// session that cannot be opened is aborted.
 	prompt bool
-	// notified hears of each notification's method, from the goroutine that reads; nil: nobody.
+	// notified is called with the method of each notification, in the goroutine that reads; nil: it is not called.
 	notified func(method string)
 }
 
-// open starts a transport and finds the era that the server speaks. What was opened is closed where that fails.
+// open starts a transport and finds the era that the server supports. If that fails, it closes what it opened.
 func open(ctx context.Context, wire transport.Interface, by carrier, how opening) (*Client, error) {
 	c := &Client{wire: wire, by: by, how: how, prefix: randomPrefix(), known: map[string]mcp.Tool{}}
 	t := &trace{many: true}
@@ -123,7 +123,7 @@ func open(ctx context.Context, wire transport.Interface, by carrier, how opening
 		err = c.hello(ctx, client.WithLegacyProtocolOnly())
 	}
 	if _, transported := errors.AsType[*transport.Error](err); how.order == statelessFirst || err != nil && !transported {
-		err = c.hello(ctx, client.WithDiscoverTimeout(how.probe)) // the first of this order, or the server has no handshake any more
+		err = c.hello(ctx, client.WithDiscoverTimeout(how.probe)) // the first of this order, or the server no longer has a handshake
 	}
 	if err != nil {
 		err = c.explain(ctx, t, err)
@@ -135,7 +135,7 @@ func open(ctx context.Context, wire transport.Interface, by carrier, how opening
 	return c, nil
 }
 
-// hello makes the client's introduction.
+// hello introduces the client to the server.
 func (c *Client) hello(ctx context.Context, options ...client.ClientOption) error {
 	c.mcp = client.NewClient(c.wire, options...)
 	c.mcp.OnNotification(c.notified)
@@ -151,7 +151,7 @@ func (c *Client) hello(ctx context.Context, options ...client.ClientOption) erro
 	return err
 }
 
-// modern reports the era without a handshake.
+// modern reports whether the server uses the era without a handshake.
 func (c *Client) modern() bool { return mcp.IsModernProtocol(c.mcp.ProtocolVersion()) }
 
 // overHTTP reports whether requests are HTTP requests.
@@ -160,7 +160,7 @@ func (c *Client) overHTTP() bool {
 	return ok
 }
 
-// Close ends the session: a child's input is closed, and a child that does not end is killed. It is called once.
+// Close ends the session. It closes a child's input and kills a child that does not end. Call it once.
 func (c *Client) Close() error {
 	done := make(chan error, 1)
 	go func() { done <- c.wire.Close() }()
@@ -169,18 +169,19 @@ func (c *Client) Close() error {
 	var err error
 	select {
 	case err = <-done:
-	case <-timer.C: // a session that the server does not end ends by itself
+	case <-timer.C: // the server does not end the session in time: it expires by itself
 	}
 	return errors.Join(err, c.by.close())
 }
 
 // abort ends the session without asking the server.
 func (c *Client) abort() error {
-	go func() { _ = c.wire.Close() }() // an HTTP session is ended if its server still answers
+	go func() { _ = c.wire.Close() }() // an HTTP session ends if its server still answers
 	return c.by.abort()
 }
 
-// lost is closed when the session is over. That of HTTP never is: it is found out by a call.
+// lost returns a channel that is closed when the session is over. For HTTP it returns nil: only a call shows that the
+// session is over.
 func (c *Client) lost() <-chan struct{} {
 	if wire, ok := c.wire.(*pipes); ok {
 		return wire.done

@@ -9,71 +9,71 @@ import (
 	"patterngate/catalog"
 )
 
-// ServerConfig says where a server is and how it is kept (spec/config.md section 4, servers.NAME). Just one of Program and
-// Endpoint is set.
+// ServerConfig describes how to reach and run a server (spec/config.md section 4, servers.NAME). Exactly one of Program
+// and Endpoint is set.
 type ServerConfig struct {
 	Name     string
 	Program  *ProgramConfig
 	Endpoint *EndpointConfig
-	// StartTimeout bounds a start: the process, the handshake and the list of tools. Timeout is how long calls may still go
-	// on in a session that was replaced. 0: 60 s each.
+	// StartTimeout limits a start: the process, the handshake and the list of tools. Timeout is how long calls may
+	// continue in a session that was replaced. 0: 60 s each.
 	StartTimeout, Timeout time.Duration
 	Who                   Identity
-	// Log hears of starts and ends, at debug also of what a child writes to standard error, bounded and without control
-	// characters; never of arguments and results. nil: discarded.
+	// Log receives starts and ends of sessions. At debug level it also receives the child's standard error, limited in
+	// size and without control characters. It never receives arguments and results. nil: discarded.
 	Log *slog.Logger
-	// Changed is told the server's name when its tools are others than before: after its tools/list_changed, and after a
-	// restart. It is called from another goroutine and may call the server. nil: nobody is told.
+	// Changed is called with the server's name when its tools have changed: after its tools/list_changed, and after a
+	// restart. It runs in another goroutine and may call the server. nil: it is not called.
 	Changed func(server string)
-	// Admit judges a tool as the very session declares it to which a call is about to go; an error is [catalog.NotSent].
-	// So a definition that changed between a look at [Server.Present] and the call is not called. nil: all are called.
+	// Admit checks a tool's definition in the session that receives the call; an error becomes [catalog.NotSent]. So a
+	// call never reaches a tool whose definition changed after a look at [Server.Present]. nil: all tools are allowed.
 	Admit func(Definition) error
 }
 
-// ProgramConfig is a server that is started as a child. It sees no more of our environment than Env says, and is spoken to
-// over its standard input and output.
+// ProgramConfig is a server that is started as a child. It sees only the environment variables in Env. The client uses
+// its standard input and output.
 type ProgramConfig struct {
 	Command string // path of the executable
 	Args    []Argument
 	Env     []Variable
-	Dir     string // "": the present directory
+	Dir     string // "": the current directory
 }
 
-// Argument is one argument of a program: a text, or a secret where that is set.
+// Argument is one argument of a program: a secret if Secret is set, otherwise a text.
 type Argument struct {
 	Text   string
 	Secret catalog.Secret
 }
 
-// Variable is one variable of a program's environment: a text, or a secret where that is set.
+// Variable is one variable of a program's environment: a secret if Secret is set, otherwise a text.
 type Variable struct {
 	Name, Text string
 	Secret     catalog.Secret
 }
 
-// EndpointConfig is a server that is reached over Streamable HTTP. No proxy of the environment is used, and no redirect
-// leaves the URL's origin.
+// EndpointConfig is a server that is reached over Streamable HTTP. Proxies of the environment are not used, and no
+// redirect leaves the URL's origin.
 type EndpointConfig struct {
 	URL     string
 	Headers []Header
-	Roots   *x509.CertPool // whose certificates are believed; nil: the system's
-	// Judge refuses an address that is about to be dialled, after its name was resolved; an IPv4-mapped one comes as IPv4.
-	// nil: all are dialled.
+	Roots   *x509.CertPool // the trusted certificates; nil: the system's
+	// Judge returns an error for an address that must not be dialled. It is called after its name was resolved. An
+	// IPv4-mapped address comes as IPv4. nil: all addresses are allowed.
 	Judge func(netip.Addr) error
 }
 
-// Header is one header of each request: Text, or Prefix and Secret where that is set. After a 401 the secret is read again
-// and the request repeated once.
+// Header is one header of each request: Prefix and Secret if Secret is set, otherwise Text. After a 401 the secret is
+// read again and the request repeated once. A call that must not be sent twice is not repeated.
 type Header struct {
 	Name, Text string
 	Prefix     string
 	Secret     catalog.Secret
 }
 
-// defaultTimeout stands for times that are 0.
+// defaultTimeout replaces times that are 0.
 const defaultTimeout = 60 * time.Second
 
-// settled returns the config with its defaults put in.
+// settled returns the config with its defaults.
 func (c ServerConfig) settled() ServerConfig {
 	if c.StartTimeout <= 0 {
 		c.StartTimeout = defaultTimeout
@@ -87,7 +87,7 @@ func (c ServerConfig) settled() ServerConfig {
 	return c
 }
 
-// secrets are all secrets of the config.
+// secrets returns all secrets of the config.
 func (c ServerConfig) secrets() []catalog.Secret {
 	var all []catalog.Secret
 	if p := c.Program; p != nil {

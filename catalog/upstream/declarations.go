@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Declarations lists the server's tools exactly as it sent them, all pages of them in its order, each one JSON value of
-// which nothing was checked: also what [Client.Tools] leaves out, and the server's own word on what a tool does.
+// Declarations returns all pages of the server's tools, in its order and exactly as it sent them. Each tool is one
+// unchecked JSON value. The list includes tools that [Client.Tools] leaves out, and the server's own statements about a
+// tool's effect.
 func (c *Client) Declarations(ctx context.Context) ([]json.RawMessage, error) {
 	var all []json.RawMessage
 	if err := c.declared(ctx, func(raw json.RawMessage) { all = append(all, raw) }); err != nil {

@@ -24,15 +24,15 @@ import (
 	"patterngate/ijson"
 )
 
-// Endpoint is where a server is reached over Streamable HTTP, and with which bearer token. Only [ParseEndpoint] makes
-// one; the zero value is none. Its token is never printed.
+// Endpoint is the URL of a server over Streamable HTTP, with a bearer token. Only [ParseEndpoint] makes one; the zero
+// value is not an endpoint. Its token is never printed.
 type Endpoint struct {
 	url   string
 	token func() string // nil: no token
 }
 
-// ParseEndpoint reads the URL of a server and the bearer token for it, "" for none. It refuses what would show a
-// secret: a user in the URL, and a token on the way to another host without TLS.
+// ParseEndpoint reads the URL of a server and the bearer token for it, "" for none. It rejects URLs that would expose a
+// secret: a URL with a user, and a token for another host without TLS.
 func ParseEndpoint(address, token string) (Endpoint, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -61,8 +61,8 @@ func loopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Dial opens a session over Streamable HTTP, without a handshake where the server can do so, else by initialize. An
-// HTTP refusal is a *[StatusError].
+// Dial opens a session over Streamable HTTP: without a handshake if the server supports that, otherwise with
+// initialize. An HTTP error answer is a *[StatusError].
 func Dial(ctx context.Context, e Endpoint, who Identity) (*Client, error) {
 	if e.url == "" {
 		return nil, errors.New("upstream: no endpoint")
@@ -83,7 +83,7 @@ func Dial(ctx context.Context, e Endpoint, who Identity) (*Client, error) {
 	return c, nil
 }
 
-// bearer is the header that holds the token.
+// bearer returns the header with the token.
 func (e Endpoint) bearer(context.Context) (http.Header, error) {
 	if e.token == nil {
 		return nil, nil
@@ -91,10 +91,11 @@ func (e Endpoint) bearer(context.Context) (http.Header, error) {
 	return http.Header{"Authorization": {"Bearer " + e.token()}}, nil
 }
 
-// maxRedirects is how often a request may be sent on.
+// maxRedirects is how many redirects of a request are followed.
 const maxRedirects = 5
 
-// sameOrigin follows redirects that repeat the request at the same origin: neither arguments nor token go anywhere else.
+// sameOrigin allows only redirects that repeat the request at the same origin, so that arguments and token go nowhere
+// else.
 func sameOrigin(next *http.Request, before []*http.Request) error {
 	switch first := before[0]; {
 	case origin(next.URL) != origin(first.URL):
@@ -109,7 +110,7 @@ func sameOrigin(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// origin is scheme, host and port (RFC 6454).
+// origin returns scheme, host and port (RFC 6454).
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -118,13 +119,13 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// StatusError is an HTTP answer that is no answer of the protocol.
+// StatusError is an HTTP answer that does not follow the protocol.
 type StatusError struct {
-	Status  int    // of HTTP
-	Message string // the server's own words, cut; perhaps empty
+	Status  int    // HTTP status
+	Message string // the server's own message, cut; may be empty
 }
 
-// Error words the status.
+// Error returns the status and the message.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
 	if e.Message != "" {
@@ -133,19 +134,19 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// guard is what every HTTP request of a session goes through: it adds the headers, bounds the answer, and notes in the
-// request's trace what the client would not tell. It is safe for concurrent use.
+// guard handles every HTTP request of a session. It adds the headers, limits the answer, and records in the request's
+// trace what the client does not report. It is safe for concurrent use.
 type guard struct {
 	url     string
 	base    *http.Transport
 	headers func(context.Context) (http.Header, error)
-	// forget has headers read their secrets again and reports whether there are any; nil: there are none.
+	// forget makes headers read their secrets again and reports whether there are any; nil: there are none.
 	forget func() bool
-	// moved is where the server redirects requests for url to; nil: nowhere yet.
+	// moved is the URL to which the server redirects requests for url; nil: no redirect yet.
 	moved atomic.Pointer[url.URL]
 }
 
-// wire is a transport over the guard. It logs nothing: what goes wrong is returned.
+// wire returns a transport over the guard. It logs nothing: it returns every error.
 func (g *guard) wire(more ...transport.StreamableHTTPCOption) (*transport.StreamableHTTP, error) {
 	return transport.NewStreamableHTTP(g.url, append(more,
 		transport.WithHTTPBasicClient(&http.Client{Transport: g, CheckRedirect: sameOrigin}),
@@ -186,7 +187,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// directed is a request sent at once to where the server redirected earlier ones, so that a call is not sent twice.
+// directed returns a request for the URL to which the server redirected earlier requests. So a call is not sent twice.
 func (g *guard) directed(r *http.Request) *http.Request {
 	to := g.moved.Load()
 	if to == nil || r.Response != nil || r.URL.String() != g.url {
@@ -197,7 +198,7 @@ func (g *guard) directed(r *http.Request) *http.Request {
 	return r
 }
 
-// send sends a request as it is but for the headers.
+// send sends a request with the session's headers.
 func (g *guard) send(r *http.Request, t *trace) (*http.Response, error) {
 	t.begin()
 	headers, err := g.headers(r.Context())
@@ -213,7 +214,7 @@ func (g *guard) send(r *http.Request, t *trace) (*http.Response, error) {
 	return g.base.RoundTrip(r)
 }
 
-// refused reads the beginning of a refusal, which is all that counts.
+// refused reads the beginning of an error answer; the rest is not needed.
 func (g *guard) refused(answer *http.Response, t *trace) (*http.Response, error) {
 	const most = 64 << 10
 	body, err := io.ReadAll(io.LimitReader(answer.Body, most))
@@ -229,8 +230,9 @@ func (g *guard) refused(answer *http.Response, t *trace) (*http.Response, error)
 	return answer, nil
 }
 
-// neverListens reports a refusal of the stream of notifications that no second question changes. A server without one should
-// answer 405; mcp-go asks one that answers otherwise again, every second for as long as the session lasts.
+// neverListens reports whether a server that refused the stream of notifications will always refuse it. A server
+// without a stream should answer 405. After another answer mcp-go asks again every second, for as long as the session
+// lasts.
 func neverListens(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooManyRequests: // 404: the session is over
@@ -239,7 +241,7 @@ func neverListens(status int) bool {
 	return status < http.StatusInternalServerError
 }
 
-// wordsOf is what a refusal says: the message of a JSON-RPC error, else the first line of a text.
+// wordsOf returns the message of a JSON-RPC error, or the first line of a text.
 func wordsOf(body []byte) string {
 	const most = 300
 	var refusal struct {
@@ -251,7 +253,7 @@ func wordsOf(body []byte) string {
 		return ijson.Cut(refusal.Error.Message, most)
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
-	if strings.HasPrefix(line, "<") || strings.HasPrefix(line, "{") { // a page for browsers, or JSON of other shape
+	if strings.HasPrefix(line, "<") || strings.HasPrefix(line, "{") { // a page for browsers, or JSON of another form
 		return ""
 	}
 	return ijson.Cut(strings.ToValidUTF8(line, "�"), most)
@@ -272,10 +274,10 @@ func isStream(h http.Header) bool {
 	return err == nil && kind == "text/event-stream"
 }
 
-// maxRetryAfter bounds what a server may ask for.
+// maxRetryAfter is the longest pause that a server may ask for.
 const maxRetryAfter = time.Hour
 
-// retryAfter reads how long a server asks to wait (RFC 9110 section 10.2.3), and whether it does.
+// retryAfter returns how long a server asks to wait (RFC 9110 section 10.2.3), and whether it asks.
 func retryAfter(text string) (time.Duration, bool) {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return min(time.Duration(seconds)*time.Second, maxRetryAfter), true

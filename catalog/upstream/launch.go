@@ -19,15 +19,15 @@ import (
 	"patterngate/catalog"
 )
 
-// The bounds of connections to an HTTP server.
+// These are the limits of connections to an HTTP server.
 const (
-	maxHead      = 64 << 10 // bytes of an answer's head
+	maxHead      = 64 << 10 // bytes of an answer's header
 	maxIdle      = 16       // connections
 	idleLife     = 90 * time.Second
-	longestProbe = 5 * time.Second // for whether a server needs no handshake
+	longestProbe = 5 * time.Second // to find out whether a server needs no handshake
 )
 
-// launch starts the program or reaches the endpoint, and makes the handshake.
+// launch starts the program or connects to the endpoint, and opens a session.
 func (s *Server) launch(ctx context.Context, notified func(method string)) (*Client, error) {
 	how := opening{who: s.config.Who, prompt: true, notified: notified, probe: min(longestProbe, s.config.StartTimeout/4)}
 	switch {
@@ -58,7 +58,7 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 		run.Env = append(run.Env, v.Name+"="+text)
 	}
 	if p.Dir != "" {
-		if _, err := os.Stat(p.Dir); err != nil { // else the program seems to be missing
+		if _, err := os.Stat(p.Dir); err != nil { // otherwise the error would name the program
 			return nil, err
 		}
 	}
@@ -68,13 +68,13 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 	}
 	child, err := start(run)
 	if heard != nil {
-		_ = heard.Close() // the child has its own
+		_ = heard.Close() // the child has its own copy
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Command, err)
 	}
 	wire := child.wire()
-	wire.onEnd = func() { // a child whose pipes are over is of no more use
+	wire.onEnd = func() { // a child without pipes is of no use
 		if !child.within(stuckGrace) {
 			kill(child.cmd.Process)
 		}
@@ -82,8 +82,8 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 	return open(ctx, wire, child, how)
 }
 
-// listenTo has what a child writes to standard error logged, where anybody wants that. It returns the file to be closed
-// when the child has it.
+// listenTo logs a child's standard error if the debug level is enabled. It returns the file that the caller must close
+// once the child has it.
 func (s *Server) listenTo(ctx context.Context, p *Program) (*os.File, error) {
 	if !s.config.Log.Enabled(ctx, slog.LevelDebug) {
 		return nil, nil
@@ -97,7 +97,7 @@ func (s *Server) listenTo(ctx context.Context, p *Program) (*os.File, error) {
 	return out, nil
 }
 
-// text is a text of the config, or the secret that stands in its place.
+// text returns a text of the config, or the secret that replaces it.
 func (s *Server) text(ctx context.Context, text string, secret catalog.Secret) (string, error) {
 	if secret == nil {
 		return text, nil
@@ -105,11 +105,11 @@ func (s *Server) text(ctx context.Context, text string, secret catalog.Secret) (
 	return s.veil.reveal(ctx, secret)
 }
 
-// launchEndpoint reaches a server over HTTP.
+// launchEndpoint connects to a server over HTTP.
 func (s *Server) launchEndpoint(ctx context.Context, e EndpointConfig, how opening) (*Client, error) {
 	u, err := url.Parse(e.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("the URL is none of a server") // and is not repeated: who knows what stands in it
+		return nil, errors.New("the URL is none of a server") // the error does not repeat the URL, which may contain a secret
 	}
 	g := &guard{url: u.String(), base: dialer(e), headers: func(ctx context.Context) (http.Header, error) { return s.headers(ctx, e) }}
 	g.forget = func() bool {
@@ -127,11 +127,11 @@ func (s *Server) launchEndpoint(ctx context.Context, e EndpointConfig, how openi
 	return open(ctx, either{wire}, g, how)
 }
 
-// either hides that a transport was told to listen, which only servers with a handshake allow: it listens where the
-// server turns out to be one.
+// either hides from the client that the transport listens, which only servers with a handshake allow. The transport
+// listens only if the server has a handshake.
 type either struct{ transport.HTTPConnection }
 
-// headers are those of the config, their secrets revealed.
+// headers returns the headers of the config, with their secrets.
 func (s *Server) headers(ctx context.Context, e EndpointConfig) (http.Header, error) {
 	headers := http.Header{}
 	for _, h := range e.Headers {
@@ -147,7 +147,7 @@ func (s *Server) headers(ctx context.Context, e EndpointConfig) (http.Header, er
 	return headers, nil
 }
 
-// dialer makes connections as an endpoint wants them, and by nothing of the environment.
+// dialer returns a transport with the settings of an endpoint. It uses nothing of the environment.
 func dialer(e EndpointConfig) *http.Transport {
 	d := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	d.Control = func(_, address string, _ syscall.RawConn) error { return judged(address, e.Judge) }
@@ -159,7 +159,7 @@ func dialer(e EndpointConfig) *http.Transport {
 	}
 }
 
-// judged judges the address that is about to be dialled. What cannot be read is refused.
+// judged returns an error if an address must not be dialled. It also rejects an address that it cannot parse.
 func judged(address string, judge func(netip.Addr) error) error {
 	if judge == nil {
 		return nil

@@ -13,12 +13,12 @@ import (
 
 const (
 	lineBuffer  = 64 << 10  // bytes that are read at once
-	keepBuffer  = 1 << 20   // bytes of a long line's buffer that are kept for the next
-	maxSkipped  = 256 << 20 // bytes of a message that is too long; one that goes on has no end
-	longestHead = 4 << 10   // bytes of a message that is too long in which its id is looked for
+	keepBuffer  = 1 << 20   // bytes of a long line's buffer that are kept for the next line
+	maxSkipped  = 256 << 20 // bytes of a too long message that are skipped; a longer one counts as endless
+	longestHead = 4 << 10   // bytes of a too long message in which its id is searched
 )
 
-// unreadableError is an answer that came and is none: too long, cut, no JSON, no result.
+// unreadableError reports an answer that is not valid: too long, cut, not JSON, not a result.
 type unreadableError struct{ error }
 
 // Unwrap returns what is wrong with it.
@@ -28,14 +28,14 @@ func tooLong(most int) error {
 	return unreadableError{fmt.Errorf("the server sent a message of more than %d bytes", most)}
 }
 
-// errLong says that a line is too long; see [lines.head] and [lines.skip].
+// errLong reports that a line is too long; see [lines.next] and [lines.skip].
 var errLong = errors.New("a line is too long")
 
-// lines reads lines of a bounded length. It is used by one goroutine.
+// lines reads lines of a limited length. Only one goroutine may use it.
 type lines struct {
 	in   *bufio.Reader
 	most int
-	line []byte // a line that came in parts; after the end of the input what stands behind the last line feed
+	line []byte // a line that came in parts; at the end of the input the text after the last line feed
 	head []byte // of the line that was too long
 }
 
@@ -43,8 +43,8 @@ func newLines(in io.Reader, most int) *lines {
 	return &lines{in: bufio.NewReaderSize(in, lineBuffer), most: most}
 }
 
-// next returns a line without its end; it is valid until the next call. After [errLong] the rest of that line is still
-// to be read, by skip. What stands behind the last line feed is no line.
+// next returns a line without its line feed; it is valid until the next call. After [errLong], call skip to read the
+// rest of that line. Text after the last line feed is not a line.
 func (l *lines) next() ([]byte, error) {
 	if cap(l.line) > keepBuffer {
 		l.line = nil
@@ -84,7 +84,7 @@ func ignoreFull(err error) error {
 	return err
 }
 
-// skip reads on to the end of a line that is too long.
+// skip reads to the end of a line that is too long.
 func (l *lines) skip() error {
 	for skipped := 0; skipped <= maxSkipped; {
 		part, err := l.in.ReadSlice('\n')
@@ -99,7 +99,8 @@ func (l *lines) skip() error {
 	return tooLong(maxSkipped)
 }
 
-// idOf finds the id of the message that begins with head, if it stands there before what made the message long.
+// idOf returns the id of the message that begins with head, if the id comes before the part that made the message too
+// long.
 func idOf(head []byte) (mcp.RequestId, bool) {
 	var none mcp.RequestId
 	d := json.NewDecoder(bytes.NewReader(head))

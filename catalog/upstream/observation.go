@@ -8,19 +8,25 @@ import (
 	"patterngate/ijson"
 )
 
-// The bounds of what a note says in a server's words, in bytes.
+// These are the limits, in bytes, of server text in a note.
 const (
 	maxMIME = 100
 	maxURI  = 500
 )
 
-// failedSilently stands for the text of an error that has none.
+// failedSilently replaces the text of an error that has none.
 const failedSilently = "the tool says that it failed, and nothing more"
 
-// Observation is a tool's answer as one decoded JSON value (spec/config.md section 4): {"error": text} where the tool says
-// that it failed; else its structured content, {"value": ...} around one that is no object; else its only text, if that is
-// a JSON object; else {"text": ...}. Content that is no text stands there as a note, never in its bytes. Structured content
-// that [ijson.Decode] refuses is an error.
+// Observation returns a tool's answer as one decoded JSON value (spec/config.md section 4). The first case that applies
+// counts:
+//
+//   - If the tool failed, the value is {"error": text}.
+//   - Structured content is the value. Content that is not an object becomes {"value": ...}.
+//   - If the only content is a text that is a JSON object, that object is the value.
+//   - Otherwise the value is {"text": ...}.
+//
+// Content that is not text becomes a note without its bytes. Structured content that [ijson.DecodeLimit] rejects is an
+// error.
 func (r Result) Observation() (any, error) {
 	if r.IsError {
 		text := r.prose()
@@ -47,7 +53,7 @@ func (r Result) Observation() (any, error) {
 	return map[string]any{"text": r.prose()}, nil
 }
 
-// objectIn reads a text that is a JSON object.
+// objectIn returns the JSON object in a text, if the text is one.
 func objectIn(text string) (map[string]any, bool) {
 	if !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
 		return nil, false
@@ -57,7 +63,7 @@ func objectIn(text string) (map[string]any, bool) {
 	return object, err == nil && ok
 }
 
-// prose is all content as text, a line feed between the blocks.
+// prose returns all content as text, with a line feed between the blocks.
 func (r Result) prose() string {
 	var texts []string
 	for _, b := range r.Content {
@@ -66,7 +72,7 @@ func (r Result) prose() string {
 	return strings.Join(texts, "\n")
 }
 
-// prose is a text, or a note of what stands there instead.
+// prose returns the block's text, or a note that describes its content.
 func (b Block) prose() string {
 	switch {
 	case b.Type == "text", b.Type == "resource" && b.Data == 0:
@@ -81,7 +87,7 @@ func (b Block) prose() string {
 
 var mimeType = regexp.MustCompile(`^[\w.+-]+/[\w.+-]+$`)
 
-// kindOfData is a MIME type that may be shown.
+// kindOfData returns a MIME type that is safe to show.
 func kindOfData(mime string) string {
 	if len(mime) > maxMIME || !mimeType.MatchString(mime) {
 		return "of an unknown type"

@@ -15,11 +15,11 @@ import (
 	"patterngate/ijson"
 )
 
-// stuckGrace is how long a write may go on after whoever wanted it gave up. A server that has not read it by then reads
-// nothing any more, and all others wait behind it.
+// stuckGrace is how long a write may continue after its caller gave up. A server that has not read the line by then no
+// longer reads, and blocks all other callers.
 const stuckGrace = 250 * time.Millisecond
 
-// maxReplies is how many answers to questions of the server wait to be written; more questions get none.
+// maxReplies is how many answers to the server's questions may wait to be written. Further questions get no answer.
 const maxReplies = 16
 
 var (
@@ -27,12 +27,16 @@ var (
 	errStuck = errors.New("the server does not read what it is sent")
 )
 
-// pipes is a transport over a pair of pipes. Beyond mcp-go's own it ends a write with its context, knows of each
-// request whether it was written, keeps no more than its open requests, and goes on after a message that is too long.
+// pipes is a transport over a pair of pipes. It is safe for concurrent use.
 //
 //	SendRequest ─▶ frames ─▶ writer ─▶ out        in ─▶ reader ─▶ waiting ─▶ SendRequest
 //
-// It is safe for concurrent use.
+// It adds these to mcp-go's own transport:
+//
+//   - A write ends with its context.
+//   - It knows for each request whether it was written.
+//   - It keeps only its open requests.
+//   - It continues after a message that is too long.
 type pipes struct {
 	in      *lines
 	out     io.WriteCloser
@@ -46,17 +50,17 @@ type pipes struct {
 	why     error // set when done is closed
 	waiting map[string]chan answer
 	tell    func(mcp.JSONRPCNotification)
-	onEnd   func() // called once after an end by which nobody closed it, from a goroutine of its own; nil: nobody
+	onEnd   func() // called once, in its own goroutine, if the session ends without Close; may be nil
 }
 
-// frame is one line on its way to the server.
+// frame is one line to be sent to the server.
 type frame struct {
 	text    []byte
 	trace   *trace
 	written chan struct{} // closed after the attempt to write it
 }
 
-// answer is what a request gets: a response or an error.
+// answer is the response or error for a request.
 type answer struct {
 	response *transport.JSONRPCResponse
 	err      error
@@ -71,7 +75,7 @@ func newPipes(in io.Reader, out io.WriteCloser) *pipes {
 	}
 }
 
-// Start begins to read and write; more calls do nothing.
+// Start starts to read and write. Further calls do nothing.
 func (p *pipes) Start(context.Context) error {
 	p.begun.Do(func() {
 		go p.write()
@@ -80,7 +84,7 @@ func (p *pipes) Start(context.Context) error {
 	return nil
 }
 
-// SendRequest sends a request and waits for its response, the end of ctx or of the session.
+// SendRequest sends a request and waits for its response, or for the end of ctx or of the session.
 func (p *pipes) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -97,7 +101,7 @@ func (p *pipes) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*t
 	}
 	select {
 	case a := <-got:
-		f.trace.wrote() // the writer may not have come to say so
+		f.trace.wrote() // the writer may not have recorded it yet
 		return a.response, a.err
 	case <-ctx.Done():
 		p.unstick(f)
@@ -115,7 +119,7 @@ func (p *pipes) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*t
 	}
 }
 
-// SendNotification sends a notification; it returns when that is written.
+// SendNotification sends a notification. It returns when the notification is written.
 func (p *pipes) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
 	text, err := json.Marshal(n)
 	if err != nil {
@@ -136,17 +140,18 @@ func (p *pipes) SendNotification(ctx context.Context, n mcp.JSONRPCNotification)
 	}
 }
 
-// SetNotificationHandler has f told of notifications, from the goroutine that reads: it must not wait for anything.
+// SetNotificationHandler sets the function that receives notifications. The goroutine that reads calls it, so it must
+// not wait.
 func (p *pipes) SetNotificationHandler(f func(mcp.JSONRPCNotification)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tell = f
 }
 
-// GetSessionId is empty: pipes have no sessions.
+// GetSessionId returns "", because pipes have no sessions.
 func (p *pipes) GetSessionId() string { return "" }
 
-// Close ends the session. Whoever closes it waits himself for the other side: onEnd is not called.
+// Close ends the session without calling onEnd. The caller must wait for the other side.
 func (p *pipes) Close() error {
 	p.mu.Lock()
 	p.onEnd = nil
@@ -155,7 +160,7 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// await has the response with that key come to got.
+// await registers got for the response with that key.
 func (p *pipes) await(key string, got chan answer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,7 +177,7 @@ func (p *pipes) forget(key string) {
 	delete(p.waiting, key)
 }
 
-// hand gives a frame to the writer.
+// hand passes a frame to the writer.
 func (p *pipes) hand(ctx context.Context, f *frame) error {
 	select {
 	case p.frames <- f:
@@ -187,7 +192,7 @@ func (p *pipes) hand(ctx context.Context, f *frame) error {
 	}
 }
 
-// unstick waits a moment for a frame to be written, then ends the session that does not take it.
+// unstick waits a moment for a frame to be written, and then ends a session that does not read it.
 func (p *pipes) unstick(f *frame) {
 	select {
 	case <-f.written:
@@ -204,18 +209,18 @@ func (p *pipes) unstick(f *frame) {
 	}
 }
 
-// settle waits until it is known whether a frame was written. The session is over, so that is a moment.
+// settle waits until it is known whether a frame was written. The session is over, so the wait is short.
 func (p *pipes) settle(f *frame) {
 	timer := time.NewTimer(stuckGrace)
 	defer timer.Stop()
 	select {
 	case <-f.written:
-	case <-timer.C: // a pipe whose write outlives its end: nobody knows
+	case <-timer.C: // the write continues after the end of the pipe: outcome unknown
 		f.trace.wrote()
 	}
 }
 
-// write writes frames one after the other.
+// write writes frames one after another.
 func (p *pipes) write() {
 	for {
 		var f *frame
@@ -227,7 +232,7 @@ func (p *pipes) write() {
 		}
 		p.present.Store(f)
 		n, err := p.out.Write(f.text)
-		if n >= len(f.text)-1 { // without its last brace it is no request
+		if n >= len(f.text)-1 { // without its last brace it is not a request
 			f.trace.wrote()
 		}
 		p.present.Store(nil)
@@ -239,7 +244,7 @@ func (p *pipes) write() {
 	}
 }
 
-// read takes messages until the input ends.
+// read reads messages until the input ends.
 func (p *pipes) read() {
 	for {
 		line, err := p.in.next()
@@ -249,7 +254,7 @@ func (p *pipes) read() {
 			continue
 		case errors.Is(err, errLong):
 			err = p.long()
-		default: // whatever ended the input
+		default: // any other end of the input
 			err = errEnded
 		}
 		if err != nil {
@@ -259,8 +264,8 @@ func (p *pipes) read() {
 	}
 }
 
-// long fails the call whose answer is too long and reads past it. Where it cannot be told which call that is, or the
-// message has no end, its error ends the session.
+// long returns an error to the call whose answer is too long, and skips the rest of the answer. If it does not know
+// which call that is, or the message has no end, it returns an error that ends the session.
 func (p *pipes) long() error {
 	id, ok := idOf(p.in.head)
 	if !ok || !p.deliver(id, answer{err: tooLong(maxMessage)}) {
@@ -275,7 +280,7 @@ func (p *pipes) long() error {
 	return nil
 }
 
-// message is one message of the server. Its error's data may be anything and stays as it was sent.
+// message is one message of the server. The data of an error may be any value and stays unchanged.
 type message struct {
 	ID     mcp.RequestId   `json:"id"`
 	Method string          `json:"method"`
@@ -287,7 +292,7 @@ type message struct {
 	} `json:"error"`
 }
 
-// take takes one line. What is no message, or an answer to no open request, is nothing.
+// take handles one line. It ignores text that is not a message, and answers to no open request.
 func (p *pipes) take(line []byte) {
 	var m message
 	if json.Unmarshal(line, &m) != nil {
@@ -309,7 +314,7 @@ func (p *pipes) take(line []byte) {
 	}
 }
 
-// notify tells of a notification.
+// notify passes a notification to the handler.
 func (p *pipes) notify(line []byte) {
 	p.mu.Lock()
 	tell := p.tell
@@ -320,8 +325,8 @@ func (p *pipes) notify(line []byte) {
 	}
 }
 
-// reply answers a question of the server: it may ask whether this client is there, nothing else. A server that does not
-// read the answers gets no more of them.
+// reply answers a question of the server. It supports only ping. If the server does not read the answers, it gets no
+// more of them.
 func (p *pipes) reply(m message) {
 	response := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.ID}
 	if m.Method == string(mcp.MethodPing) {
@@ -339,7 +344,7 @@ func (p *pipes) reply(m message) {
 	}
 }
 
-// deliver hands an answer to its request and reports whether there is one.
+// deliver passes an answer to its request and reports whether there is one.
 func (p *pipes) deliver(id mcp.RequestId, a answer) bool {
 	key := id.String()
 	p.mu.Lock()
@@ -347,12 +352,12 @@ func (p *pipes) deliver(id mcp.RequestId, a answer) bool {
 	got, ok := p.waiting[key]
 	if ok {
 		delete(p.waiting, key)
-		got <- a // it has room for one, and gets one
+		got <- a // it has room for the only answer
 	}
 	return ok
 }
 
-// fail ends the session; the first reason stands.
+// fail ends the session and keeps the first reason.
 func (p *pipes) fail(why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -361,13 +366,13 @@ func (p *pipes) fail(why error) {
 	}
 	p.why = why
 	close(p.done)
-	_ = p.out.Close() // also ends a write that goes on
+	_ = p.out.Close() // also ends a write that continues
 	if p.onEnd != nil {
 		go p.onEnd()
 	}
 }
 
-// ended is why the session is over; nil while it is not.
+// ended returns why the session is over, or nil if it is not.
 func (p *pipes) ended() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,31 +9,32 @@ import (
 	"time"
 )
 
-// How long a child may take to end: after its input was closed, and after it was told to.
+// These are the times that a child may take to end: after its input closes, and after it is asked to end.
 const (
 	endGrace  = 3 * time.Second
 	termGrace = 2 * time.Second
 )
 
-// lastWords is how long the output of a child that has ended is still read.
+// lastWords is how long the output of a child is read after the child has ended.
 const lastWords = time.Second
 
-// Program is an MCP server that is started as a child and spoken to over its standard input and output.
+// Program is an MCP server that is started as a child. The client uses its standard input and output.
 type Program struct {
 	Command string // path of the executable, or its name in PATH
 	Args    []string
 	Env     []string  // the child's whole environment, NAME=value; nothing is inherited
-	Dir     string    // empty: the present directory
+	Dir     string    // empty: the current directory
 	Stderr  io.Writer // nil: discarded
 }
 
-// child is a running program. It has a process group of its own where there are such: an interrupt at the terminal is
-// for us, who then cancel what runs, and what the child left behind is found.
+// child is a running program. It has its own process group on systems that have process groups. So an interrupt at the
+// terminal reaches only Patterngate, which then cancels its calls, and processes that the child left behind can be
+// killed.
 type child struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
 	stdout *os.File
-	ended  chan struct{} // closed when it has, with state set
+	ended  chan struct{} // closed when the child has ended, with state set
 	state  error
 }
 
@@ -41,7 +42,7 @@ type child struct {
 func start(p Program) (*child, error) {
 	cmd := exec.Command(p.Command, p.Args...)
 	cmd.Env, cmd.Dir, cmd.Stderr = append([]string{}, p.Env...), p.Dir, p.Stderr
-	cmd.WaitDelay = termGrace // of what its own children hold open
+	cmd.WaitDelay = termGrace // for files that its own children hold open
 	isolate(cmd)
 	in, stdin, err := os.Pipe()
 	if err != nil {
@@ -60,14 +61,14 @@ func start(p Program) (*child, error) {
 	c := &child{cmd: cmd, stdin: stdin, stdout: stdout, ended: make(chan struct{})}
 	go func() {
 		c.state = cmd.Wait()
-		kill(cmd.Process) // what it left behind would hold its pipes open
+		kill(cmd.Process) // processes that it left behind would hold its pipes open
 		close(c.ended)
 	}()
 	return c, nil
 }
 
-// wire is a transport over the child's pipes. It ends when they do, and soon after the child did, whoever else may hold
-// them.
+// wire returns a transport over the child's pipes. It ends when they end, and soon after the child has ended even if
+// another process holds the pipes.
 func (c *child) wire() *pipes {
 	p := newPipes(c.stdout, c.stdin)
 	go func() {
@@ -83,9 +84,9 @@ func (c *child) wire() *pipes {
 	return p
 }
 
-// why is how the child ended.
+// why returns how the child ended.
 func (c *child) why() error {
-	if !c.within(termGrace) { // its output is over, so it is about to end
+	if !c.within(termGrace) { // its output is over, so it will end soon
 		return nil
 	}
 	if c.state != nil {
@@ -94,7 +95,8 @@ func (c *child) why() error {
 	return errors.New("the server ended")
 }
 
-// close waits for the child, whose input is closed; it is told to end, then killed. Nothing it started is left behind.
+// close waits for the child, whose input is closed. If the child does not end, close asks it to end, and then kills it.
+// Nothing that the child started in its process group is left.
 func (c *child) close() error {
 	defer c.stdout.Close()
 	if c.within(endGrace) {
@@ -107,11 +109,11 @@ func (c *child) close() error {
 	return c.abort()
 }
 
-// abort ends the child and what it started, without asking.
+// abort kills the child and the processes in its group.
 func (c *child) abort() error {
 	defer c.stdout.Close()
 	select {
-	case <-c.ended: // its number may be another's by now
+	case <-c.ended: // its process id may belong to another process now
 		return nil
 	default:
 	}
@@ -122,7 +124,7 @@ func (c *child) abort() error {
 	return nil
 }
 
-// within reports whether the child has ended after at most d.
+// within reports whether the child ends within d.
 func (c *child) within(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

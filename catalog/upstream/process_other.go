@@ -9,7 +9,7 @@ import (
 
 func isolate(*exec.Cmd) {}
 
-// terminate ends a child: here no signal asks it to.
+// terminate kills a child: this system has no signal that asks it to end.
 func terminate(p *os.Process) { _ = p.Kill() }
 
-func kill(p *os.Process) { _ = p.Kill() } // an error says that it has ended
+func kill(p *os.Process) { _ = p.Kill() } // an error means that it has ended

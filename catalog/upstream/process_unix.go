@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// isolate gives a child a process group of its own.
+// isolate gives a child its own process group.
 func isolate(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// terminate tells a child's group to end.
+// terminate asks a child's group to end.
 func terminate(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 
-// kill ends what is left of a child's group; mostly nothing.
+// kill ends the processes that are left in a child's group; usually there are none.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }

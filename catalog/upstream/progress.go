@@ -7,17 +7,17 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxLate is how many ended calls may still hear a line of progress that comes after their answer.
+// maxLate is how many ended calls still receive a line of progress that comes after their answer.
 const maxLate = 64
 
-// listeners are the calls that want progress, by token. The zero value is ready; it is safe for concurrent use.
+// listeners are the calls that want progress, by token. The zero value is ready to use. It is safe for concurrent use.
 type listeners struct {
 	mu    sync.Mutex
 	tell  map[string]func(string)
 	ended []string // tokens of ended calls, the oldest first
 }
 
-// add notes a call.
+// add registers a call.
 func (l *listeners) add(token string, tell func(string)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -27,7 +27,7 @@ func (l *listeners) add(token string, tell func(string)) {
 	l.tell[token] = tell
 }
 
-// end notes that a call is answered or given up. It is forgotten when enough others ended after it.
+// end records that a call is answered or given up. The call is removed after enough other calls have ended.
 func (l *listeners) end(token string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,15 +38,15 @@ func (l *listeners) end(token string) {
 	}
 }
 
-// of is who listens to a token; nil if nobody does.
+// of returns the function for a token, or nil.
 func (l *listeners) of(token string) func(string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tell[token]
 }
 
-// notified hands a line of progress to the call that asked for it. Where the server says no more than how far it is, the
-// line says that.
+// notified passes a line of progress to the call that asked for it. If the server sends only a number, the line is that
+// number.
 func (c *Client) notified(n mcp.JSONRPCNotification) {
 	if c.how.notified != nil {
 		c.how.notified(n.Method)

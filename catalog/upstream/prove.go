@@ -10,9 +10,9 @@ import (
 // proofs is how often a session is tried, because a kept connection may have been cut.
 const proofs = 2
 
-// prove sends a request that does nothing, to see whether the server knows the session and accepts the secrets. If the server refuses
-// the secrets, prove reads them again. It returns an error if the request was refused for the session or the secrets. Any other
-// answer, or no answer, is no error.
+// prove sends a request that does nothing, to find out whether the server knows the session and accepts the secrets. If
+// the server refuses the secrets, prove reads them again. It returns an error if the server refused the session or the
+// secrets. Any other answer, or no answer, is not an error.
 func (s *session) prove(ctx context.Context, secrets bool) error {
 	method := mcp.MethodPing
 	switch {

@@ -11,32 +11,32 @@ import (
 	"patterngate/ijson"
 )
 
-// Result is a tool's answer as the server sent it. Its JSON was checked for its grammar and for repeated members.
+// Result is a tool's answer as the server sent it. Its JSON was checked for grammar and repeated members.
 type Result struct {
 	Raw        json.RawMessage // the whole result object
-	Structured json.RawMessage // its structuredContent; nil where the server sent none
+	Structured json.RawMessage // its structuredContent; nil if the server sent none
 	Content    []Block
 	IsError    bool
 }
 
-// Block is one block of a result's content. What a block of its type does not have is empty.
+// Block is one block of a result's content. Fields that its type does not have are empty.
 type Block struct {
 	Type string // text, image, audio, resource_link, resource, or another
-	Text string // of text, and of an embedded resource that is one
+	Text string // of text, and of an embedded resource that is text
 	MIME string
 	URI  string // of resource_link and resource
 	Name string // of resource_link
-	Data int    // bytes of image, audio and of a resource that is no text, as they were sent (base64)
+	Data int    // bytes of image, audio and of a resource that is not text, as sent (base64)
 }
 
-// Reply is a tool's answer, taken through the strict decoder.
+// Reply is a tool's answer after strict decoding.
 type Reply struct {
-	Structured any    // decoded value; nil where the server sent none
+	Structured any    // decoded value; nil if the server sent none
 	Text       string // the text contents, joined by line feeds
 	IsError    bool
 }
 
-// Text is the text blocks of a result, joined by line feeds.
+// Text returns the text blocks of a result, joined by line feeds.
 func (r Result) Text() string {
 	var texts []string
 	for _, b := range r.Content {
@@ -50,7 +50,7 @@ func (r Result) Text() string {
 // errRepeated reports an answer with a repeated member. Readers of JSON differ about which of the two members counts.
 var errRepeated = errors.New("the server's answer repeats a member")
 
-// readResult reads a result as far as it has to be understood.
+// readResult reads the parts of a result that the client needs.
 func readResult(raw json.RawMessage) (Result, error) {
 	if ijson.Repeats(raw, "") {
 		return Result{}, unreadableError{errRepeated}
@@ -77,7 +77,7 @@ func readResult(raw json.RawMessage) (Result, error) {
 	return r, nil
 }
 
-// readBlock reads one block; what is none has an empty type.
+// readBlock reads one block. Other JSON becomes a block with an empty type.
 func readBlock(raw json.RawMessage) Block {
 	var sent struct {
 		Type     string `json:"type"`
@@ -93,7 +93,7 @@ func readBlock(raw json.RawMessage) Block {
 			Blob string `json:"blob"`
 		} `json:"resource"`
 	}
-	_ = json.Unmarshal(raw, &sent) // what cannot be read stays empty
+	_ = json.Unmarshal(raw, &sent) // fields that cannot be read stay empty
 	b := Block{Type: sent.Type, Text: sent.Text, MIME: sent.MIME, URI: sent.URI, Name: sent.Name, Data: len(sent.Data)}
 	if r := sent.Resource; sent.Type == "resource" {
 		b.Text, b.MIME, b.URI, b.Data = r.Text, r.MIME, r.URI, len(r.Blob)

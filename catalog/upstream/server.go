@@ -15,29 +15,30 @@ import (
 	"patterngate/ijson"
 )
 
-// The pauses before a server that failed is started again, the second twice as long as the first and so on; one that ran
-// for soundAfter begins anew.
+// These are the pauses before a failed server is started again. Each pause is twice the last, up to longestBackoff.
+// After a run of soundAfter the pauses start from firstBackoff again.
 const (
 	firstBackoff   = 200 * time.Millisecond
 	longestBackoff = 30 * time.Second
 	soundAfter     = 30 * time.Second
 )
 
-// errShut says that a server was closed by us.
+// errShut reports that Close closed the server.
 var errShut = errors.New("upstream: the server is closed")
 
-// Server keeps one configured server: it is started by the first call, started again after it ended, and asked for its
-// tools when they change.
+// Server manages one configured server. The first call starts it. It starts again after it ended, and lists its tools
+// again when they change.
 //
 //	Ensure ─▶ running, its tools listed      Present ─▶ what it declares      Call ─▶ an observation or a *catalog.Fault
 //
-// A start is shared by all who wait for it and does not end with them. It is safe for concurrent use.
+// All callers that wait for a start share it, and it continues if they stop waiting. A Server is safe for concurrent
+// use.
 type Server struct {
 	config ServerConfig
 	veil   veil
 
 	running atomic.Pointer[session]
-	untold  chan struct{} // holds one wish to tell that the tools are others
+	untold  chan struct{} // holds one request to report changed tools
 	telling sync.Once
 
 	mu       sync.Mutex
@@ -45,7 +46,7 @@ type Server struct {
 	failures int      // in a row
 	retry    time.Time
 	why      error    // of the last failure; nil: none, or it runs
-	last     *listing // of the last session, to find out what a new one declares otherwise
+	last     *listing // of the last session, to compare with the next one
 	shut     bool
 	life     context.Context
 	end      context.CancelFunc
@@ -58,15 +59,15 @@ type attempt struct {
 	err  error // set when done is closed
 }
 
-// NewServer makes a server of a config that was checked. It starts nothing.
+// NewServer returns a server for a config that was checked. It starts nothing.
 func NewServer(config ServerConfig) *Server {
 	s := &Server{config: config.settled(), untold: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
 
-// Ensure starts the server unless it runs, and lists its tools unless they are known. Its error is a *[catalog.Fault] of
-// kind NotSent. It costs next to nothing where all that is done.
+// Ensure starts the server unless it runs, and lists its tools unless they are known. Its error is a *[catalog.Fault]
+// of kind NotSent. If both are done already, it costs almost nothing.
 func (s *Server) Ensure(ctx context.Context) error {
 	if running := s.running.Load(); running != nil && !running.over() && running.fresh() != nil {
 		return nil
@@ -77,7 +78,7 @@ func (s *Server) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// Tools returns what the server declares, in its order; the caller does not change it. See [Server.Ensure].
+// Tools returns the server's tools in its order. The caller must not change them. See [Server.Ensure].
 func (s *Server) Tools(ctx context.Context) ([]Definition, error) {
 	_, l, err := s.ready(ctx)
 	if err != nil {
@@ -86,8 +87,8 @@ func (s *Server) Tools(ctx context.Context) ([]Definition, error) {
 	return l.all, nil
 }
 
-// Present returns what the running session declares a tool to be, the zero Definition where it lacks the tool. known is
-// false while no session runs. It only looks.
+// Present returns the running session's definition of a tool, or the zero Definition if the session does not have the
+// tool. known is false if no session runs. Present changes nothing.
 func (s *Server) Present(tool string) (d Definition, known bool) {
 	running := s.running.Load()
 	if running == nil || running.over() {
@@ -104,12 +105,12 @@ func (s *Server) Status() (running bool, why error) {
 	return s.running.Load() != nil, s.why
 }
 
-// Call calls a tool by its name at the server, with secrets laid over the arguments just before they are sent. It returns
-// a decoded value, see [Result.Observation]; an error is a *[catalog.Fault], whose texts hold no secret. Where an answer
-// came at the moment at which ctx ended, the answer counts.
+// Call calls a tool by its name at the server. It adds the secrets to the arguments just before sending. It returns a
+// decoded value: see [Result.Observation]. An error is a *[catalog.Fault], whose texts contain no secret. If an answer
+// comes at the moment when ctx ends, the answer counts.
 //
-// The call is sent once. Before it, a request that does nothing checks the session and the secrets. If the server refuses the call
-// all the same for one of them, the outcome is in doubt.
+// The call is sent once. Before it, a request that does nothing checks the session and the secrets. If the server still
+// refuses the call for one of them, the outcome is unknown.
 func (s *Server) Call(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (any, error) {
 	result, _, fault := s.attempt(ctx, tool, args, secrets, true)
 	if fault != nil {
@@ -118,8 +119,8 @@ func (s *Server) Call(ctx context.Context, tool string, args map[string]any, sec
 	return s.observation(result)
 }
 
-// CallRepeatable is [Server.Call] for a tool whose calls may be repeated. It sends the call a second time if the server did not know
-// the session, or refused a secret that may have been replaced.
+// CallRepeatable works as [Server.Call] does, for a tool whose calls may be repeated. It sends the call a second time
+// if the server did not know the session, or refused a secret that may have been replaced.
 func (s *Server) CallRepeatable(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (any, error) {
 	for repeated := false; ; repeated = true {
 		result, forgotten, fault := s.attempt(ctx, tool, args, secrets, false)
@@ -127,7 +128,7 @@ func (s *Server) CallRepeatable(ctx context.Context, tool string, args map[strin
 		case fault == nil:
 			return s.observation(result)
 		case forgotten && !repeated:
-			continue // there will be a new session
+			continue // the next attempt uses a new session
 		}
 		return nil, s.fault(fault)
 	}
@@ -144,7 +145,7 @@ func (s *Server) observation(result Result) (any, error) {
 	return v, nil
 }
 
-// attempt makes one attempt of a call. forgotten says that the server did not know the session any more.
+// attempt makes one attempt of a call. forgotten reports that the server no longer knew the session.
 func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret, once bool) (_ Result, forgotten bool, _ *catalog.Fault) {
 	running, fault := s.enterSound(ctx, tool, once)
 	if fault != nil {
@@ -159,23 +160,23 @@ func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, 
 	if err == nil {
 		return result, false, nil
 	}
-	forgotten = t.status/100 != 2 && running.client.forgotten(err) // one that began to answer knew the session
+	forgotten = t.status/100 != 2 && running.client.forgotten(err) // a server that began to answer knew the session
 	switch {
 	case forgotten:
 		s.replace(running, nil)
 		t.doubt = t.doubt || once && t.sent
-	case running.client.overHTTP() && t.status == 0 && ctx.Err() == nil: // perhaps another process answers next time
+	case running.client.overHTTP() && t.status == 0 && ctx.Err() == nil: // another process may answer next time
 		running.changed()
 	}
 	return Result{}, forgotten, faultOf(ctx, t, err)
 }
 
-// enterSound is enter. For a call that must be sent once, it first checks the session, if the server may refuse the call because of the
-// session or the secrets.
+// enterSound works as enter does. For a call that must be sent once, it first checks the session if the server may
+// refuse the call because of the session or the secrets.
 func (s *Server) enterSound(ctx context.Context, tool string, once bool) (*session, *catalog.Fault) {
 	for tries := 0; ; tries++ {
 		running, fault := s.enter(ctx, tool)
-		if fault != nil || !once || !running.client.overHTTP() || tries == 1 { // a session that was opened just now is sound
+		if fault != nil || !once || !running.client.overHTTP() || tries == 1 { // a session that was opened just now is valid
 			return running, fault
 		}
 		err := running.prove(ctx, len(s.config.secrets()) > 0)
@@ -191,7 +192,7 @@ func (s *Server) enterSound(ctx context.Context, tool string, once bool) (*sessi
 	}
 }
 
-// enter begins a call in the running session, if that declares the tool as it is admitted.
+// enter begins a call in the running session, if the session has the tool and Admit allows it.
 func (s *Server) enter(ctx context.Context, tool string) (*session, *catalog.Fault) {
 	for {
 		running, l, err := s.ready(ctx)
@@ -214,7 +215,7 @@ func (s *Server) enter(ctx context.Context, tool string) (*session, *catalog.Fau
 	}
 }
 
-// arguments are the whole arguments as they are sent.
+// arguments returns the whole arguments as they are sent.
 func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map[string]catalog.Secret) (json.RawMessage, error) {
 	if len(secrets) > 0 {
 		if args = maps.Clone(args); args == nil {
@@ -238,7 +239,8 @@ func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map
 	return text, nil
 }
 
-// fault hides secrets in a fault's text, and with it whatever it wraps, but for whose fault it is.
+// fault hides secrets in a fault's text. If the text contained a secret, the cause becomes an error with the hidden
+// text only, and stays local if it was.
 func (s *Server) fault(f *catalog.Fault) *catalog.Fault {
 	said := f.Cause.Error()
 	if hidden := s.veil.hide(said); hidden != said {

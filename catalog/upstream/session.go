@@ -14,38 +14,38 @@ import (
 )
 
 const (
-	listPause    = 100 * time.Millisecond // between two lists of tools, however often the server says that they changed
+	listPause    = 100 * time.Millisecond // between two lists of tools, even if the server reports more changes
 	firstReopen  = time.Second            // pause before a stream of notifications is opened again; it doubles
 	longestPause = 30 * time.Second
-	quietAfter   = time.Minute // without a change after which a server counts as calm
+	quietAfter   = time.Minute // time without a change after which the pauses between reports are short again
 )
 
 // session is one running server: a client, and what the server declares. It is safe for concurrent use.
 type session struct {
 	client *Client
 	begun  time.Time
-	life   context.Context // over when the session is
+	life   context.Context // ends when the session ends
 	end    context.CancelFunc
 
-	changes atomic.Int64  // how often the server said that its tools are others
-	relist  chan struct{} // holds one wish to list them again
+	changes atomic.Int64  // how often the server reported that its tools changed
+	relist  chan struct{} // holds one request to list them again
 	list    atomic.Pointer[listing]
 
-	replaced chan struct{} // closed when calls go to another one
+	replaced chan struct{} // closed when calls use another session
 
 	mu      sync.Mutex
 	calls   int
 	retired bool
-	idle    chan struct{} // closed when it is retired and no call goes on
+	idle    chan struct{} // closed when it is retired and has no calls
 }
 
-// listing is what a server declared at one moment.
+// listing is the list of tools that a server declared at one moment.
 type listing struct {
-	at    int64 // how many changes had come before it was asked for
-	err   error // why it cannot be told
+	at    int64 // the number of changes before it was requested
+	err   error // why there is no list
 	all   []Definition
 	named map[string]Definition
-	next  chan struct{} // closed when another takes its place
+	next  chan struct{} // closed when another listing replaces it
 }
 
 func newListing(at int64, all []Definition, err error) *listing {
@@ -56,7 +56,7 @@ func newListing(at int64, all []Definition, err error) *listing {
 	return l
 }
 
-// same reports whether two listings declare the same tools, in whatever order.
+// same reports whether two listings declare the same tools, in any order.
 func (l *listing) same(other *listing) bool {
 	if len(l.named) != len(other.named) {
 		return false
@@ -74,15 +74,15 @@ func newSession() *session {
 	return &session{begun: time.Now(), life: life, end: end, relist: make(chan struct{}, 1), idle: make(chan struct{}), replaced: make(chan struct{})}
 }
 
-// notified hears of a notification, in the goroutine that reads. That may wait for nothing.
+// notified handles a notification, in the goroutine that reads. It must not wait.
 func (s *session) notified(method string) {
 	switch method {
-	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationSubscriptionsAcknowledged: // changes before that were not told
+	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationSubscriptionsAcknowledged: // earlier changes were not reported
 		s.changed()
 	}
 }
 
-// changed has the tools listed again.
+// changed requests a new list of tools.
 func (s *session) changed() {
 	s.changes.Add(1)
 	s.wish()
@@ -105,7 +105,7 @@ func (s *session) over() bool {
 	}
 }
 
-// fresh is the listing, if no change came since it was asked for.
+// fresh returns the listing if no change came since it was requested, or nil.
 func (s *session) fresh() *listing {
 	if l := s.list.Load(); l != nil && l.err == nil && l.at == s.changes.Load() {
 		return l
@@ -127,7 +127,7 @@ func (s *session) listed(ctx context.Context) (*listing, error) {
 		s.wish()
 		select {
 		case <-l.next:
-			failed = true // if it is one, it failed for us
+			failed = true // if the new listing is an error, it counts for this call
 		case <-s.life.Done():
 			return nil, &endedError{errEnded}
 		case <-ctx.Done():
@@ -136,7 +136,7 @@ func (s *session) listed(ctx context.Context) (*listing, error) {
 	}
 }
 
-// keep lists the tools whenever that is wished for, until the session ends. told hears of tools that are others.
+// keep lists the tools at each request, until the session ends. It calls told when they have changed.
 func (s *session) keep(timeout time.Duration, told func()) {
 	known := s.list.Load()
 	for {
@@ -170,13 +170,13 @@ func (s *session) ask(timeout time.Duration) *listing {
 	at := s.changes.Load()
 	all, err := s.client.Definitions(ctx)
 	if err != nil {
-		all = s.list.Load().all // for who compares
+		all = s.list.Load().all // for later comparisons
 	}
 	return newListing(at, all, err)
 }
 
-// listen keeps a stream of notifications open, on which a server without a handshake tells of changes; the others tell
-// unasked. It returns when the session ends, or the server does not know such streams.
+// listen keeps a stream of notifications open, on which a server without a handshake reports changes. Other servers
+// report changes without it. listen returns when the session ends, or the server does not support such streams.
 func (s *session) listen() {
 	for delay := firstReopen; s.client.modern(); delay = min(2*delay, longestPause) {
 		t := &trace{}
@@ -186,11 +186,11 @@ func (s *session) listen() {
 		if s.life.Err() != nil || unknown || !pause(s.life, delay) {
 			return
 		}
-		s.changed() // who knows what was not told meanwhile
+		s.changed() // changes may have been missed in between
 	}
 }
 
-// pause waits and reports whether ctx still goes on.
+// pause waits for d and reports whether ctx has not ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -202,7 +202,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// enter begins a call; it reports false where the session takes none any more.
+// enter begins a call. It returns false if the session accepts no more calls.
 func (s *session) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,8 @@ func (s *session) leave() {
 	}
 }
 
-// retire takes no more calls and, within patience and ctx, waits for those that go on. Then the session is closed.
+// retire stops new calls and waits for those that run, at most as long as patience and ctx allow. Then it closes the
+// session.
 func (s *session) retire(ctx context.Context, patience time.Duration) error {
 	s.mu.Lock()
 	if !s.retired {
@@ -243,7 +244,8 @@ func (s *session) retire(ctx context.Context, patience time.Duration) error {
 	return s.client.Close()
 }
 
-// call makes one call; one to be made once is sent once. Where a result came it counts, even if ctx ended at that moment.
+// call makes one call; with once, the call is sent only once. If a result came it counts, even if ctx ended at that
+// moment.
 func (s *session) call(ctx context.Context, tool string, args json.RawMessage, once bool) (Result, traced, error) {
 	t := &trace{once: once}
 	raw, err := s.client.ask(ctx, t, mcp.MethodToolsCall, map[string]any{"name": tool, "arguments": args})

@@ -11,15 +11,16 @@ import (
 	"patterngate/ijson"
 )
 
-// The bounds of what is logged of a child's standard error, in bytes.
+// These are the limits, in bytes, of what is logged of a child's standard error.
 const (
 	maxStderrLine = 500
 	maxStderr     = 64 << 10 // in stderrWindow
 	stderrWindow  = time.Minute
 )
 
-// logLines logs lines at debug until the input ends, and closes it. It reads everything, as a child whose standard error
-// is full stands still, but logs only the beginning of long lines, and no more than maxStderr bytes in stderrWindow.
+// logLines logs lines at debug level until the input ends, and then closes the input. It reads everything, because a
+// child blocks when its standard error is full. It logs only the beginning of long lines, and at most maxStderr bytes
+// in stderrWindow.
 func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
 	defer in.Close()
 	lines := newLines(in, lineBuffer)
@@ -31,7 +32,7 @@ func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
 			line, over = lines.head, skipWhole(lines) != nil
 		case err != nil && len(lines.line) == 0:
 			return
-		case err != nil: // what the child did not come to end
+		case err != nil: // a last line without a line feed
 			line, over = lines.line, true
 		}
 		if time.Since(begun) > stderrWindow {
@@ -48,7 +49,7 @@ func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
 	}
 }
 
-// skipWhole reads on to the end of a line, however long it is.
+// skipWhole reads to the end of a line of any length.
 func skipWhole(l *lines) error {
 	for {
 		err := l.skip()
@@ -58,7 +59,7 @@ func skipWhole(l *lines) error {
 	}
 }
 
-// visible writes control characters so that they are seen and do nothing.
+// visible writes control characters as visible escapes.
 func visible(text string) string {
 	clean := func(r rune) bool {
 		return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200b && r <= 0x202e || r >= 0x2066 && r <= 0x2069

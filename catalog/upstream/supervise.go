@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ready returns a running session and what it declares, starting one where none runs.
+// ready returns a running session and its tools. It starts a session if none runs.
 func (s *Server) ready(ctx context.Context) (*session, *listing, error) {
 	for repeated := false; ; repeated = true {
 		running, err := s.acquire(ctx)
@@ -26,8 +26,8 @@ func (s *Server) ready(ctx context.Context) (*session, *listing, error) {
 	}
 }
 
-// acquire returns a running session. It waits for a start, and before that as long as the server is to be left alone, but
-// not if ctx ends sooner anyway.
+// acquire returns a running session. If a start is needed, it waits for the pause after the last failure and for the
+// start. It does not wait for the pause if ctx ends sooner.
 func (s *Server) acquire(ctx context.Context) (*session, error) {
 	for {
 		if running := s.running.Load(); running != nil {
@@ -61,7 +61,7 @@ func (s *Server) acquire(ctx context.Context) (*session, error) {
 	}
 }
 
-// next joins a start, begins one, or says how long to wait before that.
+// next joins a start or begins one. If the pause after a failure is not over, it returns the time that is left.
 func (s *Server) next() (wait time.Duration, a *attempt, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Server) next() (wait time.Duration, a *attempt, err error) {
 	return 0, a, nil
 }
 
-// sitOut waits out a pause. Where ctx ends sooner, there is no use in waiting: the last failure is the answer.
+// sitOut waits for the rest of a pause. If ctx ends sooner, it returns the last failure at once.
 func (s *Server) sitOut(ctx context.Context, wait time.Duration) error {
 	if until, bounded := ctx.Deadline(); bounded && time.Until(until) < wait || !pause(ctx, wait) {
 		_, why := s.Status()
@@ -93,7 +93,7 @@ func (s *Server) sitOut(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// start makes one start and tells all who wait for it.
+// start starts the server once and reports the result to all callers that wait for it.
 func (s *Server) start(a *attempt) {
 	begun := time.Now()
 	running, err := s.open()
@@ -122,7 +122,7 @@ func (s *Server) start(a *attempt) {
 	go running.listen()
 }
 
-// tell has it said that the tools are others than before. It waits for nothing.
+// tell requests a report that the tools changed. It does not wait.
 func (s *Server) tell() {
 	select {
 	case s.untold <- struct{}{}:
@@ -131,7 +131,7 @@ func (s *Server) tell() {
 	s.telling.Do(func() { go s.tellOn() })
 }
 
-// tellOn tells of changes until the server is closed. One whose tools change all the time is told of ever more seldom.
+// tellOn reports changes until the server is closed. If the tools change all the time, the pauses between reports grow.
 func (s *Server) tellOn() {
 	var last time.Time
 	for delay := listPause; ; delay = min(2*delay, longestPause) {
@@ -154,7 +154,7 @@ func (s *Server) tellOn() {
 	}
 }
 
-// open opens a session and lists its tools within the time for that.
+// open opens a session and lists its tools, within StartTimeout.
 func (s *Server) open() (*session, error) {
 	ctx, end := context.WithTimeoutCause(s.life, s.config.StartTimeout,
 		fmt.Errorf("the server did not answer within %v", s.config.StartTimeout))
@@ -177,7 +177,7 @@ func (s *Server) open() (*session, error) {
 	return running, nil
 }
 
-// told puts what a context's end means for what it caused.
+// told returns err, or what the end of ctx means for it.
 func told(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -204,8 +204,8 @@ func (s *Server) watch(running *session) {
 	}
 }
 
-// replace has calls go to a new session; the old one is closed when those that go on in it have ended. why is what went
-// wrong with it; nil: nothing.
+// replace makes later calls use a new session. It closes the old session when its calls have ended, or after the
+// config's Timeout. why is the error of the old session; nil: none.
 func (s *Server) replace(old *session, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *Server) replace(old *session, why error) {
 	s.work.Go(func() { _ = old.retire(s.life, s.config.Timeout) })
 }
 
-// failed notes a failure and how long the server is left alone. mu is held.
+// failed records a failure and the pause before the next start. The caller holds mu.
 func (s *Server) failed(why error) {
 	s.why = errors.New(s.veil.hide(why.Error()))
 	if refused, ok := errors.AsType[*refusedAddress](why); ok {
@@ -241,7 +241,7 @@ func (s *Server) failed(why error) {
 	s.config.Log.Warn("the server does not run", "server", s.config.Name, "why", s.why, "left_alone", delay)
 }
 
-// Forget has secrets read again and the next call go to a new session. Calls that go on are not disturbed.
+// Forget makes the server read its secrets again and use a new session for the next call. Calls that run continue.
 func (s *Server) Forget() {
 	for _, secret := range s.config.secrets() {
 		secret.Forget()
@@ -254,7 +254,7 @@ func (s *Server) Forget() {
 	s.failures, s.retry = 0, time.Time{}
 }
 
-// Close ends the session and whatever it started; calls that go on fail. It returns when nothing is left.
+// Close ends the session and everything that it started. Calls that run fail. Close returns when nothing is left.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	running := s.running.Load()

@@ -11,39 +11,39 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// The bounds of a list of tools.
+// These are the limits of a list of tools.
 const (
 	maxPages = 100
 	maxTools = 10_000
 )
 
-// Tool is a tool as a server declares it. Nothing of it was checked.
+// Tool is a tool as a server declares it. Nothing in it was checked.
 type Tool struct {
 	Name, Title, Description string
-	Input, Output            json.RawMessage // its schemas as they were sent; nil: it has none
+	Input, Output            json.RawMessage // its schemas as sent; nil: none
 }
 
-// Definition is a tool as a server declares it: the members name, title, description, inputSchema and outputSchema, each
-// exactly as it was sent, nil where it was not. Nothing of it was checked but for JSON's grammar and the name, a text.
+// Definition is a tool as a server declares it: the members name, title, description, inputSchema and outputSchema.
+// Each is exactly as sent; nil: not sent. Only JSON's grammar was checked, and that the name is a text.
 type Definition struct{ Name, Title, Description, Input, Output json.RawMessage }
 
-// Tool is the name as a text; "" of the zero Definition.
+// Tool returns the name as a text, or "" for the zero Definition.
 func (d Definition) Tool() string {
 	var name string
 	if d.Name != nil {
-		_ = json.Unmarshal(d.Name, &name) // a Definition has a name that is a text
+		_ = json.Unmarshal(d.Name, &name) // the name of a Definition is a text
 	}
 	return name
 }
 
-// same reports whether two definitions are the same to the byte.
+// same reports whether two definitions are equal byte for byte.
 func (d Definition) same(other Definition) bool {
 	return bytes.Equal(d.Name, other.Name) && bytes.Equal(d.Title, other.Title) && bytes.Equal(d.Description, other.Description) &&
 		bytes.Equal(d.Input, other.Input) && bytes.Equal(d.Output, other.Output)
 }
 
-// Tools lists the server's tools, all pages of them. What has no name, and over HTTP what may not be called there (its
-// schema mirrors arguments into headers against the rules), is left out.
+// Tools returns the tools on all pages of the server's list. It leaves out tools without a name. Over HTTP it also
+// leaves out tools that must not be called, because their schemas mirror arguments into headers against the rules.
 func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 	var tools []Tool
 	known := map[string]mcp.Tool{}
@@ -66,13 +66,13 @@ func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 	return tools, nil
 }
 
-// Definitions lists the server's tools as [Client.Tools] does, whole, in its order. A name that is declared twice may mean
-// either, and is left out.
+// Definitions returns the definitions of the tools that [Client.Tools] lists, in the server's order. It leaves out
+// names that are declared twice, because such a name may mean either tool.
 func (c *Client) Definitions(ctx context.Context) ([]Definition, error) {
 	var all []Definition
 	times, known := map[string]int{}, map[string]mcp.Tool{}
 	err := c.declared(ctx, func(raw json.RawMessage) {
-		var members map[string]json.RawMessage // unlike a struct it tells "Name" from "name"
+		var members map[string]json.RawMessage // unlike a struct, a map distinguishes "Name" from "name"
 		if json.Unmarshal(raw, &members) != nil {
 			return
 		}
@@ -89,7 +89,7 @@ func (c *Client) Definitions(ctx context.Context) ([]Definition, error) {
 	return slices.DeleteFunc(all, func(d Definition) bool { return times[d.Tool()] > 1 }), nil
 }
 
-// declared hands on each tool of all pages.
+// declared calls each for every tool on all pages.
 func (c *Client) declared(ctx context.Context, each func(json.RawMessage)) error {
 	cursors := map[string]bool{}
 	tools, size := 0, 0
@@ -117,7 +117,7 @@ func (c *Client) declared(ctx context.Context, each func(json.RawMessage)) error
 	}
 }
 
-// toolsPage fetches one page and says where the next one is.
+// toolsPage fetches one page and returns the cursor of the next one.
 func (c *Client) toolsPage(ctx context.Context, params map[string]any) ([]json.RawMessage, string, error) {
 	raw, err := c.request(ctx, mcp.MethodToolsList, params)
 	if err != nil {
@@ -133,7 +133,7 @@ func (c *Client) toolsPage(ctx context.Context, params map[string]any) ([]json.R
 	return page.Tools, page.Next, nil
 }
 
-// mirrors adds to known what a tool mirrors into headers and reports whether it may be called.
+// mirrors adds to known the arguments that a tool mirrors into headers, and reports whether the tool may be called.
 func (c *Client) mirrors(known map[string]mcp.Tool, name string, declared json.RawMessage) bool {
 	if !c.overHTTP() || !c.modern() {
 		return true
@@ -149,7 +149,7 @@ func (c *Client) mirrors(known map[string]mcp.Tool, name string, declared json.R
 	return true
 }
 
-// remember keeps what the tools of a whole list mirror, in place of what an earlier list held.
+// remember stores what the tools of a whole list mirror, and replaces what it stored before.
 func (c *Client) remember(known map[string]mcp.Tool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// trace is what became of one request on its way, as far as its carrier knows. It is safe for concurrent use.
+// trace records what happened to one request, as far as its carrier knows. It is safe for concurrent use.
 type trace struct {
-	many bool // of several requests, one after the other: the latest counts; else the first
-	once bool // of a call that must not be sent twice
+	many bool // for several requests one after another: the latest counts; otherwise the first
+	once bool // for a call that must not be sent twice
 
 	mu     sync.Mutex
-	sent   bool          // the server may have read it whole
+	sent   bool          // the server may have read all of it
 	status int           // of the HTTP answer; 0: none
 	stream bool          // the answer is a stream of events
 	after  time.Duration // Retry-After; 0: none
 	fault  error         // what was wrong with the answer
-	doubt  bool          // a refusal for which a call that may be repeated is sent again
+	doubt  bool          // refused in a way after which a repeatable call would be sent again
 }
 
 type traceKey struct{}
 
-// withTrace has whoever carries a request note in t what becomes of it.
+// withTrace returns a context in which the carrier of a request records in t what happens to the request.
 func withTrace(ctx context.Context, t *trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, t)
 }
 
-// traceOf is the trace of a request's context; one that nobody reads where it has none.
+// traceOf returns the trace of a request's context, or an unused trace if there is none.
 func traceOf(ctx context.Context) *trace {
 	if t, ok := ctx.Value(traceKey{}).(*trace); ok {
 		return t
@@ -36,8 +36,9 @@ func traceOf(ctx context.Context) *trace {
 	return &trace{}
 }
 
-// next is the trace for a further HTTP request of the same call. Once the server has begun to answer the call, such a request
-// resumes the stream of the answer, or answers a question asked there, and says nothing of what became of the call.
+// next returns the trace for a further HTTP request of the same call. After the server has begun to answer the call,
+// such a request continues the stream of the answer, or answers a question in it. It shows nothing about the call, so
+// it gets a trace of its own.
 func (t *trace) next() *trace {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,22 +48,22 @@ func (t *trace) next() *trace {
 	return t
 }
 
-// begin notes an attempt over a new connection. What an earlier one noted is void: nothing of it was sent, or it was
-// answered by a redirect.
+// begin records an attempt over a new connection and clears the record of an earlier one. Nothing of the earlier
+// attempt was sent, or its answer was a redirect.
 func (t *trace) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent, t.status, t.stream, t.after, t.fault = false, 0, false, 0, nil
 }
 
-// wrote notes that the server may have read the request whole.
+// wrote records that the server may have read the whole request.
 func (t *trace) wrote() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent = true
 }
 
-// answered notes the head of an HTTP answer.
+// answered records the status and headers of an HTTP answer.
 func (t *trace) answered(answer *http.Response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,14 +71,14 @@ func (t *trace) answered(answer *http.Response) {
 	t.after, _ = retryAfter(answer.Header.Get("Retry-After"))
 }
 
-// doubts notes that the server refused a call as it would refuse one that it did not begin, and that the call is not sent again.
+// doubts records that the server refused a call that may not be sent again. The outcome is then unknown.
 func (t *trace) doubts() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.doubt = true
 }
 
-// found notes a fault of the answer.
+// found records a fault of the answer.
 func (t *trace) found(fault error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

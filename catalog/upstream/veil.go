@@ -10,21 +10,22 @@ import (
 	"patterngate/catalog"
 )
 
-// The bounds of what a veil hides: a shorter text turns up by chance, and a secret that was replaced often is forgotten.
+// These are the limits of what a veil hides. Shorter texts occur by chance. Old texts of a secret that was replaced
+// often are dropped.
 const (
 	shortestHidden = 6
-	mostHidden     = 16 // texts of one secret, with their lines
+	mostHidden     = 16 // whole texts of one secret
 )
 
-// veil hides the secrets that it revealed wherever a server repeats them: in its errors and on its standard error. The
-// zero value hides nothing yet; it is safe for concurrent use.
+// veil hides secrets that it revealed wherever a server repeats them: in its errors and on its standard error. The zero
+// value hides nothing yet. It is safe for concurrent use.
 type veil struct {
 	mu     sync.Mutex
 	hidden map[catalog.Secret][]string // whole texts, the newest last
-	order  []string                    // the same with their lines, the longest first: one secret may begin another
+	order  []string                    // whole texts and their lines, the longest first, because one secret may begin another
 }
 
-// reveal reads a secret and remembers to hide it.
+// reveal reads a secret and hides it from then on.
 func (v *veil) reveal(ctx context.Context, s catalog.Secret) (string, error) {
 	text, err := s.Text(ctx)
 	if err != nil {
@@ -59,7 +60,7 @@ func (v *veil) add(of catalog.Secret, text string) {
 	v.order = slices.Compact(v.order)
 }
 
-// hide puts *** for each secret in text.
+// hide returns text with *** for each secret.
 func (v *veil) hide(text string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
