@@ -212,8 +212,8 @@ func TestStreamThatIsNotRead(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		response, err := h.request(ctx, http.MethodGet, "/mcp", other.head("", ""), "")
-		if err != nil {
-			t.Fatal(err)
+		if err != nil { // it had the place, and did not read fast enough either
+			return false
 		}
 		defer response.Body.Close()
 		return response.StatusCode == http.StatusOK // there is room for one stream

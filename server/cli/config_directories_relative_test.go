@@ -31,7 +31,7 @@ func TestRelativeArgumentsNameDirectories(t *testing.T) {
 		"args: ['../conf'], dir: '" + dir + "/data'": true,
 		"args: [confused, '--conf', 'conf.yaml']":    false,
 	} {
-		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, "+members+"}}}}\n")
+		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, "+members+"}}}}\n")
 		_, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{prog}})
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
@@ -66,12 +66,12 @@ func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 		"bound: {path: {type: string, description: ./conf, pattern: '^data/'}}":                   false,
 		"bound: {o: {type: object, properties: {path: {type: string, enum: ['.']}}}}":             true,
 	} {
-		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog}, tools: {read: {effect: read, "+members+"}}}}}\n")
+		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog}, tools: {read: {effect: read, "+members+"}}}}}\n")
 		_, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{prog}})
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
 		}
-		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, dir: '"+conf+"/../data'}, tools: {read: {effect: read, "+
+		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, dir: '"+conf+"/../data'}, tools: {read: {effect: read, "+
 			strings.NewReplacer("./conf", "../conf", "data/../conf", "../conf").Replace(members)+"}}}}}\n")
 		_, _, err = LoadConfig(ConfigSources{Path: file, Environ: []string{prog}})
 		if again := refused && !strings.Contains(members, "'.'"); (err != nil) != again {
@@ -82,12 +82,12 @@ func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	for stdio, refused := range map[string]bool{"command: prog": false, "command: prog, dir: ../data": true} {
-		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {"+stdio+"}, tools: {read: {effect: read, fix: {path: link}}}}}}\n")
+		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {"+stdio+"}, tools: {read: {effect: read, fix: {path: link}}}}}}\n")
 		if _, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{prog}}); (err != nil) != refused {
 			t.Errorf("%s, and a word: %v, want it refused: %t", stdio, err, refused)
 		}
 	}
-	putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {http: {url: 'https://a.example'}, tools: {read: {effect: read, fix: {path: conf}}}}}}\n")
+	putFile(t, file, "version: 1\ncatalog: {servers: {fs: {http: {url: 'https://a.example'}, tools: {read: {effect: read, fix: {path: conf}}}}}}\n")
 	if _, _, err := LoadConfig(ConfigSources{Path: file}); err != nil {
 		t.Errorf("a server elsewhere has no directory here: %v", err)
 	}

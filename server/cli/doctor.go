@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 )
 
@@ -61,7 +62,7 @@ func (f *findings) failed() bool {
 //	client's file ──▶ our entry ──▶ started with the client's environment and directory ──handshake──▶ tools/list ──▶ checks
 //	       └──▶ every other server ──▶ a way around the gate
 func (a *app) doctorCommand() *cobra.Command {
-	names := clientNames()
+	names := clientfile.Names()
 	return &cobra.Command{
 		Use:   "doctor [CLIENT]",
 		Short: "Start this program as a client does, and say what does not work and how to mend it",
@@ -81,7 +82,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			if _, ok := findClient(args[0]); len(args) == 1 && ok {
+			if _, ok := clientfile.Find(args[0]); len(args) == 1 && ok {
 				return nil
 			}
 			return console.Usage("doctor", fmt.Errorf("got %q, want one of %s", strings.Join(args, " "), strings.Join(names, ", ")), "patterngate doctor")
@@ -100,11 +101,11 @@ func (a *app) doctorCommand() *cobra.Command {
 func (a *app) doctor(ctx context.Context, name string) error {
 	rows := []doctorRow{}
 	failed := false
-	for _, c := range setupClients() {
-		if name != "" && c.name != name {
+	for _, c := range clientfile.Clients() {
+		if name != "" && c.Name != name {
 			continue
 		}
-		f := findings{client: c.name}
+		f := findings{client: c.Name}
 		a.examine(ctx, c, name != "", &f)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -155,31 +156,31 @@ func (a *app) doctorText(rows []doctorRow) string {
 }
 
 // examine looks at one client. A client that is not here is passed over, unless it was named.
-func (a *app) examine(ctx context.Context, client setupClient, named bool, f *findings) {
+func (a *app) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
 	host := a.setupHost()
-	mend := "patterngate setup " + client.name + " --write"
-	path, err := client.path(host)
+	mend := "patterngate setup " + client.Name + " --write"
+	path, err := client.Path(host)
 	if err != nil {
 		if named {
 			f.fail("file", "set what is missing", "%v", err)
 		}
 		return
 	}
-	file, err := readSetupFile(path)
+	file, err := clientfile.Read(path)
 	switch {
 	case err != nil:
 		f.fail("file", "mend the file by hand", "%v", err)
 		return
-	case file.info == nil && named:
-		f.fail("file", mend, "%s has no file %s", client.title, path)
+	case file.Info == nil && named:
+		f.fail("file", mend, "%s has no file %s", client.Title, path)
 		return
-	case file.info == nil:
+	case file.Info == nil:
 		return
 	}
 	self, _ := os.Executable() // without it only the name tells
-	entries, _, err := client.format.decode(file.text)
+	entries, _, err := client.Format.Decode(file.Text)
 	if err != nil {
-		f.fail("file", "mend the file by hand", "%v", file.faulty(err))
+		f.fail("file", "mend the file by hand", "%v", file.Faulty(err))
 		return
 	}
 	f.ok("file", "%s", path)

@@ -1,6 +1,10 @@
 package cli
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"patterngate/server/cli/clientfile"
+)
 
 // bypass is a server that a client starts by itself, around the gate.
 type bypass struct {
@@ -27,16 +31,16 @@ func bypasses(environ []string, c CatalogConfig) []bypass {
 	}
 	host := (&app{environ: environ}).setupHost()
 	var found []bypass
-	for _, client := range setupClients() {
-		path, err := client.path(host)
+	for _, client := range clientfile.Clients() {
+		path, err := client.Path(host)
 		if err != nil {
 			continue
 		}
-		file, err := readSetupFile(path)
-		if err != nil || file.info == nil {
+		file, err := clientfile.Read(path)
+		if err != nil || file.Info == nil {
 			continue
 		}
-		entries, _, err := client.format.decode(file.text)
+		entries, _, err := client.Format.Decode(file.Text)
 		if err != nil {
 			continue
 		}
@@ -57,7 +61,7 @@ func aroundIn(in clientFile, others []clientServer, c CatalogConfig) []bypass {
 		if s.off || s.problem != "" {
 			continue
 		}
-		b := bypass{Client: in.client.name, File: in.file.path, Server: s.name}
+		b := bypass{Client: in.client.Name, File: in.file.Path, Server: s.name}
 		for _, ours := range c.Servers {
 			if ours.Enabled && sameServer(s, ours) {
 				b.Ours = ours.Name

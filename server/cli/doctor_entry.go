@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
@@ -36,29 +37,29 @@ var passedOn = map[string][]string{
 var windowsPassed = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "SYSTEMDRIVE", "SYSTEMROOT", "SystemRoot", "TEMP", "USERNAME", "USERPROFILE"}
 
 // startAs is how that client starts an entry on this machine. A client on a desktop knows nothing of a shell's PATH.
-func startAs(host setupHost, client setupClient, s clientServer) clientStart {
+func startAs(host clientfile.Host, client clientfile.Client, s clientServer) clientStart {
 	start := clientStart{command: s.command, args: s.args, dir: s.dir}
-	names, limited := passedOn[client.name]
+	names, limited := passedOn[client.Name]
 	switch {
 	case !limited:
-		start.environ = append(start.environ, host.environ...)
-	case host.goos == "windows":
+		start.environ = append(start.environ, host.Environ...)
+	case host.Goos == "windows":
 		names = windowsPassed
 	case len(names) == 0:
 		names = []string{"HOME"}
 		start.environ = append(start.environ, "PATH="+desktopProgramPath)
 	}
 	for _, name := range append(names, s.passes...) {
-		if v := host.variable(name); v != "" {
+		if v := host.Variable(name); v != "" {
 			start.environ = append(start.environ, name+"="+v)
 		}
 	}
 	for _, v := range s.env {
 		start.environ = append(start.environ, v.name+"="+v.text)
 	}
-	if start.dir == "" && limited && len(passedOn[client.name]) == 0 && host.goos != "windows" {
+	if start.dir == "" && limited && len(passedOn[client.Name]) == 0 && host.Goos != "windows" {
 		start.dir = "/"
-		if home := console.HomeDir(host.goos, host.environ); client.name != "claude-desktop" && home != "" {
+		if home := console.HomeDir(host.Goos, host.Environ); client.Name != "claude-desktop" && home != "" {
 			start.dir = home
 		}
 	}
@@ -70,10 +71,10 @@ func startAs(host setupHost, client setupClient, s clientServer) clientStart {
 
 // examineEntry starts the entry and checks what it serves. It returns the catalog that is served, none where it cannot be
 // read.
-func (a *app) examineEntry(ctx context.Context, host setupHost, client setupClient, s clientServer, f *findings) CatalogConfig {
-	mend := "patterngate setup " + client.name + " --write"
+func (a *app) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s clientServer, f *findings) CatalogConfig {
+	mend := "patterngate setup " + client.Name + " --write"
 	if s.name != "patterngate" {
-		mend += " --name " + console.ShellWord(host.goos, s.name)
+		mend += " --name " + console.ShellWord(host.Goos, s.name)
 	}
 	switch {
 	case s.problem != "":
@@ -82,12 +83,12 @@ func (a *app) examineEntry(ctx context.Context, host setupHost, client setupClie
 	case s.off:
 		f.fail("entry", "switch it on in the client", "%s is switched off", s.name)
 	default:
-		f.ok("entry", "%s starts %s", s.name, commandLine(host.goos, setupEntry{Command: s.command, Args: s.args}))
+		f.ok("entry", "%s starts %s", s.name, clientfile.CommandLine(host.Goos, clientfile.Entry{Command: s.command, Args: s.args}))
 	}
 	start := startAs(host, client, s)
 	path := console.Lookup(start.environ, "PATH")
-	if start.command = commandIn(start, host.goos); start.command == "" {
-		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.command, path, client.title)
+	if start.command = commandIn(start, host.Goos); start.command == "" {
+		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.command, path, client.Title)
 		return CatalogConfig{}
 	}
 	as := a.servedBy(start)

@@ -17,7 +17,7 @@ import (
 func TestDoctorEndsWhatItStarted(t *testing.T) {
 	dir := t.TempDir()
 	wrapper, child := filepath.Join(dir, "patterngate"), filepath.Join(dir, "child")
-	putSetupFile(t, wrapper, "#!/bin/sh\nsleep 600 &\necho $! >'"+child+"'\nwait\n")
+	putFile(t, wrapper, "#!/bin/sh\nsleep 600 &\necho $! >'"+child+"'\nwait\n")
 	if err := os.Chmod(wrapper, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/catalog/upstream"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 )
 
@@ -93,7 +94,7 @@ func (a *app) examineServer(ctx context.Context, start clientStart, name string,
 	defer cancel()
 	p, err := startProgram(ctx, start)
 	if err != nil {
-		f.fail("start", "run it by hand: "+commandLine(goosOf(a), setupEntry{Command: start.command, Args: start.args}), "in %s: %v", start.dir, err)
+		f.fail("start", "run it by hand: "+clientfile.CommandLine(goosOf(a), clientfile.Entry{Command: start.command, Args: start.args}), "in %s: %v", start.dir, err)
 		return
 	}
 	defer p.end()

@@ -40,7 +40,7 @@ func TestDoctor(t *testing.T) {
 			return map[string]any{"patterngate": map[string]any{"command": "/no/such/patterngate"}}
 		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "start", Detail: "there is no program"}}},
 		"bad configuration": {func(h initHome) map[string]any {
-			putSetupFile(t, filepath.Join(h.dir, "bad.yaml"), "version: 1\nlgo: {}\n")
+			putFile(t, filepath.Join(h.dir, "bad.yaml"), "version: 1\nlgo: {}\n")
 			return map[string]any{"patterngate": ours(h, "--config", filepath.Join(h.dir, "bad.yaml"))}
 		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "config", Detail: "bad.yaml:2:"}, {State: doctorFail, Check: "start", Detail: "it says"}}},
 		"junk and bad tools": {func(initHome) map[string]any {
@@ -55,7 +55,7 @@ func TestDoctor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newInitHome(t, "{}")
-			putSetupFile(t, h.client, clientText(t, c.servers(h)))
+			putFile(t, h.client, clientText(t, c.servers(h)))
 			rows, code := doctorRows(t, h, "cursor")
 			if code != c.code {
 				t.Errorf("doctor ends with %d, want %d: %+v", code, c.code, rows)
@@ -76,9 +76,9 @@ func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
 	h := newInitHome(t, "{}")
 	crm := foreignServer(t, "crm-server")
 	config, state := filepath.Join(h.dir, "pg.yaml"), filepath.Join(h.dir, "state.db")
-	putSetupFile(t, config, "version: 1\ncatalog:\n  servers: {crm: {stdio: {command: '"+crm+"'}, tools: {find_customer: {effect: read}}}}\n"+
+	putFile(t, config, "version: 1\ncatalog:\n  servers: {crm: {stdio: {command: '"+crm+"'}, tools: {find_customer: {effect: read}}}}\n"+
 		"  http: {look: {description: Looks., effect: read, request: {method: GET, url: 'https://a.example'}}}\n  expose: [look]\n")
-	putSetupFile(t, h.client, clientText(t, map[string]any{"patterngate": map[string]any{"command": h.self, "args": []string{"serve", "--config", config, "--state", state}}}))
+	putFile(t, h.client, clientText(t, map[string]any{"patterngate": map[string]any{"command": h.self, "args": []string{"serve", "--config", config, "--state", state}}}))
 	for _, args := range [][]string{{"--tool", "look", "--reason", "audit"}, {"--pattern", "look"}, {}} {
 		if out, errs, code := setupRun(t, h.command(t, append([]string{"kill-switch", "on", "--config", config, "--state", state}, args...)...)); code != console.ExitDone {
 			t.Fatalf("kill-switch on %v ends with %d: %s%s", args, code, out, errs)

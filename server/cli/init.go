@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 )
 
@@ -34,7 +35,7 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Write a first configuration, or one from the MCP servers of a client",
 		Long: "Writes a commented configuration file that serves as it is, to -o FILE, else where the program looks for its file. It\n" +
 			"never writes over a file.\n\n" +
-			"--import takes the MCP servers of a client over: " + strings.Join(clientNames(), ", ") + ", or any such file.\n" +
+			"--import takes the MCP servers of a client over: " + strings.Join(clientfile.Names(), ", ") + ", or any such file.\n" +
 			"Each server is started once, with the client's own command, arguments and variables, and lists its tools. At a terminal\n" +
 			"you are asked what each tool does: Enter makes it a write; what the server says of itself is only shown. Without a\n" +
 			"terminal, or with --yes, --read or --allow, nobody is asked: a tool is in force where --read or --allow names it, and\n" +
@@ -62,7 +63,7 @@ func (a *app) initCommand() *cobra.Command {
 	flags.BoolVar(&f.noReplace, "no-replace", false, "leave the client's file as it is, without asking")
 	flags.BoolVar(&f.undo, "undo", false, "bring the client's file back as it was before --replace")
 	_ = cmd.RegisterFlagCompletionFunc("import", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return clientNames(), cobra.ShellCompDirectiveDefault
+		return clientfile.Names(), cobra.ShellCompDirectiveDefault
 	})
 	return cmd
 }
@@ -174,10 +175,10 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 		return nil, a.setupFault(err)
 	}
 	if len(found) == 0 {
-		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.file.path, errNoServers), "patterngate init")
+		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.file.Path, errNoServers), "patterngate init")
 	}
 	if len(found) > maxImported {
-		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.path, len(found), maxImported), "a file with fewer")
+		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.Path, len(found), maxImported), "a file with fewer")
 	}
 	translate := importer{goosOf(a), a.environ}
 	servers := make([]importedServer, len(found))
@@ -208,7 +209,7 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 }
 
 // goosOf is the system whose conventions the servers follow.
-func goosOf(a *app) string { return a.setupHost().goos }
+func goosOf(a *app) string { return a.setupHost().Goos }
 
 // stateDirectory is where runs are recorded unless somebody says otherwise; "" where there is none.
 func (a *app) stateDirectory() string {

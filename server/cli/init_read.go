@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 )
 
@@ -32,26 +33,26 @@ type clientVariable struct{ name, text string }
 
 // clientFile is a client's file with its format, as init and doctor read it.
 type clientFile struct {
-	client setupClient // with the zero name where a file was named that is no client's own
-	file   setupFile
+	client clientfile.Client // with the zero name where a file was named that is no client's own
+	file   clientfile.File
 }
 
 // title names the file's client, or the file.
 func (f clientFile) title() string {
-	if f.client.title != "" {
-		return f.client.title
+	if f.client.Title != "" {
+		return f.client.Title
 	}
-	return f.file.path
+	return f.file.Path
 }
 
 // importFile finds what --import names: a client by its name, else a file.
 func (a *app) importFile(what, word string) (clientFile, error) {
 	host := a.setupHost()
-	client, known := findClient(word)
+	client, known := clientfile.Find(word)
 	path := ConfigSources{Environ: a.environ}.home(word)
 	if known {
 		var err error
-		if path, err = client.path(host); err != nil {
+		if path, err = client.Path(host); err != nil {
 			return clientFile{}, err
 		}
 	}
@@ -59,15 +60,15 @@ func (a *app) importFile(what, word string) (clientFile, error) {
 	if err != nil {
 		return clientFile{}, console.Fault(what, err)
 	}
-	file, err := readSetupFile(path)
+	file, err := clientfile.Read(path)
 	if err != nil {
 		return clientFile{}, a.setupFault(err)
 	}
 	switch {
-	case file.info == nil && known:
-		return clientFile{}, console.Usage(what, fmt.Errorf("%s has no file %s", client.title, path), "patterngate init --import FILE")
-	case file.info == nil:
-		return clientFile{}, console.Usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientNames(), ", ")),
+	case file.Info == nil && known:
+		return clientFile{}, console.Usage(what, fmt.Errorf("%s has no file %s", client.Title, path), "patterngate init --import FILE")
+	case file.Info == nil:
+		return clientFile{}, console.Usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientfile.Names(), ", ")),
 			"patterngate init --import claude-desktop")
 	case !known:
 		client = clientOf(host, file)
@@ -76,31 +77,31 @@ func (a *app) importFile(what, word string) (clientFile, error) {
 }
 
 // clientOf is the client whose own file that is, else the format that the file has.
-func clientOf(host setupHost, file setupFile) setupClient {
-	for _, c := range setupClients() {
-		if path, err := c.path(host); err == nil && path == file.path {
+func clientOf(host clientfile.Host, file clientfile.File) clientfile.Client {
+	for _, c := range clientfile.Clients() {
+		if path, err := c.Path(host); err == nil && path == file.Path {
 			return c
 		}
 	}
-	if strings.EqualFold(filepath.Ext(file.path), ".toml") {
-		return setupClient{format: tomlServers{}}
+	if strings.EqualFold(filepath.Ext(file.Path), ".toml") {
+		return clientfile.Client{Format: clientfile.TOMLServers{}}
 	}
-	f := jsonServers{member: "mcpServers", typed: true}
-	if d, err := readJSONC(file.text); err == nil {
-		values, _ := d.values() // what cannot be read is told by decode
+	f := clientfile.JSONServers{Member: "mcpServers", Typed: true}
+	if d, err := clientfile.ReadJSONC(file.Text); err == nil {
+		values, _ := d.Values() // what cannot be read is told by decode
 		_, ours := values["mcpServers"]
 		if _, theirs := values["servers"]; theirs && !ours {
-			f.member = "servers"
+			f.Member = "servers"
 		}
 	}
-	return setupClient{format: f}
+	return clientfile.Client{Format: f}
 }
 
 // servers reads the file's entries, by name, without those that start this program.
 func (f clientFile) servers(self string) ([]clientServer, error) {
-	entries, _, err := f.client.format.decode(f.file.text)
+	entries, _, err := f.client.Format.Decode(f.file.Text)
 	if err != nil {
-		return nil, f.file.faulty(err)
+		return nil, f.file.Faulty(err)
 	}
 	var list []clientServer
 	for name, entry := range entries {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
@@ -27,7 +28,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 	if err != nil {
 		return initReport{}, console.Fault("init: the lock", errors.Join(err, file.takeBack()))
 	}
-	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.file.path}
+	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.file.Path}
 	if kept {
 		report.Lock = lock.path
 	}
@@ -50,7 +51,7 @@ func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, 
 		return nil
 	}
 	if report.faulty { // the client's server would not start
-		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.file.path+" stays as it is")
+		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.file.Path+" stays as it is")
 		return nil
 	}
 	var gone []string
@@ -60,7 +61,7 @@ func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, 
 		}
 	}
 	if len(gone) == 0 {
-		report.Warnings = append(report.Warnings, "no server started, so "+from.file.path+" stays as it is")
+		report.Warnings = append(report.Warnings, "no server started, so "+from.file.Path+" stays as it is")
 		return nil
 	}
 	c, err := a.planImport(from, gone, report)
@@ -73,18 +74,18 @@ func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, 
 		}
 	}
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
-		report.Next = append(report.Next, a.initCommandLine("setup "+orWord(from.client.name, "CLIENT")+" --write", report.File)+
-			"   # and take the servers above out of "+from.file.path)
+		report.Next = append(report.Next, a.initCommandLine("setup "+orWord(from.client.Name, "CLIENT")+" --write", report.File)+
+			"   # and take the servers above out of "+from.file.Path)
 		return err
 	}
-	if from.file.readOnly() {
-		return a.setupFault(from.file.refused("read-only", "make it writable, or use --no-replace"))
+	if from.file.ReadOnly() {
+		return a.setupFault(from.file.Refused("read-only", "make it writable, or use --no-replace"))
 	}
-	if c, err = c.apply(from.file, time.Now()); err != nil {
+	if c, err = c.Apply(from.file, time.Now()); err != nil {
 		return err
 	}
-	report.Replaced, report.Backup = true, c.backup
-	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.name, console.ShellWord(goosOf(a), from.file.path))+" --undo   # brings the client's file back")
+	report.Replaced, report.Backup = true, c.Backup
+	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.Name, console.ShellWord(goosOf(a), from.file.Path))+" --undo   # brings the client's file back")
 	return nil
 }
 
@@ -104,61 +105,61 @@ func (a *app) wantsReplace(ctx context.Context, f initFlags, keys initQuestions,
 	if f.yes || a.json || !a.atTerminal() {
 		return false, nil
 	}
-	fmt.Fprintf(a.err, "\n%s\n", lineOf("This takes the servers out of "+from.file.path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
+	fmt.Fprintf(a.err, "\n%s\n", lineOf("This takes the servers out of "+from.file.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
 	word, err := keys.answer(ctx, "Replace them?", "no", "yes", "no")
 	return word == "yes", err
 }
 
 // planImport is the client's file with this program in the servers' place.
-func (a *app) planImport(from clientFile, gone []string, report *initReport) (setupChange, error) {
+func (a *app) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
 	command, err := a.program()
 	if err != nil {
-		return setupChange{}, err
+		return clientfile.Change{}, err
 	}
-	e := setupEntry{Name: "patterngate", Command: command, Args: []string{"serve", "--config", report.File}}
-	c, err := planReplace(from.client.format, from.file, gone, e)
+	e := clientfile.Entry{Name: "patterngate", Command: command, Args: []string{"serve", "--config", report.File}}
+	c, err := planReplace(from.client.Format, from.file, gone, e)
 	if err != nil {
-		return setupChange{}, a.setupFault(err)
+		return clientfile.Change{}, a.setupFault(err)
 	}
-	report.Diff = safeDiff(from.file.path, gone, e)
+	report.Diff = safeDiff(from.file.Path, gone, e)
 	return c, nil
 }
 
 // safeDiff shows the change by entry, not by line: the lines that go may hold secrets.
-func safeDiff(path string, gone []string, e setupEntry) string {
+func safeDiff(path string, gone []string, e clientfile.Entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", printable.Text(path), printable.Text(path))
 	for _, name := range gone {
 		fmt.Fprintf(&b, "-%s: …\n", shownWord(name))
 	}
-	fmt.Fprintf(&b, "+%s: %s\n", e.Name, printable.Text(commandLine("linux", e)))
+	fmt.Fprintf(&b, "+%s: %s\n", e.Name, printable.Text(clientfile.CommandLine("linux", e)))
 	return b.String()
 }
 
 // planReplace says what the file becomes without these servers and with the entry. Whatever a format does, nothing else
 // may differ.
-func planReplace(f setupFormat, file setupFile, gone []string, e setupEntry) (setupChange, error) {
-	after := file.text
+func planReplace(f clientfile.Format, file clientfile.File, gone []string, e clientfile.Entry) (clientfile.Change, error) {
+	after := file.Text
 	var err error
 	for _, name := range gone {
-		if after, err = f.remove(after, name); err != nil {
-			return setupChange{}, file.faulty(err)
+		if after, err = f.Remove(after, name); err != nil {
+			return clientfile.Change{}, file.Faulty(err)
 		}
 	}
-	if after, err = f.merge(after, e); err != nil {
-		return setupChange{}, file.faulty(err)
+	if after, err = f.Merge(after, e); err != nil {
+		return clientfile.Change{}, file.Faulty(err)
 	}
-	entry, found := entryOf(f, after, e.Name)
-	if !found || !e.starts(entry) || !onlyReplaced(f, file.text, after, gone, e.Name) {
-		return setupChange{}, file.faulty(errUnsafe)
+	entry, found := clientfile.EntryOf(f, after, e.Name)
+	if !found || !e.Starts(entry) || !onlyReplaced(f, file.Text, after, gone, e.Name) {
+		return clientfile.Change{}, file.Faulty(clientfile.ErrUnsafe)
 	}
-	return setupChange{result: setupUpdated, after: after}, nil
+	return clientfile.Change{Result: clientfile.Updated, After: after}, nil
 }
 
 // onlyReplaced reports whether the servers are gone from the second text, and all else but the entry says the same.
-func onlyReplaced(f setupFormat, before, after []byte, gone []string, name string) bool {
-	was, wasRest, err := f.decode(before)
-	is, isRest, otherErr := f.decode(after)
+func onlyReplaced(f clientfile.Format, before, after []byte, gone []string, name string) bool {
+	was, wasRest, err := f.Decode(before)
+	is, isRest, otherErr := f.Decode(after)
 	if err != nil || otherErr != nil || !reflect.DeepEqual(wasRest, isRest) {
 		return false
 	}
@@ -179,47 +180,47 @@ func (a *app) initUndo(f initFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := planRestore(from.client.format, from.file)
+	c, err := planRestore(from.client.Format, from.file)
 	if err != nil {
 		return a.setupFault(err)
 	}
-	if from.file.readOnly() {
-		return a.setupFault(from.file.refused("read-only", "make it writable"))
+	if from.file.ReadOnly() {
+		return a.setupFault(from.file.Refused("read-only", "make it writable"))
 	}
-	if _, err := c.apply(from.file, time.Now()); err != nil {
+	if _, err := c.Apply(from.file, time.Now()); err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.out, initReport{Client: from.file.path, Backup: c.from})
+		return printJSON(a.out, initReport{Client: from.file.Path, Backup: c.From})
 	}
-	return a.print(printable.Text(from.file.path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
+	return a.print(printable.Text(from.file.Path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
 }
 
 // planRestore finds the backup of which init made the file that is there. A file that was changed since is left alone: what
 // others wrote would be lost.
-func planRestore(f setupFormat, file setupFile) (setupChange, error) {
-	backups, err := file.backups()
+func planRestore(f clientfile.Format, file clientfile.File) (clientfile.Change, error) {
+	backups, err := file.Backups()
 	if err != nil {
-		return setupChange{}, console.Fault("init --undo: backups", err)
+		return clientfile.Change{}, console.Fault("init --undo: backups", err)
 	}
-	sum := setupSum(file.text)
+	sum := clientfile.Sum(file.Text)
 	for _, b := range backups {
-		if b.sum != sum {
+		if b.Sum != sum {
 			continue
 		}
-		text, err := readBounded(b.path)
+		text, err := clientfile.ReadBounded(b.Path)
 		if err != nil {
-			return setupChange{}, console.Fault("init --undo: the backup", err)
+			return clientfile.Change{}, console.Fault("init --undo: the backup", err)
 		}
-		_, was, err := f.decode(text)
-		_, is, otherErr := f.decode(file.text)
-		if err == nil && otherErr == nil && reflect.DeepEqual(was, is) && string(text) != string(file.text) {
-			return setupChange{result: setupRestored, after: text, from: b.path}, nil
+		_, was, err := f.Decode(text)
+		_, is, otherErr := f.Decode(file.Text)
+		if err == nil && otherErr == nil && reflect.DeepEqual(was, is) && string(text) != string(file.Text) {
+			return clientfile.Change{Result: clientfile.Restored, After: text, From: b.Path}, nil
 		}
 	}
 	if len(backups) == 0 {
-		return setupChange{}, console.Usage("init --undo", fmt.Errorf("%s has no backup", file.path), "patterngate init --import CLIENT")
+		return clientfile.Change{}, console.Usage("init --undo", fmt.Errorf("%s has no backup", file.Path), "patterngate init --import CLIENT")
 	}
-	return setupChange{}, refused("init --undo", file.path+" was changed since it was replaced, and nothing was written; the newest backup is "+backups[0].path,
+	return clientfile.Change{}, refused("init --undo", file.Path+" was changed since it was replaced, and nothing was written; the newest backup is "+backups[0].Path,
 		"compare the two by hand")
 }

@@ -10,12 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"patterngate/server/cli/clientfile"
 )
 
 // Whatever client's file it is: replaced, it starts this program in the place of all servers and says all else as before;
 // taken back, it is what it was, byte for byte.
 func TestInitReplaceAndUndo(t *testing.T) {
-	paths, err := filepath.Glob("testdata/setup/*.txtar")
+	paths, err := filepath.Glob("clientfile/testdata/setup/*.txtar")
 	if err != nil || len(paths) < 20 {
 		t.Fatalf("%d samples: %v", len(paths), err)
 	}
@@ -26,9 +28,9 @@ func TestInitReplaceAndUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(string(archive.Comment), "client: "), "\n")
-		client, _ := findClient(name)
+		client, _ := clientfile.Find(name)
 		t.Run(strings.TrimSuffix(filepath.Base(sample), ".txtar"), func(t *testing.T) {
-			if replaceAndUndo(t, client.format, archive.Files[0].Data) {
+			if replaceAndUndo(t, client.Format, archive.Files[0].Data) {
 				replaced++
 			}
 		})
@@ -39,8 +41,8 @@ func TestInitReplaceAndUndo(t *testing.T) {
 }
 
 // replaceAndUndo reports whether the text was replaced; one that cannot be is left alone.
-func replaceAndUndo(t testing.TB, f setupFormat, before []byte) bool {
-	servers, _, err := f.decode(before)
+func replaceAndUndo(t testing.TB, f clientfile.Format, before []byte) bool {
+	servers, _, err := f.Decode(before)
 	if err != nil || len(servers) == 0 {
 		return false
 	}
@@ -49,27 +51,27 @@ func replaceAndUndo(t testing.TB, f setupFormat, before []byte) bool {
 	if err := os.WriteFile(path, before, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	file, err := readSetupFile(path)
+	file, err := clientfile.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := setupEntry{Name: "patterngate", Command: `/opt/p "g"`, Args: []string{"serve", "--config", "/x/pg.yaml"}}
+	e := clientfile.Entry{Name: "patterngate", Command: `/opt/p "g"`, Args: []string{"serve", "--config", "/x/pg.yaml"}}
 	c, err := planReplace(f, file, gone, e)
 	if err != nil {
 		return false // written in a way that is not taken apart; nothing is written
 	}
-	if _, err := c.apply(file, time.Now()); err != nil {
+	if _, err := c.Apply(file, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	now, err := readSetupFile(path)
+	now, err := clientfile.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, rest, err := f.decode(now.text)
-	if err != nil || len(left) != 1 || !e.starts(left["patterngate"]) {
-		t.Fatalf("replaced it has %v, %v:\n%s", left, err, now.text)
+	left, rest, err := f.Decode(now.Text)
+	if err != nil || len(left) != 1 || !e.Starts(left["patterngate"]) {
+		t.Fatalf("replaced it has %v, %v:\n%s", left, err, now.Text)
 	}
-	_, wasRest, _ := f.decode(before)
+	_, wasRest, _ := f.Decode(before)
 	if diff := cmp.Diff(wasRest, rest); diff != "" {
 		t.Errorf("more than the servers changed:\n%s", diff)
 	}
@@ -77,7 +79,7 @@ func replaceAndUndo(t testing.TB, f setupFormat, before []byte) bool {
 	if err != nil {
 		t.Fatalf("it cannot be taken back: %v", err)
 	}
-	if _, err := back.apply(now, time.Now()); err != nil {
+	if _, err := back.Apply(now, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
@@ -94,7 +96,7 @@ func replaceAndUndo(t testing.TB, f setupFormat, before []byte) bool {
 
 // The same for any JSON with comments, and any TOML.
 func FuzzInitReplace(f *testing.F) {
-	paths, err := filepath.Glob("testdata/setup/*.txtar")
+	paths, err := filepath.Glob("clientfile/testdata/setup/*.txtar")
 	if err != nil || len(paths) == 0 {
 		f.Fatal(paths, err)
 	}
@@ -106,9 +108,9 @@ func FuzzInitReplace(f *testing.F) {
 		f.Add(archive.Files[0].Data, strings.Contains(string(archive.Comment), "codex"))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, toml bool) {
-		var format setupFormat = jsonServers{member: "mcpServers", typed: true}
+		var format clientfile.Format = clientfile.JSONServers{Member: "mcpServers", Typed: true}
 		if toml {
-			format = tomlServers{}
+			format = clientfile.TOMLServers{}
 		}
 		replaceAndUndo(t, format, text)
 	})
@@ -117,19 +119,19 @@ func FuzzInitReplace(f *testing.F) {
 // A file that somebody changed since is left alone.
 func TestInitUndoLeavesOthersChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
-	putSetupFile(t, path, `{"mcpServers": {"a": {"command": "x"}}}`)
-	f, _ := findClient("cursor")
-	file := setupFileAt(t, path)
-	c, err := planReplace(f.format, file, []string{"a"}, sampleEntry)
+	putFile(t, path, `{"mcpServers": {"a": {"command": "x"}}}`)
+	f, _ := clientfile.Find("cursor")
+	file := clientFileAt(t, path)
+	c, err := planReplace(f.Format, file, []string{"a"}, ownEntry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.apply(file, time.Now()); err != nil {
+	if _, err := c.Apply(file, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	changed := strings.Replace(readFile(t, path), "}", ` }`, 1)
-	putSetupFile(t, path, changed)
-	if c, err := planRestore(f.format, setupFileAt(t, path)); err == nil || !strings.Contains(err.Error(), "changed since") {
+	putFile(t, path, changed)
+	if c, err := planRestore(f.Format, clientFileAt(t, path)); err == nil || !strings.Contains(err.Error(), "changed since") {
 		t.Errorf("planRestore = %+v, %v, want a refusal", c, err)
 	}
 	if readFile(t, path) != changed {

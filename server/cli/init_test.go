@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
@@ -34,7 +35,7 @@ func newInitHome(t *testing.T, text string) initHome {
 	if err := os.MkdirAll(filepath.Dir(h.client), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	putSetupFile(t, h.client, text)
+	putFile(t, h.client, text)
 	return h
 }
 
@@ -289,7 +290,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	if code != console.ExitDone || strings.Contains(out+errs, initSecret) || !strings.Contains(errs, "-crm") {
 		t.Fatalf("init ends with %d: %s%s", code, out, errs)
 	}
-	entries, _, err := (jsonServers{member: "mcpServers"}).decode([]byte(readFile(t, h.client)))
+	entries, _, err := (clientfile.JSONServers{Member: "mcpServers"}).Decode([]byte(readFile(t, h.client)))
 	if err != nil || strings.Join(sortedNames(entries), " ") != "gone patterngate" {
 		t.Fatalf("the client's file has %v, %v", entries, err)
 	}
@@ -315,9 +316,9 @@ func TestInitRefuses(t *testing.T) {
 	text := clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil), "gone": map[string]any{"command": "no-such-program-here"}})
 	h := newInitHome(t, text)
 	bad := filepath.Join(h.dir, "bad.json")
-	putSetupFile(t, bad, "{\"mcpServers\": {,}}")
+	putFile(t, bad, "{\"mcpServers\": {,}}")
 	empty := filepath.Join(h.dir, "empty.json")
-	putSetupFile(t, empty, `{"mcpServers": {"patterngate": {"command": "patterngate"}}}`)
+	putFile(t, empty, `{"mcpServers": {"patterngate": {"command": "patterngate"}}}`)
 	path := filepath.Join(h.dir, "pg.yaml")
 	for name, c := range map[string]struct {
 		args []string

@@ -82,7 +82,7 @@ func TestRotatedCertificatesAreTaken(t *testing.T) {
 	load := func() LoadedConfig {
 		t.Helper()
 		file := filepath.Join(dir, "pg.yaml")
-		putSetupFile(t, file, "version: 1\ncatalog: {servers: {crm: {http: {url: 'https://a.example', ca_file: roots.pem}, tools: {look: {effect: read}}}}}\n")
+		putFile(t, file, "version: 1\ncatalog: {servers: {crm: {http: {url: 'https://a.example', ca_file: roots.pem}, tools: {look: {effect: read}}}}}\n")
 		loaded, _, err := LoadConfig(ConfigSources{Path: file, Pool: pool})
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 )
 
@@ -177,9 +178,9 @@ func replaceText(path, before, after string) error {
 	if err != nil {
 		return err
 	}
-	f := setupFile{path: path, real: real, info: info, text: []byte(before)}
-	if f.readOnly() {
+	f := clientfile.File{Path: path, Real: real, Info: info, Text: []byte(before)}
+	if f.ReadOnly() {
 		return fmt.Errorf("%s is read-only", path)
 	}
-	return f.write([]byte(after))
+	return f.Write([]byte(after))
 }

@@ -14,7 +14,7 @@ import (
 // Who did not answer may run the very file: whatever the others say, it is told and ends with 1.
 func TestReloadTellsOfWhoDidNotAnswer(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pg.yaml")
-	putSetupFile(t, file, "version: 1\n")
+	putFile(t, file, "version: 1\n")
 	other := local.ReloadAnswer{Other: true}
 	done, refused := local.ReloadAnswer{OK: true, From: "sha256:00", To: "sha256:01"}, local.ReloadAnswer{Text: "it has a fault"}
 	for name, tt := range map[string]struct {

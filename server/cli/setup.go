@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
@@ -28,7 +29,7 @@ type setupFlags struct {
 //	                └─ without a flag: block, file and checks are printed, nothing is read
 func (a *app) setupCommand() *cobra.Command {
 	var f setupFlags
-	names := clientNames()
+	names := clientfile.Names()
 	cmd := &cobra.Command{
 		Use:   "setup CLIENT",
 		Short: "Print what a client needs to start this program, or put it into the client's file",
@@ -59,9 +60,9 @@ func (a *app) setupCommand() *cobra.Command {
 
 // oneClient takes the name of one client.
 func oneClient(_ *cobra.Command, args []string) error {
-	names := strings.Join(clientNames(), ", ")
+	names := strings.Join(clientfile.Names(), ", ")
 	if len(args) == 1 {
-		if _, ok := findClient(args[0]); ok {
+		if _, ok := clientfile.Find(args[0]); ok {
 			return nil
 		}
 		return console.Usage("setup", fmt.Errorf("no client %q; have %s", args[0], names), "patterngate setup claude-code")
@@ -84,7 +85,7 @@ func (f setupFlags) check() error {
 
 // setup prints or changes; see setupCommand.
 func (a *app) setup(name string, f setupFlags) error {
-	client, _ := findClient(name)
+	client, _ := clientfile.Find(name)
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -93,8 +94,8 @@ func (a *app) setup(name string, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	report := setupReport{Client: client.name, Title: client.title, File: path, Name: f.name}
-	report.Format, report.Key = client.holds()
+	report := setupReport{Client: client.Name, Title: client.Title, File: path, Name: f.name}
+	report.Format, report.Key = client.Holds()
 	if f.undo {
 		return a.setupUndo(client, f, report)
 	}
@@ -110,19 +111,19 @@ func (a *app) setup(name string, f setupFlags) error {
 }
 
 // setupHost is this machine.
-func (a *app) setupHost() setupHost {
-	return setupHost{
-		goos: runtime.GOOS, environ: a.environ,
-		exists: func(path string) bool { _, err := os.Lstat(path); return err == nil },
-		glob:   func(pattern string) []string { found, _ := filepath.Glob(pattern); return found },
+func (a *app) setupHost() clientfile.Host {
+	return clientfile.Host{
+		Goos: runtime.GOOS, Environ: a.environ,
+		Exists: func(path string) bool { _, err := os.Lstat(path); return err == nil },
+		Glob:   func(pattern string) []string { found, _ := filepath.Glob(pattern); return found },
 	}
 }
 
 // setupPath is the file to edit, absolute.
-func (a *app) setupPath(client setupClient, host setupHost, named string) (string, error) {
+func (a *app) setupPath(client clientfile.Client, host clientfile.Host, named string) (string, error) {
 	path, err := named, error(nil)
 	if path == "" {
-		if path, err = client.path(host); err != nil {
+		if path, err = client.Path(host); err != nil {
 			return "", err
 		}
 	}
@@ -133,12 +134,12 @@ func (a *app) setupPath(client setupClient, host setupHost, named string) (strin
 }
 
 // setupEntry is the entry for this program. A configuration that is named must load: else the client's server would not.
-func (a *app) setupEntry(name string, report *setupReport) (setupEntry, error) {
+func (a *app) setupEntry(name string, report *setupReport) (clientfile.Entry, error) {
 	command, err := a.program()
 	if err != nil {
-		return setupEntry{}, err
+		return clientfile.Entry{}, err
 	}
-	e := setupEntry{Name: name, Command: command, Args: []string{"serve"}}
+	e := clientfile.Entry{Name: name, Command: command, Args: []string{"serve"}}
 	if a.config == "" {
 		if path := console.Lookup(a.environ, configVariable); path != "" {
 			report.warn(configVariable + " is set here, but a client need not pass it on: name the file by --config")
@@ -146,63 +147,63 @@ func (a *app) setupEntry(name string, report *setupReport) (setupEntry, error) {
 		return e, nil
 	}
 	if _, err := a.load(); err != nil {
-		return setupEntry{}, err
+		return clientfile.Entry{}, err
 	}
 	path, err := filepath.Abs(ConfigSources{Environ: a.environ}.home(a.config))
 	if err != nil {
-		return setupEntry{}, console.Fault("setup", err)
+		return clientfile.Entry{}, console.Fault("setup", err)
 	}
 	e.Args = append(e.Args, "--config", path)
 	return e, nil
 }
 
 // setupWrite puts the entry in, or shows what that would change.
-func (a *app) setupWrite(client setupClient, f setupFlags, e setupEntry, report setupReport) error {
-	file, err := readSetupFile(report.File)
+func (a *app) setupWrite(client clientfile.Client, f setupFlags, e clientfile.Entry, report setupReport) error {
+	file, err := clientfile.Read(report.File)
 	if err != nil {
 		return a.setupFault(err)
 	}
-	c, err := planWrite(client.format, file, e)
+	c, err := clientfile.PlanWrite(client.Format, file, e)
 	if err != nil {
 		return a.setupFault(err)
 	}
-	if line, column, loose := client.refuses(file.text); loose {
+	if line, column, loose := client.Refuses(file.Text); loose {
 		report.warn(fmt.Sprintf("%s:%d:%d: a comment or a trailing comma; %s reads strict JSON and may refuse the file",
-			file.path, line, column, client.title))
+			file.Path, line, column, client.Title))
 	}
 	report.Action = "write"
-	return a.carryOut(c, shownWordsOf(client.format, e, file.text), f, file, report)
+	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, e, file.Text), f, file, report)
 }
 
 // setupUndo takes the entry back, or shows what that would change.
-func (a *app) setupUndo(client setupClient, f setupFlags, report setupReport) error {
-	file, err := readSetupFile(report.File)
+func (a *app) setupUndo(client clientfile.Client, f setupFlags, report setupReport) error {
+	file, err := clientfile.Read(report.File)
 	if err != nil {
 		return a.setupFault(err)
 	}
-	c, err := planUndo(client.format, file, f.name)
+	c, err := clientfile.PlanUndo(client.Format, file, f.name)
 	if err != nil {
 		return a.setupFault(err)
 	}
-	report.Action, report.Sources = "undo", client.sources
-	return a.carryOut(c, shownWordsOf(client.format, setupEntry{Name: f.name}, file.text, c.after), f, file, report)
+	report.Action, report.Sources = "undo", client.Sources
+	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, clientfile.Entry{Name: f.name}, file.Text, c.After), f, file, report)
 }
 
 // carryOut applies a change unless it is only to be shown, and tells of it in own words.
-func (a *app) carryOut(c setupChange, own shownWords, f setupFlags, file setupFile, report setupReport) error {
-	if c.changes() && file.readOnly() {
-		return a.setupFault(file.refused("read-only", "make it writable, or name another by --file"))
+func (a *app) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report setupReport) error {
+	if c.Changes() && file.ReadOnly() {
+		return a.setupFault(file.Refused("read-only", "make it writable, or name another by --file"))
 	}
 	if !f.dryRun {
 		var err error
-		if c, err = c.apply(file, time.Now()); err != nil {
+		if c, err = c.Apply(file, time.Now()); err != nil {
 			return err
 		}
 	}
-	report.DryRun, report.Result, report.Changed = f.dryRun, c.result, c.changes() && !f.dryRun
-	report.Exists, report.Backup = file.info != nil, c.backup
-	if c.changes() {
-		report.Diff = unifiedDiff(file.path, file.text, c.after, own.masked)
+	report.DryRun, report.Result, report.Changed = f.dryRun, c.Result, c.Changes() && !f.dryRun
+	report.Exists, report.Backup = file.Info != nil, c.Backup
+	if c.Changes() {
+		report.Diff = clientfile.UnifiedDiff(file.Path, file.Text, c.After, own.Masked)
 	}
 	return a.tellSetup(f, report)
 }

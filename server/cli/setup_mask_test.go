@@ -2,38 +2,41 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/clientfile"
 )
 
 // Whatever a client's file looks like, nothing that setup prints of it holds what others wrote there.
 func TestSetupShowsNobodysSecrets(t *testing.T) {
 	self := filepath.Join(t.TempDir(), "bin", "patterngate")
-	for _, client := range setupClients() {
-		t.Run(client.name, func(t *testing.T) {
+	for _, client := range clientfile.Clients() {
+		t.Run(client.Name, func(t *testing.T) {
 			shown := 0
 			for seed := range uint64(150) {
 				g := &madeFile{Rand: rand.New(rand.NewPCG(seed, 22)), name: "gate"}
 				path := filepath.Join(t.TempDir(), "file")
 				text := g.toml()
-				if of, ok := client.format.(jsonServers); ok {
-					text = g.json(of.member)
+				if of, ok := client.Format.(clientfile.JSONServers); ok {
+					text = g.json(of.Member)
 				}
-				putSetupFile(t, path, text)
+				putFile(t, path, text)
 				for _, undo := range []bool{false, true} {
 					for _, asJSON := range []bool{false, true} {
 						var out, errs bytes.Buffer
 						a := &app{out: &out, err: &errs, json: asJSON}
 						flags := setupFlags{dryRun: true, file: path, name: g.name, write: !undo, undo: undo}
-						report := setupReport{Client: client.name, Title: client.title, File: path, Name: g.name}
+						report := setupReport{Client: client.Name, Title: client.Title, File: path, Name: g.name}
 						var err error
 						if undo {
 							err = a.setupUndo(client, flags, report)
 						} else {
-							err = a.setupWrite(client, flags, setupEntry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
+							err = a.setupWrite(client, flags, clientfile.Entry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
 						}
 						said := out.String() + errs.String()
 						if err != nil {
@@ -108,7 +111,7 @@ func (g *madeFile) json(member string) string {
 		}
 		return "{" + end + strings.Join(members, end) + tail + end + indent + "}"
 	}
-	text := func(s string) string { return string(jsonText(s)) }
+	text := func(s string) string { return string(plainJSON(s)) }
 	entry := func() string {
 		switch g.IntN(3) {
 		case 0:
@@ -138,18 +141,18 @@ func (g *madeFile) json(member string) string {
 func (g *madeFile) toml() string {
 	quoted := func() string {
 		s := g.secret()
-		return g.one(string(jsonText(s)), "'''"+s+"'''", "\"\"\"\n"+s+"\n\"\"\"")
+		return g.one(string(plainJSON(s)), "'''"+s+"'''", "\"\"\"\n"+s+"\n\"\"\"")
 	}
 	var parts []string
 	entry := func(name string) {
 		table := "[mcp_servers." + name + "]"
 		switch g.IntN(4) {
 		case 0:
-			parts = append(parts, table+" # "+g.secret(), "url = "+quoted(), `http_headers = {"Authorization" = `+string(jsonText(g.secret()))+"}")
+			parts = append(parts, table+" # "+g.secret(), "url = "+quoted(), `http_headers = {"Authorization" = `+string(plainJSON(g.secret()))+"}")
 		case 1:
-			parts = append(parts, table, `args = ["serve"]`, "env = {TOKEN = "+string(jsonText(g.secret()))+"} # "+g.secret(), `command = "/old/gate"`)
+			parts = append(parts, table, `args = ["serve"]`, "env = {TOKEN = "+string(plainJSON(g.secret()))+"} # "+g.secret(), `command = "/old/gate"`)
 		case 2:
-			parts = append(parts, table, `command = "npx" # `+g.secret(), "args = ["+string(jsonText(g.secret()))+",\n  "+string(jsonText(g.secret()))+"]")
+			parts = append(parts, table, `command = "npx" # `+g.secret(), "args = ["+string(plainJSON(g.secret()))+",\n  "+string(plainJSON(g.secret()))+"]")
 		default:
 			parts = append(parts, table, "command = "+quoted(), table[:len(table)-1]+".env]", "TOKEN = "+quoted())
 		}
@@ -170,19 +173,11 @@ func (g *madeFile) toml() string {
 	return strings.Join(parts, "\n") + g.one("", "\n", " # S3CRET\n")
 }
 
-// What is masked is masked, whatever stands around it; what setup wrote is shown.
-func TestMasked(t *testing.T) {
-	own := shownWordsOf(jsonServers{member: "mcpServers"}, setupEntry{Name: "gate", Command: "/opt/my gate", Args: []string{"serve"}})
-	for line, want := range map[string]string{
-		`{"mcpServers": {"a": {"env": {"T": "x"}}}}`:                                `{"mcpServers": …}`,
-		`    "gate": {"command": "/opt/my gate", "args": ["serve"]}, "b": {"k": 1}`: `    "gate": {"command": "/opt/my gate", "args": ["serve"]}, …`,
-		`  }, // none`:           `  }, …`,
-		`  token" "x`:            `  …`,
-		"\t}\r\n":                "\t}\r\n",
-		`args = ["serve"] # old`: `args = ["serve"] …`,
-	} {
-		if got := own.masked(line); got != want {
-			t.Errorf("masked(%q) = %q, want %q", line, got, want)
-		}
-	}
+// plainJSON is a value as one line of JSON, in which <, > and & stand for themselves.
+func plainJSON(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // texts and lists of them
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

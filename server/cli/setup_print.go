@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 )
 
@@ -38,14 +39,14 @@ type setupReport struct {
 func (r *setupReport) warn(text string) { r.Warnings = append(r.Warnings, text) }
 
 // describe fills in what is known without the file.
-func (r *setupReport) describe(client setupClient, host setupHost, e setupEntry) {
+func (r *setupReport) describe(client clientfile.Client, host clientfile.Host, e clientfile.Entry) {
 	r.Action, r.Command, r.Args = "print", e.Command, e.Args
-	r.Block = strings.TrimSuffix(string(client.format.fresh(e)), "\n")
-	if client.add != nil {
-		r.Add = client.add(host.goos, e)
+	r.Block = strings.TrimSuffix(string(client.Format.Fresh(e)), "\n")
+	if client.Add != nil {
+		r.Add = client.Add(host.Goos, e)
 	}
-	r.Checks, r.Sources = client.checks(host.goos, r.File, e), client.sources
-	r.Exists = host.exists(r.File)
+	r.Checks, r.Sources = client.Checks(host.Goos, r.File, e), client.Sources
+	r.Exists = host.Exists(r.File)
 }
 
 // again is the command line that repeats this one with another flag.
@@ -100,16 +101,16 @@ func labelled(b *strings.Builder, label string, lines ...string) {
 
 // outcomes word what was done, and what would be.
 var outcomes = map[string][2]string{
-	setupAdded:    {"added %s to %s", "would add %s to %s"},
-	setupUpdated:  {"updated %s in %s", "would update %s in %s"},
-	setupPresent:  {"%s is already there, as wanted: %s", "%s is already there, as wanted: %s"},
-	setupRestored: {"took %s back: %s is its backup again, byte for byte", "would take %s back: %s would be its backup again, byte for byte"},
-	setupRemoved: {
+	clientfile.Added:    {"added %s to %s", "would add %s to %s"},
+	clientfile.Updated:  {"updated %s in %s", "would update %s in %s"},
+	clientfile.Present:  {"%s is already there, as wanted: %s", "%s is already there, as wanted: %s"},
+	clientfile.Restored: {"took %s back: %s is its backup again, byte for byte", "would take %s back: %s would be its backup again, byte for byte"},
+	clientfile.Removed: {
 		"took %s out of %s, which is not as setup left it, so no backup was restored",
 		"would take %s out of %s, which is not as setup left it, so no backup would be restored",
 	},
-	setupDeleted: {"took %s back: deleted %s, which held nothing else", "would take %s back by deleting %s, which holds nothing else"},
-	setupAbsent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
+	clientfile.Deleted: {"took %s back: deleted %s, which held nothing else", "would take %s back by deleting %s, which holds nothing else"},
+	clientfile.Absent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
 }
 
 // tellSetup shows what was changed, or would be.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
@@ -106,12 +107,12 @@ func setupJSON(t *testing.T, cmd *exec.Cmd) setupReport {
 func TestSetupBlocksWork(t *testing.T) {
 	t.Parallel()
 	self := installedSetup(t)
-	for _, client := range setupClients() {
-		t.Run(client.name, func(t *testing.T) {
+	for _, client := range clientfile.Clients() {
+		t.Run(client.Name, func(t *testing.T) {
 			config := filepath.Join(t.TempDir(), "my config.yaml")
-			putSetupFile(t, config, "version: 1\npatterns: {supervised_refund: {enabled: false}}\n")
-			r := setupJSON(t, setupProgram(t, self, "setup", client.name, "--config", config, "--name", "gate_1"))
-			servers, _, err := client.format.decode([]byte(r.Block))
+			putFile(t, config, "version: 1\npatterns: {supervised_refund: {enabled: false}}\n")
+			r := setupJSON(t, setupProgram(t, self, "setup", client.Name, "--config", config, "--name", "gate_1"))
+			servers, _, err := client.Format.Decode([]byte(r.Block))
 			if err != nil {
 				t.Fatalf("the block does not parse: %v\n%s", err, r.Block)
 			}
@@ -163,11 +164,11 @@ func listSetupTools(t *testing.T, cmd *exec.Cmd) string {
 func TestSetupWritesAndUndoes(t *testing.T) {
 	t.Parallel()
 	self := installedSetup(t)
-	for _, client := range setupClients() {
-		t.Run(client.name, func(t *testing.T) {
+	for _, client := range clientfile.Clients() {
+		t.Run(client.Name, func(t *testing.T) {
 			home := t.TempDir()
 			setup := func(args ...string) setupReport {
-				cmd := setupProgram(t, self, append([]string{"setup", client.name}, args...)...)
+				cmd := setupProgram(t, self, append([]string{"setup", client.Name}, args...)...)
 				cmd.Env = append(cmd.Env, "HOME="+home, "USERPROFILE="+home, "APPDATA="+filepath.Join(home, "Roaming"))
 				return setupJSON(t, cmd)
 			}
@@ -175,28 +176,28 @@ func TestSetupWritesAndUndoes(t *testing.T) {
 			if !strings.HasPrefix(shown.File, home) || shown.Exists || shown.Action != "print" || shown.Changed || len(shown.Checks) == 0 || len(shown.Sources) == 0 {
 				t.Errorf("setup says %+v", shown)
 			}
-			if dry := setup("--dry-run"); dry.Result != setupAdded || dry.Changed || !dry.DryRun || dry.Diff == "" || setupFilesIn(t, home) != "" {
-				t.Errorf("--dry-run says %+v and makes %q", dry, setupFilesIn(t, home))
+			if dry := setup("--dry-run"); dry.Result != clientfile.Added || dry.Changed || !dry.DryRun || dry.Diff == "" || filesIn(t, home) != "" {
+				t.Errorf("--dry-run says %+v and makes %q", dry, filesIn(t, home))
 			}
 			wrote := setup("--write")
-			if wrote.Result != setupAdded || !wrote.Changed || wrote.File != shown.File || wrote.Diff == "" {
+			if wrote.Result != clientfile.Added || !wrote.Changed || wrote.File != shown.File || wrote.Diff == "" {
 				t.Errorf("--write says %+v", wrote)
 			}
-			wantSetupFile(t, shown.File, shown.Block+"\n")
-			if again := setup("--write"); again.Result != setupPresent || again.Changed || again.Diff != "" {
+			wantFile(t, shown.File, shown.Block+"\n")
+			if again := setup("--write"); again.Result != clientfile.Present || again.Changed || again.Diff != "" {
 				t.Errorf("a second --write says %+v", again)
 			}
-			if dry := setup("--undo", "--dry-run"); dry.Result != setupDeleted || dry.Changed || dry.Diff == "" {
+			if dry := setup("--undo", "--dry-run"); dry.Result != clientfile.Deleted || dry.Changed || dry.Diff == "" {
 				t.Errorf("--undo --dry-run says %+v", dry)
 			}
-			wantSetupFile(t, shown.File, shown.Block+"\n")
-			if undone := setup("--undo"); undone.Result != setupDeleted || !undone.Changed {
+			wantFile(t, shown.File, shown.Block+"\n")
+			if undone := setup("--undo"); undone.Result != clientfile.Deleted || !undone.Changed {
 				t.Errorf("--undo says %+v", undone)
 			}
 			if _, err := os.Stat(shown.File); !os.IsNotExist(err) {
 				t.Errorf("after the undo the file is there: %v", err)
 			}
-			if undone := setup("--undo"); undone.Result != setupAbsent || undone.Changed {
+			if undone := setup("--undo"); undone.Result != clientfile.Absent || undone.Changed {
 				t.Errorf("a second --undo says %+v", undone)
 			}
 		})
@@ -208,7 +209,7 @@ func TestSetupText(t *testing.T) {
 	self := installedSetup(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "my mcp.json")
-	putSetupFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")
+	putFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")
 	say := func(args ...string) (out, err string, code int) {
 		return setupRun(t, setupProgram(t, self, append([]string{"setup", "claude-code", "--file", path, "--name", "gate"}, args...)...))
 	}
@@ -239,7 +240,7 @@ func TestSetupText(t *testing.T) {
 	if out, _, _ = say("--undo"); !strings.Contains(replace.Replace(out), "took gate back: FILE is its backup again, byte for byte\nthen   start Claude Code anew\n") {
 		t.Errorf("--undo says %s", out)
 	}
-	wantSetupFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")
+	wantFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")
 }
 
 // What is typed or stands there wrongly ends with 2, names its place and changes nothing.
@@ -248,10 +249,10 @@ func TestSetupRefusals(t *testing.T) {
 	self := installedSetup(t)
 	dir := t.TempDir()
 	bad, faulty := filepath.Join(dir, "bad.json"), filepath.Join(dir, "faulty.yaml")
-	putSetupFile(t, bad, "{\n  \"a\": }")
-	putSetupFile(t, faulty, "version: 2\n")
+	putFile(t, bad, "{\n  \"a\": }")
+	putFile(t, faulty, "version: 2\n")
 	fixed := filepath.Join(dir, "fixed.json")
-	putSetupFile(t, fixed, "{}")
+	putFile(t, fixed, "{}")
 	if err := os.Chmod(fixed, 0o400); err != nil {
 		t.Fatal(err)
 	}
@@ -285,8 +286,8 @@ func TestSetupRefusals(t *testing.T) {
 			}
 		})
 	}
-	wantSetupFile(t, bad, "{\n  \"a\": }")
-	if got := setupFilesIn(t, dir); got != "bad.json faulty.yaml fixed.json" {
+	wantFile(t, bad, "{\n  \"a\": }")
+	if got := filesIn(t, dir); got != "bad.json faulty.yaml fixed.json" {
 		t.Errorf("left behind: %s", got)
 	}
 }
@@ -294,7 +295,7 @@ func TestSetupRefusals(t *testing.T) {
 // A bad file is told in one document too.
 func TestSetupRefusalJSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bad.json")
-	putSetupFile(t, path, "[")
+	putFile(t, path, "[")
 	out, err, code := setupRun(t, setupProgram(t, installedSetup(t), "setup", "vscode", "--file", path, "--write", "--json"))
 	var faults []yamldoc.Fault
 	if e := json.Unmarshal([]byte(out), &faults); e != nil || len(faults) != 1 || faults[0].Line != 1 || code != console.ExitUsage || err == "" {
@@ -317,7 +318,7 @@ func TestSetupFromTemporaryBuild(t *testing.T) {
 			t.Errorf("setup vscode %s ends with %d, %q, %q", flag, code, out, err)
 		}
 	}
-	if r := setupJSON(t, setupProgram(t, self, "setup", "vscode", "--undo")); r.Result != setupAbsent {
+	if r := setupJSON(t, setupProgram(t, self, "setup", "vscode", "--undo")); r.Result != clientfile.Absent {
 		t.Errorf("--undo says %+v", r)
 	}
 }
@@ -336,7 +337,7 @@ func TestSetupProgramPath(t *testing.T) {
 	if err := os.Symlink(self, link); err != nil {
 		t.Fatal(err)
 	}
-	putSetupFile(t, filepath.Join(bin, "liar"), "another program")
+	putFile(t, filepath.Join(bin, "liar"), "another program")
 	for name, tt := range map[string]struct{ argv0, path, want string }{
 		"by path":         {self, "", self},
 		"by link":         {link, "", link},
@@ -361,7 +362,7 @@ func TestSetupProgramPath(t *testing.T) {
 // A configuration is named by its absolute path; one that only the environment names is warned of.
 func TestSetupConfigPath(t *testing.T) {
 	cmd := setupProgram(t, installedSetup(t), "--config", "pg.yaml", "setup", "codex")
-	putSetupFile(t, filepath.Join(cmd.Dir, "pg.yaml"), "version: 1\n")
+	putFile(t, filepath.Join(cmd.Dir, "pg.yaml"), "version: 1\n")
 	dir, err := filepath.EvalSymlinks(cmd.Dir)
 	if err != nil {
 		t.Fatal(err)

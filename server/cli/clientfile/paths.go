@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"errors"
@@ -8,37 +8,37 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// setupHost is the machine as setup sees it: its system, its environment and which paths there are.
-type setupHost struct {
-	goos    string
-	environ []string
-	exists  func(path string) bool
-	glob    func(pattern string) []string
+// Host is the machine as setup sees it: its system, its environment and which paths there are.
+type Host struct {
+	Goos    string
+	Environ []string
+	Exists  func(path string) bool
+	Glob    func(pattern string) []string
 }
 
-// variable looks a variable up; on Windows its case does not matter.
-func (h setupHost) variable(name string) string {
-	if h.goos == "windows" {
-		return console.WindowsVariable(h.environ, name)
+// Variable looks a variable up; on Windows its case does not matter.
+func (h Host) Variable(name string) string {
+	if h.Goos == "windows" {
+		return console.WindowsVariable(h.Environ, name)
 	}
-	return console.Lookup(h.environ, name)
+	return console.Lookup(h.Environ, name)
 }
 
 // join joins a directory and names in the manner of the host's system.
-func (h setupHost) join(dir string, names ...string) string {
+func (h Host) join(dir string, names ...string) string {
 	sep := "/"
-	if h.goos == "windows" {
+	if h.Goos == "windows" {
 		sep = `\`
 	}
 	return strings.TrimRight(dir, sep) + sep + strings.Join(names, sep)
 }
 
 // home is a path below the home directory.
-func (h setupHost) home(names ...string) (string, error) {
-	dir := console.HomeDir(h.goos, h.environ)
+func (h Host) home(names ...string) (string, error) {
+	dir := console.HomeDir(h.Goos, h.Environ)
 	if dir == "" {
 		name := "HOME"
-		if h.goos == "windows" {
+		if h.Goos == "windows" {
 			name = "USERPROFILE"
 		}
 		return "", console.Usage("setup", errors.New(name+" is not set, so there is no home directory to look in"), "--file FILE")
@@ -47,14 +47,14 @@ func (h setupHost) home(names ...string) (string, error) {
 }
 
 // appData is a path below the directory in which desktop applications keep their data.
-func (h setupHost) appData(names ...string) (string, error) {
-	dir, relative := console.ConfigDir(h.goos, h.environ)
+func (h Host) appData(names ...string) (string, error) {
+	dir, relative := console.ConfigDir(h.Goos, h.Environ)
 	switch {
 	case relative != "":
 		return "", console.Usage("setup", errors.New("XDG_CONFIG_HOME is a relative path, "+yamldoc.Quoted(relative)), "--file FILE")
 	case dir != "":
 		return h.join(dir, names...), nil
-	case h.goos == "windows":
+	case h.Goos == "windows":
 		return h.home(append([]string{"AppData", "Roaming"}, names...)...)
 	}
 	return h.home() // says what is missing
@@ -64,15 +64,15 @@ const desktopFile = "claude_desktop_config.json"
 
 // desktopPath is Claude Desktop's. Its Windows installer packages the application since February 2026; a packaged
 // application has its own copy of the directory and never reads the plain one.
-func desktopPath(h setupHost) (string, error) {
-	if h.goos != "windows" {
+func desktopPath(h Host) (string, error) {
+	if h.Goos != "windows" {
 		return h.appData("Claude", desktopFile)
 	}
-	local := h.variable("LOCALAPPDATA")
+	local := h.Variable("LOCALAPPDATA")
 	if local == "" {
 		return h.appData("Claude", desktopFile)
 	}
-	packages := h.glob(h.join(local, "Packages", "Claude_*"))
+	packages := h.Glob(h.join(local, "Packages", "Claude_*"))
 	switch len(packages) {
 	case 0:
 		return h.appData("Claude", desktopFile)
@@ -85,15 +85,15 @@ func desktopPath(h setupHost) (string, error) {
 
 // codePath is Claude Code's, whose configuration directory can be moved; an old file in it still counts (tried with
 // 2.1.330).
-func codePath(h setupHost) (string, error) {
-	moved := h.variable("CLAUDE_CONFIG_DIR")
+func codePath(h Host) (string, error) {
+	moved := h.Variable("CLAUDE_CONFIG_DIR")
 	dir, err := moved, error(nil)
 	if moved == "" {
 		if dir, err = h.home(".claude"); err != nil {
 			return "", err
 		}
 	}
-	if old := h.join(dir, ".config.json"); h.exists(old) {
+	if old := h.join(dir, ".config.json"); h.Exists(old) {
 		return old, nil
 	}
 	if moved != "" {
@@ -103,28 +103,28 @@ func codePath(h setupHost) (string, error) {
 }
 
 // vscodePath is VS Code's user profile (its getUserDataPath).
-func vscodePath(h setupHost) (string, error) {
-	if dir := h.variable("VSCODE_PORTABLE"); dir != "" {
+func vscodePath(h Host) (string, error) {
+	if dir := h.Variable("VSCODE_PORTABLE"); dir != "" {
 		return h.join(dir, "user-data", "User", "mcp.json"), nil
 	}
-	if dir := h.variable("VSCODE_APPDATA"); dir != "" {
+	if dir := h.Variable("VSCODE_APPDATA"); dir != "" {
 		return h.join(dir, "Code", "User", "mcp.json"), nil
 	}
 	return h.appData("Code", "User", "mcp.json")
 }
 
-func cursorPath(h setupHost) (string, error) { return h.home(".cursor", "mcp.json") }
+func cursorPath(h Host) (string, error) { return h.home(".cursor", "mcp.json") }
 
-func codexPath(h setupHost) (string, error) {
-	if dir := h.variable("CODEX_HOME"); dir != "" {
+func codexPath(h Host) (string, error) {
+	if dir := h.Variable("CODEX_HOME"); dir != "" {
 		return h.join(dir, "config.toml"), nil
 	}
 	return h.home(".codex", "config.toml")
 }
 
 // inspectorPath is the list of servers with which the inspector starts; --config takes it like any other.
-func inspectorPath(h setupHost) (string, error) {
-	if path := h.variable("MCP_CATALOG_PATH"); path != "" {
+func inspectorPath(h Host) (string, error) {
+	if path := h.Variable("MCP_CATALOG_PATH"); path != "" {
 		return path, nil
 	}
 	return h.home(".mcp-inspector", "mcp.json")

@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
@@ -8,24 +8,24 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// setupEntry is one server as a client's file holds it.
-type setupEntry struct {
+// Entry is one server as a client's file holds it.
+type Entry struct {
 	Name    string
 	Command string // the absolute path of this program
 	Args    []string
 }
 
-// setupFormat edits the files of one client. Its methods take and return whole texts, never change their arguments,
+// Format edits the files of one client. Its methods take and return whole texts, never change their arguments,
 // and keep every byte that is not the entry's. What is wrong with a text comes as a [*textFault].
-type setupFormat interface {
+type Format interface {
 	// fresh is a text that holds nothing but the entry.
-	fresh(e setupEntry) []byte
+	Fresh(e Entry) []byte
 	// merge puts the entry in, or brings the one of that name up to date; an entry that is as wanted gives text itself.
-	merge(text []byte, e setupEntry) ([]byte, error)
+	Merge(text []byte, e Entry) ([]byte, error)
 	// remove takes the entry of that name out; where there is none it gives text itself.
-	remove(text []byte, name string) ([]byte, error)
+	Remove(text []byte, name string) ([]byte, error)
 	// decode reads a text as values: the servers by name, and all the rest.
-	decode(text []byte) (servers, rest map[string]any, err error)
+	Decode(text []byte) (servers, rest map[string]any, err error)
 }
 
 // textFault is what is wrong with a text and where: a byte offset, or -1 for the text as a whole.
@@ -105,9 +105,9 @@ func wideText(text []byte) error {
 
 // onlyEntryDiffers reports whether two texts that decode say the same but for the entry of that name. No servers are
 // the same as an empty object of them.
-func onlyEntryDiffers(f setupFormat, a, b []byte, name string) bool {
-	left, leftRest, err := f.decode(a)
-	right, rightRest, otherErr := f.decode(b)
+func onlyEntryDiffers(f Format, a, b []byte, name string) bool {
+	left, leftRest, err := f.Decode(a)
+	right, rightRest, otherErr := f.Decode(b)
 	if err != nil || otherErr != nil {
 		return false
 	}
@@ -116,15 +116,15 @@ func onlyEntryDiffers(f setupFormat, a, b []byte, name string) bool {
 	return reflect.DeepEqual(leftRest, rightRest) && (len(left)+len(right) == 0 || reflect.DeepEqual(left, right))
 }
 
-// entryOf finds an entry in a text that decodes.
-func entryOf(f setupFormat, text []byte, name string) (entry any, found bool) {
-	servers, _, _ := f.decode(text) // none of a text that does not decode
+// EntryOf finds an entry in a text that decodes.
+func EntryOf(f Format, text []byte, name string) (entry any, found bool) {
+	servers, _, _ := f.Decode(text) // none of a text that does not decode
 	entry, found = servers[name]
 	return entry, found
 }
 
-// starts reports whether an entry starts the program as e does.
-func (e setupEntry) starts(entry any) bool {
+// Starts reports whether an entry starts the program as e does.
+func (e Entry) Starts(entry any) bool {
 	members, ok := entry.(map[string]any)
 	if !ok || members["command"] != e.Command {
 		return false

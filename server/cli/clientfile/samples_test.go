@@ -1,6 +1,7 @@
-package cli
+package clientfile
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
+var updateSamples = flag.Bool("update", false, "write the expected files again")
+
 // sampleEntry is the entry of the golden files.
-var sampleEntry = setupEntry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}}
+var sampleEntry = Entry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}}
 
 // Each file of testdata/setup is a client's file: what setup makes of it and what taking the entry out leaves, or the
 // fault for which it is refused. go test -run TestSetupSamples -update writes the expectations anew.
@@ -27,12 +30,12 @@ func TestSetupSamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			name, _, _ := strings.Cut(strings.TrimPrefix(string(archive.Comment), "client: "), "\n")
-			client, ok := findClient(name)
+			client, ok := Find(name)
 			if !ok {
 				t.Fatalf("no client %q", name)
 			}
 			got := txtar.Archive{Comment: archive.Comment, Files: append(archive.Files[:1:1], outcomeOf(t, client, archive.Files[0].Data)...)}
-			if *update {
+			if *updateSamples {
 				if err := os.WriteFile(path, txtar.Format(&got), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -46,37 +49,37 @@ func TestSetupSamples(t *testing.T) {
 }
 
 // outcomeOf is what setup makes of a client's file.
-func outcomeOf(t *testing.T, client setupClient, before []byte) []txtar.File {
+func outcomeOf(t *testing.T, client Client, before []byte) []txtar.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "FILE")
 	putSetupFile(t, path, string(before))
 	file := setupFileAt(t, path)
-	c, err := planWrite(client.format, file, sampleEntry)
+	c, err := PlanWrite(client.Format, file, sampleEntry)
 	if err != nil {
 		return []txtar.File{{Name: "fault", Data: []byte(strings.ReplaceAll(err.Error(), path, "FILE") + "\n")}}
 	}
-	checkMerge(t, client.format, before, c.after, sampleEntry)
-	undone, err := client.format.remove(c.after, sampleEntry.Name)
+	checkMerge(t, client.Format, before, c.After, sampleEntry)
+	undone, err := client.Format.Remove(c.After, sampleEntry.Name)
 	if err != nil {
 		t.Fatalf("remove: %v", err)
 	}
-	return []txtar.File{{Name: "after", Data: c.after}, {Name: "undone", Data: undone}}
+	return []txtar.File{{Name: "after", Data: c.After}, {Name: "undone", Data: undone}}
 }
 
 // checkMerge holds a merged text to what setup promises: the entry starts the program, nothing else says anything else,
 // a second merge changes nothing, and where the entry is new every byte is still there, in order.
-func checkMerge(t *testing.T, f setupFormat, before, after []byte, e setupEntry) {
+func checkMerge(t *testing.T, f Format, before, after []byte, e Entry) {
 	t.Helper()
-	if entry, _ := entryOf(f, after, e.Name); !e.starts(entry) {
+	if entry, _ := EntryOf(f, after, e.Name); !e.Starts(entry) {
 		t.Errorf("the entry of %q is %v, want %+v", after, entry, e)
 	}
 	if !onlyEntryDiffers(f, before, after, e.Name) {
 		t.Errorf("merging changes more than the entry:\n%q\n%q", before, after)
 	}
-	if again, err := f.merge(after, e); err != nil || string(again) != string(after) {
+	if again, err := f.Merge(after, e); err != nil || string(again) != string(after) {
 		t.Errorf("merge(%q) = %q, %v; want no change", after, again, err)
 	}
-	if _, had := entryOf(f, before, e.Name); !had && !holdsInOrder(after, before) {
+	if _, had := EntryOf(f, before, e.Name); !had && !holdsInOrder(after, before) {
 		t.Errorf("merging loses bytes of others:\n%q\n%q", before, after)
 	}
 }
@@ -98,9 +101,9 @@ func putSetupFile(t *testing.T, path, text string) {
 	}
 }
 
-func setupFileAt(t *testing.T, path string) setupFile {
+func setupFileAt(t *testing.T, path string) File {
 	t.Helper()
-	file, err := readSetupFile(path)
+	file, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}

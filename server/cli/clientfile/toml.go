@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlServers is Codex's TOML: a table of servers, by name.
-type tomlServers struct{}
+// TOMLServers is Codex's TOML: a table of servers, by name.
+type TOMLServers struct{}
 
 const tomlKey = "mcp_servers"
 
@@ -140,7 +140,7 @@ func within(path ...string) func(tomlStatement) bool {
 	return func(s tomlStatement) bool { return len(s.path) >= len(path) && slices.Equal(s.path[:len(path)], path) }
 }
 
-func (tomlServers) decode(text []byte) (servers, rest map[string]any, err error) {
+func (TOMLServers) Decode(text []byte) (servers, rest map[string]any, err error) {
 	t, err := readTOML(text)
 	if err != nil {
 		return nil, nil, err

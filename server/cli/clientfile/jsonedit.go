@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 
 // insert adds a member behind the last one of an object, in the manner of what is there: the same indentation, on lines
 // of its own or not, with a trailing comma where the last one has one. A comment behind the last member stays with it.
-func (d jsonc) insert(o jsonObject, field jsonField) []byte {
+func (d JSONC) insert(o jsonObject, field jsonField) []byte {
 	style, indent := d.style(o)
 	after, sep := o.open+1, ""
 	var changes []splice
@@ -37,7 +37,7 @@ func (d jsonc) insert(o jsonObject, field jsonField) []byte {
 }
 
 // style is how a new member of an object is laid out, and how its line is indented.
-func (d jsonc) style(o jsonObject) (style jsonStyle, indent string) {
+func (d JSONC) style(o jsonObject) (style jsonStyle, indent string) {
 	root, _ := d.object(d.skip(0))
 	style.unit = "  "
 	if len(root.members) > 0 {
@@ -64,12 +64,12 @@ func (d jsonc) style(o jsonObject) (style jsonStyle, indent string) {
 }
 
 // beginsLine reports whether nothing but white space stands before an offset on its line.
-func (d jsonc) beginsLine(i int) bool {
+func (d JSONC) beginsLine(i int) bool {
 	return len(bytes.Trim(d.text[lineStart(d.text, i):i], " \t")) == 0
 }
 
 // trailing is the comma behind the last member of an object.
-func (d jsonc) trailing(o jsonObject) (comma int, ok bool) {
+func (d JSONC) trailing(o jsonObject) (comma int, ok bool) {
 	if len(o.members) == 0 {
 		return 0, false
 	}
@@ -82,7 +82,7 @@ func (d jsonc) trailing(o jsonObject) (comma int, ok bool) {
 
 // trivia is the offset behind the comments that follow i on its line, or on every line up to end; open says that the
 // last of them is a // comment, which goes on to the line's end.
-func (d jsonc) trivia(i, end int, lines bool) (behind int, open bool) {
+func (d JSONC) trivia(i, end int, lines bool) (behind int, open bool) {
 	behind = i
 	for i < end {
 		switch c := d.text[i]; {
@@ -100,7 +100,7 @@ func (d jsonc) trivia(i, end int, lines bool) (behind int, open bool) {
 }
 
 // replace gives a member another value, laid out as the old one was.
-func (d jsonc) replace(m jsonMember, value any) []byte {
+func (d JSONC) replace(m jsonMember, value any) []byte {
 	style := jsonStyle{eol: lineEnd(d.text), unit: "  "}
 	root, _ := d.object(d.skip(0))
 	if s, _ := d.style(root); s.eol == "" || bytes.IndexByte(d.text[m.value:m.end], '\n') < 0 && d.plain[m.value] == '{' {
@@ -113,7 +113,7 @@ func (d jsonc) replace(m jsonMember, value any) []byte {
 
 // cut takes a member out, with its comma and the line that it leaves empty. It undoes insert where other members
 // stand before.
-func (d jsonc) cut(o jsonObject, m jsonMember) []byte {
+func (d JSONC) cut(o jsonObject, m jsonMember) []byte {
 	i := slices.IndexFunc(o.members, func(other jsonMember) bool { return other.at == m.at })
 	if i < len(o.members)-1 {
 		return d.cutBefore(m, d.skip(m.end))
@@ -140,7 +140,7 @@ func (d jsonc) cut(o jsonObject, m jsonMember) []byte {
 }
 
 // cutBefore takes out a member that others follow, and the comma behind it.
-func (d jsonc) cutBefore(m jsonMember, comma int) []byte {
+func (d JSONC) cutBefore(m jsonMember, comma int) []byte {
 	if comma > m.end { // a comment stands between, and stays
 		return spliced(d.text, splice{from: m.at, to: m.end}, splice{from: comma, to: comma + 1})
 	}
@@ -154,7 +154,7 @@ func (d jsonc) cutBefore(m jsonMember, comma int) []byte {
 }
 
 // cutLast takes out the last member, and the comma before it unless that becomes the trailing one.
-func (d jsonc) cutLast(before, m jsonMember, end int, trailing bool) []byte {
+func (d JSONC) cutLast(before, m jsonMember, end int, trailing bool) []byte {
 	comma := d.skip(before.end)
 	from, _ := d.trivia(comma+1, m.at, false)
 	out := splice{from: from, to: end}
@@ -171,7 +171,7 @@ func (d jsonc) cutLast(before, m jsonMember, end int, trailing bool) []byte {
 }
 
 // line is the change that takes out what stands from at to end, and the whole line where nothing else is on it.
-func (d jsonc) line(at, end int) splice {
+func (d JSONC) line(at, end int) splice {
 	rest := bytes.TrimLeft(d.text[end:], " \t")
 	if after := bytes.TrimPrefix(rest, []byte("\r")); d.beginsLine(at) && len(after) > 0 && after[0] == '\n' {
 		return splice{from: lineStart(d.text, at), to: len(d.text) - len(after) + 1}

@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 // diffLine is how much of a line is shown, in bytes.
 const diffLine = 240
 
-// unifiedDiff shows how a text changes, as diff -U0 does, in one hunk: the lines around it are not shown, since they may
+// UnifiedDiff shows how a text changes, as diff -U0 does, in one hunk: the lines around it are not shown, since they may
 // hold what others keep secret. Of the lines that differ shown returns what may be shown. Line ends that are alike in both texts and byte order marks are not shown, control
 // characters are spelled out, and long lines are cut around what differs in them.
-func unifiedDiff(file string, before, after []byte, shown func(line string) string) string {
+func UnifiedDiff(file string, before, after []byte, shown func(line string) string) string {
 	if bytes.Equal(before, after) {
 		return ""
 	}

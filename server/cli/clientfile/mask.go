@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"encoding/json"
@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// shownWords are the words of a client's file that a difference shows: those that setup writes itself, and what started the
+// ShownWords are the words of a client's file that a difference shows: those that setup writes itself, and what started the
 // program before. The file's other words are its user's, and may be secrets: a difference shows … in their place.
-type shownWords map[string]bool
+type ShownWords map[string]bool
 
-// shownWordsOf are the words of an entry, and of the entries of that name before and after.
-func shownWordsOf(f setupFormat, e setupEntry, texts ...[]byte) shownWords {
-	own := shownWords{}
+// ShownWordsOf are the words of an entry, and of the entries of that name before and after.
+func ShownWordsOf(f Format, e Entry, texts ...[]byte) ShownWords {
+	own := ShownWords{}
 	add := func(words ...string) {
 		for _, w := range words {
 			own[w] = true
@@ -20,11 +20,11 @@ func shownWordsOf(f setupFormat, e setupEntry, texts ...[]byte) shownWords {
 	}
 	add("command", "args", "type", "stdio", "serve", "--config", tomlKey, e.Name, e.Command)
 	add(e.Args...)
-	if of, ok := f.(jsonServers); ok {
-		add(of.member)
+	if of, ok := f.(JSONServers); ok {
+		add(of.Member)
 	}
 	for _, text := range texts {
-		entry, _ := entryOf(f, text, e.Name)
+		entry, _ := EntryOf(f, text, e.Name)
 		if !stdioEntry(entry) {
 			continue
 		}
@@ -47,9 +47,9 @@ func shownWordsOf(f setupFormat, e setupEntry, texts ...[]byte) shownWords {
 // fileMarks are the characters that JSON and TOML are built of, and white space.
 const fileMarks = "{}[],:=. \t\r\n"
 
-// masked is a line in which every word that is not our own is replaced by …, those side by side by one. Where the line
+// Masked is a line in which every word that is not our own is replaced by …, those side by side by one. Where the line
 // stands does not matter: in a string or comment of several lines every word is replaced as well.
-func (own shownWords) masked(line string) string {
+func (own ShownWords) Masked(line string) string {
 	var b strings.Builder
 	body := strings.TrimRight(line, "\r\n")
 	body, mark := strings.CutPrefix(body, string(byteOrderMark))

@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"errors"
@@ -16,28 +16,28 @@ import (
 var setupNow = time.Date(2026, 11, 21, 18, 19, 33, 0, time.UTC)
 
 // setupPut writes an entry into a file, as --write does.
-func setupPut(t *testing.T, f setupFormat, path string, e setupEntry) setupChange {
+func setupPut(t *testing.T, f Format, path string, e Entry) Change {
 	t.Helper()
 	file := setupFileAt(t, path)
-	c, err := planWrite(f, file, e)
+	c, err := PlanWrite(f, file, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = c.apply(file, setupNow); err != nil {
+	if c, err = c.Apply(file, setupNow); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
 // setupTakeBack undoes it, as --undo does.
-func setupTakeBack(t *testing.T, f setupFormat, path, name string) setupChange {
+func setupTakeBack(t *testing.T, f Format, path, name string) Change {
 	t.Helper()
 	file := setupFileAt(t, path)
-	c, err := planUndo(f, file, name)
+	c, err := PlanUndo(f, file, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = c.apply(file, setupNow); err != nil {
+	if c, err = c.Apply(file, setupNow); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -79,7 +79,7 @@ func TestSetupUndoIsExact(t *testing.T) {
 		texts = append(texts, string(archive.Files[0].Data))
 	}
 	accepted := 0
-	for _, f := range []setupFormat{jsonServers{member: "servers", typed: true}, jsonServers{member: "mcpServers"}, tomlServers{}} {
+	for _, f := range []Format{JSONServers{Member: "servers", Typed: true}, JSONServers{Member: "mcpServers"}, TOMLServers{}} {
 		for i, text := range texts {
 			path := filepath.Join(t.TempDir(), "mcp.json")
 			putSetupFile(t, path, text)
@@ -87,7 +87,7 @@ func TestSetupUndoIsExact(t *testing.T) {
 			if err := os.Chmod(path, mode); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := planWrite(f, setupFileAt(t, path), sampleEntry); err != nil {
+			if _, err := PlanWrite(f, setupFileAt(t, path), sampleEntry); err != nil {
 				continue
 			}
 			accepted++
@@ -95,12 +95,12 @@ func TestSetupUndoIsExact(t *testing.T) {
 			if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != mode {
 				t.Errorf("writing %q makes the mode %v, %v; want %v", text, info.Mode(), err, mode)
 			}
-			if again := setupPut(t, f, path, sampleEntry); again.result != setupPresent || again.backup != "" {
-				t.Errorf("a second write of %q is %s, with backup %q; want %s, none", text, again.result, again.backup, setupPresent)
+			if again := setupPut(t, f, path, sampleEntry); again.Result != Present || again.Backup != "" {
+				t.Errorf("a second write of %q is %s, with backup %q; want %s, none", text, again.Result, again.Backup, Present)
 			}
-			wantSetupFile(t, c.backup, text)
-			if c := setupTakeBack(t, f, path, sampleEntry.Name); c.result != setupRestored {
-				t.Errorf("undoing the write of %q is %s, want %s", text, c.result, setupRestored)
+			wantSetupFile(t, c.Backup, text)
+			if c := setupTakeBack(t, f, path, sampleEntry.Name); c.Result != Restored {
+				t.Errorf("undoing the write of %q is %s, want %s", text, c.Result, Restored)
 			}
 			wantSetupFile(t, path, text)
 			if got := setupFilesIn(t, filepath.Dir(path)); got != "mcp.json" {
@@ -120,33 +120,33 @@ func TestSetupUndoIsExact(t *testing.T) {
 func TestSetupNewFile(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".cursor", "deep", "mcp.json")
-	f := jsonServers{member: "mcpServers", typed: true}
-	if c := setupPut(t, f, path, sampleEntry); c.result != setupAdded || c.backup != "" {
-		t.Errorf("writing is %+v, want %s without a backup", c, setupAdded)
+	f := JSONServers{Member: "mcpServers", Typed: true}
+	if c := setupPut(t, f, path, sampleEntry); c.Result != Added || c.Backup != "" {
+		t.Errorf("writing is %+v, want %s without a backup", c, Added)
 	}
 	for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700 | fs.ModeDir, filepath.Join(home, ".cursor"): 0o700 | fs.ModeDir} {
 		if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode() != want {
 			t.Errorf("%s has the mode %v, %v; want %v", name, info.Mode(), err, want)
 		}
 	}
-	if c := setupTakeBack(t, f, path, "other"); c.result != setupAbsent {
-		t.Errorf("undoing another name is %s, want %s", c.result, setupAbsent)
+	if c := setupTakeBack(t, f, path, "other"); c.Result != Absent {
+		t.Errorf("undoing another name is %s, want %s", c.Result, Absent)
 	}
-	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.result != setupDeleted {
-		t.Errorf("undoing is %s, want %s", c.result, setupDeleted)
+	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.Result != Deleted {
+		t.Errorf("undoing is %s, want %s", c.Result, Deleted)
 	}
-	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.result != setupAbsent {
-		t.Errorf("undoing twice is %s, want %s", c.result, setupAbsent)
+	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.Result != Absent {
+		t.Errorf("undoing twice is %s, want %s", c.Result, Absent)
 	}
 	if got := setupFilesIn(t, filepath.Dir(path)); got != "" {
 		t.Errorf("after the undo there are %s", got)
 	}
 
 	setupPut(t, f, path, sampleEntry)
-	text := string(f.fresh(sampleEntry)) + "\n"
+	text := string(f.Fresh(sampleEntry)) + "\n"
 	putSetupFile(t, path, text) // somebody saves it anew
-	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.result != setupRemoved {
-		t.Errorf("undoing in a changed file is %s, want %s", c.result, setupRemoved)
+	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.Result != Removed {
+		t.Errorf("undoing in a changed file is %s, want %s", c.Result, Removed)
 	}
 	wantSetupFile(t, path, "{\n  \"mcpServers\": {}\n}\n\n")
 }
@@ -154,21 +154,21 @@ func TestSetupNewFile(t *testing.T) {
 // Each write has its own backup, however fast they follow, and undos go back step by step.
 func TestSetupBackups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
-	f := jsonServers{member: "servers"}
+	f := JSONServers{Member: "servers"}
 	putSetupFile(t, path, `{"servers":{}}`)
-	one, other := setupEntry{"a", "/one", []string{"serve"}}, setupEntry{"a", "/two", []string{"serve"}}
-	first := setupPut(t, f, path, one).backup
-	second := setupPut(t, f, path, other).backup
-	third := setupPut(t, f, path, one).backup // the same text as first left, in the same second
-	if first == second || first == third || !strings.HasSuffix(third, "-2.bak") || filepath.Base(first) != "mcp.json.patterngate-20261121T181933Z-"+setupSum([]byte(`{"servers":{"a": {"command": "/one", "args": ["serve"]}}}`))+".bak" {
+	one, other := Entry{"a", "/one", []string{"serve"}}, Entry{"a", "/two", []string{"serve"}}
+	first := setupPut(t, f, path, one).Backup
+	second := setupPut(t, f, path, other).Backup
+	third := setupPut(t, f, path, one).Backup // the same text as first left, in the same second
+	if first == second || first == third || !strings.HasSuffix(third, "-2.bak") || filepath.Base(first) != "mcp.json.patterngate-20261121T181933Z-"+Sum([]byte(`{"servers":{"a": {"command": "/one", "args": ["serve"]}}}`))+".bak" {
 		t.Errorf("the backups are %s, %s and %s", first, second, third)
 	}
 	wantSetupFile(t, first, `{"servers":{}}`)
 	wantSetupFile(t, second, `{"servers":{"a": {"command": "/one", "args": ["serve"]}}}`)
 	wantSetupFile(t, third, `{"servers":{"a": {"command": "/two", "args": ["serve"]}}}`)
 	for i, want := range []string{`{"servers":{"a": {"command": "/two", "args": ["serve"]}}}`, `{"servers":{"a": {"command": "/one", "args": ["serve"]}}}`, `{"servers":{}}`} {
-		if c := setupTakeBack(t, f, path, "a"); c.result != setupRestored {
-			t.Errorf("undo %d is %s, want %s", i, c.result, setupRestored)
+		if c := setupTakeBack(t, f, path, "a"); c.Result != Restored {
+			t.Errorf("undo %d is %s, want %s", i, c.Result, Restored)
 		}
 		wantSetupFile(t, path, want)
 	}
@@ -180,33 +180,33 @@ func TestSetupBackups(t *testing.T) {
 // Once the file was changed, or the newest backup is of another entry, only the entry goes; and an undo is not undone.
 func TestSetupUndoKeepsOthersChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
-	f := jsonServers{member: "servers"}
+	f := JSONServers{Member: "servers"}
 	putSetupFile(t, path, `{"servers":{"x":1}}`)
-	a, b := setupEntry{"a", "/p", []string{"serve"}}, setupEntry{"b", "/p", []string{"serve"}}
+	a, b := Entry{"a", "/p", []string{"serve"}}, Entry{"b", "/p", []string{"serve"}}
 	setupPut(t, f, path, a)
 	setupPut(t, f, path, b)
 	c := setupTakeBack(t, f, path, "a")
-	if c.result != setupRemoved || c.backup == "" {
-		t.Errorf("undoing the older entry is %+v, want %s with a backup", c, setupRemoved)
+	if c.Result != Removed || c.Backup == "" {
+		t.Errorf("undoing the older entry is %+v, want %s with a backup", c, Removed)
 	}
 	wantSetupFile(t, path, `{"servers":{"x":1, "b": {"command": "/p", "args": ["serve"]}}}`)
-	if c := setupTakeBack(t, f, path, "b"); c.result != setupRemoved {
-		t.Errorf("undoing the newer entry is %s, want %s", c.result, setupRemoved)
+	if c := setupTakeBack(t, f, path, "b"); c.Result != Removed {
+		t.Errorf("undoing the newer entry is %s, want %s", c.Result, Removed)
 	}
 	wantSetupFile(t, path, `{"servers":{"x":1}}`)
-	if c := setupTakeBack(t, f, path, "a"); c.result != setupAbsent {
-		t.Errorf("undoing again is %s, want %s", c.result, setupAbsent)
+	if c := setupTakeBack(t, f, path, "a"); c.Result != Absent {
+		t.Errorf("undoing again is %s, want %s", c.Result, Absent)
 	}
 	setupPut(t, f, path, a) // the file is as it was when the backup of the undo was made
-	if c := setupTakeBack(t, f, path, "a"); c.result != setupRestored {
-		t.Errorf("undoing a new write is %s, want %s", c.result, setupRestored)
+	if c := setupTakeBack(t, f, path, "a"); c.Result != Restored {
+		t.Errorf("undoing a new write is %s, want %s", c.Result, Restored)
 	}
 	wantSetupFile(t, path, `{"servers":{"x":1}}`)
 }
 
 // A backup that somebody else wrote is not put back where it says more than the entry, nor where it is no plain file.
 func TestSetupForgedBackup(t *testing.T) {
-	f := jsonServers{member: "servers"}
+	f := JSONServers{Member: "servers"}
 	evil := `{"servers":{"x":{"command":"evil"}}}`
 	for name, forge := range map[string]func(backup string) error{
 		"other text": func(backup string) error { return os.WriteFile(backup, []byte(evil), 0o600) },
@@ -219,11 +219,11 @@ func TestSetupForgedBackup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "mcp.json")
 			putSetupFile(t, path, `{"servers":{"x":1}}`)
-			if err := forge(setupPut(t, f, path, sampleEntry).backup); err != nil {
+			if err := forge(setupPut(t, f, path, sampleEntry).Backup); err != nil {
 				t.Skip("cannot be made here: ", err)
 			}
-			if c := setupTakeBack(t, f, path, sampleEntry.Name); c.result != setupRemoved {
-				t.Errorf("undoing is %s, want %s", c.result, setupRemoved)
+			if c := setupTakeBack(t, f, path, sampleEntry.Name); c.Result != Removed {
+				t.Errorf("undoing is %s, want %s", c.Result, Removed)
 			}
 			wantSetupFile(t, path, `{"servers":{"x":1}}`)
 		})
@@ -238,23 +238,23 @@ func TestSetupFollowsLinks(t *testing.T) {
 	if err := os.Symlink(target, path); err != nil {
 		t.Skip("no links here: ", err)
 	}
-	f := jsonServers{member: "mcpServers"}
+	f := JSONServers{Member: "mcpServers"}
 	c := setupPut(t, f, path, sampleEntry)
 	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Errorf("the link is %v, %v", info.Mode(), err)
 	}
-	if filepath.Base(filepath.Dir(c.backup)) != filepath.Base(dotfiles) || setupFilesIn(t, dir) != "mcp.json" {
-		t.Errorf("the backup is %s; beside the link are %s", c.backup, setupFilesIn(t, dir))
+	if filepath.Base(filepath.Dir(c.Backup)) != filepath.Base(dotfiles) || setupFilesIn(t, dir) != "mcp.json" {
+		t.Errorf("the backup is %s; beside the link are %s", c.Backup, setupFilesIn(t, dir))
 	}
-	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.result != setupRestored {
-		t.Errorf("undoing is %s, want %s", c.result, setupRestored)
+	if c := setupTakeBack(t, f, path, sampleEntry.Name); c.Result != Restored {
+		t.Errorf("undoing is %s, want %s", c.Result, Restored)
 	}
 	wantSetupFile(t, target, "{}\n")
 }
 
 // A client that writes at the same time loses nothing.
 func TestSetupChangedMeanwhile(t *testing.T) {
-	f := jsonServers{member: "servers"}
+	f := JSONServers{Member: "servers"}
 	const theirs = `{"servers":{"new":1}}`
 	for name, before := range map[string]string{"changed": `{"servers":{}}`, "made": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -263,12 +263,12 @@ func TestSetupChangedMeanwhile(t *testing.T) {
 				putSetupFile(t, path, before)
 			}
 			file := setupFileAt(t, path)
-			c, err := planWrite(f, file, sampleEntry)
+			c, err := PlanWrite(f, file, sampleEntry)
 			if err != nil {
 				t.Fatal(err)
 			}
 			putSetupFile(t, path, theirs)
-			if _, err := c.apply(file, setupNow); err == nil || !strings.Contains(err.Error(), "changed meanwhile, nothing was written") {
+			if _, err := c.Apply(file, setupNow); err == nil || !strings.Contains(err.Error(), "changed meanwhile, nothing was written") {
 				t.Errorf("writing over it ends with %v", err)
 			}
 			wantSetupFile(t, path, theirs)
@@ -280,12 +280,12 @@ func TestSetupChangedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	setupPut(t, f, path, sampleEntry)
 	file := setupFileAt(t, path)
-	c, err := planUndo(f, file, sampleEntry.Name)
-	if err != nil || c.result != setupDeleted {
+	c, err := PlanUndo(f, file, sampleEntry.Name)
+	if err != nil || c.Result != Deleted {
 		t.Fatalf("planUndo = %+v, %v", c, err)
 	}
 	putSetupFile(t, path, theirs)
-	if _, err := c.apply(file, setupNow); err == nil {
+	if _, err := c.Apply(file, setupNow); err == nil {
 		t.Error("a file that was changed meanwhile is deleted")
 	}
 	wantSetupFile(t, path, theirs)
@@ -296,8 +296,8 @@ func TestSetupOddFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	putSetupFile(t, at("file"), "{}")
-	putSetupFile(t, at("huge"), strings.Repeat(" ", maxSetupBytes+1))
-	putSetupFile(t, at("fits"), strings.Repeat(" ", maxSetupBytes))
+	putSetupFile(t, at("huge"), strings.Repeat(" ", maxBytes+1))
+	putSetupFile(t, at("fits"), strings.Repeat(" ", maxBytes))
 	tests := map[string]struct{ path, want string }{
 		"directory":        {dir, dir + ": a directory; name a file by --file"},
 		"below a file":     {at("file/x/mcp.json"), at("file/x/mcp.json") + ": its directory is a file; name another by --file"},
@@ -306,7 +306,7 @@ func TestSetupOddFiles(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := readSetupFile(tt.path)
+			_, err := Read(tt.path)
 			if got := setupErrorText(err); got != tt.want {
 				t.Errorf("readSetupFile(%s)\n got %s\nwant %s", tt.path, got, tt.want)
 			}
@@ -326,27 +326,27 @@ func TestSetupRefusesUnsafeEdits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	putSetupFile(t, path, `{"servers":{"x":1}}`)
 	for name, f := range map[string]clumsy{
-		"loses another": {jsonServers{member: "servers"}, `{"servers":{"patterngate":{"command":"/opt/patterngate/bin/patterngate","args":["serve"]}}}`},
-		"breaks":        {jsonServers{member: "servers"}, `{"servers":`},
-		"forgets":       {jsonServers{member: "servers"}, `{"servers":{"x":1}}`},
-		"another entry": {jsonServers{member: "servers"}, `{"servers":{"x":1,"patterngate":{"command":"/opt/patterngate/bin/patterngate","args":["serve","-x"]}}}`},
+		"loses another": {JSONServers{Member: "servers"}, `{"servers":{"patterngate":{"command":"/opt/patterngate/bin/patterngate","args":["serve"]}}}`},
+		"breaks":        {JSONServers{Member: "servers"}, `{"servers":`},
+		"forgets":       {JSONServers{Member: "servers"}, `{"servers":{"x":1}}`},
+		"another entry": {JSONServers{Member: "servers"}, `{"servers":{"x":1,"patterngate":{"command":"/opt/patterngate/bin/patterngate","args":["serve","-x"]}}}`},
 	} {
-		if c, err := planWrite(f, setupFileAt(t, path), sampleEntry); err == nil || !strings.Contains(err.Error(), "nothing was written") {
+		if c, err := PlanWrite(f, setupFileAt(t, path), sampleEntry); err == nil || !strings.Contains(err.Error(), "nothing was written") {
 			t.Errorf("%s: planWrite = %+v, %v; want a refusal", name, c, err)
 		}
 	}
 	putSetupFile(t, path, `{"servers":{"x":1,"patterngate":2}}`)
-	if c, err := planUndo(clumsy{jsonServers{member: "servers"}, `{"servers":{}}`}, setupFileAt(t, path), sampleEntry.Name); err == nil || !strings.Contains(err.Error(), "nothing was written") {
+	if c, err := PlanUndo(clumsy{JSONServers{Member: "servers"}, `{"servers":{}}`}, setupFileAt(t, path), sampleEntry.Name); err == nil || !strings.Contains(err.Error(), "nothing was written") {
 		t.Errorf("planUndo = %+v, %v; want a refusal", c, err)
 	}
 }
 
 // clumsy is a format that always makes the same text.
 type clumsy struct {
-	jsonServers
+	JSONServers
 	after string
 }
 
-func (c clumsy) merge([]byte, setupEntry) ([]byte, error) { return []byte(c.after), nil }
+func (c clumsy) Merge([]byte, Entry) ([]byte, error) { return []byte(c.after), nil }
 
-func (c clumsy) remove([]byte, string) ([]byte, error) { return []byte(c.after), nil }
+func (c clumsy) Remove([]byte, string) ([]byte, error) { return []byte(c.after), nil }

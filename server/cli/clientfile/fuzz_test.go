@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func FuzzSetupJSON(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) { fuzzSetup(t, jsonServers{member: "servers", typed: true}, text) })
+	f.Fuzz(func(t *testing.T, text string) { fuzzSetup(t, JSONServers{Member: "servers", Typed: true}, text) })
 }
 
 // The same for Codex's TOML.
@@ -31,7 +31,7 @@ func FuzzSetupTOML(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) { fuzzSetup(t, tomlServers{}, text) })
+	f.Fuzz(func(t *testing.T, text string) { fuzzSetup(t, TOMLServers{}, text) })
 }
 
 // seedSetup adds the samples of clients as they are before and after.
@@ -51,10 +51,10 @@ func seedSetup(f *testing.F, _ string) {
 	}
 }
 
-func fuzzSetup(t *testing.T, f setupFormat, text string) {
-	e := setupEntry{Name: "pg", Command: "/p \"g\"", Args: []string{"serve", "--config", `C:\x`}}
+func fuzzSetup(t *testing.T, f Format, text string) {
+	e := Entry{Name: "pg", Command: "/p \"g\"", Args: []string{"serve", "--config", `C:\x`}}
 	before := []byte(text)
-	after, err := f.merge(before, e)
+	after, err := f.Merge(before, e)
 	if string(before) != text {
 		t.Fatal("merge changes its argument")
 	}
@@ -63,18 +63,18 @@ func fuzzSetup(t *testing.T, f setupFormat, text string) {
 		return
 	}
 	checkMerge(t, f, before, after, e)
-	_, had := entryOf(f, before, e.Name)
-	without, err := f.remove(after, e.Name)
+	_, had := EntryOf(f, before, e.Name)
+	without, err := f.Remove(after, e.Name)
 	if err != nil {
 		if had { // written in a way that setup updates but does not take apart
 			return
 		}
 		t.Fatalf("remove(%q): %v", after, err)
 	}
-	if _, found := entryOf(f, without, e.Name); found || !onlyEntryDiffers(f, after, without, e.Name) {
+	if _, found := EntryOf(f, without, e.Name); found || !onlyEntryDiffers(f, after, without, e.Name) {
 		t.Errorf("remove(%q) = %q", after, without)
 	}
-	if servers, _, _ := f.decode(before); !had && len(servers) > 0 && string(without) != text {
+	if servers, _, _ := f.Decode(before); !had && len(servers) > 0 && string(without) != text {
 		t.Errorf("remove does not undo merge:\n%q\n%q", text, without)
 	}
 }

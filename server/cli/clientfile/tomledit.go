@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 )
 
 // tomlBlock is an entry as a table of its own.
-func tomlBlock(e setupEntry, eol string) string {
+func tomlBlock(e Entry, eol string) string {
 	return "[" + tomlKey + "." + e.Name + "]" + eol + "command = " + tomlString(e.Command) + eol + "args = " + tomlList(e.Args)
 }
 
@@ -16,10 +16,10 @@ func tomlString(s string) string { return strings.ReplaceAll(string(jsonText(s))
 
 func tomlList(list []string) string { return strings.ReplaceAll(renderList(list), "\x7f", `\u007f`) }
 
-func (tomlServers) fresh(e setupEntry) []byte { return []byte(tomlBlock(e, "\n") + "\n") }
+func (TOMLServers) Fresh(e Entry) []byte { return []byte(tomlBlock(e, "\n") + "\n") }
 
 // appended is the text with the entry as its last table. It ends as text ends: with a line's end, or without one.
-func (t tomlText) appended(e setupEntry) []byte {
+func (t tomlText) appended(e Entry) []byte {
 	eol := lineEnd(t.text)
 	block := tomlBlock(e, eol)
 	switch {
@@ -34,7 +34,7 @@ func (t tomlText) appended(e setupEntry) []byte {
 }
 
 // extended is appended, where TOML allows another table: what is written in braces is closed.
-func (t tomlText) extended(e setupEntry) ([]byte, error) {
+func (t tomlText) extended(e Entry) ([]byte, error) {
 	out := t.appended(e)
 	if _, err := readTOML(out); err != nil {
 		at, _ := t.find(within(tomlKey))
@@ -43,7 +43,7 @@ func (t tomlText) extended(e setupEntry) ([]byte, error) {
 	return out, nil
 }
 
-func (f tomlServers) merge(text []byte, e setupEntry) ([]byte, error) {
+func (f TOMLServers) Merge(text []byte, e Entry) ([]byte, error) {
 	t, err := readTOML(text)
 	if err != nil {
 		return nil, err
@@ -62,12 +62,12 @@ func (f tomlServers) merge(text []byte, e setupEntry) ([]byte, error) {
 		return nil, &textFault{offset: at.at, reason: e.Name + " is no table", want: "write [" + tomlKey + "." + e.Name + "]"}
 	}
 	switch {
-	case e.starts(members):
+	case e.Starts(members):
 		return text, nil
 	case stdioEntry(members):
 		return t.update(e)
 	}
-	without, err := f.remove(text, e.Name)
+	without, err := f.Remove(text, e.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (f tomlServers) merge(text []byte, e setupEntry) ([]byte, error) {
 }
 
 // update sets what starts the program in an entry that is there; the user's own keys stay.
-func (t tomlText) update(e setupEntry) ([]byte, error) {
+func (t tomlText) update(e Entry) ([]byte, error) {
 	_, header := t.find(declares(tomlKey, e.Name))
 	_, keys := t.find(func(s tomlStatement) bool { return !s.header && len(s.path) == 3 && within(tomlKey, e.Name)(s) })
 	if !header && !keys { // only tables below it
@@ -132,7 +132,7 @@ func (t tomlText) lineOf(i int) int {
 	return len(t.text)
 }
 
-func (tomlServers) remove(text []byte, name string) ([]byte, error) {
+func (TOMLServers) Remove(text []byte, name string) ([]byte, error) {
 	t, err := readTOML(text)
 	if err != nil {
 		return nil, err

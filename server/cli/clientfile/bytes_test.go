@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"strings"
@@ -8,10 +8,10 @@ import (
 // What the golden files cannot show: line ends, byte order marks, texts without a last line end or without a value.
 // E stands for the entry's members.
 func TestSetupBytes(t *testing.T) {
-	entry := setupEntry{Name: "pg", Command: "/p", Args: []string{"serve"}}
-	desktop, codex := jsonServers{member: "mcpServers"}, tomlServers{}
+	entry := Entry{Name: "pg", Command: "/p", Args: []string{"serve"}}
+	desktop, codex := JSONServers{Member: "mcpServers"}, TOMLServers{}
 	tests := map[string]struct {
-		format        setupFormat
+		format        Format
 		before, after string
 	}{
 		"empty":                {desktop, "", "{\n  \"mcpServers\": {\n    \"pg\": {\n      \"command\": \"/p\",\n      \"args\": [\"serve\"]\n    }\n  }\n}\n"},
@@ -44,7 +44,7 @@ func TestSetupBytes(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := tt.format.merge([]byte(tt.before), entry)
+			got, err := tt.format.Merge([]byte(tt.before), entry)
 			if err != nil || string(got) != tt.after {
 				t.Fatalf("merge(%q)\n got %q, %v\nwant %q", tt.before, got, err, tt.after)
 			}
@@ -55,9 +55,9 @@ func TestSetupBytes(t *testing.T) {
 
 // What taking an entry out leaves, where somebody put it among others.
 func TestSetupRemove(t *testing.T) {
-	json, codex := jsonServers{member: "servers"}, tomlServers{}
+	json, codex := JSONServers{Member: "servers"}, TOMLServers{}
 	tests := map[string]struct {
-		format        setupFormat
+		format        Format
 		before, after string
 	}{
 		"first of two":            {json, "{\n \"servers\": {\n  \"pg\": {},\n  \"b\": 1\n }\n}", "{\n \"servers\": {\n  \"b\": 1\n }\n}"},
@@ -81,7 +81,7 @@ func TestSetupRemove(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := tt.format.remove([]byte(tt.before), "pg")
+			got, err := tt.format.Remove([]byte(tt.before), "pg")
 			if err != nil || string(got) != tt.after {
 				t.Errorf("remove(%q)\n got %q, %v\nwant %q", tt.before, got, err, tt.after)
 			}
@@ -94,9 +94,9 @@ func TestSetupRemove(t *testing.T) {
 
 // Every text that is refused is so with line, column and what would have been right.
 func TestSetupTextFaults(t *testing.T) {
-	json, codex := jsonServers{member: "servers"}, tomlServers{}
+	json, codex := JSONServers{Member: "servers"}, TOMLServers{}
 	tests := map[string]struct {
-		format setupFormat
+		format Format
 		text   string
 		want   string
 	}{
@@ -131,7 +131,7 @@ func TestSetupTextFaults(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := tt.format.merge([]byte(tt.text), setupEntry{Name: "pg", Command: "/p", Args: []string{"serve"}})
+			_, err := tt.format.Merge([]byte(tt.text), Entry{Name: "pg", Command: "/p", Args: []string{"serve"}})
 			fault, ok := err.(*textFault)
 			if !ok {
 				t.Fatalf("merge of %.40q is refused by %v, want %s", tt.text, err, tt.want)
@@ -139,7 +139,7 @@ func TestSetupTextFaults(t *testing.T) {
 			if got := fault.at("F", []byte(tt.text)).String(); got != tt.want {
 				t.Errorf("merge of %.40q\n got %s\nwant %s", tt.text, got, tt.want)
 			}
-			if _, _, err := tt.format.decode([]byte(tt.text)); err == nil && strings.Contains(tt.want, "mend") {
+			if _, _, err := tt.format.Decode([]byte(tt.text)); err == nil && strings.Contains(tt.want, "mend") {
 				t.Errorf("decode of %.40q takes what merge refuses", tt.text)
 			}
 		})
@@ -149,10 +149,10 @@ func TestSetupTextFaults(t *testing.T) {
 // Windows paths and odd names are spelled so that both formats read them back.
 func TestSetupEscapes(t *testing.T) {
 	for _, command := range []string{`C:\Users\Änn\new\patterngate.exe`, `\\host\share\p.exe`, `/a "b"/<&>`, "/tab\t/line\n/del\x7f/bell\a/\u2028/😀"} {
-		e := setupEntry{Name: "pg", Command: command, Args: []string{"serve", "--config", command + ".yaml"}}
-		for name, f := range map[string]setupFormat{"JSON": jsonServers{member: "servers"}, "TOML": tomlServers{}} {
-			text := f.fresh(e)
-			if entry, _ := entryOf(f, text, "pg"); !e.starts(entry) {
+		e := Entry{Name: "pg", Command: command, Args: []string{"serve", "--config", command + ".yaml"}}
+		for name, f := range map[string]Format{"JSON": JSONServers{Member: "servers"}, "TOML": TOMLServers{}} {
+			text := f.Fresh(e)
+			if entry, _ := EntryOf(f, text, "pg"); !e.Starts(entry) {
 				t.Errorf("%s: %q reads back as %v, want %+v", name, text, entry, e)
 			}
 		}

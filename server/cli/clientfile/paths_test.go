@@ -1,11 +1,9 @@
-package cli
+package clientfile
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"patterngate/server/cli/console"
 )
 
 // The file of each client on each system, whatever system the test runs on.
@@ -58,11 +56,11 @@ func TestSetupPaths(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			client, _ := findClient(tt.client)
-			got, err := client.path(setupHost{
-				goos: tt.goos, environ: tt.environ,
-				exists: func(path string) bool { return slices.Contains(tt.there, path) },
-				glob: func(pattern string) []string {
+			client, _ := Find(tt.client)
+			got, err := client.Path(Host{
+				Goos: tt.goos, Environ: tt.environ,
+				Exists: func(path string) bool { return slices.Contains(tt.there, path) },
+				Glob: func(pattern string) []string {
 					return slices.DeleteFunc(slices.Clone(tt.there), func(path string) bool { return !strings.HasPrefix(path, strings.TrimSuffix(pattern, "*")) })
 				},
 			})
@@ -74,56 +72,11 @@ func TestSetupPaths(t *testing.T) {
 			}
 		})
 	}
-	for _, client := range setupClients() { // none is forgotten
+	for _, client := range Clients() { // none is forgotten
 		for _, goos := range []string{"linux", "mac", "windows"} {
-			if _, ok := tests[strings.TrimPrefix(client.name, "claude-")+", "+goos]; !ok {
-				t.Errorf("no case for %s on %s", client.name, goos)
+			if _, ok := tests[strings.TrimPrefix(client.Name, "claude-")+", "+goos]; !ok {
+				t.Errorf("no case for %s on %s", client.Name, goos)
 			}
-		}
-	}
-}
-
-// Where a program was put tells whether it will be there tomorrow.
-func TestSetupTemporaryBuild(t *testing.T) {
-	const sum = "5a6a9338ea39ea73aec30595f06140c1277074074ae06960becb10d7e0f565b1"
-	for path, want := range map[string]bool{
-		"/var/tmp/go-build1986697426/b001/exe/patterngate":                     true,
-		"/var/folders/x/T/go-build12/b001/cli.test":                            true,
-		`C:\Users\ann\AppData\Local\Temp\go-build77\b001\exe\patterngate.exe`:  true,
-		"/home/ann/.cache/go-build/5a/" + sum + "-d/patterngate":               true,
-		`C:\Users\ann\AppData\Local\go-build\5a\` + sum + `-d\patterngate.exe`: true,
-		"/home/ann/src/go-build/patterngate":                                   false,
-		"/home/ann/go-build1/patterngate":                                      false,
-		"/home/ann/go/bin/patterngate":                                         false,
-		"/nix/store/" + sum + "-patterngate/bin/patterngate":                   false,
-		"/opt/go-build7/patterngate":                                           false,
-	} {
-		err := lasting(path, path)
-		if (err != nil) != want {
-			t.Errorf("lasting(%s) = %v, want a refusal: %t", path, err, want)
-		}
-		if want && err.(*console.Error).Try != "go build -o patterngate ." {
-			t.Errorf("lasting(%s) says try: %s", path, err.(*console.Error).Try)
-		}
-	}
-	if err := lasting("/a\xff", "/a"); err == nil {
-		t.Error("a path that is not UTF-8 is taken")
-	}
-}
-
-// What a shell is given it takes as one word each.
-func TestShellWord(t *testing.T) {
-	for word, want := range map[string][2]string{ // POSIX, Windows
-		"/usr/bin/p":      {"/usr/bin/p", "/usr/bin/p"},
-		`C:\p.exe`:        {`'C:\p.exe'`, `C:\p.exe`},
-		"/a b":            {"'/a b'", "'/a b'"},
-		"it's":            {`'it'\''s'`, "'it''s'"},
-		"$(rm -rf ~)`x`;": {"'$(rm -rf ~)`x`;'", "'$(rm -rf ~)`x`;'"},
-		"":                {"''", "''"},
-		"~/x":             {"'~/x'", "'~/x'"},
-	} {
-		if got := [2]string{console.ShellWord("linux", word), console.ShellWord("windows", word)}; got != want {
-			t.Errorf("shellWord(%q) = %q, want %q", word, got, want)
 		}
 	}
 }
@@ -153,7 +106,7 @@ func TestUnifiedDiff(t *testing.T) {
 			if want != "" {
 				want = "--- F\n+++ F\n" + want
 			}
-			if got := unifiedDiff("F", []byte(tt.before), []byte(tt.after), whole); got != want {
+			if got := UnifiedDiff("F", []byte(tt.before), []byte(tt.after), whole); got != want {
 				t.Errorf("unifiedDiff(%q, %q)\n got %s\nwant %s", tt.before, tt.after, got, want)
 			}
 		})

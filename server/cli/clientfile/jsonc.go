@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
@@ -9,35 +9,35 @@ import (
 	"strings"
 )
 
-// jsonc is JSON with comments and trailing commas, as editors read it. plain is text with blanks in their place, so that
+// JSONC is JSON with comments and trailing commas, as editors read it. plain is text with blanks in their place, so that
 // an offset in one is an offset in the other:
 //
 //	text   {"a": 1, /* b */ "c": [2,],}
 //	plain  {"a": 1,         "c": [2 ] }
-type jsonc struct {
+type JSONC struct {
 	text, plain []byte
 	commas      []int // the trailing ones, ascending
 	first       int   // of comments and trailing commas; -1 where there is none
 }
 
-// readJSONC reads a text that holds at most one value.
-func readJSONC(text []byte) (jsonc, error) {
-	d := jsonc{text: text, plain: bytes.Clone(text), first: -1}
+// ReadJSONC reads a text that holds at most one value.
+func ReadJSONC(text []byte) (JSONC, error) {
+	d := JSONC{text: text, plain: bytes.Clone(text), first: -1}
 	if err := wideText(text); err != nil {
-		return jsonc{}, err
+		return JSONC{}, err
 	}
 	if bytes.HasPrefix(text, byteOrderMark) {
 		copy(d.plain, "   ")
 	}
 	if err := d.blankOut(); err != nil {
-		return jsonc{}, err
+		return JSONC{}, err
 	}
 	if blank(d.plain) {
 		return d, nil
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(d.plain, &whole); err != nil {
-		return jsonc{}, jsonFault(err, len(text))
+		return JSONC{}, jsonFault(err, len(text))
 	}
 	return d, nil
 }
@@ -55,7 +55,7 @@ func jsonFault(err error, end int) error {
 }
 
 // blankOut replaces comments and trailing commas in plain by blanks.
-func (d *jsonc) blankOut() error {
+func (d *JSONC) blankOut() error {
 	last, comma := byte(0), -1 // the last character that counts, and the comma that may prove to be trailing
 	for i := 0; i < len(d.plain); {
 		switch c := d.plain[i]; {
@@ -90,7 +90,7 @@ func (d *jsonc) blankOut() error {
 }
 
 // loosen notes a place that strict JSON does not have.
-func (d *jsonc) loosen(offset int) {
+func (d *JSONC) loosen(offset int) {
 	if d.first < 0 || offset < d.first {
 		d.first = offset
 	}
@@ -137,7 +137,7 @@ func commentEnd(text []byte, i int) int {
 }
 
 // skip is the offset of the next character of plain that counts, or the end of the text.
-func (d jsonc) skip(i int) int {
+func (d JSONC) skip(i int) int {
 	for i < len(d.plain) && isBlank(d.plain[i]) {
 		i++
 	}
@@ -157,7 +157,7 @@ type jsonObject struct {
 }
 
 // object reads the object at an offset; false where another value stands.
-func (d jsonc) object(open int) (jsonObject, bool) {
+func (d JSONC) object(open int) (jsonObject, bool) {
 	if d.plain[open] != '{' {
 		return jsonObject{}, false
 	}
@@ -179,7 +179,7 @@ func (d jsonc) object(open int) (jsonObject, bool) {
 }
 
 // valueEnd is the offset behind the value that begins at i.
-func (d jsonc) valueEnd(i int) int {
+func (d JSONC) valueEnd(i int) int {
 	depth := 0
 	for i < len(d.plain) {
 		switch c := d.plain[i]; {
@@ -203,7 +203,7 @@ func (d jsonc) valueEnd(i int) int {
 }
 
 // find returns the member of that name. A name that stands twice is a fault: readers differ in which one counts.
-func (o jsonObject) find(d jsonc, name string) (member jsonMember, found bool, err error) {
+func (o jsonObject) find(d JSONC, name string) (member jsonMember, found bool, err error) {
 	for _, m := range o.members {
 		if m.name != name {
 			continue
@@ -220,7 +220,7 @@ func (o jsonObject) find(d jsonc, name string) (member jsonMember, found bool, e
 }
 
 // kindAt names the value at an offset.
-func (d jsonc) kindAt(i int) string {
+func (d JSONC) kindAt(i int) string {
 	switch d.plain[i] {
 	case '{':
 		return "an object"
@@ -236,8 +236,8 @@ func (d jsonc) kindAt(i int) string {
 	return "a number"
 }
 
-// values decodes the text; numbers stay as they are spelled. A text without a value is an empty object.
-func (d jsonc) values() (map[string]any, error) {
+// Values decodes the text; numbers stay as they are spelled. A text without a value is an empty object.
+func (d JSONC) Values() (map[string]any, error) {
 	values := map[string]any{}
 	if blank(d.plain) {
 		return values, nil

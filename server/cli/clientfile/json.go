@@ -1,14 +1,14 @@
-package cli
+package clientfile
 
 import (
 	"bytes"
 	"strings"
 )
 
-// jsonServers is the JSON of most clients: one object of servers, by name, under a member of the whole.
-type jsonServers struct {
-	member string // mcpServers, or servers
-	typed  bool   // a new entry says "type": "stdio"
+// JSONServers is the JSON of most clients: one object of servers, by name, under a member of the whole.
+type JSONServers struct {
+	Member string // mcpServers, or servers
+	Typed  bool   // a new entry says "type": "stdio"
 }
 
 // jsonField is a member to write: a name, and a text, a list of texts or further fields.
@@ -18,54 +18,54 @@ type jsonField struct {
 }
 
 // fields are an entry's members in the order in which clients show them.
-func (f jsonServers) fields(e setupEntry) []jsonField {
+func (f JSONServers) fields(e Entry) []jsonField {
 	fields := []jsonField{{"command", e.Command}, {"args", e.Args}}
-	if f.typed {
+	if f.Typed {
 		fields = append([]jsonField{{"type", "stdio"}}, fields...)
 	}
 	return fields
 }
 
-func (f jsonServers) fresh(e setupEntry) []byte { return f.appended(nil, e) }
+func (f JSONServers) Fresh(e Entry) []byte { return f.appended(nil, e) }
 
 // appended is a text without a value and the entry behind it.
-func (f jsonServers) appended(text []byte, e setupEntry) []byte {
+func (f JSONServers) appended(text []byte, e Entry) []byte {
 	eol := lineEnd(text)
 	out := bytes.Clone(text)
 	if !blank(text) && !bytes.HasSuffix(text, []byte("\n")) {
 		out = append(out, eol...) // a // comment ends only with its line
 	}
-	whole := []jsonField{{f.member, []jsonField{{e.Name, f.fields(e)}}}}
+	whole := []jsonField{{f.Member, []jsonField{{e.Name, f.fields(e)}}}}
 	return append(append(out, jsonStyle{eol: eol, unit: "  "}.render(whole, "")...), eol...)
 }
 
 // loose is the offset of the first comment or trailing comma, which strict readers refuse; -1 where there is none.
-func (f jsonServers) loose(text []byte) int {
-	d, err := readJSONC(text)
+func (f JSONServers) loose(text []byte) int {
+	d, err := ReadJSONC(text)
 	if err != nil {
 		return -1
 	}
 	return d.first
 }
 
-func (f jsonServers) decode(text []byte) (servers, rest map[string]any, err error) {
-	d, err := readJSONC(text)
+func (f JSONServers) Decode(text []byte) (servers, rest map[string]any, err error) {
+	d, err := ReadJSONC(text)
 	if err != nil {
 		return nil, nil, err
 	}
 	if _, _, err := f.servers(d); err != nil {
 		return nil, nil, err
 	}
-	if rest, err = d.values(); err != nil {
+	if rest, err = d.Values(); err != nil {
 		return nil, nil, err
 	}
-	servers, _ = rest[f.member].(map[string]any)
-	delete(rest, f.member)
+	servers, _ = rest[f.Member].(map[string]any)
+	delete(rest, f.Member)
 	return servers, rest, nil
 }
 
 // servers looks up the whole and the servers' object in it. Nil means that there is none.
-func (f jsonServers) servers(d jsonc) (root, servers *jsonObject, err error) {
+func (f JSONServers) servers(d JSONC) (root, servers *jsonObject, err error) {
 	if blank(d.plain) {
 		return nil, nil, nil
 	}
@@ -74,19 +74,19 @@ func (f jsonServers) servers(d jsonc) (root, servers *jsonObject, err error) {
 	if !ok {
 		return nil, nil, &textFault{offset: start, reason: "the file is " + d.kindAt(start), want: "it must be an object"}
 	}
-	member, found, err := o.find(d, f.member)
+	member, found, err := o.find(d, f.Member)
 	if err != nil || !found {
 		return &o, nil, err
 	}
 	s, ok := d.object(member.value)
 	if !ok {
-		return nil, nil, &textFault{offset: member.value, reason: f.member + " is " + d.kindAt(member.value), want: "it must be an object"}
+		return nil, nil, &textFault{offset: member.value, reason: f.Member + " is " + d.kindAt(member.value), want: "it must be an object"}
 	}
 	return &o, &s, nil
 }
 
 // find looks an entry up.
-func (f jsonServers) find(d jsonc, name string) (servers jsonObject, entry jsonMember, found bool, err error) {
+func (f JSONServers) find(d JSONC, name string) (servers jsonObject, entry jsonMember, found bool, err error) {
 	_, s, err := f.servers(d)
 	if err != nil || s == nil {
 		return jsonObject{}, jsonMember{}, false, err
@@ -95,8 +95,8 @@ func (f jsonServers) find(d jsonc, name string) (servers jsonObject, entry jsonM
 	return *s, entry, found, err
 }
 
-func (f jsonServers) merge(text []byte, e setupEntry) ([]byte, error) {
-	d, err := readJSONC(text)
+func (f JSONServers) Merge(text []byte, e Entry) ([]byte, error) {
+	d, err := ReadJSONC(text)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (f jsonServers) merge(text []byte, e setupEntry) ([]byte, error) {
 	case root == nil:
 		return f.appended(text, e), nil
 	case servers == nil:
-		return d.insert(*root, jsonField{f.member, []jsonField{{e.Name, f.fields(e)}}}), nil
+		return d.insert(*root, jsonField{f.Member, []jsonField{{e.Name, f.fields(e)}}}), nil
 	}
 	at, found, err := servers.find(d, e.Name)
 	if err != nil {
@@ -115,12 +115,12 @@ func (f jsonServers) merge(text []byte, e setupEntry) ([]byte, error) {
 	} else if !found {
 		return d.insert(*servers, jsonField{e.Name, f.fields(e)}), nil
 	}
-	if entry, _ := entryOf(f, text, e.Name); !stdioEntry(entry) {
+	if entry, _ := EntryOf(f, text, e.Name); !stdioEntry(entry) {
 		return d.replace(at, f.fields(e)), nil
-	} else if e.starts(entry) {
+	} else if e.Starts(entry) {
 		return text, nil
 	}
-	for _, field := range (jsonServers{}).fields(e) { // what starts the program; the user's own members stay
+	for _, field := range (JSONServers{}).fields(e) { // what starts the program; the user's own members stay
 		if text, err = f.set(text, e.Name, field); err != nil {
 			return nil, err
 		}
@@ -144,8 +144,8 @@ func stdioEntry(entry any) bool {
 }
 
 // set gives one member of an entry its value.
-func (f jsonServers) set(text []byte, name string, field jsonField) ([]byte, error) {
-	d, err := readJSONC(text)
+func (f JSONServers) set(text []byte, name string, field jsonField) ([]byte, error) {
+	d, err := ReadJSONC(text)
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +164,8 @@ func (f jsonServers) set(text []byte, name string, field jsonField) ([]byte, err
 	return d.insert(entry, field), nil
 }
 
-func (f jsonServers) remove(text []byte, name string) ([]byte, error) {
-	d, err := readJSONC(text)
+func (f JSONServers) Remove(text []byte, name string) ([]byte, error) {
+	d, err := ReadJSONC(text)
 	if err != nil {
 		return nil, err
 	}

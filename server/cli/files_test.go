@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"patterngate/server/cli/clientfile"
+)
+
+// putFile writes a file.
+func putFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filesIn are the names in a directory.
+func filesIn(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+// wantFile checks what a file holds.
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v; want %q", path, got, err, want)
+	}
+}
+
+// clientFileAt reads a client's file.
+func clientFileAt(t *testing.T, path string) clientfile.File {
+	t.Helper()
+	file, err := clientfile.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// ownEntry is the entry that the golden files of clients have.
+var ownEntry = clientfile.Entry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}}
