@@ -19,8 +19,6 @@ var most = size{files: 30, lines: 4500}
 // ceilings are those of packages that were larger than [most] when the ceiling was set. They only fall: the numbers are the
 // present ones, lines rounded up to the next hundred, and an entry goes when its package fits.
 var ceilings = map[string]size{
-	"catalog":        {32, 3700},
-	"gateway":        {33, 3300},
 	"patterns/local": {93, 12200},
 	"server":         {78, 10400},
 	"server/cli":     {183, 25700},

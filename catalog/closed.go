@@ -35,3 +35,40 @@ func (s *Schema) Closed(whole *Schema) *Schema {
 	}
 	return closed
 }
+
+// Hiding returns the schema with some properties of its root replaced by strings without restrictions. It also removes
+// the root's const, enum, default and examples. When arguments are judged, these properties have the value ***
+// ([Tool.Fixed]), and rules read it as a string. Hiding ignores names that the schema does not have.
+func (s *Schema) Hiding(names ...string) *Schema {
+	if s == nil || !slices.ContainsFunc(names, s.root().has) {
+		return s
+	}
+	raw := withProperties(s.raw, names, func(p member) member {
+		return member{p.name, json.RawMessage(`{"type":"string","description":"Set by the configuration."}`)}
+	})
+	hiding := newSchema(objectOf(slices.DeleteFunc(membersOf(raw), func(m member) bool {
+		return m.name == "const" || m.name == "enum" || m.name == "default" || m.name == "examples"
+	})), s.spellings)
+	if s.tally != nil {
+		hiding.fromUpstream()
+	}
+	return hiding
+}
+
+// withProperties returns a root schema with other schemas for some properties.
+func withProperties(raw json.RawMessage, names []string, other func(member) member) json.RawMessage {
+	members := membersOf(raw)
+	for i, m := range members {
+		if m.name != "properties" {
+			continue
+		}
+		list := membersOf(m.value)
+		for j, p := range list {
+			if slices.Contains(names, p.name) {
+				list[j] = other(p)
+			}
+		}
+		members[i].value = objectOf(list)
+	}
+	return objectOf(members)
+}

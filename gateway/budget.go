@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"math"
+	"strconv"
 	"time"
 
 	"patterngate/catalog"
@@ -152,4 +154,13 @@ func (b Budget) calls(tool string, effect catalog.Effect) CallLimit {
 func (g *Gate) limits(tool string) CallLimit {
 	t, _ := g.config.Catalog.Tool(tool) // an unknown tool has no effect, so the stricter limit applies
 	return g.config.Budget.calls(tool, t.Effect)
+}
+
+// Cents rounds an amount to cents, with the rounding of decimal text (spec/patterns.md section 1).
+func Cents(amount float64) float64 {
+	if math.IsNaN(amount) || math.IsInf(amount, 0) {
+		return amount
+	}
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(amount, 'f', 2, 64), 64)
+	return v
 }

@@ -191,3 +191,10 @@ func (s *search) callable(args map[string]any) bool {
 	same := signature{s.gate.own(p.Tool), ijson.ArgsHash(args)}
 	return p.Again || s.gate.limits(p.Tool).MaxSameCall.Allows(s.gate.same[same]+1) || ijson.Equal(args, s.c.Args)
 }
+
+// Near returns the one name that got means, see [catalog.Near].
+func Near(got string, names []string) string { return catalog.Near(got, names) }
+
+// Misspelt reports whether got can only be a misspelling of a near name, see [catalog.Misspelt]. If got may name
+// another thing, show the near name but do not replace got with it.
+func Misspelt(got, name string) bool { return catalog.Misspelt(got, name) }
