@@ -44,7 +44,7 @@ func (d *describer) page(s search, off string, most int) (structured json.RawMes
 }
 
 // part chooses what is shown: tools while they fit, up to the limit of the search, and the patterns that may use them.
-// The pattern that the search names is always shown. A search without filters shows all patterns that fit in half of
+// The pattern that the search names is always shown. A search without filters shows patterns until they fill half of
 // the page.
 func (d *directory) part(s search, most int) part {
 	p := part{search: s}
@@ -182,8 +182,9 @@ func (d *directory) appendLines(dst []byte, p part, cursor string) []byte {
 // maxResource is the maximum size of a resource, in bytes.
 const maxResource = 1 << 20
 
-// whole is the answer to a call without arguments, as if pages had hardly an end. It has no cursor, which would be
-// somebody's.
+// whole returns the answer to a call without arguments, with the page size of a resource. It has no cursor, because a
+// cursor
+// belongs to one principal.
 func (d *describer) whole(ctx context.Context) (json.RawMessage, error) {
 	off := d.server.switchedOff(ctx)
 	if d.directory().lives || off != "" {

@@ -214,7 +214,7 @@ const (
 	stateRoom = maxState + 64
 )
 
-// state is the tool's state by now, and why where it is not ready.
+// state returns the tool's present state, and why it is not ready.
 func (e entry) state() (state, why string) {
 	if e.ready == nil {
 		return stateReady, ""
