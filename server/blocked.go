@@ -8,7 +8,8 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// block holds what the policy said about the call at which a run stopped: the rule, its text for people, and the values
+// block holds what the policy said about the call at which a run stopped. It has the rule, its text for people, and the
+// values
 // that made it true.
 type block struct {
 	Tool      string         `json:"tool"`

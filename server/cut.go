@@ -17,7 +17,7 @@ const (
 
 // present encodes both channels of a result, each of at most limit bytes (limits.result_bytes). Raw values have their
 // own bound and do not count.
-// present cuts the same parts in both channels: first the longest observations to their heads, then the heads, then the
+// It cuts the same parts in both channels: first the longest observations to their heads, then the heads, then the
 // oldest rows.
 // If even a result without rows does not fit, it first squeezes the other members. An error means that a value is not
 // JSON.

@@ -136,8 +136,8 @@ type member struct {
 	name      string
 	quoted    string // with its colon
 	index     []int
-	omitEmpty bool // left out where it is false, 0, "", nil, or an empty list or map
-	omitZero  bool // left out where it is its type's zero value
+	omitEmpty bool // omitted if it is false, 0, "", nil, or an empty list or map
+	omitZero  bool // omitted if it is its type's zero value
 }
 
 func (m member) left(field reflect.Value) bool {
