@@ -9,8 +9,7 @@ import (
 )
 
 // block holds what the policy said about the call at which a run stopped. It has the rule, its text for people, and the
-// values
-// that made it true.
+// values that made it true.
 type block struct {
 	Tool      string         `json:"tool"`
 	Rule      string         `json:"rule,omitempty"`
@@ -39,8 +38,7 @@ func (a account) block() *block {
 func oneParagraph(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // blockedWhy returns a sentence that says by which rule and why the policy blocked a call. It uses the rule's own text
-// if there is one.
-// It never shows a value that the rule read. It returns "" if the run stopped for another reason.
+// if there is one. It never shows a value that the rule read. It returns "" if the run stopped for another reason.
 func (a account) blockedWhy() string {
 	family, name, _ := strings.Cut(a.StopReason, ":")
 	if family != "supervisor_block" && family != "policy_block" {

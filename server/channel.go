@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Channel is the part of a result that a client gives to its model. Every result has both channels.
-// If a client is known to read only one, the other omits what would be said twice (design section 5).
+// Channel is the part of a result that a client gives to its model. Every result has both channels. For a client with
+// StructuredOnly, the text channel omits what structuredContent already says (design section 5). The other values
+// change nothing.
 type Channel string
 
 // The channels of a result.

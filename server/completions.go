@@ -13,10 +13,9 @@ const maxCompletions = 100
 // completer offers values while a person fills in a prompt or the address of a resource.
 type completer struct{ server *Server }
 
-// CompletePromptArgument offers the values that begin with the argument's text, in any case.
-// For an input that has an enum, the values are its words. Otherwise they are the pattern's demo values, if the pattern
-// reaches a demo tool.
-// An unknown prompt or argument has no values.
+// CompletePromptArgument offers the values that begin with the argument's text, in any case. For an input that has an
+// enum, the values are its words. Otherwise they are the pattern's demo values, if the pattern reaches a demo tool. An
+// unknown prompt or argument has no values.
 func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	for _, p := range c.server.newest().config.Patterns {
 		if p.Spec.Name != name {

@@ -11,8 +11,8 @@ import (
 	"patterngate/patterns"
 )
 
-// findRun looks up the run that a call continues and compares the call's arguments with it.
-// It does not find a run of another principal or of another tool.
+// findRun looks up the run that a call continues and compares the call's arguments with it. It does not find a run of
+// another principal or of another tool.
 func (r *request) findRun(t *tool, principal string) {
 	id, isText := r.Arguments["run_id"].(string)
 	if !isText || ijson.Blank(id) || len(id) > maxInput {
@@ -100,8 +100,8 @@ func (c call) notTaken() document.Problem {
 }
 
 // whole returns one call that equals all calls of an ended run: its first arguments and all that the caller sent over
-// its turns.
-// The result does not depend on which principal looks. c is the call that ended the run, or one that only reads it.
+// its turns. The result does not depend on who reads the run. c is the call that ended the run, or one that only reads
+// it.
 func (t *tool) whole(c call, result patterns.Result) call {
 	if c.Run == nil {
 		return c

@@ -16,11 +16,9 @@ const (
 )
 
 // present encodes both channels of a result, each of at most limit bytes (limits.result_bytes). Raw values have their
-// own bound and do not count.
-// It cuts the same parts in both channels: first the longest observations to their heads, then the heads, then the
-// oldest rows.
-// If even a result without rows does not fit, it first squeezes the other members. An error means that a value is not
-// JSON.
+// own bound and do not count. It cuts the same parts in both channels: first the longest observations to their heads,
+// then the heads, then the oldest rows. If even a result without rows does not fit, it first squeezes the other
+// members. An error means that a value is not JSON.
 func (e Envelope) present(limit int) (structured json.RawMessage, text string, err error) {
 	return e.presentIn(newScratch(), limit)
 }
@@ -186,8 +184,9 @@ func (v *view) withoutRows(limit int) (int, error) {
 	return bare.over(structured, text, limit), err
 }
 
-// cut shortens or removes at least one part. It continues with the same kind of part until it has saved over bytes.
-// It returns false if nothing is left to cut.
+// cut cuts the longest observations to their first heads until it has saved over bytes. If that saves nothing, it cuts
+// all heads to their last form. If that saves nothing either, it drops rows. It returns false if nothing is left to
+// cut.
 func (v *view) cut(over int) bool {
 	saved := 0
 	for saved < over {
@@ -263,8 +262,8 @@ func cutBefore(observation any) (bytes float64, head string, isCut bool) {
 	return bytes, head, o["truncated"] == true && counted && beginning && len(o) == 3
 }
 
-// dropRows removes the oldest rows, each time from the longer of history and trace, until it has saved over bytes.
-// It reports whether it saved any.
+// dropRows removes the oldest rows, each time from the longer of history and trace, until it has saved over bytes. It
+// reports whether it saved any.
 func (v *view) dropRows(over int) bool {
 	history, trace := v.rowSizes(v.History), v.rowSizes(v.Trace)
 	for i := range history {

@@ -17,12 +17,11 @@ import (
 )
 
 // catalogTool is the tool that lists the tools that patterns may call (spec/surface.md section 2). With it a caller can
-// write a plan,
-// route or actions by hand. It runs nothing, and no record is kept of it.
+// write a plan, route or actions by hand. It runs nothing, and no record is kept of it.
 const catalogTool = "describe_catalog"
 
-// describer serves [catalogTool]. It is built once, except for the cached pages and the current state of the tools.
-// It is safe for concurrent use.
+// describer serves [catalogTool]. It is built once, except for the cached pages and the current state of the tools. It
+// is safe for concurrent use.
 type describer struct {
 	server    *Server
 	directory func() *directory               // built at the first use, so that startup stays fast
@@ -108,8 +107,7 @@ func (d *describer) refuse(ctx context.Context, c call, problems []document.Prob
 var errReservedName = errors.New("the name is taken by a tool of the server's own")
 
 // pages caches answers, because most catalogs never change and encoding is most of an answer's cost. The zero pages is
-// empty.
-// It is safe for concurrent use.
+// empty. It is safe for concurrent use.
 type pages struct {
 	mu    sync.RWMutex
 	kept  map[question]*mcp.CallToolResult

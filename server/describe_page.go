@@ -23,8 +23,7 @@ type part struct {
 func (p part) shown() []int { return p.found[p.from:p.to] }
 
 // page encodes the results of a search in both channels. Each channel has at most most bytes, unless one tool alone
-// needs more.
-// off says what is switched off now.
+// needs more. off says what is switched off now.
 func (d *describer) page(s search, off string, most int) (structured json.RawMessage, text string, err error) {
 	listed := d.directory()
 	p := listed.part(s, most)
@@ -183,8 +182,7 @@ func (d *directory) appendLines(dst []byte, p part, cursor string) []byte {
 const maxResource = 1 << 20
 
 // whole returns the answer to a call without arguments, with the page size of a resource. It has no cursor, because a
-// cursor
-// belongs to one principal.
+// cursor belongs to one principal.
 func (d *describer) whole(ctx context.Context) (json.RawMessage, error) {
 	off := d.server.switchedOff(ctx)
 	if d.directory().lives || off != "" {

@@ -19,8 +19,8 @@ type search struct {
 // filtered reports whether the search filters by names or by a query.
 func (s search) filtered() bool { return len(s.names) > 0 || len(s.words) > 0 }
 
-// found returns the positions of the tools that match a search, and how many of the query's words each of them has.
-// A query finds the tools that have the most of its words. It finds none if no tool has any of its words.
+// found returns the positions of the tools that match a search, and how many of the query's words each of them has. A
+// query finds the tools that have the most of its words. It finds none if no tool has any of its words.
 func (d *directory) found(s search) (places []int, met int) {
 	for i, e := range d.tools {
 		if s.pattern >= 0 && !slices.Contains(e.patterns, s.pattern) || len(s.names) > 0 && !slices.Contains(s.names, e.name) {

@@ -63,7 +63,8 @@ type patternRow struct {
 	Kind     string             `json:"kind"`
 	Budget   map[string]float64 `json:"budget"`
 	Approver string             `json:"approver,omitempty"` // of a pattern that asks people
-	// Workers and Routes are the names that the pattern gives to its tools and patterns, if they differ from the tools' names.
+	// Workers and Routes are the names that the pattern gives to its tools and patterns, if they differ from the tools'
+	// names.
 	Workers []handRow `json:"workers,omitempty"`
 	Routes  []handRow `json:"routes,omitempty"`
 }
@@ -90,8 +91,8 @@ func handsOf(spec patterns.Spec) []handRow {
 	return rows
 }
 
-// calledBy returns the tools that a pattern may both name and call, as they are in the whole catalog.
-// A worker or route with its own name is returned as the tool behind it. Patterns are left out.
+// calledBy returns the tools that a pattern may both name and call, as they are in the whole catalog. A worker or route
+// with its own name is returned as the tool behind it. Patterns are left out.
 func calledBy(spec patterns.Spec, all *catalog.Catalog) []catalog.Tool {
 	var tools []catalog.Tool
 	for _, t := range toolsOf(spec) {
@@ -113,8 +114,7 @@ func calledBy(spec patterns.Spec, all *catalog.Catalog) []catalog.Tool {
 const stateReady = "ready"
 
 // newDirectory lists the tools that a pattern may both name and call, and all other tools of the catalog. No row is
-// longer than
-// most bytes.
+// longer than most bytes.
 func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory {
 	d := &directory{place: map[string]bool{}}
 	tools, users := usable(offered, all)
@@ -208,7 +208,8 @@ func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
 	return e
 }
 
-// The limits of a tool's state, in bytes: the text that says why it is not ready, and the space for the state in a row or line.
+// The limits of a tool's state, in bytes: the text that says why it is not ready, and the space for the state in a row
+// or line.
 const (
 	maxState  = 200
 	stateRoom = maxState + 64
@@ -286,8 +287,8 @@ func asksOf(tool string, offered []Pattern, users []int) gateway.Asks {
 	return gateway.AsksMaybe
 }
 
-// text returns the row as a line: name and arguments, effect, person, patterns, and the description.
-// The input schema follows if the signature does not describe an argument fully.
+// text returns the row as a line: name and arguments, effect, person, patterns, and the description. The input schema
+// follows if the signature does not describe an argument fully.
 func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []byte) {
 	effect := r.Effect
 	if r.Idempotent && r.Effect != string(catalog.Read) {

@@ -29,8 +29,7 @@ func catalogArguments() []argument {
 }
 
 // take reads the arguments that a principal sent. If there are problems, nothing is listed, and the first problem names
-// the stop reason.
-// A blank or empty filter counts as absent, because many clients fill in all arguments of a schema.
+// the stop reason. A blank or empty filter counts as absent, because many clients fill in all arguments of a schema.
 func (d *describer) take(raw json.RawMessage, principal string) (search, call, []document.Problem) {
 	r := request{call: call{Tool: catalogTool, Intents: map[string]any{}, IntentWas: map[string]bool{}}}
 	arguments, problem := decodeArguments(raw)
@@ -56,7 +55,8 @@ func (r *request) clean() bool {
 	return !slices.ContainsFunc(r.faults[:], func(found []document.Problem) bool { return len(found) > 0 })
 }
 
-// text reads an optional text. It returns "" if the argument is absent, blank or not a text; the last is a problem.
+// text reads an optional text. It returns "" if the argument is absent, blank or not a text. A value that is not a text
+// is a problem.
 func (r *request) text(name string) string {
 	v := r.Arguments[name]
 	text, isText := v.(string)

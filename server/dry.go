@@ -16,9 +16,8 @@ import (
 )
 
 // A dry run predicts how the policy would judge the calls of an intent (spec/surface.md section 1, dry_run). It calls
-// and records nothing.
-// It begins no run and joins none. A dry run of planning is different: plan_decompose stores nothing, see
-// plan_decompose.go of patterns.
+// and records nothing. It begins no run and joins none. A dry run of planning is different: plan_decompose stores
+// nothing, see plan_decompose.go of patterns.
 
 const dryArgument = "dry_run"
 
@@ -118,8 +117,8 @@ func judgedRowOf(r patterns.RehearsedRow) judgedRow {
 	return row
 }
 
-// dryHeadline returns the first words of a dry run's first line: what the same call without dry_run would lead to.
-// It returns "" if the result is not of a dry run, or if the intent was rejected.
+// dryHeadline returns the first words of a dry run's first line: what the same call without dry_run would lead to. It
+// returns "" if the result is not of a dry run, or if the intent was rejected.
 func (e *Envelope) dryHeadline() string {
 	if !e.DryRun || e.Status != statusOK || e.Judged == nil {
 		return ""

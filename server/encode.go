@@ -14,9 +14,9 @@ import (
 )
 
 // appendJSON appends a result, or a part of one, as JSON. Structs follow their json tags and the order of their fields;
-// decoded values
-// are in canonical form. For the types of results it writes the same as encoding/json, without the escapes for HTML.
-// It takes a third of the time, and every call uses it. An error names a value that is not JSON, such as NaN.
+// decoded values are in canonical form. For the types of results it writes the same as encoding/json, without the
+// escapes for HTML. It takes a third of the time, and every call uses it. An error names a value that is not JSON, such
+// as NaN.
 func appendJSON(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:

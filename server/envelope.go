@@ -21,9 +21,8 @@ const (
 )
 
 // Envelope is the structuredContent that every tool returns. It has one shape for all patterns and outcomes
-// (spec/surface.md section 1).
-// Members that a result does not have are absent, never null. They are in the order of the contract.
-// The text channel is made from the same value, see [Envelope.present].
+// (spec/surface.md section 1). Members that a result does not have are absent, never null. They are in the order of the
+// contract. The text channel is made from the same value, see [Envelope.present].
 type Envelope struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
@@ -53,7 +52,7 @@ type Envelope struct {
 	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
 	Block          *block                  `json:"block,omitempty"` // set if the policy blocked a call
 
-	Trace          []any `json:"trace,omitzero"` // [] if it has no rows
+	Trace          []any `json:"trace,omitzero"` // [] if it has no rows; absent if nil
 	TraceOmitted   int   `json:"trace_omitted,omitempty"`
 	History        []any `json:"history,omitzero"`
 	HistoryOmitted int   `json:"history_omitted,omitempty"`

@@ -89,8 +89,8 @@ func (s *Server) wait(c call) time.Duration {
 	return *c.Wait
 }
 
-// equalTo returns a hash of the tool and the arguments. Calls of one principal with the same hash are equal.
-// The hash ignores the time to wait, dry_run if it is false, and absent arguments.
+// equalTo returns a hash of the tool and the arguments. Calls of one principal with the same hash are equal. The hash
+// ignores the time to wait, dry_run if it is false, and absent arguments.
 func equalTo(spec patterns.Spec, arguments map[string]any) string {
 	asked := maps.Clone(arguments)
 	single := spec.Kind == gateway.Call

@@ -13,8 +13,7 @@ import (
 )
 
 // The inputs that a pattern takes besides the arguments of its kind (spec/config.md section 7, input). Each is a row of
-// the argument table.
-// Its schema checks it after the defaults are filled in.
+// the argument table. Its schema checks it after the defaults are filled in.
 
 // maxOwnInput is the maximum size of one input, in bytes of its compact JSON.
 const maxOwnInput = 16 << 10
@@ -160,9 +159,9 @@ func enumOf(spec patterns.Spec, input string) []string {
 	return words
 }
 
-// fromTexts converts arguments that a person filled in as texts to the types that the pattern's inputs need.
-// A text that is valid JSON becomes its value, unless the input is a string or the text is one of its enum. A blank
-// optional input is removed.
+// fromTexts converts arguments that a person filled in as texts to the types that the pattern's inputs need. A text
+// that is valid JSON becomes its value, unless the input is a string or the text is one of its enum. A blank optional
+// input is removed.
 func fromTexts(spec patterns.Spec, given map[string]string) map[string]any {
 	arguments := make(map[string]any, len(given))
 	for name, text := range given {

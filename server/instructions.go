@@ -9,8 +9,7 @@ import (
 )
 
 // maxNamed is how many single-call tools the instructions name at most. maxNamesLength is the maximum length of their
-// list, in characters.
-// Clients cut instructions that are longer than 1,500 characters in all (design.md section 7).
+// list, in characters. Clients cut instructions that are longer than 1,500 characters in all (design.md section 7).
 const (
 	maxNamed       = 8
 	maxNamesLength = 240

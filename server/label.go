@@ -26,8 +26,8 @@ var headings = []string{
 }
 
 // label returns an outside name for the beginning of a line. It is unchanged if it has only letters, digits, "_", "-"
-// and "." and is no heading.
-// Any other name is quoted as a JSON string, so that it cannot look like another part of the text.
+// and "." and is no heading. Any other name is quoted as a JSON string, so that it cannot look like another part of the
+// text.
 func label(name string) string {
 	if name != "" && len(name) <= printable.MaxName && strings.TrimLeftFunc(name, plain) == "" && !slices.Contains(headings, name) {
 		return name

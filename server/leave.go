@@ -9,8 +9,7 @@ import (
 )
 
 // leaver is an engine that can leave the runs that no call waits for. Those runs begin no more calls, and their calls
-// in progress that change
-// something are completed. A run that continues after a person's decision is such a run.
+// in progress that change something are completed. A run that continues after a person's decision is such a run.
 type leaver interface {
 	patterns.Engine
 	Going() int // how many such runs are in progress
@@ -26,8 +25,7 @@ func (s *Server) going() int {
 }
 
 // grace gives open calls time to be answered and runs time to be left. Runs continue normally for the first half of the
-// time,
-// so that waiting callers can still get their results.
+// time, so that waiting callers can still get their results.
 func (s *Server) grace(landed <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.newest().config.Grace)
 	defer cancel()

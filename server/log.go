@@ -17,8 +17,7 @@ import (
 )
 
 // The lines of the log (spec/surface.md section 3). They hold names and numbers, never arguments, observations or
-// tokens.
-// Names from outside are cut, and their control and bidi characters are escaped.
+// tokens. Names from outside are cut, and their control and bidi characters are escaped.
 
 // peer is the client: its name and version, and the protocol version that it uses.
 type peer struct{ client, era, name, version string }
@@ -90,16 +89,15 @@ func (s *Server) changed(r patterns.Snapshot, attended bool) {
 // they resume.
 const maxParkedKnown = 100_000
 
-// parked holds the runs that began to wait in this process, and what they wait for. The zero parked is empty.
-// It is safe for concurrent use.
+// parked holds the runs that began to wait in this process, and what they wait for. The zero parked is empty. It is
+// safe for concurrent use.
 type parked struct {
 	mu  sync.Mutex
 	all map[string]patterns.WaitingKind
 }
 
 // moved notes the present state of a run and returns what resumes it. If the wait is known, that is the kind of wait,
-// or "clock".
-// Otherwise it is "record", because another process may have stored the wait.
+// or "clock". Otherwise it is "record", because another process may have stored the wait.
 func (p *parked) moved(r patterns.Snapshot) (from string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,8 +142,7 @@ func (s *Server) logWaiting(ctx context.Context, runID string, w *patterns.Waiti
 }
 
 // logResumed logs that a run resumes. from names the cause. It can be the caller, the clock that ends the run, or what
-// the run waited for.
-// It is "record" if another process continues the run from its record.
+// the run waited for. It is "record" if another process continues the run from its record.
 func (s *Server) logResumed(ctx context.Context, runID, from string) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run resumed", slog.String("run_id", runID), slog.String("from", from))
 }

@@ -11,16 +11,14 @@ import (
 )
 
 // clientLog is a log handler that also sends lines to clients, as notifications/message. A client gets only lines about
-// its own request, and
-// only if it asked for them. Other lines are never sent.
+// its own request, and only if it asked for them. Other lines are never sent.
 type clientLog struct {
 	slog.Handler
 	server *Server
 }
 
 // clientLines are the lines that a client may see, and the attributes of each: names and numbers of the client's own
-// run, no internals.
-// All other lines are for the operator only.
+// run, no internals. All other lines are for the operator only.
 var clientLines = map[string][]string{
 	"run ended": {"run_id", "pattern", "status", "stop_reason", "phase", "duration_ms", "waited_ms", "llm_calls", "tool_calls",
 		"principal", "client", "era"},
@@ -106,8 +104,7 @@ func levelName(level slog.Level) mcp.LoggingLevel {
 }
 
 // levels holds the log levels that sessions of the handshake era set by logging/setLevel. mcp-go stores a level too,
-// but not whether
-// the client set it. The zero levels is empty. It is safe for concurrent use.
+// but not whether the client set it. The zero levels is empty. It is safe for concurrent use.
 type levels struct {
 	mu sync.RWMutex
 	by map[string]mcp.LoggingLevel // by session ID; sessions without an ID are left out, because they share it

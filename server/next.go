@@ -33,8 +33,8 @@ const (
 
 var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken, reasonEnded}
 
-// next says what the reader should do now (spec/surface.md section 1, next). It is made from the record.
-// The reader fills in only the places that fill points to.
+// next says what the reader should do now (spec/surface.md section 1, next). It is made from the record. The reader
+// fills in only the places that fill points to.
 type next struct {
 	Action    string          `json:"action"`
 	Tool      string          `json:"tool,omitempty"`

@@ -12,8 +12,7 @@ import (
 
 // The advice after the policy blocked a call before anything was written (spec/surface.md section 4, supervisor_block).
 // The first choice is to call what the blocked call needs. The second is the nearest call that the policy does not
-// block.
-// Otherwise the person must decide.
+// block. Otherwise the person must decide.
 
 // unblocked returns the advice after a block.
 func (a account) unblocked() next {
@@ -46,8 +45,7 @@ func (a account) nearest() (next, bool) {
 }
 
 // ownUpTo reports whether the caller's call, as shown, holds all calls of the run up to the blocked one. Only then does
-// the same call
-// with one argument changed reach the point where the run stopped.
+// the same call with one argument changed reach the point where the run stopped.
 func (a account) ownUpTo() bool {
 	var holder any = a.Arguments
 	if name := a.intentName(); name != "" {

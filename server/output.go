@@ -11,10 +11,8 @@ import (
 )
 
 // An output schema names every member that a result of its tool can have, in the order of the contract. Its root and
-// rows are open, so that
-// later versions can add members. It has no boolean schemas and no choices, because clients drop them or cannot read
-// them.
-// It is short, because every client's model reads the schemas of all tools.
+// rows are open, so that later versions can add members. It has no boolean schemas and no choices, because clients drop
+// them or cannot read them. It is short, because every client's model reads the schemas of all tools.
 
 type object = map[string]any
 

@@ -12,9 +12,9 @@ import (
 
 // The schemas and descriptions of a pattern that a file declares. Those of the built-in patterns describe the demo.
 
-// laidOver adds what the pattern declares to the input schema of its kind: its name for the goal, then its inputs.
-// If runs of the kind can be continued, or for planning, the schema marks none of these inputs as required. Then only
-// the check requires them.
+// laidOver adds what the pattern declares to the input schema of its kind: its name for the goal, then its inputs. If
+// runs of the kind can be continued, or for planning, the schema marks none of these inputs as required. Then only the
+// check requires them.
 func laidOver(spec patterns.Spec, text string) (string, error) {
 	inputs := ownInputs(spec)
 	goal, name := kindGoal(spec), spec.GoalArgument()
