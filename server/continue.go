@@ -100,8 +100,7 @@ func (c call) notTaken() document.Problem {
 }
 
 // whole returns one call that equals all calls of an ended run: its first arguments and all that the caller sent over
-// its turns. The result does not depend on who reads the run. c is the call that ended the run, or one that only reads
-// it.
+// its turns. The result is the same for every reader. c is the call that ended the run, or one that only reads it.
 func (t *tool) whole(c call, result patterns.Result) call {
 	if c.Run == nil {
 		return c
