@@ -8,10 +8,10 @@ import (
 	"patterngate/gateway"
 )
 
-// maxWithout is how many tools without a result a sentence names.
+// maxWithout is the number of tools without a result that a sentence names.
 const maxWithout = 4
 
-// appendAnswered writes into the first line that calls returned no result.
+// appendAnswered appends to the first line that calls returned no result. It appends nothing if all did.
 func (e *Envelope) appendAnswered(dst []byte) []byte {
 	if words := gateway.AnsweredWords(e.Answered); words != "" {
 		dst = append(append(dst, ", "...), words...)
@@ -19,7 +19,7 @@ func (e *Envelope) appendAnswered(dst []byte) []byte {
 	return dst
 }
 
-// tellResults enters the member answered, and says in summary and next which calls of the run returned no result.
+// tellResults sets the member answered. It also adds to summary and next which calls of the run returned no result.
 func (e *Envelope) tellResults(ledger []gateway.Entry) {
 	results := gateway.ResultsOf(ledger)
 	if e.Answered = results.Answered(); e.Answered == "" {
@@ -27,7 +27,7 @@ func (e *Envelope) tellResults(ledger []gateway.Entry) {
 	}
 	told, words := missingWords(results), gateway.AnsweredWords(e.Answered)
 	short := strings.ToUpper(words[:1]) + words[1:] + "."
-	if e.Status == statusWaiting { // what is waited for is said first
+	if e.Status == statusWaiting { // the wait comes first
 		e.Summary, e.Next.Say = followed(e.Summary, told, short), followed(e.Next.Say, told, short)
 		return
 	}
@@ -38,14 +38,14 @@ func (e *Envelope) tellResults(ledger []gateway.Entry) {
 	e.Next.Say = led(told, short, e.Next.Say)
 }
 
-// missingAdvice is what to do about calls without a result, by the action that is advised.
+// missingAdvice maps the advised action to a sentence about calls without a result.
 var missingAdvice = map[string]string{
 	actionAnswer: "Tell the user what is missing.",
 	actionFix:    "Send the call again with these corrections.",
 	actionCall:   "Send this call.",
 }
 
-// missingWords are a sentence about the calls without a result.
+// missingWords returns a sentence about the calls without a result.
 func missingWords(r gateway.Results) string {
 	if r.Answered() == gateway.AnsweredNo {
 		return "No call returned a result: each failed, ended in doubt, reported an error or returned only a warning."
@@ -59,7 +59,7 @@ func missingWords(r gateway.Results) string {
 	return fmt.Sprintf("%d of %s returned no result (%s%s).", r.Missing, count(r.Calls, "call"), shownNames(named), more)
 }
 
-// led puts a sentence about missing results before others: the whole sentence where it fits, else its short form.
+// led puts a sentence about missing results before the others. It uses the long form if that fits, else the short form.
 func led(told, short, others string) string {
 	if whole := joined(told, others); atMost(whole, maxSummary) == whole {
 		return whole
@@ -67,7 +67,8 @@ func led(told, short, others string) string {
 	return paragraph(short, others)
 }
 
-// followed puts a sentence about missing results behind others, as far as it fits.
+// followed puts a sentence about missing results after the others: the long form, or the short form, or none, whichever
+// fits.
 func followed(others, told, short string) string {
 	for _, sentence := range []string{told, short} {
 		if whole := joined(others, sentence); atMost(whole, maxSummary) == whole {
@@ -77,7 +78,7 @@ func followed(others, told, short string) string {
 	return others
 }
 
-// closed are the calls of a run that waits of which it is known how they ended: none that is under way or to be settled.
+// closed returns the calls of a waiting run that have a known outcome. It drops calls that are under way or in doubt.
 func closed(ledger []gateway.Entry) []gateway.Entry {
 	return slices.DeleteFunc(slices.Clone(ledger), func(e gateway.Entry) bool { return e.Status == gateway.Reserved || e.Status == gateway.InDoubt })
 }

@@ -8,22 +8,24 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// block is what the policy said of the call at which a run stopped: the rule, what it says to people, and what made it true.
+// block holds what the policy said about the call at which a run stopped. It has the rule, its text for people, and the
+// values that made it true.
 type block struct {
 	Tool      string         `json:"tool"`
 	Rule      string         `json:"rule,omitempty"`
 	Reason    string         `json:"reason"`
-	Text      string         `json:"text,omitempty"` // of the rule, for people
+	Text      string         `json:"text,omitempty"` // the rule's text for people
 	Values    map[string]any `json:"values,omitempty"`
 	Need      []string       `json:"need,omitempty"`
-	Retryable bool           `json:"retryable,omitempty"` // the same call may be let through later
+	Retryable bool           `json:"retryable,omitempty"` // the same call may be approved later
 	Passes    int            `json:"passes,omitempty"`
 }
 
-// maxRuleText is how much of what a rule says to people is repeated, in characters.
+// maxRuleText is the length at which a rule's text is cut, in characters.
 const maxRuleText = 300
 
-// block is what the policy said; nil where it did not stop the run, or said no more than the stop reason does.
+// block returns what the policy said. It returns nil if the policy did not stop the run, or if it adds nothing to the
+// stop reason.
 func (a account) block() *block {
 	b := a.Result.Blocked
 	if b == nil || b.Text == "" && len(b.Values) == 0 && (b.Rule == b.Reason || b.Rule == "") {
@@ -32,11 +34,11 @@ func (a account) block() *block {
 	return &block{b.Tool, b.Rule, b.Reason, atMost(oneParagraph(b.Text), maxRuleText), b.Values, a.Need, b.Retryable, b.Passes}
 }
 
-// oneParagraph is a text without line ends and the like.
+// oneParagraph returns a text with every run of white space, line ends too, replaced by one space.
 func oneParagraph(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// blockedWhy tells that the policy blocked a call: by which rule and why, in the rule's own words where it has any; never a value
-// that it read. It is empty for what was stopped otherwise.
+// blockedWhy returns a sentence that says by which rule and why the policy blocked a call. It uses the rule's own text
+// if there is one. It never shows a value that the rule read. It returns "" if the run stopped for another reason.
 func (a account) blockedWhy() string {
 	family, name, _ := strings.Cut(a.StopReason, ":")
 	if family != "supervisor_block" && family != "policy_block" {
@@ -44,7 +46,7 @@ func (a account) blockedWhy() string {
 	}
 	why, by := meaning(a.StopReason), printable.Name(name)
 	if b := a.Result.Blocked; b != nil {
-		if text := oneParagraph(b.Text); text != "" && !strings.HasPrefix(name, "policy_error:") { // what a rule says holds where it is true
+		if text := oneParagraph(b.Text); text != "" && !strings.HasPrefix(name, "policy_error:") { // a rule's text applies only if the rule was evaluated
 			why = printable.Text(atMost(strings.TrimSuffix(text, "."), maxRuleText))
 		}
 		if b.Rule != "" && b.Rule != name && "policy_error:"+b.Rule != name {
@@ -58,7 +60,7 @@ func (a account) blockedWhy() string {
 	return said
 }
 
-// blockedCall is the call that was blocked, at the beginning of a sentence.
+// blockedCall names the blocked call, for the beginning of a sentence.
 func (a account) blockedCall() string {
 	switch b := a.Result.Blocked; {
 	case a.Spec.Kind == gateway.Supervisor:
@@ -71,18 +73,18 @@ func (a account) blockedCall() string {
 	}
 }
 
-// appendBlocked writes what the policy said of the call at which the run stopped.
+// appendBlocked appends what the policy said about the call at which the run stopped.
 func (e *Envelope) appendBlocked(dst []byte) []byte {
 	if e.Block == nil {
 		return dst
 	}
 	dst = append(dst, "BLOCK "...)
 	at := len(dst)
-	dst, _ = appendJSON(dst, e.Block) // the same value is in structuredContent, where a fault is reported
+	dst, _ = appendJSON(dst, e.Block) // structuredContent has the same value and reports its errors
 	return append(revealed(dst, at), '\n')
 }
 
-// squeezed is the block with short texts and values.
+// squeezed returns a copy of the block with short texts and values. It returns nil for nil.
 func (b *block) squeezed(bytes int) *block {
 	if b == nil {
 		return nil
@@ -94,7 +96,8 @@ func (b *block) squeezed(bytes int) *block {
 	return &less
 }
 
-// near is the argument of the blocked call that would have to be another, and the nearest value by which it is not blocked.
+// near returns the argument of the blocked call to change, and the nearest value with which the policy does not block
+// the call.
 func (a account) near() (name string, value any, ok bool) {
 	b := a.Result.Blocked
 	if b == nil || b.Argument == "" {

@@ -5,23 +5,24 @@ import (
 	"strings"
 )
 
-// Channel is the part of a result that a client hands to its model. Every result holds both; what a client is known not
-// to read is only not said twice (design section 5).
+// Channel is the part of a result that a client gives to its model. Every result has both channels. For a client with
+// StructuredOnly, the text channel omits what structuredContent already says (design section 5). The other values
+// change nothing.
 type Channel string
 
 // The channels of a result.
 const (
 	TextOnly       Channel = "text"       // content
-	StructuredOnly Channel = "structured" // structuredContent; of an error result it may read content
+	StructuredOnly Channel = "structured" // structuredContent; for an error result perhaps content
 	BothChannels   Channel = "both"
 )
 
-// readsStructured reports a client whose model reads structured content only.
+// readsStructured reports whether the client's model reads only structured content.
 func (s *Server) readsStructured(ctx context.Context) bool {
 	return len(s.config.Results) > 0 && s.config.Results[clientOf(ctx).Name] == StructuredOnly
 }
 
-// firstLines are the headline, the summary and what to do next: enough beside structured content.
+// firstLines returns the headline, the summary and the next step. That is enough text next to structured content.
 func firstLines(text string) string {
 	const lines = 3
 	at := 0

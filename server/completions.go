@@ -7,21 +7,21 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxCompletions is how many values a completion offers (MCP, "Completion").
+// maxCompletions is the number of values that a completion offers at most (MCP, "Completion").
 const maxCompletions = 100
 
-// completer offers values while a person fills in a prompt or a resource's address.
+// completer offers values while a person fills in a prompt or the address of a resource.
 type completer struct{ server *Server }
 
-// CompletePromptArgument offers the pattern's own values that begin as the argument does, whatever the case. An unknown
-// prompt or argument has none, nor has a pattern that reaches nothing make-believe: the values are the demo's. Of an input that is
-// one of some words they are these.
+// CompletePromptArgument offers the values that begin with the argument's text, in any case. For an input that has an
+// enum, the values are its words. Otherwise they are the pattern's demo values, if the pattern reaches a demo tool. An
+// unknown prompt or argument has no values.
 func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	for _, p := range c.server.newest().config.Patterns {
 		if p.Spec.Name != name {
 			continue
 		}
-		if words := enumOf(p.Spec, a.Name); len(words) > 0 { // of an input of the pattern's own
+		if words := enumOf(p.Spec, a.Name); len(words) > 0 { // an input that the pattern declares
 			return completion(words, a.Value), nil
 		}
 		if reachOf(p.Spec).demo {
@@ -42,7 +42,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a m
 	return completion(c.server.config.Engine.RunIDs(c.server.principalOf(ctx)), a.Value), nil
 }
 
-// completion is what begins as the text does, in the order given.
+// completion returns the values that begin with the text, ignoring case, in the given order.
 func completion(values []string, begun string) *mcp.Completion {
 	found := []string{}
 	for _, v := range values {

@@ -11,12 +11,12 @@ import (
 	"patterngate/patterns"
 )
 
-// findRun looks up the run that a call continues and compares what the call says about it. Another principal's run and
-// another tool's are not found.
+// findRun looks up the run that a call continues and compares the call's arguments with it. It does not find a run of
+// another principal or of another tool.
 func (r *request) findRun(t *tool, principal string) {
 	id, isText := r.Arguments["run_id"].(string)
 	if !isText || ijson.Blank(id) || len(id) > maxInput {
-		return // told already
+		return // reported already
 	}
 	s, ok := t.server.config.Engine.Run(principal, id)
 	if !ok || s.Pattern != r.Tool {
@@ -31,14 +31,15 @@ func (r *request) findRun(t *tool, principal string) {
 		r.compare(p.Name, was[p.Name])
 	}
 	r.compare("finalize", t.newCall(s.Arguments).task(t.configured).Finalize)
-	r.compare(dryArgument, false) // a run that was begun is no dry run
+	r.compare(dryArgument, false) // a run cannot become a dry run
 	intent := r.intentName()
 	if r.Arguments[intent] == nil && r.Arguments["continue_with"] != "model" && s.State == patterns.Parked {
 		r.add(classMissing, intent, document.Missing, "your next "+intent)
 	}
 }
 
-// compare refuses an argument of the run itself that is not what it was at the start, unless it was refused already.
+// compare rejects an argument of the run that differs from its value at the start. It skips an argument that has a
+// problem already.
 func (r *request) compare(name string, was any) {
 	for _, problems := range r.faults {
 		for _, p := range problems {
@@ -52,16 +53,16 @@ func (r *request) compare(name string, was any) {
 	}
 }
 
-// keepOrBegin is what the caller must decide about an argument that is not the run's.
+// keepOrBegin is the caller's choice for an argument that differs from the run's.
 const keepOrBegin = "remove it to go on with the run, or begin another run"
 
-// empty reports a continuation that hands in nothing.
+// empty reports whether a continuation has an empty list of actions and does not ask the model to continue.
 func (c call) empty() bool {
 	actions, isList := c.Intents["actions"].([]any)
 	return isList && len(actions) == 0 && c.Arguments["continue_with"] != "model"
 }
 
-// continuation is what a call without problems sends to the run that it continues.
+// continuation returns what a call without problems sends to the run that it continues.
 func (c call) continuation(principal string) patterns.Continuation {
 	given := map[string]any{}
 	if c.Spec.Kind == gateway.Planning {
@@ -76,7 +77,7 @@ func (c call) continuation(principal string) patterns.Continuation {
 	return patterns.Continuation{Principal: principal, RunID: c.Run.RunID, Turn: int(min(turn, ijson.MaxInteger)), Given: given, Size: c.Size}
 }
 
-// notTaken is the problem of a continuation that the run does not wait for.
+// notTaken returns the problem of a continuation that does not match what the run waits for.
 func (c call) notTaken() document.Problem {
 	p := document.Problem{Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(c.Run.RunID)}
 	switch s := c.Run; {
@@ -89,7 +90,7 @@ func (c call) notTaken() document.Problem {
 	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
 		p.Pointer, p.Got = "/turn", document.Got(c.Arguments["turn"])
 		p.Want = "the present turn: " + string(document.Got(float64(s.Ended.Waiting.Turn)))
-	case !c.empty(): // it was taken in the moment in which this call came, and waits again
+	case !c.empty(): // another call continued it at the same time, and it waits again
 		p.Want = "a run that waits; another call was quicker, this is what came of it"
 	default:
 		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), document.Got([]any{})
@@ -98,27 +99,27 @@ func (c call) notTaken() document.Problem {
 	return p
 }
 
-// whole is the call that would have brought a run that ended to where it is: its own arguments with all that the caller
-// handed in over its turns, whoever looks at it. c is the call by which the run came there, or one that only looks.
+// whole returns one call that equals all calls of an ended run: its first arguments and all that the caller sent over
+// its turns. The result is the same for every reader. c is the call that ended the run, or one that only reads it.
 func (t *tool) whole(c call, result patterns.Result) call {
 	if c.Run == nil {
 		return c
 	}
 	w := t.newCall(c.Run.Arguments)
 	w.Run, w.Arguments = c.Run, maps.Clone(w.Arguments)
-	if c.Spec.Kind == gateway.Planning { // what came later are results, no part of the call
+	if c.Spec.Kind == gateway.Planning { // later turns brought results, which are not part of the call
 		return w
 	}
 	name, own := c.intentName(), result.Handed
 	switch {
-	case own == nil: // all came at the start
+	case own == nil: // everything came at the start
 	case c.Spec.Kind != gateway.Supervisor:
 		if len(own) > 0 {
 			w.Arguments[name], w.Intents[name], w.IntentWas[name] = own[0], own[0], false
 		}
 	default:
 		all := slices.Clone(result.Proposed)
-		if result.ByCall && result.RawName != "" { // refused, and so not among them
+		if result.ByCall && result.RawName != "" { // rejected, so not in Proposed
 			all = append(all, own...)
 		}
 		w.Shift = max(0, len(all)-len(own))
@@ -129,7 +130,7 @@ func (t *tool) whole(c call, result patterns.Result) call {
 	return w
 }
 
-// shifted are problems of this call's actions with their places among all of the run's.
+// shifted returns the problems of this call's actions with their positions among all actions of the run.
 func (c call) shifted(problems []document.Problem) []document.Problem {
 	if c.Shift == 0 {
 		return problems

@@ -9,21 +9,21 @@ import (
 	"patterngate/ijson"
 )
 
-// Heads of cut observations, in bytes (spec/surface.md section 1, "Cutting").
+// The heads of cut observations, in bytes (spec/surface.md section 1, "Cutting").
 const (
 	firstHead = 1024
 	lastHead  = 128
 )
 
-// present makes both channels of a result, each of at most limit bytes (limits.result_bytes; raw values are bounded by
-// themselves and do not count). What does not fit is cut the same in both: the longest observations to their heads,
-// then the heads, then the oldest rows. Where even a result without rows does not fit, the rest is squeezed before. An
-// error says that a value is no JSON.
+// present encodes both channels of a result, each of at most limit bytes (limits.result_bytes). Raw values have their
+// own bound and do not count. It cuts the same parts in both channels: first the longest observations to their heads,
+// then the heads, then the oldest rows. If even a result without rows does not fit, it first squeezes the other
+// members. An error means that a value is not JSON.
 func (e Envelope) present(limit int) (structured json.RawMessage, text string, err error) {
 	return e.presentIn(newScratch(), limit)
 }
 
-// presentIn is present with lent space, of which nothing is kept.
+// presentIn is [Envelope.present] with borrowed buffers. The results do not refer to the buffers.
 func (e Envelope) presentIn(space *scratch, limit int) (structured json.RawMessage, text string, err error) {
 	e, err = e.fitted(space, limit)
 	if err != nil {
@@ -55,35 +55,35 @@ func (e Envelope) presentIn(space *scratch, limit int) (structured json.RawMessa
 	}
 }
 
-// scratch is space in which values are encoded while it is not known how long they get.
+// scratch holds buffers for encoding values of unknown length.
 type scratch struct{ observations, structured, text []byte }
 
 func newScratch() *scratch {
 	return &scratch{make([]byte, 0, 4<<10), make([]byte, 0, 8<<10), make([]byte, 0, 4<<10)}
 }
 
-// ordinary reports space that is worth keeping.
+// ordinary reports whether the buffers are small enough to keep for later use.
 func (s *scratch) ordinary() bool {
 	const most = 64 << 10
 	return max(cap(s.observations), cap(s.structured), cap(s.text)) <= most
 }
 
-// view is an envelope on its way to be shown. Its observations are encoded once, for both channels.
+// view is an envelope that is being presented. Its observations are encoded once, for both channels.
 type view struct {
 	Envelope
-	observations []observation // of History, row by row; then BadObservation's, and the one of kind call
-	squeezed     int           // how often the rest was squeezed
-	raw          int           // bytes of the raw values
+	observations []observation // one for each row of History; then BadObservation, then Observation
+	squeezed     int           // how often the other members were squeezed
+	raw          int           // size of the raw values, in bytes
 	space        *scratch
 }
 
-// observation is what a row shows of what a call returned.
+// observation is the part of a call's result that a row shows.
 type observation struct {
 	text json.RawMessage // nil: the row shows none
-	head int             // 0: whole
+	head int             // 0: not cut
 }
 
-// long reports whether there is more of an observation than the first head.
+// long reports whether an observation is longer than the first head.
 func (o observation) long() bool {
 	return o.head == firstHead || o.head == 0 && len(o.text) > firstHead
 }
@@ -120,7 +120,8 @@ func newView(e Envelope, lent *scratch) (*view, error) {
 	return v, nil
 }
 
-// observed is the i-th row's observation, or after the last row the bad one, then the one of kind call.
+// observed returns the observation of row i. The first index after the rows is BadObservation, the next is the
+// observation of kind call.
 func (v *view) observed(i int) (any, bool) {
 	if i < len(v.History) {
 		return observed(v.History[i])
@@ -135,10 +136,11 @@ func (v *view) observed(i int) (any, bool) {
 	return *alone, true
 }
 
-// channels are structuredContent and text as they now stand. They lie in the lent space, until channels are made anew.
+// channels encodes structuredContent and text in their present state. The results are valid until the next call of
+// channels, because they use the borrowed buffers.
 func (v *view) channels() (structured, text []byte, err error) {
 	e := v.Envelope
-	if v.History != nil { // a result that is no pattern's has none
+	if v.History != nil { // only results of patterns have one
 		e.History = make([]any, len(v.History))
 	}
 	for i, row := range v.History {
@@ -161,15 +163,15 @@ func (v *view) channels() (structured, text []byte, err error) {
 	return structured, text, err
 }
 
-// over is by how many bytes the longer channel is too long.
+// over returns by how many bytes the longer channel exceeds the limit.
 func (v *view) over(structured, text []byte, limit int) int {
 	return max(len(structured)-v.raw-limit, len(text)-limit)
 }
 
-// withoutRows is by how many bytes the result were too long if it had no rows and the shortest heads.
+// withoutRows returns by how many bytes the result would exceed the limit without rows and with the shortest heads.
 func (v *view) withoutRows(limit int) (int, error) {
 	bare := *v
-	bare.space = newScratch() // the channels of v are still wanted
+	bare.space = newScratch() // the channels of v are still in use
 	bare.History, bare.Trace = []any{}, []any{}
 	bare.HistoryOmitted, bare.TraceOmitted = len(v.History), len(v.Trace)
 	bare.observations = slices.Clone(v.observations[len(v.History):])
@@ -182,8 +184,9 @@ func (v *view) withoutRows(limit int) (int, error) {
 	return bare.over(structured, text, limit), err
 }
 
-// cut takes at least one thing away, more while what was taken is less than over bytes. It is false where nothing is
-// left to take.
+// cut cuts the longest observations to their first heads until it has saved over bytes. If that saves nothing, it cuts
+// all heads to their last form. If that saves nothing either, it drops rows. It returns false if nothing is left to
+// cut.
 func (v *view) cut(over int) bool {
 	saved := 0
 	for saved < over {
@@ -207,7 +210,8 @@ func (v *view) cut(over int) bool {
 	return v.dropRows(over)
 }
 
-// longestWhole is the longest observation that cutting makes shorter, the first of equals; -1 where there is none.
+// longestWhole returns the index of the longest observation that cutting makes shorter, the first of equals. It returns
+// -1 if there is none.
 func (v *view) longestWhole() int {
 	longest := -1
 	for i, o := range v.observations {
@@ -221,7 +225,7 @@ func (v *view) longestWhole() int {
 	return longest
 }
 
-// cutTo shows only the beginning of an observation and returns how many bytes that saves.
+// cutTo replaces an observation by its head and returns how many bytes that saves.
 func (v *view) cutTo(i, head int) int {
 	o := &v.observations[i]
 	short := v.cutForm(i, head)
@@ -233,13 +237,14 @@ func (v *view) cutTo(i, head int) int {
 	return saved
 }
 
-// cutForm is the marked beginning of an observation; of one that was cut before, a beginning of the same whole.
+// cutForm returns the marked head of an observation. If the observation was cut before, the head is of the same
+// original.
 func (v *view) cutForm(i, head int) json.RawMessage {
 	whole, _ := v.observed(i)
 	return ijson.Canonical(cutOf(whole, head))
 }
 
-// cutOf is the marked beginning of a value; of one that was cut before, a beginning of the same whole.
+// cutOf returns the marked head of a value. If the value was cut before, the head is of the same original.
 func cutOf(whole any, head int) map[string]any {
 	bytes, text, isCut := cutBefore(whole)
 	if !isCut {
@@ -249,7 +254,7 @@ func cutOf(whole any, head int) map[string]any {
 	return map[string]any{"truncated": true, "bytes": bytes, "head": ijson.Cut(text, head)}
 }
 
-// cutBefore reads the cut form of an observation that was too long already when the run saw it.
+// cutBefore reads the cut form of an observation that was too long when the run recorded it.
 func cutBefore(observation any) (bytes float64, head string, isCut bool) {
 	o, _ := observation.(map[string]any)
 	bytes, counted := o["bytes"].(float64)
@@ -257,7 +262,8 @@ func cutBefore(observation any) (bytes float64, head string, isCut bool) {
 	return bytes, head, o["truncated"] == true && counted && beginning && len(o) == 3
 }
 
-// dropRows takes the oldest rows away, each time from the longer of history and trace.
+// dropRows removes the oldest rows, each time from the longer of history and trace, until it has saved over bytes. It
+// reports whether it saved any.
 func (v *view) dropRows(over int) bool {
 	history, trace := v.rowSizes(v.History), v.rowSizes(v.Trace)
 	for i := range history {
@@ -280,7 +286,7 @@ func (v *view) dropRows(over int) bool {
 	return saved > 0
 }
 
-// rowSizes are the bytes of rows without their observations.
+// rowSizes returns the size of each row without its observation, in bytes.
 func (v *view) rowSizes(rows []any) []int {
 	sizes := make([]int, len(rows))
 	for i, row := range rows {

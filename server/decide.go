@@ -12,7 +12,7 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// wordsOfGoal are names that other tools give to what a run is for.
+// wordsOfGoal are names that other tools use for the goal of a run.
 var wordsOfGoal = []string{"goal", "ticket", "task", "objective", "query", "prompt", "request", "question", "message"}
 
 // goalUnder returns the fix of an unknown argument that is the missing goal under another name; nil if that is not clear.

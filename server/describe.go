@@ -16,16 +16,16 @@ import (
 	"patterngate/server/transport"
 )
 
-// catalogTool is the tool that tells what may be called, so that a caller can write a plan, route or actions by hand
-// (spec/surface.md section 2). It runs nothing, and nothing is recorded of it.
+// catalogTool is the tool that lists the tools that patterns may call (spec/surface.md section 2). With it a caller can
+// write a plan, route or actions by hand. It runs nothing, and no record is kept of it.
 const catalogTool = "describe_catalog"
 
-// describer is [catalogTool] as it is served. All but the pages it keeps, and whether tools can be called by now, is made once.
-// It is safe for concurrent use.
+// describer serves [catalogTool]. It is built once, except for the cached pages and the current state of the tools. It
+// is safe for concurrent use.
 type describer struct {
 	server    *Server
-	directory func() *directory               // made when first asked for: a start does not pay for it
-	still     func() (json.RawMessage, error) // the whole of a catalog that does not change, made when first read
+	directory func() *directory               // built at the first use, so that startup stays fast
+	still     func() (json.RawMessage, error) // the whole catalog if it does not change, built at the first read
 	declared  mcp.Tool
 	cursors   cursors
 	pages     pages
@@ -77,18 +77,18 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 	if asked.structured {
 		text = firstLines(text)
 	}
-	if d.directory().lives || off != "" { // it may be otherwise the next time
+	if d.directory().lives || off != "" { // the next answer may differ
 		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
 	}
 	return d.pages.keep(asked, structured, text), nil
 }
 
-// refuse answers a request that does not fit.
+// refuse answers a request whose arguments have problems.
 func (d *describer) refuse(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
-	e.Trace, e.History = nil, nil // it is no pattern's
+	e.Trace, e.History = nil, nil // only results of patterns have them
 	if strings.HasPrefix(e.StopReason, "invalid_request:"+classNotFound.reason("")) {
-		e.Next = next{Action: actionCall, Tool: catalogTool, Arguments: map[string]any{}} // lists what there is
+		e.Next = next{Action: actionCall, Tool: catalogTool, Arguments: map[string]any{}} // lists all tools
 		if r := c.repaired(problems); !r.decide && len(r.fill) == 0 {
 			e.Next.Arguments = showable(r.arguments)
 		}
@@ -103,37 +103,37 @@ func (d *describer) refuse(ctx context.Context, c call, problems []document.Prob
 	return result, nil
 }
 
-// errReservedName is why a pattern cannot have the name of a tool that every server has.
+// errReservedName is the error for a pattern that has the name of one of the server's own tools.
 var errReservedName = errors.New("the name is taken by a tool of the server's own")
 
-// pages are answers that were given, kept until they are too many: what most catalogs hold never changes, and encoding it
-// is most of what an answer costs. The zero pages are empty. They are safe for concurrent use.
+// pages caches answers, because most catalogs never change and encoding is most of an answer's cost. The zero pages is
+// empty. It is safe for concurrent use.
 type pages struct {
 	mu    sync.RWMutex
 	kept  map[question]*mcp.CallToolResult
 	bytes int
 }
 
-// question is a call by what its answer depends on.
+// question holds everything on which the answer to a call depends.
 type question struct {
 	principal, arguments string
 	structured           bool // the client's model reads structured content only
 }
 
-// What pages may take; when it is used up they begin anew.
+// The limits of pages. When maxKept is reached, pages drops all answers and starts again empty.
 const (
 	maxKept         = 1 << 20 // bytes
-	maxKeptQuestion = 1 << 10 // bytes of arguments
+	maxKeptQuestion = 1 << 10 // bytes of arguments; a longer call is not cached
 )
 
-// get is the answer that was given to the same question; nil where there is none.
+// get returns the cached answer to the same question, or nil if there is none.
 func (p *pages) get(asked question) *mcp.CallToolResult {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return own(p.kept[asked])
 }
 
-// keep makes an answer of its channels and keeps it.
+// keep builds an answer from its two channels and caches it if it is within the limits.
 func (p *pages) keep(asked question, structured json.RawMessage, text string) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}
 	size := len(asked.principal) + len(asked.arguments) + len(structured) + len(text) + 256
@@ -152,7 +152,7 @@ func (p *pages) keep(asked question, structured json.RawMessage, text string) *m
 	return own(result)
 }
 
-// own is an answer that mcp-go may write its own members into.
+// own returns a shallow copy of an answer, because mcp-go writes into the result that it gets. It returns nil for nil.
 func own(result *mcp.CallToolResult) *mcp.CallToolResult {
 	if result == nil {
 		return nil

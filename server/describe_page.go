@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// pageFrame is what a page has besides its rows, in bytes at most.
+// pageFrame is the maximum size of a page without its rows, in bytes.
 const pageFrame = 640
 
-// part is what one answer shows of what a search found.
+// part is the part of a search's results that one answer shows.
 type part struct {
 	search
-	found []int // all that was found
-	met   int   // of the query's words
-	to    int   // behind the last one shown
+	found []int // all results, as positions in the directory
+	met   int   // how many words of the query they have
+	to    int   // end of the results shown, exclusive
 	users []int // the patterns shown
 }
 
 func (p part) shown() []int { return p.found[p.from:p.to] }
 
-// page presents what a search found, in both channels, each of at most most bytes unless one tool alone takes more. off says
-// what is switched off by now.
+// page encodes the results of a search in both channels. Each channel has at most most bytes, unless one tool alone
+// needs more. off says what is switched off now.
 func (d *describer) page(s search, off string, most int) (structured json.RawMessage, text string, err error) {
 	listed := d.directory()
 	p := listed.part(s, most)
@@ -42,8 +42,9 @@ func (d *describer) page(s search, off string, most int) (structured json.RawMes
 	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.text(make([]byte, 0, 4<<10), nil), p, cursor)), nil
 }
 
-// part chooses what is shown: tools as long as they fit and no more than asked for, with the patterns that may use them.
-// The pattern that was asked for is shown in any case; so are all of them where nothing was.
+// part chooses what is shown: tools while they fit, up to the limit of the search, and the patterns that may use them.
+// The pattern that the search names is always shown. A search without filters shows patterns until they fill half of
+// the page.
 func (d *directory) part(s search, most int) part {
 	p := part{search: s}
 	p.found, p.met = d.found(s)
@@ -77,7 +78,7 @@ func (d *directory) part(s search, most int) part {
 	return p
 }
 
-// summary tells what was found and how much of it is shown.
+// summary says how many tools were found and which of them are shown.
 func (d *directory) summary(p part) string {
 	total := len(p.found)
 	if total == 0 {
@@ -108,7 +109,7 @@ func (d *directory) summary(p part) string {
 	return said
 }
 
-// notReady is how many of the tools shown cannot be called by now.
+// notReady returns how many of the tools shown cannot be called now.
 func (d *directory) notReady(p part) int {
 	n := 0
 	for _, i := range p.shown() {
@@ -119,7 +120,7 @@ func (d *directory) notReady(p part) int {
 	return n
 }
 
-// nothing tells why no tool was found.
+// nothing says why no tool was found.
 func (s search) nothing() string {
 	switch {
 	case len(s.words) > 0:
@@ -132,7 +133,7 @@ func (s search) nothing() string {
 	return "No tool may be called."
 }
 
-// appendRows adds the tool's own members to an envelope.
+// appendRows adds the members tools, patterns and next_cursor to an encoded envelope.
 func (d *directory) appendRows(envelope []byte, p part, cursor string) []byte {
 	dst := append(bytes.TrimSuffix(envelope, []byte("}")), `,"tools":[`...)
 	for n, i := range p.shown() {
@@ -177,11 +178,11 @@ func (d *directory) appendLines(dst []byte, p part, cursor string) []byte {
 	return dst
 }
 
-// maxResource is how long a resource may be, in bytes.
+// maxResource is the maximum size of a resource, in bytes.
 const maxResource = 1 << 20
 
-// whole is the answer to a call without arguments, as if pages had hardly an end. It has no cursor, which would be
-// somebody's.
+// whole returns the answer to a call without arguments, with the page size of a resource. It has no cursor, because a
+// cursor belongs to one principal.
 func (d *describer) whole(ctx context.Context) (json.RawMessage, error) {
 	off := d.server.switchedOff(ctx)
 	if d.directory().lives || off != "" {

@@ -15,28 +15,28 @@ import (
 	"patterngate/patterns"
 )
 
-// directory is all that may be called and by which patterns, encoded for showing. It does not change.
+// directory holds all tools and the patterns that may call them, encoded for answers. It does not change.
 type directory struct {
 	tools    []entry         // by name
-	patterns []offeredAs     // in the order in which they are served
-	place    map[string]bool // the names in tools
-	unused   int             // of the tools, no pattern may use
-	demo     bool            // one of them is make-believe
-	lives    bool            // whether one of them can be called changes
+	patterns []offeredAs     // in the order of the configuration
+	place    map[string]bool // the names of tools
+	unused   int             // number of tools that no pattern may use
+	demo     bool            // at least one tool is a demo tool
+	lives    bool            // at least one tool has a state that can change
 }
 
-// entry is one tool behind the gate, as describe_catalog shows it in both channels.
+// entry is one tool, as describe_catalog shows it in both channels.
 type entry struct {
 	name     string
-	patterns []int           // that may use it, by their place in the directory
-	words    []string        // of its name and description, by which it is found
-	row      json.RawMessage // without its end, which is its state
-	line     []byte          // up to where its state stands
-	rest     []byte          // of the line, with its end
+	patterns []int           // that may use it, by their position in the directory
+	words    []string        // of its name and description, for queries
+	row      json.RawMessage // without its end, where the state is added
+	line     []byte          // the part before the state
+	rest     []byte          // the part of the line after the state
 	ready    func() catalog.Readiness
 }
 
-// offeredAs is one pattern, likewise.
+// offeredAs is one pattern, as describe_catalog shows it in both channels.
 type offeredAs struct {
 	name string
 	row  json.RawMessage
@@ -51,24 +51,25 @@ type toolRow struct {
 	Effect      string          `json:"effect"`
 	Idempotent  bool            `json:"idempotent"`
 	InputSchema json.RawMessage `json:"input_schema"`
-	Server      string          `json:"server,omitempty"` // where it is; "" of the demo's
+	Server      string          `json:"server,omitempty"` // the MCP server that has it; "" for demo tools
 	Patterns    []string        `json:"patterns"`
 	Person      string          `json:"person"`
-	// Two more come last and are not kept: state, and why where that is not ready.
+	// The members state and why follow. They are added for each answer; why is present only if state is not ready.
 }
 
-// patternRow is a pattern there.
+// patternRow is a pattern in structuredContent.
 type patternRow struct {
 	Name     string             `json:"name"`
 	Kind     string             `json:"kind"`
 	Budget   map[string]float64 `json:"budget"`
-	Approver string             `json:"approver,omitempty"` // of one that asks people
-	// Workers and Routes are the names by which the pattern knows what it may call, where they are not the tools' own.
+	Approver string             `json:"approver,omitempty"` // of a pattern that asks people
+	// Workers and Routes are the names that the pattern gives to its tools and patterns, if they differ from the tools'
+	// names.
 	Workers []handRow `json:"workers,omitempty"`
 	Routes  []handRow `json:"routes,omitempty"`
 }
 
-// handRow is a worker or route under a name of its pattern's.
+// handRow is a worker or route that has a name of its own in the pattern.
 type handRow struct {
 	Name        string `json:"name"`
 	Tool        string `json:"tool,omitempty"`
@@ -76,7 +77,7 @@ type handRow struct {
 	Description string `json:"description"`
 }
 
-// handsOf are the names that a pattern gives what it may call.
+// handsOf returns the workers or routes of a pattern that have names of their own.
 func handsOf(spec patterns.Spec) []handRow {
 	var rows []handRow
 	for _, t := range toolsOf(spec) {
@@ -90,8 +91,8 @@ func handsOf(spec patterns.Spec) []handRow {
 	return rows
 }
 
-// calledBy are the tools that a pattern may both name and call, as the whole catalog has them: what has a name of the pattern's is
-// the tool that it is, and a pattern is no tool.
+// calledBy returns the tools that a pattern may both name and call, as they are in the whole catalog. A worker or route
+// with its own name is returned as the tool behind it. Patterns are left out.
 func calledBy(spec patterns.Spec, all *catalog.Catalog) []catalog.Tool {
 	var tools []catalog.Tool
 	for _, t := range toolsOf(spec) {
@@ -112,8 +113,8 @@ func calledBy(spec patterns.Spec, all *catalog.Catalog) []catalog.Tool {
 // stateReady is the state of a tool that can be called.
 const stateReady = "ready"
 
-// newDirectory lists the tools that a pattern may both name and call, and all that there are besides. No row is longer than
-// most bytes.
+// newDirectory lists the tools that a pattern may both name and call, and all other tools of the catalog. No row is
+// longer than most bytes.
 func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory {
 	d := &directory{place: map[string]bool{}}
 	tools, users := usable(offered, all)
@@ -136,7 +137,8 @@ func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory 
 	return d
 }
 
-// usable are the tools that a pattern may both name and call, and by which patterns.
+// usable returns the tools that a pattern may both name and call. users holds the patterns of each tool, by their
+// position.
 func usable(offered []Pattern, all *catalog.Catalog) (tools []catalog.Tool, users map[string][]int) {
 	users = map[string][]int{}
 	for i, p := range offered {
@@ -153,8 +155,8 @@ func usable(offered []Pattern, all *catalog.Catalog) (tools []catalog.Tool, user
 	return tools, users
 }
 
-// checkNames reports names by which two patterns, or a pattern and the whole catalog, mean different tools: one of them would
-// hide the other.
+// checkNames returns an error if two patterns, or a pattern and the whole catalog, use one name for different tools.
+// Otherwise one tool would hide the other.
 func checkNames(offered []Pattern, all *catalog.Catalog) error {
 	named := map[string]catalog.Tool{}
 	for _, name := range all.Names() {
@@ -162,7 +164,7 @@ func checkNames(offered []Pattern, all *catalog.Catalog) error {
 	}
 	for _, p := range offered {
 		for _, t := range toolsOf(p.Spec) {
-			if t.Own() != t.Name || t.Pattern != "" { // a name of the pattern's own
+			if t.Own() != t.Name || t.Pattern != "" { // the pattern chose this name
 				continue
 			}
 			if other, there := named[t.Name]; there && !sameTool(other, t) {
@@ -174,7 +176,7 @@ func checkNames(offered []Pattern, all *catalog.Catalog) error {
 	return nil
 }
 
-// sameTool reports whether two patterns mean the same by a name.
+// sameTool reports whether two definitions of a tool have the same effect, description and input schema.
 func sameTool(a, b catalog.Tool) bool {
 	return a.Effect == b.Effect && a.Description == b.Description && string(a.Input.JSON()) == string(b.Input.JSON())
 }
@@ -198,7 +200,7 @@ func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
 		}
 	}
 	row.InputSchema = t.Input.Without(hidden...).JSON()
-	if e.row, _ = appendJSON(nil, row); len(e.row) > most { // texts and a schema are always JSON
+	if e.row, _ = appendJSON(nil, row); len(e.row) > most { // texts and schemas always encode
 		e.row, _ = appendJSON(nil, row.cut(most))
 	}
 	e.row = bytes.TrimSuffix(e.row, []byte("}"))
@@ -206,13 +208,14 @@ func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
 	return e
 }
 
-// What is shown of a tool's state, in bytes: why it is not ready, and the room for all of it in a row and in a line.
+// The limits of a tool's state, in bytes: the text that says why it is not ready, and the space for the state in a row
+// or line.
 const (
 	maxState  = 200
 	stateRoom = maxState + 64
 )
 
-// state is the tool's state by now, and why where it is not ready.
+// state returns the tool's present state, and why it is not ready.
 func (e entry) state() (state, why string) {
 	if e.ready == nil {
 		return stateReady, ""
@@ -224,7 +227,7 @@ func (e entry) state() (state, why string) {
 	return string(now.State), short(now.Why, maxState)
 }
 
-// appendRow adds the row as it is by now.
+// appendRow appends the row with the tool's present state.
 func (e entry) appendRow(dst []byte) []byte {
 	state, why := e.state()
 	dst = appendText(append(append(dst, e.row...), `,"state":`...), state)
@@ -234,7 +237,7 @@ func (e entry) appendRow(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendLine adds the line as it is by now. Only what cannot be called has its state there.
+// appendLine appends the line with the tool's present state. It omits the state of a tool that is ready.
 func (e entry) appendLine(dst []byte) []byte {
 	dst = append(dst, e.line...)
 	if state, why := e.state(); state != stateReady {
@@ -244,7 +247,7 @@ func (e entry) appendLine(dst []byte) []byte {
 	return append(dst, e.rest...)
 }
 
-// rowSize and lineSize are the most that the tool takes in either channel, in bytes.
+// rowSize and lineSize return the maximum size of the tool in structuredContent and in the text, in bytes.
 func (e entry) rowSize() int  { return len(e.row) + e.stateSize(len(`,"state":"ready"}`)) }
 func (e entry) lineSize() int { return len(e.line) + len(e.rest) + e.stateSize(0) }
 
@@ -255,7 +258,7 @@ func (e entry) stateSize(ready int) int {
 	return stateRoom
 }
 
-// cut is the row with the beginnings of its schema and its words, which are all that may be long.
+// cut returns the row with the heads of its schema, title and description. No other member can be long.
 func (r toolRow) cut(most int) toolRow {
 	const head = 256
 	n := len(r.InputSchema)
@@ -266,7 +269,7 @@ func (r toolRow) cut(most int) toolRow {
 	return r
 }
 
-// asksOf puts together what the patterns that may use a tool say about asking a person.
+// asksOf combines what the patterns that may use a tool say about asking a person.
 func asksOf(tool string, offered []Pattern, users []int) gateway.Asks {
 	said := map[gateway.Asks]bool{}
 	for _, i := range users {
@@ -284,8 +287,8 @@ func asksOf(tool string, offered []Pattern, users []int) gateway.Asks {
 	return gateway.AsksMaybe
 }
 
-// text is the row as a line: name and arguments, effect, person, patterns, and then what it does. Arguments of which the
-// signature does not say all are followed by their schema.
+// text returns the row as a line: name and arguments, effect, person, patterns, and the description. The input schema
+// follows if the signature does not describe an argument fully.
 func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []byte) {
 	effect := r.Effect
 	if r.Idempotent && r.Effect != string(catalog.Read) {
@@ -313,7 +316,7 @@ func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []b
 	return line, append(rest, '\n')
 }
 
-// nested reports whether there is more to know of an argument than its type.
+// nested reports whether an argument's type alone does not describe it.
 func nested(p catalog.Property) bool { return p.Type == "object" || p.Type == "array" || p.Type == "" }
 
 func newOfferedAs(spec patterns.Spec) offeredAs {
@@ -330,7 +333,7 @@ func newOfferedAs(spec patterns.Spec) offeredAs {
 			r.Approver = string(spec.Approver.Kind)
 		}
 	}
-	row, _ := appendJSON(nil, r) // texts and finite numbers
+	row, _ := appendJSON(nil, r) // texts and finite numbers always encode
 	budget, _ := appendJSON(nil, r.Budget)
 	line := append([]byte(label(r.Name)+" "+r.Kind+" | "), budget...)
 	if r.Approver != "" {
@@ -342,7 +345,7 @@ func newOfferedAs(spec patterns.Spec) offeredAs {
 	return offeredAs{r.Name, row, append(line, '\n')}
 }
 
-// limitsOf names the limits in force as a result's budget does.
+// limitsOf returns the limits in force by the names that a result's budget uses.
 func limitsOf(spec patterns.Spec) map[string]float64 {
 	b := spec.Budget
 	named := map[string]float64{"max_seconds": b.MaxTime.Seconds()}

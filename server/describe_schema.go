@@ -16,10 +16,10 @@ type describeInput struct {
 	Limit   int      `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=20" jsonschema_description:"How many tools at most."`
 }
 
-// maxPatternsNamed is how many patterns the schema names; of more it says only that they have names.
+// maxPatternsNamed is the number of patterns up to which the schema lists their names.
 const maxPatternsNamed = 32
 
-// describeInputSchema is the published schema of the arguments; what a call holds is judged by [describer.take].
+// describeInputSchema returns the published schema of the arguments. [describer.take] checks the arguments of a call.
 func describeInputSchema(offered []Pattern) (json.RawMessage, error) {
 	shape, err := catalog.SchemaOf[describeInput]()
 	if err != nil {
@@ -30,13 +30,13 @@ func describeInputSchema(offered []Pattern) (json.RawMessage, error) {
 		names[i] = p.Spec.Name
 	}
 	pattern := described("Only tools that this pattern may use.")
-	if n := len(names); n > 0 && n <= maxPatternsNamed { // an empty enum is no schema
+	if n := len(names); n > 0 && n <= maxPatternsNamed { // an empty enum is not a valid schema
 		pattern = `"enum":` + jsonText(names) + `,` + pattern
 	}
 	return json.RawMessage(strings.Replace(string(shape.JSON()), `"description":"$pattern"`, pattern, 1)), nil
 }
 
-// describeOutputSchema is the schema of the result; see output.go.
+// describeOutputSchema returns the schema of the result; see output.go.
 func describeOutputSchema() json.RawMessage {
 	return outputOf(reflect.TypeFor[describeShape](), func(string) bool { return true })
 }

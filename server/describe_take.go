@@ -15,7 +15,7 @@ import (
 	"patterngate/ijson"
 )
 
-// The bounds of describe_catalog's arguments (spec/surface.md section 2).
+// The limits of describe_catalog's arguments (spec/surface.md section 2).
 const (
 	maxNames     = 50
 	maxQuery     = 256 // bytes
@@ -23,14 +23,13 @@ const (
 	ordinaryPage = 20
 )
 
-// catalogArguments is the table of describe_catalog, in the order in which faults are told.
+// catalogArguments returns the argument table of describe_catalog, in the order in which problems are reported.
 func catalogArguments() []argument {
 	return []argument{{name: "pattern"}, {name: "names", shape: shapeList}, {name: "query"}, {name: "cursor"}, {name: "limit"}}
 }
 
-// take reads the arguments as they came from a principal. With problems nothing is listed; the first names the stop
-// reason. A filter that is blank or empty filters nothing, as if it were absent: many clients fill in all that a schema
-// names.
+// take reads the arguments that a principal sent. If there are problems, nothing is listed, and the first problem names
+// the stop reason. A blank or empty filter counts as absent, because many clients fill in all arguments of a schema.
 func (d *describer) take(raw json.RawMessage, principal string) (search, call, []document.Problem) {
 	r := request{call: call{Tool: catalogTool, Intents: map[string]any{}, IntentWas: map[string]bool{}}}
 	arguments, problem := decodeArguments(raw)
@@ -51,12 +50,13 @@ func (d *describer) take(raw json.RawMessage, principal string) (search, call, [
 	return s, r.call, document.CapProblems(slices.Concat(r.faults[:]...))
 }
 
-// clean reports whether nothing was wrong so far.
+// clean reports whether the request has no problem so far.
 func (r *request) clean() bool {
 	return !slices.ContainsFunc(r.faults[:], func(found []document.Problem) bool { return len(found) > 0 })
 }
 
-// text is an optional text; empty where it is absent, blank or no text.
+// text reads an optional text. It returns "" if the argument is absent, blank or not a text. A value that is not a text
+// is a problem.
 func (r *request) text(name string) string {
 	v := r.Arguments[name]
 	text, isText := v.(string)
@@ -69,7 +69,7 @@ func (r *request) text(name string) string {
 	return text
 }
 
-// readPattern is the place of the pattern that is asked for; -1 for none.
+// readPattern returns the position of the pattern that the request names, or -1 for none.
 func (d *directory) readPattern(r *request) int {
 	name := r.text("pattern")
 	if name == "" {
@@ -87,7 +87,8 @@ func (d *directory) readPattern(r *request) int {
 	return -1
 }
 
-// readNames are the tools that are asked for, sorted, each once. Those that nothing may call are as good as absent.
+// readNames returns the tools that the request names, sorted and without duplicates. A name that is not in the
+// directory is a problem.
 func (d *directory) readNames(r *request) []string {
 	list, at := r.list("names")
 	if len(list) > maxNames {
@@ -118,7 +119,8 @@ func (d *directory) readNames(r *request) []string {
 	return slices.Compact(names)
 }
 
-// oneOf words a choice of names as a problem's want, which is short; a name is never cut.
+// oneOf words a choice of names for a problem's want. It stops with "..." before a name that would exceed 190 bytes; it
+// never cuts a name.
 func oneOf(names []string) string {
 	const most = 190
 	words := "one of "
@@ -134,7 +136,7 @@ func oneOf(names []string) string {
 	return words
 }
 
-// list is an optional array, or what a text holds of one, and its place.
+// list reads an optional array, or a text that holds one as JSON. It also returns the argument's pointer.
 func (r *request) list(name string) ([]any, ijson.Pointer) {
 	at := ijson.Pointer("").Member(name)
 	a := argument{name: name, shape: shapeList}
@@ -149,7 +151,7 @@ func (r *request) list(name string) ([]any, ijson.Pointer) {
 	return list, at
 }
 
-// readQuery are the words to look for.
+// readQuery returns the words of the query.
 func readQuery(r *request) []string {
 	query := r.text("query")
 	if len(query) > maxQuery {
@@ -177,7 +179,7 @@ func readLimit(r *request) int {
 	return int(n)
 }
 
-// names are all tools' names.
+// names returns the names of all tools.
 func (d *directory) names() []string {
 	names := make([]string, len(d.tools))
 	for i, e := range d.tools {
@@ -186,13 +188,14 @@ func (d *directory) names() []string {
 	return names
 }
 
-// boundTo is what a cursor of a search is good for: the same filters, asked for by the same principal.
+// boundTo returns what a cursor of a search is bound to: the filters and the principal.
 func boundTo(s search, principal string) string {
-	text, _ := appendJSON(nil, []any{s.pattern, s.names, s.words, principal}) // numbers and texts
+	text, _ := appendJSON(nil, []any{s.pattern, s.names, s.words, principal}) // numbers and texts always encode
 	return string(text)
 }
 
-// cursors seals places in lists with a key of this process, so that a cursor is good for the list it was made for alone.
+// cursors signs positions in lists with a key of this process. A cursor is valid only for the list for which it was
+// made.
 type cursors struct{ key [sha256.Size]byte }
 
 func newCursors() cursors {
@@ -201,12 +204,12 @@ func newCursors() cursors {
 	return c
 }
 
-// cursorText is strict, so that no two texts are the same cursor.
+// cursorText is strict, so that a cursor has only one spelling.
 var cursorText = base64.RawURLEncoding.Strict()
 
 const sealBytes = 16
 
-// seal makes the cursor of a place in the list that bound names.
+// seal returns the cursor of a position in the list that bound identifies.
 func (c cursors) seal(place int, bound string) string {
 	mac := hmac.New(sha256.New, c.key[:])
 	at := binary.BigEndian.AppendUint32(nil, uint32(place))
@@ -215,7 +218,7 @@ func (c cursors) seal(place int, bound string) string {
 	return cursorText.EncodeToString(append(at, mac.Sum(nil)[:sealBytes]...))
 }
 
-// open is the place that a cursor of this list stands for. It is false for any other text.
+// open returns the position that a cursor of this list holds. It returns false for any other text.
 func (c cursors) open(text, bound string) (int, bool) {
 	if len(text) != cursorText.EncodedLen(4+sealBytes) {
 		return 0, false

@@ -1,4 +1,5 @@
-// Package server is the MCP surface: it takes a tools/call, has its run carried out and presents how it ended.
+// Package server is the MCP interface of Patterngate. It reads a tools/call, has the engine execute the run, and presents
+// the result.
 //
 //	stdin, POST ─▶ transport ─▶ mcp-go ─▶ tool ──take──▶ call ──▶ patterns.Engine ──▶ Ended
 //	                  │                    │                          │                │
@@ -6,14 +7,21 @@
 //	                  │                    └─ progress ◀──────────────┘                ▼
 //	stdout, reply ◀───┴─────────────────────── structuredContent and text ◀──────── Envelope
 //
-// Everything is declared and compiled by [New]: schemas from Go structs and the patterns' allowlists, annotations from
-// the tools' effects, instructions from what is listed. What a client sends is checked here against the tool's own
-// table, never against the published schema, which is advice; whether an intent is right is the gate's to say.
+// [New] declares and compiles everything: schemas from Go structs and the patterns' allowlists, annotations from the
+// effects of the tools, and instructions from the listed tools. The server checks what a client sends against the tool's
+// own argument table. It does not use the published schema for that; the schema is advice. The gate decides whether an
+// intent is valid.
 //
-// A run that stops is a result like any other. Only a request that does not fit is an error result, and only what is
-// our own fault outside a run is a protocol error; the causes of faults go to the log alone, under an opaque id.
+// A run that stops is an ordinary result. Only a request with problems is an error result. Only an internal fault
+// outside a run is a protocol error. The causes of faults go only to the log, under an opaque id.
 //
-// Reading order: server.go, tools.go, request.go (what is taken), run.go (what is done), envelope.go (what is shown),
-// runs_tools.go (what is done with runs that were begun); describe.go, resources.go and prompts.go (what is told before
-// anything is run). How messages get in and out is in package [patterngate/server/transport].
+// Reading order:
+//   - server.go and tools.go.
+//   - request.go: reading a call.
+//   - run.go: executing it.
+//   - envelope.go: presenting the result.
+//   - runs_tools.go: tools for runs that exist already.
+//   - describe.go, resources.go and prompts.go: information that a client can read before it runs anything.
+//
+// Package [patterngate/server/transport] receives and sends the messages.
 package server

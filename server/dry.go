@@ -15,28 +15,29 @@ import (
 	"patterngate/server/transport"
 )
 
-// A dry run says how the calls of an intent would be judged (spec/surface.md section 1, dry_run): nothing is called or recorded,
-// no run begins and none is joined. Planning's is another: its plan_decompose stores nothing, see plan_decompose.go of patterns.
+// A dry run predicts how the policy would judge the calls of an intent (spec/surface.md section 1, dry_run). It calls
+// and records nothing. It begins no run and joins none. A dry run of planning is different: plan_decompose stores
+// nothing, see plan_decompose.go of patterns.
 
 const dryArgument = "dry_run"
 
-// The decisions of a dry run that a real one does not have, or that matter here.
+// The decisions of a dry run, except approve. Some of them do not occur in a real run.
 const (
 	rehearsedBlock    = "block"
 	rehearsedEscalate = "escalate"
-	rehearsedUnknown  = "unknown" // it depends on what an earlier call returns
+	rehearsedUnknown  = "unknown" // it depends on the result of an earlier call
 	rehearsedRevise   = "revise"
 )
 
-// dryMembers are the members that only dry runs have.
+// dryMembers are the members that only results of dry runs have.
 type dryMembers struct {
 	DryRun        bool        `json:"dry_run,omitempty"`
-	Verdict       string      `json:"verdict,omitempty"` // the worst of the rows
+	Verdict       string      `json:"verdict,omitempty"` // the strictest decision of the rows
 	Judged        []judgedRow `json:"judged,omitzero"`
-	JudgedOmitted int         `json:"judged_omitted,omitempty"` // the last ones
+	JudgedOmitted int         `json:"judged_omitted,omitempty"` // how many of the last rows are left out
 }
 
-// judgedRow is how one call would be judged.
+// judgedRow says how one call would be judged.
 type judgedRow struct {
 	Step        string         `json:"step"`
 	Tool        string         `json:"tool"`
@@ -48,10 +49,10 @@ type judgedRow struct {
 	RevisedArgs map[string]any `json:"revised_args,omitempty"`
 	Need        []string       `json:"need,omitempty"`
 	Passes      int            `json:"passes"`
-	Begins      string         `json:"begins,omitempty"` // the pattern of which the call would begin a run
+	Begins      string         `json:"begins,omitempty"` // the pattern whose run the call would begin
 }
 
-// dryAdvice is what to make of a dry run.
+// dryAdvice says what the result of a dry run means.
 const dryAdvice = "Nothing was done yet: judged says what the same call without dry_run would come to."
 
 // dry reports whether a call asks for a dry run of the pattern.
@@ -59,7 +60,7 @@ func (t *tool) dry(c call) bool {
 	return t.spec.Kind != gateway.Planning && t.takesDry() && c.Arguments[dryArgument] == true
 }
 
-// takesDry reports whether dry_run is the call's own argument here, and not one of the tool that is called.
+// takesDry reports whether dry_run is an argument of the call itself, and not an argument of the tool that it calls.
 func (t *tool) takesDry() bool {
 	for _, a := range t.takes {
 		if a.name == dryArgument {
@@ -90,7 +91,7 @@ func (t *tool) rehearse(ctx context.Context, c call) (*mcp.CallToolResult, error
 // rehearsedEnvelope presents a dry run.
 func rehearsedEnvelope(c call, r patterns.Rehearsal) Envelope {
 	e := endedEnvelope(c, patterns.Ended{Result: r.Result})
-	e.Budget, e.Effects, e.EffectsOmitted, e.Human, e.Observation = nil, nil, 0, nil, nil // of runs
+	e.Budget, e.Effects, e.EffectsOmitted, e.Human, e.Observation = nil, nil, 0, nil, nil // only runs have them
 	if !r.Result.Asked {
 		e.Usage = nil
 	}
@@ -116,8 +117,8 @@ func judgedRowOf(r patterns.RehearsedRow) judgedRow {
 	return row
 }
 
-// dryHeadline begins the first line of a dry run: what the same call without dry_run would come to. It is "" where the result is
-// not of a dry run, or the intent was refused.
+// dryHeadline returns the first words of a dry run's first line: what the same call without dry_run would lead to. It
+// returns "" if the result is not of a dry run, or if the intent was rejected.
 func (e *Envelope) dryHeadline() string {
 	if !e.DryRun || e.Status != statusOK || e.Judged == nil {
 		return ""
@@ -137,7 +138,8 @@ func (e *Envelope) dryHeadline() string {
 	return "DRY RUN"
 }
 
-// rehearsed tells what a dry run found, the worst first: nothing of what a caller or model wrote but names.
+// rehearsed describes what a dry run found, the strictest decision first. Of what a caller or model wrote, it shows
+// only names.
 func (e Envelope) rehearsed(c call) string {
 	what := "step"
 	switch c.Spec.Kind {
@@ -176,7 +178,7 @@ func (e Envelope) rehearsed(c call) string {
 	return paragraph(said...)
 }
 
-// approvedWords count what would be approved as it is, beside others or alone.
+// approvedWords says how many calls would be approved unchanged. others is the number of the other calls.
 func approvedWords(n, others int) string {
 	switch {
 	case others == 0 && n == 1:
@@ -187,7 +189,7 @@ func approvedWords(n, others int) string {
 	return fmt.Sprintf("%s would be approved as proposed.", count(n, "call"))
 }
 
-// words tell how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
+// words says how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
 func (r judgedRow) words(what string) string {
 	name := printable.Name(r.Tool)
 	if what != "" && r.Step != "" {
@@ -217,10 +219,10 @@ func (r judgedRow) words(what string) string {
 	return name + " would be changed" + by + "."
 }
 
-// capitalized is one of our words at the beginning of a sentence.
+// capitalized returns a word with its first letter in upper case. The word must begin with a letter from a to z.
 func capitalized(word string) string { return string(word[0]-'a'+'A') + word[1:] }
 
-// appendJudged writes how each call would be judged.
+// appendJudged appends how each call would be judged.
 func (e *Envelope) appendJudged(dst []byte) []byte {
 	if len(e.Judged) == 0 {
 		return dst
@@ -254,7 +256,7 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 	return dst
 }
 
-// squeezedJudged are the first rows with short values.
+// squeezedJudged returns the first rows, with short texts and values.
 func squeezedJudged(rows []judgedRow, bytes, most int) []judgedRow {
 	var list []judgedRow
 	for _, r := range rows[:min(len(rows), most)] {

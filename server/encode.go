@@ -13,9 +13,10 @@ import (
 	"patterngate/ijson"
 )
 
-// appendJSON appends a result, or a part of one, as JSON: structs by their json tags in the order of their fields,
-// decoded values in canonical form. For the types that results are made of it writes what encoding/json does, less the
-// escapes for HTML, in a third of the time, which every call pays. An error names a value that is no JSON, such as NaN.
+// appendJSON appends a result, or a part of one, as JSON. Structs follow their json tags and the order of their fields;
+// decoded values are in canonical form. For the types of results it writes the same as encoding/json, without the
+// escapes for HTML. It takes a third of the time, and every call uses it. An error names a value that is not JSON, such
+// as NaN.
 func appendJSON(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -55,7 +56,8 @@ func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
 	return dst, fmt.Errorf("a Go %s is no JSON value", v.Type())
 }
 
-// appendText appends a text; nearly all are plain.
+// appendText appends a text as a JSON string. It copies a text directly if no character needs an escape or is outside
+// ASCII.
 func appendText(dst []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
@@ -66,7 +68,7 @@ func appendText(dst []byte, text string) []byte {
 }
 
 func appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
-	if v.Type() == reflect.TypeFor[json.RawMessage]() { // our own, see package ijson
+	if v.Type() == reflect.TypeFor[json.RawMessage]() { // encoded by package ijson
 		return append(dst, v.Bytes()...), nil
 	}
 	dst = append(dst, '[')
@@ -81,7 +83,7 @@ func appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return append(dst, ']'), nil
 }
 
-// appendMap writes a map by its names in order.
+// appendMap appends a map, sorted by name.
 func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	if object, ok := v.Interface().(map[string]any); ok {
 		return ijson.AppendChecked(dst, object)
@@ -101,7 +103,7 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
-// presenting are structs that are written as what they show of themselves.
+// presenting is a struct that is encoded as the value that Shown returns.
 type presenting interface{ Shown() any }
 
 func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
@@ -134,8 +136,8 @@ type member struct {
 	name      string
 	quoted    string // with its colon
 	index     []int
-	omitEmpty bool // left out where it is false, 0, "", nil, or an empty list or map
-	omitZero  bool // left out where it is its type's zero value
+	omitEmpty bool // omitted if it is false, 0, "", nil, or an empty list or map
+	omitZero  bool // omitted if it is its type's zero value
 }
 
 func (m member) left(field reflect.Value) bool {
@@ -148,16 +150,16 @@ func (m member) left(field reflect.Value) bool {
 	return (m.omitEmpty || m.omitZero) && field.IsZero()
 }
 
-// plan is how a struct type is written.
+// plan says how a struct type is encoded.
 type plan struct {
 	members []member
 	shows   bool // it is a [presenting]
 }
 
-// plans holds the plan of each struct type that was met; it only saves reading tags again.
+// plans caches the plan of each struct type, so that its tags are read only once.
 var plans sync.Map
 
-// fieldsOf are the members of a struct type.
+// fieldsOf returns the members of a struct type.
 func fieldsOf(t reflect.Type) []member { return planOf(t).members }
 
 func planOf(t reflect.Type) plan {

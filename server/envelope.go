@@ -12,7 +12,7 @@ import (
 	"patterngate/patterns"
 )
 
-// The words of status (spec/surface.md section 1).
+// The values of status (spec/surface.md section 1).
 const (
 	statusOK      = "ok"
 	statusStopped = "stopped"
@@ -20,9 +20,9 @@ const (
 	statusWaiting = "waiting"
 )
 
-// Envelope is what every tool returns as structuredContent: one shape for all patterns and all ends (spec/surface.md
-// section 1). Members a result does not have are absent, never null; their order is that of the contract. The text
-// channel is made from the same value, see [Envelope.present].
+// Envelope is the structuredContent that every tool returns. It has one shape for all patterns and outcomes
+// (spec/surface.md section 1). Members that a result does not have are absent, never null. They are in the order of the
+// contract. The text channel is made from the same value, see [Envelope.present].
 type Envelope struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
@@ -37,8 +37,8 @@ type Envelope struct {
 
 	Problems []document.Problem `json:"problems,omitempty"`
 
-	Answer         any                     `json:"answer,omitempty"`       // a text, or what the pattern declares; nil: there is none
-	AnswerBytes    int                     `json:"answer_bytes,omitempty"` // of the whole answer where it was cut
+	Answer         any                     `json:"answer,omitempty"`       // a text, or a value of the declared schema; nil: none
+	AnswerBytes    int                     `json:"answer_bytes,omitempty"` // size of the whole answer if it was cut
 	Plan           any                     `json:"plan,omitempty"`         // []gateway.Step or []gateway.Task
 	Route          any                     `json:"route,omitempty"`
 	SelectedRoute  string                  `json:"selected_route,omitempty"`
@@ -46,17 +46,17 @@ type Envelope struct {
 	Aggregate      *patterns.Aggregate     `json:"aggregate,omitempty"`
 	FailedCritical []patterns.TaskRow      `json:"failed_critical,omitempty"`
 	Expected       []string                `json:"expected_statuses,omitempty"`
-	Received       *any                    `json:"received_status,omitempty"` // set with Expected, perhaps to null
-	BadObservation *any                    `json:"bad_observation,omitempty"` // likewise
-	Observation    *any                    `json:"observation,omitempty"`     // of kind call, perhaps null
+	Received       *any                    `json:"received_status,omitempty"` // set together with Expected; it may be null
+	BadObservation *any                    `json:"bad_observation,omitempty"` // as Received
+	Observation    *any                    `json:"observation,omitempty"`     // of kind call; it may be null
 	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
-	Block          *block                  `json:"block,omitempty"` // by the policy
+	Block          *block                  `json:"block,omitempty"` // set if the policy blocked a call
 
-	Trace          []any `json:"trace,omitzero"` // always there, [] where it has no row
+	Trace          []any `json:"trace,omitzero"` // [] if it has no rows; absent if nil
 	TraceOmitted   int   `json:"trace_omitted,omitempty"`
 	History        []any `json:"history,omitzero"`
 	HistoryOmitted int   `json:"history_omitted,omitempty"`
-	RawPlan        *any  `json:"raw_plan,omitempty"` // set where the intent was refused, perhaps to null
+	RawPlan        *any  `json:"raw_plan,omitempty"` // set if the intent was rejected; it may be null
 	RawRoute       *any  `json:"raw_route,omitempty"`
 	RawAction      *any  `json:"raw_action,omitempty"`
 
@@ -65,9 +65,9 @@ type Envelope struct {
 	Budget         map[string]patterns.Spent `json:"budget,omitempty"`
 	Usage          *usage                    `json:"usage,omitempty"`
 	Filled         []document.Filled         `json:"filled,omitempty"`
-	Joined         bool                      `json:"joined,omitempty"` // an earlier equal call's run
+	Joined         bool                      `json:"joined,omitempty"` // the run was begun by an earlier equal call
 	Demo           bool                      `json:"demo,omitempty"`
-	Record         *record                   `json:"record,omitempty"` // with the tools that are about runs, as what follows dry runs
+	Record         *record                   `json:"record,omitempty"` // only of tools that show runs, as the members after dryMembers
 
 	dryMembers
 
@@ -76,18 +76,18 @@ type Envelope struct {
 	EndedAt   string   `json:"ended_at,omitempty"`
 	Step      *oneStep `json:"step,omitempty"`
 
-	planMembers // of planning
+	planMembers // only of planning
 
 	tool   string // for the headline
-	author string // whose words the answer is: model, rules or caller
-	joins  bool   // expressions of a declared pattern made the aggregate
-	called *line  // of kind call: what was called; nil of others
+	author string // source of the answer: model, rules or caller
+	joins  bool   // expressions of a declared pattern computed the aggregate
+	called *line  // the call, of kind call; nil for other kinds
 
-	rowPlaces []int                // of Subtasks, in the plan
-	cursorAt  func(row int) string // that leads to the row at a place in the plan; nil: they are not paged
+	rowPlaces []int                // positions of Subtasks in the plan
+	cursorAt  func(row int) string // cursor of the row at a position in the plan; nil: no pages
 }
 
-// effect is one call of the run, as results show it.
+// effect is one call of a run, as results show it.
 type effect struct {
 	Key      string `json:"key"`
 	Tool     string `json:"tool"`
@@ -96,22 +96,22 @@ type effect struct {
 	Status   string `json:"status"`
 }
 
-// record is how far a run's record goes by now.
+// record is the present extent of a run's record.
 type record struct {
 	Events int64  `json:"events"`
 	Head   string `json:"head"`
-	Parent string `json:"parent_run_id,omitempty"` // of a run that another one's call began
+	Parent string `json:"parent_run_id,omitempty"` // the run whose call began this one
 }
 
-// oneStep is one row with all of its observation that was recorded.
+// oneStep is one row with all that was recorded of its observation.
 type oneStep struct {
 	Row         any `json:"row"`
 	Observation any `json:"observation,omitempty"`
 }
 
-// usage is what models cost and which one was asked.
+// usage is the cost of models, and the model that was asked.
 type usage struct {
-	Model string `json:"model"` // a model's name, rules, or caller where none was asked
+	Model string `json:"model"` // a model's name, rules, or caller if none was asked
 	patterns.Usage
 }
 
@@ -145,7 +145,7 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 	return e.single(c)
 }
 
-// answerOf is a run's final answer as results show it; nil: there is none.
+// answerOf returns a run's final answer as results show it, or nil if there is none.
 func answerOf(r patterns.Result) any {
 	switch {
 	case r.AnswerValue != nil:
@@ -156,7 +156,7 @@ func answerOf(r patterns.Result) any {
 	return nil
 }
 
-// answerText is the answer as the text channel has it.
+// answerText returns the answer for the text channel.
 func (e *Envelope) answerText() string {
 	switch v := e.Answer.(type) {
 	case nil:
@@ -167,7 +167,7 @@ func (e *Envelope) answerText() string {
 	return string(ijson.Canonical(e.Answer))
 }
 
-// showRaw shows the intent that was refused.
+// showRaw sets the raw member of an intent that was rejected.
 func (e *Envelope) showRaw(r patterns.Result) {
 	switch r.RawName {
 	case "raw_plan":
@@ -179,19 +179,19 @@ func (e *Envelope) showRaw(r patterns.Result) {
 	}
 }
 
-// faultEnvelope presents a run that a fault of ours ended. fault is the opaque id under which the log has the cause.
+// faultEnvelope presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
 func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
 	did := "Nothing that it may call writes."
 	if c.mayWrite() {
 		did = "Whether something was written is not known; find out before anything is repeated."
 	}
-	if c.Spec.Kind == "" { // what it was begun with is not known here
+	if c.Spec.Kind == "" { // the run's pattern is unknown here
 		did = staysDone
 	}
 	return untold(c, ended, "internal_error", "A fault inside the server ended the run in phase %s (fault "+fault+").", did)
 }
 
-// brokenEnvelope presents a run whose record is damaged: what the run did cannot be told from it.
+// brokenEnvelope presents a run with a damaged record, which does not say what the run did.
 func brokenEnvelope(c call, ended patterns.Ended) Envelope {
 	return untold(c, ended, brokenRecord, "Stopped in phase %s: "+meaning(brokenRecord)+" ("+brokenRecord+").", staysDone)
 }
@@ -199,10 +199,10 @@ func brokenEnvelope(c call, ended patterns.Ended) Envelope {
 // brokenRecord is the stop reason of a run whose record is damaged.
 const brokenRecord = "record_broken"
 
-// staysDone is what holds of a run of which nothing else is known.
+// staysDone is the advice for a run when nothing else is known about it.
 const staysDone = "What it did stays done; find out what that was before anything is repeated."
 
-// untold is the envelope of a run that ended without an account of what it did. why holds a place for the phase.
+// untold returns the envelope of a run that ended without an account of its calls. why has a %s for the phase.
 func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
 	phase := cmp.Or(ended.Phase, ended.Result.Phase, c.firstPhase())
 	summary := paragraph(fmt.Sprintf(why, phase), did)
@@ -213,7 +213,7 @@ func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
 	}.single(c)
 }
 
-// refusedEnvelope presents a call that was refused before anything ran. There is at least one problem.
+// refusedEnvelope presents a call that was rejected before anything ran. There must be at least one problem.
 func refusedEnvelope(c call, problems []document.Problem) Envelope {
 	e := Envelope{
 		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
@@ -224,7 +224,7 @@ func refusedEnvelope(c call, problems []document.Problem) Envelope {
 		e.RunID = c.Run.RunID
 	}
 	if e.StopReason == "invalid_request:"+classNotFound.reason("run_id") {
-		// Whoever is told to begin anew may pay twice.
+		// A second run could repeat a payment, so the caller looks for the run first.
 		e.Next = next{Action: actionCall, Tool: listTool, Arguments: map[string]any{},
 			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
 	}
@@ -234,12 +234,13 @@ func refusedEnvelope(c call, problems []document.Problem) Envelope {
 	return e
 }
 
-// refusedWords tell that a request was refused.
+// refusedWords says that a request was rejected.
 func refusedWords(problems []document.Problem) string {
 	return fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault"))
 }
 
-// speaker is whose words the answer is: a supervised run's last action is its proposer's, else a model or the rules are asked.
+// speaker returns the source of the answer. For a supervised run that the caller proposed, it is the caller; otherwise
+// it is the model or the rules.
 func (a account) speaker() string {
 	if a.ByCall && a.Spec.Kind == gateway.Supervisor {
 		return "caller"
@@ -247,7 +248,7 @@ func (a account) speaker() string {
 	return a.author()
 }
 
-// rows are never nil.
+// rows returns the list, or an empty list for nil.
 func rows(list []any) []any {
 	if list == nil {
 		return []any{}
@@ -255,7 +256,7 @@ func rows(list []any) []any {
 	return list
 }
 
-// effects are the calls of a run, of too many the oldest reads left out first, and how many were left out.
+// effects returns at most 100 calls of a run, and how many were left out. It leaves out the oldest reads first.
 func effects(ledger []gateway.Entry) ([]effect, int) {
 	const most = 100
 	excess := max(0, len(ledger)-most)
@@ -282,7 +283,7 @@ func effects(ledger []gateway.Entry) ([]effect, int) {
 	return list, excess
 }
 
-// firstPhase is where a run of this call begins.
+// firstPhase returns the phase in which a run of this call begins.
 func (c call) firstPhase() string {
 	switch verbOf(c.Spec) {
 	case patterns.ExecuteVerb:
@@ -293,7 +294,7 @@ func (c call) firstPhase() string {
 	return firstPhase(c.Spec.Kind)
 }
 
-// firstPhase is where a run of a kind begins.
+// firstPhase returns the phase in which a run of a kind begins.
 func firstPhase(kind gateway.Kind) string {
 	switch kind {
 	case gateway.Routing:

@@ -13,7 +13,7 @@ import (
 	"patterngate/patterns"
 )
 
-// What is in force where the configuration is silent (spec/config.md section 2, wait), and how long a key may be.
+// The defaults of the configuration (spec/config.md section 2, wait), and the maximum length of an idempotency key.
 const (
 	defaultWait    = 45 * time.Second
 	defaultWaitMax = 240 * time.Second
@@ -25,17 +25,18 @@ const (
 	keyArgument  = "idempotency_key"
 )
 
-// waitRow is the argument by which a caller says how long it waits for a run.
+// waitRow returns the argument by which a caller says how long the call waits for its run.
 func (s *Server) waitRow() argument {
 	return argument{name: waitArgument, shape: shapeSeconds, most: int(s.config.WaitMax / time.Second)}
 }
 
-// handling are the arguments of every pattern tool that are about the call and not about what it is to do.
+// handling returns the arguments that every pattern tool has for the call itself, not for the pattern.
 func (s *Server) handling() []argument {
 	return []argument{s.waitRow(), {name: keyArgument, shape: shapeKey, most: maxKey}}
 }
 
-// handlesOf are those of one pattern's tool: of planning none begins a dry run of its own.
+// handlesOf adds dry_run to the arguments of one pattern's tool, except for planning. It returns those that [ofCall]
+// keeps.
 func handlesOf(spec patterns.Spec, table []argument) []argument {
 	if spec.Kind != gateway.Planning {
 		table = append(table[:len(table):len(table)], argument{name: dryArgument, shape: shapeFlag})
@@ -43,7 +44,7 @@ func handlesOf(spec patterns.Spec, table []argument) []argument {
 	return ofCall(spec, table)
 }
 
-// readSeconds takes a time to wait; 0 is a time too.
+// readSeconds reads a time to wait, in seconds. 0 is valid and means to return at once.
 func (r *request) readSeconds(a argument, v any) {
 	n, isNumber := v.(float64)
 	switch {
@@ -57,7 +58,7 @@ func (r *request) readSeconds(a argument, v any) {
 	}
 }
 
-// readKey takes an idempotency key. An empty one is a mistake: it would make calls the same that are not.
+// readKey reads an idempotency key. An empty key is a problem, because it would make different calls equal.
 func (r *request) readKey(a argument, v any) {
 	key, isText := v.(string)
 	if !isText {
@@ -77,7 +78,7 @@ func (r *request) readKey(a argument, v any) {
 	r.Key = key
 }
 
-// wait is how long a call waits for its run, as the engine takes it: below 0 not at all.
+// wait returns how long a call waits for its run, in the form of the engine: a value below 0 means not at all.
 func (s *Server) wait(c call) time.Duration {
 	switch {
 	case c.Wait == nil:
@@ -88,8 +89,8 @@ func (s *Server) wait(c call) time.Duration {
 	return *c.Wait
 }
 
-// equalTo is what makes calls of one principal equal: the tool and the arguments, without how long is waited, without
-// that it is no dry run, and without what is absent.
+// equalTo returns a hash of the tool and the arguments. Calls of one principal with the same hash are equal. The hash
+// ignores the time to wait, dry_run if it is false, and absent arguments.
 func equalTo(spec patterns.Spec, arguments map[string]any) string {
 	asked := maps.Clone(arguments)
 	single := spec.Kind == gateway.Call

@@ -9,7 +9,7 @@ import (
 	"patterngate/server/transport"
 )
 
-// host is a [Server] as its transports see it.
+// host adapts a [Server] for its transports.
 type host struct{ *Server }
 
 // Going implements [transport.Host].
@@ -34,7 +34,7 @@ func (s *Server) ListenHTTP(ctx context.Context, c transport.HTTPConfig) error {
 	return s.transports.ListenHTTP(ctx, c)
 }
 
-// cancelLate cancels a call whose cancellation arrived before the call began.
+// cancelLate cancels a call if its cancellation arrived before the call began.
 func (s *Server) cancelLate(ctx context.Context, id any, _ *mcp.CallToolRequest) {
 	s.transports.CancelLate(ctx, id)
 }

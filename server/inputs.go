@@ -12,23 +12,23 @@ import (
 	"patterngate/patterns"
 )
 
-// What a pattern takes besides the arguments of its kind (spec/config.md section 7, input): each a row of the table, judged by its
-// schema with the defaults filled in.
+// The inputs that a pattern takes besides the arguments of its kind (spec/config.md section 7, input). Each is a row of
+// the argument table. Its schema checks it after the defaults are filled in.
 
-// maxOwnInput is how long one input may be, in bytes of its compact JSON.
+// maxOwnInput is the maximum size of one input, in bytes of its compact JSON.
 const maxOwnInput = 16 << 10
 
-// builtinInputs are those of the built-in orchestrator, whose rows are older than schemas of inputs.
+// builtinInputs are the inputs of the built-in orchestrator. Its table has them even without an input schema.
 var builtinInputs = []string{"report_date", "region"}
 
-// ownInputs are a pattern's inputs that the table of its kind does not have by itself.
+// ownInputs returns the inputs of a pattern that the table of its kind does not have already.
 func ownInputs(spec patterns.Spec) []catalog.Property {
 	return slices.DeleteFunc(spec.Input.Properties(), func(p catalog.Property) bool {
 		return !spec.Declared && spec.Kind == gateway.Orchestrator && slices.Contains(builtinInputs, p.Name)
 	})
 }
 
-// inputRows are their rows.
+// inputRows returns the argument rows of a pattern's own inputs.
 func inputRows(spec patterns.Spec) []argument {
 	var rows []argument
 	for _, p := range ownInputs(spec) {
@@ -37,13 +37,13 @@ func inputRows(spec patterns.Spec) []argument {
 	return rows
 }
 
-// goalRow is the row of what a run is for.
+// goalRow returns the argument row of the goal.
 func goalRow(spec patterns.Spec) argument {
 	return argument{name: spec.GoalArgument(), required: true, most: maxGoal}
 }
 
-// givenInputs are a call's inputs as they are judged: those that were given, of objects and lists also where they came as text
-// holding JSON, and the defaults of the others. What is null is absent.
+// givenInputs returns the inputs of a call as its schema checks them: the given values and the defaults of the others.
+// An object or list may also be given as a text that holds JSON. An input that is null counts as absent.
 func givenInputs(spec patterns.Spec, arguments map[string]any) map[string]any {
 	given := spec.Input.Defaults()
 	for _, p := range spec.Input.Properties() {
@@ -60,7 +60,7 @@ func givenInputs(spec patterns.Spec, arguments map[string]any) map[string]any {
 	return given
 }
 
-// inputsOf are the inputs of a call without problems; nil: the pattern takes none.
+// inputsOf returns the inputs of a call without problems, or nil if the pattern takes none.
 func inputsOf(spec patterns.Spec, arguments map[string]any) patterns.Inputs {
 	if spec.Input != nil {
 		return givenInputs(spec, arguments)
@@ -75,7 +75,8 @@ func inputsOf(spec patterns.Spec, arguments map[string]any) patterns.Inputs {
 	return inputs
 }
 
-// ofPlan notes what is wrong with the inputs of a planning tool's call: a plan that is stored has its own.
+// ofPlan adds the problems with the inputs of a planning tool's call. A stored plan has its own inputs, so the call
+// must not give any.
 func (r *request) ofPlan(stored bool) {
 	for _, p := range ownInputs(r.Spec) {
 		switch v := r.Arguments[p.Name]; {
@@ -87,7 +88,7 @@ func (r *request) ofPlan(stored bool) {
 	}
 }
 
-// readInput judges one input by what its pattern says of it.
+// readInput checks one input against the pattern's schema.
 func (r *request) readInput(a argument) {
 	given := r.Arguments[a.name]
 	if given == nil {
@@ -116,7 +117,8 @@ func (r *request) readInput(a argument) {
 	}
 }
 
-// misfit notes one way in which an input does not fit; whole: the input itself and no part of it.
+// misfit adds a problem for one mismatch of an input. whole says that the mismatch is about the input itself and not
+// about a part of it.
 func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
 	got, there := m.Pointer.In(r.inputs)
 	if !there {
@@ -141,7 +143,7 @@ func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
 	}
 }
 
-// enumOf are the texts that an input may be; nil: any.
+// enumOf returns the texts that an input allows, or nil if it has no enum.
 func enumOf(spec patterns.Spec, input string) []string {
 	var words []string
 	for _, p := range spec.Input.Properties() {
@@ -157,8 +159,9 @@ func enumOf(spec patterns.Spec, input string) []string {
 	return words
 }
 
-// fromTexts are arguments that a person filled in, all of which are texts there, as the pattern's inputs want them: what is
-// spelled like a number, true or false, an object or a list is one where that is wanted.
+// fromTexts converts arguments that a person filled in as texts to the types that the pattern's inputs need. A text
+// that is valid JSON becomes its value, unless the input is a string or the text is one of its enum. A blank optional
+// input is removed.
 func fromTexts(spec patterns.Spec, given map[string]string) map[string]any {
 	arguments := make(map[string]any, len(given))
 	for name, text := range given {
@@ -166,7 +169,7 @@ func fromTexts(spec patterns.Spec, given map[string]string) map[string]any {
 	}
 	for _, p := range ownInputs(spec) {
 		text, there := given[p.Name]
-		if there && !p.Required && ijson.Blank(text) { // clients fill in all that a prompt names
+		if there && !p.Required && ijson.Blank(text) { // clients fill in all arguments of a prompt
 			delete(arguments, p.Name)
 			continue
 		}

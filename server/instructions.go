@@ -8,14 +8,15 @@ import (
 	"patterngate/gateway"
 )
 
-// maxNamed is how many of the tools that make one call the instructions name, and maxNamesLength how many characters that may take:
-// clients cut what is longer than 1,500 in all (design.md section 7).
+// maxNamed is how many single-call tools the instructions name at most. maxNamesLength is the maximum length of their
+// list, in characters. Clients cut instructions that are longer than 1,500 characters in all (design.md section 7).
 const (
 	maxNamed       = 8
 	maxNamesLength = 240
 )
 
-// instructions teach the client's model the game, naming only tools that are listed (spec/surface.md section 3).
+// instructions returns the text that teaches the client's model how to use the server. It names only tools that are
+// listed (spec/surface.md section 3).
 func instructions(tools []*tool) string {
 	lines := []string{
 		"Patterngate runs whole agent patterns behind a policy gate. You propose, the gate decides, the tools act, all is recorded.",
@@ -34,7 +35,7 @@ func instructions(tools []*tool) string {
 	), "\n")
 }
 
-// uses says which tool is for what; it is empty where no pattern is listed.
+// uses says which tool is for which purpose. It returns "" if no pattern is listed.
 func uses(tools []*tool) string {
 	var said, single, own []string
 	for _, t := range tools {
@@ -64,7 +65,7 @@ func uses(tools []*tool) string {
 	return strings.Join(said, "; ") + ". "
 }
 
-// firstOf lists the first of some names.
+// firstOf lists the first names, within maxNamed and maxNamesLength, and says how many more there are.
 func firstOf(names []string) string {
 	list, n := names[0], 1
 	for n < min(len(names), maxNamed) && len(list)+len(", ")+len(names[n]) <= maxNamesLength {
@@ -87,7 +88,7 @@ func intents(tools []*tool) bool {
 	return false
 }
 
-// waiting is what to do when a run waits for its caller; only some kinds of patterns do.
+// waiting says what to do when a run waits for its caller. It returns "" if no listed pattern has such runs.
 func waiting(tools []*tool) string {
 	for _, t := range tools {
 		if t.spec.Kind == gateway.Routing || t.spec.Kind == gateway.Supervisor {

@@ -9,7 +9,8 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// shownReason is a stop reason fit to stand in a sentence: the part that an outsider named is cut.
+// shownReason returns a stop reason for use in a sentence. The part after the colon can come from outside, so it is cut
+// and escaped like a name.
 func shownReason(reason string) string {
 	family, name, named := strings.Cut(reason, ":")
 	if !named {
@@ -18,14 +19,15 @@ func shownReason(reason string) string {
 	return family + ":" + printable.Name(name)
 }
 
-// headings begin the lines of a text channel that are ours alone.
+// headings are the words that begin the server's own lines in the text channel.
 var headings = []string{
 	"OK", "STOPPED", "RUNNING", "WAITING", "WAITING_FOR", "NEXT", "PROBLEMS", "ANSWER", "OBSERVATIONS", "EFFECTS",
 	"JUDGED", "BLOCK", "TOOLS", "PATTERNS", "NEXT_CURSOR", "STEP", "OBSERVATION", "RUNS", "SUBTASKS", "PLANS",
 }
 
-// label is an outsider's name fit to begin a line: quoted unless it is plainly a name and no heading, so that it cannot
-// be taken for anything else. Quoted it is a JSON string.
+// label returns an outside name for the beginning of a line. It is unchanged if it has only letters, digits, "_", "-"
+// and "." and is no heading. Any other name is quoted as a JSON string, so that it cannot look like another part of the
+// text.
 func label(name string) string {
 	if name != "" && len(name) <= printable.MaxName && strings.TrimLeftFunc(name, plain) == "" && !slices.Contains(headings, name) {
 		return name
@@ -41,7 +43,7 @@ func plain(r rune) bool {
 	return r == '_' || r == '-' || r == '.'
 }
 
-// atMost is text cut to n characters, marked where it was cut.
+// atMost cuts a text to n characters. A text that is cut ends in "...".
 func atMost(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

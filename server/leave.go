@@ -8,15 +8,15 @@ import (
 	"patterngate/patterns"
 )
 
-// leaver is an engine that can leave the runs that no call waits for: they begin nothing more, and what they have under way
-// that changes something comes to its end. A run that goes on after a person's decision is such a run.
+// leaver is an engine that can leave the runs that no call waits for. Those runs begin no more calls, and their calls
+// in progress that change something are completed. A run that continues after a person's decision is such a run.
 type leaver interface {
 	patterns.Engine
-	Going() int // how many such runs go on
+	Going() int // how many such runs are in progress
 	Leave(context.Context)
 }
 
-// going is how many runs go on that no call waits for.
+// going returns how many runs are in progress that no call waits for.
 func (s *Server) going() int {
 	if engine, ok := s.config.Engine.(leaver); ok {
 		return engine.Going()
@@ -24,8 +24,8 @@ func (s *Server) going() int {
 	return 0
 }
 
-// grace gives calls the time to be answered, and runs the time to be left: these go on as ever for the first half of it, so
-// that who waits for one may still be told of its end.
+// grace gives open calls time to be answered and runs time to be left. Runs continue normally for the first half of the
+// time, so that waiting callers can still get their results.
 func (s *Server) grace(landed <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.newest().config.Grace)
 	defer cancel()
@@ -43,7 +43,7 @@ func (s *Server) grace(landed <-chan struct{}) {
 	case <-ctx.Done():
 	}
 	if leaves {
-		engine.Leave(ctx) // also those that a call has let go of meanwhile
+		engine.Leave(ctx) // also the runs whose call has ended since then
 	}
 	leaving.Wait()
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // The lines of the log (spec/surface.md section 3). They hold names and numbers, never arguments, observations or
-// tokens; names that outsiders chose are cut, with control and bidi characters spelled out.
+// tokens. Names from outside are cut, and their control and bidi characters are escaped.
 
-// peer is who asks: the client's name and version, and the protocol version it speaks.
+// peer is the client: its name and version, and the protocol version that it uses.
 type peer struct{ client, era, name, version string }
 
 func peerOf(ctx context.Context) peer {
@@ -32,7 +32,7 @@ func peerOf(ctx context.Context) peer {
 	return p
 }
 
-// clientName is a client as the log has it.
+// clientName returns the name of a client for the log.
 func clientName(name, version string) string {
 	if version == "" {
 		return name
@@ -40,7 +40,7 @@ func clientName(name, version string) string {
 	return name + "/" + version
 }
 
-// clientOf is what the client says of itself.
+// clientOf returns the name and version that the client reports.
 func clientOf(ctx context.Context) mcp.Implementation {
 	if modern := mcpserver.RequestProtocolInfoFromContext(ctx); modern != nil && modern.ClientInfo != nil {
 		return *modern.ClientInfo
@@ -51,7 +51,7 @@ func clientOf(ctx context.Context) mcp.Implementation {
 	return mcp.Implementation{}
 }
 
-// logRun writes the one line of a run.
+// logRun logs the end of a run, in one line.
 func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, ended patterns.Ended) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run ended",
 		slog.String("run_id", ended.RunID), slog.String("pattern", tool),
@@ -63,7 +63,8 @@ func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, en
 	)
 }
 
-// changed counts the runs that wait, and logs what becomes of one for which no call waits any more; a call logs its own.
+// changed counts the waiting runs. It also logs the changes of a run that no call waits for; a call logs the changes of
+// its own run.
 func (s *Server) changed(r patterns.Snapshot, attended bool) {
 	s = s.newest()
 	from := s.waiting.moved(r)
@@ -84,18 +85,19 @@ func (s *Server) changed(r patterns.Snapshot, attended bool) {
 	}
 }
 
-// maxParkedKnown is how many of them it knows at most; others end elsewhere without a word.
+// maxParkedKnown is how many waiting runs a parked holds at most. It does not count more, and it returns "record" when
+// they resume.
 const maxParkedKnown = 100_000
 
-// parked knows which runs wait that this process has seen come to wait, and for what. The zero parked knows none. It is
+// parked holds the runs that began to wait in this process, and what they wait for. The zero parked is empty. It is
 // safe for concurrent use.
 type parked struct {
 	mu  sync.Mutex
 	all map[string]patterns.WaitingKind
 }
 
-// moved notes how a run stands by now and says what has it go on: the end of what it waited for where that was seen,
-// else the record, from which it is taken over.
+// moved notes the present state of a run and returns what resumes it. If the wait is known, that is the kind of wait,
+// or "clock". Otherwise it is "record", because another process may have stored the wait.
 func (p *parked) moved(r patterns.Snapshot) (from string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,14 +118,14 @@ func (p *parked) moved(r patterns.Snapshot) (from string) {
 	return "clock"
 }
 
-// count is how many wait.
+// count returns how many runs wait.
 func (p *parked) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.all)
 }
 
-// toolOf is the tool of a name; nil where there is none.
+// toolOf returns the tool with a name, or nil if there is none.
 func (s *Server) toolOf(name string) *tool {
 	for _, t := range s.tools {
 		if t.spec.Name == name {
@@ -133,19 +135,19 @@ func (s *Server) toolOf(name string) *tool {
 	return nil
 }
 
-// logWaiting writes that a run waits.
+// logWaiting logs that a run waits.
 func (s *Server) logWaiting(ctx context.Context, runID string, w *patterns.Waiting) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run waiting",
 		slog.String("run_id", runID), slog.String("kind", kindOf(w)), slog.String("expires_at", stampOf(w.Until)))
 }
 
-// logResumed writes that a run goes on, and by what: its caller, the clock that ends it, what it waited for, or the
-// record from which another process carries it on.
+// logResumed logs that a run resumes. from names the cause. It can be the caller, the clock that ends the run, or what
+// the run waited for. It is "record" if another process continues the run from its record.
 func (s *Server) logResumed(ctx context.Context, runID, from string) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run resumed", slog.String("run_id", runID), slog.String("from", from))
 }
 
-// logFault writes the cause of a fault and returns the opaque id by which the client is told of it.
+// logFault logs the cause of a fault and returns the opaque id that the client gets.
 func (s *Server) logFault(ctx context.Context, cause error) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand

@@ -10,15 +10,15 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// clientLog is a log whose lines also go, as notifications/message, to the client whose request they are about, where
-// that client asked for them. Lines about nobody's request, or about another's, never do.
+// clientLog is a log handler that also sends lines to clients, as notifications/message. A client gets only lines about
+// its own request, and only if it asked for them. Other lines are never sent.
 type clientLog struct {
 	slog.Handler
 	server *Server
 }
 
-// clientLines are the lines a client may see, and of each the attributes: names and numbers of its own run, nothing of
-// the inside. Others are for the operator alone.
+// clientLines are the lines that a client may see, and the attributes of each: names and numbers of the client's own
+// run, no internals. All other lines are for the operator only.
 var clientLines = map[string][]string{
 	"run ended": {"run_id", "pattern", "status", "stop_reason", "phase", "duration_ms", "waited_ms", "llm_calls", "tool_calls",
 		"principal", "client", "era"},
@@ -44,7 +44,7 @@ func (l clientLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// WithAttrs implements [slog.Handler]. What a logger always says is for the operator alone.
+// WithAttrs implements [slog.Handler]. Attributes of the logger itself are for the operator only.
 func (l clientLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return clientLog{l.Handler.WithAttrs(attrs), l.server}
 }
@@ -61,7 +61,7 @@ type logNote struct {
 	Data   map[string]any   `json:"data"`
 }
 
-// logToClient sends what the request's client may see of a line. It never waits.
+// logToClient sends the part of a line that the request's client may see. It never blocks.
 func (s *Server) logToClient(ctx context.Context, r slog.Record) {
 	shown, ok := clientLines[r.Message]
 	if !ok {
@@ -77,7 +77,7 @@ func (s *Server) logToClient(ctx context.Context, r slog.Record) {
 	s.transports.Post(ctx, "notifications/message", logNote{levelName(r.Level), "patterngate", data})
 }
 
-// wants reports whether the client whose request ctx is asked for lines of a level.
+// wants reports whether the client of the request in ctx asked for lines of a level.
 func (s *Server) wants(ctx context.Context, level slog.Level) bool {
 	session := mcpserver.ClientSessionFromContext(ctx)
 	if session == nil {
@@ -85,12 +85,12 @@ func (s *Server) wants(ctx context.Context, level slog.Level) bool {
 	}
 	asked := s.levels.of(session)
 	if modern := mcpserver.RequestProtocolInfoFromContext(ctx); modern != nil && modern.Modern {
-		asked = modern.LogLevel // of this request alone
+		asked = modern.LogLevel // for this request only
 	}
 	return levelName(level).ShouldSendTo(asked)
 }
 
-// levelName is a level of ours as the protocol has it.
+// levelName returns the protocol's name of a level.
 func levelName(level slog.Level) mcp.LoggingLevel {
 	switch {
 	case level < slog.LevelInfo:
@@ -103,17 +103,17 @@ func levelName(level slog.Level) mcp.LoggingLevel {
 	return mcp.LoggingLevelError
 }
 
-// levels are what sessions of the handshake era asked for by logging/setLevel. mcp-go keeps a level too, but not
-// whether it was asked for. The zero levels are those of nobody. They are safe for concurrent use.
+// levels holds the log levels that sessions of the handshake era set by logging/setLevel. mcp-go stores a level too,
+// but not whether the client set it. The zero levels is empty. It is safe for concurrent use.
 type levels struct {
 	mu sync.RWMutex
-	by map[string]mcp.LoggingLevel // by session; not those without a name, who share it
+	by map[string]mcp.LoggingLevel // by session ID; sessions without an ID are left out, because they share it
 }
 
-// maxLevels is how many sessions may have asked at once; sessions are bounded elsewhere, this only makes sure.
+// maxLevels is how many sessions levels holds at most. Sessions are limited elsewhere; this is a second limit.
 const maxLevels = 10_000
 
-// set notes what a session asked for, after mcp-go has found it to be a level.
+// set stores the level that a session asked for. mcp-go has checked the level before.
 func (l *levels) set(ctx context.Context, _ any, req *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
 	session := mcpserver.ClientSessionFromContext(ctx)
 	if session == nil || session.SessionID() == "" {
@@ -129,14 +129,14 @@ func (l *levels) set(ctx context.Context, _ any, req *mcp.SetLevelRequest, _ *mc
 	}
 }
 
-// forget forgets a session that has ended.
+// forget removes a session that has ended.
 func (l *levels) forget(_ context.Context, session mcpserver.ClientSession) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.by, session.SessionID())
 }
 
-// of is what a session asked for; empty where it did not.
+// of returns the level that a session asked for, or "" if it did not ask.
 func (l *levels) of(session mcpserver.ClientSession) mcp.LoggingLevel {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

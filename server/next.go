@@ -13,19 +13,19 @@ import (
 	"patterngate/patterns"
 )
 
-// The words of next.action.
+// The values of next.action.
 const (
 	actionAnswer = "answer_user"
 	actionFix    = "fix_and_retry"
 	actionCall   = "call"
 	actionTell   = "tell_user"
 	actionEnd    = "end_turn"
-	actionDone   = "done" // nothing is left to do
+	actionDone   = "done" // nothing more to do
 )
 
-// Reasons of problems that are no faults of an intent.
+// The reasons of problems that are not faults of an intent.
 const (
-	reasonMore      = "more"      // the row that counts the problems not shown
+	reasonMore      = "more"      // the row that counts the omitted problems
 	reasonCandidate = "candidate" // a name that the goal may mean
 	reasonNotTaken  = "not_taken" // a continuation that the run does not wait for
 	reasonEnded     = "already_ended"
@@ -33,19 +33,20 @@ const (
 
 var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken, reasonEnded}
 
-// next is what the reader should do now (spec/surface.md section 1, next). It is made from the record; the reader fills
-// only the places that fill points to.
+// next says what the reader should do now (spec/surface.md section 1, next). It is made from the record. The reader
+// fills in only the places that fill points to.
 type next struct {
 	Action    string          `json:"action"`
 	Tool      string          `json:"tool,omitempty"`
-	Arguments map[string]any  `json:"arguments,omitzero"` // absent above 8 KiB
+	Arguments map[string]any  `json:"arguments,omitzero"` // absent if larger than 8 KiB
 	Changed   []change        `json:"changed,omitzero"`
 	Fill      []ijson.Pointer `json:"fill,omitzero"`
-	Say       string          `json:"say,omitempty"` // to the person
+	Say       string          `json:"say,omitempty"` // for the person
 	Wait      int             `json:"wait_seconds,omitempty"`
 }
 
-// next advises after a run. Once something was written, or may have been, nothing is offered that could do it again.
+// next returns the advice after a run. Once a call wrote something, or may have, next offers nothing that could repeat
+// it.
 func (a account) next() next {
 	switch a.Spec.Kind {
 	case gateway.Planning:
@@ -85,7 +86,7 @@ func (a account) next() next {
 	return next{Action: actionTell, Say: a.say()}
 }
 
-// fix offers the caller's call with the sure repairs.
+// fix offers the caller's call with the certain fixes.
 func (a account) fix() next {
 	var also []ijson.Pointer
 	if a.StopReason == "max_execute_steps" {
@@ -94,7 +95,7 @@ func (a account) fix() next {
 	return a.call.fixed(a.repaired(a.shifted(a.placed()), also...))
 }
 
-// fixed is the advice to send a repaired call, or to decide first where no repaired call means the same.
+// fixed advises to send a repaired call. If no repaired call keeps the meaning, it advises which places to fix first.
 func (c call) fixed(r repair) next {
 	if r.decide {
 		return next{Action: actionFix, Tool: c.Tool, Say: decisions(r.left)}
@@ -102,7 +103,7 @@ func (c call) fixed(r repair) next {
 	return next{Action: actionFix, Tool: c.Tool, Arguments: showable(r.arguments), Changed: r.changed, Fill: r.fill}
 }
 
-// ownIntent offers the same call with an intent of the reader's own, whose form is given.
+// ownIntent offers the same call with an intent that the reader writes. skeleton shows the form of the intent.
 func (a account) ownIntent(skeleton any) next {
 	name := a.intentName()
 	args := map[string]any{name: skeleton}
@@ -145,7 +146,8 @@ func (a account) decliners() string {
 	return "; declined: " + shownNames(names)
 }
 
-// continued is the caller's own intent with the place for what did not come.
+// continued returns the caller's own actions with a place for the missing final one. For other kinds it returns the
+// form of an intent.
 func (a account) continued() any {
 	own, ok := a.Intents["actions"].([]any)
 	if !ok || a.Spec.Kind != gateway.Supervisor {
@@ -154,7 +156,8 @@ func (a account) continued() any {
 	return append(slices.Clip(own), finalSkeleton())
 }
 
-// placed are the run's problems with a place for those that are about the call at which it stopped as a whole.
+// placed returns the run's problems. A problem about the whole call at which the run stopped gets the position of that
+// call.
 func (a account) placed() []document.Problem {
 	problems := slices.Clone(a.Problems)
 	for i, p := range problems {
@@ -165,7 +168,7 @@ func (a account) placed() []document.Problem {
 	return problems
 }
 
-// nameAt is where the call at which the run stopped has its tool's name, in the intent.
+// nameAt returns where the intent has the tool's name of the call at which the run stopped.
 func (a account) nameAt() ijson.Pointer {
 	at := ijson.Pointer("")
 	if a.ByCall {
@@ -188,7 +191,8 @@ func (a account) nameAt() ijson.Pointer {
 	return at
 }
 
-// say is what to tell the person: the question that only they can answer, else what happened and what did not.
+// say returns what to tell the person: the question that only the person can answer, or else what happened and what did
+// not.
 func (a account) say() string {
 	if a.Say != "" {
 		return atMost(printable.Text(a.Say), maxSummary)
@@ -200,13 +204,13 @@ func (a account) say() string {
 	return paragraph(why, a.counsel(), a.written(), a.notDone(), a.candidates())
 }
 
-// candidates asks which of the names that came near is meant.
+// candidates asks which of the similar names is meant. It returns "" if there are none.
 func (a account) candidates() string {
 	var names []string
 	for _, p := range a.Problems {
 		if p.Reason == reasonCandidate {
 			name := ""
-			_ = json.Unmarshal(p.Got, &name) // a longer one is shown as an object, and stays out
+			_ = json.Unmarshal(p.Got, &name) // a long name is an object here, and becomes an empty label
 			names = append(names, label(name))
 		}
 	}
@@ -216,7 +220,7 @@ func (a account) candidates() string {
 	return "Which one is meant: " + inWords(names) + "?"
 }
 
-// shownNames words a list of tools.
+// shownNames lists the names of tools, each cut and escaped.
 func shownNames(names []string) string {
 	shown := make([]string, len(names))
 	for i, n := range names {
@@ -225,7 +229,7 @@ func shownNames(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// showable are arguments unless they are too large to be shown.
+// showable returns the arguments, or nil if they are too large to show.
 func showable(args map[string]any) map[string]any {
 	if len(ijson.Canonical(args)) > maxArguments {
 		return nil

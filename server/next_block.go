@@ -10,10 +10,11 @@ import (
 	"patterngate/ijson"
 )
 
-// What to do after the policy blocked a call before anything was written (spec/surface.md section 4, supervisor_block): what it
-// needs comes first; else the nearest call that it would not block; else only the person can say.
+// The advice after the policy blocked a call before anything was written (spec/surface.md section 4, supervisor_block).
+// The first choice is to call what the blocked call needs. The second is the nearest call that the policy does not
+// block. Otherwise the person must decide.
 
-// unblocked advises after a block.
+// unblocked returns the advice after a block.
 func (a account) unblocked() next {
 	if len(a.Need) > 0 && a.Spec.Kind == gateway.Supervisor {
 		return a.ownIntent(a.withNeeded())
@@ -24,7 +25,7 @@ func (a account) unblocked() next {
 	return next{Action: actionTell, Say: a.say()}
 }
 
-// nearest offers the caller's own call with the one argument changed that keeps the policy from blocking it.
+// nearest offers the caller's own call with one argument changed so that the policy does not block it.
 func (a account) nearest() (next, bool) {
 	name, value, ok := a.near()
 	if !ok || !a.ByCall || !a.ownUpTo() {
@@ -33,7 +34,7 @@ func (a account) nearest() (next, bool) {
 	at := a.argumentsAt().Member(name)
 	fix := document.Problem{Pointer: at, Reason: reasonNearest, Fix: &document.Fix{At: at, Value: value}}
 	var also []ijson.Pointer
-	if a.Arguments[keyArgument] != nil && a.ownKey() { // it is this run's by now
+	if a.Arguments[keyArgument] != nil && a.ownKey() { // the key belongs to this run now
 		also = append(also, ijson.Pointer("").Member(keyArgument))
 	}
 	r := a.repaired([]document.Problem{fix}, also...)
@@ -43,8 +44,8 @@ func (a account) nearest() (next, bool) {
 	return a.call.fixed(r), true
 }
 
-// ownUpTo reports whether all that was done and what is blocked stands in the caller's call as it is shown, so that the same call with
-// one argument changed comes to where the run stopped.
+// ownUpTo reports whether the caller's call, as shown, holds all calls of the run up to the blocked one. Only then does
+// the same call with one argument changed reach the point where the run stopped.
 func (a account) ownUpTo() bool {
 	var holder any = a.Arguments
 	if name := a.intentName(); name != "" {
@@ -60,15 +61,15 @@ func (a account) ownUpTo() bool {
 	return given == there && (!given || ijson.Equal(was, now))
 }
 
-// reasonNearest is of the problem that stands for a blocked argument; it is never shown.
+// reasonNearest is the reason of the problem that represents a blocked argument. It is never shown.
 const reasonNearest = "nearest"
 
-// ownKey reports whether idempotency_key is the call's own and not an argument of the tool.
+// ownKey reports whether idempotency_key is an argument of the call itself and not of the tool.
 func (a account) ownKey() bool {
 	return a.Spec.Kind != gateway.Call || slices.Contains(freeHandles(a.Spec), keyArgument)
 }
 
-// argumentsAt is where the call at which the run stopped has its arguments in the caller's own.
+// argumentsAt returns where the caller's own arguments hold the arguments of the call at which the run stopped.
 func (a account) argumentsAt() ijson.Pointer {
 	at := ijson.Pointer("").Member(a.intentName())
 	switch n := len(a.History); a.Spec.Kind {
@@ -82,7 +83,7 @@ func (a account) argumentsAt() ijson.Pointer {
 	return ""
 }
 
-// needs says what a blocked call wants first.
+// needs says what a blocked call needs first.
 func (a account) needs() string {
 	tools, arguments := a.needed()
 	var said []string
@@ -95,7 +96,7 @@ func (a account) needs() string {
 	return "Send your own actions; " + strings.Join(said, "; ") + "."
 }
 
-// needed are the tools that must be called first, and the arguments that the blocked call must have.
+// needed returns the tools to call first, and the arguments that the blocked call must have.
 func (a account) needed() (tools, arguments []string) {
 	for _, name := range a.Need {
 		if _, known := a.Spec.Catalog.Tool(name); known {
@@ -107,7 +108,7 @@ func (a account) needed() (tools, arguments []string) {
 	return tools, arguments
 }
 
-// withNeeded is a list of actions in which the needed tools come before the one that was blocked.
+// withNeeded returns a list of actions with the needed tools before the blocked one.
 func (a account) withNeeded() any {
 	blocked, _ := a.Action.(map[string]any)
 	proposed := []any{blocked, finalSkeleton()}
@@ -127,7 +128,8 @@ func (a account) withNeeded() any {
 	return slices.Insert(proposed, at, needed...)
 }
 
-// neededCall is the form of a call that must come first; arguments of the same name are taken from the blocked one.
+// neededCall returns the form of a call that must come first. It copies arguments of the same name from the blocked
+// call.
 func (a account) neededCall(name string, of any) any {
 	action := callSkeleton(name)
 	args, _ := action["args"].(map[string]any)
@@ -145,7 +147,7 @@ func (a account) neededCall(name string, of any) any {
 	return action
 }
 
-// lacking is an action with a place for each argument that it must have.
+// lacking returns the action with an empty value for each argument that it must have and lacks.
 func lacking(action any, arguments []string) any {
 	row, ok := action.(map[string]any)
 	if !ok || len(arguments) == 0 {

@@ -10,13 +10,13 @@ import (
 	"patterngate/patterns"
 )
 
-// An output schema names every member that a result of its tool may have, in the contract's order. Root and rows are open, so
-// that later versions may add members; it has no boolean schemas and no choices, which clients drop or cannot read. It is
-// short, as all tools' schemas together are part of what every client's model reads.
+// An output schema names every member that a result of its tool can have, in the order of the contract. Its root and
+// rows are open, so that later versions can add members. It has no boolean schemas and no choices, because clients drop
+// them or cannot read them. It is short, because every client's model reads the schemas of all tools.
 
 type object = map[string]any
 
-// kindMembers are the members that results of some kinds of patterns alone have.
+// kindMembers are the members that only results of some kinds of patterns have.
 var kindMembers = map[gateway.Kind][]string{
 	gateway.TaskDecomposition: {"plan", "raw_plan"},
 	gateway.Orchestrator:      {"plan", "raw_plan", "aggregate", "failed_critical"},
@@ -28,20 +28,20 @@ var kindMembers = map[gateway.Kind][]string{
 	gateway.Call:       {"observation", "human_approval"},
 }
 
-// notOfCalls are members that a call of one tool has not: nothing is proposed, and no model is asked.
+// notOfCalls are the members that a call of one tool lacks: it has no proposal and asks no model.
 var notOfCalls = []string{
 	"answer", "answer_bytes", "trace", "trace_omitted", "history", "history_omitted", "usage", "filled",
 }
 
-// aboutMembers are of the tools that are about runs alone.
+// aboutMembers are the members that only results of tools about runs have.
 var aboutMembers = []string{"record", "pattern", "created_at", "ended_at", "step"}
 
-// outputWords describe members.
+// outputWords are the descriptions of members, by name.
 var outputWords = map[string]string{
 	"status": "Not ok: do what next says.", "answer": "A claim; effects are facts.",
 }
 
-// envelopeSchema is the output schema of a pattern's tool.
+// envelopeSchema returns the output schema of a pattern's tool.
 func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	others := slices.Clone(aboutMembers)
 	for kind, names := range kindMembers {
@@ -53,7 +53,7 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	if spec.Kind == gateway.Call {
 		others = append(others, notOfCalls...)
 	}
-	if spec.Kind == gateway.Planning || spec.Kind == gateway.Orchestrator { // there it ends a part of a run
+	if spec.Kind == gateway.Planning || spec.Kind == gateway.Orchestrator { // there a block ends only a part of a run
 		others = append(others, "block")
 	}
 	switch dry := spec.Kind != gateway.Planning && (spec.Kind != gateway.Call || slices.Contains(freeHandles(spec), dryArgument)); {
@@ -74,12 +74,12 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	})
 }
 
-// outputOf is the schema of a result: those of its members that it has.
+// outputOf returns the schema of a result type, with the members that has accepts.
 func outputOf(result reflect.Type, has func(name string) bool) json.RawMessage {
 	return outputWith(result, answerSchema(patterns.Spec{}), has)
 }
 
-// outputWith is [outputOf] with what is said of the answer.
+// outputWith is [outputOf] with a schema for the answer.
 func outputWith(result reflect.Type, answer string, has func(name string) bool) json.RawMessage {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{`)
@@ -102,17 +102,17 @@ func outputWith(result reflect.Type, answer string, has func(name string) bool) 
 	return json.RawMessage(b.String())
 }
 
-// among is whether a name is among those of a list.
+// among returns a function that reports whether a name is in a list of names.
 func among(names string) func(string) bool {
 	list := strings.Fields(names)
 	return func(name string) bool { return slices.Contains(list, name) }
 }
 
-// memberSchema are the members of a member's schema.
+// memberSchema returns the content of a member's schema.
 func memberSchema(t reflect.Type, name string) string {
 	said := `"type":"` + schemaType(t) + `"`
 	if schemaType(t) == "" {
-		said = described("Any.") // clients must not take a schema without members for a boolean one
+		said = described("Any.") // clients could read an empty schema as a boolean one
 	}
 	if name == "status" {
 		said += `,"enum":["ok","stopped","running","waiting"]`
@@ -123,7 +123,7 @@ func memberSchema(t reflect.Type, name string) string {
 	return said
 }
 
-// schemaType is the word for what a member's values are; "" where they may be anything.
+// schemaType returns the JSON schema type of a member's values, or "" if they can be of any type.
 func schemaType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

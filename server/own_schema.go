@@ -10,14 +10,15 @@ import (
 	"patterngate/patterns"
 )
 
-// What schemas and words say of a pattern that a file declares, where those of the built-in ones speak of the demo's matters.
+// The schemas and descriptions of a pattern that a file declares. Those of the built-in patterns describe the demo.
 
-// laidOver is a kind's input schema with what the pattern declares: its name for the goal, then its inputs. Where a run may be
-// continued, and of planning where the plan may have them, all of them are required by the check alone.
+// laidOver adds what the pattern declares to the input schema of its kind: its name for the goal, then its inputs. If
+// runs of the kind can be continued, or for planning, the schema marks none of these inputs as required. Then only the
+// check requires them.
 func laidOver(spec patterns.Spec, text string) (string, error) {
 	inputs := ownInputs(spec)
 	goal, name := kindGoal(spec), spec.GoalArgument()
-	demos := spec.Declared && spec.Kind == gateway.Orchestrator // the demo's own inputs go
+	demos := spec.Declared && spec.Kind == gateway.Orchestrator // the inputs of the demo are removed
 	if name == goal && len(inputs) == 0 && !demos {
 		return text, nil
 	}
@@ -44,7 +45,7 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 		p.Name = name
 		all = append(append(all, p), own...)
 	}
-	if verb == patterns.ExecuteVerb { // of a plan that comes with the call
+	if verb == patterns.ExecuteVerb { // for a plan that is sent with the call
 		all = append(all, own...)
 	}
 	var properties, required []string
@@ -61,7 +62,7 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 	return made + "}", nil
 }
 
-// kindGoal is what the goal is called in the schema of a kind.
+// kindGoal returns the name of the goal in the schema of a kind.
 func kindGoal(spec patterns.Spec) string {
 	if spec.Kind == gateway.Routing {
 		return "ticket"
@@ -72,7 +73,7 @@ func kindGoal(spec patterns.Spec) string {
 // continues reports whether the caller of a kind's runs may propose step by step.
 func continues(kind gateway.Kind) bool { return kind == gateway.Routing || kind == gateway.Supervisor }
 
-// ownWords put words of a declared pattern in the place of the demo's.
+// ownWords replaces descriptions of the demo by those of a declared pattern.
 func ownWords(spec patterns.Spec, text string) string {
 	if !spec.Declared {
 		return text
@@ -91,7 +92,7 @@ func ownWords(spec patterns.Spec, text string) string {
 	return text
 }
 
-// ownArgsWords say what a proposal may leave out.
+// ownArgsWords says which arguments a proposal may omit.
 func ownArgsWords(what string, spec patterns.Spec) string {
 	var names []string
 	for _, p := range spec.Input.Properties() {
@@ -107,7 +108,7 @@ func ownArgsWords(what string, spec patterns.Spec) string {
 	return words + "; those of the call may be left out: " + strings.Join(names, ", ") + "."
 }
 
-// leftOut are arguments of a tool that a proposal may leave out.
+// leftOut returns the arguments of a tool that a proposal may omit.
 func leftOut(spec patterns.Spec, t catalog.Tool) []string {
 	if !spec.Declared {
 		return filled(spec.Kind)
@@ -131,19 +132,20 @@ func leftOut(spec patterns.Spec, t catalog.Tool) []string {
 	return names
 }
 
-// answerSchema is what the output schema says of the answer: one that the pattern declares, else a text.
+// answerSchema returns the output schema of the answer: the one that the pattern declares, or else a text.
 func answerSchema(spec patterns.Spec) string {
 	if spec.Answer == nil {
 		return `"type":"string",` + described(outputWords["answer"])
 	}
-	text := strings.TrimSpace(string(spec.Answer.JSON())) // an object, which has no words of its own
+	text := strings.TrimSpace(string(spec.Answer.JSON())) // an object without a description
 	return strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") + "," + described(outputWords["answer"])
 }
 
-// maxOwnAnswer bounds what an answer's schema adds to what every client's model reads (design.md section 7).
+// maxOwnAnswer limits the size of an answer's schema in bytes, because every client's model reads it (design.md section
+// 7).
 const maxOwnAnswer = 4 << 10
 
-// checkAnswer refuses an answer's schema that would make the tool's output schema too long.
+// checkAnswer returns an error if the answer's schema is too long for the tool's output schema.
 func checkAnswer(spec patterns.Spec) error {
 	if n := len(answerSchema(spec)); spec.Answer != nil && n > maxOwnAnswer {
 		return fmt.Errorf("the answer's schema has %d bytes; at most %d", n, maxOwnAnswer)
