@@ -81,7 +81,7 @@ func viewOf(state patterns.PlanState) patterns.PlanView {
 	return state.Plan.View(nil)
 }
 
-// storedOf returns the plan as the run that works on it has it, or as it is stored.
+// storedOf returns the plan as the run that works on it has changed it so far, or else the stored plan.
 func storedOf(state patterns.PlanState) patterns.StoredPlan {
 	if r := state.Result; r != nil && r.Planned != nil && r.Planned.Stored != nil {
 		return *r.Planned.Stored

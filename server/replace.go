@@ -35,8 +35,8 @@ func (s *Server) Replace(c Config) error {
 		return fmt.Errorf("server: %w", err)
 	}
 	next.prompts = next.declaredPrompts()
-	// A client that is notified of a change requests the lists at once, so the new ones must be in force before. mcp-go
-	// holds the lists of tools and replaces them in one step.
+	// A client that is notified of a change requests the lists at once, so the new ones must be in force before. The
+	// lists of tools belong to mcp-go, which replaces them in one step.
 	s.current.Store(next)
 	s.transports.Limit(next.config.runs())
 	s.mcp.SetTools(next.served()...)

@@ -95,8 +95,8 @@ func (s *Server) runEnvelope(principal, id string) (Envelope, bool) {
 	return s.stateOf(r), true
 }
 
-// hideRuns moves the URI of a run that the principal does not have to a URI without a template. mcp-go then answers as
-// for every resource that does not exist.
+// hideRuns moves the URI of a run that the principal does not have to a URI without a template. The answer of mcp-go is
+// then the same as for every resource that does not exist.
 func (s *Server) hideRuns(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
 	name, isRun := strings.CutPrefix(req.Params.URI, runsURI)
 	if !isRun {

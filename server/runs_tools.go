@@ -32,7 +32,7 @@ var ownTools = []string{catalogTool, statusTool, waitTool, cancelTool, listTool}
 // maxReason is the greatest length of the reason for a cancellation, in bytes.
 const maxReason = 500
 
-// runTool is one of these tools as it is served. It does not change after it is made.
+// runTool is one of these tools in the form that is served. It does not change after it is made.
 type runTool struct {
 	server   *Server
 	takes    []argument

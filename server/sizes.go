@@ -8,7 +8,7 @@ import (
 )
 
 // These are sizes of a listed tool that clients accept, in bytes (spec/config.md section 7, input; facts of clients). A
-// larger tool is still shown as it is. Validation of a file warns of it.
+// larger tool is still shown in full. Validation of a file warns of it.
 const (
 	MaxListedSchema      = 3 << 10 // of an input schema
 	MaxListedDescription = 1 << 10

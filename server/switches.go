@@ -11,8 +11,8 @@ import (
 // maxReasonShown is how much of a person's reason is repeated, in bytes.
 const maxReasonShown = 120
 
-// SwitchWords says what a kill switch stops, who set it and why. For example: read_order was switched off by local:1000
-// at 2026-11-21T09:30:00Z, with the words "wrong orders". A person's words are quoted and cut.
+// SwitchWords returns what a kill switch stops, with its author and reason. For example: read_order was switched off by
+// local:1000 at 2026-11-21T09:30:00Z, with the words "wrong orders". A person's words are quoted and cut.
 func SwitchWords(s patterns.Switch) string {
 	what := "everything"
 	switch {

@@ -13,10 +13,12 @@ import (
 	"patterngate/patterns"
 )
 
-// text returns the text channel of a result: one block of lines that is enough for a reader who sees nothing else
-// (spec/surface.md section 1, "Text channel"). Control and bidi characters in texts of models, tools and people are
-// escaped. No line of theirs can look like one of Patterngate's: answers are behind "| ", and names that begin a line
-// are quoted unless they are plain. dst is empty space. observations are those of the history, as JSON.
+// text returns the text channel of a result (spec/surface.md section 1, "Text channel"). It is one block of lines that
+// is enough for a reader of nothing else. Control and bidi characters in texts of models, tools and people are escaped.
+// None of their lines can look like a line of Patterngate. Answers are behind "| ", and names that begin a line are
+// quoted unless they are plain.
+//
+// The slice dst is empty space. The observations are those of the history, as JSON.
 func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendHeadline(dst)
 	dst = append(append(dst, '\n'), e.Summary...)

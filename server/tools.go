@@ -14,7 +14,7 @@ import (
 	"patterngate/patterns/kinds"
 )
 
-// tool is one pattern as it is served. It does not change after it is made.
+// tool is one pattern in the form that is served. It does not change after it is made.
 type tool struct {
 	server     *Server
 	spec       patterns.Spec

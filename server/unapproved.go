@@ -51,7 +51,7 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	return "A call", nil
 }
 
-// saidNo says who rejected a call and through which channel.
+// saidNo describes a rejection: its author and its channel.
 func saidNo(h *patterns.HumanApproval) string {
 	switch {
 	case h == nil || h.Channel == "none":

@@ -57,8 +57,8 @@ type current struct {
 	Since string `json:"since"`
 }
 
-// waitingEnvelope presents a run that waits. c is the call that started or continued it, or that looks at it. inbox is
-// the address of the page on which people decide, or "" for none.
+// waitingEnvelope presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
+// address of the page on which people decide, or "" for none.
 func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
 	w := ended.Waiting
 	a := account{c, w.SoFar, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}

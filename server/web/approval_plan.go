@@ -58,7 +58,7 @@ func planOf(a patterns.Asked) *askedPlan {
 	return page
 }
 
-// workerWords says who works on a step that calls no tool. It returns "" for a step that calls one.
+// workerWords describes the worker of a step that calls no tool. It returns "" for a step that calls one.
 func workerWords(s planning.EnvelopeStep) string {
 	switch {
 	case s.Effect != "":

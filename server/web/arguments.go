@@ -85,7 +85,7 @@ func schemaOf(raw []byte) *catalog.Schema {
 }
 
 // valuesOf returns the values that made a rule true. They can hold text of a model, so it makes hidden characters
-// visible. left is how many further values are not in the list. more says so, and is "" for 0.
+// visible. The number of values that are not in the list is left. The text more says so, and is "" for 0.
 func valuesOf(list []record.Value, left int) (shown []argument, more string) {
 	for _, v := range list {
 		shown = append(shown, argument{Name: wording.Visible(v.Expression), Value: wording.Visible(v.Text)})

@@ -112,7 +112,7 @@ func (d *decision) take() {
 	d.hand(given, form)
 }
 
-// judge says why a form cannot be accepted as it is. Nothing of it was recorded.
+// judge returns the reasons why a form cannot be accepted, or nil. Nothing of it was recorded.
 func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, problems []string) []string {
 	t := d.typed
 	if n := utf8.RuneCountInString(t.comment); n > gateway.MaxComment {

@@ -22,7 +22,7 @@ type lock struct {
 
 func newLock() *lock { return &lock{turn: make(chan struct{}, 1)} }
 
-// try calls open when no other attempt is in progress. held reports that open was not called: too many were wrong in
+// try calls open when no other attempt is in progress. If held is true, it did not call open: too many were wrong in
 // the last minute, or the request ended first.
 func (l *lock) try(ctx context.Context, now func() time.Time, open func() error) (held bool, err error) {
 	select {

@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns"
 )
 
-// planNow is the current state of a plan: as the run that holds it has it, or else as it is stored.
+// planNow is the current state of a plan: the state that its run has reached so far, or else the stored one.
 type planNow struct {
 	state   patterns.PlanState
 	plan    patterns.StoredPlan
@@ -109,8 +109,8 @@ func (p *planNow) statuses() map[string]patterns.SubtaskStatus {
 	return known
 }
 
-// naming replaces the ids of the people who decided attempts by the names that named returns. The stored attempts keep
-// the ids.
+// naming replaces the ids of the people who decided attempts with the names from named. The stored attempts keep the
+// ids.
 func (p *planNow) naming(named func(id string) string) {
 	for _, attempts := range p.trace {
 		for i, a := range attempts {

@@ -209,7 +209,7 @@ func questionOf(a patterns.Asked, now time.Time) question {
 	return q
 }
 
-// receiptPage shows a run on one page, for people who do not know it.
+// receiptPage shows a run on one page, for readers without knowledge of it.
 type receiptPage struct {
 	frame
 	record.Receipt

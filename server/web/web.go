@@ -1,8 +1,8 @@
 // Package web serves the pages for a person who decides: the inbox of questions from runs, and a view of any run.
 //
 //	browser ──▶ Door: Host, Origin, cookie, CSRF, limits ──▶ Pages: inbox, approval, runs, run, receipt
-//	                                                           │ reads  patterns.Approvals, patterns.Owner
-//	                                                           └ decides patterns.Approvals.Decide
+//	                                                            │ reads  patterns.Approvals, patterns.Owner
+//	                                                            └ decides patterns.Approvals.Decide
 //
 // The package decides but never executes. It needs no JavaScript, and it trusts nothing that a model, a tool or a
 // client has written (spec/surface.md section 6, Inbox). Package wording makes the words of the pages, and package
@@ -35,8 +35,8 @@ const (
 type Config struct {
 	Approvals patterns.Approvals
 	Owner     patterns.Owner
-	// Open opens an approver key of this machine with its passphrase, for one signature. close erases it from memory.
-	// nil: there are no keys.
+	// Open opens an approver key of this machine with its passphrase, for one signature. The function close forgets the
+	// key. nil: there are no keys.
 	Open func(keyID, passphrase string) (signer gateway.Signer, close func(), err error)
 	// KeyFiles returns the ids of the keys that can be opened here; nil: none.
 	KeyFiles func() []string
