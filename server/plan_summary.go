@@ -65,7 +65,8 @@ func (a account) standing() string {
 	return ""
 }
 
-// planWritten says what a run changed outside. It returns "" if no subtask called a tool.
+// planWritten says what a plan_execute run changed outside. It returns "" for the other tools, and for a run whose
+// subtasks called no tool.
 func (a account) planWritten() string {
 	switch {
 	case verbOf(a.Spec) != patterns.ExecuteVerb:

@@ -98,7 +98,7 @@ var statusLooks = []struct {
 	{patterns.SubtaskInDoubt, look{"in doubt", "bad", "M5 6a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.7M8 13v1"}},
 }
 
-// Pending subtasks of which more is known have one of these statuses on a page.
+// These are the statuses on a page for pending subtasks with more details.
 const (
 	isReady        patterns.SubtaskStatus = "ready"
 	waitsForCaller patterns.SubtaskStatus = "waits"
