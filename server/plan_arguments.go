@@ -25,13 +25,13 @@ const (
 	defaultRetries = 2
 )
 
-// bounds are what a number may be. Without a most there is none above.
+// bounds holds the least and the most value that a number may have. If most is [unbounded], there is no upper bound.
 type bounds struct {
 	least int
 	most  int
 }
 
-// unbounded is no bound above.
+// unbounded, as bounds.most, means that there is no upper bound.
 const unbounded = math.MaxInt
 
 func (b bounds) want() string {
@@ -41,7 +41,7 @@ func (b bounds) want() string {
 	return fmt.Sprintf("a whole number from %d to %d", b.least, b.most)
 }
 
-// verbOf is which of a planning pattern's tools a spec is of; "" where it is none.
+// verbOf returns which of the planning tools a spec describes, or "" if the spec is not a planning tool.
 func verbOf(spec patterns.Spec) patterns.PlanVerb {
 	verb, ok := strings.CutPrefix(spec.Name, spec.Plans+"_")
 	if !ok || spec.Kind != gateway.Planning || spec.Plans == "" {
@@ -50,10 +50,10 @@ func verbOf(spec patterns.Spec) patterns.PlanVerb {
 	return patterns.PlanVerb(verb)
 }
 
-// planTool is the name of a planning pattern's tool.
+// planTool returns the name of a planning pattern's tool.
 func planTool(plans string, verb patterns.PlanVerb) string { return plans + "_" + string(verb) }
 
-// planArguments is the table of one of planning's tools, less what all pattern tools take.
+// planArguments returns the arguments of one planning tool, without those that all pattern tools take.
 func planArguments(spec patterns.Spec) []argument {
 	b := spec.Budget
 	id := argument{name: "plan_id", most: maxInput}
@@ -72,7 +72,7 @@ func planArguments(spec patterns.Spec) []argument {
 	case patterns.ExecuteVerb:
 		inputs := inputRows(spec)
 		for i := range inputs {
-			inputs[i].required = false // of a plan that comes with the call, see readPlanning
+			inputs[i].required = false // the plan that comes with the call decides, see readPlanning
 		}
 		return append([]argument{
 			id, plan, revision, {name: "parallel", shape: shapeFlag}, whole("max_concurrent", 1, b.MaxConcurrent),
@@ -97,7 +97,7 @@ var (
 	}
 )
 
-// readWhole takes a whole number within bounds.
+// readWhole reads a whole number within bounds.
 func (r *request) readWhole(a argument, v any) {
 	n, isNumber := v.(float64)
 	switch {
@@ -108,7 +108,7 @@ func (r *request) readWhole(a argument, v any) {
 	}
 }
 
-// readDelay takes a time of which there is no longest: it is bounded where it is used.
+// readDelay reads a number of seconds, 0 or more. It has no upper bound here; see [call.pause].
 func (r *request) readDelay(a argument, v any) {
 	n, isNumber := v.(float64)
 	switch {
@@ -119,8 +119,8 @@ func (r *request) readDelay(a argument, v any) {
 	}
 }
 
-// readPlan takes a plan of subtasks. What it says is the gate's to judge, also whether a text is JSON at all: that is a fault
-// of the plan and not of the call.
+// readPlan reads a plan of subtasks. The gate judges its content, also whether a text is JSON at all. That is a fault
+// of the plan, not of the call.
 func (r *request) readPlan(a argument, v any) {
 	at := ijson.Pointer("").Member(a.name)
 	var own document.Intent
@@ -141,7 +141,7 @@ func (r *request) readPlan(a argument, v any) {
 	r.Proposes, r.Own = true, &own
 }
 
-// readResults takes what the caller made of subtasks: all or none. Whether the plan waits for them is said by the plan.
+// readResults reads the results that the caller sends for subtasks. The plan decides later whether it waits for them.
 func (r *request) readResults(a argument, v any) {
 	at := ijson.Pointer("").Member(a.name)
 	if text, isText := v.(string); isText {
@@ -171,7 +171,8 @@ func (r *request) readResults(a argument, v any) {
 	}
 }
 
-// readResult takes what the caller made of one subtask; nil where it is not of the right shape.
+// readResult reads the result that the caller sends for one subtask. It returns nil, and notes a fault, if the entry
+// has the wrong shape or is too large.
 func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]any {
 	wrong := func(at ijson.Pointer, got any, want string) map[string]any {
 		r.place(classType, name, at, got, want)
@@ -208,15 +209,16 @@ func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]an
 
 var resultWords = []string{string(patterns.SubtaskCompleted), string(patterns.SubtaskFailed)}
 
-// place notes a fault of a place inside an argument.
+// place notes a fault at a place inside an argument.
 func (r *request) place(c class, name string, at ijson.Pointer, got any, want string) {
 	r.faults[c] = append(r.faults[c], document.Problem{Pointer: at, Reason: c.reason(name), Got: document.Got(got), Want: want})
 }
 
-// lastOf is the newest problem of a class that has one.
+// lastOf returns the newest problem of a class. The class must have one.
 func (r *request) lastOf(c class) *document.Problem { return &r.faults[c][len(r.faults[c])-1] }
 
-// said is a text argument; one that is blank is as good as absent, as many clients fill in all that a schema names.
+// said returns a text argument. A blank text counts as absent, because many clients fill in everything that a schema
+// names.
 func (c call) said(name string) string {
 	text, _ := c.Arguments[name].(string)
 	if ijson.Blank(text) {
@@ -225,13 +227,13 @@ func (c call) said(name string) string {
 	return text
 }
 
-// readPlanning judges what arguments have to do with each other.
+// readPlanning checks the arguments against each other.
 func (r *request) readPlanning() {
 	plan, id := r.Arguments["plan"], r.Arguments["plan_id"]
 	switch verbOf(r.Spec) {
 	case patterns.ExecuteVerb:
 		_, isText := id.(string)
-		named := r.said("plan_id") != "" || id != nil && !isText // another fault, told already
+		named := r.said("plan_id") != "" || id != nil && !isText // a fault that is already noted
 		switch {
 		case named && plan != nil:
 			r.add(classMismatch, "plan", plan, "plan_id or plan, not both").Choose = "send either the stored plan's id or a plan of your own"

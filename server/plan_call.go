@@ -13,10 +13,12 @@ import (
 	"patterngate/patterns/planexecute"
 )
 
-// face looks at the stored plan that a call names before a run is begun for it (spec/planning-reference.md section 15, Order of
-// checks on a stored plan): what does not fit the plan is refused, and a run that waits for its caller is continued instead. All
-// that a run finds out itself is left to it: that there is no such plan, another revision, another run that has it. answer is
-// nil where a run is to begin, or c.Run to go on.
+// face looks at the stored plan that a call names, before a run begins for it (spec/planning-reference.md section 15,
+// Order of checks on a stored plan). It refuses a call that does not fit the plan, and continues a run that waits for
+// its caller.
+//
+// The run itself finds the other faults: there is no such plan, the revision is another, or another run holds the plan.
+// In these cases, and if a run must begin or c.Run must continue, answer is nil.
 func (t *tool) face(ctx context.Context, c *call) (answer *mcp.CallToolResult, err error) {
 	task := c.planTask()
 	if task.Plan.PlanID == "" {
@@ -24,7 +26,7 @@ func (t *tool) face(ctx context.Context, c *call) (answer *mcp.CallToolResult, e
 	}
 	principal := t.server.principalOf(ctx)
 	state, err := t.server.config.Engine.Plan(principal, t.spec.Plans, task.Plan.PlanID)
-	if err != nil { // the run says which way it is not there
+	if err != nil { // the run reports why there is no plan
 		return nil, nil
 	}
 	if want := task.Plan.Expected; want != nil && *want != state.Plan.Revision {
@@ -39,9 +41,9 @@ func (t *tool) face(ctx context.Context, c *call) (answer *mcp.CallToolResult, e
 	return nil, nil
 }
 
-// judged refuses a call that does not fit the plan as it stands.
+// judged refuses a call that does not fit the current plan.
 func (t *tool) judged(ctx context.Context, c call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
-	if c.Key != "" { // it may ask for what an earlier call with the key did; else the run judges
+	if c.Key != "" { // the call may ask for the result of an earlier call with this key; otherwise the run judges
 		return nil, nil
 	}
 	if problems := planexecute.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
@@ -50,11 +52,11 @@ func (t *tool) judged(ctx context.Context, c call, task patterns.Task, state pat
 	return nil, nil
 }
 
-// parked answers a plan_execute on a plan whose run waits. Results for subtasks of the caller's own go to that run; all else
-// that is sent counts for nothing but must be what the run was begun with.
+// parked answers a plan_execute call on a plan whose run waits. If the run waits for its caller, the results in the
+// call go to that run. Every other argument has no effect, but must equal what the run began with.
 func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
 	run, known := t.server.config.Engine.Run(t.server.principalOf(ctx), state.Holder)
-	if !known || run.State != patterns.Parked || run.Ended.Waiting == nil { // it has gone on in this moment
+	if !known || run.State != patterns.Parked || run.Ended.Waiting == nil { // the run has continued in the meantime
 		return nil, nil
 	}
 	r := request{call: *c}
@@ -78,7 +80,7 @@ func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state pa
 	return t.server.show(ctx, e)
 }
 
-// ofRun are the arguments of plan_execute that are the run's own, with what they are where they are absent.
+// ofRun returns the arguments of plan_execute that belong to the run, with defaults for those that are absent.
 func (c call) ofRun() map[string]any {
 	p := c.planTask()
 	own := map[string]any{
@@ -87,13 +89,13 @@ func (c call) ofRun() map[string]any {
 	}
 	own["parallel"] = c.Arguments["parallel"] == true
 	own["max_concurrent"] = c.whole("max_concurrent")
-	if p.Plan.MaxSteps == 0 { // there is no bound, and no number says so
+	if p.Plan.MaxSteps == 0 { // no bound; a number cannot express that
 		own["max_steps"] = nil
 	}
 	return own
 }
 
-// compareRun refuses arguments that are given and not what the run was begun with.
+// compareRun refuses arguments that are given and differ from those that the run began with.
 func (r *request) compareRun(began call) {
 	now, then := r.ofRun(), began.ofRun()
 	for _, a := range planArguments(r.Spec) {
@@ -104,7 +106,7 @@ func (r *request) compareRun(began call) {
 	}
 }
 
-// shownValue is a value of a task's as a caller would write it.
+// shownValue returns a value of a task as a caller would write it.
 func shownValue(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -117,7 +119,7 @@ func shownValue(v any) any {
 	return v
 }
 
-// goneOn reports a continuation that came second: the run does not wait for it any more.
+// goneOn reports that a continuation came second, so the run no longer waits for it.
 func goneOn(c call, cause error) bool {
 	return c.Run != nil && (errors.Is(cause, patterns.ErrNoRun) || errors.Is(cause, patterns.ErrNotTaken))
 }

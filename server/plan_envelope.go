@@ -9,9 +9,9 @@ import (
 	"patterngate/patterns"
 )
 
-// planMembers are the members that planning's results have besides those of all (spec/planning-reference.md section 15,
-// Results). Lists of ids are there with every view of a plan, and counts too where they are 0; all else is absent where there is
-// nothing to say. The plan itself and its history stand at their places in the [Envelope].
+// planMembers holds the members that only planning's results have (spec/planning-reference.md section 15, Results).
+// Each view of a plan has lists of ids, and it has counts even where they are 0. Any other member is absent if it is
+// empty. The plan itself and its history are members of [Envelope].
 type planMembers struct {
 	PlanID   string `json:"plan_id,omitempty"`
 	Revision int    `json:"revision,omitempty"`
@@ -19,7 +19,7 @@ type planMembers struct {
 	SubtaskCount  *int       `json:"subtask_count,omitempty"`
 	Levels        [][]string `json:"levels,omitzero"`
 	LevelsOmitted int        `json:"levels_omitted,omitempty"`
-	// Of plan.subtasks, or of subtasks.
+	// Counts plan.subtasks or subtasks.
 	SubtasksOmitted int `json:"subtasks_omitted,omitempty"`
 
 	PlanStatus  *patterns.PlanCounts `json:"plan_status,omitempty"`
@@ -32,7 +32,7 @@ type planMembers struct {
 	Skipped     []string             `json:"skipped,omitzero"`
 	Blocked     []string             `json:"blocked,omitzero"`
 	InDoubt     []string             `json:"in_doubt,omitzero"`
-	IDsOmitted  int                  `json:"ids_omitted,omitempty"` // of all lists of ids together
+	IDsOmitted  int                  `json:"ids_omitted,omitempty"` // across all lists of ids
 
 	Preserved []string `json:"preserved,omitzero"`
 	Added     []string `json:"added,omitzero"`
@@ -45,7 +45,7 @@ type planMembers struct {
 	Resumable      *bool          `json:"resumable,omitempty"`
 	Details        *planDetails   `json:"details,omitempty"`
 
-	// Of plan_status.
+	// These belong to plan_status.
 	Goal           string                  `json:"goal,omitempty"`
 	Strategy       planning.Strategy       `json:"strategy,omitempty"`
 	Metadata       *patterns.PlanMetadata  `json:"metadata,omitempty"`
@@ -57,12 +57,12 @@ type planMembers struct {
 	NextCursor     string                  `json:"next_cursor,omitempty"`
 }
 
-// planDetails say more of a fault.
+// planDetails gives more details of a fault.
 type planDetails struct {
-	Cycle []string `json:"cycle"` // ids, each before the one that depends on it, the first again at the end
+	Cycle []string `json:"cycle"` // ids, each before the one that depends on it; the first is repeated at the end
 }
 
-// planRow is a plan in a list.
+// planRow describes a plan in a list.
 type planRow struct {
 	PlanID         string              `json:"plan_id"`
 	Goal           string              `json:"goal"`
@@ -87,12 +87,12 @@ var (
 	}
 )
 
-// plannedBy reports whether results of one of planning's tools may have a member.
+// plannedBy reports whether the results of a planning tool may have a member.
 func plannedBy(verb patterns.PlanVerb, name string) bool {
 	return slices.Contains(verbMembers[verb], name)
 }
 
-// showPlan puts in what a planning run's result shows besides the members of all.
+// showPlan adds the members that only a planning run's result has.
 func (e *Envelope) showPlan(p *patterns.Planned) {
 	if p == nil {
 		return
@@ -119,7 +119,7 @@ func (e *Envelope) showPlan(p *patterns.Planned) {
 	}
 }
 
-// showView puts in a plan's counts and lists.
+// showView adds a plan's counts and lists.
 func (e *Envelope) showView(v patterns.PlanView) {
 	e.PlanID, e.Revision = v.PlanID, v.Revision
 	counts, progress, replans := v.Counts, fourDigits(v.Progress), v.ReplanCount
@@ -135,10 +135,10 @@ func (e *Envelope) showView(v patterns.PlanView) {
 	}
 }
 
-// fourDigits is a share with four decimals.
+// fourDigits rounds a share to four decimals.
 func fourDigits(share float64) float64 { return math.Round(share*1e4) / 1e4 }
 
-// listed is a list that is never nil.
+// listed returns the list, and an empty list instead of nil.
 func listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -146,13 +146,13 @@ func listed[T any](list []T) []T {
 	return list
 }
 
-// planOf is the plan that a planning result shows; nil where it shows none.
+// planOf returns the plan that a planning result shows, or nil if it shows none.
 func (e *Envelope) planOf() *patterns.ShownPlan {
 	plan, _ := e.Plan.(*patterns.ShownPlan)
 	return plan
 }
 
-// subtaskRows are the subtasks that a result shows, by whichever member.
+// subtaskRows returns the subtasks that a result shows, from plan.subtasks or from subtasks.
 func (e *Envelope) subtaskRows() []patterns.SubtaskRow {
 	if plan := e.planOf(); plan != nil {
 		return plan.Subtasks

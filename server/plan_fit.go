@@ -8,14 +8,15 @@ import (
 	"patterngate/patterns"
 )
 
-// A planning result that is longer than a result may be is cut in the order of spec/planning-reference.md section 15: results
-// first, then the oldest rows of trace and history, then levels, then the last subtasks; after that whatever else grows with the
-// plan. What is left is squeezed like any other result.
+// A planning result that exceeds the size limit is cut in the order of spec/planning-reference.md section 15. Results
+// are cut first, then the oldest rows of trace and history, then levels, then the last subtasks. After that come the
+// other parts that grow with the plan. If it is still too long, it is squeezed like any other result.
 
-// maxShownResult is how much of one result is shown whole, in bytes; of longer ones the beginning is.
+// maxShownResult is the size in bytes up to which one result is shown whole. Of longer results only the beginning is
+// shown.
 const maxShownResult = 8 << 10
 
-// fitting is a planning result on its way to be shown. Its envelope is its own: nothing that others hold is changed.
+// fitting is a planning result while it is cut. It changes only its own copy of the envelope.
 type fitting struct {
 	Envelope
 	results []ownResult
@@ -23,28 +24,28 @@ type fitting struct {
 	limit   int
 }
 
-// ownResult is a value that a subtask returned or is given, at one place of the envelope.
+// ownResult is a value that a subtask returned or receives, at one place of the envelope.
 type ownResult struct {
 	value any
-	size  int // as JSON
+	size  int // bytes as JSON
 	head  int // 0: whole
 	set   func(any)
 }
 
-// planned reports whether a result is planning's.
+// planned reports whether a result belongs to planning.
 func (e *Envelope) planned() bool {
 	_, waits := e.WaitingFor.(*planWait)
 	return waits || e.PlanStatus != nil || e.planOf() != nil || e.Results != nil || e.Preserved != nil
 }
 
-// fitted is the envelope cut so that it fits, as far as cutting what grows with a plan goes.
+// fitted returns the envelope cut to the limit, as far as this is possible by cutting the parts that grow with a plan.
 func (e Envelope) fitted(space *scratch, limit int) (Envelope, error) {
 	if !e.planned() {
 		return e, nil
 	}
 	f := &fitting{Envelope: e, space: space, limit: limit}
 	over, err := f.over()
-	if err != nil || over <= maxShownResult-limit { // no result can be longer than that
+	if err != nil || over <= maxShownResult-limit { // no single result can be longer than that
 		return e, err
 	}
 	f.collect()
@@ -56,7 +57,7 @@ func (e Envelope) fitted(space *scratch, limit int) (Envelope, error) {
 	steps := []func(over int) bool{
 		f.cutLongest, f.shortenHeads, f.dropRuns, f.dropLevels, f.dropSubtasks, f.dropReady, f.dropResults, f.shortenRevisions, f.dropIDs,
 	}
-	if f.cursorAt != nil { // what was asked for is the rows
+	if f.cursorAt != nil { // the caller asked for the rows
 		steps = []func(over int) bool{
 			f.cutLongest, f.shortenHeads, f.dropRuns, f.dropReady, f.dropLater, f.shortenRevisions, f.dropIDs, f.dropSubtasks,
 		}
@@ -72,7 +73,7 @@ func (e Envelope) fitted(space *scratch, limit int) (Envelope, error) {
 	return f.Envelope, err
 }
 
-// over is by how many bytes the longer channel is too long.
+// over returns by how many bytes the longer channel exceeds the limit.
 func (f *fitting) over() (int, error) {
 	v, err := newView(f.Envelope, f.space)
 	if err != nil {
@@ -161,7 +162,7 @@ func (f *fitting) cutLongest(over int) bool {
 	return saved > 0
 }
 
-// shortenHeads shows less of all results.
+// shortenHeads shortens all results to their last heads.
 func (f *fitting) shortenHeads(int) bool {
 	saved := 0
 	for i := range f.results {
@@ -172,7 +173,7 @@ func (f *fitting) shortenHeads(int) bool {
 	return saved > 0
 }
 
-// dropRuns takes the oldest rows of trace and history away.
+// dropRuns removes the oldest rows of trace and history.
 func (f *fitting) dropRuns(over int) bool {
 	v, err := newView(f.Envelope, newScratch())
 	if err != nil || !v.dropRows(over) {
@@ -191,8 +192,8 @@ func (f *fitting) dropLevels(int) bool {
 	return true
 }
 
-// dropLater leaves the last subtasks of a page to the next one, but not the first ones, up to half of the result: where there is
-// no room for these, other things are too long.
+// dropLater moves the last subtasks of a page to the next page. It keeps the first ones, up to half of the result
+// limit: if these do not fit, other parts are too long.
 func (f *fitting) dropLater(over int) bool {
 	rows := f.subtaskRows()
 	least, size := 0, 0
@@ -203,11 +204,11 @@ func (f *fitting) dropLater(over int) bool {
 	return f.keepSubtasks(least, over)
 }
 
-// dropSubtasks takes the last subtasks away. Where they are paged, the next page begins with them; one that has no room even
-// alone is left out, and the next page begins behind it.
+// dropSubtasks removes the last subtasks. If they are paged, the next page begins with them. A subtask that does not
+// fit even alone is left out, and the next page begins after it.
 func (f *fitting) dropSubtasks(over int) bool { return f.keepSubtasks(0, over) }
 
-// keepSubtasks takes the last subtasks away, until enough is saved or the least that is kept is left.
+// keepSubtasks removes the last subtasks until enough is saved or only least of them are left.
 func (f *fitting) keepSubtasks(least, over int) bool {
 	rows := f.subtaskRows()
 	keep, saved := len(rows), 0
@@ -240,13 +241,13 @@ func (f *fitting) keepSubtasks(least, over int) bool {
 	return true
 }
 
-// sizeOf is how long a value is as JSON.
+// sizeOf returns the length of a value as JSON, plus 1.
 func sizeOf(v any) int {
-	text, _ := appendJSON(nil, v) // it was encoded before
+	text, _ := appendJSON(nil, v) // it was encoded before without an error
 	return len(text) + 1
 }
 
-// dropReady takes the last of the caller's subtasks away: they are ready again when the first are done.
+// dropReady removes the last of the caller's subtasks. They are ready again when the first ones are done.
 func (f *fitting) dropReady(over int) bool {
 	w, _ := f.WaitingFor.(*planWait)
 	if w == nil || len(w.Ready) < 2 {
@@ -264,7 +265,7 @@ func (f *fitting) dropReady(over int) bool {
 	return true
 }
 
-// fewer is the advice to send results with the places for some subtasks alone. Other advice stays as it is.
+// fewer limits the advice to send results to some of the subtasks. It does not change other advice.
 func (n next) fewer(ready []patterns.ReadySubtask) next {
 	if len(n.Fill) == 0 {
 		return n
@@ -282,7 +283,7 @@ func (n next) fewer(ready []patterns.ReadySubtask) next {
 	return n
 }
 
-// dropResults takes results away, by id from the last.
+// dropResults removes results in reverse order of their ids.
 func (f *fitting) dropResults(over int) bool {
 	ids, saved := slices.Sorted(maps.Keys(f.Results)), 0
 	for len(ids) > 0 && saved < over {
@@ -295,13 +296,13 @@ func (f *fitting) dropResults(over int) bool {
 	return saved > 0
 }
 
-// Of how long a text is shown and how many changes of a plan, where the result is too long otherwise.
+// These limit texts and the number of plan changes if the result is too long otherwise.
 const (
 	maxShownText = 256 // bytes
 	maxRevisions = 20
 )
 
-// shortenRevisions shows the newest changes of the plan in few words.
+// shortenRevisions keeps only the newest changes of the plan and shortens their texts.
 func (f *fitting) shortenRevisions(int) bool {
 	long := len(f.Revisions) > maxRevisions || len(f.Rationale) > maxShownText || len(f.Goal) > maxShownText
 	f.Revisions = slices.Clone(f.Revisions[max(0, len(f.Revisions)-maxRevisions):])
@@ -319,7 +320,7 @@ func (f *fitting) shortenRevisions(int) bool {
 	return long
 }
 
-// dropIDs shortens all lists of ids to half of the longest, until there is none.
+// dropIDs shortens all lists of ids to half of the longest. It returns false when all are empty.
 func (f *fitting) dropIDs(int) bool {
 	lists := []*[]string{
 		&f.Ready, &f.RunningIDs, &f.WaitingIDs, &f.Failed, &f.Skipped, &f.Blocked, &f.InDoubt, &f.Preserved, &f.Added, &f.Removed, &f.Open,
@@ -343,5 +344,5 @@ func (f *fitting) dropIDs(int) bool {
 	return true
 }
 
-// emptyResult is the form of what the caller sends for a subtask; its blanks are refused.
+// emptyResult returns the form of a result that the caller sends for a subtask. A form with blanks is refused.
 func emptyResult() any { return map[string]any{"status": "", "result": ""} }

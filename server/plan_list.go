@@ -9,7 +9,7 @@ import (
 	"patterngate/patterns"
 )
 
-// listPlans answers plan_status without a plan.
+// listPlans answers plan_status without a plan_id.
 func (s *Server) listPlans(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
 	f := patterns.PlanFilter{Principal: s.principalOf(ctx), Pattern: r.Spec.Plans, Limit: r.Limit, Cursor: r.said("cursor")}
 	for {
@@ -27,7 +27,7 @@ func (s *Server) listPlans(ctx context.Context, r *request) (*mcp.CallToolResult
 		if err != nil {
 			return nil, err
 		}
-		if fits < len(page.Plans) && fits > 0 { // the cursor has to lead to what is not shown
+		if fits < len(page.Plans) && fits > 0 { // the cursor must lead to the plans that are not shown
 			f.Limit = fits
 			continue
 		}
@@ -60,7 +60,7 @@ func newPlanRow(state patterns.PlanState) planRow {
 	return row
 }
 
-// plansFit says how many of the listed plans both channels have room for, at least one.
+// plansFit returns how many of the listed plans fit in both channels, at least one.
 func (e *Envelope) plansFit(most int) (int, error) {
 	room := most - pageFrame - len(e.NextCursor)
 	size, fits := 0, 0
@@ -77,7 +77,7 @@ func (e *Envelope) plansFit(most int) (int, error) {
 	return max(fits, min(1, len(e.Plans))), nil
 }
 
-// plansSummary tells how many plans are shown.
+// plansSummary says how many plans are shown.
 func plansSummary(n int, more, later bool) string {
 	switch {
 	case n == 0 && later:

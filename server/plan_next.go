@@ -10,11 +10,11 @@ import (
 	"patterngate/patterns"
 )
 
-// busyPause is after how long it is worth asking again for a plan that another run has, in seconds.
+// busyPause is the wait in seconds before a caller asks again for a plan that another run holds.
 const busyPause = 5
 
-// planNext advises after a run of a planning tool. Carrying on with a plan repeats nothing: what is completed stays so, and
-// what may have acted is in doubt and is not done again.
+// planNext advises the caller after a run of a planning tool. To continue a plan repeats nothing: completed subtasks
+// stay completed, and a subtask that may have acted is in doubt and does not run again.
 func (a account) planNext() next {
 	switch {
 	case a.OK():
@@ -58,7 +58,7 @@ func (a account) planNext() next {
 	return next{Action: actionTell, Say: a.say()}
 }
 
-// planWent advises after a run that did what it was asked.
+// planWent advises after a run that succeeded.
 func (a account) planWent() next {
 	p := a.planned()
 	switch verb := verbOf(a.Spec); {
@@ -81,7 +81,8 @@ func (a account) planWent() next {
 	return next{Action: actionAnswer}
 }
 
-// resumeNext advises after a run that was cut short: a plan that is there is carried on, one that is not yet may be sent.
+// resumeNext advises after a run that was cut short. If the plan is stored, the advice is to continue it. If not, the
+// advice is to send one.
 func (a account) resumeNext() next {
 	switch p := a.planned(); {
 	case p.PlanID == "" || a.planID() == "", verbOf(a.Spec) == patterns.DecomposeVerb:
@@ -97,13 +98,13 @@ func (a account) resumeNext() next {
 	return a.resume()
 }
 
-// resume is the advice to carry on with the plan.
+// resume returns the advice to continue the plan.
 func (a account) resume() next {
 	return next{Action: actionCall, Tool: a.planTool(patterns.ExecuteVerb), Arguments: map[string]any{"plan_id": a.planID()}}
 }
 
-// ownSubtasks is the advice to send subtasks of the reader's own in place of those that a model did not bring about: with the
-// same call, or where a run could not replan by itself with a replan.
+// ownSubtasks returns the advice to send your own subtasks in place of those that a model failed to produce. They go
+// with the same call, or with a replan if a run could not replan by itself.
 func (a account) ownSubtasks() next {
 	if verbOf(a.Spec) == patterns.ExecuteVerb && a.planID() != "" {
 		return a.replanNext(false)
@@ -111,7 +112,7 @@ func (a account) ownSubtasks() next {
 	return a.ownIntent(a.intentSkeleton())
 }
 
-// replanNext is the advice to replace what is not completed, by a model or by the reader's own subtasks.
+// replanNext returns the advice to replace the subtasks that are not completed, by a model or by your own subtasks.
 func (a account) replanNext(byModel bool) next {
 	p := a.planned()
 	args := map[string]any{"plan_id": a.planID(), "expected_revision": float64(p.Revision)}
@@ -126,9 +127,9 @@ func (a account) replanNext(byModel bool) next {
 	return n
 }
 
-// withRevision is the same call for the plan as it stands by now.
+// withRevision returns the advice to repeat the call with the plan's current revision.
 func (a account) withRevision() next {
-	if a.planned().Revision == 0 || a.call.namedPlan() == "" { // it went to another run meanwhile
+	if a.planned().Revision == 0 || a.call.namedPlan() == "" { // another run has changed the plan
 		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}}
 	}
 	args := maps.Clone(a.Arguments)
@@ -144,7 +145,7 @@ func (a account) withRevision() next {
 		Say: "The plan has changed. See whether the call still fits it."}
 }
 
-// planned is what the run's result says of its plan; without one an empty Planned.
+// planned returns what the run's result says about its plan, or an empty Planned.
 func (a account) planned() patterns.Planned {
 	if a.Planned == nil {
 		return patterns.Planned{}
@@ -152,7 +153,7 @@ func (a account) planned() patterns.Planned {
 	return *a.Planned
 }
 
-// planID is the plan of the run, as far as it is known.
+// planID returns the id of the run's plan, or "" if it is not known.
 func (a account) planID() string {
 	if id := a.planned().PlanID; id != "" {
 		return id
@@ -160,7 +161,7 @@ func (a account) planID() string {
 	return a.call.namedPlan()
 }
 
-// namedPlan is the plan that a call names.
+// namedPlan returns the id of the plan that a call names.
 func (c call) namedPlan() string {
 	if id := c.said("plan_id"); id != "" {
 		return id
@@ -168,8 +169,8 @@ func (c call) namedPlan() string {
 	return c.said("parent_plan_id")
 }
 
-// planOfRun is the plan that a run works on, as far as it is known: the one that it was begun with or, once it carries it out,
-// that which it stored first.
+// planOfRun returns the id of the plan that a run works on, or "" if it is not known. It is the plan that the call
+// named, or the plan that a plan_execute run stored first.
 func (c call) planOfRun(s patterns.Snapshot) string {
 	begun := call{Arguments: s.Arguments}
 	if s.Arguments == nil {
@@ -182,7 +183,7 @@ func (c call) planOfRun(s patterns.Snapshot) string {
 	return patterns.PlanOf(s.RunID)
 }
 
-// planWords names the plan of a run; nothing where there is none.
+// planWords returns a sentence that names the plan of a run, or "" without a plan.
 func planWords(plan string) string {
 	if plan == "" {
 		return ""

@@ -14,15 +14,15 @@ import (
 	"patterngate/patterns"
 )
 
-// A plan is a resource of its principal: patterngate://plans/{plan_id} is a page about it as it stands, Markdown with a drawing
-// of its subtasks. Other principals' plans are not there.
+// A plan is a resource of its principal. patterngate://plans/{plan_id} is a page about its current state, in Markdown
+// with a drawing of its subtasks. Other principals' plans do not exist for the caller.
 const (
 	plansURI      = "patterngate://plans/"
 	plansTemplate = plansURI + "{plan_id}"
 	markdownType  = "text/markdown"
 )
 
-// How much a plan's page shows.
+// These limit what a plan's page shows.
 const (
 	maxDrawn     = 200  // subtasks in the drawing
 	maxDrawnTo   = 1000 // arrows in it
@@ -32,10 +32,10 @@ const (
 	maxNodeLabel = 60   // characters in the drawing
 )
 
-// errNoPlan is the answer where a plan went in the very moment in which it was read.
+// errNoPlan is the answer if a plan was removed at the moment it was read.
 var errNoPlan = errors.New("the plan is not known any more")
 
-// listedTemplates keeps plans out of a list where no pattern makes some.
+// listedTemplates removes the plan template from the list if no pattern makes plans.
 func (s *Server) listedTemplates(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
 	if len(s.newest().planStatus) > 0 {
 		return
@@ -45,7 +45,7 @@ func (s *Server) listedTemplates(_ context.Context, _ any, _ *mcp.ListResourceTe
 	})
 }
 
-// addPlans offers the plans.
+// addPlans adds the resource template for plans.
 func (s *Server) addPlans() {
 	t := mcp.NewResourceTemplate(plansTemplate, "plan",
 		mcp.WithTemplateDescription("One of your plans as it stands: a table of its subtasks and a Mermaid drawing."),
@@ -63,7 +63,8 @@ func (s *Server) addPlans() {
 	})
 }
 
-// hidePlans moves a URI of a plan that the principal does not have to where there is no template; see [Server.hideRuns].
+// hidePlans moves the URI of a plan that the principal does not have to a URI without a template; see
+// [Server.hideRuns].
 func (s *Server) hidePlans(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
 	id, isPlan := strings.CutPrefix(req.Params.URI, plansURI)
 	if !isPlan {
@@ -74,7 +75,7 @@ func (s *Server) hidePlans(ctx context.Context, _ any, req *mcp.ReadResourceRequ
 	}
 }
 
-// planIDs are the principal's newest plans.
+// planIDs returns the ids of the principal's newest plans.
 func (s *Server) planIDs(principal string) []string {
 	page, err := s.config.Engine.ListPlans(patterns.PlanFilter{Principal: principal, Limit: maxCompletions})
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Server) planIDs(principal string) []string {
 	return ids
 }
 
-// planPage is a plan as a page.
+// planPage returns the page about a plan.
 func planPage(state patterns.PlanState) string {
 	view := viewOf(state)
 	var b bytes.Buffer
@@ -114,8 +115,8 @@ func planPage(state patterns.PlanState) string {
 	return b.String()
 }
 
-// drawPlan draws the subtasks as a Mermaid flowchart: an arrow leads from what must come first. Nodes have names of ours, and
-// labels hold nothing that Mermaid, Markdown or HTML could take for more than text.
+// drawPlan draws the subtasks as a Mermaid flowchart. An arrow leads from the subtask that must come first. Node names
+// are generated. Labels hold nothing that Mermaid, Markdown or HTML could read as markup.
 func drawPlan(b *bytes.Buffer, view patterns.PlanView) {
 	rows := view.Plan.Subtasks
 	if len(rows) > maxDrawn {
@@ -150,7 +151,7 @@ func drawPlan(b *bytes.Buffer, view patterns.PlanView) {
 	}
 }
 
-// drawnClasses are the colours of the statuses.
+// drawnClasses defines the colors of the statuses.
 const drawnClasses = `  classDef pending fill:#f4f4f5,stroke:#71717a,color:#18181b
   classDef waiting fill:#ede9fe,stroke:#7c3aed,color:#18181b
   classDef in_progress fill:#dbeafe,stroke:#2563eb,color:#18181b
@@ -161,7 +162,7 @@ const drawnClasses = `  classDef pending fill:#f4f4f5,stroke:#71717a,color:#1818
   classDef in_doubt fill:#fce7f3,stroke:#db2777,color:#18181b
 `
 
-// classOf is the class by which a subtask is drawn.
+// classOf returns the class that a subtask is drawn with.
 func classOf(row patterns.SubtaskRow, view patterns.PlanView) string {
 	if slices.Contains(view.Waiting, row.ID) {
 		return "waiting"
@@ -169,17 +170,19 @@ func classOf(row patterns.SubtaskRow, view patterns.PlanView) string {
 	return string(row.Status)
 }
 
-// mermaidText is a text for a quoted label: letters, digits and blanks as they are, all else as Mermaid's numbered entities.
+// mermaidText returns a text for a quoted label. Letters, digits and blanks stay. Other characters become Mermaid's
+// numbered entities.
 func mermaidText(text string) string {
 	return escaped(atMost(printable.Text(text), maxNodeLabel), " ,_", "#%d;")
 }
 
-// markdownText is a text for a line or a table's cell of Markdown, not at the beginning of a line, in which nothing is markup.
+// markdownText returns a text without markup for a line or a table cell of Markdown. It must not be at the beginning of
+// a line.
 func markdownText(text string, most int) string {
 	return escaped(atMost(printable.Text(text), most), " ,.-?", "&#%d;")
 }
 
-// markdownName is a name, as code where it is plainly one.
+// markdownName returns a name for Markdown, as code if it has only plain characters.
 func markdownName(name string) string {
 	rest := strings.TrimLeftFunc(name, func(r rune) bool { return plain(r) || r == ':' })
 	if name != "" && rest == "" && len(name) <= maxCell {
@@ -188,7 +191,8 @@ func markdownName(name string) string {
 	return markdownText(name, maxCell)
 }
 
-// escaped is a text in which only letters, digits and the characters of safe stand for themselves.
+// escaped returns a text in which only letters, digits, non-ASCII characters and the characters of safe stay. It writes
+// each other character by its number in the format of entity.
 func escaped(text, safe, entity string) string {
 	var b strings.Builder
 	for _, r := range text {

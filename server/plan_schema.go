@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns"
 )
 
-// The inputs of planning's tools, for readers; see schema.go.
+// These are the inputs of planning's tools, for readers; see schema.go.
 
 type planDecomposeInput struct {
 	Goal     string           `json:"goal" jsonschema_description:"$goal"`
@@ -73,7 +73,7 @@ type planStatusInput struct {
 	Limit     int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=20"`
 }
 
-// planShape is the shape of what one of planning's tools takes.
+// planShape returns the schema of the arguments of one planning tool.
 func planShape(spec patterns.Spec) (*catalog.Schema, error) {
 	switch verbOf(spec) {
 	case patterns.DecomposeVerb:
@@ -88,7 +88,7 @@ func planShape(spec patterns.Spec) (*catalog.Schema, error) {
 	return nil, fmt.Errorf("no arguments for a planning tool %q: want the pattern's name and _decompose, _execute or _replan", spec.Name)
 }
 
-// planRemarks are the remarks of planning's schemas.
+// planRemarks returns the remarks of planning's schemas.
 func planRemarks(spec patterns.Spec) remarks {
 	b, tools := spec.Budget, toolsOf(spec)
 	most := func(name string, least, ceiling int) string {
@@ -114,7 +114,7 @@ func planRemarks(spec patterns.Spec) remarks {
 	}
 }
 
-// exampleSubtask is a subtask without what it does not need.
+// exampleSubtask is a subtask without the members that an example does not need.
 type exampleSubtask struct {
 	ID           string         `json:"id"`
 	Description  string         `json:"description"`
@@ -128,7 +128,7 @@ type examplePlanDocument struct {
 	Subtasks []exampleSubtask `json:"subtasks"`
 }
 
-// examplePlan is a whole plan: a tool looks something up, then the caller works with it.
+// examplePlan returns a whole plan: a tool looks something up, then the caller works with the result.
 func examplePlan(tools []catalog.Tool) examplePlanDocument {
 	plan := examplePlanDocument{Kind: "plan"}
 	write := exampleSubtask{ID: "note", Description: "Write the note", Tool: planning.CallerExecutor}
@@ -142,7 +142,7 @@ func examplePlan(tools []catalog.Tool) examplePlanDocument {
 	return plan
 }
 
-// exampleTool is the first tool that only reads, else the first.
+// exampleTool returns the first tool that only reads, or the first tool if none does.
 func exampleTool(tools []catalog.Tool) catalog.Tool {
 	for _, t := range tools {
 		if t.Effect == catalog.Read {

@@ -17,7 +17,7 @@ import (
 	"patterngate/patterns"
 )
 
-// planStatusOutput is the output schema of the tool that shows plans.
+// planStatusOutput returns the output schema of the tool that shows plans.
 func planStatusOutput() json.RawMessage {
 	shows := among("status stop_reason phase summary next waiting_for problems trace trace_omitted budget demo")
 	return outputOf(reflect.TypeFor[Envelope](), func(name string) bool { return shows(name) || plannedBy(patterns.StatusVerb, name) })
@@ -51,7 +51,7 @@ func (s *Server) answerPlanStatus(ctx context.Context, r *request) (*mcp.CallToo
 	return s.show(ctx, e)
 }
 
-// noPlan is the answer about a plan that the principal does not have.
+// noPlan returns the answer about a plan that the principal does not have.
 func (r *request) noPlan() Envelope {
 	said := "No such plan of yours is known. Nothing was done."
 	e := Envelope{
@@ -62,7 +62,7 @@ func (r *request) noPlan() Envelope {
 	return e
 }
 
-// corruptPlan is the answer about a plan of which only the id can be told.
+// corruptPlan returns the answer about a damaged plan, of which only the id is known.
 func (r *request) corruptPlan(id string) Envelope {
 	said := paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
 	e := Envelope{
@@ -73,7 +73,7 @@ func (r *request) corruptPlan(id string) Envelope {
 	return e
 }
 
-// viewOf is a plan as it stands, also while a run works on it.
+// viewOf returns the current view of a plan, also while a run works on it.
 func viewOf(state patterns.PlanState) patterns.PlanView {
 	if r := state.Result; r != nil && r.Planned != nil && r.Planned.View != nil {
 		return *r.Planned.View
@@ -81,7 +81,7 @@ func viewOf(state patterns.PlanState) patterns.PlanView {
 	return state.Plan.View(nil)
 }
 
-// storedOf is a plan as the run that works on it has it by now, else as it is kept.
+// storedOf returns the plan as the run that works on it has changed it so far, or else the stored plan.
 func storedOf(state patterns.PlanState) patterns.StoredPlan {
 	if r := state.Result; r != nil && r.Planned != nil && r.Planned.Stored != nil {
 		return *r.Planned.Stored
@@ -89,7 +89,7 @@ func storedOf(state patterns.PlanState) patterns.StoredPlan {
 	return state.Plan
 }
 
-// planState presents a plan as it stands to who asks by the tool of that name.
+// planState presents the current state of a plan. tool is the name of the tool that the caller used.
 func (s *Server) planState(tool string, state patterns.PlanState) Envelope {
 	view := viewOf(state)
 	e := Envelope{
@@ -121,7 +121,7 @@ func (s *Server) planState(tool string, state patterns.PlanState) Envelope {
 	return e
 }
 
-// holderWords tells what a run does with the plan now.
+// holderWords says what a run currently does with the plan.
 func holderWords(state patterns.PlanState) string {
 	switch {
 	case state.Holder == "":
@@ -134,7 +134,7 @@ func holderWords(state patterns.PlanState) string {
 	return ""
 }
 
-// waitingOf is what the run of a plan waits for, as its own result says it.
+// waitingOf returns what the run of a plan waits for, as the run's own result says it.
 func (s *Server) waitingOf(state patterns.PlanState) waitingFor {
 	t := lightTool(s, state.Spec, "")
 	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
@@ -143,7 +143,7 @@ func (s *Server) waitingOf(state patterns.PlanState) waitingFor {
 	return waitingEnvelope(c, ended, s.inbox()).WaitingFor
 }
 
-// traceOf is the trace of all runs of a plan, of the one that works on it too.
+// traceOf returns the trace of all runs of a plan, including the run that works on it.
 func traceOf(state patterns.PlanState) []any {
 	stored := storedOf(state).Trace
 	rows := make([]any, 0, len(stored))
@@ -153,8 +153,8 @@ func traceOf(state patterns.PlanState) []any {
 	return rows
 }
 
-// pageRows puts in the subtasks of one page, each completed one with its result. It is false for a cursor that is not of this
-// list; that is noted.
+// pageRows adds the subtasks of one page, each completed one with its result. It notes a fault and returns false if the
+// cursor does not belong to this list.
 func (s *Server) pageRows(ctx context.Context, r *request, e *Envelope, state patterns.PlanState) bool {
 	bound := rowsOf(s.principalOf(ctx), e.PlanID, e.Revision, r.Arguments["include_completed"] == false)
 	from := 0
@@ -182,7 +182,7 @@ func (s *Server) pageRows(ctx context.Context, r *request, e *Envelope, state pa
 	return true
 }
 
-// rowsOf names what a cursor is for, so that it is good for nothing else.
+// rowsOf returns a digest of what a cursor belongs to, so that it works for no other list.
 func rowsOf(principal, plan string, revision int, open bool) string {
 	sum := sha256.Sum256(ijson.Canonical(map[string]any{
 		"principal": principal, "plan": plan, "revision": float64(revision), "open": open,
@@ -190,12 +190,12 @@ func rowsOf(principal, plan string, revision int, open bool) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// planCursor names the row at which the next page begins.
+// planCursor returns a cursor for the row at which the next page begins.
 func planCursor(row int, bound string) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", row, bound))
 }
 
-// readPlanCursor is the row of a cursor; false for what was not made for this list.
+// readPlanCursor returns the row of a cursor. It returns false if the cursor was not made for this list.
 func readPlanCursor(cursor, bound string) (row int, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"patterngate/patterns"
 )
 
-// planSummary tells in one paragraph how a planning run ended and how its plan stands.
+// planSummary says in one paragraph how a planning run ended and what state its plan is in.
 func (a account) planSummary() string {
 	p := a.planned()
 	switch {
@@ -25,7 +25,7 @@ func (a account) planSummary() string {
 	return paragraph(a.standing(), a.why(), a.planWritten())
 }
 
-// planOutcome tells how a planning run came to its good end.
+// planOutcome says what a successful planning run did.
 func (a account) planOutcome(p patterns.Planned) string {
 	switch verb := verbOf(a.Spec); {
 	case p.View == nil:
@@ -49,7 +49,7 @@ func (a account) planOutcome(p patterns.Planned) string {
 	return planStands(*p.View) + more + " It took " + a.time() + "."
 }
 
-// unchanged tells what became of a plan that was refused.
+// unchanged says what happened to a plan that was refused.
 func (a account) unchanged() string {
 	if a.planned().View == nil {
 		return "Nothing is stored."
@@ -57,7 +57,7 @@ func (a account) unchanged() string {
 	return "The plan is as it was."
 }
 
-// standing tells how the plan stands; nothing where none is shown.
+// standing counts the plan's subtasks by status, or returns "" if no plan is shown.
 func (a account) standing() string {
 	if v := a.planned().View; v != nil {
 		return planStands(*v)
@@ -65,7 +65,8 @@ func (a account) standing() string {
 	return ""
 }
 
-// planWritten tells what a run changed in the world; of subtasks that called no tool there is nothing to tell.
+// planWritten says what a plan_execute run changed outside. It returns "" for the other tools, and for a run whose
+// subtasks called no tool.
 func (a account) planWritten() string {
 	switch {
 	case verbOf(a.Spec) != patterns.ExecuteVerb:
@@ -78,7 +79,7 @@ func (a account) planWritten() string {
 	return ""
 }
 
-// whatIsReady tells which subtasks could begin.
+// whatIsReady says how many subtasks could begin.
 func whatIsReady(v patterns.PlanView) string {
 	switch len(v.Ready) {
 	case 0:
@@ -111,7 +112,7 @@ func planStands(v patterns.PlanView) string {
 	return strings.Join(said, ", ") + "."
 }
 
-// areOf is the verb of "n of so many".
+// areOf returns the verb for "n of all".
 func areOf(n, all int) string {
 	if all == 1 {
 		return "is"
@@ -126,14 +127,14 @@ func isAre(n int) string {
 	return "are"
 }
 
-// planWait is of a run that waits for its caller to do subtasks.
+// planWait describes a run that waits for its caller to do subtasks.
 type planWait struct {
 	waitingHead
 	Ready   []patterns.ReadySubtask `json:"ready"`
 	Omitted int                     `json:"ready_omitted,omitempty"`
 }
 
-// newPlanWait says which subtasks the caller is to do.
+// newPlanWait returns which subtasks the caller must do.
 func newPlanWait(w *patterns.Waiting) *planWait {
 	ready := slices.Clone(w.Ready)
 	for i := range ready {
@@ -144,7 +145,7 @@ func newPlanWait(w *patterns.Waiting) *planWait {
 	return &planWait{waitingHead: headOf(w), Ready: listed(ready)}
 }
 
-// callersSubtasks says what the caller is to do, and how to send what came of it.
+// callersSubtasks says what the caller must do and how to send the results.
 func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 	e.WaitingFor = newPlanWait(w)
 	asked := fmt.Sprintf("%s yours to do: see waiting_for.ready, then send results.", subtasksAre(len(w.Ready)))
@@ -167,7 +168,7 @@ func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 
 func subtasksAre(n int) string { return count(n, "subtask") + " " + isAre(n) }
 
-// planSkeleton is the form of a plan of subtasks; its blanks do not pass the gate.
+// planSkeleton returns the form of a plan of subtasks. The gate refuses a form with blanks.
 func planSkeleton() any {
 	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": planning.CallerExecutor, "args": map[string]any{}}
 	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}

@@ -10,7 +10,7 @@ import (
 	"patterngate/patterns"
 )
 
-// planTask is what a call of a planning tool without problems asks for.
+// planTask returns the task that a call of a planning tool asks for. The call must have no problems.
 func (c call) planTask() patterns.Task {
 	verb := verbOf(c.Spec)
 	p := &patterns.PlanCall{Verb: verb, PlanID: c.said("plan_id"), Expected: c.expected()}
@@ -22,7 +22,7 @@ func (c call) planTask() patterns.Task {
 	case patterns.DecomposeVerb:
 		t.Goal, _ = c.Arguments[c.Spec.GoalArgument()].(string)
 		t.Inputs = inputsOf(c.Spec, c.Arguments)
-		if c.said("parent_plan_id") != "" { // what is left out is the plan's, and no default
+		if c.said("parent_plan_id") != "" { // the plan has the missing values, so no defaults apply
 			maps.DeleteFunc(t.Inputs, func(name string, _ any) bool { return c.Arguments[name] == nil })
 		}
 		p.PlanID, p.Context = c.said("parent_plan_id"), c.said("context")
@@ -47,7 +47,7 @@ func (c call) planTask() patterns.Task {
 	return t
 }
 
-// expected is the revision that the plan must have; nil: any.
+// expected returns the revision that the plan must have, or nil for any.
 func (c call) expected() *int {
 	n, given := c.Arguments["expected_revision"].(float64)
 	if !given {
@@ -57,7 +57,8 @@ func (c call) expected() *int {
 	return &revision
 }
 
-// strategy is the one asked for; the next round of a plan is iterative as the plan is.
+// strategy returns the strategy that the call asks for. A call with parent_plan_id is iterative, as its plan is. The
+// default is flat.
 func (c call) strategy() planning.Strategy {
 	switch word, _ := c.Arguments["strategy"].(string); {
 	case word != "":
@@ -68,7 +69,7 @@ func (c call) strategy() planning.Strategy {
 	return planning.Flat
 }
 
-// whole is a whole number as given, or its default, which is never above the ceiling.
+// whole returns a whole number as given, or its default. The default is never above the ceiling.
 func (c call) whole(name string) int {
 	if n, given := c.Arguments[name].(float64); given {
 		return int(n)
@@ -94,7 +95,7 @@ func (c call) word(name string) string {
 	return failureStrategies[0]
 }
 
-// pause is the pause before a second attempt, in seconds; longer ones than any that is made count as the longest.
+// pause returns the pause before a second attempt in seconds, at most maxPause.
 func (c call) pause() float64 {
 	if n, given := c.Arguments["retry_delay_seconds"].(float64); given {
 		return min(n, maxPause)

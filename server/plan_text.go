@@ -9,9 +9,9 @@ import (
 	"patterngate/patterns"
 )
 
-// appendSubtasks writes the subtasks that a result shows, a line each: id, status, tool, what it depends on, and what it is for
-// as a JSON string; of those that are not completed also the arguments, of those that are what they returned, unless the
-// observations tell it.
+// appendSubtasks writes one line for each subtask that a result shows. A line has the id, status, tool, dependencies,
+// and the description as a JSON string. Subtasks that are not completed also show their arguments. Completed ones show
+// what they returned, unless the observations show it.
 func (e *Envelope) appendSubtasks(dst []byte) []byte {
 	rows := e.subtaskRows()
 	if len(rows) == 0 {
@@ -76,7 +76,7 @@ func (e *Envelope) appendPlans(dst []byte) []byte {
 	return dst
 }
 
-// line is the plan in the text channel.
+// line returns the plan's line in the text channel.
 func (r planRow) line() string {
 	stands := fmt.Sprintf("%d of %d completed", r.PlanStatus.Completed, r.PlanStatus.Total)
 	if r.LastStopReason != "" {

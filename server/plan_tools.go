@@ -10,10 +10,10 @@ import (
 	"patterngate/patterns"
 )
 
-// A planning pattern has four tools. Three of them begin runs, each a [Pattern] of its own with the same Spec but for its name;
-// the fourth, plan_status, is no run and is offered wherever one of the three is.
+// A planning pattern has four tools. Three of them begin runs; each is a [Pattern] with the same Spec except for its
+// name. The fourth, plan_status, begins no run and is offered wherever one of the three is.
 
-// planListing are the words by which one of planning's tools is listed.
+// planListing returns the title and description of one planning tool.
 func planListing(spec patterns.Spec) listing {
 	execute := planTool(spec.Plans, patterns.ExecuteVerb)
 	switch verbOf(spec) {
@@ -47,13 +47,13 @@ func planListing(spec patterns.Spec) listing {
 	return listing{}
 }
 
-// statusSpec is the spec of the tool that shows a pattern's plans.
+// statusSpec returns the spec of the tool that shows a pattern's plans.
 func statusSpec(spec patterns.Spec) patterns.Spec {
 	spec.Name = planTool(spec.Plans, patterns.StatusVerb)
 	return spec
 }
 
-// checkPlanning tells what a planning pattern lacks to be served.
+// checkPlanning returns an error if the spec does not have the name of a planning tool.
 func checkPlanning(spec patterns.Spec) error {
 	switch verbOf(spec) {
 	case patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb:
@@ -101,7 +101,7 @@ func newPlanStatus(s *Server, spec patterns.Spec) (*runTool, error) {
 	return t, nil
 }
 
-// planStatusArguments is the table of plan_status, in the order in which faults are told.
+// planStatusArguments returns the arguments of plan_status, in the order in which faults are reported.
 func planStatusArguments() []argument {
 	return []argument{
 		{name: "plan_id", most: maxInput}, {name: "include_completed", shape: shapeFlag}, {name: "include_details", shape: shapeFlag},
@@ -109,7 +109,7 @@ func planStatusArguments() []argument {
 	}
 }
 
-// statusAfter is the tool that shows plans where the i-th pattern is the last of its planning pattern; else nil.
+// statusAfter returns the tool that shows plans if the i-th pattern is the last of its planning pattern, otherwise nil.
 func (s *Server) statusAfter(i int) *runTool {
 	spec := s.tools[i].spec
 	if spec.Kind != gateway.Planning {
@@ -123,7 +123,7 @@ func (s *Server) statusAfter(i int) *runTool {
 	return s.planStatus[spec.Plans]
 }
 
-// plansOffered are the names of the planning patterns that are served.
+// plansOffered returns the names of the planning patterns that are served.
 func (s *Server) plansOffered() []string {
 	var names []string
 	for i, t := range s.tools {
@@ -134,7 +134,7 @@ func (s *Server) plansOffered() []string {
 	return names
 }
 
-// offers reports whether a tool is served here.
+// offers reports whether this server offers a tool that begins runs or shows plans.
 func (s *Server) offers(name string) bool {
 	for _, t := range s.planStatus {
 		if t.name() == name {
@@ -144,7 +144,7 @@ func (s *Server) offers(name string) bool {
 	return s.toolOf(name) != nil
 }
 
-// listedAs is how the instructions name a pattern: a planning pattern's tools are one.
+// listedAs returns how the instructions name a pattern. A planning pattern's tools share one name.
 func listedAs(spec patterns.Spec) string {
 	if spec.Kind == gateway.Planning {
 		return spec.Plans + "_*"

@@ -14,11 +14,11 @@ import (
 	"patterngate/patterns"
 )
 
-// Runs are shown by whoever asks for them, long after the call that began them and perhaps by another process: by what
-// they were begun with where that can be had, else as the record kept them.
+// Runs can be shown long after the call that began them, perhaps by another process. A run is shown by the spec and
+// arguments that it began with, if they are known. Otherwise it is shown as the record kept it.
 
-// JobOf is the job of a run that was begun, for who carries it on (see [patterns.Source]): as the call that began it made
-// it. configured is as in [Config].
+// JobOf returns the job of a run that has begun, for a process that continues it (see [patterns.Source]). The job
+// equals the one that the first call made. configured has the same meaning as in [Config].
 func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns.Begun) patterns.Job {
 	t := lightTool(nil, spec, model.Name())
 	c := t.newCall(b.Arguments)
@@ -28,7 +28,7 @@ func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns
 	return j
 }
 
-// job is what a call without problems has carried out, as far as that depends on what was asked for alone.
+// job returns the job of a call without problems, with the parts that depend only on the request.
 func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
 	return patterns.Job{
 		Spec: t.spec, Task: c.task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
@@ -36,15 +36,15 @@ func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
 	}
 }
 
-// lightTool is a pattern that is not served, made to look at its runs. s may be nil where nothing is looked up.
+// lightTool returns a tool for a pattern that is not served, to show its runs. s may be nil if nothing is looked up.
 func lightTool(s *Server, spec patterns.Spec, model string) *tool {
 	takes := argumentsOf(spec)
 	takes = append(takes[:len(takes):len(takes)], handlesOf(spec, []argument{{name: keyArgument, shape: shapeKey, most: maxKey}})...)
 	return &tool{server: s, spec: spec, takes: takes, demo: reachOf(spec).demo, model: model}
 }
 
-// shownBy is what a run is shown by: what it was begun with; where that is not known here, what is served under its
-// name.
+// shownBy returns the tool that shows a run: the spec it began with, or if that is not known, the tool that is served
+// under its name.
 func (s *Server) shownBy(r patterns.Snapshot) *tool {
 	if r.Spec.Name != "" {
 		return lightTool(s, r.Spec, r.Model)
@@ -55,8 +55,8 @@ func (s *Server) shownBy(r patterns.Snapshot) *tool {
 	return lightTool(s, patterns.Spec{Name: r.Pattern}, r.Model)
 }
 
-// stateOf presents a run as it stands. What is advised can be done here: a run may be of a pattern that this server does
-// not offer.
+// stateOf presents the current state of a run. If the advice names a tool that this server does not offer, the advice
+// says so instead.
 func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.newCall(nil), r)
@@ -67,7 +67,7 @@ func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	return e
 }
 
-// stateOf presents a run as it stands to a call that continues it or looks at it.
+// stateOf presents the current state of a run to a call that continues it or looks at it.
 func (t *tool) stateOf(c call, s patterns.Snapshot) Envelope {
 	c.Run = &s
 	switch {
@@ -87,18 +87,18 @@ func (t *tool) stateOf(c call, s patterns.Snapshot) Envelope {
 	return t.envelope(c, s.Ended)
 }
 
-// runFault is the opaque id of the fault that ended a run: the same for everybody who is told of it.
+// runFault returns the opaque id of the fault that ended a run. It is the same for everyone.
 func runFault(runID string) string {
 	sum := sha256.Sum256([]byte(runID))
 	return "f_" + hex.EncodeToString(sum[:4])
 }
 
-// kept makes what the record keeps of a run's end, and lists of its rest: the uncut result of a call with these
-// arguments.
+// kept returns a function that makes what the record and its lists keep of a run's end: the uncut result of a call with
+// these arguments.
 func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patterns.Presented {
 	return func(ended patterns.Ended, fault error) (p patterns.Presented) {
 		defer func() {
-			if recover() != nil { // it is shown by what it was begun with, or not at all
+			if recover() != nil { // the run is then shown by what it began with, or not at all
 				p = patterns.Presented{}
 			}
 		}()
@@ -118,10 +118,10 @@ func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patter
 	}
 }
 
-// maxKeptResult is how much of a kept result is read, in bytes; observations and intents are bounded before.
+// maxKeptResult is the largest kept result that is read, in bytes. Observations and intents are bounded before.
 const maxKeptResult = 16 << 20
 
-// keptEnvelope reads a result as [tool.kept] made it, in this version or another.
+// keptEnvelope reads a result as [tool.kept] made it, in this version or another. It returns false if it cannot.
 func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 	if len(s.Kept) > maxKeptResult {
 		return Envelope{}, false
@@ -133,7 +133,7 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		History []json.RawMessage `json:"history"`
 	}
 	err := json.Unmarshal(s.Kept, &k)
-	if plain := patterns.RedactedAsText(s.Kept); err != nil && plain != nil { // an answer, say, was redacted
+	if plain := patterns.RedactedAsText(s.Kept); err != nil && plain != nil { // for example, an answer was redacted
 		plan, trace, history := k.Plan, k.Trace, k.History
 		k.Plan, k.Trace, k.History = nil, nil, nil
 		err = json.Unmarshal(plain, &k)
@@ -151,7 +151,7 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		e.Trace, e.History = keptRows(k.Trace, true), keptRows(k.History, false)
 	}
 	e.called = calledOf(s, e)
-	if len(e.Expected) > 0 { // beside them null is a value
+	if len(e.Expected) > 0 { // next to expected, null is a value
 		e.Received, e.BadObservation = nullable(e.Received), nullable(e.BadObservation)
 	}
 	e.tool, e.author = s.Pattern, "model"
@@ -161,7 +161,7 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 	return e, true
 }
 
-// calledOf is what a kept result of a call of one tool was about; nil of others.
+// calledOf describes the call of a kept result of a one-tool call. It returns nil for other results.
 func calledOf(s patterns.Snapshot, e Envelope) *line {
 	if e.Trace != nil || len(e.Effects) == 0 {
 		return nil
@@ -180,7 +180,7 @@ func nullable(v *any) *any {
 	return v
 }
 
-// keptPlan is a plan by its rows' own type, so that it is shown as any other.
+// keptPlan returns a plan with the type of its rows, so that it is shown like any other.
 func keptPlan(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil
@@ -197,7 +197,7 @@ func keptPlan(raw json.RawMessage) any {
 	return anyValue(raw)
 }
 
-// keptRows are rows likewise; those of another version are shown as they are.
+// keptRows returns rows with their types. Rows of another version are shown as they are.
 func keptRows(raw []json.RawMessage, trace bool) []any {
 	list := make([]any, 0, len(raw))
 	for _, text := range raw {
@@ -240,7 +240,7 @@ func keptRow(raw json.RawMessage, trace bool) any {
 	return row
 }
 
-// exactly reads JSON that has no other members than the type.
+// exactly reads JSON that has no members other than those of the type.
 func exactly[T any](raw json.RawMessage) (v T, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -249,6 +249,6 @@ func exactly[T any](raw json.RawMessage) (v T, ok bool) {
 }
 
 func anyValue(raw json.RawMessage) any {
-	v, _ := ijson.Decode(raw) // null where it is no JSON
+	v, _ := ijson.Decode(raw) // nil if it is not JSON
 	return v
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // A principal is a requester: "local:<uid>" for the OS user of this process, over stdio or over loopback, and
-// "token:<name>" for the holder of a bearer token. Runs, sessions and waiting proposals belong to a principal; every other
-// principal gets the answer that they do not exist.
+// "token:<name>" for the holder of a bearer token. Runs, sessions and waiting proposals belong to a principal. For
+// every other principal they do not exist.
 
 // principalOf returns the requester that the transport named, or the user of this process.
 func (s *Server) principalOf(ctx context.Context) string {

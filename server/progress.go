@@ -10,35 +10,35 @@ import (
 	"patterngate/patterns"
 )
 
-// progressPause is the least time between two progress notifications of a call, the last one excepted.
+// progressPause is the least time between two progress notifications of a call, except the last one.
 const progressPause = 100 * time.Millisecond
 
-// progress tells a client how its run goes on. A line that comes too soon waits, and gives way to a newer one; a
-// client that does not listen holds nothing up but its own call's end. A nil progress tells nobody.
+// progress sends progress lines of a run to a client. A line that comes too soon waits, and a newer line replaces it. A
+// client that does not read delays only the end of its own call. On a nil progress, end does nothing.
 type progress struct {
 	send   func(n progressNote)
-	newest chan string   // of one
+	newest chan string   // holds one line
 	over   chan struct{} // no more lines come
 	idle   chan struct{} // the sender has ended
-	value  int           // of the notification sent last
+	value  int           // of the last notification
 }
 
 // progressNote is the content of a notifications/progress.
 type progressNote struct {
 	Token   mcp.ProgressToken `json:"progressToken"`
 	Value   int               `json:"progress"`
-	Total   int               `json:"total,omitempty"` // known at the end only
+	Total   int               `json:"total,omitempty"` // known only at the end
 	Message string            `json:"message"`
 }
 
-// newProgress is the progress that a request asked for by its token; nil if it asked for none.
+// newProgress returns the progress that a request asked for by its token, or nil if it asked for none.
 func newProgress(ctx context.Context, s *Server, meta *mcp.Meta) *progress {
 	if meta == nil {
 		return nil
 	}
 	token := meta.ProgressToken
 	switch token.(type) {
-	case string, float64: // what the protocol has; another token is none
+	case string, float64: // the protocol allows only these types
 	default:
 		return nil
 	}
@@ -54,7 +54,7 @@ func startProgress(send func(progressNote)) *progress {
 	return p
 }
 
-// tell takes a line. It never waits; lines come one at a time.
+// tell passes on a line. It never waits. Calls must not be concurrent.
 func (p *progress) tell(line patterns.Progress) {
 	select {
 	case <-p.newest:
@@ -63,7 +63,7 @@ func (p *progress) tell(line patterns.Progress) {
 	p.newest <- line.Line
 }
 
-// serve sends lines, at most one a pause.
+// serve sends lines, at most one in each progressPause.
 func (p *progress) serve() {
 	defer close(p.idle)
 	pause := time.NewTimer(progressPause)
@@ -85,7 +85,7 @@ func (p *progress) serve() {
 	}
 }
 
-// end stops the progress and sends the last line, unless there is none. Nothing of it comes later.
+// end stops the progress and sends the last line, unless it is empty. No line is sent after that.
 func (p *progress) end(last string) {
 	if p == nil {
 		return
@@ -98,10 +98,10 @@ func (p *progress) end(last string) {
 	}
 }
 
-// maxProgress is how long a line may be, in characters.
+// maxProgress is the greatest length of a line in characters.
 const maxProgress = 120
 
-// lastWords is the last line about a run.
+// lastWords returns the last line about a run.
 func lastWords(e Envelope, ended patterns.Ended) string {
 	line := ended.Phase + ": done"
 	switch e.Status {
@@ -115,7 +115,7 @@ func lastWords(e Envelope, ended patterns.Ended) string {
 	return atMost(line, maxProgress)
 }
 
-// waitWords says in a progress line what a run waits for.
+// waitWords says what a run waits for, in a progress line.
 func waitWords(kind string) string {
 	switch patterns.WaitingKind(kind) {
 	case patterns.ForCaller:

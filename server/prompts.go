@@ -16,17 +16,18 @@ import (
 	"patterngate/patterns"
 )
 
-// prompt is a pattern's prompt: a person picks it in their client, and the client's model gets all that it needs to
-// propose by itself. It does not change.
+// prompt is a pattern's prompt. A person picks it in their client, and the client's model gets everything that it needs
+// to propose by itself. A prompt does not change.
 type prompt struct {
 	tool  *tool
 	takes []promptArgument
-	// before and after stand around the arguments in the message; after is made when first asked for.
+	// before and after enclose the arguments in the message. The text of after is made at its first call.
 	before string
 	after  func() string
 }
 
-// promptArgument is one argument of a prompt. All are required, and bounded as the tool's own.
+// promptArgument is one argument of a prompt. It is required unless optional is set. Its bound is that of the tool's
+// argument.
 type promptArgument struct {
 	name     string
 	most     int // bytes
@@ -34,7 +35,7 @@ type promptArgument struct {
 	optional bool
 }
 
-// promptArguments are what a pattern's prompt takes, in order.
+// promptArguments returns the arguments of a pattern's prompt, in order.
 func promptArguments(spec patterns.Spec) []promptArgument {
 	takes := []promptArgument{{name: spec.GoalArgument(), most: maxGoal, words: "What is wanted, with every id, date and amount that matters."}}
 	switch {
@@ -54,7 +55,8 @@ func promptArguments(spec patterns.Spec) []promptArgument {
 	return takes
 }
 
-// addPrompts offers a prompt for each pattern, named as its tool. Planning has none: its tools are an agent's, call after call.
+// addPrompts offers a prompt for each pattern, named as its tool. Planning has no prompts, because an agent uses its
+// tools in several calls.
 func (s *Server) addPrompts() {
 	s.prompts = s.declaredPrompts()
 	if offered := s.offeredPrompts(); len(offered) > 0 {
@@ -62,7 +64,7 @@ func (s *Server) addPrompts() {
 	}
 }
 
-// declaredPrompts are the prompts by name. A call of one tool has none either: there is nothing to propose.
+// declaredPrompts returns the prompts by name. A one-tool call has no prompt, because there is nothing to propose.
 func (s *Server) declaredPrompts() map[string]*prompt {
 	declared := make(map[string]*prompt, len(s.tools))
 	for _, t := range s.tools {
@@ -81,7 +83,7 @@ func newPrompt(t *tool) *prompt {
 	return p
 }
 
-// offer tells what may be named, how it must look and what to do.
+// offer says which tools an intent may name, what form it has and what to do.
 func (p *prompt) offer() string {
 	spec := p.tool.spec
 	intent, tools := call{Spec: spec}.intentName(), toolsOf(spec)
@@ -100,7 +102,7 @@ func (p *prompt) offer() string {
 	return b.String()
 }
 
-// exampleIntent is a whole intent of the pattern's kind, and in a few words what it must be.
+// exampleIntent returns a whole intent of the pattern's kind, and its form in a few words.
 func exampleIntent(spec patterns.Spec, tools []catalog.Tool) (example any, form string) {
 	b := spec.Budget
 	switch spec.Kind {
@@ -114,7 +116,7 @@ func exampleIntent(spec patterns.Spec, tools []catalog.Tool) (example any, form 
 	return exampleSteps(tools, b.MinPlanSteps), fmt.Sprintf("%d to %d steps, taken in order", b.MinPlanSteps, b.MaxPlanSteps)
 }
 
-// declared is the prompt as prompts/list shows it.
+// declared returns the prompt as prompts/list shows it.
 func (p *prompt) declared() mcp.Prompt {
 	intent := call{Spec: p.tool.spec}.intentName()
 	options := []mcp.PromptOption{
@@ -131,7 +133,7 @@ func (p *prompt) declared() mcp.Prompt {
 	return mcp.NewPrompt(p.tool.spec.Name, options...)
 }
 
-// handle answers a prompts/get whose arguments [Server.checkPrompt] has seen.
+// handle answers a prompts/get request that [Server.checkPrompt] has checked.
 func (p *prompt) handle(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	arguments := fromTexts(p.tool.spec, req.Params.Arguments)
 	given := []byte{'{'}
@@ -155,8 +157,8 @@ func (p *prompt) handle(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPr
 	}, nil
 }
 
-// fenced puts JSON on one line into a fence that is longer than any in it. Nothing in the line can end the fence, or look
-// as if it did: JSON has no line ends within its texts, and hidden characters are spelled out.
+// fenced puts JSON on one line into a fence that is longer than any fence in the line. The line cannot end the fence or
+// seem to. JSON has no line ends within its texts, and hidden characters are escaped.
 func fenced(document string) string {
 	line := printable.Text(document)
 	longest, run := 0, 0
@@ -170,9 +172,8 @@ func fenced(document string) string {
 	return fence + "json\n" + line + "\n" + fence
 }
 
-// checkPrompt refuses arguments that do not fit. mcp-go has a protocol error of its own for all that a handler refuses
-// (-32603) and -32602 for prompts that are not there only, so the name takes the faults on: what is asked for so is not
-// there.
+// checkPrompt refuses arguments that do not fit. mcp-go answers an error of a handler with -32603, and only an unknown
+// prompt with -32602. So checkPrompt adds the faults to the name, and a prompt of that name does not exist.
 func (s *Server) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest) {
 	p := s.newest().prompts[req.Params.Name]
 	if p == nil {
@@ -184,7 +185,7 @@ func (s *Server) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest
 	}
 }
 
-// faults words what is wrong with a prompt's arguments; it is empty where nothing is.
+// faults says what is wrong with a prompt's arguments. It returns "" if they have no faults.
 func (p *prompt) faults(given map[string]string) string {
 	const most = 5
 	r := request{call: call{Spec: p.tool.spec, Arguments: fromTexts(p.tool.spec, given)}}

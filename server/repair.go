@@ -10,30 +10,30 @@ import (
 	"patterngate/ijson"
 )
 
-// maxArguments is how large the arguments of a next may be; larger ones are left out.
+// maxArguments is the largest size of next.arguments in bytes. Larger ones are left out.
 const maxArguments = 8 << 10
 
-// change is one sure repair that next.arguments hold.
+// change describes one sure repair in next.arguments.
 type change struct {
 	Pointer ijson.Pointer   `json:"pointer"`
-	From    json.RawMessage `json:"from,omitempty"` // absent where nothing was
-	To      json.RawMessage `json:"to,omitempty"`   // absent where nothing is any more
+	From    json.RawMessage `json:"from,omitempty"` // absent if there was no value
+	To      json.RawMessage `json:"to,omitempty"`   // absent if the value was removed
 }
 
-// repair is the caller's own call with the sure repairs made. It is offered, never carried out.
+// repair is the caller's own call with the sure repairs. It is only offered. It never runs by itself.
 type repair struct {
 	arguments map[string]any
 	changed   []change
-	fill      []ijson.Pointer // places only the reader can fill, each holding a skeleton
+	fill      []ijson.Pointer // places that only the reader can fill; each holds a skeleton
 	left      []document.Problem
-	// decide reports that a place of left cannot be filled: no call can be offered that means the same.
+	// decide reports that a place in left cannot be filled, so no call with the same meaning can be offered.
 	decide bool
 }
 
-// repaired makes the sure repairs of the problems in the caller's call and points at what is left. Places in also are
-// left to the reader besides.
+// repaired makes the sure repairs of the problems in the caller's call, and points at the places that are left. The
+// reader must also fill the places in also.
 func (c call) repaired(problems []document.Problem, also ...ijson.Pointer) repair {
-	if c.Arguments == nil { // they could not be read at all
+	if c.Arguments == nil { // they could not be read
 		return repair{left: problems, decide: true}
 	}
 	before := c.opened(problems, also)
@@ -50,7 +50,7 @@ func (c call) repaired(problems []document.Problem, also ...ijson.Pointer) repai
 	for _, p := range r.left {
 		_, was := p.Pointer.In(before)
 		if _, is := p.Pointer.In(r.arguments); is && !was {
-			continue // a member under a misspelt name stands there now
+			continue // a member with a misspelled name is now at this place
 		}
 		also = append(also, p.Pointer)
 	}
@@ -60,8 +60,8 @@ func (c call) repaired(problems []document.Problem, also ...ijson.Pointer) repai
 	return r
 }
 
-// opened is the caller's call as sent, with the intents that came as texts put as values where a place inside them is
-// to be changed.
+// opened returns the caller's call as sent. If a place inside an intent that came as text must change, the intent
+// becomes a value.
 func (c call) opened(problems []document.Problem, also []ijson.Pointer) map[string]any {
 	args := maps.Clone(c.Arguments)
 	touched := map[string]bool{}
@@ -81,14 +81,14 @@ func (c call) opened(problems []document.Problem, also []ijson.Pointer) map[stri
 	return args
 }
 
-// mend makes a problem's sure repair, if it has one.
+// mend makes the sure repair of a problem. It returns false if there is none.
 func (r *repair) mend(p document.Problem) bool {
 	fix := r.sure(p)
 	if fix == nil {
 		return false
 	}
 	was, there := fix.At.In(r.arguments)
-	if there && fix.From != "" { // the right name was given meanwhile
+	if there && fix.From != "" { // the call has the right name too
 		return false
 	}
 	root, ok := fix.Apply(r.arguments)
@@ -112,8 +112,8 @@ func (r *repair) mend(p document.Problem) bool {
 	return true
 }
 
-// sure is a problem's repair: its own, or for an unknown member that is a misspelt known one that is free, its right
-// name.
+// sure returns the repair of a problem: its own fix, or the right name of a misspelled member if that name is free. It
+// returns nil if there is none.
 func (r *repair) sure(p document.Problem) *document.Fix {
 	if p.Fix != nil || p.DidYouMean == "" || p.Unsure {
 		return p.Fix
@@ -134,7 +134,7 @@ func (r *repair) sure(p document.Problem) *document.Fix {
 	return &document.Fix{At: right, Value: v, From: p.Pointer}
 }
 
-// leave points the reader at a place, with a skeleton where nothing usable stands.
+// leave points the reader at a place, and puts a skeleton there if it has no usable value.
 func (r *repair) leave(c call, at ijson.Pointer) {
 	for ; at != ""; at = parent(at) {
 		if root, ok := c.withSkeleton(r.arguments, at); ok {
@@ -147,8 +147,8 @@ func (r *repair) leave(c call, at ijson.Pointer) {
 	}
 }
 
-// withSkeleton returns the arguments with something at a place: what is there already, else the form of what is
-// wanted. It is false where nothing can stand there.
+// withSkeleton returns the arguments with a value at a place: the present value, or else the form of the value that is
+// wanted. It returns false if no value can be there.
 func (c call) withSkeleton(args map[string]any, at ijson.Pointer) (map[string]any, bool) {
 	tokens := at.Tokens()
 	if v, _ := at.In(args); v != nil && (len(tokens) > 1 || tokens[0] != c.intentName() || isContainer(v)) {
@@ -171,8 +171,8 @@ func (c call) withSkeleton(args map[string]any, at ijson.Pointer) (map[string]an
 	return object, ok && isObject
 }
 
-// skeleton is the form of what is wanted at a place. A text that must be filled is blank, whatever type is wanted, so
-// that a skeleton sent as it is gets refused.
+// skeleton returns the form of the value that is wanted at a place. A text to fill is blank, whatever type is wanted,
+// so an unchanged skeleton is refused.
 func (c call) skeleton(tokens []string) any {
 	switch name := tokens[len(tokens)-1]; {
 	case len(tokens) == 1 && name == c.intentName():
@@ -185,20 +185,20 @@ func (c call) skeleton(tokens []string) any {
 	return ""
 }
 
-// intentName is the argument that holds the caller's intent.
+// intentName returns the name of the argument that holds the caller's intent.
 func (c call) intentName() string {
 	switch c.Spec.Kind {
 	case gateway.Routing:
 		return "route"
 	case gateway.Supervisor:
 		return "actions"
-	case gateway.Call: // it has none
+	case gateway.Call: // it has no intent
 		return ""
 	}
 	return "plan"
 }
 
-// intentSkeleton is the form of an intent of this kind; its blanks do not pass the gate.
+// intentSkeleton returns the form of an intent of this kind. The gate refuses a form with blanks.
 func (c call) intentSkeleton() any {
 	switch c.Spec.Kind {
 	case gateway.Orchestrator:
@@ -221,7 +221,7 @@ func callSkeleton(tool string) map[string]any {
 
 func finalSkeleton() map[string]any { return map[string]any{"kind": "final", "answer": ""} }
 
-// parent is the place that holds the place.
+// parent returns the place that contains a place.
 func parent(at ijson.Pointer) ijson.Pointer {
 	up := ijson.Pointer("")
 	tokens := at.Tokens()

@@ -12,14 +12,16 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// errOtherEngine is why a configuration cannot take the place of another.
+// errOtherEngine reports a configuration with another engine, which cannot replace the current one.
 var errOtherEngine = errors.New("the engine stays while a server lives")
 
 // Replace serves another configuration from now on: tools, prompts, the catalog, instructions and limits, all at once
-// (spec/config.md section 8, Reload). Calls that are under way end as they began, and runs go on under the configuration that
-// they were begun with. Clients that listen are told that the lists have changed; instructions are told to who connects from
-// now on. On an error nothing has changed. Engine, Model, Keys, Inbox, Switches and Results may be nil: they stay as they are;
-// Engine can be no other, and Log, Version and State stay in any case.
+// (spec/config.md section 8, Reload). Calls that have started end as they began, and runs continue under the
+// configuration that they began with. Clients that listen get a notification that the lists have changed. New
+// connections get the new instructions. On an error nothing has changed.
+//
+// Engine, Model, Keys, Inbox, Switches and Results may be nil: they then keep their values. Engine cannot be another
+// one. Log, Version and State always keep their values.
 func (s *Server) Replace(c Config) error {
 	s.replacing.Lock()
 	defer s.replacing.Unlock()
@@ -33,8 +35,8 @@ func (s *Server) Replace(c Config) error {
 		return fmt.Errorf("server: %w", err)
 	}
 	next.prompts = next.declaredPrompts()
-	// Who is told of a change asks for the lists at once, so the new ones are in force before. The lists themselves are
-	// mcp-go's, which exchanges its tools in one step.
+	// A client that is notified of a change requests the lists at once, so the new ones must be in force before. The
+	// lists of tools belong to mcp-go, which replaces them in one step.
 	s.current.Store(next)
 	s.transports.Limit(next.config.runs())
 	s.mcp.SetTools(next.served()...)
@@ -45,7 +47,7 @@ func (s *Server) Replace(c Config) error {
 	return nil
 }
 
-// after is the configuration with what stays, or is not said anew, from the one before.
+// after returns the configuration with values from the one before: those that never change and those that are nil.
 func (c Config) after(before Config) Config {
 	c.Log, c.Version, c.State = before.Log, before.Version, before.State
 	if c.Engine == nil {
@@ -69,8 +71,8 @@ func (c Config) after(before Config) Config {
 	return c
 }
 
-// replacePrompts exchanges the prompts: the new ones come before those that are no more go, and a list shows the newest alone,
-// see [Server.listedPrompts].
+// replacePrompts replaces the prompts. It adds the new ones before it deletes the old ones, and a list shows only the
+// newest, see [Server.listedPrompts].
 func (s *Server) replacePrompts(before, next *Server) {
 	if offered := next.offeredPrompts(); len(offered) > 0 {
 		s.mcp.AddPrompts(offered...)
@@ -82,7 +84,7 @@ func (s *Server) replacePrompts(before, next *Server) {
 	}
 }
 
-// offeredPrompts are the prompts with what answers them.
+// offeredPrompts returns the prompts with their handlers.
 func (s *Server) offeredPrompts() []mcpserver.ServerPrompt {
 	var list []mcpserver.ServerPrompt
 	for _, name := range slices.Sorted(maps.Keys(s.prompts)) {
@@ -92,23 +94,23 @@ func (s *Server) offeredPrompts() []mcpserver.ServerPrompt {
 	return list
 }
 
-// listedPrompts keeps a list to what is offered by now.
+// listedPrompts removes from a list the prompts that are no longer offered.
 func (s *Server) listedPrompts(_ context.Context, _ any, _ *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
 	offered := s.newest().prompts
 	result.Prompts = slices.DeleteFunc(slices.Clone(result.Prompts), func(p mcp.Prompt) bool { return offered[p.Name] == nil })
 }
 
-// instruct has who connects instructed in what is served by now, where mcp-go knows what was served first.
+// instruct sets the instructions for a new connection from the current tools, because mcp-go knows only the first ones.
 func (s *Server) instruct(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
 	result.Instructions = instructions(s.newest().tools)
 }
 
-// instructModern is instruct for the era without a handshake.
+// instructModern does the same as instruct for the protocol era without a handshake.
 func (s *Server) instructModern(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
 	result.Instructions = instructions(s.newest().tools)
 }
 
-// inOrder lists the tools as they are served, where mcp-go sorts them by name.
+// inOrder lists the tools in the order in which they are served, because mcp-go sorts them by name.
 func (s *Server) inOrder(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	place := map[string]int{}
 	for i, t := range s.Tools() {

@@ -17,26 +17,26 @@ import (
 	"patterngate/patterns"
 )
 
-// The bounds of a call's arguments, in bytes (spec/surface.md section 2). An intent cannot be longer than the call
-// that holds it, so the bound of the call is its bound too.
+// These are the bounds of a call's arguments, in bytes (spec/surface.md section 2). An intent cannot be longer than the
+// call that holds it, so the bound of the call also applies to it.
 const (
 	maxCall  = ijson.MaxBytes
 	maxGoal  = gateway.MaxGoal
 	maxInput = 256
 )
 
-// argument is one row of the table of what a tool takes.
+// argument describes one argument that a tool takes.
 type argument struct {
 	name     string
 	shape    shape
-	required bool // unless a run is continued
+	required bool // unless the call continues a run
 	most     int  // bytes of a text; seconds
 	words    []string
 	bounds   *bounds // of a number
 	kind     string  // of an input: its schema's type
 }
 
-// shape is what an argument has to be.
+// shape is the form that an argument must have.
 type shape int
 
 const (
@@ -48,17 +48,17 @@ const (
 	shapeWord          // one of words
 	shapeSeconds       // a number from 0 to most
 	shapeKey           // printable ASCII
-	shapeStep          // what names a step: a text or a whole number
+	shapeStep          // the name of a step: a text or a whole number
 	shapeTime          // a text that is a time
-	shapePage          // how many rows
+	shapePage          // the number of rows
 	shapeWhole         // a whole number within bounds
-	shapeDelay         // a number of seconds from 0 on
+	shapeDelay         // a number of seconds, 0 or more
 	shapePlan          // an object, or a text: JSON or a checklist
-	shapeResults       // what the caller made of subtasks, by their ids
-	shapeInput         // what the pattern's own schema says
+	shapeResults       // the caller's results of subtasks, by their ids
+	shapeInput         // a value of the pattern's own schema
 )
 
-// want words a shape.
+// want returns the words for a shape.
 func (s shape) want() string {
 	return [...]string{
 		shapeText: "a string", shapeIntent: "an object, or a string holding its JSON",
@@ -71,7 +71,7 @@ func (s shape) want() string {
 	}[s]
 }
 
-// argumentsOf is the table of a pattern, in the order in which faults are told.
+// argumentsOf returns the arguments of a pattern, in the order in which faults are reported.
 func argumentsOf(spec patterns.Spec) []argument {
 	front := append([]argument{goalRow(spec)}, inputRows(spec)...)
 	finalize := argument{name: "finalize", shape: shapeFlag}
@@ -94,13 +94,13 @@ func argumentsOf(spec patterns.Spec) []argument {
 	return nil
 }
 
-// continuing are the arguments of the kinds whose caller may propose step by step.
+// continuing lists the arguments of the kinds whose caller may propose step by step.
 var continuing = []argument{
 	{name: "run_id", most: maxInput}, {name: "turn", shape: shapeCount},
 	{name: "continue_with", shape: shapeWord, words: []string{"caller", "model"}},
 }
 
-// class is a kind of fault of a request. Faults are told class by class, in this order.
+// class is a kind of fault of a request. Faults are reported class by class, in this order.
 type class int
 
 const (
@@ -123,17 +123,18 @@ func (c class) reason(name string) string {
 	return family + name
 }
 
-// request reads the arguments of one call and collects what is wrong with them.
+// request reads the arguments of one call and collects their faults.
 type request struct {
 	call
 	asked
 	faults [classCount][]document.Problem
 
-	inputs  map[string]any     // what the pattern takes besides, defaults filled in; nil: not read yet
-	misfits []catalog.Mismatch // of them
+	inputs  map[string]any     // the pattern's own inputs with defaults; nil: not read yet
+	misfits []catalog.Mismatch // mismatches of inputs
 }
 
-// take reads a principal's arguments as they came. With problems nothing may run; the first names the stop reason.
+// take reads a principal's arguments as they came. With problems nothing may run. The first problem names the stop
+// reason.
 func (t *tool) take(raw json.RawMessage, principal string) (call, []document.Problem) {
 	r := request{call: t.newCall(nil)}
 	arguments, problem := decodeArguments(raw)
@@ -141,7 +142,7 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []document.Pro
 		return r.call, []document.Problem{*problem}
 	}
 	r.Arguments, r.Size = arguments, ijson.Weight(arguments)
-	if t.spec.Kind == gateway.Call { // what else a tool takes is the gate's to judge
+	if t.spec.Kind == gateway.Call { // the gate judges the other arguments
 		r.openTexts()
 	} else {
 		r.unknown(t.takes)
@@ -162,14 +163,14 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []document.Pro
 	return r.call, document.CapProblems(slices.Concat(r.faults[:]...))
 }
 
-// needRun refuses a turn without the run whose turn it is.
+// needRun refuses a turn without the run that it belongs to.
 func (r *request) needRun(t *tool) {
 	if turn := r.Arguments["turn"]; turn != nil && slices.ContainsFunc(t.takes, func(a argument) bool { return a.name == "turn" }) {
 		r.add(classMissing, "run_id", document.Missing, "the run whose turn it is")
 	}
 }
 
-// newCall is a call with arguments that were judged before, or with none yet.
+// newCall returns a call with arguments that were judged before, or with none yet.
 func (t *tool) newCall(arguments map[string]any) call {
 	r := request{call: call{
 		Tool: t.spec.Name, Spec: t.spec, Demo: t.demo, Arguments: arguments, Intents: map[string]any{}, IntentWas: map[string]bool{},
@@ -183,7 +184,7 @@ func (t *tool) newCall(arguments map[string]any) call {
 	return r.call
 }
 
-// decodeArguments decodes the whole call's arguments strictly; none and null are no arguments.
+// decodeArguments decodes the arguments of the whole call strictly. An absent value and null count as no arguments.
 func decodeArguments(raw json.RawMessage) (map[string]any, *document.Problem) {
 	const whole = "arguments"
 	if len(raw) > maxCall {
@@ -210,8 +211,8 @@ func decodeArguments(raw json.RawMessage) (map[string]any, *document.Problem) {
 	return nil, &document.Problem{Reason: classType.reason(whole), Got: document.Got(v), Want: "an object of arguments"}
 }
 
-// decodingProblem words why a text was refused: one that is too deep or holds a number out of range is beyond a limit,
-// any other is of the wrong type. The fault stands below the place at; name names what stands at the top.
+// decodingProblem says why a text was refused. A text that is too deep or has a number out of range is beyond a limit.
+// Any other one has the wrong type. The fault is below the place at. name names the value at the top.
 func decodingProblem(err error, at ijson.Pointer, name string) (document.Problem, class) {
 	fault, ok := errors.AsType[*ijson.Fault](err)
 	if !ok {
@@ -231,10 +232,10 @@ func decodingProblem(err error, at ijson.Pointer, name string) (document.Problem
 	return document.Problem{Pointer: at, Reason: c.reason(name), Want: want}, c
 }
 
-// maxReasonName is how much of a name that an outsider chose stands in a stop reason, in bytes.
+// maxReasonName is the longest part of a client's name for an argument that a stop reason shows, in bytes.
 const maxReasonName = 4096
 
-// add notes a fault of the argument that name names.
+// add notes a fault of the argument with that name.
 func (r *request) add(c class, name string, got any, want string) *document.Problem {
 	r.faults[c] = append(r.faults[c], document.Problem{
 		Pointer: ijson.Pointer("").Member(name), Reason: c.reason(ijson.Cut(name, maxReasonName)), Got: document.Got(got), Want: want,
@@ -242,7 +243,7 @@ func (r *request) add(c class, name string, got any, want string) *document.Prob
 	return &r.faults[c][len(r.faults[c])-1]
 }
 
-// unknown notes the arguments that are not in the table, by name.
+// unknown notes the arguments that the table does not have, by name.
 func (r *request) unknown(table []argument) {
 	var names []string
 	for _, a := range table {
@@ -262,8 +263,8 @@ func (r *request) read(a argument) {
 	v := r.Arguments[a.name]
 	s, isText := v.(string)
 	switch {
-	case a.required && r.Arguments["run_id"] != nil && v == nil: // the run knows it
-	case a.shape == shapeInput && v == nil && r.said("parent_plan_id") != "": // the plan knows it
+	case a.required && r.Arguments["run_id"] != nil && v == nil: // the run has the value
+	case a.shape == shapeInput && v == nil && r.said("parent_plan_id") != "": // the plan has the value
 	case (a.required || a.name == "run_id" && v != nil) && (v == nil || isText && ijson.Blank(s)):
 		r.absent(a, v)
 	case a.shape == shapeInput:
@@ -341,8 +342,7 @@ func (r *request) wrong(a argument, v any, schemaType string) {
 	p.Fix = document.Retype(schemaType, p.Pointer, v)
 }
 
-// readIntent takes a plan, route or list of actions, reading it from its text where it came as one. What it says is
-// the gate's to judge.
+// readIntent reads a plan, a route or a list of actions, also from its text. The gate judges its content.
 func (r *request) readIntent(a argument, v any) {
 	r.Proposes = true
 	s, isText := v.(string)
@@ -365,8 +365,8 @@ func (r *request) readIntent(a argument, v any) {
 	r.Intents[a.name], r.IntentWas[a.name] = v, isText
 }
 
-// task is what a call without problems asks for. Without a final text asked for or declined there is one, unless the
-// caller proposes and no model was set up.
+// task returns the task of a call without problems. If finalize is absent, there is a final text unless the caller
+// proposes and no model is configured.
 func (c call) task(configured bool) patterns.Task {
 	switch c.Spec.Kind {
 	case gateway.Planning:
@@ -380,7 +380,7 @@ func (c call) task(configured bool) patterns.Task {
 	}
 	t.Goal, _ = c.Arguments[c.Spec.GoalArgument()].(string)
 	t.Handover = c.Arguments["continue_with"] == "model"
-	for name, v := range c.Intents { // one at most
+	for name, v := range c.Intents { // at most one
 		t.Caller = patterns.Proposals(name, v)
 	}
 	return t

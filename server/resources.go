@@ -14,7 +14,7 @@ import (
 	"patterngate/patterns"
 )
 
-// The resources that every client may read (spec/surface.md section 3).
+// These are the resources that every client may read (spec/surface.md section 3).
 const (
 	catalogURI = "patterngate://catalog"
 	reasonsURI = "patterngate://stop-reasons"
@@ -22,7 +22,7 @@ const (
 
 const jsonType = "application/json"
 
-// addResources offers the resources. Their texts are those of what is served when they are read.
+// addResources adds the resources. Their texts describe what is served at the time they are read.
 func (s *Server) addResources() {
 	s.addResource(catalogURI, "catalog", "What may be called",
 		"Every tool behind the gate with its arguments and effect, and the patterns that may use it.",
@@ -43,7 +43,7 @@ func (s *Server) addResource(uri, name, title, description string, text func(con
 	})
 }
 
-// reasons are the rows of the registry that a run of what is served can end in.
+// reasons returns the registry's rows for the stop reasons that the served tools can have.
 func (s *Server) reasons() (json.RawMessage, error) {
 	names := map[gateway.Kind][]string{}
 	for _, name := range ownTools {
@@ -64,7 +64,7 @@ func (s *Server) reasons() (json.RawMessage, error) {
 	return appendJSON(nil, DeclaredReasons(rows, s.config.Patterns))
 }
 
-// DeclaredReasons adds to the rows of the registry those that only policies of these patterns declare.
+// DeclaredReasons adds to the registry's rows the stop reasons that only policies of these patterns declare.
 func DeclaredReasons(rows []Reason, offered []Pattern) []Reason {
 	known := map[string]bool{}
 	for _, r := range rows {
@@ -88,7 +88,7 @@ func DeclaredReasons(rows []Reason, offered []Pattern) []Reason {
 	return rows
 }
 
-// also is the row with one more pattern that it occurs with.
+// also returns the row with one more pattern that it occurs with.
 func (r Reason) also(row stopreason.Reason, spec patterns.Spec) Reason {
 	more := ReasonOf(row, func(kind gateway.Kind) []string {
 		if kind != spec.Kind {
@@ -109,18 +109,19 @@ func (r Reason) also(row stopreason.Reason, spec patterns.Spec) Reason {
 	return r
 }
 
-// Reason is a stop reason as clients are shown it.
+// Reason is a stop reason as clients see it.
 type Reason struct {
 	Name     string   `json:"name"`
 	Meaning  string   `json:"meaning"`
 	Level    string   `json:"level"`    // run or task
 	Patterns []string `json:"patterns"` // tools that it occurs with
 	Phases   []string `json:"phases"`
-	ExitCode int      `json:"exit_code"` // of the command "call"; -1 where no run ends so
+	ExitCode int      `json:"exit_code"` // of the command "call"; -1 if no run ends with it
 	Next     string   `json:"next"`
 }
 
-// ReasonOf words a row of the registry; named are the tools of a kind, and places of kinds without one are left out.
+// ReasonOf returns a row of the registry in the form for clients. named returns the tools of a kind. Places of kinds
+// without a tool are left out.
 func ReasonOf(s stopreason.Reason, named func(gateway.Kind) []string) Reason {
 	r := Reason{
 		Name: s.Name, Meaning: s.Meaning, Level: s.Level(), Patterns: []string{}, Phases: []string{},
@@ -142,14 +143,14 @@ func ReasonOf(s stopreason.Reason, named func(gateway.Kind) []string) Reason {
 	return r
 }
 
-// boundURI shortens a URI that is none of ours, as the answer shows it: mcp-go says in both eras by the right code that
-// it is not there.
+// boundURI shortens a URI that is not Patterngate's, because the answer shows it. mcp-go then answers in both eras with
+// the right code that it does not exist.
 func (s *Server) boundURI(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
 	req.Params.URI = absentName(req.Params.URI)
 }
 
-// absentName is a name that a client made up, fit to be shown in an answer; names of bearable length stay as they are.
-// A name that was shortened is nobody's: it ends in dots.
+// absentName returns a name from a client in a form that an answer can show. Names up to 256 bytes stay as they are. A
+// shortened name ends in dots, so no real name matches it.
 func absentName(name string) string {
 	const bearable = 256
 	if len(name) <= bearable {
@@ -158,7 +159,7 @@ func absentName(name string) string {
 	return printable.Name(name) + "..."
 }
 
-// hooked puts what is done around mcp-go's own handlers in its place.
+// hooked adds the hooks that run around mcp-go's own handlers.
 func (s *Server) hooked(h *mcpserver.Hooks) *mcpserver.Hooks {
 	h.AddAfterInitialize(s.instruct)
 	h.AddAfterDiscover(s.instructModern)

@@ -7,7 +7,7 @@ import (
 	"patterngate/patterns"
 )
 
-// observed is the observation that a history row shows, if it shows one.
+// observed returns the observation that a history row shows. It returns false if the row shows none.
 func observed(row any) (any, bool) {
 	switch row := row.(type) {
 	case patterns.StepDone:
@@ -24,7 +24,7 @@ func observed(row any) (any, bool) {
 	return nil, false
 }
 
-// showing is the row with another form of its observation. Rows are values: the run's own stays as it is.
+// showing returns the row with another form of its observation. Rows are values, so the run's own row does not change.
 func showing(row, observation any) any {
 	switch row := row.(type) {
 	case patterns.StepDone:
@@ -46,15 +46,15 @@ func showing(row, observation any) any {
 	return row
 }
 
-// line is one proposed call in short: what it was and what came of it.
+// line describes one proposed call in short: the call and its outcome.
 type line struct {
-	label string // step, task or attempt; fit to begin a line
+	label string // step, task or attempt; safe at the beginning of a line
 	name  string
 	args  map[string]any
-	stop  string // why it came to nothing; empty where there is an observation
+	stop  string // the stop reason; empty if there is an observation
 }
 
-// lineOf is a row in short. It is false for rows that another row tells of.
+// lineOf returns a row in short. It returns false for rows that another row describes.
 func (e *Envelope) lineOf(row any) (line, bool) {
 	switch row := row.(type) {
 	case patterns.StepDone:
@@ -108,7 +108,7 @@ func (e *Envelope) taskArgs(id string) map[string]any {
 	return nil
 }
 
-// argsOf are the arguments of a route or action; nil for a closing answer.
+// argsOf returns the arguments of a route or action, or nil for a final answer.
 func argsOf(v any) map[string]any {
 	row, _ := v.(map[string]any)
 	args, _ := row["args"].(map[string]any)

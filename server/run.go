@@ -16,7 +16,7 @@ import (
 	"patterngate/server/transport"
 )
 
-// internalFault is a fault of ours outside a run. Its id is all that a client learns.
+// internalFault is a fault of Patterngate outside a run. The client learns only its id.
 type internalFault struct{ id string }
 
 func (f internalFault) Error() string { return "internal fault " + f.id }
@@ -62,15 +62,16 @@ func (t *tool) refuse(ctx context.Context, c call, problems []document.Problem) 
 	return result, nil
 }
 
-// run carries out or continues a run until it ends or waits, or the call has waited long enough, and presents it.
+// run starts or continues a run and presents it. It returns when the run ends or waits, or when the call has waited
+// long enough.
 func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
 	ended, err := t.carry(ctx, c, told, who)
-	if err != nil && t.spec.Kind == gateway.Planning && goneOn(c, err) { // the plan says whose it is now
+	if err != nil && t.spec.Kind == gateway.Planning && goneOn(c, err) { // the plan names its run now
 		c.Run = nil
 		return t.run(ctx, c, told)
 	}
-	if err != nil && ended.RunID == "" { // no run was begun, and none goes on
+	if err != nil && ended.RunID == "" { // no run began or continued
 		told.end("")
 		return t.notBegun(ctx, c, err)
 	}
@@ -80,7 +81,7 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 		return nil, s.fault(ctx, err)
 	}
 	switch {
-	case ended.Joined || ended.Running != nil: // it is not this call's to log
+	case ended.Joined || ended.Running != nil: // another call logs it
 	case ended.Waiting != nil:
 		s.logWaiting(ctx, ended.RunID, ended.Waiting)
 	default:
@@ -92,11 +93,11 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 	return result, nil
 }
 
-// notBegun answers a call for which nothing was done.
+// notBegun answers a call that started and continued nothing.
 func (t *tool) notBegun(ctx context.Context, c call, cause error) (*mcp.CallToolResult, error) {
 	s := t.server
 	switch {
-	case c.Run != nil && (errors.Is(cause, patterns.ErrNoRun) || errors.Is(cause, patterns.ErrNotTaken)): // another call was quicker
+	case c.Run != nil && (errors.Is(cause, patterns.ErrNoRun) || errors.Is(cause, patterns.ErrNotTaken)): // another call was faster
 		return t.lookAgain(ctx, c)
 	case errors.Is(cause, patterns.ErrReused):
 		r := request{call: c}
@@ -109,8 +110,8 @@ func (t *tool) notBegun(ctx context.Context, c call, cause error) (*mcp.CallTool
 	return nil, s.fault(ctx, cause)
 }
 
-// delivered notes that a caller was given what a run came to, unless the caller has gone. Who has cancelled a run knows
-// what became of it, and who calls once more wants another.
+// delivered notes that a caller received the result of a run, unless the caller has disconnected. A caller that
+// cancelled the run also counts: it knows the outcome, and another call means another run.
 func (s *Server) delivered(ctx context.Context, e Envelope) {
 	over := e.RunID != "" && (e.Status == statusOK || e.Status == statusStopped)
 	if over && (ctx.Err() == nil || e.StopReason == "cancelled") {
@@ -118,7 +119,7 @@ func (s *Server) delivered(ctx context.Context, e Envelope) {
 	}
 }
 
-// carry has the engine begin the run, or go on with it.
+// carry lets the engine start the run or continue it.
 func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (patterns.Ended, error) {
 	s := t.server
 	var tell func(patterns.Progress)
@@ -135,7 +136,7 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 	return s.config.Engine.Start(ctx, job)
 }
 
-// asked is the job of a call that begins a run, with who asks for it and under what.
+// asked returns the job of a call that begins a run, with its requester, client, configuration and policy.
 func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
 	s := t.server
 	job := t.job(c, t.answers, t.configured)
@@ -144,7 +145,7 @@ func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
 	return job
 }
 
-// lookAgain answers a continuation that came second: by the run as it stands by now.
+// lookAgain answers a continuation that came second with the current state of the run.
 func (t *tool) lookAgain(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 	principal := t.server.principalOf(ctx)
 	r := request{call: c}
@@ -154,10 +155,10 @@ func (t *tool) lookAgain(ctx context.Context, c call) (*mcp.CallToolResult, erro
 	return t.look(ctx, r.call)
 }
 
-// look answers a continuation of which nothing is taken by the run's present state.
+// look answers a continuation when the run's state accepts nothing of it.
 func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 	looking := c
-	looking.Intents = nil // they are no part of the run
+	looking.Intents = nil // they are not part of the run
 	e := t.server.shownBy(*c.Run).stateOf(looking, *c.Run)
 	e.Problems = append([]document.Problem{c.notTaken()}, e.Problems...)
 	return t.server.show(ctx, e)
@@ -177,7 +178,7 @@ func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
 	return endedEnvelope(c, ended)
 }
 
-// modelOf is who stands in a result's usage: the models, or the caller where none was needed.
+// modelOf returns the name for a result's usage: the models, or the caller if no model was needed.
 func (t *tool) modelOf(c call, r patterns.Result) string {
 	if !r.Asked && (c.Proposes || len(r.Proposed) > 0 || c.Run != nil && t.newCall(c.Run.Arguments).Proposes) {
 		return cmp.Or(r.Answerers(""), "caller")
@@ -185,8 +186,8 @@ func (t *tool) modelOf(c call, r patterns.Result) string {
 	return r.Answerers(t.model)
 }
 
-// conclude presents a run that came to rest, or that a fault of ours ended. A run that cannot be presented is such a
-// fault.
+// conclude presents a run that ended or waits, or that an internal fault ended. A run that cannot be presented counts
+// as such a fault.
 func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause error) (Envelope, *mcp.CallToolResult, error) {
 	s := t.server
 	if cause == nil {
@@ -204,8 +205,9 @@ func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause
 	return e, result, err
 }
 
-// came presents what became of a call's run: of one that goes on, or that an earlier call began, as it stands by now. One
-// that was not waited for is running even if it ends while this is said: who asks for it is given its result.
+// came presents the run of a call. A run that continues, or that an earlier call began, is shown in its current state.
+// A run that was not waited for is shown as running, even if it ends at this moment. Its result is for the next call
+// that asks.
 func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope {
 	c.Principal = t.server.principalOf(ctx)
 	if ended.Running == nil && !ended.Joined {
@@ -225,12 +227,12 @@ func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope 
 	return e
 }
 
-// show presents an envelope in both channels, or as far as the client's model reads them.
+// show presents an envelope in both channels, or only as far as the client's model reads them.
 func (s *Server) show(ctx context.Context, e Envelope) (*mcp.CallToolResult, error) {
 	return s.showIn(ctx, e, s.config.ResultBytes)
 }
 
-// showIn is show with a bound of its own for each channel, in bytes.
+// showIn does the same as show with its own bound for each channel, in bytes.
 func (s *Server) showIn(ctx context.Context, e Envelope, most int) (*mcp.CallToolResult, error) {
 	space, _ := s.scratch.Get().(*scratch)
 	if space == nil {
@@ -251,7 +253,7 @@ func (s *Server) showIn(ctx context.Context, e Envelope, most int) (*mcp.CallToo
 	}, nil
 }
 
-// fault notes a cause and returns what the client may know of it.
+// fault logs a cause and returns the error that the client may see.
 func (s *Server) fault(ctx context.Context, cause error) error {
 	return internalFault{s.logFault(ctx, cause)}
 }

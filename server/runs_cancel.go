@@ -11,10 +11,10 @@ import (
 	"patterngate/patterns"
 )
 
-// cancelWait is how long run_cancel waits for the run to end; a call under way may take longer.
+// cancelWait is how long run_cancel waits for the run to end. A call in progress may take longer.
 const cancelWait = 10 * time.Second
 
-// showCanceled presents what became of a run that was to be cancelled.
+// showCanceled presents a run after a request to cancel it.
 func (s *Server) showCanceled(ctx context.Context, r *request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
 	principal := s.principalOf(ctx)
 	id, _ := r.Arguments["run_id"].(string)

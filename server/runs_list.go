@@ -13,14 +13,14 @@ import (
 	"patterngate/patterns"
 )
 
-// asked is what the tools about runs are asked for besides a run.
+// asked holds the arguments of the tools about runs other than the run itself.
 type asked struct {
 	Step         string
 	Since, Until time.Time
 	Limit        int
 }
 
-// listArguments is the table of list_runs, in the order in which faults are told.
+// listArguments returns the arguments of list_runs, in the order in which faults are reported.
 func listArguments() []argument {
 	return []argument{
 		{name: "status", shape: shapeWord, words: []string{statusRunning, statusWaiting, statusOK, statusStopped}},
@@ -30,7 +30,7 @@ func listArguments() []argument {
 	}
 }
 
-// readTime takes a time (RFC 3339).
+// readTime reads a time (RFC 3339).
 func (r *request) readTime(a argument, v any) {
 	text, isText := v.(string)
 	at, err := time.Parse(time.RFC3339, text)
@@ -45,11 +45,11 @@ func (r *request) readTime(a argument, v any) {
 	}
 }
 
-// runRow is a run in a list (spec/surface.md section 2).
+// runRow describes a run in a list (spec/surface.md section 2).
 type runRow struct {
 	RunID       string `json:"run_id"`
 	Pattern     string `json:"pattern"`
-	Parent      string `json:"parent_run_id,omitempty"` // whose call began it
+	Parent      string `json:"parent_run_id,omitempty"` // the run whose call began it
 	Status      string `json:"status"`
 	StopReason  string `json:"stop_reason,omitempty"`
 	Phase       string `json:"phase,omitempty"`
@@ -60,7 +60,7 @@ type runRow struct {
 	EndedAt     string `json:"ended_at,omitempty"`
 }
 
-// maxRowSummary is how long a summary in a list may be, in characters.
+// maxRowSummary is the greatest length of a summary in a list, in characters.
 const maxRowSummary = 200
 
 func newRunRow(r patterns.RunRow) runRow {
@@ -71,7 +71,7 @@ func newRunRow(r patterns.RunRow) runRow {
 	}
 }
 
-// line is the run in the text channel.
+// line returns the run's line in the text channel.
 func (r runRow) line() string {
 	stands := r.Status
 	for _, more := range []string{r.WaitingKind, r.StopReason} {
@@ -105,7 +105,7 @@ func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.
 		if err != nil {
 			return nil, err
 		}
-		if fits < len(page.Rows) && fits > 0 { // the cursor has to lead to what is not shown
+		if fits < len(page.Rows) && fits > 0 { // the cursor must lead to the runs that are not shown
 			f.Limit = fits
 			continue
 		}
@@ -116,7 +116,8 @@ func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.
 	}
 }
 
-// listed presents a page in both channels, with what is switched off, and says how many of its rows each of them has room for.
+// listed presents a page in both channels, with the tools that are switched off. It also returns how many rows fit in
+// each channel, at least one.
 func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (structured []byte, text string, fits int, err error) {
 	rows, lines := []runRow{}, ""
 	room := s.config.ResultBytes - pageFrame - len(page.Next)
@@ -151,14 +152,14 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (stru
 	return structured, string(dst), max(fits, min(1, len(rows))), nil
 }
 
-// listResult is what list_runs returns.
+// listResult is the result of list_runs.
 type listResult struct {
 	Envelope
 	Runs       []runRow `json:"runs"`
 	NextCursor string   `json:"next_cursor,omitempty"`
 }
 
-// listSummary tells how many runs are shown.
+// listSummary says how many runs are shown.
 func listSummary(n int, more bool, f patterns.Filter) string {
 	filtered := f.Status != "" || f.Pattern != "" || f.StopReason != "" || !f.Since.IsZero() || !f.Until.IsZero()
 	switch {

@@ -12,8 +12,8 @@ import (
 	"patterngate/patterns"
 )
 
-// listeners are the subscriptions/listen requests under way that want to hear of runs (2026-07-28, where they stand in
-// for resources/subscribe). The zero listeners are nobody. They are safe for concurrent use.
+// listeners holds the open subscriptions/listen requests that ask for notifications about runs (protocol 2026-07-28,
+// where they replace resources/subscribe). The zero value has no requests. It is safe for concurrent use.
 type listeners struct {
 	mu  sync.Mutex
 	all map[*listener]struct{}
@@ -22,13 +22,13 @@ type listeners struct {
 // listener is one such request.
 type listener struct {
 	session   mcpserver.ClientSession
-	id        any // of the request; what is told bears it
+	id        any // of the request; its notifications carry it
 	principal string
 	runs      []string // URIs of the principal's runs
 }
 
-// listenToRuns notes a subscription's wish to hear of its principal's runs, until the request is over. mcp-go
-// acknowledges all that was asked for.
+// listenToRuns registers a subscription to its principal's runs until the request ends. mcp-go acknowledges everything
+// that was requested.
 func (s *Server) listenToRuns(ctx context.Context, id any, req *mcp.SubscriptionsListenRequest) {
 	l := &listener{session: mcpserver.ClientSessionFromContext(ctx), id: id, principal: s.principalOf(ctx)}
 	for _, uri := range req.Params.Notifications.ResourceSubscriptions {
@@ -53,7 +53,7 @@ func (s *Server) listenToRuns(ctx context.Context, id any, req *mcp.Subscription
 	})
 }
 
-// tell tells those who listen to a run that it has changed. It never waits.
+// tell notifies the listeners of a run that it has changed. It never waits.
 func (l *listeners) tell(r patterns.Snapshot, uri string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *listeners) tell(r patterns.Snapshot, uri string) {
 		}}
 		select {
 		case one.session.NotificationChannel() <- note:
-		default: // the client is behind; whoever waits for a run also reads it
+		default: // the client is behind; a client that waits for a run also reads it
 		}
 	}
 }

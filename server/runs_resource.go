@@ -14,8 +14,8 @@ import (
 	"patterngate/patterns"
 )
 
-// A run is a resource of its principal: patterngate://runs/{run_id} is its envelope as it stands, and below it /trace is
-// its record as it is exported. Other principals' runs are not there, neither to read nor to hear of.
+// A run is a resource of its principal. patterngate://runs/{run_id} is its current envelope, and /trace below it is its
+// exported record. For other principals a run does not exist, and they get no notifications about it.
 const (
 	runsURI       = "patterngate://runs/"
 	runsTemplate  = runsURI + "{run_id}"
@@ -25,10 +25,10 @@ const (
 
 const ndjsonType = "application/x-ndjson"
 
-// errNoRun is the answer where a run was forgotten in the very moment in which it was read.
+// errNoRun is the answer if a run was removed at the moment it was read.
 var errNoRun = errors.New("the run is not known any more")
 
-// addRuns offers the runs.
+// addRuns adds the resource templates for runs.
 func (s *Server) addRuns() {
 	t := mcp.NewResourceTemplate(runsTemplate, "run",
 		mcp.WithTemplateDescription("One of your runs as it stands: what was done, what it waits for, what to do next."),
@@ -49,7 +49,7 @@ func (s *Server) addRuns() {
 	s.addTraces()
 }
 
-// addTraces offers the runs' records.
+// addTraces adds the resource template for the records of runs.
 func (s *Server) addTraces() {
 	t := mcp.NewResourceTemplate(traceTemplate, "trace",
 		mcp.WithTemplateDescription("The record of one of your runs: a line for the run, then one an event, chained by their hashes."),
@@ -78,7 +78,7 @@ func (s *Server) addTraces() {
 	})
 }
 
-// keys are the approver keys; no private half is among them.
+// keys returns the approver keys. They contain no private key.
 func (s *Server) keys() (gateway.Ring, error) {
 	if s.config.Keys == nil {
 		return gateway.Ring{}, nil
@@ -86,7 +86,7 @@ func (s *Server) keys() (gateway.Ring, error) {
 	return s.config.Keys()
 }
 
-// runEnvelope is a principal's run as it stands.
+// runEnvelope returns the current envelope of a principal's run.
 func (s *Server) runEnvelope(principal, id string) (Envelope, bool) {
 	r, ok := s.config.Engine.Run(principal, id)
 	if !ok {
@@ -95,8 +95,8 @@ func (s *Server) runEnvelope(principal, id string) (Envelope, bool) {
 	return s.stateOf(r), true
 }
 
-// hideRuns moves a URI of a run that the principal does not have to where there is no template, so that mcp-go answers
-// as it does for every resource that is not there.
+// hideRuns moves the URI of a run that the principal does not have to a URI without a template. The answer of mcp-go is
+// then the same as for every resource that does not exist.
 func (s *Server) hideRuns(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
 	name, isRun := strings.CutPrefix(req.Params.URI, runsURI)
 	if !isRun {
@@ -108,18 +108,19 @@ func (s *Server) hideRuns(ctx context.Context, _ any, req *mcp.ReadResourceReque
 	}
 }
 
-// maxSubscriptions is how many runs one session may subscribe to; more are acknowledged and not heard of.
+// maxSubscriptions is the number of runs that one session may subscribe to. Further ones are acknowledged, but cause no
+// notifications.
 const maxSubscriptions = 100
 
-// subscriptions are who wants to hear of which runs. The zero subscriptions are nobody's. They are safe for concurrent
-// use.
+// subscriptions holds which sessions want notifications about which runs. The zero value has no sessions. It is safe
+// for concurrent use.
 type subscriptions struct {
 	mu sync.Mutex
-	by map[string]map[string]string // run URI and its principal's name, by session
+	by map[string]map[string]string // run URI to its principal's name, by session
 }
 
-// subscribe notes a session's wish to hear of one of its principal's runs. Of others there is nothing to hear, and a wish
-// that is kept takes as much memory as its URI is long.
+// subscribe registers a session for notifications about one of its principal's runs. It ignores other runs. A
+// subscription takes as much memory as its URI is long.
 func (s *Server) subscribe(ctx context.Context, _ any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 	session := mcpserver.ClientSessionFromContext(ctx)
 	id, isRun := strings.CutPrefix(req.Params.URI, runsURI)
@@ -152,15 +153,15 @@ func (s *Server) unsubscribe(ctx context.Context, _ any, req *mcp.UnsubscribeReq
 	}
 }
 
-// forgetSubscriptions forgets a session that has ended.
+// forgetSubscriptions removes the subscriptions of a session that has ended.
 func (s *Server) forgetSubscriptions(_ context.Context, session mcpserver.ClientSession) {
 	s.subscribed.mu.Lock()
 	defer s.subscribed.mu.Unlock()
 	delete(s.subscribed.by, session.SessionID())
 }
 
-// updated tells the principal's subscribed sessions that a run has changed. A notification that finds no place is lost:
-// whoever waits for a run also reads it.
+// updated notifies the principal's subscribed sessions that a run has changed. If a session's queue is full, the
+// notification is lost. A client that waits for a run also reads it.
 func (s *Server) updated(r patterns.Snapshot) {
 	uri := runsURI + r.RunID
 	s.listening.tell(r, uri)

@@ -8,7 +8,7 @@ import (
 	"patterngate/catalog"
 )
 
-// The inputs of the tools about runs, for readers; what a call holds is judged by each tool's own table.
+// These are the inputs of the tools about runs, for readers. Each tool's own table judges the arguments of a call.
 
 type statusInput struct {
 	RunID string `json:"run_id,omitempty" jsonschema_description:"Without it: your newest waiting or just finished run."`
@@ -35,13 +35,13 @@ type listInput struct {
 	Limit      int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=20"`
 }
 
-// runDeclaration are the words by which such a tool is listed (spec/surface.md section 2).
+// runDeclaration holds the words that such a tool is listed with (spec/surface.md section 2).
 type runDeclaration struct {
 	name, title, description string
 	input                    func() (*catalog.Schema, error)
 }
 
-// runDeclarations are in the order in which they are listed.
+// runDeclarations returns the declarations in the order in which the tools are listed.
 func runDeclarations() []runDeclaration {
 	return []runDeclaration{
 		{statusTool, "State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was " +
@@ -61,14 +61,14 @@ func (runDeclaration) complete(schema *catalog.Schema, c Config) json.RawMessage
 	return json.RawMessage(strings.Replace(string(schema.JSON()), `"description":"$`+waitArgument+`"`, waitRemark(c), 1))
 }
 
-// runSchema is the output schema of the tools that show a run: its envelope, whose further members its pattern's own schema
-// names.
+// runSchema returns the output schema of the tools that show a run. It describes the run's envelope. The schema of the
+// pattern describes its further members.
 func runSchema() json.RawMessage {
 	return outputOf(reflect.TypeFor[Envelope](), among(`status stop_reason phase answered run_id summary next waiting_for current problems answer
 		history effects record pattern created_at ended_at step`))
 }
 
-// listSchema is the output schema of list_runs.
+// listSchema returns the output schema of list_runs.
 func listSchema() json.RawMessage {
 	return outputOf(reflect.TypeFor[listResult](), among("status stop_reason phase summary next problems runs next_cursor"))
 }

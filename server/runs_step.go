@@ -14,14 +14,15 @@ import (
 	"patterngate/patterns"
 )
 
-// What is shown of one step: all that was recorded, which is bounded there; a row is what its proposer made of it.
+// These limit what is shown of one step. Everything that was recorded is shown, and the record has its own bounds. The
+// size of a row depends on its proposer.
 const (
 	maxStep       = 1 << 10   // bytes of the name of a step
 	maxStepRow    = 32 << 10  // bytes
-	maxStepResult = 512 << 10 // bytes of each channel; it is not met
+	maxStepResult = 512 << 10 // bytes of each channel; never reached
 )
 
-// readStep takes what names a step.
+// readStep reads the name of a step.
 func (r *request) readStep(a argument, v any) {
 	switch v := v.(type) {
 	case float64:
@@ -40,7 +41,7 @@ func (r *request) readStep(a argument, v any) {
 	r.add(classType, a.name, v, a.shape.want())
 }
 
-// showStep answers with one row and all of its observation that was recorded.
+// showStep answers with one row and the whole recorded observation.
 func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot, whole Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
 	if step == nil {
@@ -55,7 +56,7 @@ func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot
 		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
 		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, tool: whole.tool,
 	}
-	e, err := e.fitted(newScratch(), s.config.ResultBytes) // the room beyond that is the observation's
+	e, err := e.fitted(newScratch(), s.config.ResultBytes) // the rest of the space is for the observation
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
 	}
@@ -63,8 +64,8 @@ func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot
 	return s.showIn(ctx, e, maxStepResult)
 }
 
-// inFull puts in all that a subtask returned where its row shows the beginning and no call that is at hand has the rest, as with
-// the caller's own: its plan keeps it.
+// inFull adds the whole result of a subtask if its row shows only the beginning and no recorded call has the rest. This
+// occurs for subtasks of the caller. The plan stores the result.
 func (s *Server) inFull(ctx context.Context, step *oneStep, plan string) {
 	row, _ := step.Row.(map[string]any)
 	id, _ := row["subtask_id"].(string)
@@ -82,7 +83,8 @@ func (s *Server) inFull(ctx context.Context, step *oneStep, plan string) {
 	}
 }
 
-// stepOf finds what is named: a row of the history, else of the trace, else a call by its key.
+// stepOf finds a step by its name: a row of the history, then of the trace, then a call by its key. It returns nil if
+// there is none.
 func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
 	for _, rows := range [][]any{e.History, e.Trace} {
 		for _, row := range rows {
@@ -114,7 +116,7 @@ func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
 	return nil
 }
 
-// membersOf are a row's members as they are shown.
+// membersOf returns a row's members as they are shown.
 func membersOf(row any) map[string]any {
 	text, err := appendJSON(nil, row)
 	if err != nil {
@@ -125,7 +127,7 @@ func membersOf(row any) map[string]any {
 	return members
 }
 
-// isNamed reports whether a row is what is named: by its number, its id, or the words of the text channel.
+// isNamed reports whether a row has a name: its number, its id, or the label in the text channel.
 func isNamed(members map[string]any, name string) bool {
 	if id, ok := members["subtask_id"].(string); ok { // all subtasks have a first attempt
 		return id == name
@@ -145,14 +147,14 @@ func isNamed(members map[string]any, name string) bool {
 	return false
 }
 
-// recorded is all of an observation that was recorded, where the row shows its beginning.
+// recorded returns the whole recorded observation if the row shows only its beginning.
 func recorded(observation any, members map[string]any, e Envelope, ended patterns.Ended) any {
 	if _, _, isCut := cutBefore(observation); !isCut {
 		return observation
 	}
 	hash, _ := members["args_hash"].(string)
 	tool, named := members["tool"].(string)
-	for _, row := range e.Trace { // a row of the history has no hash of its own
+	for _, row := range e.Trace { // a row of the history has no hash
 		if other := membersOf(row); hash == "" && sameStep(members, other) {
 			hash, _ = other["args_hash"].(string)
 		}
@@ -178,7 +180,7 @@ func sameStep(a, b map[string]any) bool {
 	return false
 }
 
-// ledgerOf are the calls of a run as far as it is known.
+// ledgerOf returns the calls of a run so far.
 func ledgerOf(ended patterns.Ended) []gateway.Entry {
 	if ended.Waiting != nil {
 		return ended.Waiting.SoFar.Ledger

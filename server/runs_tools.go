@@ -17,8 +17,8 @@ import (
 	"patterngate/server/transport"
 )
 
-// The tools that are about runs instead of beginning one (spec/surface.md section 2). What they show is the run's, not
-// the call's: a run that stopped is no error result.
+// These tools are about runs and do not begin one (spec/surface.md section 2). They show the run's state, not the
+// call's, so a stopped run is not an error result.
 const (
 	statusTool = "run_status"
 	waitTool   = "run_wait"
@@ -26,22 +26,22 @@ const (
 	listTool   = "list_runs"
 )
 
-// ownTools are the names that no pattern may have, in the order in which they are listed.
+// ownTools lists the names that a pattern must not have, in the order in which the tools are listed.
 var ownTools = []string{catalogTool, statusTool, waitTool, cancelTool, listTool}
 
-// maxReason is how long the reason for a cancellation may be, in bytes.
+// maxReason is the greatest length of the reason for a cancellation, in bytes.
 const maxReason = 500
 
-// runTool is one of them as it is served. It does not change after it was made.
+// runTool is one of these tools in the form that is served. It does not change after it is made.
 type runTool struct {
 	server   *Server
 	takes    []argument
 	declared mcp.Tool
-	// answer carries out a request without problems. An error is a fault of ours.
+	// answer handles a request without problems. An error is an internal fault.
 	answer func(ctx context.Context, r *request, meta *mcp.Meta) (*mcp.CallToolResult, error)
 }
 
-// newRunTools declares them.
+// newRunTools makes the tools about runs.
 func newRunTools(s *Server) ([]*runTool, error) {
 	output := runSchema()
 	id := argument{name: "run_id", most: maxInput}
@@ -103,8 +103,8 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 	return result, nil
 }
 
-// take reads the arguments as they came. With problems nothing is done; the first names the stop reason. An optional
-// text that is blank is as good as absent: many clients fill in all that a schema names.
+// take reads the arguments as they came. With problems nothing is done. The first problem names the stop reason. A
+// blank optional text counts as absent, because many clients fill in everything that a schema names.
 func (t *runTool) take(raw json.RawMessage) (*request, []document.Problem) {
 	r := &request{call: call{Tool: t.name(), Intents: map[string]any{}, IntentWas: map[string]bool{}}}
 	arguments, problem := decodeArguments(raw)
@@ -128,7 +128,7 @@ func (t *runTool) take(raw json.RawMessage) (*request, []document.Problem) {
 // refuseAbout answers a request that does not fit. Nothing was done.
 func (s *Server) refuseAbout(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
-	e.Trace, e.History = nil, nil // it is no pattern's
+	e.Trace, e.History = nil, nil // it belongs to no pattern
 	e.Summary = fmt.Sprintf("The call was refused for %s.", count(faults(problems), "fault"))
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
@@ -146,7 +146,7 @@ func (s *Server) refuseRun(ctx context.Context, r *request) (*mcp.CallToolResult
 	return s.refuseAbout(ctx, r.call, r.faults[classNotFound])
 }
 
-// about presents a run to who asks for it, with what only those tools show.
+// about presents a run, with the members that only the tools about runs show.
 func (s *Server) about(r patterns.Snapshot) Envelope {
 	e := s.stateOf(r)
 	e.Summary = withRoom(e.Summary, s.switchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
@@ -179,7 +179,7 @@ func (s *Server) answerStatus(ctx context.Context, r *request, _ *mcp.Meta) (*mc
 	}
 	run, ok := s.config.Engine.Run(principal, id)
 	switch {
-	case !ok && !named: // it went in this moment
+	case !ok && !named: // it was removed at this moment
 		return s.show(ctx, noRun(s.switchedOff(ctx)))
 	case !ok:
 		return s.refuseRun(ctx, r)
@@ -195,7 +195,7 @@ func (s *Server) answerStatus(ctx context.Context, r *request, _ *mcp.Meta) (*mc
 	return result, err
 }
 
-// noRun is what is shown where there is no run yet.
+// noRun returns the answer when the principal has no run yet.
 func noRun(off string) Envelope {
 	return Envelope{
 		Status: statusOK, StopReason: patterns.Success, Summary: withRoom("You have no run here yet.", off), Next: next{Action: actionDone}, tool: statusTool,

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	glance    = 250 * time.Millisecond // how often who waits with progress looks at a running run
-	heartbeat = 5 * time.Second        // how often progress is told where nothing changes
+	glance    = 250 * time.Millisecond // how often a wait with progress looks at a running run
+	heartbeat = 5 * time.Second        // how often progress is sent without a change
 )
 
 // answerWait answers run_wait.
@@ -50,13 +50,13 @@ func (s *Server) answerWait(ctx context.Context, r *request, meta *mcp.Meta) (*m
 	return result, nil
 }
 
-// settledHere reports a run for which nothing is to be waited: it has ended, or waits for who asks.
+// settledHere reports whether there is nothing to wait for: the run has ended, or it waits for its caller.
 func settledHere(run patterns.Snapshot) bool {
 	w := run.Ended.Waiting
 	return run.State == patterns.Over || run.State == patterns.Parked && w != nil && kindOf(w) == string(patterns.ForCaller)
 }
 
-// await waits until the run stands otherwise than it does, for as long as is wanted at most, and tells how it goes on.
+// await waits until the state of the run changes, at most for the given time, and sends progress.
 func (s *Server) await(ctx context.Context, principal string, run patterns.Snapshot, wait time.Duration, told *progress) (patterns.Snapshot, bool) {
 	ctx, done := context.WithTimeout(ctx, wait)
 	defer done()
@@ -83,7 +83,7 @@ func (s *Server) await(ctx context.Context, principal string, run patterns.Snaps
 	}
 }
 
-// goingOn is a progress line about a run.
+// goingOn returns a progress line about a run.
 func goingOn(run patterns.Snapshot) string {
 	if w := run.Ended.Waiting; run.State == patterns.Parked && w != nil {
 		return atMost(w.Phase+": "+waitWords(kindOf(w)), maxProgress)
@@ -98,7 +98,7 @@ func goingOn(run patterns.Snapshot) string {
 	return atMost(phase+": "+printable.Text(doing), maxProgress)
 }
 
-// endTurn is the advice to wait no more in this turn.
+// endTurn returns the advice not to wait any longer in this turn.
 func endTurn(e Envelope) next {
 	say := e.Next.Say
 	if say == "" {
@@ -107,8 +107,8 @@ func endTurn(e Envelope) next {
 	return next{Action: actionEnd, Say: say, Tool: statusTool, Arguments: map[string]any{"run_id": e.RunID}}
 }
 
-// shown remembers how a run stood when a principal was told of it by run_wait. It forgets all when it is full: then
-// somebody waits once more than needed. The zero shown remembers nothing. It is safe for concurrent use.
+// shown remembers the state in which run_wait last showed a run to a principal. When it is full, it forgets everything,
+// and then a caller may wait once more than needed. The zero value remembers nothing. It is safe for concurrent use.
 type shown struct {
 	mu sync.Mutex
 	by map[shownRun]patterns.Mark
@@ -118,7 +118,8 @@ type shownRun struct{ principal, runID string }
 
 const maxRunsShown = 10_000
 
-// again notes how a run is shown, and reports whether it was shown so the last time and may still change by itself.
+// again notes the state in which a run is shown. It reports whether the last state was the same and the run may still
+// change by itself.
 func (s *shown) again(principal string, run patterns.Snapshot) bool {
 	key, mark := shownRun{principal, run.RunID}, run.Mark()
 	s.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"patterngate/patterns"
 )
 
-// The input structs give the published schemas their shape. A description that is a word beginning with $ stands for
-// members that are added by [remarksOf]: bounds, an allowlist, counts, an example.
+// The input structs define the shape of the published schemas. A description that is a word beginning with $ is a
+// placeholder. [remarksOf] replaces it with members: bounds, an allowlist, counts or an example.
 
 type decomposeInput struct {
 	Goal     string     `json:"goal" jsonschema_description:"$goal"`
@@ -23,18 +23,18 @@ type decomposeInput struct {
 	dryInput
 }
 
-// handleInput are the arguments that are about the call and not about what it is to do.
+// handleInput holds the arguments about the call itself, not about its task.
 type handleInput struct {
 	MaxWaitSeconds float64 `json:"max_wait_seconds,omitempty" jsonschema_description:"$max_wait_seconds"`
 	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Same key, same run."`
 }
 
-// dryInput is of the kinds that have dry runs; planning's is its own.
+// dryInput belongs to the kinds that have dry runs. Planning has its own.
 type dryInput struct {
 	DryRun bool `json:"dry_run,omitempty" jsonschema_description:"$dry_run"`
 }
 
-// dryWords describe the argument.
+// dryWords describes the argument dry_run.
 const dryWords = "Only judge; call nothing."
 
 type stepsPlan struct {
@@ -78,7 +78,7 @@ type routeInput struct {
 	dryInput
 }
 
-// continueInput are the arguments of the kinds whose caller may propose step by step.
+// continueInput holds the arguments of the kinds whose caller may propose step by step.
 type continueInput struct {
 	RunID        string `json:"run_id,omitempty" jsonschema_description:"$run_id"`
 	Turn         int    `json:"turn,omitempty" jsonschema:"minimum=1" jsonschema_description:"The waiting run's turn, as in next."`
@@ -105,8 +105,8 @@ type actionInput struct {
 	Answer string         `json:"answer,omitempty" jsonschema_description:"Of kind final: what you tell the customer."`
 }
 
-// inputSchema is the published schema of a pattern's arguments. It is for readers: what a call holds is judged by
-// [argumentsOf] and the gate, in the order of the contract; tests compile it and compare.
+// inputSchema returns the published schema of a pattern's arguments. It is for readers: [argumentsOf] and the gate
+// judge the arguments of a call, in the order of the contract. Tests compile the schema and compare.
 func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	if spec.Kind == gateway.Call {
 		return singleSchema(spec, c)
@@ -133,7 +133,7 @@ func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// waitRemark bounds how long a call may wait for its run.
+// waitRemark returns the bounds of how long a call may wait for its run.
 func waitRemark(c Config) string {
 	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(c.WaitMax.Seconds()), jsonText(max(0, c.WaitDefault.Seconds()))) +
 		described("Past it: running; 0 returns at once.")
@@ -155,7 +155,7 @@ func inputShape(spec patterns.Spec) (*catalog.Schema, error) {
 	return nil, fmt.Errorf("no arguments for kind %q", spec.Kind)
 }
 
-// remarks are members of a schema, as JSON text, by the name that stands for them.
+// remarks holds members of a schema as JSON text, by their placeholder.
 type remarks map[string]string
 
 func remarksOf(spec patterns.Spec, configured bool) remarks {
@@ -180,7 +180,7 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		"kind":        `"enum":["tool","final"]`,
 		"names":       described("No name is allowed."),
 	}
-	if len(spec.Policy) > 0 { // an empty enum is no schema
+	if len(spec.Policy) > 0 { // an empty enum is not a valid schema
 		r["names"] = `"enum":` + jsonText(spec.Policy)
 	}
 	b := spec.Budget
@@ -205,7 +205,7 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 	return r
 }
 
-// ticketWords say what is routed.
+// ticketWords describes the request that is routed.
 func ticketWords(spec patterns.Spec) string {
 	if spec.Declared {
 		return "The request, whole and unchanged."
@@ -213,10 +213,11 @@ func ticketWords(spec patterns.Spec) string {
 	return "The customer's message, whole and unchanged."
 }
 
-// requestID is an argument that the orchestrator sets itself.
+// requestID is the name of an argument that the orchestrator sets itself.
 const requestID = "request_id"
 
-// filled are arguments that have one possible value in a pattern of a kind: the call's own, or the pattern's.
+// filled returns the arguments that have only one possible value in a pattern of a kind. The value comes from the call
+// or from the pattern.
 func filled(kind gateway.Kind) []string {
 	switch kind {
 	case gateway.Orchestrator:
@@ -227,7 +228,7 @@ func filled(kind gateway.Kind) []string {
 	return nil
 }
 
-// toolsOf are the tools that an intent may name, in the allowlist's order.
+// toolsOf returns the tools that an intent may name, in the allowlist's order.
 func toolsOf(spec patterns.Spec) []catalog.Tool {
 	var list []catalog.Tool
 	for _, name := range spec.Policy {
@@ -253,7 +254,7 @@ func signatures(spec patterns.Spec, tools []catalog.Tool) string {
 	return strings.Join(list, "; ")
 }
 
-// exampleSteps is a whole plan of the least number of steps.
+// exampleSteps returns a whole plan with the least number of steps.
 func exampleSteps(tools []catalog.Tool, least int) stepsPlan {
 	plan := stepsPlan{Steps: []stepInput{}}
 	for i := 0; i < least && len(tools) > 0; i++ {
@@ -263,7 +264,7 @@ func exampleSteps(tools []catalog.Tool, least int) stepsPlan {
 	return plan
 }
 
-// exampleTasks is a whole plan of two tasks, the first of them critical.
+// exampleTasks returns a whole plan of two tasks, the first of them critical.
 func exampleTasks(spec patterns.Spec, tools []catalog.Tool, most int) tasksPlan {
 	plan := tasksPlan{Tasks: []taskInput{}}
 	for i, t := range tools[:min(2, len(tools), max(most, 0))] {
@@ -281,7 +282,7 @@ func exampleRoute(spec patterns.Spec, tools []catalog.Tool) routeChoice {
 	return routeChoice{Target: tools[0].Name, Args: exampleArgs(spec, tools[0])}
 }
 
-// exampleActions looks something up and ends.
+// exampleActions returns actions that look something up and end.
 func exampleActions(spec patterns.Spec, tools []catalog.Tool) []actionInput {
 	actions := []actionInput{}
 	if i := slices.IndexFunc(tools, func(t catalog.Tool) bool { return t.Effect == catalog.Read }); i >= 0 {
@@ -294,7 +295,7 @@ func exampleActions(spec patterns.Spec, tools []catalog.Tool) []actionInput {
 	return append(actions, final)
 }
 
-// exampleArgs are example arguments less those with one possible value.
+// exampleArgs returns example arguments without those that have one possible value.
 func exampleArgs(spec patterns.Spec, t catalog.Tool) map[string]any {
 	return t.Input.Without(leftOut(spec, t)...).Example()
 }
@@ -306,14 +307,15 @@ func titled(t catalog.Tool) string {
 	return t.Name
 }
 
-// bounded describes a text that is not blank.
+// bounded returns the members for a text that is not blank.
 func bounded(text string, most int) string {
 	return fmt.Sprintf(`"minLength":1,"maxLength":%d,`, most) + described(text)
 }
 
 func described(text string) string { return `"description":` + jsonText(text) }
 
-// jsonText is JSON for readers: without escapes for HTML. The values are our own structs and always marshal.
+// jsonText returns JSON for readers, without escapes for HTML. The values are Patterngate's own structs, so encoding
+// cannot fail.
 func jsonText(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -19,42 +19,44 @@ import (
 	"patterngate/server/transport"
 )
 
-// Config says what is served. Engine and Model are required; the rest may be zero.
+// Config says what a server serves. Engine and Model are required. The other fields may be zero.
 type Config struct {
-	Patterns []Pattern       // names unique; none: only what is about the catalog and about runs is served
-	Engine   patterns.Engine // carries out the runs
-	Model    patterns.Model  // answers their questions
-	// Configured says that Model was set up by the user, as opposed to the embedded rules. Without it a call with an
-	// intent of the caller's own ends without a final text unless it asks for one.
+	Patterns []Pattern       // names unique; none: only the tools about the catalog and about runs are served
+	Engine   patterns.Engine // runs the patterns
+	Model    patterns.Model  // answers the questions of runs
+	// Configured says that the user set up Model. If it is false, Model is the embedded rules. A call with the caller's
+	// own intent then has no final text unless it asks for one.
 	Configured bool
 	Log        *slog.Logger // nil: nothing is logged
-	// ConcurrentRuns is how many tools/calls may be under way at once, over all transports; one more is refused, and
+	// ConcurrentRuns is how many tools/calls may run at once, over all transports. Further calls are refused, and
 	// nothing runs. 0: 2000; below: none.
 	ConcurrentRuns int
-	// WaitDefault is how long a call waits for its run where it does not say; 0: 45 s, below: not at all. WaitMax is the
-	// longest that it may say; 0: 240 s, below: it waits for none.
+	// WaitDefault is how long a call waits for its run if it names no time; 0: 45 s, below: not at all. WaitMax is the
+	// longest time that a call may name; 0: 240 s, below: calls do not wait.
 	WaitDefault, WaitMax time.Duration
-	// ConfigHash and CatalogHash name what the patterns were made from, for the record of every run.
+	// ConfigHash and CatalogHash identify the configuration and the catalog of the patterns, for the record of each
+	// run.
 	ConfigHash, CatalogHash string
 
-	ResultBytes int           // each channel of a result is at most that long; 0: 32768
-	Grace       time.Duration // what running calls get when the input ends or the server stops; 0: 5 s, below: none
-	// Results says by a client's name which channel of a result its model reads; nil: each reads both.
+	ResultBytes int           // the greatest size of each channel of a result; 0: 32768
+	Grace       time.Duration // time for running calls when the input ends or the server stops; 0: 5 s, below: none
+	// Results maps a client's name to the channel of a result that its model reads; nil: each model reads both.
 	Results map[string]Channel
-	Version string // of the program, as clients are shown it
-	State   string // where the engine keeps its runs, for the log; "": in memory
-	// Keys are the approver keys, of which a record names those that signed in it; nil: there are none.
+	Version string // of the program, as clients see it
+	State   string // where the engine stores its runs, for the log; "": in memory
+	// Keys returns the approver keys. A record names those that signed in it. nil: there are none.
 	Keys func() (gateway.Ring, error)
-	// Catalog is what describe_catalog lists besides what the patterns may use: all that is behind the gate; nil: nothing more.
+	// Catalog is what describe_catalog lists in addition to the patterns' tools: all tools behind the gate. nil:
+	// nothing more.
 	Catalog *catalog.Catalog
-	// Switches are the kill switches that are on, for who is told that something does not run; nil: there are none.
+	// Switches returns the kill switches that are on, to explain why something does not run; nil: there are none.
 	Switches func() ([]patterns.Switch, error)
-	// Inbox is the address of the page on which people decide about calls, "http://127.0.0.1:8766", for who is told where;
-	// "": there is none. It is asked for every result that names it, at any time; nil: there is none.
+	// Inbox returns the address of the page on which people decide about calls, such as "http://127.0.0.1:8766"; "":
+	// there is none. Each result that names the page calls it, at any time. nil: there is no page.
 	Inbox func() string
 }
 
-// What is in force where the configuration is silent (spec/config.md section 2, limits).
+// These are the defaults of the configuration (spec/config.md section 2, limits).
 const (
 	defaultResultBytes = 32 << 10
 	defaultGrace       = 5 * time.Second
@@ -63,9 +65,9 @@ const (
 
 // Server offers patterns as MCP tools. It is safe for concurrent use.
 //
-// What is served may be replaced as a whole, see [Server.Replace]: each configuration has a Server of its own, which does not
-// change, and all of them share what clients, runs and transports have to do with. Tools keep to the Server by which they were
-// declared, so that a call ends as it began; whatever comes in anew asks for the newest.
+// [Server.Replace] replaces everything that is served. Each configuration has a Server, which does not change. All of
+// them share the state of clients, runs and transports. A tool keeps the Server that declared it, so that a call ends
+// as it began. New requests use the newest Server.
 type Server struct {
 	*shared
 	config     Config
@@ -77,7 +79,7 @@ type Server struct {
 	encoded    encodedListing
 }
 
-// shared is what stays when what is served is replaced.
+// shared holds the state that stays when the configuration is replaced.
 type shared struct {
 	log        *slog.Logger
 	mcp        *mcpserver.MCPServer
@@ -90,11 +92,11 @@ type shared struct {
 	transports *transport.Server
 	waiting    parked // runs that wait
 
-	replacing sync.Mutex             // held while what is served is replaced
-	current   atomic.Pointer[Server] // what is served by now
+	replacing sync.Mutex             // held during a replacement
+	current   atomic.Pointer[Server] // the newest Server
 }
 
-// New declares all tools. Every fault is reported, and with a fault there is no server.
+// New makes a server and declares all its tools. It reports every fault, and with a fault it returns no server.
 func New(c Config) (*Server, error) {
 	s := &Server{shared: &shared{log: c.Log, principal: localPrincipal()}, config: c.completed()}
 	if s.log == nil {
@@ -126,7 +128,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// newest is what is served by now.
+// newest returns the Server of the newest configuration.
 func (s *Server) newest() *Server {
 	if s.shared == nil {
 		return s
@@ -134,10 +136,10 @@ func (s *Server) newest() *Server {
 	if now := s.current.Load(); now != nil {
 		return now
 	}
-	return s // it is being made
+	return s // New has not finished
 }
 
-// served are all tools with what answers their calls.
+// served returns all tools with their handlers.
 func (s *Server) served() []mcpserver.ServerTool {
 	var list []mcpserver.ServerTool
 	add := func(declared mcp.Tool, handle mcpserver.ToolHandlerFunc) {
@@ -156,10 +158,10 @@ func (s *Server) served() []mcpserver.ServerTool {
 	return list
 }
 
-// runs is how many calls may be under way at once.
+// runs returns how many calls may run at once.
 func (c Config) runs() int64 { return int64(cmp.Or(c.ConcurrentRuns, defaultRuns)) }
 
-// completed puts in what is in force where the configuration is silent.
+// completed returns the configuration with defaults for values that are not set.
 func (c Config) completed() Config {
 	c.ResultBytes = cmp.Or(c.ResultBytes, defaultResultBytes)
 	c.Grace = cmp.Or(c.Grace, defaultGrace)
@@ -171,9 +173,9 @@ func (c Config) completed() Config {
 	return c
 }
 
-// modelName is who answers questions.
+// modelName returns the name of the model that answers questions.
 func (c Config) modelName() string {
-	if c.Model == nil { // a fault that check tells
+	if c.Model == nil { // check reports this fault
 		return ""
 	}
 	return c.Model.Name()
@@ -193,7 +195,7 @@ func (c Config) check() error {
 	return errors.Join(faults...)
 }
 
-// declare makes the tools, side by side: their schemas are most of what a start costs.
+// declare makes the tools concurrently, because their schemas take most of the start time.
 func (s *Server) declare() error {
 	s.tools = make([]*tool, len(s.config.Patterns))
 	faults := make([]error, len(s.tools)+3)
@@ -233,7 +235,7 @@ func (s *Server) declare() error {
 	return errors.Join(faults...)
 }
 
-// Tools are the declarations as tools/list shows them: the patterns in the order in which they were given, then
+// Tools returns the declarations as tools/list shows them: the patterns in the order in which they were given, then
 // describe_catalog and the tools about runs.
 func (s *Server) Tools() []mcp.Tool {
 	s = s.newest()

@@ -14,11 +14,11 @@ import (
 	"patterngate/patterns"
 )
 
-// A pattern of kind call is one tool behind the gate, offered under its own schema: the call's arguments are the tool's, taken
-// flat, and no intent and no model have a part in it (spec/surface.md section 2, kind call). What does not fit the tool's schema
-// is the gate's to say; only what is about the call itself is judged here.
+// A pattern of kind call is one tool behind the gate, offered under its own schema. The call's arguments are the tool's
+// arguments, without nesting, and there is no intent and no model (spec/surface.md section 2, kind call). The gate
+// judges what does not fit the tool's schema. This file judges only the arguments about the call itself.
 
-// singleTool is the tool that a pattern of kind call calls.
+// singleTool returns the tool that a pattern of kind call calls. It returns false for other kinds and unknown tools.
 func singleTool(spec patterns.Spec) (catalog.Tool, bool) {
 	if spec.Kind != gateway.Call {
 		return catalog.Tool{}, false
@@ -26,7 +26,7 @@ func singleTool(spec patterns.Spec) (catalog.Tool, bool) {
 	return spec.Catalog.Tool(spec.Tool)
 }
 
-// checkSingle tells what a pattern of kind call lacks to be served.
+// checkSingle returns an error if a pattern of kind call names no tool of the catalog.
 func checkSingle(spec patterns.Spec) error {
 	if spec.Tool == "" {
 		return fmt.Errorf("a pattern of kind call names a tool")
@@ -37,7 +37,7 @@ func checkSingle(spec patterns.Spec) error {
 	return nil
 }
 
-// singleListing are the words by which a call of one tool is listed: the tool's own.
+// singleListing returns the title and description of a one-tool call, which are the tool's own.
 func singleListing(spec patterns.Spec) listing {
 	t, _ := singleTool(spec)
 	l := listing{title: titled(t), description: t.Description}
@@ -47,7 +47,8 @@ func singleListing(spec patterns.Spec) listing {
 	return l
 }
 
-// freeHandles are the names of a call's own arguments that the tool does not take itself. Of a tool that is not known all are.
+// freeHandles returns the names of the call's own arguments that the tool does not define itself. For an unknown tool
+// it returns all of them.
 func freeHandles(spec patterns.Spec) []string {
 	free := []string{waitArgument, keyArgument, dryArgument}
 	t, _ := singleTool(spec)
@@ -57,7 +58,7 @@ func freeHandles(spec patterns.Spec) []string {
 	})
 }
 
-// ofCall keeps of a table of arguments what a call of the pattern takes itself.
+// ofCall returns the rows of a table that a call of the pattern takes itself.
 func ofCall(spec patterns.Spec, table []argument) []argument {
 	if spec.Kind != gateway.Call {
 		return table
@@ -66,8 +67,8 @@ func ofCall(spec patterns.Spec, table []argument) []argument {
 	return slices.DeleteFunc(slices.Clone(table), func(a argument) bool { return !slices.Contains(free, a.name) })
 }
 
-// toolArguments are the arguments of the one tool that is called: all of the call's less those about the call itself. An
-// optional one that is null and may not be is as good as absent.
+// toolArguments returns the arguments of the one tool that is called: the call's arguments without those about the call
+// itself. An optional argument that is null counts as absent, unless null is allowed.
 func (c call) toolArguments() map[string]any {
 	args := maps.Clone(c.Arguments)
 	if args == nil {
@@ -85,8 +86,8 @@ func (c call) toolArguments() map[string]any {
 	return args
 }
 
-// openTexts takes the tool's objects and arrays also as texts that hold their JSON, as some clients send them. A text fits
-// none of them, so that no call that fits is changed.
+// openTexts also accepts the tool's objects and arrays as texts that hold their JSON, as some clients send them. A text
+// never fits such an argument, so this changes no valid call.
 func (r *request) openTexts() {
 	t, _ := singleTool(r.Spec)
 	for _, p := range t.Input.Properties() {
@@ -104,7 +105,8 @@ func (r *request) openTexts() {
 	}
 }
 
-// singleSchema is the published schema of a call of one tool: the tool's own, with the arguments about the call itself.
+// singleSchema returns the published schema of a one-tool call: the tool's own, with the arguments about the call
+// itself.
 func singleSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	t, ok := singleTool(spec)
 	if !ok {
@@ -142,11 +144,11 @@ func singleSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	return withoutHeaders(json.RawMessage(b.String()))
 }
 
-// headerKeyword has a client send an argument as a header too. What an upstream declares of our headers counts for nothing, and
-// mcp-go takes no tool whose declaration is at fault.
+// headerKeyword makes a client send an argument as a header too. Patterngate ignores what an upstream declares about
+// its headers, and mcp-go rejects a tool with a faulty declaration.
 const headerKeyword = "x-mcp-header"
 
-// withoutHeaders is a schema without [headerKeyword]; nearly all have none.
+// withoutHeaders returns a schema without [headerKeyword]. Nearly all schemas have none.
 func withoutHeaders(schema json.RawMessage) (json.RawMessage, error) {
 	if !bytes.Contains(schema, []byte(headerKeyword)) {
 		return schema, nil

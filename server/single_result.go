@@ -10,13 +10,13 @@ import (
 	"patterngate/patterns"
 )
 
-// How the result of a call of one tool is shown: the observation stands in a member of its own, and what only plans, models and
-// rows have is absent.
+// This file shows the result of a one-tool call. The observation has its own member. Members that only plans, models
+// and rows have are absent.
 
-// What is shown of an observation, in bytes (spec/surface.md section 1, "Cutting").
+// shownWhole is the size in bytes up to which an observation is shown whole (spec/surface.md section 1, "Cutting").
 const shownWhole = 8 << 10
 
-// shownObservation is an observation as a result shows it: its beginning where it is longer.
+// shownObservation returns an observation as a result shows it. A longer one is cut to its beginning.
 func shownObservation(v any) any {
 	if _, _, isCut := cutBefore(v); isCut {
 		return cutOf(v, firstHead)
@@ -27,7 +27,7 @@ func shownObservation(v any) any {
 	return v
 }
 
-// single makes an envelope of what became of a call of one tool, if it is one.
+// single changes an envelope to the form of a one-tool call. It does not change envelopes of other kinds.
 func (e Envelope) single(c call) Envelope {
 	if c.Spec.Kind != gateway.Call {
 		return e
@@ -40,7 +40,8 @@ func (e Envelope) single(c call) Envelope {
 	return e
 }
 
-// calledWith are the tool's arguments, by who called or by the run that is looked at; nil where they are not known.
+// calledWith returns the tool's arguments, from the call or from the run that is looked at. It returns nil if they are
+// not known.
 func (c call) calledWith() map[string]any {
 	switch {
 	case c.Arguments != nil:
@@ -52,7 +53,7 @@ func (c call) calledWith() map[string]any {
 	return nil
 }
 
-// returned puts what the call returned into an envelope.
+// returned adds the result of the call to an envelope.
 func (a account) returned(e *Envelope) {
 	if a.Spec.Kind == gateway.Call && (a.OK() || a.Observation != nil) {
 		observation := shownObservation(a.Observation)
@@ -63,7 +64,7 @@ func (a account) returned(e *Envelope) {
 	}
 }
 
-// singleRow is what the run says of its one call; zero where none was begun.
+// singleRow returns the run's trace row of its one call, or a zero row if no call began.
 func (a account) singleRow() patterns.CallRow {
 	for _, row := range a.Trace {
 		if row, ok := row.(patterns.CallRow); ok {
@@ -73,7 +74,7 @@ func (a account) singleRow() patterns.CallRow {
 	return patterns.CallRow{}
 }
 
-// singleOutcome tells how a call of one tool came to its end.
+// singleOutcome says how a one-tool call ended.
 func (a account) singleOutcome() string {
 	name := printable.Name(a.Spec.Tool)
 	how := " answered in "
@@ -83,7 +84,7 @@ func (a account) singleOutcome() string {
 	return name + how + a.time() + a.attempts() + "." + a.longResult()
 }
 
-// attempts tells how often the tool was called, if more than once.
+// attempts says how often the tool was called, if more than once.
 func (a account) attempts() string {
 	if row := a.singleRow(); row.Attempts > 1 {
 		return fmt.Sprintf(", in attempt %d", row.Attempts)
@@ -91,7 +92,7 @@ func (a account) attempts() string {
 	return ""
 }
 
-// longResult tells where the whole of a long result is.
+// longResult says where to read the whole of a long result.
 func (a account) longResult() string {
 	bytes, _, isCut := cutBefore(shownObservation(a.Observation))
 	if !isCut || len(a.Ledger) == 0 {
@@ -101,7 +102,7 @@ func (a account) longResult() string {
 		int64(bytes), statusTool, label(a.Ledger[len(a.Ledger)-1].Key))
 }
 
-// singleNext advises after a call of one tool: only its own arguments can be mended, and only where nothing was written.
+// singleNext advises after a one-tool call. Only the arguments can be fixed, and only if nothing was written.
 func (a account) singleNext() next {
 	switch {
 	case a.OK():

@@ -7,17 +7,17 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// What clients bear of a listed tool, in bytes (spec/config.md section 7, input; facts of clients). More is shown as it is; who
-// validates a file warns of it.
+// These are sizes of a listed tool that clients accept, in bytes (spec/config.md section 7, input; facts of clients). A
+// larger tool is still shown in full. Validation of a file warns of it.
 const (
 	MaxListedSchema      = 3 << 10 // of an input schema
 	MaxListedDescription = 1 << 10
 )
 
-// bytesPerToken is how many bytes of JSON a model's token is taken for: an estimate.
+// bytesPerToken is the estimated number of bytes of JSON in one token of a model.
 const bytesPerToken = 4
 
-// ListedSize is what one tool takes of tools/list, which every client's model reads.
+// ListedSize describes how much of tools/list one tool takes. The model of every client reads that list.
 type ListedSize struct {
 	Name        string
 	Bytes       int // of the whole declaration
@@ -26,7 +26,7 @@ type ListedSize struct {
 	Description int // bytes
 }
 
-// Warnings tell what clients may cut or refuse; nil where all is well.
+// Warnings returns what clients may cut or refuse, or nil if there is nothing.
 func (l ListedSize) Warnings() []string {
 	var list []string
 	if l.Schema > MaxListedSchema {
@@ -38,7 +38,7 @@ func (l ListedSize) Warnings() []string {
 	return list
 }
 
-// ListSizes are the sizes of what tools/list shows, in its order.
+// ListSizes returns the sizes of the tools in tools/list, in its order.
 func (s *Server) ListSizes() []ListedSize {
 	tools := s.Tools()
 	list := make([]ListedSize, len(tools))
@@ -48,7 +48,7 @@ func (s *Server) ListSizes() []ListedSize {
 	return list
 }
 
-// ListSize is what tools/list takes as a whole, in bytes and in estimated tokens.
+// ListSize returns the size of the whole tools/list, in bytes and in estimated tokens.
 func (s *Server) ListSize() (bytes, tokens int) {
 	for _, l := range s.ListSizes() {
 		bytes += l.Bytes + 1
@@ -60,7 +60,7 @@ func (s *Server) ListSize() (bytes, tokens int) {
 func listedSize(t mcp.Tool) ListedSize {
 	l := ListedSize{Name: t.Name, Schema: len(t.RawInputSchema), Description: len(t.Description)}
 	text, err := json.Marshal(t)
-	if err != nil { // it was made of JSON
+	if err != nil { // cannot occur: it was made of JSON
 		return l
 	}
 	l.Bytes, l.Tokens = len(text), (len(text)+bytesPerToken-1)/bytesPerToken

@@ -11,8 +11,9 @@ import (
 	"patterngate/patterns"
 )
 
-// squeezes bound a result whose parts besides the rows do not fit, harder each time: outsiders may choose ids, names,
-// arguments and pointers of any length, and a client must get an answer in any case.
+// squeezes lists bounds for a result whose parts other than rows do not fit. Each one is stricter than the one before.
+// Clients and models may choose ids, names, arguments and pointers of any length, and a client must always get an
+// answer.
 var squeezes = []struct {
 	bytes    int // of a text, and of arguments
 	rows     int // of plan, filled and failed_critical
@@ -26,8 +27,8 @@ var squeezes = []struct {
 	{bytes: 48, rows: 0, words: true, problems: 1, effects: 5},
 }
 
-// squeeze bounds what is not a row: first arguments that are shown again, then words too. It is false where that was
-// done as far as it goes.
+// squeeze bounds the parts that are not rows: first repeated arguments, then also texts. It returns false when no
+// stricter bound is left.
 func (v *view) squeeze() bool {
 	if v.squeezed == len(squeezes) {
 		return false
@@ -79,7 +80,8 @@ func (e *Envelope) squeezeWords(bytes, problems, effects int) {
 	}
 }
 
-// squeezeAnswer cuts a text. What must fit a schema has no beginning that does: it is left out whole, and its length is told.
+// squeezeAnswer cuts the answer if it is a text. An answer that must fit a schema cannot be cut, so it is left out, and
+// only its length is shown.
 func (e *Envelope) squeezeAnswer(most int) {
 	text := e.answerText()
 	answer := short(text, most)
@@ -94,10 +96,10 @@ func (e *Envelope) squeezeAnswer(most int) {
 	e.AnswerBytes = max(e.AnswerBytes, len(text))
 }
 
-// enoughToContinue are the bytes of arguments that only name the run and its turn.
+// enoughToContinue is the size in bytes of arguments that only name the run and its turn.
 const enoughToContinue = 128
 
-// squeezed is what the caller is asked for with a short observation and few names.
+// squeezed returns the wait with a short observation and few names.
 func (w *callerWait) squeezed(bytes, rows int) *callerWait {
 	less := *w
 	if less.Last != nil {
@@ -108,14 +110,14 @@ func (w *callerWait) squeezed(bytes, rows int) *callerWait {
 	return &less
 }
 
-// squeezed is what a run lacks with few names.
+// squeezed returns the wait with few names of missing things.
 func (w *retryWait) squeezed(rows int) *retryWait {
 	less := *w
 	less.Needs = w.Needs[:min(len(w.Needs), rows)]
 	return &less
 }
 
-// squeezed is the advice without what the reader has anyway: their own arguments.
+// squeezed returns the advice without the reader's own arguments, if they are long, and with short texts.
 func (n next) squeezed(bytes int) next {
 	if len(ijson.Canonical(n.Arguments)) > max(bytes, enoughToContinue) {
 		n.Arguments = nil
@@ -129,7 +131,7 @@ func (n next) squeezed(bytes int) next {
 	return n
 }
 
-// squeezedProblems are the first problems with short words; the rest is counted.
+// squeezedProblems returns the first problems with short texts, and the number of the others.
 func squeezedProblems(problems []document.Problem, most, bytes int) []document.Problem {
 	if len(problems) == 0 {
 		return problems
@@ -173,7 +175,7 @@ func squeezedPlan(plan any, bytes, most int) any {
 	return plan
 }
 
-// squeezedArgs are arguments in the cut form of observations where they are longer.
+// squeezedArgs returns the arguments. Long ones are in the cut form of observations.
 func squeezedArgs(args map[string]any, bytes int) map[string]any {
 	text := ijson.Canonical(args)
 	if len(text) <= bytes+64 {
@@ -182,7 +184,7 @@ func squeezedArgs(args map[string]any, bytes int) map[string]any {
 	return map[string]any{"truncated": true, "bytes": float64(len(text)), "head": short(string(text), bytes)}
 }
 
-// squeezedIntent is a route or an action with short arguments and texts.
+// squeezedIntent returns a route or an action with short arguments and texts.
 func squeezedIntent(v any, bytes int) any {
 	row, ok := v.(map[string]any)
 	if !ok {
@@ -252,10 +254,11 @@ func squeezedValue(v *any, bytes int) *any {
 	return &head
 }
 
-// isLong reports whether a pointer takes more than so many bytes; cut it would point elsewhere.
+// isLong reports whether a pointer takes more than that many bytes. A pointer cannot be cut, because it would then
+// point elsewhere.
 func isLong(at ijson.Pointer, bytes int) bool { return short(string(at), bytes) != string(at) }
 
-// short is the beginning of a text that takes at most so many bytes where it is shown, escapes included.
+// short returns the beginning of a text that takes at most that many bytes when it is shown, including escapes.
 func short(text string, bytes int) string {
 	for text = ijson.Cut(text, bytes); len(printable.Text(string(ijson.Canonical(text)))) > bytes+len(`""`); {
 		text = ijson.Cut(text, len(text)/2)

@@ -10,14 +10,15 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// What is told of calls of own tools that could not be made, or were not answered (spec/surface.md section 4, from 6).
+// This file explains calls of the user's own tools that could not be made or were not answered (spec/surface.md section
+// 4, from 6).
 
 const (
 	killSwitch = "kill_switch"
 	onceReused = "once_reused"
 )
 
-// ownToolStop tells why a run stopped at a tool that may be somebody else's; it is empty for other reasons.
+// ownToolStop says why a run stopped at a tool that may belong to the user. It returns "" for other reasons.
 func (a account) ownToolStop() string {
 	family, name, _ := strings.Cut(a.StopReason, ":")
 	kind := strings.TrimPrefix(family[max(0, strings.IndexByte(family, '_')):], "_")
@@ -37,10 +38,10 @@ func (a account) ownToolStop() string {
 	return ""
 }
 
-// maxWhy is how much of a line for people about a tool is repeated, in bytes.
+// maxWhy is how much of a readiness text about a tool is repeated, in bytes.
 const maxWhy = 300
 
-// unready says why a tool cannot be called, and what somebody can do about it.
+// unready says why a tool cannot be called, and what a person can do about it.
 func (a account) unready(name string) string {
 	t, ok := a.Spec.Catalog.Tool(name)
 	state := readiness(t)
@@ -53,7 +54,7 @@ func (a account) unready(name string) string {
 	return "its server could not be reached, or what it needs is missing here"
 }
 
-// lastTool is the tool that a run would have called next, at the beginning of a sentence.
+// lastTool returns the tool that a run would have called next, for the beginning of a sentence.
 func (a account) lastTool() string {
 	switch a.Spec.Kind {
 	case gateway.Call:
@@ -65,7 +66,7 @@ func (a account) lastTool() string {
 	return call
 }
 
-// readiness is whether a tool can be called by now.
+// readiness returns whether a tool can be called now.
 func readiness(t catalog.Tool) catalog.Readiness {
 	if t.Ready == nil {
 		return catalog.Readiness{}
@@ -73,7 +74,7 @@ func readiness(t catalog.Tool) catalog.Readiness {
 	return t.Ready()
 }
 
-// switchedOffAt tells that a run stopped because somebody switched off what it is or wanted to call.
+// switchedOffAt says that a run stopped because a person switched off the run or a tool that it wanted to call.
 func (a account) switchedOffAt() string {
 	if a.Off == nil {
 		return fmt.Sprintf("Stopped in phase %s: a kill switch is on (%s).", a.Phase, killSwitch)
@@ -82,7 +83,7 @@ func (a account) switchedOffAt() string {
 		a.Phase, SwitchWords(*a.Off), killSwitch, SwitchCommand(*a.Off))
 }
 
-// reaches reports whether a run of the call may have been stopped by a switch.
+// reaches reports whether a switch for the tool or the pattern may have stopped a run of the call.
 func (c call) reaches(tool, pattern string) bool {
 	switch {
 	case tool != "":

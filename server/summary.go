@@ -15,10 +15,10 @@ import (
 	"patterngate/patterns"
 )
 
-// maxSummary is how long a summary, or what is to be said to a person, may be, in characters.
+// maxSummary is the greatest length of a summary, and of a text for a person, in characters.
 const maxSummary = 600
 
-// account tells of one run from its record alone: never in a model's words, never with raw arguments.
+// account describes one run from its record alone. It never uses a model's words or raw arguments.
 type account struct {
 	call
 	patterns.Result
@@ -27,13 +27,13 @@ type account struct {
 }
 
 func newAccount(c call, ended patterns.Ended) account {
-	if c.Spec.Kind == gateway.Call { // its arguments are nobody else's
+	if c.Spec.Kind == gateway.Call { // its arguments always come from the caller
 		ended.Result.ByCall = true
 	}
 	return account{c, ended.Result, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
 }
 
-// summary tells in one paragraph what was decided, what was done and why it stopped.
+// summary says in one paragraph what was decided, what was done and why the run stopped.
 func (a account) summary() string {
 	switch {
 	case a.Spec.Kind == gateway.Planning:
@@ -46,10 +46,10 @@ func (a account) summary() string {
 	return paragraph(a.progress(), a.why(), a.written())
 }
 
-// paragraph joins sentences and keeps them within what a summary may hold.
+// paragraph joins sentences and cuts them to the length of a summary.
 func paragraph(sentences ...string) string { return atMost(joined(sentences...), maxSummary) }
 
-// joined are the sentences that there are, as one paragraph.
+// joined joins the sentences that are not empty into one paragraph.
 func joined(sentences ...string) string {
 	var said []string
 	for _, s := range sentences {
@@ -60,7 +60,7 @@ func joined(sentences ...string) string {
 	return strings.Join(said, " ")
 }
 
-// outcome tells how a run came to its good end.
+// outcome says how a successful run ended.
 func (a account) outcome() string {
 	switch a.Spec.Kind {
 	case gateway.TaskDecomposition:
@@ -79,7 +79,7 @@ func (a account) outcome() string {
 	return fmt.Sprintf("Carried out in %s.", a.time())
 }
 
-// progress tells how far a run came that stopped; it is empty where nothing was accepted.
+// progress says how far a stopped run came. It returns "" if nothing was accepted.
 func (a account) progress() string {
 	switch steps := planned(a.Plan); {
 	case a.Spec.Kind == gateway.Orchestrator && steps > 0:
@@ -94,7 +94,7 @@ func (a account) progress() string {
 	return ""
 }
 
-// refusal tells that an intent was not accepted.
+// refusal says that an intent was not accepted.
 func (a account) refusal() string {
 	whose := "The"
 	switch {
@@ -114,7 +114,7 @@ func (a account) refusal() string {
 	return fmt.Sprintf("%s %s was refused in phase %s for %s.%s", whose, what, a.Phase, count(faults(a.Problems), "fault"), a.hollow())
 }
 
-// hollow says of a refused intent that holds nothing what was sent: {}, [] or null. That is an answer, unlike an empty text.
+// hollow quotes a refused intent that is empty: {}, [] or null. Such an intent is an answer, unlike an empty text.
 func (a account) hollow() string {
 	switch v := a.Raw.(type) {
 	case nil:
@@ -132,7 +132,7 @@ func (a account) hollow() string {
 	return " It was " + string(ijson.Canonical(a.Raw)) + "."
 }
 
-// why tells why a run stopped, in the registry's words.
+// why says why a run stopped, in the registry's words.
 func (a account) why() string {
 	reason := shownReason(a.StopReason)
 	if why := a.ownToolStop(); why != "" {
@@ -159,7 +159,7 @@ func (a account) why() string {
 	return joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.below(), a.Estimated)
 }
 
-// below tells why the child run stopped at which this one did; else it is empty.
+// below says why the child run stopped, if this run stopped because of it. Otherwise it returns "".
 func (a account) below() string {
 	if len(a.Trace) == 0 {
 		return ""
@@ -183,7 +183,7 @@ func (a account) below() string {
 	return fmt.Sprintf("Its run %s stopped with %s.", child, shownReason(why))
 }
 
-// ownWord is the demo's word, or what stands for it in a pattern that a file declares.
+// ownWord returns the demo's word, or the other word in a pattern that a file declares.
 func (a account) ownWord(demo, own string) string {
 	if a.Spec.Declared {
 		return own
@@ -191,7 +191,7 @@ func (a account) ownWord(demo, own string) string {
 	return demo
 }
 
-// leftOut tells which critical workers a plan has no task for, where that is why nothing of it ran; else it is empty.
+// leftOut names the critical workers that a plan has no task for, if that is why nothing ran. Otherwise it returns "".
 func (a account) leftOut() string {
 	tasks, _ := a.Plan.([]gateway.Task)
 	if a.StopReason != criticalFailed || len(a.FailedCritical) > 0 || len(tasks) == 0 {
@@ -218,7 +218,7 @@ func (a account) keyed() bool {
 	return tool.Once != nil
 }
 
-// meaning is what the registry says of a stop reason, fit to follow a colon.
+// meaning returns the registry's meaning of a stop reason, in a form that can follow a colon.
 func meaning(reason string) string {
 	row, ok := stopreason.Lookup(reason)
 	if !ok {
@@ -228,7 +228,7 @@ func meaning(reason string) string {
 	return strings.ToLower(m[:1]) + m[1:]
 }
 
-// stoppedAt names the action at which a supervised run stopped, at the beginning of a sentence.
+// stoppedAt returns the name of the action at which a supervised run stopped, for the beginning of a sentence.
 func (a account) stoppedAt() string {
 	if row, ok := a.Action.(map[string]any); ok && row["kind"] == "tool" {
 		name, _ := row["name"].(string)
@@ -237,7 +237,7 @@ func (a account) stoppedAt() string {
 	return "The final answer"
 }
 
-// author is who proposes where the caller does not.
+// author returns the name of the part that proposes if the caller does not.
 func (a account) author() string {
 	if a.Model == "rules" {
 		return "rules"
@@ -252,7 +252,7 @@ func (a account) proposer() string {
 	return "the " + a.author()
 }
 
-// proposers are all whose proposals were taken, where they can be several.
+// proposers returns all parts whose proposals were used, for runs that can have several.
 func (a account) proposers() string {
 	if a.Taken > 0 && !a.ByCall {
 		return "the caller and " + a.proposer()
@@ -260,7 +260,7 @@ func (a account) proposers() string {
 	return a.proposer()
 }
 
-// time is how long the run took.
+// time returns how long the run took.
 func (a account) time() string {
 	if a.took < 5*time.Millisecond {
 		return "under 0.01 s"
@@ -293,7 +293,7 @@ func (a account) health() string {
 	return ", health " + printable.Name(a.Aggregate.Health)
 }
 
-// declined tells how many specialists sent the ticket back.
+// declined says how many specialists declined the ticket.
 func (a account) declined() string {
 	n := 0
 	for _, row := range a.Trace {
@@ -307,7 +307,7 @@ func (a account) declined() string {
 	return fmt.Sprintf("; %d declined", n)
 }
 
-// actionsDone counts the executed actions less the closing answer.
+// actionsDone counts the executed actions without the final answer.
 func (a account) actionsDone() int {
 	n := 0
 	for _, row := range a.History {
@@ -318,7 +318,7 @@ func (a account) actionsDone() int {
 	return n
 }
 
-// judged tells what was not simply approved.
+// judged says how many actions the policy changed and how many a person approved.
 func (a account) judged() string {
 	revised, asked, by := 0, 0, ""
 	for _, row := range a.History {
@@ -343,7 +343,7 @@ func (a account) judged() string {
 	return said
 }
 
-// planned is how many steps or tasks a plan has.
+// planned returns how many steps or tasks a plan has.
 func planned(plan any) int {
 	switch plan := plan.(type) {
 	case []gateway.Step:
@@ -354,18 +354,18 @@ func planned(plan any) int {
 	return 0
 }
 
-// faults counts problems, those that are not shown included.
+// faults counts problems, including those that are not shown.
 func faults(problems []document.Problem) int {
 	n := len(problems)
 	if n > 0 && problems[n-1].Reason == "more" {
 		more := 0
-		_ = json.Unmarshal(problems[n-1].Got, &more) // written by the gateway as a number
+		_ = json.Unmarshal(problems[n-1].Got, &more) // the gateway writes it as a number
 		n += more - 1
 	}
 	return n
 }
 
-// count words a number of things.
+// count returns a number of things in words.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -8,11 +8,11 @@ import (
 	"patterngate/patterns"
 )
 
-// maxReasonShown is how much of what somebody gave as a reason is repeated, in bytes.
+// maxReasonShown is how much of a person's reason is repeated, in bytes.
 const maxReasonShown = 120
 
-// SwitchWords say of a kill switch what it stops, who set it and why: "read_order was switched off by local:1000 at
-// 2026-11-21T09:30:00Z, with the words "wrong orders"". What people wrote is quoted and cut.
+// SwitchWords returns what a kill switch stops, with its author and reason. For example: read_order was switched off by
+// local:1000 at 2026-11-21T09:30:00Z, with the words "wrong orders". A person's words are quoted and cut.
 func SwitchWords(s patterns.Switch) string {
 	what := "everything"
 	switch {
@@ -34,7 +34,7 @@ func SwitchWords(s patterns.Switch) string {
 	return words
 }
 
-// SwitchCommand is the command that ends a kill switch.
+// SwitchCommand returns the command that ends a kill switch.
 func SwitchCommand(s patterns.Switch) string {
 	const off = "patterngate kill-switch off"
 	switch {
@@ -46,7 +46,7 @@ func SwitchCommand(s patterns.Switch) string {
 	return off
 }
 
-// switches are the kill switches that are on.
+// switches returns the kill switches that are on.
 func (s *Server) switches() ([]patterns.Switch, error) {
 	if s == nil || s.config.Switches == nil {
 		return nil, nil
@@ -54,8 +54,8 @@ func (s *Server) switches() ([]patterns.Switch, error) {
 	return s.config.Switches()
 }
 
-// switchedOff says in one sentence what is switched off by now; it is empty where nothing is. That it cannot be read is said
-// too: who reads that all is well must be able to rely on it.
+// switchedOff says in one sentence what is switched off now. It returns "" if nothing is. If the switches cannot be
+// read, it says so, because a reader must be able to rely on the answer.
 func (s *Server) switchedOff(ctx context.Context) string {
 	on, err := s.switches()
 	switch {
@@ -72,7 +72,7 @@ func (s *Server) switchedOff(ctx context.Context) string {
 	return said + "."
 }
 
-// switchFor is a switch by which a call may have been stopped; nil where none is known.
+// switchFor returns a switch that may have stopped a call, or nil if none is known.
 func (s *Server) switchFor(c call) *patterns.Switch {
 	on, err := s.switches()
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Server) switchFor(c call) *patterns.Switch {
 	return nil
 }
 
-// withRoom is a paragraph that ends in a sentence, for which it makes room.
+// withRoom returns a paragraph with a last sentence. It cuts the text so that the sentence fits.
 func withRoom(text, last string) string {
 	if last == "" {
 		return text

@@ -13,10 +13,12 @@ import (
 	"patterngate/patterns"
 )
 
-// text is the text channel of a result: one block of lines that is enough for a reader who sees nothing else
-// (spec/surface.md section 1, "Text channel"). What models, tools and people wrote is shown with its control and bidi
-// characters spelled out, and no line of it can be taken for one of ours: answers stand behind "| ", names that begin a
-// line are quoted unless they are plain. dst is empty space; observations are the history's, as JSON.
+// text returns the text channel of a result (spec/surface.md section 1, "Text channel"). It is one block of lines that
+// is enough for a reader of nothing else. Control and bidi characters in texts of models, tools and people are escaped.
+// None of their lines can look like a line of Patterngate. Answers are behind "| ", and names that begin a line are
+// quoted unless they are plain.
+//
+// The slice dst is empty space. The observations are those of the history, as JSON.
 func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendHeadline(dst)
 	dst = append(append(dst, '\n'), e.Summary...)
@@ -37,12 +39,12 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	return bytes.TrimSuffix(dst, []byte("\n"))
 }
 
-// appendHeadline writes status, stop reason, tool, run and whether the world is make-believe.
+// appendHeadline writes the status, stop reason, tool and run, and whether the data is demo data.
 func (e *Envelope) appendHeadline(dst []byte) []byte {
 	words := e.dryHeadline()
 	switch dst = append(dst, cmp.Or(words, strings.ToUpper(e.Status))...); {
 	case words != "":
-	case e.WaitingFor != nil && e.Status == statusWaiting: // a plan's state has one too
+	case e.WaitingFor != nil && e.Status == statusWaiting: // the state of a plan can have waiting_for too
 		dst = append(append(dst, ' '), e.WaitingFor.head().Kind...)
 	case e.StopReason != "":
 		dst = printable.Append(append(dst, ' '), e.StopReason)
@@ -105,7 +107,7 @@ func (e *Envelope) appendWaiting(dst []byte) []byte {
 	return append(revealed(dst, at), '\n')
 }
 
-// appendAnswer writes the final text as the claim that it is.
+// appendAnswer writes the final text, marked as not checked.
 func (e *Envelope) appendAnswer(dst []byte) []byte {
 	answer := e.answerText()
 	if answer == "" {
@@ -119,7 +121,7 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 	return dst
 }
 
-// possessive is whose words something is.
+// possessive returns the author's name in the possessive form.
 func possessive(author string) string {
 	if author == patterns.ByRules {
 		return "offline rules'"
@@ -127,7 +129,8 @@ func possessive(author string) string {
 	return author + "'s"
 }
 
-// appendAggregate writes what the expressions of a declared pattern made of its tasks. The demo's domains are its observations.
+// appendAggregate writes the values that a declared pattern's expressions made from its tasks. The demo shows its
+// domains as observations.
 func (e *Envelope) appendAggregate(dst []byte) []byte {
 	if !e.joins || e.Aggregate == nil {
 		return dst
@@ -138,7 +141,8 @@ func (e *Envelope) appendAggregate(dst []byte) []byte {
 	return append(revealed(dst, at), '\n')
 }
 
-// appendObservations writes a line for each call: those that were made, then the one at which the run stopped.
+// appendObservations writes a line for each call: first the calls that were made, then the one at which the run
+// stopped.
 func (e *Envelope) appendObservations(dst []byte, observations []observation) []byte {
 	header := len(dst)
 	dst = append(dst, "OBSERVATIONS\n"...)
@@ -181,7 +185,7 @@ func (l line) append(dst []byte, observation json.RawMessage) []byte {
 	return append(revealed(dst, at), '\n')
 }
 
-// appendEffects writes what was written, or may have been.
+// appendEffects writes the calls that wrote, or may have written, something.
 func (e *Envelope) appendEffects(dst []byte) []byte {
 	header := len(dst)
 	dst = append(dst, "EFFECTS\n"...)
@@ -201,7 +205,7 @@ func (e *Envelope) appendEffects(dst []byte) []byte {
 	return dst
 }
 
-// appendStep writes the one step that was asked for.
+// appendStep writes the one step that the call asked for.
 func (e *Envelope) appendStep(dst []byte) []byte {
 	if e.Step == nil {
 		return dst
@@ -218,7 +222,7 @@ func (e *Envelope) appendStep(dst []byte) []byte {
 	return dst
 }
 
-// revealed spells out hidden characters in dst from a place on. There are hardly ever any.
+// revealed escapes hidden characters in dst from a place on. They are rare.
 func revealed(dst []byte, at int) []byte {
 	for _, c := range dst[at:] {
 		if c < ' ' || c >= 0x7f {

@@ -14,20 +14,20 @@ import (
 	"patterngate/patterns/kinds"
 )
 
-// tool is one pattern as it is served. It does not change after it was made.
+// tool is one pattern in the form that is served. It does not change after it is made.
 type tool struct {
 	server     *Server
 	spec       patterns.Spec
 	takes      []argument
-	demo       bool           // a reachable tool is make-believe
-	model      string         // name of who answers questions
-	answers    patterns.Model // who they are, of a pattern that is served
-	configured bool           // the user set them up
-	policy     string         // hash of the policy in force
+	demo       bool           // a reachable tool is a demo tool
+	model      string         // name of the model that answers questions
+	answers    patterns.Model // that model, for a pattern that is served
+	configured bool           // the user set up that model
+	policy     string         // hash of the current policy
 	declared   mcp.Tool
 }
 
-// listing are the words by which a kind of pattern is listed (spec/surface.md section 2).
+// listing holds the words that a kind of pattern is listed with (spec/surface.md section 2).
 type listing struct {
 	title, description string
 	use                string // when to use it, in the instructions
@@ -96,7 +96,8 @@ const demoMark = " (demo data)"
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// newTool declares a pattern, all but its output. Its title and description are the built-in ones of its kind where it has none.
+// newTool makes and declares a pattern's tool. A pattern without its own title or description gets the built-in ones of
+// its kind.
 func newTool(s *Server, p Pattern) (*tool, error) {
 	if _, ok := kinds.Of(p.Spec.Kind); !ok {
 		return nil, fmt.Errorf("no pattern of kind %q", p.Spec.Kind)
@@ -152,7 +153,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	return t, nil
 }
 
-// reach is what the tools that a pattern may call can do together.
+// reach describes what the tools that a pattern may call can do together.
 type reach struct{ readOnly, destructive, demo, real bool }
 
 func reachOf(spec patterns.Spec) reach {
@@ -170,7 +171,7 @@ func reachOf(spec patterns.Spec) reach {
 	return r
 }
 
-// annotations says all four, since what is left out means the worst.
+// annotations sets all four hints, because clients assume the worst for a missing one.
 func (r reach) annotations() mcp.ToolAnnotation {
 	return mcp.ToolAnnotation{
 		ReadOnlyHint: &r.readOnly, DestructiveHint: &r.destructive, IdempotentHint: &r.readOnly, OpenWorldHint: &r.real,

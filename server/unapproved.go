@@ -13,8 +13,8 @@ const humanRejected = "human_rejected"
 // maxComment is how much of a person's comment is repeated, in bytes.
 const maxComment = 200
 
-// unapproved tells of a call that the policy put to a person and that was not made. Their comment stays out: it is their own
-// text, see [account.counsel].
+// unapproved describes a call that the policy sent to a person and that was not made. It leaves out their comment,
+// because that is their own text, see [account.counsel].
 func (a account) unapproved() string {
 	call, human := a.putToPerson()
 	switch a.StopReason {
@@ -29,8 +29,8 @@ func (a account) unapproved() string {
 	return fmt.Sprintf("%s needed a person in phase %s, and %s (%s).", call, a.Phase, saidNo(human), a.StopReason)
 }
 
-// putToPerson is the call at which the run stopped, at the beginning of a sentence, and what a person decided about it; nil:
-// nobody did.
+// putToPerson returns the call at which the run stopped, for the beginning of a sentence, and a person's decision about
+// it. human is nil if no person decided.
 func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	switch a.Spec.Kind {
 	case gateway.Supervisor:
@@ -51,7 +51,7 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	return "A call", nil
 }
 
-// saidNo words who rejected a call and through what.
+// saidNo describes a rejection: its author and its channel.
 func saidNo(h *patterns.HumanApproval) string {
 	switch {
 	case h == nil || h.Channel == "none":
@@ -64,8 +64,8 @@ func saidNo(h *patterns.HumanApproval) string {
 	return printable.Name(h.By) + " said no on the command line"
 }
 
-// counsel is what to add for the person about a call that was not approved: what was said, as a quote, or what somebody
-// should check.
+// counsel returns a text for the person about a call that was not approved: the approver's comment as a quote, or what
+// to check.
 func (a account) counsel() string {
 	switch a.StopReason {
 	case humanRejected:

@@ -13,24 +13,24 @@ import (
 	"patterngate/patterns"
 )
 
-// waitingFor is what a run waits for, one type a kind, as each has its members in an order of its own (spec/surface.md
-// section 1, the table of waiting_for).
+// waitingFor describes what a run waits for. Each kind has its own type, because each has its members in its own order
+// (spec/surface.md section 1, the table of waiting_for).
 type waitingFor interface{ head() waitingHead }
 
-// waitingHead are the members that come first in all of them.
+// waitingHead holds the members that come first in all of them.
 type waitingHead struct {
 	Kind      string `json:"kind"` // caller, approval, settlement, retry
 	Since     string `json:"since"`
 	ExpiresAt string `json:"expires_at,omitempty"`
 	Phase     string `json:"phase"`
-	// Where not the run itself waits but one that it began: that one, and its pattern.
+	// If a child run waits instead of the run itself: its id and its pattern.
 	Child   string `json:"child_run_id,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
 }
 
 func (h waitingHead) head() waitingHead { return h }
 
-// callerWait is of a run that waits for its caller.
+// callerWait describes a run that waits for its caller.
 type callerWait struct {
 	waitingHead
 	Turn    int     `json:"turn"`
@@ -39,7 +39,7 @@ type callerWait struct {
 	Refused int     `json:"refused,omitempty"` // proposals at this turn
 }
 
-// expects says what the caller is to send.
+// expects says what the caller must send.
 type expects struct {
 	Argument  string   `json:"argument"`
 	Names     []string `json:"names"`
@@ -48,17 +48,17 @@ type expects struct {
 	Example   any      `json:"example"`
 }
 
-// current says what a run does that goes on.
+// current says what a running run does.
 type current struct {
 	Phase string `json:"phase"`
 	Doing string `json:"doing"`
 	Done  int    `json:"done"`            // calls that were answered
-	Total int    `json:"total,omitempty"` // where it is known
+	Total int    `json:"total,omitempty"` // if it is known
 	Since string `json:"since"`
 }
 
-// waitingEnvelope presents a run that waits. c is the call that brought it there, or looks at it; inbox is where people
-// decide, "" for nowhere.
+// waitingEnvelope presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
+// address of the page on which people decide, or "" for none.
 func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
 	w := ended.Waiting
 	a := account{c, w.SoFar, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
@@ -89,7 +89,7 @@ func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
 	return e.single(c)
 }
 
-// kindOf is what a run waits for, in the contract's word.
+// kindOf returns what a run waits for, in the contract's word.
 func kindOf(w *patterns.Waiting) string {
 	if w.Kind == "" {
 		return string(patterns.ForCaller)
@@ -97,12 +97,12 @@ func kindOf(w *patterns.Waiting) string {
 	return string(w.Kind)
 }
 
-// headOf is what is said of every run that waits.
+// headOf returns the members that all waiting runs have.
 func headOf(w *patterns.Waiting) waitingHead {
 	return waitingHead{Kind: kindOf(w), Since: stamp(w.Since), ExpiresAt: stampOf(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
 }
 
-// callersTurn says what the caller is to send.
+// callersTurn says what the caller must send.
 func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
 	e.Summary, e.Next = a.waits(w), a.call.toContinue(e.RunID, w)
 	e.WaitingFor = &callerWait{
@@ -113,7 +113,7 @@ func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
 	}
 }
 
-// toContinue is the advice to make the next call of a run that waits.
+// toContinue returns the advice to make the next call of a run that waits.
 func (c call) toContinue(runID string, w *patterns.Waiting) next {
 	var skeleton any = []any{}
 	if w.Argument != "actions" {
@@ -126,7 +126,7 @@ func (c call) toContinue(runID string, w *patterns.Waiting) next {
 	}
 }
 
-// exampleOf is a whole intent that fits.
+// exampleOf returns a whole intent that fits.
 func exampleOf(w *patterns.Waiting) any {
 	if w.Argument == "actions" {
 		return []any{map[string]any{"kind": "final", "answer": "..."}}
@@ -138,7 +138,7 @@ func exampleOf(w *patterns.Waiting) any {
 	return map[string]any{"target": target}
 }
 
-// waits tells in one paragraph what was done, what is wanted and until when.
+// waits says in one paragraph what was done, what is needed and until when.
 func (a account) waits(w *patterns.Waiting) string {
 	refused := ""
 	if len(a.Problems) > 0 {
@@ -153,7 +153,7 @@ func (a account) waits(w *patterns.Waiting) string {
 // maxRefusals is how many refusals at one turn stop a run (spec/surface.md section 1, "A continuation").
 const maxRefusals = 3
 
-// most is how many steps or attempts the run has in all.
+// most returns how many steps or attempts the run has in all.
 func (a account) most(w *patterns.Waiting) int {
 	name := "max_steps"
 	if w.Argument == "route" {
@@ -162,7 +162,7 @@ func (a account) most(w *patterns.Waiting) int {
 	return int(a.Budget[name].Limit)
 }
 
-// newest tells what became of the newest step.
+// newest says what the newest step did.
 func (a account) newest() string {
 	if len(a.History) == 0 {
 		return "Nothing ran yet."
@@ -178,13 +178,13 @@ func (a account) newest() string {
 	return ""
 }
 
-// ruled words what the policy said of an action that was done.
+// ruled returns the policy's decision about an executed action in words.
 func ruled(r patterns.Reviewed) string {
 	words := map[string]string{"approve": "approved", "revise": "changed by the policy", "escalate": "approved by a person"}[r.Decision]
 	return fmt.Sprintf("%s (%s)", words, printable.Name(r.Reason))
 }
 
-// writtenSoFar tells what was written, and nothing where nothing was.
+// writtenSoFar says what was written, or returns "" if nothing was.
 func (a account) writtenSoFar() string {
 	if slices.ContainsFunc(a.Ledger, func(e gateway.Entry) bool { return e.Effect != catalog.Read }) {
 		return a.written()
@@ -192,7 +192,7 @@ func (a account) writtenSoFar() string {
 	return ""
 }
 
-// runningEnvelope presents a run that goes on without the call.
+// runningEnvelope presents a run that continues without the call.
 func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	now := s.Current
 	phase, doing := now.Phase, now.Doing
@@ -222,7 +222,7 @@ func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	return e.single(c)
 }
 
-// lasting words how long something has gone on; it is empty where that is not known.
+// lasting says how long something has lasted, or returns "" if that is not known.
 func lasting(since time.Time) string {
 	if since.IsZero() {
 		return ""
@@ -230,7 +230,7 @@ func lasting(since time.Time) string {
 	return fmt.Sprintf(" for %d s", int(max(0, time.Since(since)).Seconds()))
 }
 
-// stampOf is stamp for what may have no time.
+// stampOf is stamp for a time that may be zero. It then returns "".
 func stampOf(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -238,5 +238,5 @@ func stampOf(at time.Time) string {
 	return stamp(at)
 }
 
-// stamp words a time as results do.
+// stamp formats a time as results show it.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -13,13 +13,14 @@ import (
 	"patterngate/patterns"
 )
 
-// A run that waits for a person says so in two voices, both made of judged typed values alone (spec/surface.md section 1):
+// A run that waits for a person has two messages. Both are made only of typed values that were judged (spec/surface.md
+// section 1):
 //
 //	Waiting ─┬─▶ summary   to the model: nothing was done, you cannot approve it, do not start it again
 //	         ├─▶ next.say  to the person: what needs your decision, where, until when
 //	         └─▶ waiting_for
 
-// approvalWait is of a run that waits for a person's decision about a call.
+// approvalWait describes a run that waits for a person's decision about a call.
 type approvalWait struct {
 	waitingHead
 	ApprovalID   string   `json:"approval_id"`
@@ -29,12 +30,12 @@ type approvalWait struct {
 	Rule         string   `json:"rule"`
 	Reason       string   `json:"reason"`
 	MinAssurance string   `json:"min_assurance"`
-	Digest       string   `json:"digest"` // of the question as it was asked
-	Where        []string `json:"where"`  // the page, where it can be opened, and the command
+	Digest       string   `json:"digest"` // of the question in the form that was asked
+	Where        []string `json:"where"`  // the page, if the caller can open it, and the command
 }
 
-// isLocal reports whether the caller works on this machine, where the page of approvals opens. A run is shown only to its own principal.
-// It returns false if the principal is not known.
+// isLocal reports whether the caller works on this machine, where the page of approvals opens. A run is shown only to
+// its own principal. It returns false if the principal is not known.
 func (c call) isLocal() bool {
 	principal := c.Principal
 	if principal == "" && c.Run != nil {
@@ -43,7 +44,8 @@ func (c call) isLocal() bool {
 	return strings.HasPrefix(principal, localPrefix)
 }
 
-// whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same as a sentence.
+// whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same
+// as a sentence.
 func (c call) whereToDecide(approval, inbox string) (where []string, how string) {
 	command := "patterngate approvals show " + shellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
@@ -87,7 +89,7 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 	}
 }
 
-// askedAbout words the call that a person is asked about, fit to begin a sentence.
+// askedAbout describes the call that a person must decide about, for the beginning of a sentence.
 func (a account) askedAbout(w *patterns.Waiting) string {
 	phrase := printable.Text(w.Phrase)
 	switch {
@@ -104,7 +106,7 @@ func (a account) askedAbout(w *patterns.Waiting) string {
 	return string(unicode.ToUpper(first)) + phrase[size:]
 }
 
-// askedBy words which pattern asks where the run's own does not.
+// askedBy names the pattern that asks, if it is not the run's own.
 func (a account) askedBy(w *patterns.Waiting) string {
 	if w.Child == "" {
 		return ""
@@ -112,7 +114,8 @@ func (a account) askedBy(w *patterns.Waiting) string {
 	return " of " + printable.Name(w.Pattern)
 }
 
-// writtenBefore tells what the run changed before it came to wait: nothing, in the word of the call that waits, or what.
+// writtenBefore says what the run wrote before it began to wait. If it wrote nothing, the sentence uses the verb of the
+// waiting call's tool.
 func (a account) writtenBefore(w *patterns.Waiting) string {
 	if said := a.writtenSoFar(); said != "" {
 		return said
@@ -124,7 +127,7 @@ func (a account) writtenBefore(w *patterns.Waiting) string {
 	return "Nothing was " + printable.Text(deed) + "."
 }
 
-// inbox is the address of the page on which people decide; "" where there is none.
+// inbox returns the address of the page on which people decide, or "" if there is none.
 func (s *Server) inbox() string {
 	if s == nil || s.config.Inbox == nil {
 		return ""
@@ -132,8 +135,8 @@ func (s *Server) inbox() string {
 	return s.config.Inbox()
 }
 
-// LogDecided writes that a question was answered, for the command or page that took the answer (spec/surface.md section
-// 3). One that is not answered is not logged.
+// LogDecided logs that a question was answered, for the command or page that took the answer (spec/surface.md section
+// 3). It does not log a question without an answer.
 func LogDecided(ctx context.Context, log *slog.Logger, a patterns.Asked) {
 	if a.Given == nil {
 		return

@@ -10,10 +10,10 @@ import (
 	"patterngate/patterns"
 )
 
-// retryPause is after how long it is worth asking again for a run that lacks something, in seconds.
+// retryPause is the wait in seconds before a caller asks again for a run that lacks something.
 const retryPause = 30
 
-// settlementWait is of a run that waits for somebody to say whether a call happened.
+// settlementWait describes a run that waits for a person to say whether a call happened.
 type settlementWait struct {
 	waitingHead
 	Effect   string   `json:"effect"` // its key
@@ -23,14 +23,14 @@ type settlementWait struct {
 	Where    []string `json:"where"` // commands
 }
 
-// retryWait is of a run that lacks something here.
+// retryWait describes a run that lacks something here.
 type retryWait struct {
 	waitingHead
 	Cause string   `json:"cause"`           // config_missing, tool_missing, secret_missing, journal
 	Needs []string `json:"needs,omitempty"` // names
 }
 
-// unsettled presents a run of which nobody knows whether a call happened.
+// unsettled presents a run with a call whose outcome is unknown.
 func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	settle := "patterngate runs settle " + shellWord(cmp.Or(w.Child, e.RunID)) + " " + shellWord(w.Effect)
 	where := []string{settle + " --happened", settle + " --did-not-happen"}
@@ -53,7 +53,7 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	}
 }
 
-// inDoubt tells what was done besides the call in doubt.
+// inDoubt says what was done besides the call in doubt.
 func (a account) inDoubt(w *patterns.Waiting) string {
 	rest := a
 	rest.Ledger = nil
@@ -68,7 +68,7 @@ func (a account) inDoubt(w *patterns.Waiting) string {
 	return rest.written()
 }
 
-// doubted words the call in doubt.
+// doubted describes the call in doubt.
 func (a account) doubted(w *patterns.Waiting) string {
 	for _, entry := range a.Ledger {
 		if entry.Key == w.Effect {
@@ -78,7 +78,7 @@ func (a account) doubted(w *patterns.Waiting) string {
 	return "the call of " + printable.Name(w.Tool)
 }
 
-// doubtCauses words why nobody knows.
+// doubtCauses says why the outcome is unknown.
 func doubtCauses(cause string) string {
 	switch cause {
 	case "crash":
@@ -91,7 +91,7 @@ func doubtCauses(cause string) string {
 	return printable.Name(cause)
 }
 
-// lacking presents a run that cannot go on here for now.
+// lacking presents a run that cannot continue here for now.
 func (a account) lacking(e *Envelope, w *patterns.Waiting) {
 	e.WaitingFor = &retryWait{headOf(w), w.Cause, w.Needs}
 	did := ""
@@ -106,7 +106,7 @@ func (a account) lacking(e *Envelope, w *patterns.Waiting) {
 	}
 }
 
-// lackCauses words what a run lacks.
+// lackCauses says what a run lacks.
 func lackCauses(cause string, needs []string) string {
 	of := ""
 	if len(needs) > 0 {
@@ -125,7 +125,8 @@ func lackCauses(cause string, needs []string) string {
 	return "the run lacks something here: " + printable.Name(cause) + of
 }
 
-// shellWord is a text as one word of a shell, whatever stands in it: what is pasted must be what was meant.
+// shellWord returns a text as one word of a shell, whatever characters it has. A pasted command must mean what was
+// intended.
 func shellWord(text string) string {
 	safe := strings.TrimLeftFunc(text, func(r rune) bool { return plain(r) || strings.ContainsRune("/#:@=+,", r) })
 	if text != "" && safe == "" && text[0] != '-' && text[0] != '#' && text[0] != '=' {
@@ -134,7 +135,7 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// unrecorded presents a call whose run could not be begun, or not go on, because nothing can be recorded.
+// unrecorded presents a call whose run could not begin or continue, because nothing can be recorded.
 func (t *tool) unrecorded(c call) Envelope {
 	if c.Run != nil {
 		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)

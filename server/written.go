@@ -15,7 +15,7 @@ import (
 // maxPhrases is how many calls a sentence names before it only counts the rest.
 const maxPhrases = 4
 
-// written tells what the run changed in the world, as far as the record knows.
+// written says what the run changed outside, as far as the record shows.
 func (a account) written() string {
 	if len(a.Ledger) == 0 {
 		return "Nothing ran."
@@ -46,7 +46,7 @@ func (a account) written() string {
 	return strings.Join(said, " ")
 }
 
-// before marks a call that was not sent, because its act was done before.
+// before marks a call that was not sent, because the same action was done before.
 func before(e gateway.Entry) string {
 	if e.Duplicate && e.Effect != catalog.Read {
 		return " (it was done before; nothing was sent again)"
@@ -62,7 +62,7 @@ func reported(e gateway.Entry) string {
 	return ""
 }
 
-// notDone tells which proposed calls were not made after all.
+// notDone says which proposed calls were not made.
 func (a account) notDone() string {
 	var list []string
 	switch a.Spec.Kind {
@@ -88,22 +88,22 @@ func (a account) notDone() string {
 	return "Not done: " + inWords(list) + "."
 }
 
-// acted reports whether a call of a branch changed something, or may have, though the branch came to no good end.
+// acted reports whether a call of a branch changed something, or may have, although the branch did not succeed.
 func (a account) acted(branch string) bool {
 	return slices.ContainsFunc(a.Ledger, func(e gateway.Entry) bool {
 		return strings.HasPrefix(e.Key, branch) && e.Effect != catalog.Read && e.Status != gateway.Failed
 	})
 }
 
-// tried reports whether the step at which a run stopped, the first that is not in its history, was called: what
-// became of it stands in the ledger then.
+// tried reports whether the step at which a run stopped was called. That is the first step that is not in the history.
+// The ledger then has its outcome.
 func (a account) tried(tool string, before int) bool {
 	last := len(a.Ledger) - 1
 	return before == 0 && last >= len(a.History) && a.Ledger[last].Tool == tool
 }
 
-// actionsLeft are the calls that a supervised run's proposer wanted and that were not made: the one at which it
-// stopped, and a caller's later ones.
+// actionsLeft returns the calls that a supervised run's proposer wanted and that were not made. These are the one at
+// which the run stopped, and later ones of a caller.
 func (a account) actionsLeft() []string {
 	var left []string
 	leave := func(i int, action any) {
@@ -116,7 +116,7 @@ func (a account) actionsLeft() []string {
 	}
 	next := len(a.History)
 	if a.Action != nil {
-		if len(a.Ledger) <= next { // else it was called, and the ledger says what became of it
+		if len(a.Ledger) <= next { // otherwise it was called, and the ledger has its outcome
 			leave(next, a.Action)
 		}
 		next++
@@ -128,7 +128,7 @@ func (a account) actionsLeft() []string {
 	return left
 }
 
-// phrase words a call for people: the tool's own phrase with judged values, else its name.
+// phrase describes a call for people: the tool's own phrase with judged values, or its name.
 func (a account) phrase(tool string, args map[string]any) string {
 	if t, ok := a.Spec.Catalog.Tool(tool); ok {
 		return printable.Text(t.Say(args))
@@ -136,7 +136,7 @@ func (a account) phrase(tool string, args map[string]any) string {
 	return printable.Name(tool)
 }
 
-// inWords joins phrases, counting those beyond the first few.
+// inWords joins phrases and counts those beyond maxPhrases.
 func inWords(list []string) string {
 	if more := len(list) - maxPhrases; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxPhrases], "; "), more)

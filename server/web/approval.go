@@ -12,7 +12,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// approvalPage is one question: the call first, then what a person needs to decide, then what others claim.
+// approvalPage shows one question: first the call, then the facts for the decision, then the claims of others.
 type approvalPage struct {
 	frame
 	ID, State  string
@@ -20,12 +20,12 @@ type approvalPage struct {
 	Tool       string
 	Effect     string
 	Arguments  []argument
-	Plan       *askedPlan // that is asked about whole instead of a call; nil: a call is
+	Plan       *askedPlan // the whole plan that the question is about; nil: it is about a call
 	Digest     string
 	ArgsHash   string
 	Rule       string
 	Why        string     // the rule's reason in words
-	RulePath   string     // of what else the rule asks for; "": the rule has no name that a path could have
+	RulePath   string     // path of the other questions of this rule; "": the rule has no name that a path can have
 	Values     []argument // that made the rule true
 	MoreValues string
 	Phase      string
@@ -36,22 +36,22 @@ type approvalPage struct {
 	Until      wording.Moment
 	Run        string
 	RunKnown   bool
-	Parent     string // the run whose call began it; ""
+	Parent     string // the run whose call began this one; ""
 
 	Form     *decisionForm // of an open one
-	Outcome  *outcome      // of one that is not
-	Notice   []string      // what became of a decision that was not taken
+	Outcome  *outcome      // of one that is closed
+	Notice   []string      // why a decision was not accepted
 	Conflict bool
 
 	behind
 	Done     []doneRow       // what the run has done so far
-	MoreDone string          // how much of it is not shown
+	MoreDone string          // how many more calls are not shown
 	Others   []waitingRow    // other calls of the run that wait
 	Claims   []wording.Block // what a client or model wrote
 	Client   string          // as it calls itself
 }
 
-// decisionForm is what a person fills in.
+// decisionForm is the form that a person fills in.
 type decisionForm struct {
 	Fields  []field
 	Left    []string // arguments that cannot be changed here
@@ -59,11 +59,11 @@ type decisionForm struct {
 	Keys    []keyChoice
 	Signed  bool // only a signed decision counts
 	NoKey   bool // and there is no key on this machine
-	Edits   bool // arguments may be changed: what the tool takes is known
+	Edits   bool // arguments can be changed: the tool's schema is known
 	Open    bool // the fields are shown
 }
 
-// keyChoice is a key that can sign here.
+// keyChoice is a key that can sign on this machine.
 type keyChoice struct {
 	ID, Name string
 	Chosen   bool
@@ -90,7 +90,7 @@ func (p *Pages) approval(w http.ResponseWriter, r *http.Request) {
 	render(w, http.StatusOK, "approval.html", page)
 }
 
-// asked is the question that a request names. Where there is none it answers itself.
+// asked returns the question that a request names. If there is none, it answers the request itself.
 func (p *Pages) asked(w http.ResponseWriter, r *http.Request) (patterns.Asked, bool) {
 	id := r.PathValue("id")
 	err := patterns.ErrNoApproval
@@ -104,7 +104,7 @@ func (p *Pages) asked(w http.ResponseWriter, r *http.Request) (patterns.Asked, b
 	return patterns.Asked{}, false
 }
 
-// approvalPage is the page of a question as it stands. Its error is the journal's.
+// approvalPage makes the page of a question in its current state. An error comes from the journal.
 func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPage, error) {
 	now, schema := p.now(), schemaOf(a.Schema)
 	page := approvalPage{
@@ -132,7 +132,7 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 	if err != nil {
 		return page, err
 	}
-	if alike, err := patterns.Alike(p.config.Approvals, a, now); err == nil { // a hint
+	if alike, err := patterns.Alike(p.config.Approvals, a, now); err == nil { // only a hint
 		page.alike(alike, now)
 	}
 	for _, other := range others.Rows {
@@ -147,7 +147,7 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 	return page, nil
 }
 
-// soFar enters what the run's record says. A record that cannot be read leaves the question as it is.
+// soFar adds what the run's record says. If the record cannot be read, it adds nothing.
 func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring) {
 	events, _, err := p.config.Owner.Record(a.Question.Run)
 	if err != nil || len(events) == 0 {
@@ -176,7 +176,7 @@ func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring) {
 	}
 }
 
-// decisionForm is an empty form for an open question.
+// decisionForm returns an empty form for an open question.
 func (p *Pages) decisionForm(a patterns.Asked, ring gateway.Ring, now time.Time) *decisionForm {
 	form := &decisionForm{Signed: ring.Counts(now) || a.Least.AtLeast(gateway.SignedAssurance)}
 	if schema := schemaOf(a.Schema); schema != nil {
@@ -199,7 +199,7 @@ func (p *Pages) keyFiles() []string {
 	return p.config.KeyFiles()
 }
 
-// outcome is what became of a question that is not open any more.
+// outcome describes how a question ended that is no longer open.
 type outcome struct {
 	State, Title, Class string
 	Lines               []string
@@ -211,9 +211,9 @@ type outcome struct {
 	Changes             []change
 	Kept                bool // the changed arguments are known
 	Edited              bool
-	Goes                string // how the run goes on by itself
-	Continue            string // the line for the chat; "" where there is nothing to go on with
-	Resume              string // the command, where nothing here carries runs on; "" where something does
+	Goes                string // how the run continues by itself
+	Continue            string // the line for the chat; "" if there is nothing to continue
+	Resume              string // the command, if this server does not continue runs; otherwise ""
 }
 
 func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
@@ -246,7 +246,7 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 	return o
 }
 
-// goOn enters how the run that the record tells of goes on.
+// goOn adds how the run continues, from its record.
 func (o *outcome) goOn(s record.Story, g *patterns.Given) {
 	switch {
 	case g == nil:
@@ -257,7 +257,7 @@ func (o *outcome) goOn(s record.Story, g *patterns.Given) {
 	}
 }
 
-// decided enters a person's decision.
+// decided adds a person's decision.
 func (o *outcome) decided(a patterns.Asked, now time.Time) {
 	if a.Given == nil {
 		o.State, o.Title, o.Class = "decided", "Decided", "bad"
@@ -287,7 +287,7 @@ func (o *outcome) decided(a patterns.Asked, now time.Time) {
 	}
 }
 
-// aboutPlan words a decision about a whole plan.
+// aboutPlan describes a decision about a whole plan.
 func (o *outcome) aboutPlan(a patterns.Asked) {
 	if a.Given == nil {
 		return
@@ -301,7 +301,7 @@ func (o *outcome) aboutPlan(a patterns.Asked) {
 	}
 }
 
-// honest says what an assurance is worth.
+// honest says what an assurance proves.
 func honest(g patterns.Given) string {
 	switch g.Assurance {
 	case gateway.SignedAssurance:
@@ -324,7 +324,8 @@ func stateTitle(s patterns.AskedState) string {
 	return "Closed"
 }
 
-// ruleWords are why the policy asks: as the registry or the rule says it, else in words that hold for every rule.
+// ruleWords says why the policy asks: in the words of the rule or the registry, or else in words that are true for
+// every rule.
 func ruleWords(a patterns.Asked) string {
 	if a.Text != "" {
 		if a.Reason != "" && a.Reason != a.Rule {
@@ -346,5 +347,5 @@ func ruleWords(a patterns.Asked) string {
 	return wording.Clip(a.Reason, wording.MaxComment)
 }
 
-// maxSaid bounds the text of a rule on a page, in characters.
+// maxSaid is the greatest length of a rule's text on a page, in characters.
 const maxSaid = 300

@@ -31,7 +31,7 @@ type observedRow struct {
 	More   string
 }
 
-// maxAlike is how many equal calls are shown.
+// maxAlike is the number of equal calls that are shown.
 const maxAlike = 5
 
 func (b *behind) alike(list []patterns.Asked, now time.Time) {

@@ -11,13 +11,13 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// askedPlan is a plan that a person is asked about whole.
+// askedPlan is a whole plan that a person must decide about.
 type askedPlan struct {
 	ID       string
 	Revision int
-	Known    bool     // the page of the plan can be named
-	Kind     string   // of the plan's newest change; "" where there was none
-	Removed  []string // by it
+	Known    bool     // the plan has a page
+	Kind     string   // of the plan's newest change; "" if there was none
+	Removed  []string // subtasks that the change removed
 	Steps    []askedStep
 	Counts   []string
 }
@@ -26,12 +26,12 @@ type askedPlan struct {
 type askedStep struct {
 	ID, Tool  string
 	Effect    string
-	Who       string // who works on what is no call of a tool
+	Who       string // who works on a step that calls no tool
 	Arguments []argument
-	Bounds    []argument // what is known of values that come from other steps, by their places
+	Bounds    []argument // known bounds of values that come from other steps, by their places
 }
 
-// planOf is the plan that a question is about; nil: it is about one call.
+// planOf returns the plan that a question is about, or nil if it is about one call.
 func planOf(a patterns.Asked) *askedPlan {
 	e, whole := a.Plan()
 	if !whole {
@@ -58,7 +58,7 @@ func planOf(a patterns.Asked) *askedPlan {
 	return page
 }
 
-// workerWords say who works on a step that is no call of a tool; "" of one that is.
+// workerWords describes the worker of a step that calls no tool. It returns "" for a step that calls one.
 func workerWords(s planning.EnvelopeStep) string {
 	switch {
 	case s.Effect != "":
@@ -71,7 +71,7 @@ func workerWords(s planning.EnvelopeStep) string {
 	return "No such tool is known here: it will not run."
 }
 
-// planClaim is what the maker of a plan says of it.
+// planClaim returns what the author of a plan says about it. It returns false if the question is not about a plan.
 func planClaim(a patterns.Asked) (wording.Block, bool) {
 	e, whole := a.Plan()
 	if !whole {

@@ -13,7 +13,7 @@ import (
 // argument is one argument of a call.
 type argument struct {
 	Name  string
-	About string // what the tool's schema says of it
+	About string // the description in the tool's schema
 	Value string
 }
 
@@ -21,10 +21,10 @@ type argument struct {
 type change struct {
 	Name          string
 	Before, After string // "": not given
-	Gone          bool   // it is left out
+	Gone          bool   // it was removed
 }
 
-// argumentsOf are a call's arguments, all of them and whole: those of the schema in its order, then others by name.
+// argumentsOf returns all arguments of a call, uncut: first those of the schema in its order, then the others by name.
 func argumentsOf(args map[string]any, schema *catalog.Schema) []argument {
 	rows := make([]argument, 0, len(args))
 	for _, property := range ordered(args, schema) {
@@ -35,7 +35,7 @@ func argumentsOf(args map[string]any, schema *catalog.Schema) []argument {
 	return rows
 }
 
-// ordered are the properties of a schema, then what arguments there are besides.
+// ordered returns the properties of a schema, then those of other arguments.
 func ordered(args map[string]any, schema *catalog.Schema) []catalog.Property {
 	list := schema.Properties()
 	for _, key := range slices.Sorted(maps.Keys(args)) {
@@ -46,7 +46,7 @@ func ordered(args map[string]any, schema *catalog.Schema) []catalog.Property {
 	return list
 }
 
-// changesOf are the arguments in which two calls differ.
+// changesOf returns the arguments in which two calls differ.
 func changesOf(before, after map[string]any, schema *catalog.Schema) []change {
 	all := maps.Clone(before)
 	if all == nil {
@@ -72,20 +72,20 @@ func changesOf(before, after map[string]any, schema *catalog.Schema) []change {
 	return list
 }
 
-// schemaOf compiles a tool's schema; nil where there is none, or none that can be read.
+// schemaOf compiles a tool's schema. It returns nil if there is none or if it cannot be read.
 func schemaOf(raw []byte) *catalog.Schema {
 	if len(raw) == 0 {
 		return nil
 	}
 	schema, err := catalog.CompileUpstream(raw)
 	if err != nil {
-		return nil // arguments are then taken by the types that they have
+		return nil // the types of the present values then apply
 	}
 	return schema
 }
 
-// valuesOf returns the values that made a rule true. They can hold text of a model, so it shows them with nothing hidden. left is
-// how many further values are not in the list; more says so, and is "" for 0.
+// valuesOf returns the values that made a rule true. They can hold text of a model, so it makes hidden characters
+// visible. The number of values that are not in the list is left. The text more says so, and is "" for 0.
 func valuesOf(list []record.Value, left int) (shown []argument, more string) {
 	for _, v := range list {
 		shown = append(shown, argument{Name: wording.Visible(v.Expression), Value: wording.Visible(v.Text)})

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// stylesheet and script stand in every page as they are here; [policy] allows them by their hashes and nothing else.
+// stylesheet and script are part of every page exactly as they are here. [policy] allows only them, by their hashes.
 //
 //go:embed html/style.css
 var stylesheet string
@@ -16,8 +16,8 @@ var stylesheet string
 //go:embed html/live.js
 var script string
 
-// policy is the content security policy of every answer: our one stylesheet and our one script, requests and forms to
-// where the page came from, and nothing else (CSP Level 3).
+// policy returns the content security policy of every answer (CSP Level 3). It allows the one stylesheet and the one
+// script, and requests and forms to the page's own origin, and nothing else.
 func policy() string {
 	return strings.Join([]string{
 		"default-src 'none'", "style-src " + hashSource(stylesheet), "script-src " + hashSource(script), "connect-src 'self'", "img-src 'none'",
@@ -25,14 +25,14 @@ func policy() string {
 	}, "; ")
 }
 
-// hashSource allows an inline text by its hash.
+// hashSource returns a source that allows an inline text by its hash.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Style is the stylesheet. It is ours: no data gets into it.
+// Style returns the stylesheet. It contains no data.
 func (frame) Style() template.CSS { return template.CSS(stylesheet) }
 
-// Script is the script. It is ours: no data gets into it.
+// Script returns the script. It contains no data.
 func (frame) Script() template.JS { return template.JS(script) }

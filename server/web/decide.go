@@ -15,10 +15,10 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// channel is how decisions of this package are recorded.
+// channel is the name under which decisions of this package are recorded.
 const channel = "page"
 
-// typed is a decision as it was typed. The passphrase is in no page, record, log or error.
+// typed is a decision as a person typed it. The passphrase appears in no page, record, log or error.
 type typed struct {
 	choice     gateway.Choice
 	digest     string
@@ -28,7 +28,7 @@ type typed struct {
 	fields     url.Values
 }
 
-// decide takes a decision: POST /a/{id}.
+// decide accepts a decision: POST /a/{id}.
 func (p *Pages) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.form(w, r) {
 		return
@@ -50,7 +50,7 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request) {
 	d.take()
 }
 
-// typedOf reads a form. The problem says what is no form of ours.
+// typedOf reads a form. problem says why it is not a form of these pages.
 func typedOf(form url.Values) (t typed, problem string) {
 	t = typed{
 		choice: gateway.Choice(form.Get("decision")), digest: form.Get("digest"), keyID: form.Get("key_id"), passphrase: form.Get("passphrase"),
@@ -72,7 +72,7 @@ func typedOf(form url.Values) (t typed, problem string) {
 	return t, ""
 }
 
-// decision is one decision on its way.
+// decision holds one decision while it is processed.
 type decision struct {
 	*Pages
 	w     http.ResponseWriter
@@ -81,7 +81,7 @@ type decision struct {
 	typed typed
 }
 
-// take makes the answer for what was shown, signs it where a key is named, and hands it in.
+// take makes the answer for the call that was shown, signs it if there is a passphrase, and submits it.
 func (d *decision) take() {
 	ring, err := d.config.Approvals.Keys()
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *decision) take() {
 	d.hand(given, form)
 }
 
-// judge says why a form cannot be taken as it is. Nothing of it was recorded.
+// judge returns the reasons why a form cannot be accepted, or nil. Nothing of it was recorded.
 func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, problems []string) []string {
 	t := d.typed
 	if n := utf8.RuneCountInString(t.comment); n > gateway.MaxComment {
@@ -136,7 +136,7 @@ func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, 
 			return append([]string{"The tool does not take the changed arguments."}, bad...)
 		}
 	}
-	if form.Signed && t.passphrase == "" { // also a no
+	if form.Signed && t.passphrase == "" { // a rejection too
 		return []string{unsignedWords}
 	}
 	return nil
@@ -157,8 +157,8 @@ func unknownField(form url.Values, fields []field) string {
 	return ""
 }
 
-// refused hands in a decision about a question that is not open, or about another digest than it has: it is refused and
-// recorded there. It is no answer: what it would have run is not in it.
+// refused submits a decision about a question that is not open, or with another digest than the question has. The store
+// refuses and records it. It is no valid answer, because it does not contain the call.
 func (d *decision) refused() {
 	_, err := d.config.Approvals.Decide(patterns.Decided{Channel: channel, Answer: gateway.Answer{
 		Approval: d.asked.ID, Digest: d.typed.digest, Choice: d.typed.choice, By: d.config.By, At: d.now().UTC().Truncate(time.Second),
@@ -170,7 +170,7 @@ func (d *decision) refused() {
 	d.conflict(closed)
 }
 
-// hand gives the answer to who keeps it.
+// hand submits the answer to the store and shows the outcome.
 func (d *decision) hand(given patterns.Decided, form *decisionForm) {
 	asked, err := d.config.Approvals.Decide(given)
 	closed, isClosed := errors.AsType[*patterns.NotOpen](err)
@@ -196,7 +196,7 @@ func (d *decision) hand(given patterns.Decided, form *decisionForm) {
 	}
 }
 
-// conflict shows the question as it stands now, and why the decision was not taken.
+// conflict shows the question in its current state, and why the decision was not accepted.
 func (d *decision) conflict(closed *patterns.NotOpen) {
 	page, err := d.approvalPage(d.r.Context(), closed.Asked)
 	if err != nil {
@@ -213,7 +213,7 @@ func (d *decision) conflict(closed *patterns.NotOpen) {
 	render(d.w, http.StatusConflict, "approval.html", page)
 }
 
-// again shows the form with what was typed, but for the passphrase, and why it was not taken.
+// again shows the form with the typed values, except the passphrase, and why it was not accepted.
 func (d *decision) again(status int, form *decisionForm, why ...string) {
 	page, err := d.approvalPage(d.r.Context(), d.asked)
 	if err != nil {

@@ -16,27 +16,27 @@ import (
 	"patterngate/server/transport"
 )
 
-// SignIns is what the door needs of [patterns.Approvals].
+// SignIns has the methods of [patterns.Approvals] that the door needs.
 type SignIns interface {
-	// SignIn uses an offer up; false: there was none, or its time is over.
+	// SignIn uses up an offer. It returns false if there was none or if it has expired.
 	SignIn(token [32]byte) (bool, error)
-	// StateID names the state that the pages are of.
+	// StateID returns the id of the state that the pages show.
 	StateID() (string, error)
 }
 
-// DoorConfig is what a door stands on. Pages, SignIns, Address and Log are needed.
+// DoorConfig configures a door. Pages, SignIns, Address and Log are required.
 type DoorConfig struct {
-	Pages   http.Handler // answers who has signed in; its context has the session, its form is read
+	Pages   http.Handler // serves signed-in requests; their context has the session, and their form is parsed
 	SignIns SignIns
-	Address string // host:port of the listener, as its URL has it
+	Address string // host:port of the listener, as in its URL
 	Version string
-	Command string // what a person types for a sign-in; "": patterngate inbox
+	Command string // the command that a person types for a sign-in; "": patterngate inbox
 	Log     *slog.Logger
 
-	limits doorLimits // tests set others
+	limits doorLimits // tests set other values
 }
 
-// doorLimits bound what a browser can make the door wait for and keep.
+// doorLimits bounds the time and the resources that a browser can take.
 type doorLimits struct {
 	header, body  time.Duration // for the head of a request and for the rest
 	idle          time.Duration // for the next request of a connection
@@ -52,20 +52,20 @@ func defaultDoorLimits() doorLimits {
 	}
 }
 
-// Door lets a browser of the state's owner through to the pages and refuses everybody else (spec/surface.md section 6,
-// Inbox). It judges in this order:
+// Door lets a browser of the state's owner through to the pages, and refuses every other client (spec/surface.md
+// section 6, Inbox). It checks in this order:
 //
 //	OS user, Host, fetch metadata, Origin ──▶ method ──▶ body ──▶ cookie ──▶ CSRF token ──▶ Pages
 //	                 403                       405     408, 413,    401          403
 //	                                                   415
 //
-// A browser signs in by a token that the state's owner was given at a terminal; sessions end with the process. Door is safe
+// A browser signs in with a token that the state's owner got at a terminal. Sessions end with the process. Door is safe
 // for concurrent use.
 type Door struct {
 	config   DoorConfig
-	host     string // as a browser calls it
+	host     string // as a browser writes it
 	peers    *transport.Loopback
-	own      func(context.Context) bool // the request comes from a program of this OS user, as far as the system tells
+	own      func(context.Context) bool // reports whether a program of this OS user sent the request, as far as the system can tell
 	sessions sessions
 	guesses  guesses
 	underWay underWay
@@ -80,15 +80,15 @@ func NewDoor(c DoorConfig) *Door {
 		c.Command = "patterngate inbox"
 	}
 	peers := transport.NewLoopback(c.limits.conns, lateHead())
-	host := strings.TrimSuffix(c.Address, ":80") // a browser leaves out the port that is http's own
+	host := strings.TrimSuffix(c.Address, ":80") // a browser omits http's default port
 	return &Door{config: c, host: host, peers: peers, own: peers.Own}
 }
 
-// URL is where the pages are, without a slash at its end.
+// URL returns the address of the pages, without a slash at its end.
 func (d *Door) URL() string { return "http://" + d.host }
 
-// Serve answers at a loopback listener until ctx ends. It closes the listener and ends all sessions. Its error says why it
-// could not go on.
+// Serve answers requests at a loopback listener until ctx ends. It closes the listener and ends all sessions. It
+// returns an error if the listener is not loopback or fails.
 func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
 	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
@@ -102,7 +102,7 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 		Handler:                      d,
 		ReadHeaderTimeout:            limits.header,
 		IdleTimeout:                  limits.idle,
-		WriteTimeout:                 limits.stall, // of what net/http says itself; every write renews it
+		WriteTimeout:                 limits.stall, // for answers of net/http itself; each write renews it
 		MaxHeaderBytes:               limits.headers,
 		DisableGeneralOptionsHandler: true,
 		BaseContext:                  func(net.Listener) context.Context { return base },
@@ -112,7 +112,7 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(from) }()
 	select {
-	case err := <-served: // it can accept no more
+	case err := <-served: // the listener failed
 		_ = web.Close()
 		return fmt.Errorf("web: %w", err)
 	case <-ctx.Done():
@@ -123,22 +123,22 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	defer last.Stop()
 	select {
 	case <-d.underWay.end():
-	case <-last.C: // answers that nobody reads
+	case <-last.C: // answers that the client does not read
 	}
-	_ = web.Close() // browsers keep connections open without a request, which Shutdown would wait for
+	_ = web.Close() // browsers keep idle connections open, which Shutdown would wait for
 	return nil
 }
 
-// parting is what answers under way get at the end.
+// parting is the time that answers in progress get at the end.
 const parting = time.Second
 
-// underWay are the requests that are being answered. It is safe for concurrent use.
+// underWay tracks the requests that are being answered. It is safe for concurrent use.
 type underWay struct {
 	mu   sync.RWMutex // read: while answering
 	over bool
 }
 
-// begin reports whether a request may still be answered; then done is called after.
+// begin reports whether a request may still be answered. If so, the caller must call done afterwards.
 func (u *underWay) begin() bool {
 	u.mu.RLock()
 	if u.over {
@@ -150,7 +150,7 @@ func (u *underWay) begin() bool {
 
 func (u *underWay) done() { u.mu.RUnlock() }
 
-// end lets nothing more begin; the channel is closed when nothing is under way.
+// end lets no more requests begin. The channel is closed when none is in progress.
 func (u *underWay) end() <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
@@ -168,7 +168,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // the connection ends
 	}
 	defer d.underWay.done()
-	if r.ContentLength != 0 { // also of a request that is refused: net/http reads on a little
+	if r.ContentLength != 0 { // also for a refused request, because net/http reads a little more
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.config.limits.body))
 	}
 	secure(w.Header())
@@ -186,7 +186,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// judge answers a request, or says why it is refused.
+// judge answers a request, or returns why it is refused.
 func (d *Door) judge(w http.ResponseWriter, r *http.Request) *refusal {
 	if refused := d.admit(r); refused != nil {
 		return refused
@@ -221,7 +221,7 @@ func (d *Door) judge(w http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// health tells another process whose port this is.
+// health answers another process that wants to know which program has this port.
 func (d *Door) health(w http.ResponseWriter, r *http.Request) *refusal {
 	if r.Method == http.MethodPost {
 		return wrongMethod(w, "GET, HEAD")
@@ -232,37 +232,37 @@ func (d *Door) health(w http.ResponseWriter, r *http.Request) *refusal {
 	}
 	body, err := json.Marshal(Health{Patterngate: d.config.Version, State: state})
 	if err != nil {
-		panic(err) // two texts
+		panic(err) // cannot occur: two texts
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(body, '\n')) // who does not read it is gone
+	_, _ = w.Write(append(body, '\n')) // a client that does not read it has disconnected
 	return nil
 }
 
-// Health is what GET /healthz answers.
+// Health is the answer to GET /healthz.
 type Health struct {
 	Patterngate string `json:"patterngate"` // the version
 	State       string `json:"state"`       // see [SignIns].StateID
 }
 
-// broken is a fault of ours; its cause goes to the log only.
+// broken returns the refusal for an internal fault. Only the log gets its cause.
 func (d *Door) broken(r *http.Request, cause error) *refusal {
 	d.config.Log.ErrorContext(r.Context(), "inbox", "cause", cause)
 	return &refusal{status: http.StatusServiceUnavailable, title: "Not now", words: []string{
 		"The state file cannot be used now. Nothing was decided. Try again; the log of the program that serves this page says why."}}
 }
 
-// paced renews, with every write, the time that a browser has to read it.
+// paced renews the time that a browser has to read, with every write.
 type paced struct {
 	http.ResponseWriter
 	stall time.Duration
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap returns the underlying writer, for [http.ResponseController].
 func (p *paced) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 func (p *paced) renew() {
-	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(p.stall)) // else the server's own holds
+	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(p.stall)) // on an error the server's own deadline applies
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -277,7 +277,7 @@ func (p *paced) Write(b []byte) (int, error) {
 	return p.ResponseWriter.Write(b)
 }
 
-// FlushError is for [http.ResponseController].
+// FlushError flushes the writer, for [http.ResponseController].
 func (p *paced) FlushError() error {
 	p.renew()
 	return http.NewResponseController(p.ResponseWriter).Flush()
@@ -286,7 +286,7 @@ func (p *paced) FlushError() error {
 // Flush implements [http.Flusher].
 func (p *paced) Flush() { _ = p.FlushError() }
 
-// tooLate reports a body that did not come in time.
+// tooLate reports that a body did not arrive in time.
 func tooLate(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout()

@@ -13,7 +13,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// fieldKind says how a person types an argument.
+// fieldKind is how a person types an argument.
 type fieldKind string
 
 const (
@@ -23,14 +23,14 @@ const (
 	jsonField   fieldKind = "json"   // the value as JSON
 )
 
-// field is an argument as a form offers it. The same arguments and schema make the same fields: a form that comes back is read
-// against the fields that were shown.
+// field is an argument as a form offers it. The same arguments and schema make the same fields, so a returned form is
+// read against the fields that were shown.
 type field struct {
 	Name     string // of the form's field: edit.ARG
-	Label    string // visible
+	Label    string // with hidden characters made visible
 	Kind     fieldKind
-	Shown    string // the value as the form shows it; what comes back equal is no change
-	Typed    string // what stands in the form now
+	Shown    string // the value as the form shows it; an equal value is no change
+	Typed    string // the value in the form now
 	Choices  []choice
 	Required bool
 	Hint     string
@@ -47,13 +47,13 @@ type choice struct {
 	Chosen bool
 }
 
-// fieldsOf are the arguments that a form lets a person change, and the names of those that do not go into one.
+// fieldsOf returns the arguments that a form lets a person change, and the names of those that do not fit into a form.
 func fieldsOf(args map[string]any, schema *catalog.Schema) (fields []field, left []string) {
 	room := maxTyped
 	for _, property := range ordered(args, schema) {
 		f := fieldOf(property, args)
 		size := len(url.QueryEscape(f.Name)) + len(url.QueryEscape(f.Shown)) + 2
-		if size > room || f.Label != property.Name { // a browser would not give back such a name
+		if size > room || f.Label != property.Name { // a browser would not send such a name back
 			left = append(left, f.Label)
 			continue
 		}
@@ -79,7 +79,8 @@ func fieldOf(property catalog.Property, args map[string]any) field {
 	return f
 }
 
-// kind is by the schema, else by the value. A text of which a browser would not give back every character is typed as JSON.
+// kind returns the kind of the schema, or else of the value. If a browser would not send back every character of a
+// text, the text is typed as JSON.
 func (f field) kind() fieldKind {
 	text, isText := f.value.(string)
 	switch {
@@ -93,7 +94,7 @@ func (f field) kind() fieldKind {
 	return jsonField
 }
 
-// plain is a text as a browser gives it back, for people to see all of.
+// plain returns a text as a browser sends it back, with hidden characters made visible.
 func plain(text string) string {
 	parts := strings.Split(text, "\n")
 	for i, part := range parts {
@@ -102,7 +103,8 @@ func plain(text string) string {
 	return strings.Join(parts, "\n")
 }
 
-// values are those that the schema allows, with the one that is proposed; none where it allows many.
+// values returns the values that the schema allows, and the proposed one. It returns none if the schema does not list
+// them.
 func (f field) values() []any {
 	list := slices.Clone(f.property.Enum)
 	if len(list) == 0 && f.property.Type == "boolean" {
@@ -138,8 +140,8 @@ func (f field) hint() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// edited reads changed arguments from a form. changed is false where all fields are as they were shown; problems say what
-// cannot be taken. The arguments that are not in the form stay.
+// edited reads changed arguments from a form. changed is false if all fields have the values that were shown. problems
+// says which values cannot be accepted. Arguments that are not in the form stay.
 func edited(args map[string]any, fields []field, form url.Values) (result map[string]any, changed bool, problems []string) {
 	result = maps.Clone(args)
 	if result == nil {
@@ -170,7 +172,7 @@ func edited(args map[string]any, fields []field, form url.Values) (result map[st
 	return result, changed, problems
 }
 
-// retype puts into the field what a person typed.
+// retype sets the field to the text that a person typed.
 func (f *field) retype(text string) {
 	f.Typed = text
 	for i := range f.Choices {
@@ -178,7 +180,7 @@ func (f *field) retype(text string) {
 	}
 }
 
-// read is the value that was typed; given is false for none.
+// read returns the typed value. given is false if there is none.
 func (f field) read() (v any, given bool, problem string) {
 	text := ijson.Trim(f.Typed)
 	switch {
@@ -218,7 +220,7 @@ func (f field) want() string {
 	return `want JSON such as "text", 12, true or ["a"]`
 }
 
-// misfits say in which way arguments are none that the tool takes.
+// misfits says why the tool does not accept the arguments.
 func misfits(args map[string]any, schema *catalog.Schema) []string {
 	var list []string
 	for _, m := range schema.Check(args) {
@@ -227,7 +229,7 @@ func misfits(args map[string]any, schema *catalog.Schema) []string {
 	return list
 }
 
-// unfit says of each problem where it is and what would have been right.
+// unfit says where each problem is and what the right value is.
 func unfit(problems []document.Problem) []string {
 	list := make([]string, len(problems))
 	for i, problem := range problems {

@@ -9,18 +9,19 @@ import (
 	"strings"
 )
 
-// refusal is why a request is not carried out, in words for a person.
+// refusal says why a request is refused, in words for a person.
 type refusal struct {
 	status int
 	title  string
-	words  []string // a paragraph each
-	how    bool     // and how to sign in
-	again  string   // where a link leads on; "": nowhere
-	back   string   // where a link leads back, after a sign-in if one is needed; "": nowhere
+	words  []string // one paragraph each
+	how    bool     // also say how to sign in
+	again  string   // target of a link onward; "": none
+	back   string   // target of a link back, after a sign-in if needed; "": none
 	close  bool     // the connection ends
 }
 
-// secure are the headers of every answer: no script, frame or form of elsewhere, nothing kept, nothing passed on.
+// secure sets the headers of every answer. They allow no script, frame or form from elsewhere, no caching and no
+// referrer.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", policy())
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -32,13 +33,18 @@ func secure(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
 }
 
-// admit judges who asks, by which name, and from which page.
+// admit checks the sender of a request, its Host and the page that it comes from.
 //
-// Host must be exactly the listener's: a page of another site that has its own name lead here (DNS rebinding) calls us by
-// that name. A request that a page of elsewhere brings about says so by Sec-Fetch-Site, which no page can set, and by
-// Origin; it may only lead a person here, by a link. A POST must come from a page of ours: it says our Origin, or no
-// Origin or null together with Sec-Fetch-Site same-origin. Browsers send null from pages with Referrer-Policy no-referrer
-// (Fetch standard, "append a request Origin header"), as ours are; null alone is what a page says that hides its own.
+// Host must be exactly the listener's. With DNS rebinding, a page of another site makes its own name lead here, and its
+// requests have that name.
+//
+// A request caused by a page of another site shows this in Sec-Fetch-Site, which no page can set, and in Origin. Such a
+// request may only be a link that a person follows.
+//
+// A POST must come from one of the inbox's own pages. It has the inbox's Origin, or Sec-Fetch-Site same-origin with no
+// Origin or with null. Browsers send null from pages with Referrer-Policy no-referrer (Fetch standard, "append a
+// request Origin header"), as the inbox's pages have. A page that hides its origin also sends null, so null alone is
+// not enough.
 func (d *Door) admit(r *http.Request) *refusal {
 	foreign := &refusal{status: http.StatusForbidden, title: "Not from here", close: true, words: []string{
 		"Another page asked for this. Only this page itself may."}}
@@ -74,12 +80,13 @@ func (d *Door) admit(r *http.Request) *refusal {
 	return nil
 }
 
-// leads reports a link of another page that a person follows: it changes nothing, and is shown by itself.
+// leads reports whether a request is a link of another page that a person follows. Such a request changes nothing and
+// is shown as a page of its own.
 func (d *Door) leads(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// readForm takes the form of a POST, whole.
+// readForm reads the whole form of a POST.
 func readForm(w http.ResponseWriter, r *http.Request, most int) *refusal {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" || r.Header["Content-Encoding"] != nil {
@@ -92,7 +99,7 @@ func readForm(w http.ResponseWriter, r *http.Request, most int) *refusal {
 		return tooLong
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, int64(most))
-	r.URL.RawQuery = "" // only the body says what is to be done
+	r.URL.RawQuery = "" // only the body may say what to do
 	err = r.ParseForm()
 	_, long := errors.AsType[*http.MaxBytesError](err)
 	switch {
@@ -113,7 +120,7 @@ func wrongMethod(w http.ResponseWriter, allowed string) *refusal {
 	return &refusal{status: http.StatusMethodNotAllowed, title: "Not that way", words: []string{allowed + " it."}}
 }
 
-// refuse answers by a refusal.
+// refuse answers a request with a refusal.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) {
 	h := w.Header()
 	switch refused.status {
@@ -135,14 +142,14 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) 
 	show(w, refused.status, refused.title, notice{Words: refused.words, Command: command, Again: refused.again, Back: refused.back})
 }
 
-// lateHead is what a client gets whose head takes too long.
+// lateHead returns the answer to a client that sends the head of its request too slowly.
 func lateHead() string {
 	const body = "The head of the request took too long.\n"
 	var b strings.Builder
 	b.WriteString("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n")
 	h := http.Header{}
 	secure(h)
-	_ = h.Write(&b) // to memory
+	_ = h.Write(&b) // writes to memory
 	b.WriteString("\r\n" + body)
 	return b.String()
 }

@@ -14,35 +14,36 @@ import (
 const (
 	cookieName  = "patterngate_inbox"
 	sessionLife = 12 * time.Hour
-	// maxSessions are signed in at once; for one more the oldest ends.
+	// maxSessions is how many browsers can be signed in at once. One more ends the oldest session.
 	maxSessions = 32
-	// maxCookies of our name are looked at: cookies know no port, and another program of this machine may have set some.
+	// maxCookies is how many cookies of this name are checked. Cookies do not depend on the port, so another program of
+	// this machine may have set some.
 	maxCookies = 8
 )
 
-// sessions are the browsers that have signed in. What they show is kept only as its hash, and only here. The zero sessions
-// are none. It is safe for concurrent use.
+// sessions holds the browsers that have signed in. It stores only the hash of a browser's cookie, and only in memory.
+// The zero value has no sessions. It is safe for concurrent use.
 type sessions struct {
 	mu   sync.Mutex
 	open map[[sha256.Size]byte]*signedIn
 }
 
-// signedIn is one of them.
+// signedIn is one session.
 type signedIn struct {
 	session
-	until time.Time       // by the clock on the wall, which goes on while the machine sleeps
-	over  context.Context // ends when it does; by the process's own clock, which nobody turns back
+	until time.Time       // by the wall clock, which continues while the machine sleeps
+	over  context.Context // ends with the session; by the monotonic clock, which cannot be set back
 	end   context.CancelFunc
 }
 
-// secret are 32 random bytes as text.
+// secret returns 32 random bytes as text.
 func secret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// begin signs a browser in, by the cookie that is returned.
+// begin starts a session and returns its cookie.
 func (s *sessions) begin() *http.Cookie {
 	value := secret()
 	over, end := context.WithTimeout(context.Background(), sessionLife)
@@ -56,14 +57,14 @@ func (s *sessions) begin() *http.Cookie {
 	return cookie(value, sessionLife)
 }
 
-// cookie is what a browser shows from then on, to us alone and only where a page of ours asks.
+// cookie returns the cookie that a browser then sends, only to this host and only from pages of this site.
 func cookie(value string, life time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: cookieName, Value: value, Path: "/", MaxAge: int(life.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}
 }
 
-// sweep makes room for one more. s.mu is held.
+// sweep removes ended sessions, and makes space for one more. The caller must hold s.mu.
 func (s *sessions) sweep() {
 	for len(s.open) > 0 {
 		var oldest [sha256.Size]byte
@@ -81,7 +82,7 @@ func (s *sessions) sweep() {
 	}
 }
 
-// find is whose request it is; nil: nobody's who is signed in.
+// find returns the session of a request, or nil if there is none.
 func (s *sessions) find(r *http.Request) *signedIn {
 	cookies := r.CookiesNamed(cookieName)
 	s.mu.Lock()
@@ -94,10 +95,10 @@ func (s *sessions) find(r *http.Request) *signedIn {
 	return nil
 }
 
-// holds reports whether the session goes on.
+// holds reports whether the session is still valid.
 func (s *signedIn) holds() bool { return s.over.Err() == nil && time.Now().Round(0).Before(s.until) }
 
-// leave ends one of them.
+// leave ends one session.
 func (s *sessions) leave(gone *signedIn) {
 	gone.end()
 	s.mu.Lock()
@@ -109,7 +110,7 @@ func (s *sessions) leave(gone *signedIn) {
 	}
 }
 
-// end ends them all.
+// end ends all sessions.
 func (s *sessions) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,30 +120,30 @@ func (s *sessions) end() {
 	clear(s.open)
 }
 
-// vouches reports whether a form is one of this session's.
+// vouches reports whether a form has the CSRF token of this session.
 func (s *signedIn) vouches(csrf []string) bool {
 	return len(csrf) == 1 && subtle.ConstantTimeCompare([]byte(csrf[0]), []byte(s.csrf)) == 1
 }
 
-// lives is a request's context, which ends at the latest with the session.
+// lives returns a request's context that also ends with the session.
 func (s *signedIn) lives(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.over, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// guesses counts wrong tokens. The zero guesses are none. It is safe for concurrent use.
+// guesses counts wrong tokens. The zero value has none. It is safe for concurrent use.
 type guesses struct {
 	mu    sync.Mutex
 	wrong []time.Time
 }
 
 const (
-	maxWrong   = 5           // tokens, or passphrases
-	wrongCount = time.Minute // for so long a wrong one counts
+	maxWrong   = 5           // wrong tokens or passphrases
+	wrongCount = time.Minute // how long a wrong one counts
 )
 
-// try asks whether a token is right, one at a time, unless too many were wrong: then more is true and nothing is asked.
+// try checks a token, one at a time. If too many were wrong, it checks nothing and sets more.
 func (g *guesses) try(right func() (bool, error)) (ok, more bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// inboxPage is what waits for a decision, the newest first.
+// inboxPage lists what waits for a decision, the newest first.
 type inboxPage struct {
 	frame
 	Rows    []waitingRow
@@ -20,26 +20,26 @@ type inboxPage struct {
 	More    string     // the address of the next page; "" on the last
 	First   bool       // it is the first page
 	Newest  string     // the address of the first page
-	Rule    string     // of which alone it is; "": all
-	Rules   []ruleLink // those of the rows, in the order of the rows
+	Rule    string     // the only rule that is shown; "": all
+	Rules   []ruleLink // the rules of the rows, in their order
 	Off     switched
 }
 
-// ruleLink leads to what one rule asks for.
+// ruleLink leads to the questions of one rule.
 type ruleLink struct{ Rule, Path string }
 
-// waitingRow is one question of a list.
+// waitingRow is one question in a list.
 type waitingRow struct {
 	ID     string
 	Phrase string
 	Effect string
 	Rule   string
 	Run    string
-	Parent string // the run that called it; "": nobody's call began it
+	Parent string // the run whose call began this one; "": none
 	Needs  string // what a decision needs besides a person; "": nothing
 	Since  wording.Moment
 	Until  wording.Moment
-	Soon   bool // it lapses within the hour
+	Soon   bool // it expires within the hour
 }
 
 func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +91,7 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 	render(w, http.StatusOK, "inbox.html", page)
 }
 
-// rulesOf are the rules by which people are asked, each once; of very many the first.
+// rulesOf returns the rules of the rows, each once, at most the first 50.
 func rulesOf(rows []patterns.Asked) []ruleLink {
 	const most = 50
 	var list []ruleLink
@@ -107,7 +107,7 @@ func rulesOf(rows []patterns.Asked) []ruleLink {
 	return list
 }
 
-// maxPhrase is how much of a call in words stands on a page, in characters.
+// maxPhrase is the greatest length of a call in words on a page, in characters.
 const maxPhrase = 200
 
 func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
@@ -118,7 +118,7 @@ func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
 	}
 }
 
-// needs says what a decision needs; keyed: only signed ones count here.
+// needs says what a decision needs besides a person. keyed means that only signed decisions count.
 func needs(least gateway.Assurance, keyed bool) string {
 	switch {
 	case keyed:
@@ -129,7 +129,7 @@ func needs(least gateway.Assurance, keyed bool) string {
 	return ""
 }
 
-// now is the time that pages tell.
+// now returns the time that pages show.
 func (p *Pages) now() time.Time {
 	if p.config.Now != nil {
 		return p.config.Now()

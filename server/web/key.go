@@ -12,18 +12,18 @@ import (
 	"patterngate/patterns"
 )
 
-// lock has passphrases tried one at a time, since each costs memory and time on purpose, and not more often than a person
-// would mistype. It is safe for concurrent use.
+// lock lets passphrases be tried one at a time, because each attempt costs memory and time by design. It also limits
+// the wrong attempts per minute. It is safe for concurrent use.
 type lock struct {
-	turn  chan struct{} // holds one while a passphrase is tried
+	turn  chan struct{} // holds one value while a passphrase is tried
 	mu    sync.Mutex
-	wrong []time.Time // the newest, as many as count
+	wrong []time.Time // times of the newest wrong attempts, at most maxWrong
 }
 
 func newLock() *lock { return &lock{turn: make(chan struct{}, 1)} }
 
-// try calls open when it is its turn. held says that too many were wrong in the last minute, or that the request ended first:
-// open was not called.
+// try calls open when no other attempt is in progress. If held is true, it did not call open: too many were wrong in
+// the last minute, or the request ended first.
 func (l *lock) try(ctx context.Context, now func() time.Time, open func() error) (held bool, err error) {
 	select {
 	case l.turn <- struct{}{}:
@@ -50,8 +50,8 @@ func (l *lock) held(now time.Time) bool {
 	return len(l.wrong) >= maxWrong
 }
 
-// sign signs the answer with the key that was named. A refusal says why it was not, in words that hold nothing of what was
-// typed.
+// sign signs the answer with the named key. refusal says why it did not, in words that contain nothing of what the
+// person typed.
 func (d *decision) sign(given *patterns.Decided) (status int, refusal string) {
 	id := d.typed.keyID
 	if !slices.Contains(d.keyFiles(), id) {
@@ -78,7 +78,7 @@ func (d *decision) sign(given *patterns.Decided) (status int, refusal string) {
 	return 0, ""
 }
 
-// sameText compares secrets in constant time. An empty one equals nothing.
+// sameText compares secrets in constant time. An empty want equals nothing.
 func sameText(got, want string) bool {
 	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return want != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	maxStreams = 32               // pages that are told of changes at the same time
-	heartbeat  = 15 * time.Second // how often a stream without news says that it is there
-	streamLife = 10 * time.Minute // after which a page asks anew, so that who signed out hears no more
-	sendTime   = 10 * time.Second // in which a browser takes what is sent
-	maxIDs     = 100              // of one message; more are everything
+	maxStreams = 32               // pages that watch changes at the same time
+	heartbeat  = 15 * time.Second // how often a stream without news sends a sign of life
+	streamLife = 10 * time.Minute // then a page reconnects, so that a signed-out browser gets no more
+	sendTime   = 10 * time.Second // time for a browser to read what is sent
+	maxIDs     = 100              // in one message; more become Everything
 )
 
-// mark is from where on a page that is made now is told of changes.
+// mark returns the mark from which a page that is made now must watch.
 func (p *Pages) mark() uint64 {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -29,7 +29,8 @@ func (p *Pages) mark() uint64 {
 	return next
 }
 
-// live tells a page the ids of the runs and plans that have changed (server-sent events, HTML Living Standard section 9.2).
+// live sends a page the ids of the runs and plans that have changed (server-sent events, HTML Living Standard section
+// 9.2).
 func (p *Pages) live(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.streams <- struct{}{}:
@@ -51,7 +52,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) {
 	s.tell(ctx, p.config.Owner, p.since(r))
 }
 
-// since is from where on a stream tells: where it broke off, else where its page was made, else now.
+// since returns the mark from which a stream sends: where it broke off, or where its page was made, or now.
 func (p *Pages) since(r *http.Request) uint64 {
 	for _, text := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil && n > 0 {
@@ -61,13 +62,13 @@ func (p *Pages) since(r *http.Request) uint64 {
 	return p.mark()
 }
 
-// stream is one page that listens.
+// stream is one page that watches.
 type stream struct {
 	w       io.Writer
 	control *http.ResponseController
 }
 
-// tell sends what changed until ctx ends or nobody listens.
+// tell sends changes until ctx ends or the browser disconnects.
 func (s stream) tell(ctx context.Context, owner patterns.Owner, since uint64) {
 	if !s.send("retry: 3000\n\n") {
 		return
@@ -87,13 +88,13 @@ func (s stream) tell(ctx context.Context, owner patterns.Owner, since uint64) {
 	}
 }
 
-// eventOf is one message: an id a line.
+// eventOf returns one message, with one line for each id.
 func eventOf(ids []string, next uint64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "id: %d\n", next)
 	for _, id := range ids {
 		if !runID.MatchString(id) && !planID.MatchString(id) || len(ids) > maxIDs {
-			b.Reset() // it is not known which, or they are too many
+			b.Reset() // an id is unknown, or there are too many
 			fmt.Fprintf(&b, "id: %d\ndata: %s\n", next, patterns.Everything)
 			break
 		}
@@ -103,7 +104,7 @@ func eventOf(ids []string, next uint64) string {
 	return b.String()
 }
 
-// send writes to a browser that takes it in time.
+// send writes a text to a browser. It returns false if the browser does not read it in time.
 func (s stream) send(text string) bool {
 	if err := s.control.SetWriteDeadline(time.Now().Add(sendTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return false

@@ -13,7 +13,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// planPage is one stored plan: how it stands, what it consists of, how it came about.
+// planPage shows one stored plan: its state, its subtasks and its history.
 type planPage struct {
 	frame
 	ID, Pattern   string
@@ -24,14 +24,14 @@ type planPage struct {
 	Source        string
 	Created       wording.Moment
 	Revision      int
-	Counters      []string // limits of the plan, and what was used of them
+	Counters      []string // limits of the plan, and how much of them is used
 	Done, Total   int      // subtasks
 	Progress      string
 	Counts        []statusCount
-	Holder, Last  *planRun // the run that has it now, and the newest that executed it and ended; nil: none
+	Holder, Last  *planRun // the run that holds the plan now, and the newest run that executed it and ended; nil: none
 	Waits         string   // what the holder waits for
-	Approval      string   // the question to a person that it waits for; "": none
-	Graph         *graph   // nil: there is too much to draw
+	Approval      string   // id of the question to a person that it waits for; "": none
+	Graph         *graph   // nil: too large to draw
 	Subtasks      []subtask
 	Removed       []subtask
 	MoreSubtasks  string // how many are not shown
@@ -50,7 +50,7 @@ type statusCount struct {
 // planRun is a run of a plan.
 type planRun struct {
 	ID              string
-	Known           bool // the id is one that leads to a page
+	Known           bool // the run has a page
 	Words, Class    string
 	Reason, Meaning string
 }
@@ -68,8 +68,8 @@ type revision struct {
 var planID = regexp.MustCompile(`^plan_[0-9a-f]{16}$`)
 
 const (
-	maxRevisions = 100 // of a page
-	maxIDsShown  = 100 // of one list
+	maxRevisions = 100 // on one page
+	maxIDsShown  = 100 // in one list
 )
 
 func (p *Pages) plan(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +92,7 @@ func (p *Pages) plan(w http.ResponseWriter, r *http.Request) {
 	render(w, http.StatusOK, "plan.html", page)
 }
 
-// fill enters a plan.
+// fill adds the data of a plan.
 func (page *planPage) fill(now *planNow, at time.Time) {
 	state, plan, view := now.state, now.plan, now.view
 	page.Title, page.Pattern, page.Principal = "Plan "+page.ID, wording.Name(state.Pattern), wording.Name(state.Principal)
@@ -116,7 +116,7 @@ func (page *planPage) fill(now *planNow, at time.Time) {
 	}
 }
 
-// counters are what a plan is bounded by.
+// counters returns the limits of a plan.
 func counters(m patterns.PlanMetadata) []string {
 	list := []string{"at most " + wording.Count(m.MaxSubtasks, "subtask")}
 	if m.MaxReplans >= 0 {
@@ -134,7 +134,7 @@ func counters(m patterns.PlanMetadata) []string {
 	return list
 }
 
-// count enters how many subtasks have which status.
+// count adds how many subtasks have each status.
 func (page *planPage) count(statuses map[string]patterns.SubtaskStatus) {
 	numbers := map[look]int{}
 	for _, status := range statuses {
@@ -147,7 +147,7 @@ func (page *planPage) count(statuses map[string]patterns.SubtaskStatus) {
 	}
 }
 
-// runs enters who has the plan, and who executed it last.
+// runs adds the run that holds the plan, and the run that executed it last.
 func (page *planPage) runs(state patterns.PlanState) {
 	if state.Holder != "" {
 		class := map[patterns.RunState]string{patterns.Running: "busy", patterns.Parked: "wait"}[state.State]
@@ -174,7 +174,7 @@ func (page *planPage) runs(state patterns.PlanState) {
 	}
 }
 
-// revise enters the revisions, the newest first.
+// revise adds the revisions, the newest first.
 func (page *planPage) revise(revisions []patterns.PlanRevision, links func([]string) ([]link, string)) {
 	for i, r := range slices.Backward(revisions) {
 		if len(page.Revisions) == maxRevisions {

@@ -6,7 +6,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// graph is a plan as it is drawn.
+// graph is the drawing of a plan.
 type graph struct {
 	Width, Height       int
 	Solid, Dashed, Tips string
@@ -14,25 +14,25 @@ type graph struct {
 	Levels              int
 }
 
-// node is a subtask as it is drawn.
+// node is a subtask in the drawing.
 type node struct {
 	look
 	X, Y     int
-	To       string // its section
+	To       string // link to its section
 	ID, Tool string
-	Title    string // for who points at it
+	Title    string // shown when the mouse is over the node
 }
 
-// lettersOfID and lettersOfTool are as many as a node has room for.
+// lettersOfID and lettersOfTool are the numbers of letters that fit in a node.
 const (
 	lettersOfID   = 14
 	lettersOfTool = 19
 )
 
-// graph draws the plan; nil where that is more than is drawn.
+// graph draws the plan. It returns nil if the plan is too large to draw.
 func (s *subtasks) graph() *graph {
 	rows := s.view.Plan.Subtasks
-	if len(rows) != len(s.rows) { // two of one id, which no plan of ours has
+	if len(rows) != len(s.rows) { // two subtasks with one id; no valid plan has that
 		return nil
 	}
 	levels := make([][]int, len(s.view.Levels))
@@ -56,7 +56,7 @@ func (s *subtasks) graph() *graph {
 	return g
 }
 
-// edges lead from dependencies and parts to who waits for them.
+// edges returns the arrows that lead from dependencies and parts to the subtasks that need them.
 func (s *subtasks) edges() []geometry.Edge {
 	var list []geometry.Edge
 	add := func(from string, row patterns.SubtaskRow, part bool) {
@@ -98,7 +98,7 @@ var statusLooks = []struct {
 	{patterns.SubtaskInDoubt, look{"in doubt", "bad", "M5 6a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.7M8 13v1"}},
 }
 
-// Pending subtasks of which more is known have one of these statuses on a page.
+// These are the statuses on a page for pending subtasks with more details.
 const (
 	isReady        patterns.SubtaskStatus = "ready"
 	waitsForCaller patterns.SubtaskStatus = "waits"

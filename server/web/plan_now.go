@@ -8,16 +8,16 @@ import (
 	"patterngate/patterns"
 )
 
-// planNow is a plan as it stands: as the run that has it has left it so far, else as it is stored.
+// planNow is the current state of a plan: the state that its run has reached so far, or else the stored one.
 type planNow struct {
 	state   patterns.PlanState
 	plan    patterns.StoredPlan
 	view    patterns.PlanView
 	stored  map[string]*patterns.PlannedSubtask
 	rows    map[string]int      // of the view, by id
-	parts   map[string][]string // of a subtask that joins what they returned
+	parts   map[string][]string // the parts of a subtask that joins their results
 	trace   map[string][]patterns.AttemptRow
-	results map[string]json.RawMessage // encoded, as far as they were asked for
+	results map[string]json.RawMessage // encoded results, as far as they were requested
 }
 
 func planAsItIs(state patterns.PlanState) *planNow {
@@ -35,13 +35,13 @@ func planAsItIs(state patterns.PlanState) *planNow {
 			p.parts[row.Parent] = append(p.parts[row.Parent], row.ID)
 		}
 	}
-	for _, a := range p.plan.Trace { // of all runs, also of the one that has it
+	for _, a := range p.plan.Trace { // of all runs, including the one that holds the plan
 		p.trace[a.SubtaskID] = append(p.trace[a.SubtaskID], a)
 	}
 	return p
 }
 
-// look takes the plan and its view from the run that has it, as far as that shows them.
+// look takes the plan and its view from the run that holds it, as far as that run shows them.
 func (p *planNow) look() {
 	if p.state.Result != nil && p.state.Result.Planned != nil {
 		planned := p.state.Result.Planned
@@ -56,8 +56,8 @@ func (p *planNow) look() {
 	p.view = p.plan.View(nil)
 }
 
-// result is what a completed subtask came to, in JSON, and of how many bytes only this beginning was kept (0: it is whole);
-// false for one that is not completed.
+// result returns the result of a completed subtask as JSON. If only its beginning was kept, of is its full size in
+// bytes. Otherwise of is 0. ok is false if the subtask is not completed.
 func (p *planNow) result(id string) (text json.RawMessage, of int, ok bool) {
 	s := p.stored[id]
 	if s == nil || s.Status != patterns.SubtaskCompleted {
@@ -80,7 +80,7 @@ func (p *planNow) result(id string) (text json.RawMessage, of int, ok bool) {
 	return text, of, true
 }
 
-// inputs are the subtasks whose results one is given: its dependencies and parts, in plan order.
+// inputs returns the subtasks whose results a subtask gets: its dependencies and parts, in plan order.
 func (p *planNow) inputs(row patterns.SubtaskRow) []string {
 	var ids []string
 	for _, id := range slices.Concat(row.Dependencies, p.parts[row.ID]) {
@@ -92,7 +92,8 @@ func (p *planNow) inputs(row patterns.SubtaskRow) []string {
 	return slices.Compact(ids)
 }
 
-// statuses are the subtasks' statuses, of pending ones with what more is known of them.
+// statuses returns the statuses of the subtasks. For pending ones it says whether they are ready or wait for the
+// caller.
 func (p *planNow) statuses() map[string]patterns.SubtaskStatus {
 	known := make(map[string]patterns.SubtaskStatus, len(p.view.Plan.Subtasks))
 	for _, row := range p.view.Plan.Subtasks {
@@ -108,7 +109,8 @@ func (p *planNow) statuses() map[string]patterns.SubtaskStatus {
 	return known
 }
 
-// naming replaces the ids of the people who decided attempts by the names that named returns. The stored attempts keep the ids.
+// naming replaces the ids of the people who decided attempts with the names from named. The stored attempts keep the
+// ids.
 func (p *planNow) naming(named func(id string) string) {
 	for _, attempts := range p.trace {
 		for i, a := range attempts {

@@ -11,7 +11,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// subtask is one subtask on a plan's page, or what a replan left of it.
+// subtask is one subtask on a plan's page, or one that a replan removed.
 type subtask struct {
 	look
 	ID, Anchor   string
@@ -22,13 +22,13 @@ type subtask struct {
 	Facts        []fact
 	Blocks       []wording.Block
 	Inputs       []input
-	MoreInputs   string         // how many are not shown
+	MoreInputs   string         // how many inputs are not shown
 	Result       *wording.Block // nil: there is none
 	Attempts     []attempt
 	MoreAttempts string
 }
 
-// fact is something known of a subtask.
+// fact is one fact about a subtask.
 type fact struct {
 	Name  string
 	Text  string
@@ -36,7 +36,7 @@ type fact struct {
 	More  string // how many links are not shown
 }
 
-// input is the result of a subtask that another one is given.
+// input is the result of a subtask that another subtask gets.
 type input struct {
 	Of link
 	wording.Block
@@ -50,23 +50,23 @@ type attempt struct {
 	Notes              []string
 }
 
-// How much of a plan is on its page.
+// These limit how much of a plan its page shows.
 const (
 	maxSubtasks    = 1000     // and as many removed ones
 	maxGoal        = 16 << 10 // characters
 	maxDescription = 4000
 	maxInput       = 1 << 10 // bytes of one result that is an input
-	maxInputs      = 20      // of one subtask, while there is room
+	maxInputs      = 20      // of one subtask, while there is space
 	maxAttempts    = 50      // of one subtask, the newest
 	maxAnswerShown = 16 << 10
 	maxLinks       = 10_000 // in lists of subtasks
-	leastLinks     = 3      // of one list where these are used up
+	leastLinks     = 3      // of one list when maxLinks is used up
 )
 
-// space is how much may still be put on a page, in bytes.
+// space is how many bytes may still be added to a page.
 type space struct{ left int }
 
-// take says how much of n bytes, of at most limit, there is room for.
+// take returns how many of n bytes fit, at most limit.
 func (r *space) take(n, limit int) int {
 	if r.left < min(n, limit) {
 		limit = min(limit, leastCut)
@@ -76,7 +76,7 @@ func (r *space) take(n, limit int) int {
 	return n
 }
 
-// text is an outsider's text on a page.
+// text returns a block with an outsider's text.
 func (r *space) text(label, text string, limit int) wording.Block {
 	b := wording.Block{Label: label}
 	shown := ijson.Cut(text, r.take(len(text), limit))
@@ -86,7 +86,7 @@ func (r *space) text(label, text string, limit int) wording.Block {
 	return b
 }
 
-// value is an outsider's JSON on a page.
+// value returns a block with an outsider's JSON.
 func (r *space) value(label string, text json.RawMessage, limit int) wording.Block {
 	n := r.take(len(text), limit)
 	if n == len(text) {
@@ -95,17 +95,17 @@ func (r *space) value(label string, text json.RawMessage, limit int) wording.Blo
 	return wording.Block{Label: label, Text: wording.BreakLines(text[:n]), Cut: fmt.Sprintf("Cut: the first %s of %s bytes are shown.", wording.Grouped(n), wording.Grouped(len(text)))}
 }
 
-// subtasks are those of a plan while its page is made.
+// subtasks holds the subtasks of a plan while its page is made.
 type subtasks struct {
 	*planNow
 	status  map[string]patterns.SubtaskStatus
 	room    *space
 	shown   int               // rows of the plan
-	anchors map[string]string // by id, of those that are shown
-	stands  map[string]bool   // anchors that are used
+	anchors map[string]string // by id, of the subtasks that are shown
+	stands  map[string]bool   // anchors in use
 	level   map[string]int
-	tries   int // rows of attempts that are left
-	names   int // links to subtasks that are left
+	tries   int // rows of attempts that may still be shown
+	names   int // links to subtasks that may still be shown
 }
 
 var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
@@ -127,7 +127,7 @@ func newSubtasks(now *planNow, status map[string]patterns.SubtaskStatus) *subtas
 	return s
 }
 
-// anchor gives the subtask of an id its place on the page; n makes it one of its own where the id is none of ours.
+// anchor gives the subtask with an id its place on the page. If the id is not a plain one, the place is named by n.
 func (s *subtasks) anchor(id string, n int) {
 	switch _, twice := s.anchors[id]; {
 	case twice:
@@ -138,7 +138,7 @@ func (s *subtasks) anchor(id string, n int) {
 	}
 }
 
-// link leads to a subtask; nowhere where that is not on the page.
+// link returns a link to a subtask. It has no target if the subtask is not on the page.
 func (s *subtasks) link(id string) link {
 	l := link{Text: wording.Name(id)}
 	if anchor, ok := s.anchors[id]; ok {
@@ -147,7 +147,7 @@ func (s *subtasks) link(id string) link {
 	return l
 }
 
-// links lead to subtasks; more says how many are left out.
+// links returns links to subtasks. more says how many are left out.
 func (s *subtasks) links(ids []string) (list []link, more string) {
 	most := min(maxIDsShown, max(s.names, leastLinks))
 	s.names -= min(len(ids), most)
@@ -160,7 +160,7 @@ func (s *subtasks) links(ids []string) (list []link, more string) {
 	return list, ""
 }
 
-// all are the subtasks in the order of the plan; more says how many are left out.
+// all returns the subtasks in the order of the plan. more says how many are left out.
 func (s *subtasks) all() (list []subtask, more string) {
 	rows := s.view.Plan.Subtasks
 	for _, row := range rows[:s.shown] {
@@ -212,7 +212,7 @@ func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
 	return t
 }
 
-// head enters what every subtask has.
+// head adds the data that every subtask has.
 func (s *subtasks) head(t *subtask, id, description string) {
 	t.ID, t.Headline = wording.Name(id), wording.Clip(description, maxPhrase)
 	if anchor := s.anchors[id]; !s.stands[anchor] {
@@ -223,7 +223,7 @@ func (s *subtasks) head(t *subtask, id, description string) {
 
 func (t *subtask) fact(name, text string) { t.Facts = append(t.Facts, fact{Name: name, Text: text}) }
 
-// parent is a list of the parent, where there is one.
+// parent returns a list with the subtask's parent, or nil if there is none.
 func parent(row patterns.SubtaskRow) []string {
 	if row.Parent == "" {
 		return nil
@@ -231,7 +231,7 @@ func parent(row patterns.SubtaskRow) []string {
 	return []string{row.Parent}
 }
 
-// takes enters the results that a subtask is given.
+// takes adds the results that a subtask gets.
 func (s *subtasks) takes(t *subtask, row patterns.SubtaskRow) {
 	ids := s.inputs(row)
 	for i, id := range ids {
@@ -245,7 +245,7 @@ func (s *subtasks) takes(t *subtask, row patterns.SubtaskRow) {
 	}
 }
 
-// tried enters the attempts at a subtask, the newest first.
+// tried adds the attempts at a subtask, the newest first.
 func (s *subtasks) tried(t *subtask, id string) {
 	trace := s.trace[id]
 	shown := min(len(trace), maxAttempts, s.tries)
@@ -268,7 +268,7 @@ func (s *subtasks) tried(t *subtask, id string) {
 	}
 }
 
-// removed are the subtasks that replans took out, the newest first; more says how many are left out.
+// removed returns the subtasks that replans removed, the newest first. more says how many are left out.
 func (s *subtasks) removed() (list []subtask, more string) {
 	rows := s.view.Plan.Removed
 	if left := len(rows) - maxSubtasks; left > 0 {

@@ -13,7 +13,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// fill puts a receipt into words.
+// fill describes a receipt in words.
 func (page *receiptPage) fill(now time.Time) {
 	r := page.Receipt
 	page.Began, page.Over = wording.ParseMoment(r.CreatedAt, now), wording.ParseMoment(r.EndedAt, now)
@@ -92,7 +92,7 @@ func receiptCallOf(c record.Call, now time.Time) receiptCall {
 	return row
 }
 
-// saidOf is what a person said, for a page; nil: nobody said anything.
+// saidOf returns a person's decision for a page, or nil if there is none.
 func saidOf(a *record.Approved, now time.Time) *said {
 	if a == nil {
 		return nil
@@ -100,7 +100,7 @@ func saidOf(a *record.Approved, now time.Time) *said {
 	return &said{wording.DecidedBy(*a), wording.ParseMoment(a.At, now)}
 }
 
-// size is how much of the page its arguments take, in bytes.
+// size returns how many bytes of the page the arguments and values take.
 func (c receiptCall) size() (n int) {
 	for _, a := range slices.Concat(c.Args, c.Values) {
 		n += len(a.Name) + len(a.Value)
@@ -108,7 +108,7 @@ func (c receiptCall) size() (n int) {
 	return n
 }
 
-// editLines are the arguments that a person changed, a line each; of many the first.
+// editLines returns the arguments that a person changed, one line each, at most the first 32.
 func editLines(edits []record.Edit) []string {
 	const most = 32
 	words := func(value json.RawMessage) string {
@@ -145,7 +145,7 @@ func refusalOf(r record.Refused, now time.Time) receiptRefusal {
 	return row
 }
 
-// judgedWords are a decision and the rule that it is by.
+// judgedWords describes a decision and its rule.
 func judgedWords(decision, rule, why, text string) string {
 	words := wording.Decision(decision)
 	if rule != "" {
@@ -160,7 +160,7 @@ func judgedWords(decision, rule, why, text string) string {
 	return words
 }
 
-// proposers name who proposed what was done.
+// proposers names the parts that proposed what was done.
 func proposers(list []string) string {
 	var words []string
 	for _, who := range list[:min(len(list), 8)] {
@@ -170,5 +170,5 @@ func proposers(list []string) string {
 	return cmp.Or(strings.Join(slices.Compact(words), ", then "), "nobody: nothing was proposed")
 }
 
-// number is a number of a budget.
+// number formats a number of a budget.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

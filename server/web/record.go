@@ -8,7 +8,7 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// export answers with the record as JSON Lines, to be kept and checked elsewhere.
+// export answers with the record as JSON Lines, so that it can be kept and checked elsewhere.
 func (p *Pages) export(w http.ResponseWriter, r *http.Request) {
 	id, events, _, ok := p.record(w, r)
 	if !ok {
@@ -29,8 +29,8 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/jsonl; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="`+id+`.jsonl"`)       // the id is one of ours: letters, digits, _
-	_, _ = w.Write(patterns.ExportRecord(id, pattern, events, ring, p.now())) // a browser that went away
+	h.Set("Content-Disposition", `attachment; filename="`+id+`.jsonl"`)       // the id has only letters, digits and _
+	_, _ = w.Write(patterns.ExportRecord(id, pattern, events, ring, p.now())) // an error means that the browser disconnected
 }
 
 // verify checks a record and shows what it found. It changes nothing.
@@ -40,7 +40,7 @@ func (p *Pages) verify(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkOf is what a check found, in lines fit for a page.
+// checkOf returns the result of a check, in lines for a page.
 func checkOf(report record.Report) *check {
 	found := &check{OK: report.OK}
 	for _, line := range report.Lines() {

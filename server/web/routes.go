@@ -14,7 +14,7 @@ import (
 // handle answers one method of one path.
 type handle func(http.ResponseWriter, *http.Request)
 
-// routes are the paths of surface.md section 6 that need a sign-in.
+// routes returns the handler of the paths that need a sign-in (spec/surface.md section 6).
 func (p *Pages) routes() http.Handler {
 	mux := http.NewServeMux()
 	for path, methods := range map[string]map[string]handle{
@@ -36,7 +36,7 @@ func (p *Pages) routes() http.Handler {
 	return mux
 }
 
-// only answers the methods that a path has, and says which these are to others.
+// only answers the methods that a path has, and tells other requests which these are.
 func (p *Pages) only(methods map[string]handle) http.HandlerFunc {
 	if get, ok := methods["GET"]; ok {
 		methods["HEAD"] = get
@@ -58,7 +58,7 @@ var (
 	runID      = regexp.MustCompile(`^run_[0-9a-f]{16}$`)
 )
 
-// fault answers where something could not be read. What went wrong is for the log, not for browsers.
+// fault answers a request whose data could not be read. The cause goes to the log, not to browsers.
 func (p *Pages) fault(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, patterns.ErrNoApproval):
@@ -79,10 +79,11 @@ func (p *Pages) fault(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// form reads a form of at most 64 KiB and checks that it is one of this session's. It answers itself where it is not.
+// form reads a form of at most 64 KiB and checks that it belongs to this session. Otherwise it answers the request
+// itself.
 func (p *Pages) form(w http.ResponseWriter, r *http.Request) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	r.URL.RawQuery = "" // only the body says what is to be done
+	r.URL.RawQuery = "" // only the body may say what to do
 	if err := r.ParseForm(); err != nil {
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
 			p.refuse(w, r, http.StatusRequestEntityTooLarge, "The form has more than 64 KiB. Nothing was decided.")

@@ -13,19 +13,19 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// runPage is one run: how it stands, what it did, what it used.
+// runPage shows one run: its state, what it did and what it used.
 type runPage struct {
 	frame
 	ID                string
-	Known             bool // the id is one that leads to a page
+	Known             bool // the run has a page
 	Pattern, Kind     string
-	Plan              string // that the run is about; "": none
+	Plan              string // id of the run's plan; "": none
 	Status, Class     string
 	StopReason        string
 	Meaning           string
-	Answered          string // that calls returned no result; "": all did, or none was made
+	Answered          string // says that calls returned no result; "": all did, or none was made
 	Phase             string
-	Doing             string // of a running one
+	Doing             string // of a running run
 	Principal, Client string
 	Parent            string // the run whose call began it; ""
 	Began, Ended      wording.Moment
@@ -33,31 +33,31 @@ type runPage struct {
 	Model             string
 	Tokens            string
 	Budgets           []gauge
-	Counted           bool // what was used of the budgets is known
+	Counted           bool // the used amounts of the budgets are known
 	Questions         []question
 	Timeline          timeline
 	Claims            []wording.Block
 	Events            int64
 	Head              string
-	Broken            string // what is wrong with the record; "": nothing, or Check says it
-	Check             *check // what a check found; nil: none was asked for
+	Broken            string // the fault of the record; "": none, or Check has it
+	Check             *check // the result of a check; nil: none was requested
 	Off               switched
 }
 
-// gauge is a limit and what was used of it.
+// gauge is a limit and how much of it is used.
 type gauge struct {
 	Name        string
 	Used, Limit string
 	Value, Max  float64
 }
 
-// question is what the run asked people.
+// question is one question of the run to people.
 type question struct {
 	ID, Phrase, State, Class string
 	Since                    wording.Moment
 }
 
-// check is what a check of a record found.
+// check is the result of a check of a record.
 type check struct {
 	OK    bool
 	Lines []string
@@ -71,8 +71,8 @@ func (p *Pages) run(w http.ResponseWriter, r *http.Request) {
 	p.showRun(w, r, f, false)
 }
 
-// showRun answers with the page of the run that a request names. Its record is checked; what was found is said where it is
-// broken, or was asked for.
+// showRun answers with the page of the run that a request names. It checks the run's record. The page shows the result
+// if the record is broken or if asks is set.
 func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bool) {
 	id, _, _, ok := p.record(w, r)
 	if !ok {
@@ -100,7 +100,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 		page.stands(snapshot)
 	}
 	if page.Ended.At != "" {
-		page.Watch = "" // nothing changes any more
+		page.Watch = "" // the run has ended and cannot change
 	}
 	asked, err := p.config.Approvals.ListApprovals(patterns.ApprovalFilter{Run: id, All: true, Limit: 100})
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 	render(w, http.StatusOK, "run.html", page)
 }
 
-// record is the record of the run that a request names. Where there is none it answers itself.
+// record returns the record of the run that a request names. If there is none, it answers the request itself.
 func (p *Pages) record(w http.ResponseWriter, r *http.Request) (id string, events []patterns.Event, kept int64, ok bool) {
 	id = r.PathValue("id")
 	err := patterns.ErrNoRun
@@ -126,7 +126,7 @@ func (p *Pages) record(w http.ResponseWriter, r *http.Request) (id string, event
 	return id, nil, 0, false
 }
 
-// story enters what the record says.
+// story adds the data of the record.
 func (page *runPage) story(id string, s record.Story, events []patterns.Event, now time.Time) {
 	if s.EndedAt == "" && len(events) > 0 {
 		s.Took = max(s.Took, now.Sub(time.UnixMicro(events[0].At)).Seconds())
@@ -165,7 +165,7 @@ func (page *runPage) story(id string, s record.Story, events []patterns.Event, n
 	page.Events, page.Head = s.Record.Events, s.Record.Head
 }
 
-// stands enters how the run stands now, which its record tells only when it rests.
+// stands adds the current state of the run. The record has it only while the run does not execute.
 func (page *runPage) stands(s patterns.Snapshot) {
 	if s.State == patterns.Running {
 		page.Status, page.Class = wording.RunStatus(string(patterns.Running))
@@ -184,7 +184,7 @@ func (page *runPage) stands(s patterns.Snapshot) {
 	}
 }
 
-// gaugesOf are budgets by name.
+// gaugesOf returns budgets, sorted by name.
 func gaugesOf(budget map[string]patterns.Spent) []gauge {
 	var list []gauge
 	for _, key := range slices.Sorted(maps.Keys(budget)) {
@@ -209,7 +209,7 @@ func questionOf(a patterns.Asked, now time.Time) question {
 	return q
 }
 
-// receiptPage is a run on one page, for people who know nothing of it.
+// receiptPage shows a run on one page, for readers without knowledge of it.
 type receiptPage struct {
 	frame
 	record.Receipt
@@ -222,9 +222,9 @@ type receiptPage struct {
 	For        string // the principal
 	Proposers  string
 	Lines      []receiptCall
-	MoreCalls  string // how many are not shown
+	MoreCalls  string // how many calls are not shown
 	Turned     []receiptRefusal
-	MoreTurned string // how many of these are not shown
+	MoreTurned string // how many refusals are not shown
 	Spending   []string
 	Claims     []wording.Block
 	ClientName string
@@ -234,25 +234,25 @@ type receiptPage struct {
 type receiptCall struct {
 	Tool, Effect, Status, Class, Judged, Hash string
 	At                                        wording.Moment
-	Args                                      []argument // of which the long ones are cut
+	Args                                      []argument // long ones are cut
 	More                                      string     // how many arguments are not shown
 	Values                                    []argument // that made the rule true
 	MoreValues                                string
 	Approved, Settled                         *said
-	Changed                                   []string // by who approved it
+	Changed                                   []string // by the approver
 	Comments                                  []string
 }
 
-// said is what a person said, and when.
+// said is a person's decision and its time.
 type said struct {
 	Words string
 	At    wording.Moment
 }
 
-// receiptRefusal is a proposal of which nothing was called.
+// receiptRefusal is a proposal that led to no call.
 type receiptRefusal struct {
 	Text    string
-	Until   wording.Moment // until when it waits
+	Until   wording.Moment // the end of its wait
 	Asked   *said
 	Comment string
 

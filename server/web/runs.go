@@ -22,13 +22,13 @@ type runsPage struct {
 	Off      switched
 }
 
-// runRow is one run of a list.
+// runRow is one run in a list.
 type runRow struct {
 	ID, Pattern, Status, Class, Why string
-	Known                           bool // the id is one that leads to a page
+	Known                           bool // the run has a page
 	Began                           wording.Moment
 	Took                            string
-	Parent                          string // the run whose call began it; "": nobody's did, or what is no id
+	Parent                          string // the run whose call began this one; "": none, or not a valid id
 }
 
 const rowsOfRuns = 50
@@ -82,7 +82,7 @@ func runRowOf(r patterns.RunRow, now time.Time) runRow {
 	return row
 }
 
-// whyOf says in a few words how a run stands.
+// whyOf describes the state of a run in a few words.
 func whyOf(r patterns.RunRow) string {
 	summary := wording.Clip(r.Summary, 200)
 	switch {

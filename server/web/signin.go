@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// NewToken is a token for one sign-in, and what is offered by it, see [patterns.Approvals].OfferSignIn. It is shown to
-// nobody but the person who asked for it.
+// NewToken returns a token for one sign-in, and the offer that is stored for it, see [patterns.Approvals].OfferSignIn.
+// Show the token only to the person who asked for it.
 func NewToken() (token string, offer [32]byte) {
 	token = secret()
 	return token, sha256.Sum256([]byte(token))
 }
 
-// SignInPath is where a token leads, below the door's URL.
+// SignInPath returns the path of a token's sign-in page, below the door's URL.
 func SignInPath(token string) string { return "/sign-in/" + token }
 
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// offer shows a button, and uses nothing up: what a browser or a program looks at in advance must not count.
+// offer shows a button and does not use up the offer, because a browser or a program may load the link in advance.
 func (d *Door) offer(w http.ResponseWriter, r *http.Request, token string) *refusal {
 	if r.Method == http.MethodPost {
 		return wrongMethod(w, "GET, HEAD")
@@ -33,7 +33,7 @@ func (d *Door) offer(w http.ResponseWriter, r *http.Request, token string) *refu
 	return nil
 }
 
-// signIn takes a token, once, and gives a cookie for it. A form of another page was refused before.
+// signIn accepts a token once and answers with a cookie. A form of another page was refused before.
 func (d *Door) signIn(w http.ResponseWriter, r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
 		return &refusal{status: http.StatusUnauthorized, title: "Sign in", how: true}
@@ -73,8 +73,9 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request, s *signedIn) *ref
 	return nil
 }
 
-// unknown asks somebody to sign in. A link of another site reaches us without our cookie (SameSite=Strict), so whoever
-// follows one is led on once by a link of our own: what they then ask for has it, if they are signed in.
+// unknown asks for a sign-in. A link of another site arrives without the cookie (SameSite=Strict). So a browser that
+// follows one gets a link of the inbox's own to the same page. The request of that link has the cookie, if the browser
+// is signed in.
 func unknown(r *http.Request) *refusal {
 	refused := &refusal{status: http.StatusUnauthorized, title: "Sign in", how: true, back: backTo(r)}
 	site := r.Header.Get("Sec-Fetch-Site")
@@ -88,32 +89,32 @@ func unknown(r *http.Request) *refusal {
 	return refused
 }
 
-// backTo is where a link leads to the page that a request is of; "": nowhere. To load the answer again would send a form
-// again that is of no use any more.
+// backTo returns the page of a request as the target of a link, or "" for none. Without such a link, a person would
+// reload the answer, and the browser would send the old form again.
 func backTo(r *http.Request) string {
-	if page := strings.TrimSuffix(r.URL.Path, "/verify"); ownPath.MatchString(page) { // that takes no GET
+	if page := strings.TrimSuffix(r.URL.Path, "/verify"); ownPath.MatchString(page) { // /verify accepts no GET
 		return page
 	}
 	return ""
 }
 
-// ownPath is what a page of ours may be called.
+// ownPath matches the paths of the inbox's own pages.
 var ownPath = regexp.MustCompile(`^/([a-z]{1,8}(/[a-z]{1,4}_[0-9a-f]{16}(/[a-z]{1,8})?)?)?$`)
 
 // notice is a page of the door itself.
 type notice struct {
 	frame
 	Words   []string
-	Command string // what to type for a sign-in
-	Token   string // that a button offers
-	Again   string // where a link leads on
-	Back    string // where a link leads back, after a sign-in if one is needed
+	Command string // the command to type for a sign-in
+	Token   string // the token that a button sends
+	Again   string // target of a link onward
+	Back    string // target of a link back, after a sign-in if needed
 }
 
 // show writes a page of the door itself.
 func show(w http.ResponseWriter, status int, title string, n notice) {
 	if n.Title = title; strings.HasPrefix(n.Again, "/") {
-		w.Header().Set("Refresh", "0; url="+n.Again) // who has a cookie is there at once, without a click
+		w.Header().Set("Refresh", "0; url="+n.Again) // a signed-in browser gets there at once, without a click
 	}
 	render(w, status, "door.html", n)
 }

@@ -8,11 +8,11 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// switched is what stands above the lists while a kill switch is on. The zero switched is nothing.
+// switched is the notice above the lists while a kill switch is on. The zero value shows nothing.
 type switched struct {
 	Unknown bool // whether one is on could not be read
 	Rows    []switchRow
-	More    int // that have no row
+	More    int // how many have no row
 }
 
 // switchRow is one kill switch.
@@ -23,7 +23,7 @@ type switchRow struct {
 
 const maxSwitches = 10
 
-// switched reads the kill switches that are on. That they cannot be read is said on the page, which is shown all the same.
+// switched reads the kill switches that are on. If they cannot be read, the page says so and is still shown.
 func (p *Pages) switched(ctx context.Context) switched {
 	if p.config.Switches == nil {
 		return switched{}
@@ -57,7 +57,8 @@ func switchRowOf(s patterns.Switch, now time.Time) switchRow {
 	return row
 }
 
-// shellName is a tool's or pattern's name as a word of a command; one that is no such name is left to be typed.
+// shellName returns the name of a tool or pattern as a word of a command. For a text that is not a plain name it
+// returns NAME, which a person replaces.
 func shellName(given string) string {
 	for _, c := range []byte(given) {
 		switch {

@@ -14,19 +14,19 @@ import (
 	"patterngate/server/web/wording"
 )
 
-// timeline is a run as it is drawn: phases on one line, then a row for each thing that happened, those of a branch together,
-// all on one scale of time.
+// timeline is the drawing of a run. It has the phases on one line, then a row for each event, grouped by branch. All
+// use one scale of time.
 type timeline struct {
 	Phases []phase
 	Gaps   []geometry.Bar
 	Groups []group
 	Steps  int
 	Left   int  // rows that are not drawn
-	Short  bool // some stretches of waiting are drawn shorter than they were
+	Short  bool // some waits are drawn shorter than they were
 	Wide   int
 }
 
-// phase is a phase and when it was.
+// phase is one phase and its times.
 type phase struct {
 	Name  string
 	Bars  []geometry.Bar
@@ -34,16 +34,16 @@ type phase struct {
 	Class string
 }
 
-// group are rows that follow each other in one branch.
+// group holds rows that follow each other in one branch.
 type group struct {
 	Name  string // of the branch; "" for the run itself
-	To    string // where the plan's page tells of the subtask; "": the branch is at none
+	To    string // link to the subtask on the plan's page; "": the branch has none
 	Bar   geometry.Bar
 	Took  string
 	Steps []step
 }
 
-// step is one thing that happened.
+// step is one event of the run.
 type step struct {
 	Seq          int64
 	Kind, Title  string
@@ -63,7 +63,7 @@ type step struct {
 	Waits        bool
 }
 
-// draw makes the timeline of a story. Outputs are by key, as [outputsOf] has them.
+// draw makes the timeline of a story. outputs are by key, as [outputsOf] returns them.
 func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
 	d := drawing{story: s, scale: geometry.NewScale(s), outputs: outputs, plan: s.PlanID(), room: maxSteps, at: map[string]int{}}
 	d.Wide = geometry.TimelineWidth
@@ -86,13 +86,13 @@ type drawing struct {
 	story   record.Story
 	scale   geometry.Scale
 	outputs map[string]json.RawMessage
-	plan    string         // that the run is about; "": none
+	plan    string         // id of the run's plan; "": none
 	room    int            // bytes of blocks that are left
 	at      map[string]int // the group of a branch
-	alone   int            // the group of the run itself that is added to, plus one; 0: none
+	alone   int            // the current group of the run itself, plus one; 0: none
 }
 
-// add enters a row: of a branch in the branch's group, of the run itself after what came before.
+// add adds a row to the group of its branch. A row of the run itself comes after the rows before it.
 func (d *drawing) add(row record.Row) {
 	branch := row.Branch()
 	at, known := d.at[branch]
@@ -111,7 +111,7 @@ func (d *drawing) add(row record.Row) {
 	d.Steps++
 }
 
-// subtask is where the subtask is told of at which a row's branch is; "": at none.
+// subtask returns the link to the subtask of a row's branch, or "" if there is none.
 func (d *drawing) subtask(row record.Row) string {
 	if id := row.Subtask(); d.plan != "" && plainID.MatchString(id) {
 		return "/p/" + d.plan + "#s-" + id
@@ -148,7 +148,7 @@ func (d *drawing) step(row record.Row) step {
 	return s
 }
 
-// block adds what was recorded, as far as the page has room for it.
+// block adds a recorded value, as far as the page has space for it.
 func (d *drawing) block(s *step, label string, text json.RawMessage) {
 	if len(text) == 0 {
 		return
@@ -185,7 +185,7 @@ func answerLabel(row record.Row) string {
 	return "Answer"
 }
 
-// branches draws when each branch ran, from its first row to its last.
+// branches draws the time of each branch, from its first row to its last.
 func (d *drawing) branches() {
 	first, last := map[string]float64{}, map[string]float64{}
 	for _, row := range d.story.Rows {
@@ -205,7 +205,7 @@ func (d *drawing) branches() {
 	}
 }
 
-// phases draws when each phase was, and says how long: time in which several calls ran side by side counts once.
+// phases draws the times of each phase and says how long it took. Time in which several calls ran at once counts once.
 func (d *drawing) phases() {
 	index, spent := map[string]int{}, [][]stretch{}
 	for _, row := range d.story.Rows {
@@ -215,7 +215,7 @@ func (d *drawing) phases() {
 		i, known := index[row.Phase]
 		if !known {
 			if i = len(d.Phases); i == maxPhases {
-				continue // a run has at most five; more are a damaged record's
+				continue // a run has at most five; only a damaged record has more
 			}
 			index[row.Phase] = i
 			d.Phases = append(d.Phases, phase{Name: wording.Phase(row.Phase), Class: fmt.Sprintf("p%d", i%6)})
@@ -230,10 +230,10 @@ func (d *drawing) phases() {
 	}
 }
 
-// stretch is a time between two moments, in seconds after the start.
+// stretch is a period of time, in seconds after the start.
 type stretch struct{ from, to float64 }
 
-// together is how much time lies in at least one of the stretches, in seconds.
+// together returns the time that at least one of the stretches covers, in seconds.
 func together(list []stretch) (sum float64) {
 	slices.SortFunc(list, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	end := math.Inf(-1)
@@ -248,7 +248,7 @@ func together(list []stretch) (sum float64) {
 
 const maxPhases = 12
 
-// draw adds a stretch; one that touches the newest is joined to it.
+// draw adds a bar. A bar that touches the newest one is joined to it.
 func (p *phase) draw(b geometry.Bar) {
 	if n := len(p.Bars); n > 0 {
 		last := &p.Bars[n-1]
@@ -260,7 +260,7 @@ func (p *phase) draw(b geometry.Bar) {
 	p.Bars = append(p.Bars, b)
 }
 
-// Words says for readers what the phases' line draws.
+// Words describes the line of phases in words.
 func (t timeline) Words() string {
 	parts := make([]string, len(t.Phases))
 	for i, p := range t.Phases {
@@ -269,7 +269,8 @@ func (t timeline) Words() string {
 	return "Phases: " + strings.Join(parts, ", ")
 }
 
-// outputsOf are the recorded answers of a record's effects, by key; the first of each, as a story has it.
+// outputsOf returns the recorded answers of a record's effects by key. Of several it returns the first, as a story
+// does.
 func outputsOf(events []patterns.Event) map[string]json.RawMessage {
 	outputs := map[string]json.RawMessage{}
 	for _, e := range events {
@@ -283,7 +284,7 @@ func outputsOf(events []patterns.Event) map[string]json.RawMessage {
 	return outputs
 }
 
-// because adds what a row says about its rule besides the name.
+// because adds what a row says about its rule, except the name.
 func (s *step) because(b record.Because) {
 	if b.Said != "" {
 		s.Facts = append(s.Facts, "The rule says: "+wording.Clip(b.Said, maxSaid))

@@ -1,12 +1,12 @@
-// Package web is the page of the person who decides: the inbox of questions that runs put to people, and a view of any run.
+// Package web serves the pages for a person who decides: the inbox of questions from runs, and a view of any run.
 //
 //	browser ──▶ Door: Host, Origin, cookie, CSRF, limits ──▶ Pages: inbox, approval, runs, run, receipt
 //	                                                            │ reads  patterns.Approvals, patterns.Owner
 //	                                                            └ decides patterns.Approvals.Decide
 //
-// It decides and never executes, needs no JavaScript, and believes nothing that a model, a tool or a client has written
-// (spec/surface.md section 6, Inbox). Package wording makes the words of the pages, and package geometry the positions in
-// their drawings.
+// The package decides but never executes. It needs no JavaScript, and it trusts nothing that a model, a tool or a
+// client has written (spec/surface.md section 6, Inbox). Package wording makes the words of the pages, and package
+// geometry the positions in their drawings.
 package web
 
 import (
@@ -19,9 +19,9 @@ import (
 	"patterngate/patterns"
 )
 
-// Bounds of pages and forms.
+// These are the limits of pages and forms.
 const (
-	maxClaim = 64 << 10 // bytes of what a client asked for
+	maxClaim = 64 << 10 // bytes of a client's request
 	maxValue = 8 << 10  // bytes of one step's arguments or observation
 	maxSteps = 1 << 20  // bytes of all steps' arguments and observations on one page
 	leastCut = 256      // bytes that a page still shows of each value after maxSteps is used up
@@ -31,52 +31,55 @@ const (
 	maxTyped = 40 << 10 // bytes of a form that its fields for changed arguments may take
 )
 
-// Config is what the pages stand on. Approvals and Owner are needed.
+// Config configures the pages. Approvals and Owner are required.
 type Config struct {
 	Approvals patterns.Approvals
 	Owner     patterns.Owner
-	// Open opens an approver key of this machine by its passphrase, for one signature; close forgets it. Nil: there are none.
+	// Open opens an approver key of this machine with its passphrase, for one signature. The function close forgets the
+	// key. nil: there are no keys.
 	Open func(keyID, passphrase string) (signer gateway.Signer, close func(), err error)
-	// KeyFiles are the ids of the keys that can be opened here; nil: none.
+	// KeyFiles returns the ids of the keys that can be opened here; nil: none.
 	KeyFiles func() []string
-	Log      *slog.Logger // of what could not be read or made, which pages do not tell; nil: nowhere
+	Log      *slog.Logger // gets the causes of faults, which pages do not show; nil: no log
 	Version  string
-	By       string           // who decides without a key: local:<uid>
+	By       string           // the approver without a key: local:<uid>
 	Now      func() time.Time // nil: time.Now
-	// People returns the name under which pages show an id, such as "local:0 (root)" for "local:0"; nil shows the id.
+	// People returns the name under which pages show an id, such as "local:0 (root)" for "local:0"; nil: pages show the
+	// id.
 	People func(id string) string
-	// Decided is told of each decision that was taken here, for the log; nil: nobody.
+	// Decided is called with each decision that was accepted here, for the log; nil: not called.
 	Decided func(patterns.Asked)
-	// Switches are the kill switches that are on; nil: there are none.
+	// Switches returns the kill switches that are on; nil: there are none.
 	Switches func() ([]patterns.Switch, error)
-	// Alive reports whether something here carries runs on; nil: nothing does, and the page says how to resume.
+	// Alive reports whether a process here continues runs. nil: none does, and the page says how to resume.
 	Alive func() bool
 }
 
-// session is one browser that has signed in. The zero session is none.
+// session is one browser that has signed in. The zero value is not signed in.
 type session struct {
-	csrf string // what its forms bring along
+	csrf string // the token that its forms must send
 }
 
 type sessionKey struct{}
 
-// withSession is a request's context once the door has let it in.
+// withSession returns a request's context with the session that the door accepted.
 func withSession(ctx context.Context, s session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// sessionOf is the session that the door found.
+// sessionOf returns the session that the door accepted.
 func sessionOf(ctx context.Context) session {
 	s, _ := ctx.Value(sessionKey{}).(session)
 	return s
 }
 
-// Pages answers for who has signed in: it believes that the door has judged the request. It is safe for concurrent use.
+// Pages answers requests of signed-in browsers. It relies on the door to check each request. It is safe for concurrent
+// use.
 type Pages struct {
 	config  Config
 	paths   http.Handler
-	lock    *lock         // of the approver keys
-	streams chan struct{} // holds one for each page that is told of changes
+	lock    *lock         // for the approver keys
+	streams chan struct{} // holds one value for each page that watches changes
 }
 
 // New makes the pages.
