@@ -9,29 +9,32 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// What setup does, or would do, to a file.
+// These are the values of [Change].Result: what setup does to a file, or would do in a dry run.
 const (
 	Added    = "added"
 	Updated  = "updated"
-	Present  = "present"  // as wanted already
+	Present  = "present"  // already as wanted
 	Restored = "restored" // from a backup
-	Removed  = "removed"  // the entry alone
-	Deleted  = "deleted"  // the file, which held nothing else
+	Removed  = "removed"  // only the entry
+	Deleted  = "deleted"  // the file, which held only the entry
 	Absent   = "absent"   // nothing to undo
 )
 
-// Change is what becomes of a file.
+// Change describes a planned or applied change of one file. [PlanWrite] and [PlanUndo] return it, and Apply carries
+// it out.
 type Change struct {
-	Result string
-	After  []byte
-	From   string // the backup that is put back
-	Backup string // the backup that was made
+	Result string // one of the constants above, for example [Added]
+	After  []byte // the new text of the file; nil if the file is deleted or does not exist
+	From   string // the path of the backup that is restored; only for [Restored]
+	Backup string // the path of the backup that Apply made; "" for none
 }
 
-// Changes reports whether the file does not stay as it is.
+// Changes reports whether the change alters the file. It is false for [Present] and [Absent].
 func (c Change) Changes() bool { return c.Result != Present && c.Result != Absent }
 
-// PlanWrite says what the file becomes with the entry in it. Whatever a format does, nothing but the entry may differ.
+// PlanWrite returns the change that puts the entry into the file. It writes nothing. If the file does not exist, the
+// change creates it. It returns [ErrUnsafe] with the file's path if more than the entry would differ, or if the new
+// entry would not start the program.
 func PlanWrite(f Format, file File, e Entry) (Change, error) {
 	if file.Info == nil {
 		return Change{Result: Added, After: f.Fresh(e)}, nil
@@ -54,11 +57,16 @@ func PlanWrite(f Format, file File, e Entry) (Change, error) {
 	return c, nil
 }
 
+// ErrUnsafe reports that a format could not edit the file without changing more than the entry.
 var ErrUnsafe = errors.New("this file could not be edited without changing more than the entry; nothing was written, put the block in by hand")
 
-// PlanUndo says what the file becomes without what setup wrote. While it is as setup left it, its newest backup comes
-// back, byte for byte; a file that setup made is deleted. Once somebody else changed it their changes stay, and only
-// the entry goes.
+// PlanUndo returns the change that undoes what setup wrote. It writes nothing.
+//
+//   - If the file is as setup left it, the change restores the newest backup, byte for byte.
+//   - If setup created the file and it is unchanged, the change deletes it.
+//   - If somebody changed the file later, those changes stay. The change removes only the entry.
+//
+// If the file does not exist or has no such entry, the result is [Absent].
 func PlanUndo(f Format, file File, name string) (Change, error) {
 	if file.Info == nil {
 		return Change{Result: Absent}, nil
@@ -86,7 +94,8 @@ func PlanUndo(f Format, file File, name string) (Change, error) {
 	return Change{Result: Removed, After: after}, nil
 }
 
-// restorable finds the newest backup of which setup made the file that is there, by that entry alone.
+// restorable returns the change that restores the newest suitable backup. A backup is suitable if setup replaced it by
+// the present text of the file, and if the two differ only in the entry.
 func restorable(f Format, file File, name string) (Change, bool, error) {
 	backups, err := file.Backups()
 	if err != nil {
@@ -108,7 +117,8 @@ func restorable(f Format, file File, name string) (Change, bool, error) {
 	return Change{}, false, nil
 }
 
-// alone reports whether the file is as setup makes a new one, whatever program the entry starts.
+// alone reports whether the file is exactly what setup writes into a new file. The entry may start any program.
+// A file that is reached by a link does not count.
 func alone(f Format, file File, entry any, name string) bool {
 	members, _ := entry.(map[string]any)
 	e := Entry{Name: name}
@@ -121,7 +131,11 @@ func alone(f Format, file File, entry any, name string) bool {
 	return file.Real == file.Path && bytes.Equal(file.Text, f.Fresh(e))
 }
 
-// Apply carries a change out and returns it with the backup that was made.
+// Apply carries out the change on the file and returns it with the path of the backup.
+//
+// Before it adds, updates or removes an entry, it makes a backup of an existing file. If the write fails, it deletes
+// that backup. After it restores a backup, it deletes the one that it restored. It refuses to write or delete a file
+// that was changed after [Read].
 func (c Change) Apply(file File, now time.Time) (Change, error) {
 	var err error
 	switch c.Result {
@@ -130,7 +144,7 @@ func (c Change) Apply(file File, now time.Time) (Change, error) {
 		if err = file.unchanged(); err == nil {
 			err = os.Remove(file.Real)
 		}
-	case Restored: // the file is its backup again, which has served
+	case Restored: // the backup is no longer needed once the file holds its text
 		if err = file.Write(c.After); err == nil {
 			err = os.Remove(c.From)
 		}
@@ -149,14 +163,14 @@ func (c Change) Apply(file File, now time.Time) (Change, error) {
 	return c, nil
 }
 
-// kept makes a backup of a file that is there.
+// kept makes a backup of an existing file and returns its path. It returns "" if there is no file.
 func (c Change) kept(file File, now time.Time) (string, error) {
 	if file.Info == nil {
 		return "", nil
 	}
 	sum := Sum(c.After)
 	if c.Result == Removed {
-		sum = Sum(file.Text) // of itself, so that no undo takes it for what a write replaced
+		sum = Sum(file.Text) // its own sum: a later undo must not treat this backup as text that a write replaced
 	}
 	return file.backup(sum, now)
 }

@@ -7,20 +7,21 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// Client is what is known of one client. docs/clients.md names the sources.
+// Client describes one MCP client: its file, its format and how to check the result. docs/clients.md names the sources.
 type Client struct {
-	Name, Title string
+	Name, Title string // the name for the command line, and the name for people
 	Format      Format
-	Path        func(Host) (string, error)
-	strict      bool // it refuses comments and trailing commas
-	Sources     []string
-	// add is the client's own command for it; nil where there is none.
+	Path        func(Host) (string, error) // returns the path of the file on a host; the file need not exist
+	strict      bool                       // the client refuses comments and trailing commas
+	Sources     []string                   // the web pages that document the client's file
+	// Add returns the client's own shell command that adds the entry. It is nil if the client has none. It returns ""
+	// if there is none for this system.
 	Add func(goos string, e Entry) string
-	// checks say how to see that it works; file is where the entry was put.
+	// Checks returns instructions that show whether the entry works. The file is the one that holds the entry.
 	Checks func(goos, file string, e Entry) []string
 }
 
-// Holds is the format of the client's file and the key under which the servers stand.
+// Holds returns the format of the client's file, "json" or "toml", and the key that holds the servers.
 func (c Client) Holds() (format, key string) {
 	if f, ok := c.Format.(JSONServers); ok {
 		return "json", f.Member
@@ -28,7 +29,8 @@ func (c Client) Holds() (format, key string) {
 	return "toml", tomlKey
 }
 
-// Refuses is the place of the first thing in a text that setup reads and the client does not.
+// Refuses returns the position of the first comment or trailing comma in a text that the client may refuse. Setup reads
+// both. Line and column count from 1. The result loose is false if there is none, or if the client reads them too.
 func (c Client) Refuses(text []byte) (line, column int, loose bool) {
 	f, ok := c.Format.(JSONServers)
 	at := f.loose(text)
@@ -39,7 +41,7 @@ func (c Client) Refuses(text []byte) (line, column int, loose bool) {
 	return line, column, true
 }
 
-// Clients are those that setup knows, in the order in which it lists them.
+// Clients returns the clients that setup knows, in the order in which setup lists them.
 func Clients() []Client {
 	return []Client{
 		{
@@ -64,7 +66,7 @@ func Clients() []Client {
 			Name: "vscode", Title: "VS Code", Format: JSONServers{Member: "servers", Typed: true}, Path: vscodePath,
 			Sources: []string{"https://code.visualstudio.com/docs/agents/reference/mcp-configuration", "https://code.visualstudio.com/docs/agent-customization/mcp-servers"},
 			Add: func(goos string, e Entry) string {
-				if goos == "windows" { // whose shells disagree about quotes in quotes
+				if goos == "windows" { // the shells of Windows differ in how they read quotes inside quotes
 					return ""
 				}
 				add := jsonStyle{}.render([]jsonField{{"name", e.Name}, {"command", e.Command}, {"args", e.Args}}, "")
@@ -115,7 +117,7 @@ func desktopChecks(goos, _ string, e Entry) []string {
 	return checks
 }
 
-// Names are the names of the clients.
+// Names returns the names of the clients, in the order of [Clients].
 func Names() []string {
 	var names []string
 	for _, c := range Clients() {
@@ -124,7 +126,7 @@ func Names() []string {
 	return names
 }
 
-// Find is the client of that name.
+// Find returns the client with this name, and whether there is one.
 func Find(name string) (Client, bool) {
 	for _, c := range Clients() {
 		if c.Name == name {
@@ -134,7 +136,7 @@ func Find(name string) (Client, bool) {
 	return Client{}, false
 }
 
-// CommandLine is how a shell starts an entry.
+// CommandLine returns the command of an entry as one line for the shell of a system. The value of goos is as in runtime.GOOS.
 func CommandLine(goos string, e Entry) string {
 	words := []string{console.ShellWord(goos, e.Command)}
 	for _, arg := range e.Args {

@@ -9,12 +9,14 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// diffLine is how much of a line is shown, in bytes.
+// diffLine is the number of bytes of a long line that the diff shows, without the … that marks a cut.
 const diffLine = 240
 
-// UnifiedDiff shows how a text changes, as diff -U0 does, in one hunk: the lines around it are not shown, since they may
-// hold what others keep secret. Of the lines that differ shown returns what may be shown. Line ends that are alike in both texts and byte order marks are not shown, control
-// characters are spelled out, and long lines are cut around what differs in them.
+// UnifiedDiff returns the difference of two texts in the format of diff -U0, as one hunk. It returns "" for equal texts.
+//
+// It omits the lines around the hunk, because they may hold secrets. It passes each line that differs to shown, which
+// returns the part that a reader may see. It omits line ends and writes control characters as \uXXXX. It cuts long
+// lines; if one line replaces one other, it cuts around the first difference.
 func UnifiedDiff(file string, before, after []byte, shown func(line string) string) string {
 	if bytes.Equal(before, after) {
 		return ""
@@ -50,7 +52,7 @@ func UnifiedDiff(file string, before, after []byte, shown func(line string) stri
 	return out.String()
 }
 
-// textLines splits a text behind its line ends.
+// textLines splits a text after each line feed. Each line keeps its line end.
 func textLines(text []byte) []string {
 	lines := strings.SplitAfter(string(text), "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -59,7 +61,7 @@ func textLines(text []byte) []string {
 	return lines
 }
 
-// hunkRange is a range of lines from first to end as diff -u numbers it.
+// hunkRange returns the lines from first up to end, without end, as diff -u writes a range. Both count from 0.
 func hunkRange(first, end int) string {
 	if end == first {
 		return fmt.Sprintf("%d,0", first)
@@ -67,7 +69,7 @@ func hunkRange(first, end int) string {
 	return fmt.Sprintf("%d,%d", first+1, end-first)
 }
 
-// sameBytes is how many bytes two lines have in common at their beginnings.
+// sameBytes returns the number of equal bytes at the start of two lines.
 func sameBytes(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -76,7 +78,8 @@ func sameBytes(a, b string) int {
 	return n
 }
 
-// shownLine is a line fit to be read, cut where it is long: from shortly before the byte that matters.
+// shownLine returns a line for people: without its line end, and with control characters other than tabs as \uXXXX. It cuts a
+// long line so that it begins shortly before the byte from.
 func shownLine(line string, from int) string {
 	line = strings.TrimRight(line, "\r\n")
 	before := ""

@@ -21,19 +21,21 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// maxBytes bounds a client's file.
+// maxBytes is the maximum size of a client's file.
 const maxBytes = 8 << 20
 
-// File is a client's file as it was read.
+// File is a client's file at the time of [Read].
 type File struct {
-	Path string // as it is named
-	Real string // with links followed
-	Text []byte
-	Info fs.FileInfo // nil where there is no file yet
+	Path string      // the path that the caller gave
+	Real string      // the path after all links
+	Text []byte      // the whole text
+	Info fs.FileInfo // nil if the file does not exist
 }
 
-// Read reads a client's file. What stands there and is no readable file of a fair size is a fault of what is
-// there (exit code 2); what the system refuses is a failure (1).
+// Read reads a client's file and follows links. A file that does not exist is no error: its Info is nil.
+//
+// Read returns a fault of the file (exit code 2) for these paths: a directory, a path below a file, a link without a
+// target, another irregular file, and a file over 8 MiB. It returns a failure (exit code 1) if the system refuses the read.
 func Read(path string) (File, error) {
 	f := File{Path: path, Real: path}
 	info, err := os.Lstat(path)
@@ -71,7 +73,7 @@ func Read(path string) (File, error) {
 	return f, nil
 }
 
-// ReadBounded reads a file; one byte beyond the bound says that it is too large.
+// ReadBounded reads a file, but at most 8 MiB and one byte. A result over 8 MiB means that the file is too large.
 func ReadBounded(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -81,12 +83,13 @@ func ReadBounded(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxBytes+1))
 }
 
-// Refused is a fault of the file as a whole.
+// Refused returns a fault of the whole file, with the reason and what the user should do.
 func (f File) Refused(reason, want string) error {
 	return f.Faulty(&textFault{offset: -1, reason: reason, want: want})
 }
 
-// Faulty says where in the file a fault is.
+// Faulty adds the file's path to an error. For an error of a [Format] about the text it returns a [yamldoc.Error] with
+// the line and column, if the position is known. For any other error it returns a failure of setup.
 func (f File) Faulty(err error) error {
 	if at, ok := errors.AsType[*textFault](err); ok {
 		return &yamldoc.Error{Faults: []yamldoc.Fault{at.at(f.Path, f.Text)}}
@@ -94,7 +97,7 @@ func (f File) Faulty(err error) error {
 	return console.Fault("setup: "+f.Path, err)
 }
 
-// mode is the file's, or that of a new one: nobody else's business, since such files hold keys.
+// mode returns the file's permissions. For a new file it returns 0600, because such files hold keys.
 func (f File) mode() fs.FileMode {
 	if f.Info == nil {
 		return 0o600
@@ -102,11 +105,13 @@ func (f File) mode() fs.FileMode {
 	return f.Info.Mode().Perm()
 }
 
-// ReadOnly reports whether its owner wants the file to stay as it is, which a rename would not respect.
+// ReadOnly reports whether the owner has no permission to write the file. Callers must check it, because the rename in Write
+// replaces a read-only file too.
 func (f File) ReadOnly() bool { return f.Info != nil && f.Info.Mode()&0o200 == 0 }
 
-// Write puts text in the file's place at once, under a name of its own first. It refuses where the file has changed
-// since it was read: its client may be running.
+// Write replaces the file's text in one step: it writes a temporary file in the same directory and renames it. It creates
+// a missing directory with mode 0700. It returns an error if the file was changed after [Read], because its client may be
+// running.
 func (f File) Write(text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(f.Real), 0o700); err != nil {
 		return err
@@ -115,7 +120,7 @@ func (f File) Write(text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) // once renamed there is none
+	defer os.Remove(temp.Name()) // after the rename there is no such file
 	if err := errors.Join(f.fillFile(temp, text), temp.Close()); err != nil {
 		return err
 	}
@@ -125,7 +130,7 @@ func (f File) Write(text []byte) error {
 	return os.Rename(temp.Name(), f.Real)
 }
 
-// fillFile writes a file with the mode and the owner of f.
+// fillFile writes text to a file, gives it the mode and the owner of f, and syncs it to disk.
 func (f File) fillFile(file *os.File, text []byte) error {
 	if _, err := file.Write(text); err != nil {
 		return err
@@ -141,7 +146,7 @@ func (f File) fillFile(file *os.File, text []byte) error {
 	return file.Sync()
 }
 
-// unchanged is an error where the file is not as it was read.
+// unchanged returns an error if the file differs from what [Read] found.
 func (f File) unchanged() error {
 	now, err := ReadBounded(f.Real)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -154,19 +159,20 @@ func (f File) unchanged() error {
 	return nil
 }
 
-// Backups lie beside the file: NAME.patterngate-TIME-SUM.bak, SUM being the beginning of the SHA-256 of what setup put
-// in the file's place. So the one to restore is known without a record elsewhere.
+// backupTime is the format of TIME in the name of a backup. A backup is in the directory of its file and its name is
+// NAME.patterngate-TIME-SUM.bak. SUM is the [Sum] of the text that replaced the backup's text. So an undo finds the
+// right backup without other records.
 const backupTime = "20060102T150405Z"
 
 var backupName = regexp.MustCompile(`^\.patterngate-(\d{8}T\d{6}Z)-([0-9a-f]{12})(?:-(\d{1,6}))?\.bak$`)
 
-// Sum names a text.
+// Sum returns the first 6 bytes of the SHA-256 of a text, in hexadecimal.
 func Sum(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }
 
-// backup keeps the file as it is under a name that no file has, and returns that name.
+// backup writes the text of f to a new file beside it and returns that file's path.
 func (f File) backup(sum string, now time.Time) (string, error) {
 	stem := f.Real + ".patterngate-" + now.UTC().Format(backupTime) + "-" + sum
 	for i := 1; i < 1000; i++ {
@@ -189,13 +195,13 @@ func (f File) backup(sum string, now time.Time) (string, error) {
 	return "", errors.New("1000 backups of this second are there")
 }
 
-// Backup is a backup beside a file.
+// Backup is one backup of a file.
 type Backup struct {
-	Path, time, Sum string
-	number          int
+	Path, time, Sum string // time and Sum are parts of the name; Sum is that of the text that replaced the backup
+	number          int    // of several backups with the same time and Sum; 0 is the first
 }
 
-// Backups lists the file's, the newest first.
+// Backups returns the backups of the file, the newest first.
 func (f File) Backups() ([]Backup, error) {
 	dir, base := filepath.Split(f.Real)
 	files, err := os.ReadDir(filepath.Clean(dir))
@@ -209,7 +215,7 @@ func (f File) Backups() ([]Backup, error) {
 			continue
 		}
 		if m := backupName.FindStringSubmatch(name[len(base):]); m != nil {
-			number, _ := strconv.Atoi(m[3]) // empty is the first
+			number, _ := strconv.Atoi(m[3]) // an empty number is 0, the first backup
 			list = append(list, Backup{filepath.Join(dir, name), m[1], m[2], number})
 		}
 	}
