@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// JSONServers is the JSON of most clients: one object of servers, by name, under a member of the whole.
+// JSONServers is the [Format] of most clients: JSON with an object of servers by name, under one member of the root.
 type JSONServers struct {
-	Member string // mcpServers, or servers
-	Typed  bool   // a new entry says "type": "stdio"
+	Member string // the name of that member: mcpServers or servers
+	Typed  bool   // a new entry has "type": "stdio"
 }
 
-// jsonField is a member to write: a name, and a text, a list of texts or further fields.
+// jsonField is a member to write. Its value is a string, a []string or a []jsonField.
 type jsonField struct {
 	name  string
 	value any
 }
 
-// fields are an entry's members in the order in which clients show them.
+// fields returns the members of an entry, in the order in which clients show them.
 func (f JSONServers) fields(e Entry) []jsonField {
 	fields := []jsonField{{"command", e.Command}, {"args", e.Args}}
 	if f.Typed {
@@ -26,9 +26,10 @@ func (f JSONServers) fields(e Entry) []jsonField {
 	return fields
 }
 
+// Fresh returns the text of a new file that holds only the entry. See [Format].
 func (f JSONServers) Fresh(e Entry) []byte { return f.appended(nil, e) }
 
-// appended is a text without a value and the entry behind it.
+// appended returns a text that holds no value, for example only comments, with the entry added at its end.
 func (f JSONServers) appended(text []byte, e Entry) []byte {
 	eol := lineEnd(text)
 	out := bytes.Clone(text)
@@ -39,7 +40,8 @@ func (f JSONServers) appended(text []byte, e Entry) []byte {
 	return append(append(out, jsonStyle{eol: eol, unit: "  "}.render(whole, "")...), eol...)
 }
 
-// loose is the offset of the first comment or trailing comma, which strict readers refuse; -1 where there is none.
+// loose returns the offset of the first comment or trailing comma, which strict readers refuse. It returns -1 if there is none
+// or if the text is not valid.
 func (f JSONServers) loose(text []byte) int {
 	d, err := ReadJSONC(text)
 	if err != nil {
@@ -48,6 +50,7 @@ func (f JSONServers) loose(text []byte) int {
 	return d.first
 }
 
+// Decode returns the servers by name, and the other members of the root. See [Format]. Numbers are of type json.Number.
 func (f JSONServers) Decode(text []byte) (servers, rest map[string]any, err error) {
 	d, err := ReadJSONC(text)
 	if err != nil {
@@ -64,7 +67,7 @@ func (f JSONServers) Decode(text []byte) (servers, rest map[string]any, err erro
 	return servers, rest, nil
 }
 
-// servers looks up the whole and the servers' object in it. Nil means that there is none.
+// servers returns the root object and the object of servers in it. Each is nil if it is missing.
 func (f JSONServers) servers(d JSONC) (root, servers *jsonObject, err error) {
 	if blank(d.plain) {
 		return nil, nil, nil
@@ -85,7 +88,7 @@ func (f JSONServers) servers(d JSONC) (root, servers *jsonObject, err error) {
 	return &o, &s, nil
 }
 
-// find looks an entry up.
+// find returns the object of servers, the entry with this name, and whether there is one.
 func (f JSONServers) find(d JSONC, name string) (servers jsonObject, entry jsonMember, found bool, err error) {
 	_, s, err := f.servers(d)
 	if err != nil || s == nil {
@@ -95,6 +98,8 @@ func (f JSONServers) find(d JSONC, name string) (servers jsonObject, entry jsonM
 	return *s, entry, found, err
 }
 
+// Merge adds the entry or updates the entry with its name. See [Format]. In an entry that starts a program, it sets only
+// command and args. It replaces any other entry.
 func (f JSONServers) Merge(text []byte, e Entry) ([]byte, error) {
 	d, err := ReadJSONC(text)
 	if err != nil {
@@ -120,7 +125,7 @@ func (f JSONServers) Merge(text []byte, e Entry) ([]byte, error) {
 	} else if e.Starts(entry) {
 		return text, nil
 	}
-	for _, field := range (JSONServers{}).fields(e) { // what starts the program; the user's own members stay
+	for _, field := range (JSONServers{}).fields(e) { // only command and args; other members stay
 		if text, err = f.set(text, e.Name, field); err != nil {
 			return nil, err
 		}
@@ -128,7 +133,7 @@ func (f JSONServers) Merge(text []byte, e Entry) ([]byte, error) {
 	return text, nil
 }
 
-// stdioEntry reports whether an entry starts a program, so that it can be brought up to date. Any other is replaced.
+// stdioEntry reports whether an entry starts a program. Merge updates such an entry and replaces any other.
 func stdioEntry(entry any) bool {
 	members, ok := entry.(map[string]any)
 	if !ok {
@@ -143,7 +148,7 @@ func stdioEntry(entry any) bool {
 	return !typed || kind == "stdio"
 }
 
-// set gives one member of an entry its value.
+// set returns the text with one member of an entry set to a value.
 func (f JSONServers) set(text []byte, name string, field jsonField) ([]byte, error) {
 	d, err := ReadJSONC(text)
 	if err != nil {
@@ -164,6 +169,7 @@ func (f JSONServers) set(text []byte, name string, field jsonField) ([]byte, err
 	return d.insert(entry, field), nil
 }
 
+// Remove removes the entry with this name. See [Format]. Comments inside the entry are removed with it.
 func (f JSONServers) Remove(text []byte, name string) ([]byte, error) {
 	d, err := ReadJSONC(text)
 	if err != nil {
@@ -176,10 +182,10 @@ func (f JSONServers) Remove(text []byte, name string) ([]byte, error) {
 	return d.cut(servers, at), nil
 }
 
-// jsonStyle is how values are laid out: over lines, or on one where eol is empty.
+// jsonStyle is the layout of a value: the line end and the unit of indentation. With an empty eol, all is on one line.
 type jsonStyle struct{ eol, unit string }
 
-// render writes a value whose line is indented so.
+// render returns the JSON of a value whose first line has this indentation.
 func (s jsonStyle) render(v any, indent string) string {
 	fields, ok := v.([]jsonField)
 	if !ok {
@@ -207,7 +213,7 @@ func (s jsonStyle) render(v any, indent string) string {
 	return b.String() + end + "}"
 }
 
-// renderList writes texts on one line. TOML reads it as well.
+// renderList returns a list of strings as JSON on one line. It is valid TOML, except for the delete character.
 func renderList(list []string) string {
 	words := make([]string, len(list))
 	for i, w := range list {

@@ -9,18 +9,19 @@ import (
 	"strings"
 )
 
-// JSONC is JSON with comments and trailing commas, as editors read it. plain is text with blanks in their place, so that
-// an offset in one is an offset in the other:
+// JSONC is a JSON text that may have comments and trailing commas, as editors accept it. In plain, spaces replace these
+// characters. So an offset in text is the same offset in plain:
 //
 //	text   {"a": 1, /* b */ "c": [2,],}
 //	plain  {"a": 1,         "c": [2 ] }
 type JSONC struct {
 	text, plain []byte
-	commas      []int // the trailing ones, ascending
-	first       int   // of comments and trailing commas; -1 where there is none
+	commas      []int // offsets of the trailing commas, ascending
+	first       int   // offset of the first comment or trailing comma; -1 for none
 }
 
-// ReadJSONC reads a text that holds at most one value.
+// ReadJSONC parses a text that holds at most one value. It ignores a byte order mark. It returns an error with the position
+// for a syntax error, for a comment without an end and for UTF-16. It does not change or copy the caller's text.
 func ReadJSONC(text []byte) (JSONC, error) {
 	d := JSONC{text: text, plain: bytes.Clone(text), first: -1}
 	if err := wideText(text); err != nil {
@@ -42,7 +43,7 @@ func ReadJSONC(text []byte) (JSONC, error) {
 	return d, nil
 }
 
-// jsonFault is a syntax error and its place: the character that was not expected, or the end of the text.
+// jsonFault returns a syntax error with its position: the first unexpected character, or the end of the text.
 func jsonFault(err error, end int) error {
 	fault := &textFault{offset: -1, reason: err.Error(), want: "mend it by hand"}
 	if at, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -54,9 +55,9 @@ func jsonFault(err error, end int) error {
 	return fault
 }
 
-// blankOut replaces comments and trailing commas in plain by blanks.
+// blankOut replaces comments and trailing commas in plain by spaces, and records their offsets.
 func (d *JSONC) blankOut() error {
-	last, comma := byte(0), -1 // the last character that counts, and the comma that may prove to be trailing
+	last, comma := byte(0), -1 // the last character outside blanks and comments, and the offset of a comma that may be a trailing one
 	for i := 0; i < len(d.plain); {
 		switch c := d.plain[i]; {
 		case c == '"':
@@ -73,7 +74,7 @@ func (d *JSONC) blankOut() error {
 			i++
 		case c == ',':
 			comma = -1
-			if last != 0 && strings.IndexByte(",:[{", last) < 0 { // behind a value
+			if last != 0 && strings.IndexByte(",:[{", last) < 0 { // after a value
 				comma = i
 			}
 			last, i = c, i+1
@@ -89,14 +90,14 @@ func (d *JSONC) blankOut() error {
 	return nil
 }
 
-// loosen notes a place that strict JSON does not have.
+// loosen records the offset of something that strict JSON does not allow.
 func (d *JSONC) loosen(offset int) {
 	if d.first < 0 || offset < d.first {
 		d.first = offset
 	}
 }
 
-// fill writes blanks over a text and keeps its lines.
+// fill overwrites a text with spaces and keeps its line ends.
 func fill(text []byte) {
 	for i, c := range text {
 		if c != '\n' && c != '\r' {
@@ -105,9 +106,10 @@ func fill(text []byte) {
 	}
 }
 
+// isBlank reports whether a character is white space of JSON.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// stringEnd is the offset behind the string that begins at i, or the end of the text.
+// stringEnd returns the offset after the string that begins at i. It returns the length of the text if the string has no end.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -120,8 +122,8 @@ func stringEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// commentEnd is the offset behind the comment that begins at i, before the line's end of a // comment; -1 where a
-// comment does not end.
+// commentEnd returns the offset after the comment that begins at i. A // comment ends before its line end. The result is
+// -1 for a /* comment without an end.
 func commentEnd(text []byte, i int) int {
 	if text[i+1] == '*' {
 		end := bytes.Index(text[i+2:], []byte("*/"))
@@ -136,7 +138,7 @@ func commentEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// skip is the offset of the next character of plain that counts, or the end of the text.
+// skip returns the offset of the next character of plain that is not blank, or the length of the text.
 func (d JSONC) skip(i int) int {
 	for i < len(d.plain) && isBlank(d.plain[i]) {
 		i++
@@ -144,7 +146,7 @@ func (d JSONC) skip(i int) int {
 	return i
 }
 
-// jsonMember is a member of an object: the offsets of its name, of its value and behind its value.
+// jsonMember is a member of an object: its name, and the offsets of its name, of its value and after its value.
 type jsonMember struct {
 	name           string
 	at, value, end int
@@ -156,7 +158,7 @@ type jsonObject struct {
 	members     []jsonMember
 }
 
-// object reads the object at an offset; false where another value stands.
+// object returns the object at an offset. It returns false if the value there is not an object. The text must be valid.
 func (d JSONC) object(open int) (jsonObject, bool) {
 	if d.plain[open] != '{' {
 		return jsonObject{}, false
@@ -166,7 +168,7 @@ func (d JSONC) object(open int) (jsonObject, bool) {
 	for d.plain[i] != '}' {
 		m := jsonMember{at: i}
 		end := stringEnd(d.plain, i)
-		_ = json.Unmarshal(d.plain[i:end], &m.name) // was read before
+		_ = json.Unmarshal(d.plain[i:end], &m.name) // ReadJSONC has checked it
 		m.value = d.skip(d.skip(end) + len(":"))
 		m.end = d.valueEnd(m.value)
 		o.members = append(o.members, m)
@@ -178,7 +180,7 @@ func (d JSONC) object(open int) (jsonObject, bool) {
 	return o, true
 }
 
-// valueEnd is the offset behind the value that begins at i.
+// valueEnd returns the offset after the value that begins at i.
 func (d JSONC) valueEnd(i int) int {
 	depth := 0
 	for i < len(d.plain) {
@@ -202,7 +204,8 @@ func (d JSONC) valueEnd(i int) int {
 	return i
 }
 
-// find returns the member of that name. A name that stands twice is a fault: readers differ in which one counts.
+// find returns the member with this name, and whether there is one. It returns an error if the name occurs twice, because
+// readers differ in which one they use.
 func (o jsonObject) find(d JSONC, name string) (member jsonMember, found bool, err error) {
 	for _, m := range o.members {
 		if m.name != name {
@@ -219,7 +222,7 @@ func (o jsonObject) find(d JSONC, name string) (member jsonMember, found bool, e
 	return member, found, nil
 }
 
-// kindAt names the value at an offset.
+// kindAt returns the kind of the value at an offset in words, for example "an array".
 func (d JSONC) kindAt(i int) string {
 	switch d.plain[i] {
 	case '{':
@@ -236,7 +239,8 @@ func (d JSONC) kindAt(i int) string {
 	return "a number"
 }
 
-// Values decodes the text; numbers stay as they are spelled. A text without a value is an empty object.
+// Values decodes the text, which must hold an object. Numbers are of type json.Number, so they keep their spelling. A text
+// without a value is an empty object.
 func (d JSONC) Values() (map[string]any, error) {
 	values := map[string]any{}
 	if blank(d.plain) {
@@ -250,11 +254,11 @@ func (d JSONC) Values() (map[string]any, error) {
 	return values, nil
 }
 
-// jsonText is a value as one line of JSON, as people write it: <, > and & for themselves.
+// jsonText returns a value as one line of JSON. It does not escape <, > and &.
 func jsonText(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts and lists of them
+	_ = e.Encode(v) // strings and lists of strings cannot fail
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// insert adds a member behind the last one of an object, in the manner of what is there: the same indentation, on lines
-// of its own or not, with a trailing comma where the last one has one. A comment behind the last member stays with it.
+// insert returns the text with a member added after the last one of an object. The new member has the layout of the others:
+// the same indentation, the same use of lines, and a trailing comma if the last member has one. A comment after the
+// last member stays with that member.
 func (d JSONC) insert(o jsonObject, field jsonField) []byte {
 	style, indent := d.style(o)
 	after, sep := o.open+1, ""
@@ -20,7 +21,7 @@ func (d JSONC) insert(o jsonObject, field jsonField) []byte {
 		}
 	}
 	behind, open := d.trivia(after, o.close, len(o.members) == 0)
-	if open && style.eol == "" { // what came there would be part of a // comment
+	if open && style.eol == "" { // without a new line, the member would be part of a // comment
 		style.eol = lineEnd(d.text)
 	}
 	if style.eol != "" {
@@ -36,14 +37,14 @@ func (d JSONC) insert(o jsonObject, field jsonField) []byte {
 	return spliced(d.text, append(changes, splice{behind, behind, with})...)
 }
 
-// style is how a new member of an object is laid out, and how its line is indented.
+// style returns the layout of a new member of an object, and the indentation of its line.
 func (d JSONC) style(o jsonObject) (style jsonStyle, indent string) {
 	root, _ := d.object(d.skip(0))
 	style.unit = "  "
 	if len(root.members) > 0 {
 		first := root.members[0].at
 		if bytes.IndexByte(d.text[root.open:first], '\n') < 0 {
-			return style, "" // all of it stands on one line, or reads so
+			return style, "" // the root object is on one line, or starts so
 		}
 		if d.beginsLine(first) {
 			style.unit = string(d.text[lineStart(d.text, first):first])
@@ -63,12 +64,12 @@ func (d JSONC) style(o jsonObject) (style jsonStyle, indent string) {
 	return style, indentAt(d.text, o.open) + style.unit
 }
 
-// beginsLine reports whether nothing but white space stands before an offset on its line.
+// beginsLine reports whether only spaces and tabs are before an offset on its line.
 func (d JSONC) beginsLine(i int) bool {
 	return len(bytes.Trim(d.text[lineStart(d.text, i):i], " \t")) == 0
 }
 
-// trailing is the comma behind the last member of an object.
+// trailing returns the offset of the trailing comma of an object, and whether there is one.
 func (d JSONC) trailing(o jsonObject) (comma int, ok bool) {
 	if len(o.members) == 0 {
 		return 0, false
@@ -80,8 +81,8 @@ func (d JSONC) trailing(o jsonObject) (comma int, ok bool) {
 	return d.commas[i], true
 }
 
-// trivia is the offset behind the comments that follow i on its line, or on every line up to end; open says that the
-// last of them is a // comment, which goes on to the line's end.
+// trivia returns the offset after the comments that follow i. It stops at end, and also at the line end unless lines is set.
+// The result open reports whether the last of them is a // comment, which ends only with its line.
 func (d JSONC) trivia(i, end int, lines bool) (behind int, open bool) {
 	behind = i
 	for i < end {
@@ -99,7 +100,7 @@ func (d JSONC) trivia(i, end int, lines bool) (behind int, open bool) {
 	return behind, open
 }
 
-// replace gives a member another value, laid out as the old one was.
+// replace returns the text with another value for a member, in the layout of the old value.
 func (d JSONC) replace(m jsonMember, value any) []byte {
 	style := jsonStyle{eol: lineEnd(d.text), unit: "  "}
 	root, _ := d.object(d.skip(0))
@@ -111,8 +112,8 @@ func (d JSONC) replace(m jsonMember, value any) []byte {
 	return spliced(d.text, splice{m.value, m.end, style.render(value, indentAt(d.text, m.at))})
 }
 
-// cut takes a member out, with its comma and the line that it leaves empty. It undoes insert where other members
-// stand before.
+// cut returns the text without a member, its comma and the line that would become empty. If other members are before this one,
+// cut is the inverse of insert.
 func (d JSONC) cut(o jsonObject, m jsonMember) []byte {
 	i := slices.IndexFunc(o.members, func(other jsonMember) bool { return other.at == m.at })
 	if i < len(o.members)-1 {
@@ -123,10 +124,10 @@ func (d JSONC) cut(o jsonObject, m jsonMember) []byte {
 	switch {
 	case trailing && blank(d.text[m.end:comma]):
 		changes[0].to = comma + 1
-	case trailing && i == 0: // a comment stands between, and stays
+	case trailing && i == 0: // a comment is before the comma, and stays
 		changes = append(changes, splice{from: comma, to: comma + 1})
 	default:
-		trailing = false // or it becomes the comma of the member before
+		trailing = false // for i > 0, the comma stays, as that of the member before
 	}
 	switch end := changes[0].to; {
 	case i > 0:
@@ -139,13 +140,13 @@ func (d JSONC) cut(o jsonObject, m jsonMember) []byte {
 	return spliced(d.text, changes...)
 }
 
-// cutBefore takes out a member that others follow, and the comma behind it.
+// cutBefore returns the text without a member that others follow, and without the comma after it.
 func (d JSONC) cutBefore(m jsonMember, comma int) []byte {
-	if comma > m.end { // a comment stands between, and stays
+	if comma > m.end { // a comment or a blank is before the comma, and stays
 		return spliced(d.text, splice{from: m.at, to: m.end}, splice{from: comma, to: comma + 1})
 	}
 	whole := d.line(m.at, comma+1)
-	if whole.to == comma+1 { // more follows on the line
+	if whole.to == comma+1 { // another member follows on the line
 		for whole.to < len(d.text) && (d.text[whole.to] == ' ' || d.text[whole.to] == '\t') {
 			whole.to++
 		}
@@ -153,7 +154,7 @@ func (d JSONC) cutBefore(m jsonMember, comma int) []byte {
 	return spliced(d.text, whole)
 }
 
-// cutLast takes out the last member, and the comma before it unless that becomes the trailing one.
+// cutLast returns the text without the last member. It removes the comma before it too, unless that comma becomes the trailing one.
 func (d JSONC) cutLast(before, m jsonMember, end int, trailing bool) []byte {
 	comma := d.skip(before.end)
 	from, _ := d.trivia(comma+1, m.at, false)
@@ -170,7 +171,7 @@ func (d JSONC) cutLast(before, m jsonMember, end int, trailing bool) []byte {
 	return spliced(d.text, splice{from: comma, to: comma + 1}, out)
 }
 
-// line is the change that takes out what stands from at to end, and the whole line where nothing else is on it.
+// line returns the change that removes the text from at to end. It removes the whole line if nothing else is on it.
 func (d JSONC) line(at, end int) splice {
 	rest := bytes.TrimLeft(d.text[end:], " \t")
 	if after := bytes.TrimPrefix(rest, []byte("\r")); d.beginsLine(at) && len(after) > 0 && after[0] == '\n' {

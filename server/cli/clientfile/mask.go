@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// ShownWords are the words of a client's file that a difference shows: those that setup writes itself, and what started the
-// program before. The file's other words are its user's, and may be secrets: a difference shows … in their place.
+// ShownWords is the set of words of a client's file that a diff shows. They are the words that setup writes, and the
+// command and configuration path of an earlier entry. All other words belong to the user and may be secrets: a diff shows
+// … in their place.
 type ShownWords map[string]bool
 
-// ShownWordsOf are the words of an entry, and of the entries of that name before and after.
+// ShownWordsOf returns the words of an entry. It adds words from the entries of that name in the given texts, for example
+// the file before and after. It takes words only from an entry that starts patterngate.
 func ShownWordsOf(f Format, e Entry, texts ...[]byte) ShownWords {
 	own := ShownWords{}
 	add := func(words ...string) {
@@ -31,11 +33,11 @@ func ShownWordsOf(f Format, e Entry, texts ...[]byte) ShownWords {
 		members, _ := entry.(map[string]any)
 		command, _ := members["command"].(string)
 		if base := command[strings.LastIndexAny(command, `/\`)+1:]; strings.TrimSuffix(base, ".exe") != "patterngate" {
-			continue // not this program: what stands there is the user's
+			continue // another program: its words belong to the user
 		}
 		add(command)
 		args, _ := members["args"].([]any)
-		if len(args) == 3 && args[0] == "serve" && args[1] == "--config" { // as setup writes them; others are the user's
+		if len(args) == 3 && args[0] == "serve" && args[1] == "--config" { // as setup writes them; other arguments belong to the user
 			path, _ := args[2].(string)
 			add(path)
 		}
@@ -44,11 +46,11 @@ func ShownWordsOf(f Format, e Entry, texts ...[]byte) ShownWords {
 	return own
 }
 
-// fileMarks are the characters that JSON and TOML are built of, and white space.
+// fileMarks are the punctuation of JSON and TOML, and white space.
 const fileMarks = "{}[],:=. \t\r\n"
 
-// Masked is a line in which every word that is not our own is replaced by …, those side by side by one. Where the line
-// stands does not matter: in a string or comment of several lines every word is replaced as well.
+// Masked returns a line with … for every word that is not in the set, and with one … for several such words in a row. It does
+// not look at other lines. So it also replaces the words inside a string or comment of several lines.
 func (own ShownWords) Masked(line string) string {
 	var b strings.Builder
 	body := strings.TrimRight(line, "\r\n")
@@ -73,10 +75,11 @@ func (own ShownWords) Masked(line string) string {
 	return shortened(b.String()) + line[len(strings.TrimRight(line, "\r\n")):]
 }
 
-// maskWord stands for what is not shown.
+// maskWord replaces hidden words.
 const maskWord = "…"
 
-// wordEnd is the offset behind the word that begins at i: a quoted text, a comment, or what stands up to the next mark.
+// wordEnd returns the offset after the word that begins at i. A word is a quoted text, a comment, or the text up to the next
+// mark or quote.
 func wordEnd(line string, i int) int {
 	switch rest := line[i:]; {
 	case line[i] == '"' || line[i] == '\'':
@@ -103,7 +106,7 @@ func wordEnd(line string, i int) int {
 	return len(line)
 }
 
-// spelledOut is what a word says: a quoted one without its quotes.
+// spelledOut returns the text of a word: for a quoted word, the text inside the quotes. It returns "" for an invalid string.
 func spelledOut(word string) string {
 	var text string
 	switch {
@@ -123,7 +126,7 @@ var (
 	maskedGroup = regexp.MustCompile(`(?:\{[ \t]*…[ \t,]*\}|\[[ \t]*…[ \t,]*\])`)
 )
 
-// shortened writes what is not shown as one.
+// shortened replaces several hidden words in a row, and groups of only hidden words, by one ….
 func shortened(line string) string {
 	for {
 		short := maskedGroup.ReplaceAllString(maskedRun.ReplaceAllString(line, maskWord), maskWord)

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: a new file has the owner and the rights that its directory gives.
+// keepOwner does nothing. A new file gets its owner and permissions from its directory.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a new file the owner of the one that it replaces: under sudo it would become root's, and its client
-// could no longer write it.
+// keepOwner gives a new file the owner and group of the file that it replaces. Without it, a run under sudo would make
+// root the owner, and the client could no longer write the file.
 func keepOwner(file *os.File, as fs.FileInfo) error {
 	want, ok := as.Sys().(*syscall.Stat_t)
 	if !ok {
