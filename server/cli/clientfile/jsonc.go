@@ -21,7 +21,8 @@ type JSONC struct {
 }
 
 // ReadJSONC parses a text that holds at most one value. It ignores a byte order mark. It returns an error with the position
-// for a syntax error, for a comment without an end and for UTF-16. It does not change or copy the caller's text.
+// for a syntax error, for a comment without an end and for UTF-16. It keeps text, so the
+// caller must not change it later.
 func ReadJSONC(text []byte) (JSONC, error) {
 	d := JSONC{text: text, plain: bytes.Clone(text), first: -1}
 	if err := wideText(text); err != nil {

@@ -8,15 +8,15 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Host is the machine as setup sees it: its system, its environment and which paths there are.
+// Host describes the machine of the client: its system, its environment and its paths.
 type Host struct {
-	Goos    string
-	Environ []string
-	Exists  func(path string) bool
-	Glob    func(pattern string) []string
+	Goos    string                        // as in runtime.GOOS
+	Environ []string                      // NAME=value pairs, as from os.Environ
+	Exists  func(path string) bool        // reports whether a path exists
+	Glob    func(pattern string) []string // returns the paths that match, as filepath.Glob does
 }
 
-// Variable looks a variable up; on Windows its case does not matter.
+// Variable returns the value of an environment variable, or "" if it is not set. On Windows, it ignores the case of the name.
 func (h Host) Variable(name string) string {
 	if h.Goos == "windows" {
 		return console.WindowsVariable(h.Environ, name)
@@ -24,7 +24,7 @@ func (h Host) Variable(name string) string {
 	return console.Lookup(h.Environ, name)
 }
 
-// join joins a directory and names in the manner of the host's system.
+// join joins a directory and names with the separator of the host's system.
 func (h Host) join(dir string, names ...string) string {
 	sep := "/"
 	if h.Goos == "windows" {
@@ -33,7 +33,7 @@ func (h Host) join(dir string, names ...string) string {
 	return strings.TrimRight(dir, sep) + sep + strings.Join(names, sep)
 }
 
-// home is a path below the home directory.
+// home returns a path below the home directory. It returns a usage error if the home directory is not known.
 func (h Host) home(names ...string) (string, error) {
 	dir := console.HomeDir(h.Goos, h.Environ)
 	if dir == "" {
@@ -46,7 +46,7 @@ func (h Host) home(names ...string) (string, error) {
 	return h.join(dir, names...), nil
 }
 
-// appData is a path below the directory in which desktop applications keep their data.
+// appData returns a path below the directory where desktop applications keep their data.
 func (h Host) appData(names ...string) (string, error) {
 	dir, relative := console.ConfigDir(h.Goos, h.Environ)
 	switch {
@@ -57,13 +57,13 @@ func (h Host) appData(names ...string) (string, error) {
 	case h.Goos == "windows":
 		return h.home(append([]string{"AppData", "Roaming"}, names...)...)
 	}
-	return h.home() // says what is missing
+	return h.home() // the error names the missing variable
 }
 
 const desktopFile = "claude_desktop_config.json"
 
-// desktopPath is Claude Desktop's. Its Windows installer packages the application since February 2026; a packaged
-// application has its own copy of the directory and never reads the plain one.
+// desktopPath returns the path of Claude Desktop's file. Since February 2026, its Windows installer packages the application.
+// A packaged application has its own copy of the directory and never reads the plain one.
 func desktopPath(h Host) (string, error) {
 	if h.Goos != "windows" {
 		return h.appData("Claude", desktopFile)
@@ -83,8 +83,8 @@ func desktopPath(h Host) (string, error) {
 		"--file "+h.join(packages[0], "LocalCache", "Roaming", "Claude", desktopFile))
 }
 
-// codePath is Claude Code's, whose configuration directory can be moved; an old file in it still counts (tried with
-// 2.1.330).
+// codePath returns the path of Claude Code's file. CLAUDE_CONFIG_DIR can move its configuration directory. If the directory
+// holds the older .config.json, Claude Code still uses that file (tested with 2.1.330).
 func codePath(h Host) (string, error) {
 	moved := h.Variable("CLAUDE_CONFIG_DIR")
 	dir, err := moved, error(nil)
@@ -102,7 +102,7 @@ func codePath(h Host) (string, error) {
 	return h.home(".claude.json")
 }
 
-// vscodePath is VS Code's user profile (its getUserDataPath).
+// vscodePath returns the path of mcp.json in VS Code's user profile. It follows VS Code's getUserDataPath.
 func vscodePath(h Host) (string, error) {
 	if dir := h.Variable("VSCODE_PORTABLE"); dir != "" {
 		return h.join(dir, "user-data", "User", "mcp.json"), nil
@@ -122,7 +122,7 @@ func codexPath(h Host) (string, error) {
 	return h.home(".codex", "config.toml")
 }
 
-// inspectorPath is the list of servers with which the inspector starts; --config takes it like any other.
+// inspectorPath returns the path of the list of servers that the inspector loads at its start. Its --config accepts this file too.
 func inspectorPath(h Host) (string, error) {
 	if path := h.Variable("MCP_CATALOG_PATH"); path != "" {
 		return path, nil

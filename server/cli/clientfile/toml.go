@@ -10,19 +10,19 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// TOMLServers is Codex's TOML: a table of servers, by name.
+// TOMLServers is the [Format] of Codex: TOML with a table of servers by name.
 type TOMLServers struct{}
 
 const tomlKey = "mcp_servers"
 
-// tomlStatement is a table's header or a key with its value.
+// tomlStatement is a table header, or a key with its value.
 type tomlStatement struct {
 	path   []string // from the root
 	header bool
 	array  bool // [[header]], or a key whose value is a list
 	inline bool // the value is a table in braces
-	nested bool // stands in such a table
-	// at and end are where the statement begins and ends, value where the value begins.
+	nested bool // it is inside such a table
+	// These are offsets: at and end of the statement, value of the start of its value.
 	at, value, end int
 }
 
@@ -33,7 +33,7 @@ type tomlText struct {
 	values     map[string]any
 }
 
-// readTOML reads a text.
+// readTOML parses a text. It ignores a byte order mark.
 func readTOML(text []byte) (tomlText, error) {
 	if err := wideText(text); err != nil {
 		return tomlText{}, err
@@ -65,7 +65,7 @@ func readTOML(text []byte) (tomlText, error) {
 	return t, p.Error()
 }
 
-// tomlFault is a syntax error and its place.
+// tomlFault returns a syntax error with its position.
 func tomlFault(err error, text []byte) error {
 	fault := &textFault{offset: -1, reason: strings.TrimPrefix(err.Error(), "toml: "), want: "mend it by hand"}
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -79,7 +79,7 @@ func tomlFault(err error, text []byte) error {
 	return fault
 }
 
-// tomlPath is a statement's key and the offsets of its first and behind its last part.
+// tomlPath returns the parts of a statement's key, the offset of the first part, and the offset after the last part.
 func tomlPath(n *unstable.Node) (path []string, first, last int) {
 	first = -1
 	for it := n.Key(); it.Next(); {
@@ -93,7 +93,7 @@ func tomlPath(n *unstable.Node) (path []string, first, last int) {
 	return path, first, last
 }
 
-// keep notes a key and, where its value is a table in braces, the keys in it.
+// keep records a key with its value. If the value is a table in braces, it records the keys in it too.
 func (t *tomlText) keep(n *unstable.Node, table []string, plain []byte) {
 	key, first, last := tomlPath(n)
 	value := last + bytes.IndexByte(plain[last:], '=') + 1
@@ -117,7 +117,7 @@ func (t *tomlText) keep(n *unstable.Node, table []string, plain []byte) {
 	}
 }
 
-// find is the first statement that meets a test.
+// find returns the first statement that meets a test, and whether there is one.
 func (t tomlText) find(test func(tomlStatement) bool) (tomlStatement, bool) {
 	i := slices.IndexFunc(t.statements, test)
 	if i < 0 {
@@ -126,20 +126,22 @@ func (t tomlText) find(test func(tomlStatement) bool) (tomlStatement, bool) {
 	return t.statements[i], true
 }
 
-// sets tests for the key with its value, declares for the table's header.
+// sets returns a test for the statement that gives this key its value.
 func sets(path ...string) func(tomlStatement) bool {
 	return func(s tomlStatement) bool { return !s.header && slices.Equal(s.path, path) }
 }
 
+// declares returns a test for the header of this table.
 func declares(path ...string) func(tomlStatement) bool {
 	return func(s tomlStatement) bool { return s.header && slices.Equal(s.path, path) }
 }
 
-// within tests for whatever a table holds, its header among it.
+// within returns a test for all statements of a table, with its header and the tables below it.
 func within(path ...string) func(tomlStatement) bool {
 	return func(s tomlStatement) bool { return len(s.path) >= len(path) && slices.Equal(s.path[:len(path)], path) }
 }
 
+// Decode returns the servers by name, and the other keys of the root. See [Format].
 func (TOMLServers) Decode(text []byte) (servers, rest map[string]any, err error) {
 	t, err := readTOML(text)
 	if err != nil {
@@ -152,7 +154,7 @@ func (TOMLServers) Decode(text []byte) (servers, rest map[string]any, err error)
 	return servers, t.values, nil
 }
 
-// servers is the table of servers; nil where there is none.
+// servers returns the table of servers, or nil if there is none.
 func (t tomlText) servers() (map[string]any, error) {
 	v, found := t.values[tomlKey]
 	servers, ok := v.(map[string]any)

@@ -6,19 +6,21 @@ import (
 	"strings"
 )
 
-// tomlBlock is an entry as a table of its own.
+// tomlBlock returns an entry as a TOML table, without a line end after its last line.
 func tomlBlock(e Entry, eol string) string {
 	return "[" + tomlKey + "." + e.Name + "]" + eol + "command = " + tomlString(e.Command) + eol + "args = " + tomlList(e.Args)
 }
 
-// tomlString is a basic string. JSON's escapes are TOML's too; but a delete character has to be escaped here.
+// tomlString returns a TOML basic string. The escapes of JSON are valid in TOML. TOML also requires an escape for the delete character.
 func tomlString(s string) string { return strings.ReplaceAll(string(jsonText(s)), "\x7f", `\u007f`) }
 
+// tomlList returns a TOML array of basic strings.
 func tomlList(list []string) string { return strings.ReplaceAll(renderList(list), "\x7f", `\u007f`) }
 
+// Fresh returns the text of a new file that holds only the entry. See [Format].
 func (TOMLServers) Fresh(e Entry) []byte { return []byte(tomlBlock(e, "\n") + "\n") }
 
-// appended is the text with the entry as its last table. It ends as text ends: with a line's end, or without one.
+// appended returns the text with the entry as its last table. The result has a final line end if the text is blank or has one.
 func (t tomlText) appended(e Entry) []byte {
 	eol := lineEnd(t.text)
 	block := tomlBlock(e, eol)
@@ -33,7 +35,8 @@ func (t tomlText) appended(e Entry) []byte {
 	return append(bytes.Clone(t.text), block...)
 }
 
-// extended is appended, where TOML allows another table: what is written in braces is closed.
+// extended returns the result of appended. It returns an error if TOML does not allow another table, because the servers are
+// in braces.
 func (t tomlText) extended(e Entry) ([]byte, error) {
 	out := t.appended(e)
 	if _, err := readTOML(out); err != nil {
@@ -43,6 +46,8 @@ func (t tomlText) extended(e Entry) ([]byte, error) {
 	return out, nil
 }
 
+// Merge adds the entry or updates the entry with its name. See [Format]. In an entry that starts a program, it sets only
+// command and args. It replaces any other entry.
 func (f TOMLServers) Merge(text []byte, e Entry) ([]byte, error) {
 	t, err := readTOML(text)
 	if err != nil {
@@ -77,15 +82,15 @@ func (f TOMLServers) Merge(text []byte, e Entry) ([]byte, error) {
 	return t.extended(e)
 }
 
-// update sets what starts the program in an entry that is there; the user's own keys stay.
+// update returns the text with command and args of an existing entry set. The user's other keys stay.
 func (t tomlText) update(e Entry) ([]byte, error) {
 	_, header := t.find(declares(tomlKey, e.Name))
 	_, keys := t.find(func(s tomlStatement) bool { return !s.header && len(s.path) == 3 && within(tomlKey, e.Name)(s) })
-	if !header && !keys { // only tables below it
+	if !header && !keys { // the text has only tables below the entry
 		return t.extended(e)
 	}
 	text := t.text
-	for _, field := range [][2]string{{"args", tomlList(e.Args)}, {"command", tomlString(e.Command)}} { // a new one stands first
+	for _, field := range [][2]string{{"args", tomlList(e.Args)}, {"command", tomlString(e.Command)}} { // setTOML puts a new key first, so command ends up before args
 		var err error
 		if text, err = setTOML(text, e.Name, field[0], field[1]); err != nil {
 			return nil, err
@@ -94,7 +99,8 @@ func (t tomlText) update(e Entry) ([]byte, error) {
 	return text, nil
 }
 
-// tomlForm refuses what is written in a way that cannot be edited without writing the user's lines anew.
+// tomlForm returns the error for an entry in braces or with dotted keys. Setup does not edit these forms, because it would have to
+// rewrite the user's lines.
 func tomlForm(at tomlStatement, name string) error {
 	return &textFault{
 		offset: at.at, reason: strings.Join(at.path, ".") + " is written in braces or as a dotted key, which setup does not edit",
@@ -102,7 +108,7 @@ func tomlForm(at tomlStatement, name string) error {
 	}
 }
 
-// setTOML gives one key of an entry its value.
+// setTOML returns the text with one key of an entry set to a value. It puts a new key directly below the header.
 func setTOML(text []byte, name, key, value string) ([]byte, error) {
 	t, err := readTOML(text)
 	if err != nil {
@@ -124,7 +130,7 @@ func setTOML(text []byte, name, key, value string) ([]byte, error) {
 	return spliced(text, splice{end, end, line + eol}), nil
 }
 
-// lineOf is the offset behind the line of an offset, its end included.
+// lineOf returns the offset after the line of an offset and its line end.
 func (t tomlText) lineOf(i int) int {
 	if end := bytes.IndexByte(t.text[i:], '\n'); end >= 0 {
 		return i + end + 1
@@ -132,6 +138,7 @@ func (t tomlText) lineOf(i int) int {
 	return len(t.text)
 }
 
+// Remove removes the entry with this name and the tables below it. See [Format]. It refuses an entry inside a table in braces.
 func (TOMLServers) Remove(text []byte, name string) ([]byte, error) {
 	t, err := readTOML(text)
 	if err != nil {
@@ -161,7 +168,7 @@ func (TOMLServers) Remove(text []byte, name string) ([]byte, error) {
 	return spliced(text, cuts...), nil
 }
 
-// tidied lets a cut take one of the blank lines around it along. It undoes what appended does.
+// tidied extends a cut by one blank line before or after it. It is the inverse of appended.
 func (t tomlText) tidied(c splice) splice {
 	before := t.text[:c.from]
 	eol := func() { before = bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("\n")), []byte("\r")) }
