@@ -34,8 +34,8 @@ type File struct {
 
 // Read reads a client's file and follows links. A file that does not exist is no error: its Info is nil.
 //
-// Read returns a fault of the file (exit code 2) for these paths: a directory, a path below a file, a link without a
-// target, another irregular file, and a file over 8 MiB. It returns a failure (exit code 1) if the system refuses the read.
+// Read returns a fault of the file (exit code 2) for a directory, another irregular file, and a path below a file. It does
+// the same for a link without a target and for a file over 8 MiB. It returns a failure (exit code 1) if the system refuses the read.
 func Read(path string) (File, error) {
 	f := File{Path: path, Real: path}
 	info, err := os.Lstat(path)
