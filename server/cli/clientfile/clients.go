@@ -9,7 +9,7 @@ import (
 
 // Client describes one MCP client: its file, its format and how to check the result. docs/clients.md names the sources.
 type Client struct {
-	Name, Title string // the name for the command line, and the name for people
+	Name, Title string                     // the name for the command line, and the name for people
 	Format      Format                     // edits the file
 	Path        func(Host) (string, error) // returns the path of the file on a host; the file need not exist
 	strict      bool                       // the client refuses comments and trailing commas
