@@ -59,7 +59,7 @@ var floors = map[string]floor{
 	"patterns/llm/llmtest":         {"part", "", "", "a model server for tests, like net/http/httptest"},
 
 	"server":                  {"", "server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable patterns/kinds patterns/planexecute", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/web":              {"part", "server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning server/web/geometry server/web/wording", "", "a door for browsers: inbox and run viewer, over ports"},
+	"server/web":              {"part", "server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning server/web/geometry server/web/wording", "", "pages for browsers: inbox and run viewer, over ports"},
 	"server/web/geometry":     {"part", "patterns/record", "", "where the nodes of a drawn plan and the bars of a timeline are; the pages draw them"},
 	"server/web/wording":      {"part", "patterns patterns/record gateway/planning gateway/stopreason ijson", "", "recorded values and text from outside as the words of a page; the pages show them"},
 	"server/settings/grammar": {"part", "server/settings/yamldoc catalog ijson ijson/printable", "", "the keys of a configuration file as values, and it knows no section. Of catalog it has the nearest name"},
