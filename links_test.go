@@ -22,7 +22,7 @@ func TestMarkdownLinks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.Name() == ".git" {
+		if d.IsDir() && d.Name() == ".git" { // in a worktree .git is a file
 			return filepath.SkipDir
 		}
 		if d.IsDir() || filepath.Ext(path) != ".md" {

@@ -2,21 +2,17 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"patterngate/gateway"
 	"patterngate/server/cli/console"
-	"patterngate/server/settings/grammar"
-	"patterngate/server/settings/yamldoc"
 )
 
-// The page of own patterns is written by hand but for what the program says: its two tables are made of the keys, its examples load
-// beside the catalog that it shows, and below a block "yaml faults" stands what validate says of it.
+// The page of own patterns is written by hand but for what the program says: its examples load beside the catalog
+// that it shows, and below a block "yaml faults" stands what validate says of it.
 func TestOwnPatternsPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "own-patterns.md"))
 	if err != nil {
@@ -50,10 +46,6 @@ func (p *ownPage) next() {
 	p.out = append(p.out, line)
 	p.at++
 	switch line {
-	case "<!-- keys -->":
-		p.table(keysOfOwn(p.t))
-	case "<!-- budget -->":
-		p.table(budgetsOfOwn())
 	case "```yaml catalog":
 		p.catalog = p.block()
 	case "```yaml example":
@@ -74,14 +66,6 @@ func (p *ownPage) next() {
 			p.t.Errorf("validate ends with %d over\n%s", code, fragment)
 		}
 		p.out = append(p.out, said, "```")
-	}
-}
-
-// table puts a table in the place of the one that stands here.
-func (p *ownPage) table(rows []string) {
-	p.out = append(p.out, rows...)
-	for p.at < len(p.lines) && strings.HasPrefix(p.lines[p.at], "|") {
-		p.at++
 	}
 }
 
@@ -122,33 +106,6 @@ func (p *ownPage) validated(fragment string) (code int, said string) {
 	return code, strings.TrimSuffix(strings.ReplaceAll(faults.String(), dir+string(filepath.Separator), ""), "\n")
 }
 
-// keysOfOwn is a table of what a pattern may say, with the kinds that have each key. Budgets have one of their own.
-func keysOfOwn(t *testing.T) []string {
-	var order []string
-	kinds := map[string][]string{}
-	for _, kind := range ownKinds {
-		p := newPattern("NAME", gateway.Kind(kind), grammar.Position{})
-		keys := slices.DeleteFunc(p.keys(nil), func(k grammar.Key) bool { return k.Name == "budget" || k.Name == "kind" })
-		var b strings.Builder
-		configRows(t, &b, nil, (*yamldoc.Path)(nil).Key("patterns").Key("NAME"), keys)
-		at := 0
-		for row := range strings.Lines(b.String()) {
-			row = strings.TrimSpace(row)
-			if kinds[row] == nil { // behind the key that stands before it in this kind
-				order = slices.Insert(order, at, row)
-			}
-			kinds[row] = append(kinds[row], kind)
-			at = slices.Index(order, row) + 1
-		}
-	}
-	rows := []string{"| key | of kind | what it takes | default | what it does |", "|---|---|---|---|---|"}
-	for _, row := range order {
-		name, rest, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s", name, kindWords(kinds[row]), rest))
-	}
-	return rows
-}
-
 // kindWords are some of the kinds, in words.
 func kindWords(some []string) string {
 	switch missing := slices.DeleteFunc(slices.Clone(ownKinds), func(k string) bool { return slices.Contains(some, k) }); {
@@ -158,41 +115,6 @@ func kindWords(some []string) string {
 		return "all but " + strings.Join(missing, ", ")
 	}
 	return strings.Join(some, ", ")
-}
-
-// budgetsOfOwn is a table of the limits with the figures of each kind.
-func budgetsOfOwn() []string {
-	type limit struct {
-		meaning string
-		figures map[string]string
-	}
-	var order []string
-	limits := map[string]*limit{}
-	for _, kind := range ownKinds {
-		budget := gateway.OwnBudget(gateway.Kind(kind))
-		at := 0
-		for _, k := range budgetKeys(gateway.Kind(kind), &budget) {
-			if limits[k.Name] == nil {
-				limits[k.Name] = &limit{k.Meaning, map[string]string{}}
-				order = slices.Insert(order, at, k.Name)
-			}
-			limits[k.Name].figures[kind] = strings.ReplaceAll(defaultWords(k), "no limit", "none")
-			at = slices.Index(order, k.Name) + 1
-		}
-	}
-	rows := []string{"| `budget.` | " + strings.Join(ownKinds, " | ") + " | what it limits |", "|---" + strings.Repeat("|---", len(ownKinds)) + "|---|"}
-	for _, name := range order {
-		row := "| `" + name + "` |"
-		for _, kind := range ownKinds {
-			figure := limits[name].figures[kind]
-			if figure == "" {
-				figure = "-"
-			}
-			row += " " + figure + " |"
-		}
-		rows = append(rows, row+" "+limits[name].meaning+" |")
-	}
-	return rows
 }
 
 // config default prints the embedded file as it is, and that is what a fresh installation runs.

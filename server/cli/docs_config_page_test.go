@@ -1,0 +1,378 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
+)
+
+// A pageKey is one key as the page of the configuration shows it.
+type pageKey struct {
+	path  string // from the root of the file, with NAME for the names that the file chooses
+	takes string
+	value string // the default; empty if there is none
+	means string
+	kinds []string // the kinds of pattern that have the key; nil outside patterns
+}
+
+// A keyPage writes docs/config.md again. A line "<!-- keys PREFIX -->" stands above the table of the keys below PREFIX. A key belongs to
+// the longest prefix of the page; the line without a prefix has all others. A line with two prefixes has the keys that both places have.
+type keyPage struct {
+	t       *testing.T
+	general []pageKey
+	pattern []pageKey // of patterns.NAME, with kinds
+	budget  []pageKey // of patterns.NAME.budget, one row for each kind
+	claimed [][]string
+}
+
+var keysMark = regexp.MustCompile(`^<!-- keys ?(.*) -->$`)
+
+// write returns the page with new tables.
+func (p *keyPage) write(page string) string {
+	lines := strings.Split(page, "\n")
+	for _, line := range lines {
+		if m := keysMark.FindStringSubmatch(line); m != nil {
+			p.claimed = append(p.claimed, strings.Fields(m[1]))
+		}
+	}
+	var out []string
+	for at := 0; at < len(lines); at++ {
+		out = append(out, lines[at])
+		table := p.table(lines[at])
+		if table == nil {
+			continue
+		}
+		if len(table) < 3 {
+			p.t.Errorf("docs/config.md: no key is below %s", lines[at])
+		}
+		out = append(out, table...)
+		for at+1 < len(lines) && strings.HasPrefix(lines[at+1], "|") {
+			at++
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// table returns the table that belongs below this line; nil if none does.
+func (p *keyPage) table(line string) []string {
+	switch line {
+	case "<!-- pattern -->":
+		return keyTable("patterns.NAME", p.pattern, true)
+	case "<!-- limits of one kind -->":
+		return keyTable("patterns.NAME.budget", p.limits(false), true)
+	case "<!-- limits of every kind -->":
+		return p.everyLimit()
+	case "<!-- built-in -->":
+		return builtinTable(p.t)
+	}
+	m := keysMark.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	prefixes := strings.Fields(m[1])
+	if len(prefixes) == 2 {
+		return keyTable(prefixes[0], p.shared(prefixes), false)
+	}
+	var rows []pageKey
+	for _, row := range p.general {
+		if slices.Equal(p.owner(row.path), prefixes) {
+			rows = append(rows, row)
+		}
+	}
+	return keyTable(strings.Join(prefixes, ""), rows, false)
+}
+
+// owner returns the prefixes of the line under which a key stands.
+func (p *keyPage) owner(path string) (owner []string) {
+	longest := -1
+	for _, prefixes := range p.claimed {
+		for _, prefix := range prefixes {
+			if rest, below := strings.CutPrefix(path, prefix+"."); below && len(prefix) >= longest {
+				if len(prefixes) == 2 && !p.inAll(prefixes, rest) {
+					continue
+				}
+				if len(prefix) > longest || len(prefixes) == 2 {
+					owner, longest = prefixes, len(prefix)
+				}
+			}
+		}
+	}
+	return owner
+}
+
+// inAll reports whether each of the prefixes has a key of this name.
+func (p *keyPage) inAll(prefixes []string, name string) bool {
+	for _, prefix := range prefixes {
+		if !slices.ContainsFunc(p.general, func(r pageKey) bool { return r.path == prefix+"."+name }) {
+			return false
+		}
+	}
+	return true
+}
+
+// shared returns the keys that two places have, once each. Where they differ, the row says both: first the first place's.
+func (p *keyPage) shared(prefixes []string) []pageKey {
+	var rows []pageKey
+	for _, row := range p.general {
+		name, below := strings.CutPrefix(row.path, prefixes[0]+".")
+		if !below || !slices.Equal(p.owner(row.path), prefixes) {
+			continue
+		}
+		for _, other := range p.general {
+			if other.path != prefixes[1]+"."+name {
+				continue
+			}
+			if other.value != row.value {
+				row.value = cellOr(row.value, "not set") + "; HTTP: " + cellOr(other.value, "not set")
+			}
+			if !strings.HasPrefix(row.means, other.means) {
+				row.means += " HTTP: " + strings.TrimPrefix(other.means, sentencesBoth(row.means, other.means))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// sentencesBoth returns the whole sentences with which both texts begin.
+func sentencesBoth(a, b string) string {
+	same := 0
+	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
+		if a[i] == ' ' && a[i-1] == '.' {
+			same = i + 1
+		}
+	}
+	return b[:same]
+}
+
+func cellOr(text, empty string) string {
+	if text == "" {
+		return empty
+	}
+	return text
+}
+
+// limits returns the limits that every kind has, once each, or those that only some have.
+func (p *keyPage) limits(ofAll bool) []pageKey {
+	kinds := map[string]int{}
+	for _, row := range p.budget {
+		kinds[row.path]++
+	}
+	var rows []pageKey
+	for _, row := range p.budget {
+		switch all := kinds[row.path] == len(ownKinds); {
+		case all != ofAll:
+		case !all || row.kinds[0] == ownKinds[0]:
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// everyLimit is the table of the limits that every kind has, with the default of each kind.
+func (p *keyPage) everyLimit() []string {
+	rows := []string{"| key | takes | " + strings.Join(ownKinds, " | ") + " | what it limits |", "|---|---|" + strings.Repeat("---|", len(ownKinds)) + "---|"}
+	for _, limit := range p.limits(true) {
+		row := "| `" + strings.TrimPrefix(limit.path, "patterns.NAME.budget.") + "` | " + limit.takes + " |"
+		for _, kind := range ownKinds {
+			for _, of := range p.budget {
+				if of.path == limit.path && of.kinds[0] == kind {
+					row += " " + of.value + " |"
+				}
+			}
+		}
+		rows = append(rows, row+" "+limit.means+" |")
+	}
+	return rows
+}
+
+// keyTable is a table of keys, which are named from the prefix on.
+func keyTable(prefix string, keys []pageKey, kinds bool) []string {
+	head, line := "| key | takes | default | what it does |", "|---|---|---|---|"
+	if kinds {
+		head, line = "| key | kinds | takes | default | what it does |", "|---|---|---|---|---|"
+	}
+	rows := []string{head, line}
+	for _, k := range keys {
+		name := strings.TrimPrefix(strings.TrimPrefix(k.path, prefix), ".")
+		of := ""
+		if kinds {
+			of = " | " + kindWords(k.kinds)
+		}
+		rows = append(rows, fmt.Sprintf("| `%s`%s | %s | %s | %s |", name, of, k.takes, k.value, k.means))
+	}
+	return rows
+}
+
+// rowsOf returns a row for each key below a path.
+func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageKey) {
+	for _, k := range keys {
+		path := above.Key(k.Name)
+		if group, isGroup := k.Show().([]grammar.Key); isGroup && k.Meaning == "" && k.Below == nil {
+			rows = append(rows, rowsOf(t, path, group)...)
+			continue
+		}
+		row := pageKey{path: path.String(), takes: shortTakes(k.Takes), value: strings.TrimPrefix(defaultWords(k), "not set"), means: strings.TrimSuffix(k.Meaning, " Required.")}
+		if strings.Contains(row.value, "not set") { // a mapping without a member
+			row.value = ""
+		}
+		if k.Below != nil {
+			row.takes, row.value = cellOr(row.takes, "mapping"), map[bool]string{true: "required"}[k.Required != ""]
+		}
+		if k.Entries {
+			row.takes = "mapping of names"
+		}
+		if row.means == "" || row.takes == "" || strings.ContainsAny(row.means, "|\n") {
+			t.Errorf("the key %s takes %q and means %q; want a line of each: append .Means(\"...\") where its table declares it", path, k.Takes, k.Meaning)
+		}
+		for _, v := range configVariables {
+			if v.path == row.path {
+				row.means += " Environment: `" + v.name + "`."
+			}
+		}
+		rows = append(rows, row)
+		if k.Below != nil {
+			if k.Entries {
+				path = path.Key("NAME")
+			}
+			rows = append(rows, rowsOf(t, path, k.Below())...)
+		}
+	}
+	return rows
+}
+
+// shortTakes is what a key takes in the terms that the page explains.
+func shortTakes(takes string) string {
+	if short, ok := shortWords[takes]; ok {
+		return short
+	}
+	for long, short := range shortStarts {
+		if rest, ok := strings.CutPrefix(takes, long); ok {
+			return short + rest
+		}
+	}
+	return takes
+}
+
+var shortWords = map[string]string{
+	"`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`": "`{secret}`",
+	"a path; a relative one starts at the file's directory":                                          "path",
+	"a path, a relative one starts at the file's directory; or `:memory:`":                           "path or `:memory:`",
+	"a whole number from 0 to 10000":                                                                 "count",
+	"a whole number from 0 to 9007199254740991":                                                      "integer, 0 or more",
+	"an amount in USD from 0 on":                                                                     "USD, 0 or more",
+	"true or false":                                                                                  "boolean",
+	"a name":                                                                                         "name",
+	"a tool's name":                                                                                  "tool",
+	"a policy's name":                                                                                "policy",
+	"CEL, as text":                                                                                   "CEL",
+	"a mapping":                                                                                      "mapping",
+	"a mapping of names to {tool or pattern, description}, or a list of tools":          "mapping, or list of tools",
+	"a mapping of names to {tool or pattern, description, reroute}, or a list of tools": "mapping, or list of tools",
+}
+
+var shortStarts = map[string]string{
+	"a whole number of seconds from ": "whole seconds, ",
+	"a number of seconds from ":       "seconds, ",
+	"a whole number from ":            "integer, ",
+	"a number from ":                  "number, ",
+	"a mapping of ":                   "mapping of ",
+	"a list of ":                      "list of ",
+}
+
+// patternRows returns the keys of patterns of every kind, once each, and the limits of each kind.
+func patternRows(t *testing.T) (keys, budget []pageKey) {
+	above := (*yamldoc.Path)(nil).Key("patterns").Key("NAME")
+	for _, kind := range ownKinds {
+		own := newPattern("NAME", gateway.Kind(kind), grammar.Position{})
+		at := 0
+		for _, row := range rowsOf(t, above, own.keys(nil)) {
+			row.kinds = []string{kind}
+			switch i := slices.IndexFunc(keys, func(k pageKey) bool { return k.path == row.path }); {
+			case strings.HasPrefix(row.path, "patterns.NAME.budget."):
+				budget = append(budget, row)
+			case row.path == "patterns.NAME.kind":
+			case i < 0: // behind the key that stands before it in this kind
+				keys = slices.Insert(keys, at, row)
+				at++
+			default:
+				keys[i].join(row)
+				at = i + 1
+			}
+		}
+	}
+	return keys, budget
+}
+
+// join adds a kind to a row, with what is otherwise in it.
+func (k *pageKey) join(other pageKey) {
+	kind := other.kinds[0]
+	k.kinds = append(k.kinds, kind)
+	if base, _, _ := strings.Cut(k.value, "; "); base != other.value {
+		k.value += "; " + kind + ": " + cellOr(other.value, "not set")
+	}
+	if !strings.HasPrefix(k.means, other.means) {
+		k.means += " Kind " + kind + ": " + other.means
+	}
+}
+
+// builtinTable says of each built-in pattern what it has otherwise than a pattern of your own of its kind.
+func builtinTable(t *testing.T) []string {
+	rows := []string{"| pattern | kind | its own defaults |", "|---|---|---|"}
+	c := embedded(t)
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		own := newPattern("NAME", p.Kind, grammar.Position{})
+		of := map[string]string{}
+		above := (*yamldoc.Path)(nil)
+		for _, row := range rowsOf(t, above, own.keys(nil)) {
+			of[row.path] = row.value
+		}
+		var words []string
+		for _, row := range rowsOf(t, above, p.keys(nil)) {
+			switch row.path {
+			case "description", "allow.policy", "allow.execution":
+				continue
+			}
+			if value := cellOr(row.value, "not set"); row.value != of[row.path] {
+				words = append(words, "`"+row.path+"`: "+value)
+			}
+		}
+		if inputs := inputNames(p); len(inputs) > 0 {
+			words = append(words, "`input`: `"+strings.Join(inputs, "`, `")+"`")
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", p.Name, p.Kind, strings.Join(words, "; ")))
+	}
+	return rows
+}
+
+// inputNames returns the names of a pattern's own arguments.
+func inputNames(p *PatternConfig) (names []string) {
+	for _, k := range p.keys(nil) {
+		text, _ := k.Show().(json.RawMessage)
+		if arguments, ok := grammar.RawValue(text).(map[string]any); ok && k.Name == "input" {
+			names = slices.Sorted(maps.Keys(arguments))
+		}
+	}
+	return names
+}
+
+// readPage returns a page of docs.
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
