@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -14,18 +12,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
-	"patterngate/ijson/printable"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 )
 
 // app is one invocation of the program: its streams, its environment and its global flags.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
-	environ  []string
+	console.Console
 
 	config    string
 	state     string
@@ -33,9 +27,7 @@ type app struct {
 	logFormat string
 	http      string
 	tokenFile string
-	inboxAt   string // --inbox
-	color     string
-	json      bool
+	inboxAt   string          // --inbox
 	warned    map[string]bool // lines of warnings that were printed
 	other     string          // says that the other usual state file is there too; empty: it cannot be meant
 
@@ -54,13 +46,13 @@ type app struct {
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
-	a := &app{in: in, out: out, err: err, environ: os.Environ(), people: systemPeople}
-	a.starts = func() func() { return leaveGarbage(a.environ) }
+	a := &app{Console: console.Console{In: in, Out: out, Err: err, Environ: os.Environ()}, people: systemPeople}
+	a.starts = func() func() { return leaveGarbage(a.Environ) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := a.root()
 	root.SetArgs(args)
-	return a.exit(ctx, root.ExecuteContext(ctx))
+	return a.Exit(ctx, root.ExecuteContext(ctx))
 }
 
 // startGarbage is by how many percent the heap may grow while the program starts to serve before garbage is collected. What a start
@@ -88,9 +80,9 @@ func (a *app) root() *cobra.Command {
 		Version:           version().line(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkColor() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.CheckColor() },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if a.atTerminal() {
+			if a.AtTerminal() {
 				return cmd.Help()
 			}
 			a.hints = cmd.Flags().NFlag() == 0
@@ -99,17 +91,17 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print what \"patterngate version\" prints")
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &console.Error{Code: console.ExitUsage, What: cmd.CommandPath(), Cause: err, Try: cmd.CommandPath() + " --help"}
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config, "config", "", "the configuration file (else PATTERNGATE_CONFIG, else patterngate/config.yaml in your config directory)")
 	flags.StringVar(&a.state, "state", "", "the file in which runs are recorded, or :memory: (else PATTERNGATE_STATE, else state, else state.db in your state directory, or demo.db while all tools are the demo's)")
-	flags.BoolVar(&a.json, "json", false, "print one JSON document")
-	flags.StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
+	flags.BoolVar(&a.JSON, "json", false, "print one JSON document")
+	flags.StringVar(&a.Color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
@@ -138,64 +130,4 @@ func strictHelpers(root *cobra.Command) {
 			}
 		}
 	}
-}
-
-// checkColor refuses a word that --color does not have.
-func (a *app) checkColor() error {
-	switch a.color {
-	case "auto", "always", "never":
-		return nil
-	}
-	return console.Usage("--color", fmt.Errorf("got %q", a.color), "--color auto, always or never")
-}
-
-// exit prints a failure and returns the exit code for it.
-func (a *app) exit(ctx context.Context, err error) int {
-	if err == nil {
-		return console.ExitDone
-	}
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return console.ExitInterrupted
-	}
-	if code, ok := errors.AsType[console.ExitCode](err); ok { // all is said
-		return int(code)
-	}
-	failed, ok := errors.AsType[*console.Error](err)
-	if _, unwritten := errors.AsType[*fs.PathError](err); !ok && unwritten { // the result did not get out
-		failed, ok = &console.Error{Code: console.ExitFault, What: "patterngate", Cause: err}, true
-	}
-	if !ok { // cobra's own: an unknown command, too many arguments
-		failed = &console.Error{Code: console.ExitUsage, What: "patterngate", Cause: err, Try: "patterngate --help"}
-	}
-	for line := range strings.SplitSeq(failed.Error(), "\n") {
-		fmt.Fprintln(a.err, printable.Line(line))
-	}
-	if failed.Try != "" {
-		fmt.Fprintln(a.err, "try: "+printable.Line(failed.Try))
-	}
-	return failed.Code
-}
-
-// atTerminal reports whether a person sits at standard input.
-func (a *app) atTerminal() bool {
-	f, ok := a.in.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// paint colours text where that is wanted.
-func (a *app) paint(code, text string) string { return console.Paint(a.colored(), code, text) }
-
-// colored says whether standard output is coloured.
-func (a *app) colored() bool { return a.coloredAt(a.out) }
-
-// coloredAt says whether what is written to a stream is coloured: as told, else at a terminal unless NO_COLOR is set.
-func (a *app) coloredAt(to io.Writer) bool {
-	switch a.color {
-	case "always":
-		return true
-	case "never":
-		return false
-	}
-	f, ok := to.(*os.File)
-	return ok && console.Lookup(a.environ, "NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }

@@ -62,7 +62,7 @@ func (a *app) withDesk(open func() (desk, func(), error), what string, do func(d
 	}
 	d, done, err := open()
 	if err != nil {
-		return wrapped(what, err)
+		return console.Wrap(what, err)
 	}
 	defer done()
 	return a.missed(do(d))
@@ -88,7 +88,7 @@ func (a *app) newDesk() (desk, func(), error) {
 		return a.openDesk() // it says why not
 	}
 	a.noteOther()
-	if err := readyState(c.State, a.environ); err != nil {
+	if err := readyState(c.State, a.Environ); err != nil {
 		return desk{}, nil, err
 	}
 	return a.deskOver(c)
@@ -100,7 +100,7 @@ func (a *app) deskOver(c Config) (desk, func(), error) {
 		return desk{}, nil, err
 	}
 	operator := engine.Operator()
-	return desk{engine.Approvals(), operator, operator.Alive, filepath.Dir(c.State), a.logger(c.Log.quiet(), a.err)}, engine.Close, nil
+	return desk{engine.Approvals(), operator, operator.Alive, filepath.Dir(c.State), a.logger(c.Log.quiet(), a.Err)}, engine.Close, nil
 }
 
 // approvalBeginning is what may be meant as an approval.
@@ -110,7 +110,7 @@ var approvalBeginning = regexp.MustCompile(`^(ap_)?[0-9a-f]{4,16}$`)
 func (d desk) findAsked(what, beginning string) (patterns.Asked, error) {
 	const list = "patterngate approvals list --all"
 	if !approvalBeginning.MatchString(beginning) {
-		return patterns.Asked{}, console.Usage(what, fmt.Errorf("%s is no approval's id, nor 4 digits or more of its beginning", quotedName(beginning)), list)
+		return patterns.Asked{}, console.Usage(what, fmt.Errorf("%s is no approval's id, nor 4 digits or more of its beginning", console.Quoted(beginning)), list)
 	}
 	id, err := d.FindApproval(beginning)
 	if err != nil {
@@ -128,21 +128,11 @@ func unfound(what, beginning string, err error) error {
 	many, _ := errors.AsType[*local.AmbiguousError](err)
 	switch {
 	case many != nil:
-		return console.Usage(what, fmt.Errorf("%d approvals begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
+		return console.Usage(what, fmt.Errorf("%d approvals begin with %s: %s", len(many.IDs), beginning, console.FirstFew(many.IDs)), "more digits")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return console.Usage(what, fmt.Errorf("no approval %s is recorded here", beginning), "patterngate approvals list --all")
 	}
 	return console.Fault(what, err)
-}
-
-// firstOf lists the first ids of several.
-func firstOf(ids []string) string {
-	const shown = 5
-	list := strings.Join(ids[:min(shown, len(ids))], ", ")
-	if len(ids) > shown {
-		list += ", ..."
-	}
-	return list
 }
 
 // completeAsked offers the approvals that wait.

@@ -141,18 +141,18 @@ func TestPassphraseFromNowhereElse(t *testing.T) {
 		stdin         string
 		code          int
 	}{
-		"a pipe":         {approve, nil, strings.Repeat(goodPassphrase+"\n", 3), exitRefused},
-		"variables":      {approve, []string{"PATTERNGATE_PASSPHRASE=" + goodPassphrase, "PASSPHRASE=" + goodPassphrase}, "", exitRefused},
+		"a pipe":         {approve, nil, strings.Repeat(goodPassphrase+"\n", 3), console.ExitRefused},
+		"variables":      {approve, []string{"PATTERNGATE_PASSPHRASE=" + goodPassphrase, "PASSPHRASE=" + goodPassphrase}, "", console.ExitRefused},
 		"a flag":         {append(approve, "--passphrase", goodPassphrase), nil, "", console.ExitUsage},
 		"a flag's file":  {append(approve, "--passphrase-file", secret), nil, "", console.ExitUsage},
-		"yes":            {append(approve, "--yes"), nil, "y\ny\n", exitRefused},
-		"without digest": {[]string{"approvals", "approve", s.id, "--yes"}, nil, "y\n", exitRefused},
+		"yes":            {append(approve, "--yes"), nil, "y\ny\n", console.ExitRefused},
+		"without digest": {[]string{"approvals", "approve", s.id, "--yes"}, nil, "y\n", console.ExitRefused},
 		"another key":    {append(approve, "--key", "0123456789abcdef"), nil, goodPassphrase + "\n", console.ExitUsage},
-		"reject":         {[]string{"approvals", "reject", s.id}, nil, goodPassphrase + "\n", exitRefused},
-		"enroll":         {[]string{"approvals", "enroll"}, nil, strings.Repeat(goodPassphrase+"\n", 3), exitRefused},
-		"remove the key": {[]string{"approvals", "keys", "remove", s.key}, nil, goodPassphrase + "\n", exitRefused},
-		"seize":          {[]string{"runs", "seize", s.run, "--yes"}, nil, goodPassphrase + "\n", exitRefused},
-		"settle":         {[]string{"runs", "settle", s.run, "issue_refund#1", "--did-not-happen"}, nil, goodPassphrase + "\n", exitRefused},
+		"reject":         {[]string{"approvals", "reject", s.id}, nil, goodPassphrase + "\n", console.ExitRefused},
+		"enroll":         {[]string{"approvals", "enroll"}, nil, strings.Repeat(goodPassphrase+"\n", 3), console.ExitRefused},
+		"remove the key": {[]string{"approvals", "keys", "remove", s.key}, nil, goodPassphrase + "\n", console.ExitRefused},
+		"seize":          {[]string{"runs", "seize", s.run, "--yes"}, nil, goodPassphrase + "\n", console.ExitRefused},
+		"settle":         {[]string{"runs", "settle", s.run, "issue_refund#1", "--did-not-happen"}, nil, goodPassphrase + "\n", console.ExitRefused},
 	}
 	for name, test := range tests {
 		var out, errs bytes.Buffer
@@ -194,8 +194,8 @@ func TestPassphraseAtTerminal(t *testing.T) {
 		t.Error("at the prompt the terminal shows what is typed")
 	}
 	p.press(t, "wrong horse battery\r")
-	if code := ended(t, guess); code != exitRefused {
-		t.Errorf("a wrong passphrase: exit %d, want %d", code, exitRefused)
+	if code := ended(t, guess); code != console.ExitRefused {
+		t.Errorf("a wrong passphrase: exit %d, want %d", code, console.ExitRefused)
 	}
 	s.undecided(t)
 
@@ -221,8 +221,8 @@ func TestPassphraseAtTerminal(t *testing.T) {
 	}
 	p.until(t, prompt, 4)
 	p.press(t, "\r")
-	if code := ended(t, cmd); code != exitRefused {
-		t.Errorf("a piped passphrase: exit %d, want %d", code, exitRefused)
+	if code := ended(t, cmd); code != console.ExitRefused {
+		t.Errorf("a piped passphrase: exit %d, want %d", code, console.ExitRefused)
 	}
 	s.undecided(t)
 
@@ -250,7 +250,7 @@ func TestApproveIsAskedAtTerminal(t *testing.T) {
 	for i, test := range []struct {
 		keys string
 		code int
-	}{{"\n", exitRefused}, {"no\n", exitRefused}, {"y\n", 0}} {
+	}{{"\n", console.ExitRefused}, {"no\n", console.ExitRefused}, {"y\n", 0}} {
 		cmd := s.program(t, "approvals", "approve", s.id, "--edit", "amount_usd=800")
 		p.seat(cmd)
 		if err := cmd.Start(); err != nil {
@@ -294,11 +294,11 @@ func TestManyDecideAtOnce(t *testing.T) {
 	codes := map[int]int{}
 	for i, cmd := range cmds {
 		code := ended(t, cmd)
-		if codes[code]++; code == exitRefused && !strings.Contains(errs[i].String(), "it was decided before: ") {
+		if codes[code]++; code == console.ExitRefused && !strings.Contains(errs[i].String(), "it was decided before: ") {
 			t.Errorf("one was told %q", errs[i].String())
 		}
 	}
-	if codes[0] != 1 || codes[exitRefused] != len(errs)-1 {
+	if codes[0] != 1 || codes[console.ExitRefused] != len(errs)-1 {
 		t.Errorf("they ended with %v (code: times), want one 0", codes)
 	}
 }

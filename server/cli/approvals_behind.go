@@ -27,9 +27,9 @@ type alikeRow struct {
 func alikeRows(list []patterns.Asked) []alikeRow {
 	rows := []alikeRow{}
 	for _, asked := range list[:min(len(list), maxAlikeShown)] {
-		row := alikeRow{asked.ID, asked.Question.Run, string(asked.State), clockText(asked.Since)}
+		row := alikeRow{asked.ID, asked.Question.Run, string(asked.State), console.ClockText(asked.Since)}
 		if g := asked.Given; g != nil {
-			row.State, row.At = string(g.Choice), clockText(g.At)
+			row.State, row.At = string(g.Choice), console.ClockText(g.At)
 		}
 		rows = append(rows, row)
 	}

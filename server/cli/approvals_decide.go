@@ -59,7 +59,7 @@ func (a *app) rejectCommand() *cobra.Command {
 
 // command is what approve and reject have in common.
 func (c *deciding) command(cmd *cobra.Command) *cobra.Command {
-	cmd.Args = one(c.name(), "approval", "patterngate approvals list")
+	cmd.Args = console.One(c.name(), "approval", "patterngate approvals list")
 	cmd.ValidArgsFunction = c.app.completeAsked
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := c.check(); err != nil {
@@ -92,9 +92,9 @@ func (c *deciding) check() error {
 	case !utf8.ValidString(c.comment):
 		return console.Usage("--comment", errors.New("it is not UTF-8"), "--comment TEXT")
 	case c.digest != "" && !wholeDigest.MatchString(c.digest):
-		return console.Usage("--digest", errors.New("got "+quotedName(c.digest)), "the whole digest as patterngate approvals show prints it: sha256: and 64 hex digits")
+		return console.Usage("--digest", errors.New("got "+console.Quoted(c.digest)), "the whole digest as patterngate approvals show prints it: sha256: and 64 hex digits")
 	case c.key != "" && !keyID.MatchString(c.key):
-		return console.Usage("--key", errors.New("got "+quotedName(c.key)), "patterngate approvals keys")
+		return console.Usage("--key", errors.New("got "+console.Quoted(c.key)), "patterngate approvals keys")
 	}
 	return nil
 }
@@ -119,13 +119,10 @@ func (c *deciding) decide(ctx context.Context, d desk, beginning string) error {
 		}
 	}
 	if in.At.IsZero() {
-		in.At = now()
+		in.At = console.Now()
 	}
 	return c.given(ctx, d, asked, in)
 }
-
-// now is the time of a decision: in whole seconds.
-func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 // seen puts into the answer what the person has seen, and says whether there is anything to decide: what is not open, or
 // is another call than the one that was seen, is only handed in to be refused and recorded.
@@ -156,16 +153,16 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 	case c.yes:
 		in.Uncompared = true
 		return nil
-	case !c.app.atTerminal():
+	case !c.app.AtTerminal():
 		return console.Usage(what, errors.New("nothing was decided. Away from a terminal, an approval needs the digest of the call"),
 			"patterngate approvals show "+asked.ID+", then this command with the --digest that it prints; --yes approves without a check")
 	}
-	return c.app.confirm(what, d.context(asked, now(), c.app.width())+c.call(asked, in.Args), "Approve it?", false)
+	return c.app.Confirm(what, d.context(asked, console.Now(), c.app.Width())+c.call(asked, in.Args), "Approve it?", false)
 }
 
 // call is the whole call that an answer is about, for who decides; edited are changed arguments, else nil.
 func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
-	q, width := asked.Question, c.app.width()
+	q, width := asked.Question, c.app.Width()
 	title := "This call is asked for:\n\n"
 	if !c.reject {
 		title = "This call would be made:\n\n"
@@ -242,12 +239,12 @@ func (d desk) outermost(run string) string {
 func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 	g, run := asked.Given, asked.Question.Run
 	resume := "patterngate runs resume " + run
-	if a.json {
+	if a.JSON {
 		next := ""
 		if on == byNobody {
 			next = resume
 		}
-		return a.printShown(struct {
+		return a.PrintJSON(struct {
 			askedRow
 			Executes string `json:"executes,omitempty"`
 			GoesOn   goesOn `json:"goes_on"`
@@ -263,7 +260,7 @@ func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
 		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
-	return a.print(chosenText(asked, a.pageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
+	return a.Print(chosenText(asked, a.PageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
 }
 
 // chosenText is what was decided; of an edit the arguments that were changed.
@@ -303,13 +300,13 @@ func (a *app) undecided(what string, before patterns.Asked, err error) error {
 	show := "patterngate approvals show " + before.ID
 	switch {
 	case closed != nil:
-		return refused(what, closedWords(closed.Why, a.namedQuestion(closed.Asked)), show)
+		return console.Refused(what, closedWords(closed.Why, a.namedQuestion(closed.Asked)), show)
 	case bad != nil:
 		return badEdit(what, bad.Problems)
 	case errors.Is(err, patterns.ErrUnsigned):
-		return refused(what, "only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
+		return console.Refused(what, "only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
 	case errors.Is(err, patterns.ErrForged):
-		return refused(what, ownWords(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
+		return console.Refused(what, ownWords(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return console.Usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
 	}
@@ -322,12 +319,12 @@ func closedWords(why string, asked patterns.Asked) string {
 	case patterns.WhyChanged:
 		return "what is asked is not what you saw: its digest is " + asked.Digest + "; nothing was decided"
 	case patterns.WhyExpired:
-		return "its time was over at " + clockText(asked.Question.Expires) + ", which means no"
+		return "its time was over at " + console.ClockText(asked.Question.Expires) + ", which means no"
 	case patterns.WhyOver:
 		return "its run has ended"
 	}
 	if g := asked.Given; g != nil {
-		return fmt.Sprintf("it was decided before: %s by %s at %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), clockText(g.At))
+		return fmt.Sprintf("it was decided before: %s by %s at %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At))
 	}
 	return "it was decided before"
 }

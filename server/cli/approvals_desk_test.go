@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // fakeDesk is a state with questions, for commands. What it takes it judges as [patterns.Approvals] says.
@@ -41,12 +42,12 @@ func askedRefund(id string) patterns.Asked {
 	q := gateway.Question{
 		Run: askedRun, Step: "issue_refund#1", Tool: "issue_refund",
 		Args:    map[string]any{"user_id": 42.0, "amount_usd": 1200.0, "reason": "annual plan"},
-		Expires: now().Add(24 * time.Hour),
+		Expires: console.Now().Add(24 * time.Hour),
 	}
 	return patterns.Asked{
 		ID: id, Question: q, Digest: q.Digest(), Key: "approve#1", Pattern: "supervised_refund", Principal: "local:1000", Phase: "human_approval",
 		Effect: catalog.Write, ArgsHash: "4e1979ae6163", Phrase: "refunding 1200.00 USD to user 42", Rule: "high_refund_requires_human",
-		Reason: "a refund above the limit needs a person", Least: gateway.UserAssurance, Since: now(), State: patterns.AskedOpen,
+		Reason: "a refund above the limit needs a person", Least: gateway.UserAssurance, Since: console.Now(), State: patterns.AskedOpen,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["user_id","amount_usd"],"properties":{"user_id":{"type":"integer"},"amount_usd":{"type":"number","minimum":0},"reason":{"type":"string"}}}`),
 	}
 }
@@ -105,7 +106,7 @@ func (f *fakeDesk) Decide(d patterns.Decided) (patterns.Asked, error) {
 	q := f.asked[i]
 	ring, _ := f.Keys()
 	g := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: d.Answer, Signature: d.Signature, Least: q.Least, Ring: ring}
-	sure, reason := g.Heard(now())
+	sure, reason := g.Heard(console.Now())
 	switch {
 	case f.refuse != nil:
 		return q, f.refuse
@@ -127,7 +128,7 @@ func (f *fakeDesk) Keys() (gateway.Ring, error) { return gateway.NewRing(f.store
 
 func (f *fakeDesk) Enroll(k gateway.PublicKey) error {
 	ring, _ := f.Keys()
-	if ring.Counts(now()) && ring.Check(k.Vouched, now()) != nil {
+	if ring.Counts(console.Now()) && ring.Check(k.Vouched, console.Now()) != nil {
 		return patterns.ErrForged
 	}
 	f.stored = append(f.stored, k)
@@ -142,7 +143,7 @@ func (f *fakeDesk) RemoveKey(id string, by gateway.SignedAct) error {
 		return f.refuse
 	case i < 0:
 		return patterns.ErrNoKey
-	case ring.Check(by, now()) != nil:
+	case ring.Check(by, console.Now()) != nil:
 		return patterns.ErrForged
 	}
 	f.stored[i].Removed, f.stored[i].Dropped = by.At, by
@@ -207,7 +208,7 @@ func (f *fakeDesk) command(t testing.TB, secrets []string, args ...string) (code
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(append([]string{"approvals"}, args...))
-	code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
+	code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 	return code, o.String(), e.String()
 }
 
@@ -227,7 +228,7 @@ func typedBy(secrets []string, errs io.Writer) func(context.Context, string) (st
 func (f *fakeDesk) app(o, e *bytes.Buffer) *app {
 	log := slog.New(slog.NewTextHandler(e, nil))
 	return &app{
-		in: strings.NewReader(""), out: o, err: e, environ: []string{"COLUMNS=160"},
+		Console: console.Console{In: strings.NewReader(""), Out: o, Err: e, Environ: []string{"COLUMNS=160"}},
 		desks: func() (desk, func(), error) {
 			return desk{f, f, func() bool { return f.alive }, f.dir, log}, func() {}, nil
 		},

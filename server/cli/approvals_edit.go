@@ -36,7 +36,7 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 	for _, word := range words {
 		name, v, err := edited(word, asked.Schema, known)
 		if err == nil && given[name] {
-			err = fmt.Errorf("%s: given twice", shown(name))
+			err = fmt.Errorf("%s: given twice", console.Typed(name))
 		}
 		if err != nil {
 			faults = append(faults, err)
@@ -71,18 +71,18 @@ func edited(word string, schema json.RawMessage, known []string) (name string, v
 	name, isJSON := strings.CutSuffix(name, ":")
 	switch {
 	case !found || name == "":
-		return "", nil, fmt.Errorf("got %s; write NAME=VALUE or NAME:=JSON", shown(word))
+		return "", nil, fmt.Errorf("got %s; write NAME=VALUE or NAME:=JSON", console.Typed(word))
 	case !utf8.ValidString(word):
-		return "", nil, fmt.Errorf("%s: not UTF-8", shown(name))
+		return "", nil, fmt.Errorf("%s: not UTF-8", console.Typed(name))
 	case !slices.Contains(known, name):
-		return "", nil, fmt.Errorf("the tool has no argument %s; it has %s", shown(name), namesText(known))
+		return "", nil, fmt.Errorf("the tool has no argument %s; it has %s", console.Typed(name), namesText(known))
 	}
 	raw, err := key{name: name, text: text, json: isJSON}.value(readTypes(schema).of(name))
 	if err == nil {
 		v, err = ijson.Decode(raw)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("%s: %w", shown(name), err)
+		return "", nil, fmt.Errorf("%s: %w", console.Typed(name), err)
 	}
 	return name, v, nil
 }
@@ -95,7 +95,7 @@ func namesText(names []string) string {
 	const most = 20
 	words := make([]string, 0, most)
 	for _, name := range names[:min(most, len(names))] {
-		words = append(words, shown(name))
+		words = append(words, console.Typed(name))
 	}
 	if len(names) > most {
 		words = append(words, "...")
@@ -131,7 +131,7 @@ func badEdit(what string, problems []document.Problem) error {
 			faults = append(faults, fmt.Errorf("and %d more", len(problems)-most))
 			break
 		}
-		faults = append(faults, fmt.Errorf("%s: %s; want %s", shown(string(p.Pointer)), shown(p.Reason), cut(p.Want, maxShownWant)))
+		faults = append(faults, fmt.Errorf("%s: %s; want %s", console.Typed(string(p.Pointer)), console.Typed(p.Reason), console.Cut(p.Want, maxShownWant)))
 	}
 	return console.Usage(what+" --edit", errors.Join(faults...), "values that the tool takes: patterngate tools, or describe_catalog")
 }

@@ -35,7 +35,7 @@ func (a *app) lockToSign(d desk) (open []acceptance, pin string) {
 	if err != nil || none != nil || loaded.lock == nil {
 		return nil, ""
 	}
-	counting := countingLines(loaded.lock, ring, now())
+	counting := countingLines(loaded.lock, ring, console.Now())
 	for _, s := range loaded.Catalog.Servers {
 		for _, tool := range wanted[s.Name] {
 			def, known := loaded.lock.Tool(s.Name, tool)
@@ -69,7 +69,7 @@ const acceptLater = "They are held until you run \"patterngate catalog accept\".
 // sign, as "catalog accept" shows it.
 func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file approver.File) error {
 	const what = "approvals enroll"
-	if len(open) == 0 || a.json {
+	if len(open) == 0 || a.JSON {
 		return nil
 	}
 	var shown strings.Builder
@@ -82,14 +82,14 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 		}
 	}
 	typed, err := a.passphrase(ctx, shown.String(), fmt.Sprintf(
-		"To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", counted(len(open), "tool"), file.ID))
+		"To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", console.Plural(len(open), "tool"), file.ID))
 	if err != nil || typed == "" {
-		return a.print(acceptLater) // the key is enrolled all the same
+		return a.Print(acceptLater) // the key is enrolled all the same
 	}
 	key, err := file.Open(typed)
 	switch {
 	case errors.Is(err, approver.ErrPassphrase):
-		return a.print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
+		return a.Print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
 	case err != nil:
 		return console.Fault(what, err)
 	}
@@ -99,7 +99,7 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 		return console.Fault(what, err)
 	}
 	err = enter(lock, open, func(name string, subject map[string]any) gateway.SignedAct {
-		return approver.Sign(name, subject, key, now())
+		return approver.Sign(name, subject, key, console.Now())
 	})
 	if err == nil {
 		err = lock.Write(pin)
@@ -107,5 +107,5 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 	if err != nil {
 		return console.Fault(what, err)
 	}
-	return a.print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", counted(len(open), "tool"), printable.Text(pin)))
+	return a.Print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", console.Plural(len(open), "tool"), printable.Text(pin)))
 }

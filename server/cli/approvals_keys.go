@@ -46,7 +46,7 @@ through a pipe or from a file. It has 12 characters or more. Nobody can recover 
 
 // ownName is what a key is called where nobody says.
 func (a *app) ownName() string {
-	who := cmp.Or(console.Lookup(a.environ, "USER"), console.Lookup(a.environ, "USERNAME"), "approver")
+	who := cmp.Or(console.Lookup(a.Environ, "USER"), console.Lookup(a.Environ, "USERNAME"), "approver")
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without a domain
 	}
@@ -65,7 +65,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 		return console.Fault(what, err)
 	}
 	var by gateway.Signer
-	if ring.Counts(now()) || voucher != "" {
+	if ring.Counts(console.Now()) || voucher != "" {
 		key, err := a.openKey(ctx, signing{what: what, does: "vouch for a further key, of " + name, ring: ring, dir: approver.Dir(d.keyDir), key: voucher})
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	if err != nil {
 		return err
 	}
-	file, key, err := approver.New(name, typed, now())
+	file, key, err := approver.New(name, typed, console.Now())
 	if err != nil {
 		return console.Fault(what, err)
 	}
@@ -116,7 +116,7 @@ func (a *app) typedNew(ctx context.Context, what, prompt string) (string, error)
 func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
 	const what = "approvals enroll"
 	dir := approver.Dir(d.keyDir)
-	public, err := approver.Enrolment(file, by, now())
+	public, err := approver.Enrolment(file, by, console.Now())
 	if err != nil {
 		return console.Fault(what, err)
 	}
@@ -129,12 +129,12 @@ func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gatew
 		return errors.Join(refusedAct(what, err), dir.Remove(file.ID))
 	}
 	open, pin := a.lockToSign(d)
-	if a.json {
+	if a.JSON {
 		row := keyRowOf(public, dir)
 		row.Held = acceptanceNames(open)
-		return a.printShown(row)
+		return a.PrintJSON(row)
 	}
-	err = a.print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, console.Clip(file.Name, console.MaxName), dir.Path(file.ID)) +
+	err = a.Print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, console.Clip(file.Name, console.MaxName), dir.Path(file.ID)) +
 		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs seize.\n" +
 		"Nobody can recover the passphrase. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
 		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n" + heldWords(open))
@@ -148,11 +148,11 @@ func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gatew
 func refusedAct(what string, err error) error {
 	switch {
 	case errors.Is(err, patterns.ErrUnsigned):
-		return refused(what, "it needs the signature of an approver key", "the same command at a terminal")
+		return console.Refused(what, "it needs the signature of an approver key", "the same command at a terminal")
 	case errors.Is(err, patterns.ErrForged):
-		return refused(what, ownWords(err), "patterngate approvals keys")
+		return console.Refused(what, ownWords(err), "patterngate approvals keys")
 	case errors.Is(err, patterns.ErrUsed):
-		return refused(what, ownWords(err), "the same command again")
+		return console.Refused(what, ownWords(err), "the same command again")
 	case errors.Is(err, patterns.ErrNoKey):
 		return console.Usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
 	}
@@ -175,11 +175,11 @@ type keyRow struct {
 
 func keyRowOf(k gateway.PublicKey, dir approver.Dir) keyRow {
 	row := keyRow{
-		ID: k.ID, Name: k.Name, Public: base64.StdEncoding.EncodeToString(k.Public), Enrolled: clockText(k.Enrolled), SignedBy: k.Vouched.Key,
+		ID: k.ID, Name: k.Name, Public: base64.StdEncoding.EncodeToString(k.Public), Enrolled: console.ClockText(k.Enrolled), SignedBy: k.Vouched.Key,
 		Signature: k.Vouched.Signature,
 	}
 	if !k.Removed.IsZero() {
-		row.Removed = clockText(k.Removed)
+		row.Removed = console.ClockText(k.Removed)
 	}
 	if _, err := dir.Read(k.ID); err == nil {
 		row.File = dir.Path(k.ID)
@@ -211,14 +211,14 @@ func (a *app) listKeys(d desk) error {
 	for _, k := range ring.Keys() {
 		rows = append(rows, keyRowOf(k, approver.Dir(d.keyDir)))
 	}
-	signed := ring.Counts(now())
-	if a.json {
-		return a.printShown(struct {
+	signed := ring.Counts(console.Now())
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Keys   []keyRow `json:"keys"`
 			Signed bool     `json:"signature_needed"`
 		}{rows, signed})
 	}
-	return a.print(keysTable(rows, signed))
+	return a.Print(keysTable(rows, signed))
 }
 
 // keysTable is the keys as a table.
@@ -250,7 +250,7 @@ func (a *app) removeKeyCommand() *cobra.Command {
 		Long: "Takes an approver key out of use: what it signs from now on does not count; what it signed before stays. One that counts\n" +
 			"signs it, which may be the key itself. When the last one is removed, unsigned decisions count again, until a key is\n" +
 			"enrolled, which then vouches for itself.",
-		Args:              one("approvals keys remove", "key", "patterngate approvals keys"),
+		Args:              console.One("approvals keys remove", "key", "patterngate approvals keys"),
 		ValidArgsFunction: a.completeKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withApprovals("approvals keys remove", func(d desk) error { return a.removeKey(cmd.Context(), d, args[0], by) })
@@ -272,7 +272,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 		return err
 	}
 	if !k.Removed.IsZero() {
-		return refused(what+" "+k.ID, "it was removed at "+clockText(k.Removed), "patterngate approvals keys")
+		return console.Refused(what+" "+k.ID, "it was removed at "+console.ClockText(k.Removed), "patterngate approvals keys")
 	}
 	signer, err := a.openKey(ctx, signing{
 		what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + ")", call: lastKey(ring, k), ring: ring,
@@ -282,7 +282,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 		return err
 	}
 	defer signer.Close()
-	if err := d.RemoveKey(k.ID, approver.Sign(gateway.ActRemove, gateway.RemoveSubject(k.ID), signer, now())); err != nil {
+	if err := d.RemoveKey(k.ID, approver.Sign(gateway.ActRemove, gateway.RemoveSubject(k.ID), signer, console.Now())); err != nil {
 		return refusedAct(what+" "+k.ID, err)
 	}
 	return a.removed(d, k)
@@ -291,7 +291,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 // lastKey says what it means to remove the last key; "" of another one.
 func lastKey(ring gateway.Ring, k gateway.PublicKey) string {
 	for _, other := range ring.Keys() {
-		if other.ID != k.ID && other.Counts(now()) {
+		if other.ID != k.ID && other.Counts(console.Now()) {
 			return ""
 		}
 	}
@@ -313,17 +313,17 @@ func (a *app) removed(d desk, k gateway.PublicKey) error {
 	if now, ok := ring.Find(k.ID); ok {
 		k = now
 	}
-	if a.json {
-		return a.printShown(keyRowOf(k, dir))
+	if a.JSON {
+		return a.PrintJSON(keyRowOf(k, dir))
 	}
 	text := "removed approver key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + "): what it signs does not count any more\n"
 	if _, err := dir.Read(k.ID); err == nil {
 		text += "its file is of no use any more: " + dir.Path(k.ID) + "\n"
 	}
-	if !ring.Counts(now()) {
+	if !ring.Counts(console.Now()) {
 		text += noKeyLeft
 	}
-	return a.print(text)
+	return a.Print(text)
 }
 
 // keyOf is the one key that begins so.
@@ -341,9 +341,9 @@ func keyOf(what string, ring gateway.Ring, beginning string) (gateway.PublicKey,
 	case 1:
 		return found[0], nil
 	case 0:
-		return gateway.PublicKey{}, console.Usage(what, fmt.Errorf("no key %s is enrolled here", quotedName(beginning)), list)
+		return gateway.PublicKey{}, console.Usage(what, fmt.Errorf("no key %s is enrolled here", console.Quoted(beginning)), list)
 	}
-	return gateway.PublicKey{}, console.Usage(what, fmt.Errorf("%d keys begin with %s: %s", len(ids), beginning, firstOf(ids)), "more digits")
+	return gateway.PublicKey{}, console.Usage(what, fmt.Errorf("%d keys begin with %s: %s", len(ids), beginning, console.FirstFew(ids)), "more digits")
 }
 
 // completeKey offers the keys that are not removed.

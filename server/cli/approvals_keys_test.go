@@ -26,7 +26,7 @@ const goodPassphrase = "correct horse battery"
 // sealedKey is an approver key that the passphrase opens, and the same one open. All tests share it, since to derive one
 // takes long.
 var sealedKey = sync.OnceValues(func() (file approver.File, key *approver.Key) {
-	file, key, err := approver.New("Anna", goodPassphrase, now())
+	file, key, err := approver.New("Anna", goodPassphrase, console.Now())
 	if err != nil {
 		panic(err)
 	}
@@ -37,7 +37,7 @@ var sealedKey = sync.OnceValues(func() (file approver.File, key *approver.Key) {
 func keyIn(t *testing.T, dir string) gateway.PublicKey {
 	t.Helper()
 	file, key := sealedKey()
-	public, err := approver.Enrolment(file, key, now())
+	public, err := approver.Enrolment(file, key, console.Now())
 	if err = errors.Join(err, approver.Dir(dir).Write(file)); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestApproverKeys(t *testing.T) {
 	if ring, _ := f.Keys(); d.By != "key:"+first || d.Key != first || ring.Keys()[0].Verify(d.Message(), d.Signature) != nil {
 		t.Errorf("the decision is not signed: %+v", d)
 	}
-	if code, _, errs = f.command(t, []string{"correct horse batterz"}, "approve", "ap_03f2000000000002", "--digest", f.asked[1].Digest); code != exitRefused || len(f.decided) != 1 || !strings.Contains(errs, "the passphrase does not open the key") {
+	if code, _, errs = f.command(t, []string{"correct horse batterz"}, "approve", "ap_03f2000000000002", "--digest", f.asked[1].Digest); code != console.ExitRefused || len(f.decided) != 1 || !strings.Contains(errs, "the passphrase does not open the key") {
 		t.Errorf("with a wrong passphrase approve = %d, %q; decided %d", code, errs, len(f.decided))
 	}
 
@@ -84,7 +84,7 @@ func TestApproverKeys(t *testing.T) {
 	if code, out, errs = f.command(t, []string{goodPassphrase}, "keys", "remove", second[:6], "--key", first); code != 0 || !strings.Contains(out, "removed approver key "+second) || !strings.Contains(out, "its file is of no use any more") {
 		t.Errorf("keys remove = %d, %q, %q", code, out, errs)
 	}
-	if code, _, errs = f.command(t, nil, "keys", "remove", second); code != exitRefused || !strings.Contains(errs, "it was removed at") {
+	if code, _, errs = f.command(t, nil, "keys", "remove", second); code != console.ExitRefused || !strings.Contains(errs, "it was removed at") {
 		t.Errorf("keys remove again = %d, %q", code, errs)
 	}
 	keysAreShown(t, f, first, second)
@@ -93,7 +93,7 @@ func TestApproverKeys(t *testing.T) {
 		t.Errorf("keys remove of the last = %d, %q, %q", code, out, errs)
 	}
 	code, _, errs = f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll")
-	if ring, _ := f.Keys(); code != 0 || !ring.Counts(now()) || f.stored[2].Vouched.Key != f.stored[2].ID {
+	if ring, _ := f.Keys(); code != 0 || !ring.Counts(console.Now()) || f.stored[2].Vouched.Key != f.stored[2].ID {
 		t.Errorf("enroll after the last was removed = %d, %q; vouched for by %s", code, errs, f.stored[len(f.stored)-1].Vouched.Key)
 	}
 }
@@ -104,10 +104,10 @@ func TestEnrollFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	run := func(args ...string) (code int, errs string) {
 		var o, e bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &o, err: &e, secret: typedBy([]string{goodPassphrase, goodPassphrase}, io.Discard)}
+		a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e}, secret: typedBy([]string{goodPassphrase, goodPassphrase}, io.Discard)}
 		root := a.root()
 		root.SetArgs(append([]string{"--state", path}, args...))
-		code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
+		code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 		return code, o.String() + e.String()
 	}
 	if code, said := run("approvals", "keys"); code != console.ExitUsage || !strings.Contains(said, "no run was recorded yet") {
@@ -154,8 +154,8 @@ func TestEnrollRefuses(t *testing.T) {
 	}{
 		"short":       {[]string{"12345678901"}, nil, console.ExitUsage, "12 to"},
 		"unequal":     {[]string{goodPassphrase, goodPassphrase + "!"}, nil, console.ExitUsage, "the two are not the same; no key was made"},
-		"nobody":      {nil, nil, exitRefused, "a passphrase is typed at a terminal, and this process has none"},
-		"nobody left": {[]string{goodPassphrase}, nil, exitRefused, "a passphrase is typed at a terminal"},
+		"nobody":      {nil, nil, console.ExitRefused, "a passphrase is typed at a terminal, and this process has none"},
+		"nobody left": {[]string{goodPassphrase}, nil, console.ExitRefused, "a passphrase is typed at a terminal"},
 		"no name":     {nil, []string{"--name", "a\x1b[2J"}, console.ExitUsage, "printable"},
 		"a voucher":   {nil, []string{"--key", "0123456789abcdef"}, console.ExitUsage, "is no key that counts here"},
 	} {
@@ -176,7 +176,7 @@ func TestEnrollUndone(t *testing.T) {
 	f := newFakeDesk(t)
 	f.refuse = patterns.ErrForged
 	code, _, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll")
-	if left, _ := os.ReadDir(f.dir); code != exitRefused || len(left) > 0 || !strings.Contains(errs, "the signature does not hold") {
+	if left, _ := os.ReadDir(f.dir); code != console.ExitRefused || len(left) > 0 || !strings.Contains(errs, "the signature does not hold") {
 		t.Errorf("enroll = %d, %q; %d files", code, errs, len(left))
 	}
 	f.stored = nil
@@ -201,16 +201,16 @@ func TestSignedActs(t *testing.T) {
 		f := newFakeRuns(t)
 		f.ring, f.keyDir = ring, dir
 		code, out, errs := f.commandTyped(t, nil, append([]string{"runs"}, strings.Fields(line)...)...)
-		if code != exitRefused || len(f.calls) > 0 || !strings.Contains(errs, "it needs the signature of an approver key") || !strings.Contains(errs, "\ntry: the same command at a terminal") {
+		if code != console.ExitRefused || len(f.calls) > 0 || !strings.Contains(errs, "it needs the signature of an approver key") || !strings.Contains(errs, "\ntry: the same command at a terminal") {
 			t.Errorf("runs %s with nobody at a terminal = %d, %q, %q; did %q", line, code, out, errs, f.calls)
 		}
 		code, out, errs = f.commandTyped(t, []string{goodPassphrase}, append([]string{"runs"}, strings.Fields(line)...)...)
-		if code != 0 || len(f.acts) != 1 || ring.Check(f.acts[0], now()) != nil || f.acts[0].Act.Act != want.Act || !equalJSON(f.acts[0].Subject, want.Subject) {
+		if code != 0 || len(f.acts) != 1 || ring.Check(f.acts[0], console.Now()) != nil || f.acts[0].Act.Act != want.Act || !equalJSON(f.acts[0].Subject, want.Subject) {
 			t.Errorf("runs %s = %d, %q, %q; signed %+v, want %+v", line, code, out, errs, f.acts, want)
 		}
 		for refusal, cause := range map[error]string{patterns.ErrUnsigned: "signature of an approver key", patterns.ErrForged: "does not hold", patterns.ErrUsed: "used before"} {
 			f.refuse, f.ring = refusal, gateway.Ring{}
-			if code, _, errs := f.commandTyped(t, nil, append([]string{"runs"}, strings.Fields(line)...)...); code != exitRefused || !strings.Contains(errs, cause) {
+			if code, _, errs := f.commandTyped(t, nil, append([]string{"runs"}, strings.Fields(line)...)...); code != console.ExitRefused || !strings.Contains(errs, cause) {
 				t.Errorf("runs %s refused with %v = %d, %q", line, refusal, code, errs)
 			}
 		}
@@ -243,7 +243,7 @@ func TestWhichKeySigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"reject", askedID}, {"reject", askedID, "--key", id}} {
-		if code, _, errs := f.command(t, []string{goodPassphrase}, args...); code != exitRefused || !strings.Contains(errs, "the file of") || slices.Contains(strings.Fields(errs), "[To") {
+		if code, _, errs := f.command(t, []string{goodPassphrase}, args...); code != console.ExitRefused || !strings.Contains(errs, "the file of") || slices.Contains(strings.Fields(errs), "[To") {
 			t.Errorf("%q without the key's file = %d, %q", args, code, errs)
 		}
 	}

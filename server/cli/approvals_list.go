@@ -54,7 +54,7 @@ func ruleFlag(cmd *cobra.Command, rule *string) {
 // checkRule refuses a rule that was named and cannot be one: all would be listed, or none.
 func checkRule(cmd *cobra.Command, rule string) error {
 	if cmd.Flags().Changed("rule") && !stopreason.IsReason(rule) {
-		return console.Usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", quotedName(rule)), "patterngate approvals list")
+		return console.Usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", console.Quoted(rule)), "patterngate approvals list")
 	}
 	return nil
 }
@@ -95,12 +95,12 @@ func askedRowOf(asked patterns.Asked) askedRow {
 		ID: asked.ID, RunID: q.Run, Pattern: asked.Pattern, Principal: asked.Principal, Phase: asked.Phase, Tool: q.Tool,
 		Effect: string(asked.Effect), ArgsHash: asked.ArgsHash, Phrase: phraseOf(asked), Rule: asked.Rule, Reason: asked.Reason,
 		RuleText: asked.Text, Values: asked.Values,
-		Least: string(asked.Least), Digest: asked.Digest, State: string(asked.State), Since: clockText(asked.Since), Expires: clockText(q.Expires),
+		Least: string(asked.Least), Digest: asked.Digest, State: string(asked.State), Since: console.ClockText(asked.Since), Expires: console.ClockText(q.Expires),
 		Spent: asked.Spent,
 	}
 	if g := asked.Given; g != nil {
 		row.Decision, row.Assurance, row.By, row.Channel = string(g.Choice), string(g.Assurance), g.By, g.Channel
-		row.KeyID, row.DecidedAt, row.Compared = g.Key, clockText(g.At), comparedOf(g.Answer)
+		row.KeyID, row.DecidedAt, row.Compared = g.Key, console.ClockText(g.At), comparedOf(g.Answer)
 	}
 	return row
 }
@@ -112,9 +112,6 @@ func comparedOf(a gateway.Answer) *bool {
 	}
 	return nil
 }
-
-// clockText is a time as all documents have it.
-func clockText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // phraseOf is the call in words, of judged typed values only.
 func phraseOf(asked patterns.Asked) string {
@@ -135,21 +132,21 @@ func (a *app) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	if len(page.Rows) == 0 {
 		a.noteOther()
 	}
-	if a.json {
+	if a.JSON {
 		rows := []askedRow{}
 		for _, asked := range page.Rows {
 			rows = append(rows, askedRowOf(asked))
 		}
-		return a.printShown(struct {
+		return a.PrintJSON(struct {
 			Approvals []askedRow `json:"approvals"`
 			Next      string     `json:"next_cursor,omitempty"`
 		}{rows, page.Next})
 	}
-	if err := a.print(askedTable(page.Rows, time.Now(), a.tableWidth())); err != nil {
+	if err := a.Print(askedTable(page.Rows, time.Now(), a.TableWidth())); err != nil {
 		return err
 	}
 	if page.Next != "" {
-		_, _ = fmt.Fprintln(a.err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
+		_, _ = fmt.Fprintln(a.Err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
 	}
 	return nil
 }
@@ -176,7 +173,7 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 		if asked.Rule != "" {
 			what += " (" + console.Cell(asked.Rule, console.MaxName, width) + ")"
 		}
-		line(console.Clip(asked.ID, 19), clockText(asked.Since), standsIn(asked, now), console.Cell(asked.Pattern, 22, width), console.Clip(string(asked.Least), 6), what)
+		line(console.Clip(asked.ID, 19), console.ClockText(asked.Since), standsIn(asked, now), console.Cell(asked.Pattern, 22, width), console.Clip(string(asked.Least), 6), what)
 	}
 	return b.String()
 }
@@ -283,16 +280,16 @@ func (d desk) untold(told map[string]bool, rule string) (fresh []patterns.Asked,
 
 // tellAsked prints one question on a line.
 func (a *app) tellAsked(asked patterns.Asked) error {
-	if a.json {
+	if a.JSON {
 		line, err := json.Marshal(askedRowOf(asked))
 		if err != nil {
 			return console.Fault("approvals watch", err)
 		}
-		return a.printLines(append(line, '\n'))
+		return a.PrintLines(append(line, '\n'))
 	}
-	line := clockText(asked.Since) + "  " + console.Clip(asked.ID, console.MaxName) + "  " + console.Clip(phraseOf(asked), 2*console.MaxName)
+	line := console.ClockText(asked.Since) + "  " + console.Clip(asked.ID, console.MaxName) + "  " + console.Clip(phraseOf(asked), 2*console.MaxName)
 	if asked.Rule != "" {
 		line += " (" + console.Clip(asked.Rule, console.MaxName) + ")"
 	}
-	return a.print(line + "; lapses " + clockText(asked.Question.Expires) + "; patterngate approvals show " + console.Clip(asked.ID, console.MaxName) + "\n")
+	return a.Print(line + "; lapses " + console.ClockText(asked.Question.Expires) + "; patterngate approvals show " + console.Clip(asked.ID, console.MaxName) + "\n")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // A person who saw another call than the one that is asked about now decides nothing, whichever way and whatever they typed; the attempt is
@@ -19,8 +20,8 @@ func TestAnotherDigestDecidesNothing(t *testing.T) {
 	} {
 		f := newFakeDesk(t)
 		code, out, errs := f.command(t, []string{goodPassphrase}, args...)
-		if code != exitRefused || out != "" || !strings.Contains(errs, "what is asked is not what you saw") {
-			t.Errorf("%s = %d, %q, %q; want %d", name, code, out, errs, exitRefused)
+		if code != console.ExitRefused || out != "" || !strings.Contains(errs, "what is asked is not what you saw") {
+			t.Errorf("%s = %d, %q, %q; want %d", name, code, out, errs, console.ExitRefused)
 		}
 		if f.asked[0].State != patterns.AskedOpen || len(f.decided) != 1 || f.decided[0].Digest != other || f.decided[0].Signature != "" {
 			t.Errorf("%s: it stands %s, handed in %+v", name, f.asked[0].State, f.decided)

@@ -26,7 +26,7 @@ func (a *app) approvalsShowCommand() *cobra.Command {
 		Long: "Shows exactly the call that would be made, whole, then why the policy asks, how long there is time, and the digest of the\n" +
 			"question: a decision is about this digest and nothing else. Below stands what the caller of the run asked for, in words\n" +
 			"that a model may have written: a claim.",
-		Args:              one("approvals show", "approval", "patterngate approvals list"),
+		Args:              console.One("approvals show", "approval", "patterngate approvals list"),
 		ValidArgsFunction: a.completeAsked,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withApprovals("approvals show", func(d desk) error {
@@ -35,10 +35,10 @@ func (a *app) approvalsShowCommand() *cobra.Command {
 					return err
 				}
 				v := d.viewOf(asked, time.Now())
-				if a.json {
-					return a.printShown(v.document())
+				if a.JSON {
+					return a.PrintJSON(v.document())
 				}
-				return a.print(v.named(a).text(a.pageWidth()))
+				return a.Print(v.named(a).text(a.PageWidth()))
 			})
 		},
 	}
@@ -144,8 +144,8 @@ func (v askedView) text(width int) string {
 	if v.asked.State == patterns.AskedOpen {
 		p.line("Needs", v.needs())
 	}
-	p.line("Waits since", clockText(v.asked.Since))
-	p.line("Lapses", clockText(q.Expires)+", which means no")
+	p.line("Waits since", console.ClockText(v.asked.Since))
+	p.line("Lapses", console.ClockText(q.Expires)+", which means no")
 	p.line("Run", q.Run+", "+console.Clip(v.asked.Pattern, console.MaxName)+", in phase "+console.Clip(cmp.Or(v.asked.Phase, "unknown"), console.MaxName)+", step "+console.Clip(q.Step, console.MaxName))
 	p.line("Asked by", v.whom())
 	p.line("Approval", v.asked.ID)
@@ -257,7 +257,7 @@ func (p *page) decided(asked patterns.Asked) {
 	if g == nil {
 		return
 	}
-	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), clockText(g.At), console.Clip(cmp.Or(string(g.Assurance), "none"), console.MaxName)) + record.ComparedWords(comparedOf(g.Answer))
+	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At), console.Clip(cmp.Or(string(g.Assurance), "none"), console.MaxName)) + record.ComparedWords(comparedOf(g.Answer))
 	p.line("Decided", by)
 	if g.Choice == gateway.ChooseEdit && g.Args != nil {
 		p.b.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.width))

@@ -29,7 +29,7 @@ type signing struct {
 
 // signs says whether the answer needs a signature: only signed ones count, a key was named, or the question asks for it.
 func (c *deciding) signs(ring gateway.Ring, asked patterns.Asked) bool {
-	return c.key != "" || ring.Counts(now()) || asked.Least == gateway.SignedAssurance
+	return c.key != "" || ring.Counts(console.Now()) || asked.Least == gateway.SignedAssurance
 }
 
 // sign has the person who knows the passphrase sign the answer. The call stands above the prompt: what they see is what
@@ -37,14 +37,14 @@ func (c *deciding) signs(ring gateway.Ring, asked patterns.Asked) bool {
 func (c *deciding) sign(ctx context.Context, d desk, ring gateway.Ring, asked patterns.Asked, in *patterns.Decided) error {
 	verb := map[gateway.Choice]string{gateway.ChooseApprove: "approve ", gateway.ChooseEdit: "approve, with these changes, ", gateway.ChooseReject: "reject "}[in.Choice]
 	key, err := c.app.openKey(ctx, signing{
-		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + console.Clip(phraseOf(asked), 2*console.MaxName), call: d.context(asked, now(), c.app.width()) + c.call(asked, in.Args), ring: ring,
+		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + console.Clip(phraseOf(asked), 2*console.MaxName), call: d.context(asked, console.Now(), c.app.Width()) + c.call(asked, in.Args), ring: ring,
 		dir: approver.Dir(d.keyDir), key: c.key,
 	})
 	if err != nil {
 		return err
 	}
 	defer key.Close()
-	in.At = now()
+	in.At = console.Now()
 	in.Answer, in.Signature = approver.Decide(in.Answer, key)
 	return nil
 }
@@ -61,7 +61,7 @@ func (a *app) act(ctx context.Context, h keyHolder, name string, subject map[str
 	if err != nil {
 		return gateway.SignedAct{}, console.Fault(s.what, err)
 	}
-	if s.key == "" && !ring.Counts(now()) {
+	if s.key == "" && !ring.Counts(console.Now()) {
 		return gateway.SignedAct{}, nil
 	}
 	s.ring, s.dir = ring, approver.Dir(h.KeyDir())
@@ -70,7 +70,7 @@ func (a *app) act(ctx context.Context, h keyHolder, name string, subject map[str
 		return gateway.SignedAct{}, err
 	}
 	defer key.Close()
-	return approver.Sign(name, subject, key, now()), nil
+	return approver.Sign(name, subject, key, console.Now()), nil
 }
 
 // signer signs acts with one key that is opened once, where an approver key is enrolled or one was named; else what it gives is
@@ -80,7 +80,7 @@ func (a *app) signer(ctx context.Context, h keyHolder, s signing) (sign func(nam
 	if err != nil {
 		return nil, nil, console.Fault(s.what, err)
 	}
-	if s.key == "" && !ring.Counts(now()) {
+	if s.key == "" && !ring.Counts(console.Now()) {
 		return func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} }, func() {}, nil
 	}
 	s.ring, s.dir = ring, approver.Dir(h.KeyDir())
@@ -89,7 +89,7 @@ func (a *app) signer(ctx context.Context, h keyHolder, s signing) (sign func(nam
 		return nil, nil, err
 	}
 	return func(name string, subject map[string]any) gateway.SignedAct {
-		return approver.Sign(name, subject, key, now())
+		return approver.Sign(name, subject, key, console.Now())
 	}, func() { key.Close() }, nil
 }
 
@@ -117,7 +117,7 @@ func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
 }
 
 // refused is a refusal for want of a signature.
-func (s signing) refused(cause, try string) error { return refused(s.what, cause, try) }
+func (s signing) refused(cause, try string) error { return console.Refused(s.what, cause, try) }
 
 // file is the sealed key that signs: the one that was named, else the only one whose file is here.
 func (s signing) file() (approver.File, error) {
@@ -125,9 +125,9 @@ func (s signing) file() (approver.File, error) {
 	count := s.counting()
 	switch {
 	case s.key != "" && !count[s.key]:
-		why := quotedName(s.key) + " is no key that counts here"
+		why := console.Quoted(s.key) + " is no key that counts here"
 		if k, known := s.ring.Find(s.key); known && !k.Removed.IsZero() {
-			why = "the key " + s.key + " was removed at " + clockText(k.Removed)
+			why = "the key " + s.key + " was removed at " + console.ClockText(k.Removed)
 		}
 		return none, console.Usage("--key", errors.New(why), "patterngate approvals keys")
 	case s.key != "":
@@ -170,7 +170,7 @@ func (s signing) file() (approver.File, error) {
 func (s signing) counting() map[string]bool {
 	count := map[string]bool{}
 	for _, k := range s.ring.Keys() {
-		if k.Counts(now()) {
+		if k.Counts(console.Now()) {
 			count[k.ID] = true
 		}
 	}

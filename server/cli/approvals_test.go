@@ -236,7 +236,7 @@ func TestWatch(t *testing.T) {
 				args = append(args, "--json")
 			}
 			root.SetArgs(args)
-			if code := a.exit(ctx, root.ExecuteContext(ctx)); code != console.ExitInterrupted {
+			if code := a.Exit(ctx, root.ExecuteContext(ctx)); code != console.ExitInterrupted {
 				t.Errorf("watch ends with %d, want %d: %s", code, console.ExitInterrupted, e.String())
 			}
 			lines := strings.Split(strings.TrimSpace(o.String()), "\n")
@@ -301,11 +301,11 @@ func TestRemovedKeyIsNamed(t *testing.T) {
 	f := newFakeDesk(t)
 	public := keyIn(t, f.dir)
 	_, key := sealedKey()
-	gone := approver.Sign(gateway.ActRemove, gateway.RemoveSubject(public.ID), key, now())
+	gone := approver.Sign(gateway.ActRemove, gateway.RemoveSubject(public.ID), key, console.Now())
 	public.Removed, public.Dropped = gone.At, gone
 	f.stored = []gateway.PublicKey{public}
 	code, _, errs := f.command(t, nil, "reject", askedID, "--key", public.ID)
-	if want := "the key " + public.ID + " was removed at " + clockText(gone.At); code != console.ExitUsage || !strings.Contains(errs, want) {
+	if want := "the key " + public.ID + " was removed at " + console.ClockText(gone.At); code != console.ExitUsage || !strings.Contains(errs, want) {
 		t.Errorf("reject with a removed key = %d, %q; want %d, %q", code, errs, console.ExitUsage, want)
 	}
 }

@@ -104,7 +104,7 @@ func (a *app) callCommand() *cobra.Command {
 			case named && cmd.Flags().Changed("command"):
 				return console.Usage("call", errors.New("--url and --command are two servers"), "one of them")
 			case !named && c.command == "":
-				c.url = console.Lookup(a.environ, urlVariable)
+				c.url = console.Lookup(a.Environ, urlVariable)
 			}
 			return c.run(cmd.Context(), words[0], words[1:])
 		},
@@ -125,7 +125,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	keepOnBrokenPipe() // a reader who left does not take the running call along
 	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
 	defer stop() // a second interrupt does not wait for anything
-	c.errs = &lockedWriter{to: c.app.err}
+	c.errs = &lockedWriter{to: c.app.Err}
 	defer c.errs.end()
 
 	c.name = name
@@ -239,9 +239,9 @@ func (c *toolCall) progress() func(string) {
 	if c.quiet {
 		return nil
 	}
-	color := c.app.coloredAt(c.app.err)
+	color := c.app.ColoredAt(c.app.Err)
 	return func(line string) {
-		_, _ = fmt.Fprintln(c.errs, console.Paint(color, console.Dim, printable.Text(cut(line, maxProgressLine))))
+		_, _ = fmt.Fprintln(c.errs, console.Paint(color, console.Dim, printable.Text(console.Cut(line, maxProgressLine))))
 	}
 }
 

@@ -19,9 +19,6 @@ import (
 // maxInput is how much is read of a file or of standard input, in bytes: as much as a call may hold.
 const maxInput = ijson.MaxBytes
 
-// maxShown is how much of what was typed stands in a fault, in bytes.
-const maxShown = 80
-
 // given is what was typed and read, before the schema is known. What --args said is valid JSON.
 type given struct {
 	base []member // of --args, repeated ones too
@@ -68,7 +65,7 @@ func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
 			return given{}, ctx.Err()
 		}
 		if err != nil {
-			return given{}, console.Usage(shown(k.name), err, unread(k, err))
+			return given{}, console.Usage(console.Typed(k.name), err, unread(k, err))
 		}
 		g.keys[i].text = string(text)
 	}
@@ -80,7 +77,7 @@ func unread(k key, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	return fmt.Sprintf(`%s:='"@TEXT"' for a text that begins with @`, shown(k.name))
+	return fmt.Sprintf(`%s:='"@TEXT"' for a text that begins with @`, console.Typed(k.name))
 }
 
 // parseKeys reads the words. All faults come at once.
@@ -91,7 +88,7 @@ func parseKeys(words []string) ([]key, error) {
 	for _, word := range words {
 		k, err := parseKey(word)
 		if err == nil && named[k.name] {
-			err = fmt.Errorf("%s: given twice", shown(k.name))
+			err = fmt.Errorf("%s: given twice", console.Typed(k.name))
 		}
 		named[k.name] = true
 		faults = append(faults, err)
@@ -104,44 +101,26 @@ func parseKeys(words []string) ([]key, error) {
 func parseKey(word string) (key, error) {
 	name, text, found := strings.Cut(word, "=")
 	if !found {
-		return key{}, fmt.Errorf("got %s; write key=value, key:=JSON or key=@file", shown(word))
+		return key{}, fmt.Errorf("got %s; write key=value, key:=JSON or key=@file", console.Typed(word))
 	}
 	k := key{name: name, text: text}
 	k.name, k.json = strings.CutSuffix(name, ":")
 	switch {
 	case k.name == "":
-		return key{}, fmt.Errorf("got %s, which has no key; write key=value, key:=JSON or key=@file", shown(word))
+		return key{}, fmt.Errorf("got %s, which has no key; write key=value, key:=JSON or key=@file", console.Typed(word))
 	case !utf8.ValidString(word):
-		return key{}, fmt.Errorf("%s: not UTF-8", shown(k.name))
+		return key{}, fmt.Errorf("%s: not UTF-8", console.Typed(k.name))
 	case k.json && !json.Valid([]byte(text)):
 		return key{}, fmt.Errorf(`%s: %s is %s; a text is %s=TEXT or %s:='"TEXT"', a file %s=@FILE`,
-			shown(k.name), shown(text), notJSON([]byte(text)), shown(k.name), shown(k.name), shown(k.name))
+			console.Typed(k.name), console.Typed(text), notJSON([]byte(text)), console.Typed(k.name), console.Typed(k.name), console.Typed(k.name))
 	}
 	if file, ok := strings.CutPrefix(text, "@"); ok && !k.json {
 		if file == "" {
-			return key{}, fmt.Errorf("%s: @ names no file; write %s=@file, or %s=@- for standard input", shown(k.name), shown(k.name), shown(k.name))
+			return key{}, fmt.Errorf("%s: @ names no file; write %s=@file, or %s=@- for standard input", console.Typed(k.name), console.Typed(k.name), console.Typed(k.name))
 		}
 		k.text, k.file = "", file
 	}
 	return k, nil
-}
-
-// shown is what was typed, fit for a line: cut, and quoted where it is not plain. The end of the program shows control
-// characters.
-func shown(text string) string {
-	short := cut(strings.ToValidUTF8(text, "�"), maxShown)
-	if short == "" || strings.ContainsAny(short, " \t\r\n;:\"") {
-		return string(ijson.Canonical(short))
-	}
-	return short
-}
-
-// cut is the beginning of a text, marked where it was cut.
-func cut(text string, most int) string {
-	if short := ijson.Cut(text, most); short != text {
-		return short + "..."
-	}
-	return text
 }
 
 // notJSON says why a text is no JSON.
@@ -198,7 +177,7 @@ func (in *inputs) read(ctx context.Context, file string) ([]byte, error) {
 
 // bounded reads at most [maxInput] bytes.
 func (in *inputs) bounded(file string) ([]byte, error) {
-	name, from := "standard input", in.app.in
+	name, from := "standard input", in.app.In
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
@@ -223,7 +202,7 @@ func membersOf(text []byte) ([]member, error) {
 		return nil, errors.New(notJSON(text))
 	}
 	if text = bytes.TrimSpace(text); text[0] != '{' {
-		return nil, fmt.Errorf("got %s; want one JSON object", shown(string(text)))
+		return nil, fmt.Errorf("got %s; want one JSON object", console.Typed(string(text)))
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if _, err := d.Token(); err != nil {
@@ -260,7 +239,7 @@ func (g given) object(schema json.RawMessage) (json.RawMessage, error) {
 	for _, k := range g.keys {
 		value, err := k.value(types.of(k.name))
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", shown(k.name), err))
+			faults = append(faults, fmt.Errorf("%s: %w", console.Typed(k.name), err))
 			continue
 		}
 		members = append(without(members, k.name), member{ijson.Canonical(k.name), value})

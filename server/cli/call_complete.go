@@ -15,11 +15,11 @@ import (
 // not started or asked for the sake of a key press.
 func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
-	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && console.Lookup(c.app.environ, urlVariable) != "" {
+	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && console.Lookup(c.app.Environ, urlVariable) != "" {
 		return nil, fail
 	}
 	a := c.app
-	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.environ}) // faults are for the call itself
+	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.Environ}) // faults are for the call itself
 	if err != nil {
 		return nil, fail
 	}

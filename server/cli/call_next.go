@@ -35,7 +35,7 @@ func (c *toolCall) words(e envelope) string {
 	n := e.Next
 	var b strings.Builder
 	line := func(text string) { b.WriteString(printable.Text(text) + "\n") }
-	b.WriteString(c.app.paint(console.Bold, "next:") + " ")
+	b.WriteString(c.app.Paint(console.Bold, "next:") + " ")
 	line(e.sentence())
 	for _, change := range n.Changed {
 		line("  changed " + changed(change.Pointer, change.From, change.To))
@@ -129,7 +129,7 @@ const maxChange = 120
 
 // changed words one repair.
 func changed(pointer string, from, to json.RawMessage) string {
-	before, now := cut(string(from), maxChange), cut(string(to), maxChange)
+	before, now := console.Cut(string(from), maxChange), console.Cut(string(to), maxChange)
 	switch {
 	case from == nil:
 		return fmt.Sprintf("%s: added, %s", pointer, now)

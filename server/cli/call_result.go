@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -82,45 +81,27 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 		code = e.exit()
 		if c.dry && !e.Dry && code != console.ExitUsage { // a request that is refused is no run of either kind
 			code = console.ExitFault
-			_, _ = fmt.Fprintln(c.errs, printable.Text("call "+cut(tool, maxShown)+": the server does not say that this was a dry run"))
+			_, _ = fmt.Fprintln(c.errs, printable.Text("call "+console.Cut(tool, console.MaxTyped)+": the server does not say that this was a dry run"))
 		}
 	case result.IsError:
 		code = exitToolFailed
-		_, _ = fmt.Fprintln(c.errs, printable.Text("call "+cut(tool, maxShown)+": the tool says that this is an error"))
+		_, _ = fmt.Fprintln(c.errs, printable.Text("call "+console.Cut(tool, console.MaxTyped)+": the tool says that this is an error"))
 	}
 	var text string
 	switch {
-	case c.app.json && result.Structured != nil:
-		text = indentedJSON(result.Structured)
-	case c.app.json:
-		text = indentedJSON(result.Raw)
+	case c.app.JSON && result.Structured != nil:
+		text = console.IndentedJSON(result.Structured)
+	case c.app.JSON:
+		text = console.IndentedJSON(result.Raw)
 	case ours && result.Text() != "":
 		text = c.ourText(result.Text(), e)
 	default:
 		text = foreignText(result)
 	}
-	if _, err := io.WriteString(c.app.out, text); err != nil {
+	if _, err := io.WriteString(c.app.Out, text); err != nil {
 		return code, console.Fault("call", err)
 	}
 	return code, nil
-}
-
-// indentedJSON is JSON for people and programs: indented, hidden characters escaped, else as it was sent.
-func indentedJSON(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil { // it was decoded, so it is JSON
-		return string(raw) + "\n"
-	}
-	return visibleLines(b.String())
-}
-
-// visibleLines is a text with its hidden characters spelled out, each line but the last ended as it was.
-func visibleLines(text string) string {
-	var b strings.Builder
-	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		b.WriteString(printable.Text(line) + "\n")
-	}
-	return b.String()
 }
 
 // ourText is the text channel of a Patterngate with its NEXT line in words.
@@ -152,7 +133,7 @@ func (c *toolCall) headline(line string, e envelope) string {
 	if e.Dry && wouldStop(e.Verdict) {
 		color = console.Red
 	}
-	return c.app.paint(cmp.Or(color, console.Bold), word) + line[len(word):]
+	return c.app.Paint(cmp.Or(color, console.Bold), word) + line[len(word):]
 }
 
 // foreignText is a result of any server as people read it: its content, else its structured content.
@@ -162,7 +143,7 @@ func foreignText(result upstream.Result) string {
 		b.WriteString(blockText(block))
 	}
 	if len(result.Content) == 0 && result.Structured != nil {
-		return indentedJSON(result.Structured)
+		return console.IndentedJSON(result.Structured)
 	}
 	return b.String()
 }
@@ -173,12 +154,12 @@ func blockText(block upstream.Block) string {
 	case block.Type == "text", block.Type == "resource" && block.Text != "":
 		return foreignLines(block.Text)
 	case block.Type == "resource_link":
-		return printable.Text(fmt.Sprintf("[link %s %s]", cut(block.Name, maxShown), cut(block.URI, maxProgressLine))) + "\n"
+		return printable.Text(fmt.Sprintf("[link %s %s]", console.Cut(block.Name, console.MaxTyped), console.Cut(block.URI, maxProgressLine))) + "\n"
 	case block.Type == "":
 		return "[content that cannot be read]\n"
 	}
 	named := strings.Join(strings.Fields(strings.Join([]string{block.Type, block.MIME, block.URI}, " ")), " ")
-	return printable.Text(fmt.Sprintf("[%s, %d bytes as base64; --json shows it]", cut(named, maxProgressLine), block.Data)) + "\n"
+	return printable.Text(fmt.Sprintf("[%s, %d bytes as base64; --json shows it]", console.Cut(named, maxProgressLine), block.Data)) + "\n"
 }
 
 // foreignLines is text of any server. Tabs stay, as no terminal is harmed by one.

@@ -124,7 +124,7 @@ func TestNextInWords(t *testing.T) {
 			if c.app == nil {
 				c.app = &app{}
 			}
-			c.app.color = "never"
+			c.app.Color = "never"
 			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"next":%s}`, tt.status, tt.answer, tt.next)))
 			if !ok {
 				t.Fatalf("%s is no envelope", tt.next)
@@ -140,7 +140,7 @@ func TestNextInWords(t *testing.T) {
 func printed(t *testing.T, a app, result upstream.Result) (string, string, int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a.out = &out
+	a.Out = &out
 	c := toolCall{app: &a, errs: &lockedWriter{to: &errs}}
 	code, err := c.print("t", result)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestForeignResults(t *testing.T) {
 		"envelope only": {upstream.Result{Structured: json.RawMessage(`{"status":"waiting","summary":"s","next":{"action":"done"}}`)}, "{\n  \"status\": \"waiting\",\n  \"summary\": \"s\",\n  \"next\": {\n    \"action\": \"done\"\n  }\n}\n", "", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, errs, code := printed(t, app{color: "never"}, tt.result)
+			out, errs, code := printed(t, app{Console: console.Console{Color: "never"}}, tt.result)
 			if out != tt.out || errs != tt.errs || code != tt.code {
 				t.Errorf("printed %q and %q, exit %d; want %q and %q, exit %d", out, errs, code, tt.out, tt.errs, tt.code)
 			}
@@ -182,11 +182,11 @@ func TestForeignResults(t *testing.T) {
 // --json is the structured content as it was sent, the whole result where there is none.
 func TestJSONResults(t *testing.T) {
 	raw := json.RawMessage(`{"content":[],"x":"` + "\u202e" + `"}`)
-	out, _, _ := printed(t, app{json: true}, upstream.Result{Raw: raw})
+	out, _, _ := printed(t, app{Console: console.Console{JSON: true}}, upstream.Result{Raw: raw})
 	if out != "{\n  \"content\": [],\n  \"x\": \"\\u202e\"\n}\n" {
 		t.Errorf("without structured content --json prints %s", out)
 	}
-	out, _, code := printed(t, app{json: true}, upstream.Result{Raw: raw, IsError: true, Structured: json.RawMessage(`{"z":1,"a":12345678901234567890,"a":1e999}`)})
+	out, _, code := printed(t, app{Console: console.Console{JSON: true}}, upstream.Result{Raw: raw, IsError: true, Structured: json.RawMessage(`{"z":1,"a":12345678901234567890,"a":1e999}`)})
 	if out != "{\n  \"z\": 1,\n  \"a\": 12345678901234567890,\n  \"a\": 1e999\n}\n" || code != 6 {
 		t.Errorf("structured content is printed as %s, exit %d", out, code)
 	}
@@ -194,7 +194,7 @@ func TestJSONResults(t *testing.T) {
 
 // Colours are for the words of ours, where they are wanted.
 func TestResultColors(t *testing.T) {
-	c := toolCall{app: &app{color: "always"}}
+	c := toolCall{app: &app{Console: console.Console{Color: "always"}}}
 	text := c.ourText("STOPPED x | t\n\x1b[31ms\nNEXT {}", envelope{Status: "stopped", Next: nextStep{Action: "done"}})
 	if want := "\x1b[31mSTOPPED\x1b[0m x | t\n\\u001b[31ms\n\x1b[1mnext:\x1b[0m nothing\n"; text != want {
 		t.Errorf("the text is %q, want %q", text, want)

@@ -112,7 +112,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 
 // dialed reaches a server over HTTP.
 func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
-	token := console.Lookup(c.app.environ, tokenVariable)
+	token := console.Lookup(c.app.Environ, tokenVariable)
 	to, err := upstream.ParseEndpoint(c.url, token)
 	if err != nil {
 		return nil, console.Usage("call", err, "patterngate call --help")
@@ -149,8 +149,8 @@ func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, console.Usage("--command", err, "patterngate call --help")
 	}
-	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.app.environ), Stderr: c.errs}
-	if file, ok := c.app.err.(*os.File); ok {
+	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.app.Environ), Stderr: c.errs}
+	if file, ok := c.app.Err.(*os.File); ok {
 		p.Stderr = file // passed through as it is
 	}
 	client, err := upstream.Start(ctx, p, c.identity())
@@ -208,7 +208,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	if held, ok := s.held[name]; ok {
 		return upstream.Tool{}, console.Usage("call", fmt.Errorf("%s is held: %s", name, held.cause()), "patterngate catalog accept "+pins.Name(held.server, held.upstream))
 	}
-	unknown := fmt.Sprintf("no tool %s (%s)", cut(name, maxShown), someOf(names))
+	unknown := fmt.Sprintf("no tool %s (%s)", console.Cut(name, console.MaxTyped), someOf(names))
 	if near := gateway.Near(name, names); near != "" {
 		unknown += "; did you mean " + near + "?"
 	}
@@ -236,7 +236,7 @@ func someOf(names []string) string {
 	}
 	var listed []string
 	for _, n := range names[:min(most, len(names))] {
-		listed = append(listed, cut(n, maxShown))
+		listed = append(listed, console.Cut(n, console.MaxTyped))
 	}
 	text := strings.Join(listed, ", ")
 	if more := len(names) - most; more > 0 {

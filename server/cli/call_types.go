@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 )
 
 // jsonTypes are the types that a schema may name, each with what is right for it.
@@ -125,7 +126,7 @@ func (k key) value(types []string) (json.RawMessage, error) {
 			why = "; it is " + text
 		}
 	}
-	return nil, fmt.Errorf("got %s%s; want %s", shown(k.text), why, strings.Join(wants, ", or "))
+	return nil, fmt.Errorf("got %s%s; want %s", console.Typed(k.text), why, strings.Join(wants, ", or "))
 }
 
 // errOther says that a text is of another type than it was tried for.

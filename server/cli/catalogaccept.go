@@ -80,7 +80,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	if err != nil {
 		return err
 	}
-	stands := standing{lock, countingLines(lock, ring, now())}
+	stands := standing{lock, countingLines(lock, ring, console.Now())}
 	rows, open := a.compared(asking, loaded, wanted, stands)
 	if err := a.showCompared(rows, open); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	if len(open) == 0 {
 		return unreachable(what, rows)
 	}
-	question := fmt.Sprintf("Accept %s?", counted(len(open), "tool"))
-	if err := a.confirm(what, "What was shown is what these tools may be from now on.", question, yes); err != nil {
+	question := fmt.Sprintf("Accept %s?", console.Plural(len(open), "tool"))
+	if err := a.Confirm(what, "What was shown is what these tools may be from now on.", question, yes); err != nil {
 		return err
 	}
 	if err := a.acceptAll(ctx, loaded.Config, lock, open, key); err != nil {
@@ -98,8 +98,8 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	if err := lock.Write(loaded.Catalog.Pin); err != nil {
 		return console.Fault(what, err)
 	}
-	if !a.json {
-		err = a.print(fmt.Sprintf("%s written; a running server takes it with patterngate reload\n", printable.Text(loaded.Catalog.Pin)))
+	if !a.JSON {
+		err = a.Print(fmt.Sprintf("%s written; a running server takes it with patterngate reload\n", printable.Text(loaded.Catalog.Pin)))
 	}
 	if err != nil {
 		return err
@@ -144,9 +144,9 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 		}
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("no server %s in the file", quotedName(at))
+			return nil, fmt.Errorf("no server %s in the file", console.Quoted(at))
 		case one && !slices.Contains(tools, tool):
-			return nil, fmt.Errorf("the file names no tool %s of server %s", quotedName(tool), at)
+			return nil, fmt.Errorf("the file names no tool %s of server %s", console.Quoted(tool), at)
 		case one:
 			wanted[at] = append(wanted[at], tool)
 		default:
@@ -176,7 +176,7 @@ func disabledIn(c CatalogConfig, server, tool string) error {
 		case named && !enabled && tool == "":
 			return fmt.Errorf("every tool of server %s is disabled in the file. Remove \"enabled: false\" from one, then accept it", server)
 		case named && !enabled:
-			return fmt.Errorf("tool %s of server %s is disabled in the file. %s", quotedName(tool), server, fix)
+			return fmt.Errorf("tool %s of server %s is disabled in the file. %s", console.Quoted(tool), server, fix)
 		}
 	}
 	return nil
@@ -224,7 +224,7 @@ func (a *app) counting(what string, c Config) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	if c, err = c.under(countingLines(c.lock, ring, now()), a.environ); err != nil {
+	if c, err = c.under(countingLines(c.lock, ring, console.Now()), a.Environ); err != nil {
 		return Config{}, console.Fault(what, err)
 	}
 	return c, nil
@@ -286,12 +286,12 @@ func repeats(mask *catalog.Mask, d pins.Definition) bool {
 }
 
 func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
-	if a.json {
-		return a.printShown(rows)
+	if a.JSON {
+		return a.PrintJSON(rows)
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%s %s", a.paint(console.Bold, r.Tool), r.State)
+		fmt.Fprintf(&b, "%s %s", a.Paint(console.Bold, r.Tool), r.State)
 		if r.Why != "" {
 			b.WriteString(": " + printable.Text(r.Why))
 		}
@@ -305,7 +305,7 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 	if len(open) == 0 {
 		b.WriteString("nothing to accept\n")
 	}
-	return a.print(b.String())
+	return a.Print(b.String())
 }
 
 // changeText shows one difference; what servers wrote is shown with its control characters visible.
@@ -331,7 +331,7 @@ func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []a
 		for _, c := range open {
 			fmt.Fprintf(&shown, "%s %s\n", c.name(), c.declared.Hash())
 		}
-		signed := signing{what: what, does: "accept " + counted(len(open), "tool"), call: shown.String(), key: key}
+		signed := signing{what: what, does: "accept " + console.Plural(len(open), "tool"), call: shown.String(), key: key}
 		sign, done, err := a.signer(ctx, runs, signed)
 		if err != nil {
 			return err
@@ -344,7 +344,7 @@ func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []a
 // enter puts what was accepted into the lock.
 func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject map[string]any) gateway.SignedAct) error {
 	for _, c := range open {
-		entry := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
+		entry := pins.Acceptance{At: console.Now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
 		if act := sign(gateway.ActAccept, acceptSubject(c.name(), c.declared)); act.Signature != "" {
 			entry = pins.Acceptance{
 				At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,

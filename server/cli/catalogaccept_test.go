@@ -210,7 +210,7 @@ func TestCatalogTest(t *testing.T) {
 		code int
 		want string
 	}{
-		"a write":        {[]string{"note"}, exitRefused, "effect write"},
+		"a write":        {[]string{"note"}, console.ExitRefused, "effect write"},
 		"no such tool":   {[]string{"lok"}, console.ExitUsage, "no tool"},
 		"bad arguments":  {[]string{"look", "--args", `{"q":1}`}, 0, "q"},
 		"no arguments":   {[]string{"look", "--args", "{"}, console.ExitUsage, ""},

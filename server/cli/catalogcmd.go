@@ -54,7 +54,7 @@ func (a *app) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := declare(c, a.environ)
+			d, err := declare(c, a.Environ)
 			if err != nil {
 				return console.Fault("catalog list", err)
 			}
@@ -103,8 +103,8 @@ func closeNames(rows []catalogRow, closed []closedName) {
 }
 
 func (a *app) printCatalog(rows []catalogRow) error {
-	if a.json {
-		return a.printShown(rows)
+	if a.JSON {
+		return a.PrintJSON(rows)
 	}
 	table := [][]string{{"TOOL", "SERVER", "EFFECT", "STATE", "POLICY", "PATTERNS"}}
 	var why strings.Builder
@@ -119,26 +119,7 @@ func (a *app) printCatalog(rows []catalogRow) error {
 			fmt.Fprintf(&why, "%s: %s\n", r.Name, r.Why)
 		}
 	}
-	return a.print(columns(table) + why.String())
-}
-
-// columns lays rows out in columns.
-func columns(rows [][]string) string {
-	wide := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			wide[i] = max(wide[i], len([]rune(cell)))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			line += cell + strings.Repeat(" ", wide[i]-len([]rune(cell))+2)
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return b.String()
+	return a.Print(console.Columns(table) + why.String())
 }
 
 func (a *app) catalogTestCommand() *cobra.Command {
@@ -149,7 +130,7 @@ func (a *app) catalogTestCommand() *cobra.Command {
 		Long: "Calls one tool of effect read through the gate, as a pattern of kind call would: recorded, bounded, without a model.\n" +
 			"What writes or destroys is not tried: it belongs into a pattern.",
 		Example: "  patterngate catalog test read_order --args '{\"path\":\"A-1001.json\"}'",
-		Args:    one("catalog test", "tool", "patterngate catalog list"),
+		Args:    console.One("catalog test", "tool", "patterngate catalog list"),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			loaded, err := a.load()
 			if err != nil {
@@ -164,18 +145,18 @@ func (a *app) catalogTestCommand() *cobra.Command {
 
 // catalogTest exposes the tool for this one call.
 func (a *app) catalogTest(cmd *cobra.Command, c LoadedConfig, name, args string) error {
-	d, err := declare(c.Config, a.environ)
+	d, err := declare(c.Config, a.Environ)
 	if err != nil {
 		return console.Fault("catalog test", err)
 	}
 	tool, ok := d.tools.Tool(name)
 	switch {
 	case !ok:
-		return console.Usage("catalog test", fmt.Errorf("no tool %s", quotedName(name)), "patterngate catalog list")
+		return console.Usage("catalog test", fmt.Errorf("no tool %s", console.Quoted(name)), "patterngate catalog list")
 	case tool.Effect != catalog.Read:
-		return refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read are tried", "patterngate call with a pattern that uses it")
+		return console.Refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read are tried", "patterngate call with a pattern that uses it")
 	case tool.Server == "":
-		return refused("catalog test "+name, "it is a tool of the demo", "patterngate demo")
+		return console.Refused("catalog test "+name, "it is a tool of the demo", "patterngate demo")
 	}
 	served := name
 	if at := slices.IndexFunc(c.Patterns, func(p PatternConfig) bool { return p.Enabled && p.Tool == name }); at >= 0 {

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -298,7 +299,7 @@ func wantUnless(near, want string) string {
 
 // noTool is the fault for the name of a tool that there is not.
 func noTool(name string, known []string) yamldoc.Fault {
-	f := yamldoc.Fault{Reason: "no tool " + cut(name, maxShown), DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: "no tool " + console.Cut(name, console.MaxTyped), DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = "there are none"
 		if len(known) > 0 {

@@ -36,7 +36,7 @@ func (a *app) configCommand() *cobra.Command {
 		Example: "  patterngate config default",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.out.Write(defaultConfig)
+			_, err := a.Out.Write(defaultConfig)
 			return err
 		},
 	}, &cobra.Command{
@@ -44,14 +44,14 @@ func (a *app) configCommand() *cobra.Command {
 		Short: "Print the path of the configuration file",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, named, err := ConfigPath(ConfigSources{Path: a.config, Environ: a.environ})
+			path, named, err := ConfigPath(ConfigSources{Path: a.config, Environ: a.Environ})
 			if err != nil {
 				return a.configFault(err)
 			}
-			if a.json {
-				return printJSON(a.out, map[string]any{"path": path, "named": named})
+			if a.JSON {
+				return console.WriteJSON(a.Out, map[string]any{"path": path, "named": named})
 			}
-			_, err = fmt.Fprintln(a.out, path)
+			_, err = fmt.Fprintln(a.Out, path)
 			return err
 		},
 	})
@@ -64,14 +64,14 @@ func (a *app) showConfig(origin bool) error {
 		return err
 	}
 	switch {
-	case origin && a.json:
-		return printJSON(a.out, loaded.origins())
+	case origin && a.JSON:
+		return console.WriteJSON(a.Out, loaded.origins())
 	case origin:
-		_, err = a.out.Write(loaded.originYAML())
-	case a.json:
-		_, err = a.out.Write(loaded.JSON())
+		_, err = a.Out.Write(loaded.originYAML())
+	case a.JSON:
+		_, err = a.Out.Write(loaded.JSON())
 	default:
-		_, err = a.out.Write(loaded.YAML())
+		_, err = a.Out.Write(loaded.YAML())
 	}
 	return err
 }
@@ -82,8 +82,8 @@ func (a *app) configFault(err error) error {
 	if !ok {
 		return console.Fault("config", err)
 	}
-	if a.json {
-		if err := printJSON(a.out, faults.Faults); err != nil {
+	if a.JSON {
+		if err := console.WriteJSON(a.Out, faults.Faults); err != nil {
 			return err
 		}
 	}

@@ -90,8 +90,8 @@ func (a *app) demoServer(ctx context.Context, dir string) (*upstream.Client, err
 		return nil, err
 	}
 	return upstream.Start(ctx, upstream.Program{
-		Command: self, Args: []string{"serve", "--config", config, "--state", memoryState, "--log-level", "warn"}, Dir: dir, Stderr: a.err,
-		Env: append(systemEnvironment(a.environ), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir),
+		Command: self, Args: []string{"serve", "--config", config, "--state", memoryState, "--log-level", "warn"}, Dir: dir, Stderr: a.Err,
+		Env: append(systemEnvironment(a.Environ), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir),
 	}, demoIdentity())
 }
 
@@ -156,23 +156,23 @@ func (s *stage) play(ctx context.Context, act demoAct) error {
 func (s *stage) announce(number int, headline string) {
 	if number != s.act {
 		s.act = number
-		s.say(s.app.err, "\n%s\n", s.app.paint(console.Bold, fmt.Sprintf("Act %d: %s", number, headline)))
+		s.say(s.app.Err, "\n%s\n", s.app.Paint(console.Bold, fmt.Sprintf("Act %d: %s", number, headline)))
 	}
 }
 
 // progress prints one line of what a run does.
-func (s *stage) progress(line string) { s.say(s.app.err, "  %s\n", s.app.paint(console.Dim, line)) }
+func (s *stage) progress(line string) { s.say(s.app.Err, "  %s\n", s.app.Paint(console.Dim, line)) }
 
 // line prints what was decided, what was done, the stop reason and the time.
 func (s *stage) line(p playedAct) {
-	if s.app.json {
+	if s.app.JSON {
 		return
 	}
-	mark := s.app.paint(console.Green, "ok")
+	mark := s.app.Paint(console.Green, "ok")
 	if !p.AsExpected {
-		mark = s.app.paint(console.Red, "NOT AS EXPECTED")
+		mark = s.app.Paint(console.Red, "NOT AS EXPECTED")
 	}
-	s.say(s.app.out, "%s %d %s: %s; %s; %s; %.2f s\n", mark, p.Act, p.Title, p.Decided, p.Done, p.StopReason, p.Seconds)
+	s.say(s.app.Out, "%s %d %s: %s; %s; %s; %.2f s\n", mark, p.Act, p.Title, p.Decided, p.Done, p.StopReason, p.Seconds)
 }
 
 // bow ends the demo: the document, or what to try next.
@@ -184,14 +184,14 @@ func (s *stage) bow() error {
 		}
 	}
 	took := time.Since(s.began).Seconds()
-	if s.app.json {
+	if s.app.JSON {
 		document := map[string]any{"acts": s.played, "as_expected": good, "seconds": float64(int(took*1000)) / 1000}
-		if err := json.NewEncoder(s.app.out).Encode(document); err != nil {
+		if err := json.NewEncoder(s.app.Out).Encode(document); err != nil {
 			return console.Fault("demo", err)
 		}
 	} else {
-		s.say(s.app.out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
-		s.say(s.app.out, "%s%s\n", tryNext, s.app.giveToClient())
+		s.say(s.app.Out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
+		s.say(s.app.Out, "%s%s\n", tryNext, s.app.giveToClient())
 	}
 	if s.lost != nil {
 		return console.Fault("demo", s.lost)
@@ -223,10 +223,10 @@ func (a *app) giveToClient() string {
 
 // say prints to one of the streams. Only what the demo is for must arrive.
 func (s *stage) say(to io.Writer, format string, args ...any) {
-	if s.app.json && to == s.app.err {
+	if s.app.JSON && to == s.app.Err {
 		return
 	}
-	if _, err := fmt.Fprintf(to, format, args...); err != nil && to == s.app.out && s.lost == nil {
+	if _, err := fmt.Fprintf(to, format, args...); err != nil && to == s.app.Out && s.lost == nil {
 		s.lost = err
 	}
 }

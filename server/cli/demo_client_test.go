@@ -5,11 +5,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // The entry that the demo offers names a program that is there tomorrow, or no program at all.
 func TestDemoOffersALastingProgram(t *testing.T) {
-	said := (&app{environ: []string{"PATH=/nonexistent"}}).giveToClient()
+	said := (&app{Console: console.Console{Environ: []string{"PATH=/nonexistent"}}}).giveToClient()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func (a *app) mortal(ctx context.Context, dir string, book ledger.Client, more .
 	if err != nil {
 		return nil, err
 	}
-	cmd.Dir, cmd.Stderr = dir, a.err
+	cmd.Dir, cmd.Stderr = dir, a.Err
 	cmd.Env = append(cmd.Env, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, ledgerVariable+"="+book.String())
 	stdin, stdout, err := startPiped(cmd)
 	if err != nil {

@@ -74,7 +74,7 @@ func (a *app) live(ctx context.Context) (err error) {
 			d.server.end()
 		}
 	}()
-	ctx, stop := whileInput(ctx, a.in)
+	ctx, stop := whileInput(ctx, a.In)
 	defer stop()
 	if err := d.play(ctx); err != nil {
 		return console.Fault("demo", whyEnded(ctx, err))
@@ -135,11 +135,11 @@ func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
 		return err
 	}
 	if still.State != patterns.AskedOpen {
-		d.say(d.app.err, "  You have decided already. That is kept, too.\n")
+		d.say(d.app.Err, "  You have decided already. That is kept, too.\n")
 	} else {
-		d.say(d.app.err, "  The question is still there, word for word: %s\n", still.Digest)
+		d.say(d.app.Err, "  The question is still there, word for word: %s\n", still.Digest)
 	}
-	d.say(d.app.err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
+	d.say(d.app.Err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
 	return d.show(ctx, asked)
 }
 
@@ -147,9 +147,9 @@ func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
 func (d *liveDemo) enter(ctx context.Context, words string, otherwise time.Duration) {
 	ctx, pressed := context.WithCancel(ctx)
 	defer pressed()
-	keys, ok := d.app.in.(*os.File)
-	if ok && isTerminal(keys) && isTerminal(d.app.err) {
-		d.say(d.app.err, "  %s\n", words)
+	keys, ok := d.app.In.(*os.File)
+	if ok && console.IsTerminal(keys) && console.IsTerminal(d.app.Err) {
+		d.say(d.app.Err, "  %s\n", words)
 		go func() {
 			_, _ = bufio.NewReader(keys).ReadString('\n') // its end is Enter, too
 			pressed()
@@ -178,7 +178,7 @@ func (d *liveDemo) ask(ctx context.Context) (asked patterns.Asked, err error) {
 	if result.Status != "waiting" {
 		return asked, fmt.Errorf("the call does not wait: %s %s", result.Status, result.StopReason)
 	}
-	d.say(d.app.err, "  The agent is told: %s\n", printable.Text(result.Next.Say))
+	d.say(d.app.Err, "  The agent is told: %s\n", printable.Text(result.Next.Say))
 	if d.state, err = local.Open(local.Options{Path: filepath.Join(d.dir, "killed.db")}); err != nil {
 		return asked, err
 	}
@@ -196,13 +196,13 @@ func (d *liveDemo) show(ctx context.Context, asked patterns.Asked) error {
 		return err
 	}
 	link := "http://" + d.page + web.SignInPath(token)
-	switch err := openBrowser(ctx, d.app.environ, link); {
+	switch err := openBrowser(ctx, d.app.Environ, link); {
 	case err == nil:
-		d.say(d.app.err, "  The browser opens the page. Sign in there, and look at %s.\n", asked.ID)
-	case isTerminal(d.app.err):
-		d.say(d.app.err, "  Open the page; this link signs in, once, within 60 seconds:\n  %s\n", link)
+		d.say(d.app.Err, "  The browser opens the page. Sign in there, and look at %s.\n", asked.ID)
+	case console.IsTerminal(d.app.Err):
+		d.say(d.app.Err, "  Open the page; this link signs in, once, within 60 seconds:\n  %s\n", link)
 	default:
-		d.say(d.app.err, "  Nobody is at a terminal and there is no browser. Another terminal can sign in:\n  %s\n", d.inboxLine())
+		d.say(d.app.Err, "  Nobody is at a terminal and there is no browser. Another terminal can sign in:\n  %s\n", d.inboxLine())
 	}
 	return nil
 }

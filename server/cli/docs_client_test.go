@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"path/filepath"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // docsClient is an MCP client of a fresh installation: the embedded default, no key. It makes calls one after the
@@ -25,7 +27,7 @@ type docsClient struct {
 // newDocsClient serves over pipes until the test ends.
 func newDocsClient(t *testing.T) *docsClient {
 	t.Helper()
-	a := &app{out: io.Discard, err: io.Discard, state: filepath.Join(t.TempDir(), "state.db")}
+	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard}, state: filepath.Join(t.TempDir(), "state.db")}
 	loaded, err := a.load()
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // docsCommand is a command in a page: on a line of its own, or between back quotes.
@@ -41,7 +43,7 @@ func TestPagesShowCommandsThatThereAre(t *testing.T) {
 // faultOfCommand says what is wrong with a command line; "" if it is one of the program's.
 func faultOfCommand(line string) string {
 	words := strings.Fields(line)
-	cmd, rest, err := (&app{out: io.Discard, err: io.Discard}).root().Find(words)
+	cmd, rest, err := (&app{Console: console.Console{Out: io.Discard, Err: io.Discard}}).root().Find(words)
 	switch {
 	case err != nil:
 		return err.Error()

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/server/cli/console"
 )
 
 // declaredTool is a tool as tools/list shows it.
@@ -61,7 +63,7 @@ func (m *declaredMembers) UnmarshalJSON(text []byte) error {
 // declaredTools are the tools of a fresh installation.
 func declaredTools(t *testing.T) []declaredTool {
 	t.Helper()
-	a := &app{out: io.Discard, err: io.Discard}
+	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard}}
 	loaded, err := a.load()
 	if err != nil {
 		t.Fatal(err)

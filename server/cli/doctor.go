@@ -111,22 +111,22 @@ func (a *app) doctor(ctx context.Context, name string) error {
 			return err
 		}
 		rows, failed = append(rows, f.rows...), failed || f.failed()
-		if !a.json {
-			if err := a.print(a.doctorText(f.rows)); err != nil {
+		if !a.JSON {
+			if err := a.Print(a.doctorText(f.rows)); err != nil {
 				return err
 			}
 		}
 	}
 	if len(rows) == 0 {
 		rows = append(rows, doctorRow{"", "file", doctorWarn, "no client that this program knows has a file here", "patterngate setup claude-code"})
-		if !a.json {
-			if err := a.print(a.doctorText(rows)); err != nil {
+		if !a.JSON {
+			if err := a.Print(a.doctorText(rows)); err != nil {
 				return err
 			}
 		}
 	}
-	if a.json {
-		if err := printJSON(a.out, rows); err != nil {
+	if a.JSON {
+		if err := console.WriteJSON(a.Out, rows); err != nil {
 			return err
 		}
 	}
@@ -143,9 +143,9 @@ func (a *app) doctorText(rows []doctorRow) string {
 		state := fmt.Sprintf("%-4s", r.State)
 		switch r.State {
 		case doctorOK:
-			state = a.paint(console.Green, state)
+			state = a.Paint(console.Green, state)
 		case doctorFail:
-			state = a.paint(console.Red, state)
+			state = a.Paint(console.Red, state)
 		}
 		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, lineOf(r.Detail, 600))
 		if r.Fix != "" {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"patterngate/server/cli/clientfile"
+	"patterngate/server/cli/console"
 )
 
 // bypass is a server that a client starts by itself, around the gate.
@@ -29,7 +30,7 @@ func bypasses(environ []string, c CatalogConfig) []bypass {
 	if len(c.Servers) == 0 {
 		return nil
 	}
-	host := (&app{environ: environ}).setupHost()
+	host := (&app{Console: console.Console{Environ: environ}}).setupHost()
 	var found []bypass
 	for _, client := range clientfile.Clients() {
 		path, err := client.Path(host)

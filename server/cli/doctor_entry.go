@@ -114,7 +114,7 @@ func commandIn(start clientStart, goos string) string {
 
 // servedBy is this program as the client starts it: the flags of the entry, and its environment.
 func (a *app) servedBy(start clientStart) *app {
-	as := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: start.environ, color: "never"}
+	as := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}
 	flags := map[string]*string{"--config": &as.config, "--state": &as.state, "--http": &as.http, "--token-file": &as.tokenFile, "--inbox": &as.inboxAt}
 	for i, arg := range start.args {
 		name, value, given := strings.Cut(arg, "=")
@@ -132,7 +132,7 @@ func (a *app) servedBy(start clientStart) *app {
 
 // examineConfig loads the configuration as the program will; nil where it does not load.
 func (a *app) examineConfig(f *findings) *LoadedConfig {
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.environ})
+	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {
@@ -170,7 +170,7 @@ func (a *app) examineState(path string, f *findings) {
 		f.warn("state", "leave --state out", "nothing is kept when the client ends the program")
 		return
 	}
-	if err := readyState(path, a.environ); err != nil {
+	if err := readyState(path, a.Environ); err != nil {
 		f.fail("state", "patterngate serve --state FILE", "%v", err)
 		return
 	}
@@ -182,7 +182,7 @@ func (a *app) examineState(path string, f *findings) {
 		}
 		f.ok("state", "%s can be written", path)
 		switch keys := ring.Keys(); {
-		case ring.Counts(now()):
+		case ring.Counts(console.Now()):
 			f.ok("approvers", "%s; decisions need a signature", console.Plural(int64(len(keys)), "key"))
 		default:
 			f.ok("approvers", "no key: any program of this user can decide about calls (patterngate approvals enroll)")
@@ -222,7 +222,7 @@ func examineSwitches(d desk, f *findings, named people) error {
 		case s.Pattern != "":
 			what, flag = "the pattern "+s.Pattern, " --pattern "+s.Pattern
 		}
-		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, clockText(s.At), named(s.By), s.Reason)
+		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, console.ClockText(s.At), named(s.By), s.Reason)
 	}
 	if len(list) == 0 {
 		f.ok("kill switch", "off")

@@ -13,14 +13,14 @@ func TestStartGarbage(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"serve": "starts has begun ", "tools": ""} {
 		told := ""
-		a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: []string{"HOME=" + t.TempDir()}}
+		a := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + t.TempDir()}}}
 		a.starts = func() func() {
 			told += "starts "
 			return func() { told += "has begun " }
 		}
 		root := a.root()
 		root.SetArgs([]string{name, "--state", memoryState})
-		if code := a.exit(t.Context(), root.ExecuteContext(t.Context())); code != console.ExitDone || told != want {
+		if code := a.Exit(t.Context(), root.ExecuteContext(t.Context())); code != console.ExitDone || told != want {
 			t.Errorf("%s ends with %d, and told %q, want %q", name, code, told, want)
 		}
 	}

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"patterngate/gateway/approver"
 	"patterngate/patterns/local"
@@ -55,19 +53,19 @@ func (a *app) inboxCommand() *cobra.Command {
 //	   │    │  over this state
 //	   └────┴─ over another state: the next port
 func (a *app) inbox(ctx context.Context, show bool) error {
-	if show && !isTerminal(a.out) {
+	if show && !console.IsTerminal(a.Out) {
 		return console.Usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
 	}
 	c, err := a.loadState()
 	if err != nil {
-		return wrapped("inbox", err)
+		return console.Wrap("inbox", err)
 	}
 	if c.Inbox == inboxOff {
 		return console.Usage("inbox", errors.New("it is off"), "--inbox "+inboxUsual)
 	}
 	engine, err := a.openEngine()
 	if err != nil {
-		return wrapped("inbox", err)
+		return console.Wrap("inbox", err)
 	}
 	defer engine.Close()
 	page := pageOffer{app: a, config: c, engine: engine, show: show}
@@ -110,7 +108,7 @@ func (p pageOffer) serve(ctx context.Context, l net.Listener, address string) er
 	a := p.app
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	door := inboxDoor(p.engine, a.inboxLine(p.config), approver.Dir(filepath.Dir(p.config.State)), a.logger(p.config.Log, a.err))(address)
+	door := inboxDoor(p.engine, a.inboxLine(p.config), approver.Dir(filepath.Dir(p.config.State)), a.logger(p.config.Log, a.Err))(address)
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(ctx, l) }()
 	err := p.offer(ctx, address, true)
@@ -146,24 +144,18 @@ func (p pageOffer) offer(ctx context.Context, address string, serving bool) erro
 	}{URL: base + "/", Opened: !p.show, Serving: serving}
 	if p.show {
 		shown.SignIn = link
-	} else if err := openBrowser(ctx, a.environ, link); err != nil {
+	} else if err := openBrowser(ctx, a.Environ, link); err != nil {
 		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf("the browser cannot be opened: %w", err), Try: a.inboxLine(p.config) + " --print"}
 	}
 	switch {
-	case a.json:
-		return a.printShown(shown)
+	case a.JSON:
+		return a.PrintJSON(shown)
 	case p.show:
 		a.remark("This signs in once, within 60 seconds:\n")
-		return a.print(link + "\n")
+		return a.Print(link + "\n")
 	}
-	return a.print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
+	return a.Print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
 }
 
 // remark says something to a person that is no result.
-func (a *app) remark(text string) { _, _ = io.WriteString(a.err, text) }
-
-// isTerminal reports whether a person reads a stream.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
+func (a *app) remark(text string) { _, _ = io.WriteString(a.Err, text) }

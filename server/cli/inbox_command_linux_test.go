@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // newState makes a state file in which nothing waits.
@@ -73,13 +74,13 @@ func (s *shared) String() string {
 
 func invoke(ctx context.Context, environ []string, out io.Writer, args ...string) *invocation {
 	i := &invocation{}
-	a := &app{in: strings.NewReader(""), out: &i.out, err: &i.err, environ: environ}
+	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &i.out, Err: &i.err, Environ: environ}}
 	if out != nil {
-		a.out = out
+		a.Out = out
 	}
 	root := a.root()
 	root.SetArgs(args)
-	i.code = a.exit(ctx, root.ExecuteContext(ctx))
+	i.code = a.Exit(ctx, root.ExecuteContext(ctx))
 	return i
 }
 

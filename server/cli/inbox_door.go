@@ -88,8 +88,8 @@ func (a *app) inboxLine(c Config) string {
 
 // plainState is where a command with the same --config looks, in a terminal that has none of this program's variables.
 func (a *app) plainState(c Config) string {
-	if a.config == "" && console.Lookup(a.environ, configVariable) != "" {
+	if a.config == "" && console.Lookup(a.Environ, configVariable) != "" {
 		return ""
 	}
-	return c.usualState(a.environ)
+	return c.usualState(a.Environ)
 }

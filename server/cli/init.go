@@ -83,7 +83,7 @@ func (f initFlags) check() error {
 
 // silent reports whether nobody is to be asked about tools.
 func (f initFlags) silent(a *app) bool {
-	return f.yes || a.json || len(f.chosen.read)+len(f.chosen.allow) > 0 || !a.atTerminal()
+	return f.yes || a.JSON || len(f.chosen.read)+len(f.chosen.allow) > 0 || !a.AtTerminal()
 }
 
 // init carries the command out.
@@ -112,7 +112,7 @@ func (a *app) init(ctx context.Context, f initFlags) error {
 
 // initPath is the file to write, absolute. There must be none yet.
 func (a *app) initPath(out string) (string, error) {
-	sources := ConfigSources{Path: a.config, Environ: a.environ}
+	sources := ConfigSources{Path: a.config, Environ: a.Environ}
 	if out != "" {
 		sources.Path = out
 	}
@@ -145,7 +145,7 @@ func (a *app) initImport(ctx context.Context, f initFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	keys := initQuestions{bufio.NewReader(a.in), a.err, a.paint}
+	keys := initQuestions{bufio.NewReader(a.In), a.Err, a.Paint}
 	if err := f.chosen.apply(servers); err != nil {
 		return err
 	}
@@ -180,22 +180,22 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 	if len(found) > maxImported {
 		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.Path, len(found), maxImported), "a file with fewer")
 	}
-	translate := importer{goosOf(a), a.environ}
+	translate := importer{goosOf(a), a.Environ}
 	servers := make([]importedServer, len(found))
 	for i, s := range found {
 		servers[i] = translate.entry(s)
 	}
 	nameServers(servers)
 	for i := range servers {
-		servers[i].reaches(ConfigSources{Environ: a.environ}, filepath.Dir(path), a.stateDirectory())
+		servers[i].reaches(ConfigSources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
-	fmt.Fprintf(a.err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
+	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
 	a.startServers(ctx, servers, func(s importedServer) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
 			words = "not in force: " + s.problem
 		}
-		fmt.Fprintf(a.err, "  %s: %s\n", shownWord(s.name), words)
+		fmt.Fprintf(a.Err, "  %s: %s\n", shownWord(s.name), words)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func goosOf(a *app) string { return a.setupHost().Goos }
 
 // stateDirectory is where runs are recorded unless somebody says otherwise; "" where there is none.
 func (a *app) stateDirectory() string {
-	path, f := defaultState(goosOf(a), a.environ, stateFile)
+	path, f := defaultState(goosOf(a), a.Environ, stateFile)
 	if f.Reason != "" || path == "" {
 		return ""
 	}
@@ -231,7 +231,7 @@ func (a *app) reservedNames() ([]string, error) {
 		return nil, console.Fault("init", err)
 	}
 	names := slices.Clone(d.tools.Names())
-	s, err := a.server(loaded.Config, a.logger(LogConfig{Level: "error"}, a.err))
+	s, err := a.server(loaded.Config, a.logger(LogConfig{Level: "error"}, a.Err))
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}

@@ -38,7 +38,7 @@ func (l initLock) pin() string { return filepath.Base(l.path) }
 // nothing: where an approver key is enrolled, "catalog accept" does.
 func acceptImported(lock initLock, servers []importedServer) (bool, error) {
 	var kept pins.Lock
-	by := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
+	by := pins.Acceptance{At: console.Now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
 	for _, s := range servers {
 		if s.problem != "" || s.out != "" {
 			continue

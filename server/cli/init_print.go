@@ -83,17 +83,17 @@ func (r initServerRow) words() string {
 // tellInit shows what was written.
 func (a *app) tellInit(r initReport) error {
 	for _, w := range r.Warnings {
-		fmt.Fprintln(a.err, "warning: "+printable.Text(w))
+		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))
 	}
-	if a.json {
-		return faulty(printJSON(a.out, r), r)
+	if a.JSON {
+		return faulty(console.WriteJSON(a.Out, r), r)
 	}
 	var b strings.Builder
 	if r.File != "" {
 		labelled(&b, "wrote", append([]string{r.File}, r.written()...)...)
 	}
 	for _, s := range r.Servers {
-		fmt.Fprintf(&b, "  %s: %s\n", a.paint(console.Bold, shownWord(s.Name)), lineOf(s.words(), maxStarterWords))
+		fmt.Fprintf(&b, "  %s: %s\n", a.Paint(console.Bold, shownWord(s.Name)), lineOf(s.words(), maxStarterWords))
 		for _, n := range s.Notes {
 			fmt.Fprintf(&b, "    %s\n", lineOf(n, maxStarterWords))
 		}
@@ -103,7 +103,7 @@ func (a *app) tellInit(r initReport) error {
 		labelled(&b, "backup", r.Backup)
 	}
 	labelled(&b, "next", r.Next...)
-	return faulty(a.print(b.String()), r)
+	return faulty(a.Print(b.String()), r)
 }
 
 // faulty is how it ends once the report was shown: a file that does not load is no success.
@@ -125,7 +125,7 @@ func (r initReport) written() []string {
 
 // initCommandLine is a command over a configuration, as a shell takes it.
 func (a *app) initCommandLine(words, path string) string {
-	if usual, named, err := ConfigPath(ConfigSources{Environ: a.environ}); err == nil && !named && usual == path {
+	if usual, named, err := ConfigPath(ConfigSources{Environ: a.Environ}); err == nil && !named && usual == path {
 		return "patterngate " + words
 	}
 	return "patterngate " + words + " --config " + console.ShellWord(goosOf(a), path)

@@ -27,8 +27,8 @@ func TestInitOfAFaultyFile(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		for _, faulty := range []bool{false, true} {
 			want := map[bool]int{false: console.ExitDone, true: console.ExitFault}[faulty]
-			a := &app{out: io.Discard, err: io.Discard, json: json}
-			if code := a.exit(t.Context(), a.tellInit(initReport{File: "pg.yaml", faulty: faulty})); code != want {
+			a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard, JSON: json}}
+			if code := a.Exit(t.Context(), a.tellInit(initReport{File: "pg.yaml", faulty: faulty})); code != want {
 				t.Errorf("faulty %t, as JSON %t: it ends with %d, want %d", faulty, json, code, want)
 			}
 		}

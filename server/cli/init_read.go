@@ -49,7 +49,7 @@ func (f clientFile) title() string {
 func (a *app) importFile(what, word string) (clientFile, error) {
 	host := a.setupHost()
 	client, known := clientfile.Find(word)
-	path := ConfigSources{Environ: a.environ}.home(word)
+	path := ConfigSources{Environ: a.Environ}.home(word)
 	if known {
 		var err error
 		if path, err = client.Path(host); err != nil {

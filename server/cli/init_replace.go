@@ -33,7 +33,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 		report.Lock = lock.path
 	}
 	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
-	_, _, err = LoadConfig(ConfigSources{Path: file.path, Environ: a.environ})
+	_, _, err = LoadConfig(ConfigSources{Path: file.path, Environ: a.Environ})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		report.faulty = true
 		for _, f := range faults.Faults {
@@ -68,9 +68,9 @@ func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, 
 	if err != nil {
 		return err
 	}
-	if !a.json {
+	if !a.JSON {
 		for line := range strings.Lines(report.Diff) {
-			_, _ = io.WriteString(a.err, a.paintDiff(line))
+			_, _ = io.WriteString(a.Err, a.paintDiff(line))
 		}
 	}
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
@@ -102,10 +102,10 @@ func (a *app) wantsReplace(ctx context.Context, f initFlags, keys initQuestions,
 	if f.replace {
 		return true, nil
 	}
-	if f.yes || a.json || !a.atTerminal() {
+	if f.yes || a.JSON || !a.AtTerminal() {
 		return false, nil
 	}
-	fmt.Fprintf(a.err, "\n%s\n", lineOf("This takes the servers out of "+from.file.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
+	fmt.Fprintf(a.Err, "\n%s\n", lineOf("This takes the servers out of "+from.file.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
 	word, err := keys.answer(ctx, "Replace them?", "no", "yes", "no")
 	return word == "yes", err
 }
@@ -190,10 +190,10 @@ func (a *app) initUndo(f initFlags) error {
 	if _, err := c.Apply(from.file, time.Now()); err != nil {
 		return err
 	}
-	if a.json {
-		return printJSON(a.out, initReport{Client: from.file.Path, Backup: c.From})
+	if a.JSON {
+		return console.WriteJSON(a.Out, initReport{Client: from.file.Path, Backup: c.From})
 	}
-	return a.print(printable.Text(from.file.Path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
+	return a.Print(printable.Text(from.file.Path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
 }
 
 // planRestore finds the backup of which init made the file that is there. A file that was changed since is left alone: what
@@ -221,6 +221,6 @@ func planRestore(f clientfile.Format, file clientfile.File) (clientfile.Change, 
 	if len(backups) == 0 {
 		return clientfile.Change{}, console.Usage("init --undo", fmt.Errorf("%s has no backup", file.Path), "patterngate init --import CLIENT")
 	}
-	return clientfile.Change{}, refused("init --undo", file.Path+" was changed since it was replaced, and nothing was written; the newest backup is "+backups[0].Path,
+	return clientfile.Change{}, console.Refused("init --undo", file.Path+" was changed since it was replaced, and nothing was written; the newest backup is "+backups[0].Path,
 		"compare the two by hand")
 }

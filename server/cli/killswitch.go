@@ -54,13 +54,13 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 			if err := reasonFlag("--reason", reason); err != nil {
 				return err
 			}
-			s := patterns.Switch{Tool: tool, Pattern: pattern, Reason: reason, At: now()}
+			s := patterns.Switch{Tool: tool, Pattern: pattern, Reason: reason, At: console.Now()}
 			c, err := a.switchConfig(what)
 			if err != nil {
 				return err
 			}
-			if flag := c.aliased(tool, a.environ); on && flag != "" { // it would stop nothing, and look as if it did
-				return console.Usage(what, errors.New("--tool "+quotedName(tool)+" is only what a pattern calls it"), flag)
+			if flag := c.aliased(tool, a.Environ); on && flag != "" { // it would stop nothing, and look as if it did
+				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only what a pattern calls it"), flag)
 			}
 			return a.withState(what, c, func(runs operator) error {
 				var act gateway.SignedAct
@@ -74,7 +74,7 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 				by := byOwner(reason)
 				s.By, s.Channel = by.By, by.Channel
 				if err := runs.KillSwitch(on, s, act); errors.Is(err, patterns.ErrNoSwitch) {
-					return refused(what, "no such switch is on", "patterngate kill-switch status")
+					return console.Refused(what, "no such switch is on", "patterngate kill-switch status")
 				} else if err != nil {
 					return refusedBy(what, err, "patterngate kill-switch status")
 				}
@@ -112,9 +112,9 @@ func (a *app) killSwitchStatus() *cobra.Command {
 func switched(s patterns.Switch) string {
 	switch {
 	case s.Tool != "":
-		return "tool " + quotedName(s.Tool)
+		return "tool " + console.Quoted(s.Tool)
 	case s.Pattern != "":
-		return "pattern " + quotedName(s.Pattern)
+		return "pattern " + console.Quoted(s.Pattern)
 	}
 	return "everything"
 }
@@ -144,11 +144,11 @@ func (a *app) printSwitches(runs operator) error {
 		}
 		b.WriteByte('\n')
 	}
-	if a.json {
-		return a.printShown(rows)
+	if a.JSON {
+		return a.PrintJSON(rows)
 	}
 	if len(list) == 0 {
 		b.WriteString("off: calls are made\n")
 	}
-	return a.print(b.String())
+	return a.Print(b.String())
 }

@@ -65,7 +65,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		}
 		return Config{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
 	}
-	fmt.Fprintln(a.err, printable.Text("warning: "+ownReason(faults)+"; "+needs+c.State))
+	fmt.Fprintln(a.Err, printable.Text("warning: "+ownReason(faults)+"; "+needs+c.State))
 	return c, nil
 }
 

@@ -81,8 +81,8 @@ func TestKillSwitch(t *testing.T) {
 		code int
 		want string
 	}{
-		"another":      {[]string{"off", "--tool", "drift"}, exitRefused, "no such switch is on"},
-		"everything":   {[]string{"off"}, exitRefused, "no such switch is on"},
+		"another":      {[]string{"off", "--tool", "drift"}, console.ExitRefused, "no such switch is on"},
+		"everything":   {[]string{"off"}, console.ExitRefused, "no such switch is on"},
 		"both":         {[]string{"on", "--tool", "look", "--pattern", "see"}, console.ExitUsage, "one of --tool and --pattern"},
 		"off a reason": {[]string{"off", "--reason", "x"}, console.ExitUsage, "--reason"},
 	} {
@@ -110,10 +110,10 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 	turn := func(l line, args ...string) (code int, out, errs string) {
 		t.Helper()
 		var o, e bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: append([]string{"HOME=" + s.dir, "PATH=/bin"}, l.environ...)}
+		a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append([]string{"HOME=" + s.dir, "PATH=/bin"}, l.environ...)}}
 		root := a.root()
 		root.SetArgs(slices.Concat([]string{"--config", s.config}, l.args, []string{"kill-switch"}, args))
-		return a.exit(t.Context(), root.ExecuteContext(t.Context())), o.String(), e.String()
+		return a.Exit(t.Context(), root.ExecuteContext(t.Context())), o.String(), e.String()
 	}
 	byFlag, byVariable := line{args: []string{"--state", s.state}}, line{environ: []string{"PATTERNGATE_STATE=" + s.state}}
 	n := 0
@@ -236,7 +236,7 @@ func TestKillSwitchOffIsSigned(t *testing.T) {
 	id := s.enrol(t)
 	s.must(t, "kill-switch", "on")
 	for name, typed := range map[string][]string{"nobody": nil, "a wrong passphrase": {"correct horse batterz"}} {
-		if code, _, errs := s.command(t, typed, "kill-switch", "off"); code != exitRefused || len(switchesOn(t, s)) != 1 {
+		if code, _, errs := s.command(t, typed, "kill-switch", "off"); code != console.ExitRefused || len(switchesOn(t, s)) != 1 {
 			t.Errorf("with %s it ends with %d: %s", name, code, errs)
 		}
 	}

@@ -47,18 +47,18 @@ func (a *app) ledgerCommand() *cobra.Command {
 			if err != nil {
 				return console.Fault("ledger", err)
 			}
-			l.Hold, l.Held = hold, func(e ledger.Entry) { _, _ = fmt.Fprintln(a.out, "held "+e.Tool) } // else who waits gives up
+			l.Hold, l.Held = hold, func(e ledger.Entry) { _, _ = fmt.Fprintln(a.Out, "held "+e.Tool) } // else who waits gives up
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				return console.Fault("ledger", err)
 			}
-			if _, err := fmt.Fprintln(a.out, listener.Addr()); err != nil {
+			if _, err := fmt.Fprintln(a.Out, listener.Addr()); err != nil {
 				return console.Fault("ledger", err)
 			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
 			go func() {
-				_, _ = io.Copy(io.Discard, a.in) // the end is what is waited for
+				_, _ = io.Copy(io.Discard, a.In) // the end is what is waited for
 				cancel()
 			}()
 			if err := l.Serve(ctx, listener); err != nil {
@@ -96,7 +96,7 @@ func (a *app) startLedger(file string, flags ...string) (*ledgerProcess, error) 
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stderr = a.err
+	cmd.Stderr = a.Err
 	stdin, stdout, err := startPiped(cmd)
 	if err != nil {
 		return nil, err
@@ -135,6 +135,6 @@ func (a *app) own(args ...string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = systemEnvironment(a.environ)
+	cmd.Env = systemEnvironment(a.Environ)
 	return cmd, nil
 }

@@ -17,6 +17,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 	"patterngate/server/transport"
 )
 
@@ -52,7 +53,7 @@ func TestNoMessageApproves(t *testing.T) {
 		}
 	}
 	answer := gateway.Answered(asked.ID, asked.Question, gateway.ChooseApprove, nil)
-	answer.By, answer.At = "local:1", now()
+	answer.By, answer.At = "local:1", console.Now()
 	if _, err := c.service.engine.Approvals().Decide(patterns.Decided{Answer: answer, Channel: "cli"}); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ type mallory struct {
 // words are what one might call the parts of an approval, with the right values.
 func approvalWords(q patterns.Asked) map[string]any {
 	answer := gateway.Answered(q.ID, q.Question, gateway.ChooseApprove, nil)
-	answer.By, answer.At = "local:0", now()
+	answer.By, answer.At = "local:0", console.Now()
 	decision, err := ijson.Decode(answer.Object())
 	if err != nil {
 		panic(err) // it was written just now

@@ -16,6 +16,7 @@ import (
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // modelScene is a file with models by role, each on a server of its own.
@@ -149,7 +150,7 @@ all           1       3           42           18      0.000540
 `,
 	} {
 		var out bytes.Buffer
-		if err := (&app{out: &out}).runsStats(s.engine.Operator(), by, time.Time{}); err != nil {
+		if err := (&app{Console: console.Console{Out: &out}}).runsStats(s.engine.Operator(), by, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -157,11 +158,11 @@ all           1       3           42           18      0.000540
 		}
 	}
 	var out bytes.Buffer
-	if err := (&app{out: &out, json: true}).runsStats(s.engine.Operator(), "run", time.Time{}); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
+	if err := (&app{Console: console.Console{Out: &out, JSON: true}}).runsStats(s.engine.Operator(), "run", time.Time{}); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	out.Reset()
-	if err := (&app{out: &out}).runsStats(s.engine.Operator(), "day", time.Now().Add(time.Hour)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
+	if err := (&app{Console: console.Console{Out: &out}}).runsStats(s.engine.Operator(), "day", time.Now().Add(time.Hour)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
 		t.Errorf("of nothing: %v\n%s", err, out.String())
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"patterngate/catalog/pins"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // asBenchServer makes the test binary the server of [BenchmarkGatedCall]: mcp-go with one tool whose result has 5 KB.
@@ -130,7 +131,7 @@ func gatedCall(b *testing.B, state string) func() error {
 		state = filepath.Join(dir, "state.db")
 	}
 	config := filepath.Join(dir, "pg.yaml")
-	a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: []string{"HOME=" + dir}}
+	a := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + dir}}}
 	text := fmt.Sprintf("version: 1\nstate: %q\ncatalog:\n  servers:\n    crm:\n      stdio: {command: %q, env: {%s: '1'}}\n      tools: {look: {effect: read}}\n  expose: [look]\n", state, self, asBenchServer)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		b.Fatal(err)

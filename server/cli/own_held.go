@@ -10,6 +10,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // unsigned is why a tool is held whose line in the lock does not count.
@@ -67,7 +68,7 @@ func (c Config) counting(d *declared, engine *local.Engine, environ []string) (C
 		if err != nil {
 			return c, d, fmt.Errorf("approver keys: %w", err)
 		}
-		if counting, err = c.under(countingLines(c.lock, ring, now()), environ); err != nil {
+		if counting, err = c.under(countingLines(c.lock, ring, console.Now()), environ); err != nil {
 			return c, d, err
 		}
 	}

@@ -29,7 +29,7 @@ func (s *ownScene) loads(t *testing.T, pool *serverPool) LoadedConfig {
 func (s *ownScene) opens(t *testing.T) (*service, LoadedConfig) {
 	t.Helper()
 	loaded := s.loads(t, newServerPool())
-	a := &app{out: io.Discard, err: io.Discard, environ: []string{"HOME=" + s.dir}}
+	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + s.dir}}}
 	served, err := a.service("call", loaded.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -146,11 +146,11 @@ func (s *ownScene) args(args ...string) []string {
 func (s *ownScene) command(t *testing.T, secrets []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: []string{"HOME=" + s.dir}}
+	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"HOME=" + s.dir}}}
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(s.args(args...))
-	code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
+	code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 	return code, o.String(), e.String()
 }
 

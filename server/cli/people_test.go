@@ -43,7 +43,7 @@ func TestPeopleAreNamed(t *testing.T) {
 		a.people = func(who string) string { return strings.Replace(who, id, named, 1) }
 		root := a.root()
 		root.SetArgs(append([]string{"approvals"}, words...))
-		a.exit(t.Context(), root.ExecuteContext(t.Context()))
+		a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 		return out.String() + errs.String()
 	}
 	for _, words := range [][]string{{"show", askedID}, {"approve", askedID, "--yes"}} {

@@ -20,6 +20,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 )
 
 // The principals of a scene over HTTP, each with a token of their own.
@@ -132,7 +133,7 @@ func (s *planScene) write(name, text string) {
 
 func (s *planScene) serveInside() {
 	s.t.Helper()
-	a := &app{out: io.Discard, err: io.Discard, config: s.file("config.yaml"), state: memoryState, environ: s.environ()}
+	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: s.environ()}, config: s.file("config.yaml"), state: memoryState}
 	loaded, err := a.load()
 	if err != nil {
 		s.t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // Recorded calls are judged again by the policies of a configuration, each with what was done before it in its own run and, where
@@ -136,11 +137,11 @@ func (p *pastRuns) again(spec patterns.Spec, of record.Proposal) (now decided, w
 	}
 	tool, known := spec.Catalog.Tool(of.Tool)
 	if of.Tool != "" && !known {
-		return decided{}, "there is no tool " + cut(of.Tool, maxShown) + " here"
+		return decided{}, "there is no tool " + console.Cut(of.Tool, console.MaxTyped) + " here"
 	}
 	args, _ := tool.Proposed(of.Args)
 	if of.Tool != "" && len(tool.Check(args)) > 0 {
-		return decided{}, "the arguments do not fit the schema that " + cut(of.Tool, maxShown) + " has here"
+		return decided{}, "the arguments do not fit the schema that " + console.Cut(of.Tool, console.MaxTyped) + " has here"
 	}
 	gate := gateway.NewGate(gateway.Config{Catalog: spec.Catalog, Reviewer: spec.Reviewer, Facts: func() gateway.Facts { return of.Facts }})
 	gate.Remember(of.Effects)

@@ -148,7 +148,7 @@ func TestPolicyRecordKeepsTheFileLoadable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := writeConfig(t, paysConfig)
 			var out, errs strings.Builder
-			a := &app{in: strings.NewReader(""), out: &out, err: &errs, environ: []string{"HOME=" + t.TempDir()}}
+			a := &app{Console: console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}
 			a.config = path
 			loaded, err := a.loadUntested("policy record", nil)
 			if err != nil {
@@ -171,7 +171,7 @@ func TestPolicyRecordTwice(t *testing.T) {
 		{Seq: 2, At: 1_700_000_000_223_456, Kind: patterns.IntentEvent, Key: "pay#1", Body: []byte(`{"effect_kind":"tool","effect":"write","idempotency_key":"k","name":"pay","input":{"cents":250,"to":"ann"},"verdict":{"decision":"approve","reason":"pay","rule":"pay"}}`)},
 	}
 	var out, errs strings.Builder
-	a := &app{in: strings.NewReader(""), out: &out, err: &errs, environ: []string{"HOME=" + t.TempDir()}}
+	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}
 	a.config = path
 	if err := a.recordRows(events, "", false); err != nil {
 		t.Fatal(err, errs.String())

@@ -37,7 +37,7 @@ func checkIgnored(words []string) error {
 	for _, word := range words {
 		tool, argument, one := strings.Cut(word, ".")
 		if !slices.Contains(gapKinds, word) && (!one || tool == "" || argument == "") {
-			return console.Usage("--ignore", errors.New("got "+quotedName(word)), "--ignore "+strings.Join(gapKinds, ", ")+", or TOOL.ARG for one unread argument")
+			return console.Usage("--ignore", errors.New("got "+console.Quoted(word)), "--ignore "+strings.Join(gapKinds, ", ")+", or TOOL.ARG for one unread argument")
 		}
 	}
 	return nil
@@ -97,7 +97,7 @@ func (a *app) policyCoverageCommand() *cobra.Command {
 			}
 			past, err := a.pastIfAny(from)
 			if err != nil {
-				return wrapped("policy coverage", err)
+				return console.Wrap("policy coverage", err)
 			}
 			c, err := loaded.cover(args, past)
 			if err != nil {
@@ -184,7 +184,7 @@ func (l LoadedConfig) coverPast(found *policy.Cover, made *policy.Policy, name s
 
 // gapsOf are what the tests and the past do not come to.
 func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog) (list []gap) {
-	judged := fmt.Sprintf("%s, %s and their variations: %s", counted(by.Tests, "test"), counted(by.Recorded, "recorded call"), counted(by.Judged, "call"))
+	judged := fmt.Sprintf("%s, %s and their variations: %s", console.Plural(by.Tests, "test"), console.Plural(by.Recorded, "recorded call"), console.Plural(by.Judged, "call"))
 	for _, tool := range made.Tools() {
 		if len(made.RulesOf(tool)) == 0 {
 			list = append(list, gap{Kind: findNoRule, Policy: name, Tool: tool, Evidence: "the policy judges it, and no rule matches: every call is blocked as no_rule_matched"})
@@ -196,9 +196,9 @@ func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog
 		case r.Cases == 0:
 			f.Kind, f.Evidence = findDead, "no test and no recorded call is of a tool that it matches"
 		case r.Dead():
-			f.Kind, f.Evidence = findDead, fmt.Sprintf("false in all %s that it matches (%s)", counted(r.Cases, "call"), judged)
+			f.Kind, f.Evidence = findDead, fmt.Sprintf("false in all %s that it matches (%s)", console.Plural(r.Cases, "call"), judged)
 		case r.Shadowed():
-			f.Kind, f.Evidence = findShadowed, fmt.Sprintf("true in %s, and each time %s decided (%s)", counted(r.True, "call"), deciders(r.By), judged)
+			f.Kind, f.Evidence = findShadowed, fmt.Sprintf("true in %s, and each time %s decided (%s)", console.Plural(r.True, "call"), deciders(r.By), judged)
 		default:
 			continue
 		}
@@ -212,7 +212,7 @@ func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog
 		for _, argument := range made.Unread(tool) {
 			list = append(list, gap{
 				Kind: findUnread, Policy: name, Tool: tool, Argument: argument,
-				Evidence: fmt.Sprintf("none of %s of %s reads it: %s", counted(len(made.RulesOf(tool)), "rule"), tool, strings.Join(made.RulesOf(tool), ", ")),
+				Evidence: fmt.Sprintf("none of %s of %s reads it: %s", console.Plural(len(made.RulesOf(tool)), "rule"), tool, strings.Join(made.RulesOf(tool), ", ")),
 			})
 		}
 	}
@@ -238,10 +238,10 @@ func (a *app) printCoverage(c coverage, ignore []string) error {
 		counts = counts || !c.Findings[i].Ignored
 	}
 	var err error
-	if a.json {
-		err = a.printShown(c)
+	if a.JSON {
+		err = a.PrintJSON(c)
 	} else {
-		err = a.print(c.text())
+		err = a.Print(c.text())
 	}
 	if err == nil && counts {
 		return console.ExitCode(console.ExitFault)
@@ -276,9 +276,9 @@ func (c coverage) text() string {
 				decide++
 			}
 		}
-		fmt.Fprintf(&b, "%s: %d of %s decide in %s, %s and variations, %s in all\n", name, decide, counted(len(by.Rules), "rule"),
-			counted(by.Tests, "test"), counted(by.Recorded, "recorded call"), counted(by.Judged, "call"))
+		fmt.Fprintf(&b, "%s: %d of %s decide in %s, %s and variations, %s in all\n", name, decide, console.Plural(len(by.Rules), "rule"),
+			console.Plural(by.Tests, "test"), console.Plural(by.Recorded, "recorded call"), console.Plural(by.Judged, "call"))
 	}
-	fmt.Fprintf(&b, "%s\n", counted(len(c.Findings), "finding"))
+	fmt.Fprintf(&b, "%s\n", console.Plural(len(c.Findings), "finding"))
 	return b.String()
 }

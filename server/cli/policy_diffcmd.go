@@ -51,7 +51,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 		Example: "  patterngate policy diff pg.yaml new.yaml\n  patterngate policy diff old.policy.yaml new.policy.yaml --policy refunds",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return console.Usage("policy diff", fmt.Errorf("got %s", counted(len(args), "file")), "patterngate policy diff A B")
+				return console.Usage("policy diff", fmt.Errorf("got %s", console.Plural(len(args), "file")), "patterngate policy diff A B")
 			}
 			return nil
 		},
@@ -63,16 +63,16 @@ func (a *app) policyDiffCommand() *cobra.Command {
 			var sides [2]diffSide
 			for i, file := range args {
 				if sides[i].LoadedConfig, err = a.loadedBy("policy diff", file, name); err == nil {
-					sides[i].declared, err = declare(sides[i].Config, a.environ)
+					sides[i].declared, err = declare(sides[i].Config, a.Environ)
 				}
 				if err != nil {
-					return wrapped("policy diff", err)
+					return console.Wrap("policy diff", err)
 				}
 				sides[i].file = file
 			}
 			past, err := a.pastIfAny(from)
 			if err != nil {
-				return wrapped("policy diff", err)
+				return console.Wrap("policy diff", err)
 			}
 			d, err := diffOf(sides[0], sides[1], past)
 			if err != nil {
@@ -197,10 +197,10 @@ func (d *policyDiff) tests(a, b diffSide) error {
 
 func (a *app) printDiff(d policyDiff) error {
 	var err error
-	if a.json {
-		err = a.printShown(d)
+	if a.JSON {
+		err = a.PrintJSON(d)
 	} else {
-		err = a.print(d.text())
+		err = a.Print(d.text())
 	}
 	if err == nil && len(d.Rows)+len(d.Only) > 0 {
 		return console.ExitCode(console.ExitFault)
@@ -220,6 +220,6 @@ func (d policyDiff) text() string {
 		}
 		fmt.Fprintf(&b, "%s, test %s, %s: %s, then %s\n", console.Clip(r.Policy, console.MaxName), console.Clip(r.Test, console.MaxName), console.Clip(r.Tool, console.MaxName), r.A, r.B)
 	}
-	fmt.Fprintf(&b, "%s and %s judged by both: %s\n", counted(d.Tests, "test"), counted(d.Calls, "recorded call"), counted(len(d.Rows), "difference"))
+	fmt.Fprintf(&b, "%s and %s judged by both: %s\n", console.Plural(d.Tests, "test"), console.Plural(d.Calls, "recorded call"), console.Plural(len(d.Rows), "difference"))
 	return b.String()
 }

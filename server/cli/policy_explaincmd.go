@@ -177,12 +177,12 @@ func (l LoadedConfig) judgesOf(f explainFlags) ([]string, error) {
 	if f.pattern != "" {
 		p, ok := l.Pattern(f.pattern)
 		if !ok {
-			return nil, errors.New("no pattern " + quotedName(f.pattern))
+			return nil, errors.New("no pattern " + console.Quoted(f.pattern))
 		}
 		add(p.Judge)
 		add(l.policyOf(f.tool))
 		if len(names) == 0 {
-			return nil, errors.New("no policy judges " + quotedName(f.tool) + " in " + f.pattern + ": the allowlists alone decide")
+			return nil, errors.New("no policy judges " + console.Quoted(f.tool) + " in " + f.pattern + ": the allowlists alone decide")
 		}
 		return names, nil
 	}
@@ -198,11 +198,11 @@ func (l LoadedConfig) judgesOf(f explainFlags) ([]string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return nil, errors.New("no policy judges " + quotedName(f.tool))
+		return nil, errors.New("no policy judges " + console.Quoted(f.tool))
 	case 1:
 		return names, nil
 	}
-	return nil, fmt.Errorf("%s is judged by %s", quotedName(f.tool), strings.Join(names, " and "))
+	return nil, fmt.Errorf("%s is judged by %s", console.Quoted(f.tool), strings.Join(names, " and "))
 }
 
 // explainedAs is the pattern whose params are in force: the one that is named; else those of the tool's own policy; else those of
@@ -270,14 +270,14 @@ func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) e
 }
 
 func (a *app) printExplained(tool string, all []explained) (err error) {
-	if a.json {
-		err = a.printShown(all)
+	if a.JSON {
+		err = a.PrintJSON(all)
 	} else {
 		var b strings.Builder
 		for _, e := range all {
-			b.WriteString(e.text(tool, a.tableWidth()))
+			b.WriteString(e.text(tool, a.TableWidth()))
 		}
-		err = a.print(b.String())
+		err = a.Print(b.String())
 	}
 	return err
 }
@@ -302,7 +302,7 @@ func (e explained) text(tool string, width int) string {
 		if len(rows) == 0 {
 			rows = [][]string{{"  no rule matches"}}
 		}
-		b.WriteString(columns(rows))
+		b.WriteString(console.Columns(rows))
 	}
 	fmt.Fprintf(&b, "%s", e.Decision)
 	if e.Reason != "" && e.Decision != gateway.Approve.String() {

@@ -36,7 +36,7 @@ func (a *app) policyBacktestCommand() *cobra.Command {
 			"is told as if the run had gone on all the same. Nothing is called.\n\n" +
 			"Exit codes: 0 where nothing changes, 1 where something does, 2 for a file that cannot be read.",
 		Example: "  patterngate policy backtest new.yaml --since 30d\n  patterngate policy backtest refunds.policy.yaml --policy refunds --json",
-		Args:    one("policy backtest", "file", "patterngate policy backtest FILE"),
+		Args:    console.One("policy backtest", "file", "patterngate policy backtest FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			from, err := timeFlag("--since", since, time.Now())
 			if err != nil {
@@ -67,7 +67,7 @@ func (a *app) declaredBy(what, file, name string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := declare(loaded.Config, a.environ)
+	d, err := declare(loaded.Config, a.Environ)
 	if err != nil {
 		return nil, console.Fault(what, err)
 	}
@@ -186,10 +186,10 @@ func (p *pastRuns) backtest(d *declared, runs int) backtest {
 
 func (a *app) printBacktest(t backtest) error {
 	var err error
-	if a.json {
-		err = a.printShown(t)
+	if a.JSON {
+		err = a.PrintJSON(t)
 	} else {
-		err = a.print(t.text(a.tableWidth()))
+		err = a.Print(t.text(a.TableWidth()))
 	}
 	if err == nil && len(t.Differences) > 0 {
 		return console.ExitCode(console.ExitFault)
@@ -214,10 +214,10 @@ func (t backtest) text(width int) string {
 			fmt.Fprintf(&b, "    %s\n", d.Ends)
 		}
 	}
-	fmt.Fprintf(&b, "%s of %s judged again: %d decided otherwise, %s would have ended elsewhere\n", counted(t.Calls, "call"), counted(t.Runs, "run"),
-		len(t.Differences), counted(len(t.Elsewhere), "run"))
+	fmt.Fprintf(&b, "%s of %s judged again: %d decided otherwise, %s would have ended elsewhere\n", console.Plural(t.Calls, "call"), console.Plural(t.Runs, "run"),
+		len(t.Differences), console.Plural(len(t.Elsewhere), "run"))
 	for _, why := range sortedNames(t.Unjudged) {
-		fmt.Fprintf(&b, "not judged: %s, %s\n", counted(t.Unjudged[why], "call"), why)
+		fmt.Fprintf(&b, "not judged: %s, %s\n", console.Plural(t.Unjudged[why], "call"), why)
 	}
 	return b.String()
 }
@@ -242,7 +242,7 @@ func (a *app) policyRecordCommand() *cobra.Command {
 			"decided. They are added to the tests of the policy where it stands, in the configuration or in its own file; nothing else in\n" +
 			"the file changes. Values that the record keeps only as hashes cannot be in a test, and such a call makes none.",
 		Example: "  patterngate policy record 5d0c\n  patterngate policy record run_5d0c9a1e77b2f340 --policy refunds --print",
-		Args:    one("policy record", "run", "patterngate runs list"),
+		Args:    console.One("policy record", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withRuns("policy record", func(runs operator) error {
 				_, events, _, err := recordOf("policy record", runs, args[0])

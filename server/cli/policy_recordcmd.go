@@ -69,7 +69,7 @@ func (a *app) recordRows(events []patterns.Event, name string, only bool) error 
 		}
 	}
 	for _, why := range sortedNames(left) {
-		fmt.Fprintf(a.err, "%s: no test of %s: %s\n", what, counted(left[why], "call"), why)
+		fmt.Fprintf(a.Err, "%s: no test of %s: %s\n", what, console.Plural(left[why], "call"), why)
 	}
 	if len(rows) == 0 {
 		return console.Fault(what, errors.New("there is nothing in this run to make a test of"))
@@ -143,7 +143,7 @@ func (a *app) addRows(l LoadedConfig, p *PolicyConfig, rows []map[string]any, on
 		for _, row := range rows {
 			b.WriteString("- " + flowYAML(row) + "\n")
 		}
-		return a.print(b.String())
+		return a.Print(b.String())
 	}
 	file, text, steps := l.Path, l.text, []string{"policies", p.Name}
 	if p.file != "" {
@@ -165,7 +165,7 @@ func (a *app) addRows(l LoadedConfig, p *PolicyConfig, rows []map[string]any, on
 	if err := replaceText(file, string(text), after); err != nil {
 		return console.Fault(what, err)
 	}
-	return a.print(fmt.Sprintf("%s: %s added to the tests of %s\n", file, counted(len(rows), "row"), p.Name))
+	return a.Print(fmt.Sprintf("%s: %s added to the tests of %s\n", file, console.Plural(len(rows), "row"), p.Name))
 }
 
 // replaceText puts a text in a file's place whole, with the file's own rights, unless somebody has changed it meanwhile.

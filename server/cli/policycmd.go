@@ -94,7 +94,7 @@ func unknownPolicy(name string, names []string) error { return noSuch("policy", 
 
 // noSuch says that there is no such thing, and which one may be meant, or which there are.
 func noSuch(what, name string, names []string) error {
-	text := "no " + what + " " + quotedName(name)
+	text := "no " + what + " " + console.Quoted(name)
 	if near := gateway.Near(name, names); near != "" {
 		return errors.New(text + "; did you mean " + near + "?")
 	}
@@ -203,7 +203,7 @@ func (a *app) printTests(rows []policyRow) error {
 		}
 		fmt.Fprintf(&b, "%s %s: %s", word, console.Clip(r.Policy, console.MaxName), console.Clip(r.Name, 2*console.MaxName))
 		if r.Differs != "" {
-			b.WriteString(": " + visibleLines(r.Differs))
+			b.WriteString(": " + console.VisibleLines(r.Differs))
 		}
 		b.WriteByte('\n')
 		for _, w := range r.Warnings {
@@ -211,16 +211,16 @@ func (a *app) printTests(rows []policyRow) error {
 			fmt.Fprintf(&b, "      warning: %s\n", w)
 		}
 	}
-	fmt.Fprintf(&b, "%s, %d failed", counted(len(rows), "test"), failed)
+	fmt.Fprintf(&b, "%s, %d failed", console.Plural(len(rows), "test"), failed)
 	if warned > 0 {
-		fmt.Fprintf(&b, ", %s", counted(warned, "warning"))
+		fmt.Fprintf(&b, ", %s", console.Plural(warned, "warning"))
 	}
 	b.WriteByte('\n')
 	var err error
-	if a.json {
-		err = a.printShown(rows)
+	if a.JSON {
+		err = a.PrintJSON(rows)
 	} else {
-		err = a.print(b.String())
+		err = a.Print(b.String())
 	}
 	if err == nil && failed > 0 {
 		return console.ExitCode(console.ExitFault)

@@ -102,10 +102,10 @@ func (a *app) prove(ctx context.Context, size proveSize, seed uint64) (err error
 		return console.Fault("prove", err)
 	}
 	all.Seconds = float64(time.Since(began).Milliseconds()) / 1000
-	if a.json {
-		err = printJSON(a.out, all)
+	if a.JSON {
+		err = console.WriteJSON(a.Out, all)
 	} else {
-		_, err = fmt.Fprintf(a.out, "\n%d kills and %d stops: %d lost, %d twice, %d not equal; %.1f s, seed %d\n",
+		_, err = fmt.Fprintf(a.Out, "\n%d kills and %d stops: %d lost, %d twice, %d not equal; %.1f s, seed %d\n",
 			all.Kills, all.Stops, all.Lost, all.Twice, all.Unequal, all.Seconds, seed)
 	}
 	if err == nil && !all.good() {
@@ -145,19 +145,19 @@ func (a *app) printProved(r provedRow) {
 	if r.Boundaries > 0 {
 		boundaries = fmt.Sprint(r.Boundaries)
 	}
-	mark := a.paint(console.Green, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
+	mark := a.Paint(console.Green, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
 	if !r.good() {
-		mark = a.paint(console.Red, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
+		mark = a.Paint(console.Red, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
 	}
 	a.proved("%-22s %10s %6d %5d %6d %8s\n", r.Pattern, boundaries, r.Kills, r.Lost, r.Twice, mark)
 	for _, f := range r.Faults {
-		_, _ = fmt.Fprintln(a.err, printable.Text(f)) // the row says that there is something
+		_, _ = fmt.Fprintln(a.Err, printable.Text(f)) // the row says that there is something
 	}
 }
 
 // proved prints for people.
 func (a *app) proved(format string, args ...any) {
-	if !a.json {
-		_, _ = fmt.Fprintf(a.out, format, args...) // the last line tells whether they are there
+	if !a.JSON {
+		_, _ = fmt.Fprintf(a.Out, format, args...) // the last line tells whether they are there
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"patterngate/server/cli/console"
 )
 
 // BenchmarkTakeover is from the SIGKILL of a process to the end of its run in another one on the same file, which waits for
 // the run: <= 50 ms for the takeover itself, the rest of the run included here.
 func BenchmarkTakeover(b *testing.B) {
-	a := &app{in: io.NopCloser(nil), out: io.Discard, err: io.Discard, color: "never"}
+	a := &app{Console: console.Console{In: io.NopCloser(nil), Out: io.Discard, Err: io.Discard, Color: "never"}}
 	p, err := a.newProver()
 	if err != nil {
 		b.Fatal(err)

@@ -43,7 +43,7 @@ func (a *app) proveLifeCommand() *cobra.Command {
 		Use: "prove-life", Short: "One life of a process that prove kills", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var told provedLife
-			if err := json.NewDecoder(a.in).Decode(&told); err != nil {
+			if err := json.NewDecoder(a.In).Decode(&told); err != nil {
 				return console.Fault("prove-life", err)
 			}
 			l := &life{app: a, told: told}
@@ -79,10 +79,10 @@ func (l *life) pass(string) {
 // live carries out all runs at once.
 func (l *life) live(ctx context.Context) error {
 	var err error
-	if l.book, err = ledger.Parse(console.Lookup(l.app.environ, ledgerVariable)); err != nil {
+	if l.book, err = ledger.Parse(console.Lookup(l.app.Environ, ledgerVariable)); err != nil {
 		return err
 	}
-	call := &toolCall{app: l.app, name: waitTool, errs: &lockedWriter{to: l.app.err}} // so that it carries on what nobody does
+	call := &toolCall{app: l.app, name: waitTool, errs: &lockedWriter{to: l.app.Err}} // so that it carries on what nobody does
 	server, err := call.inProcess(ctx)
 	if err != nil {
 		return err
@@ -208,5 +208,5 @@ func (l *life) decide(id string, edit map[string]any) error {
 func (l *life) print(r provedResult) error {
 	l.say.Lock()
 	defer l.say.Unlock()
-	return json.NewEncoder(l.app.out).Encode(r)
+	return json.NewEncoder(l.app.Out).Encode(r)
 }

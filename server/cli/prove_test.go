@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog/demo/ledger"
+	"patterngate/server/cli/console"
 )
 
 // killsInCI is how many kills the matrices have in CI, at least.
@@ -33,7 +34,7 @@ func provedHere() proveSize {
 // testApp is the program with these streams and nothing of the caller's environment but where temporary files go.
 func testApp(t *testing.T, out, errs io.Writer) *app {
 	t.Helper()
-	return &app{in: strings.NewReader(""), out: out, err: errs, color: "never", environ: append(systemEnvironment(os.Environ()), "TMPDIR="+t.TempDir())}
+	return &app{Console: console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: append(systemEnvironment(os.Environ()), "TMPDIR="+t.TempDir())}}
 }
 
 // Killed at its boundaries, again and again, alone and with others on the same file, the program loses nothing, does
@@ -42,7 +43,7 @@ func TestProve(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
 	a := testApp(t, &out, &errs)
-	a.json = true
+	a.JSON = true
 	seed := rand.Uint64N(1_000_000)
 	err := a.prove(t.Context(), provedHere(), seed)
 	var got proof
@@ -118,7 +119,7 @@ func TestTheLedgerSeesTwoPayments(t *testing.T) {
 	for _, world := range []ledger.World{"", ledger.Plain} {
 		book := outside.book("b" + string(world))
 		book.World = world
-		a.environ = append(a.environ, ledgerVariable+"="+book.String())
+		a.Environ = append(a.Environ, ledgerVariable+"="+book.String())
 		for range 2 {
 			call := &toolCall{app: a, quiet: true, errs: &lockedWriter{to: &errs}}
 			server, err := call.inProcess(t.Context())

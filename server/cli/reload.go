@@ -17,6 +17,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -51,7 +52,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 		err = movedState(r.loaded.Config, loaded.Config)
 	}
 	if err == nil {
-		err = r.service.replace(loaded, r.app.environ, func(counting Config) error {
+		err = r.service.replace(loaded, r.app.Environ, func(counting Config) error {
 			answer.To = counting.Hash()
 			answer.Loosens = loosens(inForce.judged(), counting.judged())
 			return r.permitted(request, answer.Loosens, loaded.Hash())
@@ -90,7 +91,7 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 	if err != nil {
 		return err
 	}
-	if !ring.Counts(now()) {
+	if !ring.Counts(console.Now()) {
 		return nil
 	}
 	if !request.Signed() {
@@ -107,7 +108,7 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 	default:
 		return errUnsignedReload
 	}
-	if err := ring.Check(request.Act, now()); err != nil {
+	if err := ring.Check(request.Act, console.Now()); err != nil {
 		return fmt.Errorf("the signature does not count: %w", err)
 	}
 	return nil
@@ -204,7 +205,7 @@ func (r *reloader) listen(ctx context.Context, hangups <-chan os.Signal) {
 		case <-ctx.Done():
 			return
 		case <-hangups:
-			request := local.ReloadRequest{Path: r.path(), By: patterns.Note{By: "local", Channel: "signal"}, At: now()}
+			request := local.ReloadRequest{Path: r.path(), By: patterns.Note{By: "local", Channel: "signal"}, At: console.Now()}
 			r.service.engine.Reloaded(request, r.reload(request))
 		}
 	}
@@ -231,7 +232,7 @@ func wholePath(path string) string {
 func (a *app) reloaded(was LoadedConfig, pool *serverPool) (LoadedConfig, error) {
 	loaded, warnings, err := LoadConfig(a.sources(pool))
 	for _, w := range warnings {
-		fmt.Fprintln(a.err, printable.Text(w.String()))
+		fmt.Fprintln(a.Err, printable.Text(w.String()))
 	}
 	if err == nil && was.Path != "" && loaded.Path != was.Path { // it is gone: that is no reason to drop all that it says
 		err = fmt.Errorf("%s is not there any more", was.Path)

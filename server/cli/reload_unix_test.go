@@ -30,7 +30,7 @@ func TestReload(t *testing.T) {
 	t.Parallel()
 	s := newOwnScene(t, "", seeing)
 	s.must(t, "catalog", "accept", "--yes")
-	if code, _, errs := s.command(t, nil, "reload"); code != exitRefused || !strings.Contains(errs, "no program serves") {
+	if code, _, errs := s.command(t, nil, "reload"); code != console.ExitRefused || !strings.Contains(errs, "no program serves") {
 		t.Errorf("where nobody serves it ends with %d: %s", code, errs)
 	}
 	c := s.serve(t)
@@ -114,7 +114,7 @@ func TestReloadIsSigned(t *testing.T) {
 	id := s.enrol(t)
 	c := s.serve(t)
 	s.write(t, "", longer)
-	if code, _, errs := s.command(t, nil, "reload"); code != exitRefused || !strings.Contains(errs, "signature of an approver key") {
+	if code, _, errs := s.command(t, nil, "reload"); code != console.ExitRefused || !strings.Contains(errs, "signature of an approver key") {
 		t.Errorf("unsigned it ends with %d: %s", code, errs)
 	}
 	c.hangup()
@@ -189,7 +189,7 @@ func TestReloadIsSignedForAnotherEnvironment(t *testing.T) {
 	s.write(t, "", longer)
 	code, out, errs := s.command(t, []string{goodPassphrase}, "reload")
 	hashes := regexp.MustCompile(`sha256:[0-9a-f]{64} was signed, and here the file comes to sha256:[0-9a-f]{64}`)
-	if code != exitRefused || !hashes.MatchString(out) || !strings.Contains(out, "environment") || strings.Contains(out+errs, "at a terminal and sign") {
+	if code != console.ExitRefused || !hashes.MatchString(out) || !strings.Contains(out, "environment") || strings.Contains(out+errs, "at a terminal and sign") {
 		t.Errorf("it ends with %d: %s%s", code, out, errs)
 	}
 	if text := c.log.String(); strings.Contains(text, `"msg":"reload"`) {
@@ -214,7 +214,7 @@ func TestReloadKnowsTheFile(t *testing.T) {
 	}
 	s.write(t, "", seeing)
 	t.Chdir(other.dir)
-	if code, out, errs := relative.command(t, nil, "reload"); code != exitRefused || !strings.Contains(errs, "no program serves this file") || !strings.HasPrefix(out, "left alone: ") {
+	if code, out, errs := relative.command(t, nil, "reload"); code != console.ExitRefused || !strings.Contains(errs, "no program serves this file") || !strings.HasPrefix(out, "left alone: ") {
 		t.Errorf("a file of that name in another directory: it ends with %d: %s%s", code, out, errs)
 	}
 	if !strings.Contains(c.tools(), " slip ") {

@@ -45,8 +45,8 @@ func (a *app) reload(ctx context.Context, key string) error {
 		return console.Usage(what, errors.New("there is no configuration file"), "patterngate init")
 	}
 	return a.withState(what, loaded.Config, func(runs operator) error {
-		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: byOwner(""), At: now()}
-		signed := signing{what: what, does: "load " + quotedName(request.Path) + " as it is, " + loaded.Hash(), key: key}
+		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: byOwner(""), At: console.Now()}
+		signed := signing{what: what, does: "load " + console.Quoted(request.Path) + " as it is, " + loaded.Hash(), key: key}
 		if request.Act, err = a.act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (a *app) reload(ctx context.Context, key string) error {
 		answers, err := runs.Reload(asking, request)
 		switch {
 		case errors.Is(err, local.ErrNobodyServes):
-			return refused(what, "no program serves from this state file; the next one that starts reads the file", "patterngate serve")
+			return console.Refused(what, "no program serves from this state file; the next one that starts reads the file", "patterngate serve")
 		case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			err = console.Fault(what, errors.New("not every program that serves has answered"))
 		case err != nil:
@@ -103,18 +103,18 @@ func (a *app) printReloads(answers []local.ReloadAnswer) error {
 		}
 	}
 	var err error
-	if a.json {
-		err = a.printShown(rows)
+	if a.JSON {
+		err = a.PrintJSON(rows)
 	} else {
-		err = a.print(b.String())
+		err = a.Print(b.String())
 	}
 	switch {
 	case err != nil:
 		return err
 	case failed != "":
-		return refused("reload", failed, "")
+		return console.Refused("reload", failed, "")
 	case other > 0 && other == len(answers):
-		return refused("reload", "no program serves this file", "--config FILE, the one that is served")
+		return console.Refused("reload", "no program serves this file", "--config FILE, the one that is served")
 	}
 	return nil
 }

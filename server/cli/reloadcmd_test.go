@@ -26,8 +26,8 @@ func TestReloadTellsOfWhoDidNotAnswer(t *testing.T) {
 		"others, and one that does not answer":    {[]local.ReloadAnswer{other, other}, context.DeadlineExceeded, console.ExitFault, "reload: not every program that serves has answered\n"},
 		"one that refuses, and one that does not": {[]local.ReloadAnswer{refused}, context.DeadlineExceeded, console.ExitFault, "reload: not every program that serves has answered\n"},
 		"one that reloads, and one that does not": {[]local.ReloadAnswer{done}, context.DeadlineExceeded, console.ExitFault, "reload: not every program that serves has answered\n"},
-		"only others":      {[]local.ReloadAnswer{other, other}, nil, exitRefused, "reload: no program serves this file\n"},
-		"one that refuses": {[]local.ReloadAnswer{done, refused}, nil, exitRefused, "reload: it has a fault\n"},
+		"only others":      {[]local.ReloadAnswer{other, other}, nil, console.ExitRefused, "reload: no program serves this file\n"},
+		"one that refuses": {[]local.ReloadAnswer{done, refused}, nil, console.ExitRefused, "reload: it has a fault\n"},
 		"one that reloads, and one with another file": {[]local.ReloadAnswer{done, other}, nil, console.ExitDone, ""},
 	} {
 		f := newFakeRuns(t)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -113,7 +112,7 @@ func (a *app) withRunsBy(open func() (operator, func(), error), what string, do 
 	}
 	runs, done, err := open()
 	if err != nil {
-		return wrapped(what, err)
+		return console.Wrap(what, err)
 	}
 	defer done()
 	return a.missed(do(runs))
@@ -140,12 +139,12 @@ func (a *app) withState(what string, c Config, do func(operator) error) error {
 	if c.State == memoryState {
 		return console.Usage(what, errors.New("the state is "+memoryState+": it is in the process that serves, and nowhere else"), "--state FILE")
 	}
-	if err := readyState(c.State, a.environ); err != nil {
-		return wrapped(what, err)
+	if err := readyState(c.State, a.Environ); err != nil {
+		return console.Wrap(what, err)
 	}
 	engine, err := a.engineOver(c)
 	if err != nil {
-		return wrapped(what, err)
+		return console.Wrap(what, err)
 	}
 	defer engine.Close()
 	return do(stateOf(c, engine))
@@ -162,16 +161,16 @@ func (a *app) openEngine() (*local.Engine, error) {
 
 // engineOver opens the engine over the state file of a configuration. It makes of runs what a server over that file does.
 func (a *app) engineOver(c Config) (*local.Engine, error) {
-	d, err := declare(c, a.environ)
+	d, err := declare(c, a.Environ)
 	if err != nil {
 		return nil, console.Fault("config", err)
 	}
-	from := &source{environ: a.environ, pool: c.pool}
+	from := &source{environ: a.Environ, pool: c.pool}
 	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.hides()})
 	if err != nil {
 		return nil, unopened(c.State, err)
 	}
-	if _, d, err = c.counting(d, engine, a.environ); err != nil {
+	if _, d, err = c.counting(d, engine, a.Environ); err != nil {
 		engine.Close()
 		return nil, console.Fault("config", err)
 	}
@@ -190,7 +189,7 @@ func (a *app) openService() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.service("runs resume", c, a.logger(c.Log.quiet(), a.err))
+	s, err := a.service("runs resume", c, a.logger(c.Log.quiet(), a.Err))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,15 +221,7 @@ func (a *app) existingState(c Config) (Config, error) {
 			return Config{}, a.noState(path)
 		}
 	}
-	return c, readyState(path, a.environ)
-}
-
-// wrapped is a failure of a command, unless it says itself what failed.
-func wrapped(what string, err error) error {
-	if _, ok := errors.AsType[*console.Error](err); ok {
-		return err
-	}
-	return console.Fault(what, err)
+	return c, readyState(path, a.Environ)
 }
 
 // idBeginning is what may be meant as a run.
@@ -239,7 +230,7 @@ var idBeginning = regexp.MustCompile(`^(run_)?[0-9a-f]{4,16}$`)
 // find is the run that was meant.
 func find(what string, runs recordReader, beginning string) (string, error) {
 	if !idBeginning.MatchString(beginning) {
-		return "", console.Usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", quotedName(beginning)), "patterngate runs list")
+		return "", console.Usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", console.Quoted(beginning)), "patterngate runs list")
 	}
 	id, err := runs.Find(beginning)
 	many, _ := errors.AsType[*local.AmbiguousError](err)
@@ -247,7 +238,7 @@ func find(what string, runs recordReader, beginning string) (string, error) {
 	case err == nil:
 		return id, nil
 	case many != nil:
-		return "", console.Usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
+		return "", console.Usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, console.FirstFew(many.IDs)), "more digits")
 	case errors.Is(err, patterns.ErrNoRun):
 		return "", console.Usage(what, fmt.Errorf("no run %s is recorded here", beginning), pruned(runs, beginning))
 	}
@@ -267,9 +258,6 @@ func pruned(runs recordReader, beginning string) string {
 	return "patterngate runs list"
 }
 
-// quotedName is a word from the command line, fit for a message.
-func quotedName(word string) string { return strconv.Quote(cut(word, console.MaxName)) }
-
 // headText is a head as verify takes it: N:HASH.
 func headText(h patterns.Head) string {
 	return strings.Replace(h.String(), " sha256:", ":", 1)
@@ -285,17 +273,4 @@ func recordOf(what string, runs recordReader, beginning string) (id string, even
 		return "", nil, 0, console.Fault(what+" "+id, err)
 	}
 	return id, events, kept, nil
-}
-
-// one is the argument of a command that wants exactly one of something.
-func one(name, what, try string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) == 0:
-			return console.Usage(name, errors.New("which "+what+"?"), try)
-		case len(args) > 1:
-			return console.Usage(name, fmt.Errorf("one %s; there are %d arguments", what, len(args)), try)
-		}
-		return nil
-	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
-	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
@@ -40,7 +38,7 @@ func reasonFlag(name, text string) error {
 func refusedBy(what string, err error, try string) error {
 	switch {
 	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
-		return refused(what, ownWords(err), try)
+		return console.Refused(what, ownWords(err), try)
 	case errors.Is(err, patterns.ErrNoRun):
 		return console.Usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
 	}
@@ -90,10 +88,10 @@ func (a *app) printStands(list ...patterns.Snapshot) error {
 		rows[i] = standsOf(s)
 		text.WriteString(rows[i].text())
 	}
-	if a.json {
-		return a.printShown(rows)
+	if a.JSON {
+		return a.PrintJSON(rows)
 	}
-	return a.print(text.String())
+	return a.Print(text.String())
 }
 
 func (a *app) runsCancelCommand() *cobra.Command {
@@ -102,7 +100,7 @@ func (a *app) runsCancelCommand() *cobra.Command {
 		Use:   "cancel RUN",
 		Short: "Stop a run before its next call",
 		Long:  "Stops a run before its next call. What was done stays done; what was sent cannot be recalled.",
-		Args:  one("runs cancel", "run", "patterngate runs list --status running"),
+		Args:  console.One("runs cancel", "run", "patterngate runs list --status running"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := reasonFlag("--reason", reason); err != nil {
 				return err
@@ -131,7 +129,7 @@ func (a *app) runsSeizeCommand() *cobra.Command {
 		Short: "Take a run from a process that lives but does not move",
 		Long: "Takes a run from the process that carries it on, when that process lives but does not move: it hangs, or was stopped.\n" +
 			"A run whose process ended needs no seizing; any server takes it up by itself.\n\n" + seizeRisk,
-		Args: one("runs seize", "run", "patterngate runs list --status running"),
+		Args: console.One("runs seize", "run", "patterngate runs list --status running"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := reasonFlag("--reason", reason); err != nil {
 				return err
@@ -141,7 +139,7 @@ func (a *app) runsSeizeCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := a.confirm("runs seize "+id, seizeRisk, "Take "+id+" from its owner?", yes); err != nil {
+				if err := a.Confirm("runs seize "+id, seizeRisk, "Take "+id+" from its owner?", yes); err != nil {
 					return err
 				}
 				act, err := a.act(cmd.Context(), runs, gateway.ActSeize, local.SeizeSubject(id), signing{what: "runs seize " + id, does: "seize " + id, key: key})
@@ -169,40 +167,15 @@ func keyFlag(cmd *cobra.Command, id *string) {
 const seizeRisk = `A call that the old owner has sent, or sends when it wakes up, cannot be recalled: the record is closed to it, the world
 is not. A call in doubt is then settled as after a crash. End that process first, if you can; then nothing is at risk.`
 
-// confirm asks at a terminal whether to go on. Without a terminal it does not, unless yes.
-func (a *app) confirm(what, risk, question string, yes bool) error {
-	if yes {
-		return nil
-	}
-	if !a.atTerminal() {
-		return console.Usage(what, errors.New("it needs a yes, and nobody is at a terminal"), "patterngate "+what+" --yes")
-	}
-	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, printable.Text(question))
-	answer, _ := bufio.NewReader(a.in).ReadString('\n') // none is no
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
-	}
-	return refused(what, "not done: the answer was no", "")
-}
-
-// exitRefused is the exit code of what a person or the run's state refused.
-const exitRefused = 3
-
-// refused is a refusal by a person or by the state: exit code 3.
-func refused(what, cause, try string) error {
-	return &console.Error{Code: exitRefused, What: what, Cause: errors.New(cause), Try: try}
-}
-
 // ownWords are the words of an error of the ports, for a person.
 func ownWords(err error) string { return strings.TrimPrefix(err.Error(), "patterns: ") }
 
 // done says what was decided.
 func (a *app) done(id, what string) error {
-	if a.json {
-		return a.printShown(map[string]any{"run_id": id, "done": what})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"run_id": id, "done": what})
 	}
-	return a.print(id + " " + what + "\n")
+	return a.Print(id + " " + what + "\n")
 }
 
 func (a *app) runsSettleCommand() *cobra.Command {
@@ -232,11 +205,11 @@ func (a *app) runsSettleCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				what := "runs settle " + id + " " + quotedName(args[1])
+				what := "runs settle " + id + " " + console.Quoted(args[1])
 				does := map[bool]string{true: "say that it happened: ", false: "say that it did not happen: "}[s.Happened]
-				signed := signing{what: what, does: does + quotedName(args[1]) + " of " + id, key: key}
+				signed := signing{what: what, does: does + console.Quoted(args[1]) + " of " + id, key: key}
 				if s.Result != nil {
-					signed.call = "It is said to have returned:\n" + console.Fenced("  ", string(s.Result), a.width())
+					signed.call = "It is said to have returned:\n" + console.Fenced("  ", string(s.Result), a.Width())
 				}
 				s.Act, err = a.act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signed)
 				if err != nil {
@@ -318,8 +291,8 @@ func (a *app) resume(ctx context.Context, runs operator, args []string) error {
 	if err != nil && ctx.Err() == nil {
 		return refusedBy(strings.TrimSpace("runs resume "+id), err, "patterngate runs list")
 	}
-	if len(list) == 0 && !a.json {
-		_, _ = fmt.Fprintln(a.err, "no run is ready")
+	if len(list) == 0 && !a.JSON {
+		_, _ = fmt.Fprintln(a.Err, "no run is ready")
 	}
 	if err := a.printStands(list...); err != nil {
 		return err

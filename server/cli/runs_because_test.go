@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/patterns/record"
+	"patterngate/server/cli/console"
 )
 
 // What made a rule true stands behind bars, whoever wrote it, and of much the beginning.
@@ -37,7 +38,7 @@ func TestBecauseLines(t *testing.T) {
 func TestAskedShowsItsRule(t *testing.T) {
 	asked := askedRefund(askedID)
 	asked.Text, asked.Values = "Above 1000 USD a person decides.", map[string]any{"args.amount_usd": 1200.0, "args.reason": "annual\u202eplan"}
-	page := askedView{asked: asked, now: now().Add(time.Minute)}.text(100)
+	page := askedView{asked: asked, now: console.Now().Add(time.Minute)}.text(100)
 	for _, want := range []string{
 		"Rule         high_refund_requires_human\n", "Rule says    Above 1000 USD a person decides.\n",
 		"Because      | args.amount_usd: 1200\n             | args.reason: \"annual\\u202eplan\"\n",

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
 )
 
 // fakeRuns is a state with records, for commands.
@@ -186,11 +187,11 @@ func (f *fakeRuns) command(t testing.TB, args ...string) (code int, out, errs st
 func (f *fakeRuns) commandTyped(t testing.TB, secrets []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: []string{"COLUMNS=120"}, opens: func() (operator, func(), error) { return f, func() {}, nil }}
+	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"COLUMNS=120"}}, opens: func() (operator, func(), error) { return f, func() {}, nil }}
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(append([]string{}, args...))
-	code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
+	code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 	return code, o.String(), e.String()
 }
 
@@ -384,10 +385,10 @@ func TestRunsStateIsNotMade(t *testing.T) {
 		filepath.Join(dir, "none.db"): "there is no file", ":memory:": "runs are in the process that serves them",
 	} {
 		var errs bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: io.Discard, err: &errs, environ: []string{"HOME=" + dir}}
+		a := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: []string{"HOME=" + dir}}}
 		root := a.root()
 		root.SetArgs([]string{"runs", "list", "--state", state})
-		if code := a.exit(t.Context(), root.ExecuteContext(t.Context())); code != 2 || !strings.Contains(errs.String(), want) {
+		if code := a.Exit(t.Context(), root.ExecuteContext(t.Context())); code != 2 || !strings.Contains(errs.String(), want) {
 			t.Errorf("--state %s = %d, %q, want 2 and %q", state, code, errs.String(), want)
 		}
 	}

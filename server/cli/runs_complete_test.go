@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // pagedRuns are many runs, by pages of ten.
@@ -35,7 +36,7 @@ func TestCompleteRuns(t *testing.T) {
 	}
 	complete := func(words ...string) string {
 		var o bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &o, err: &o, opens: func() (operator, func(), error) { return runs, func() {}, nil }}
+		a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &o}, opens: func() (operator, func(), error) { return runs, func() {}, nil }}
 		root := a.root()
 		root.SetOut(&o)
 		root.SetArgs(append([]string{"__complete"}, words...))

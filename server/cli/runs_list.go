@@ -57,7 +57,7 @@ func (f listFlags) filter(now time.Time) (patterns.Filter, error) {
 	statuses := []string{"running", "waiting", "ok", "stopped"}
 	switch {
 	case f.status != "" && !slices.Contains(statuses, f.status):
-		return patterns.Filter{}, console.Usage("--status", errors.New("got "+quotedName(f.status)), "--status "+strings.Join(statuses, ", "))
+		return patterns.Filter{}, console.Usage("--status", errors.New("got "+console.Quoted(f.status)), "--status "+strings.Join(statuses, ", "))
 	case f.limit < 1 || f.limit > most:
 		return patterns.Filter{}, console.Usage("--limit", fmt.Errorf("got %d", f.limit), fmt.Sprintf("--limit 1 to %d", most))
 	}
@@ -87,7 +87,7 @@ func timeFlag(name, text string, now time.Time) (time.Time, error) {
 	if age, err := ageOf(text); err == nil {
 		return now.Add(-age), nil
 	}
-	return time.Time{}, console.Usage(name, errors.New("got "+quotedName(text)), name+" 2026-11-21T09:30:00Z, 2026-11-21 or 7d")
+	return time.Time{}, console.Usage(name, errors.New("got "+console.Quoted(text)), name+" 2026-11-21T09:30:00Z, 2026-11-21 or 7d")
 }
 
 // ageOf reads a duration with days and weeks: 90d, 2w, or what time.ParseDuration reads. It is not below 0.
@@ -139,26 +139,26 @@ func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
 	if len(page.Rows) == 0 {
 		a.noteOther()
 	}
-	if a.json {
+	if a.JSON {
 		rows := []runRow{}
 		for _, r := range page.Rows {
 			rows = append(rows, rowOf(r))
 		}
-		text, err := shownJSON(struct {
+		text, err := console.JSONText(struct {
 			Runs []runRow `json:"runs"`
 			Next string   `json:"next_cursor,omitempty"`
 		}{rows, page.Next})
 		if err != nil {
 			return console.Fault("runs list", err)
 		}
-		_, err = io.WriteString(a.out, text)
+		_, err = io.WriteString(a.Out, text)
 		return err
 	}
-	if _, err = io.WriteString(a.out, listText(page.Rows, a.tableWidth())); err != nil {
+	if _, err = io.WriteString(a.Out, listText(page.Rows, a.TableWidth())); err != nil {
 		return err
 	}
 	if page.Next != "" {
-		_, _ = fmt.Fprintln(a.err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
+		_, _ = fmt.Fprintln(a.Err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
 	}
 	return nil
 }

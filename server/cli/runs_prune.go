@@ -37,7 +37,7 @@ func (a *app) runsPruneCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			age, err := ageOf(older)
 			if err != nil || older == "" {
-				return console.Usage("--older-than", errors.New("got "+quotedName(older)), "--older-than 90d, 2w or 36h")
+				return console.Usage("--older-than", errors.New("got "+console.Quoted(older)), "--older-than 90d, 2w or 36h")
 			}
 			return a.withRuns("runs prune", func(runs operator) error { return a.prune(runs, time.Now().Add(-age), dry) })
 		},
@@ -52,12 +52,12 @@ func (a *app) prune(runs recordKeeper, before time.Time, dry bool) error {
 	if err != nil {
 		return console.Fault("runs prune", err)
 	}
-	if a.json {
+	if a.JSON {
 		rows := make([]stone, len(list))
 		for i, t := range list {
 			rows[i] = stoneOf(t)
 		}
-		return a.printShown(struct {
+		return a.PrintJSON(struct {
 			Pruned []stone `json:"pruned"`
 			DryRun bool    `json:"dry_run,omitempty"`
 		}{rows, dry})
@@ -72,7 +72,7 @@ func (a *app) prune(runs recordKeeper, before time.Time, dry bool) error {
 		word = "to delete"
 	}
 	fmt.Fprintf(&b, "%s %s\n", console.Plural(int64(len(list)), "run"), word)
-	return a.print(b.String())
+	return a.Print(b.String())
 }
 
 func stoneOf(t local.Tombstone) stone {

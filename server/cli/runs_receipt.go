@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -251,13 +250,4 @@ func spentWords(s record.Spent) string {
 			console.Clip(cmp.Or(s.Usage.Model, "a model"), console.MaxName), s.Usage.InputTokens, s.Usage.OutputTokens))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// shownJSON is a value as one JSON document for people and programs: indented, hidden characters escaped.
-func shownJSON(v any) (string, error) {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	return visibleLines(string(text)), nil
 }

@@ -67,7 +67,7 @@ func indentedResult(envelope json.RawMessage) ([]byte, error) {
 	if err := json.Indent(&b, ijson.Canonical(v), "", " "); err != nil {
 		return nil, err
 	}
-	return []byte(visibleLines(tookWords.ReplaceAllString(b.String(), "T s"))), nil
+	return []byte(console.VisibleLines(tookWords.ReplaceAllString(b.String(), "T s"))), nil
 }
 
 // tookWords are how long a run took, in its summary: that is not compared, as whose time it is depends on who ended it.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ func (a *app) runsShowCommand() *cobra.Command {
 			"--step shows all that was recorded of one call: S is a call's number, the id of a step or task, or an effect's key.\n\n" +
 			"Words of models, tools and people are shown as they were recorded, control and bidi characters as \\uXXXX; they are\n" +
 			"claims. Whether the record is whole says \"patterngate runs verify\".",
-		Args: one("runs show", "run", "patterngate runs list"),
+		Args: console.One("runs show", "run", "patterngate runs list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if receipt && step != "" {
 				return console.Usage("runs show", errors.New("--receipt and --step show different things"), "one of them")
@@ -50,48 +49,33 @@ func (a *app) runsShowCommand() *cobra.Command {
 // show prints a record. A broken one is shown as far as it can be read, with a word about it on standard error.
 func (a *app) show(s record.Story, checked record.Report, receipt bool, step string) error {
 	if checked.Broken != nil {
-		_, _ = fmt.Fprintln(a.err, "the record is broken: "+console.Clip(checked.Broken.Error(), maxWidth)+"; what follows it cannot be relied on")
+		_, _ = fmt.Fprintln(a.Err, "the record is broken: "+console.Clip(checked.Broken.Error(), console.MaxWidth)+"; what follows it cannot be relied on")
 	}
 	switch {
 	case step != "":
 		return a.showStep(s, step)
-	case receipt && a.json:
-		return a.printShown(s.Receipt())
+	case receipt && a.JSON:
+		return a.PrintJSON(s.Receipt())
 	case receipt:
-		return a.print(receiptText(s.Calling(a.people).Receipt(), a.pageWidth()))
-	case a.json:
-		return a.printShown(s)
+		return a.Print(receiptText(s.Calling(a.people).Receipt(), a.PageWidth()))
+	case a.JSON:
+		return a.PrintJSON(s)
 	}
-	return a.print(timelineText(s.Calling(a.people), a.pageWidth()))
-}
-
-// print writes a text to standard output.
-func (a *app) print(text string) error {
-	_, err := io.WriteString(a.out, text)
-	return err
-}
-
-// printShown writes one JSON document.
-func (a *app) printShown(v any) error {
-	text, err := shownJSON(v)
-	if err != nil {
-		return console.Fault("--json", err)
-	}
-	return a.print(text)
+	return a.Print(timelineText(s.Calling(a.people), a.PageWidth()))
 }
 
 // showStep prints all that was recorded of one call.
 func (a *app) showStep(s record.Story, name string) error {
 	step, ok := s.Step(name)
 	if !ok {
-		return console.Usage("runs show "+s.RunID, fmt.Errorf("no step %s", quotedName(name)), "patterngate runs show "+s.RunID)
+		return console.Usage("runs show "+s.RunID, fmt.Errorf("no step %s", console.Quoted(name)), "patterngate runs show "+s.RunID)
 	}
-	if a.json {
+	if a.JSON {
 		events := make([]json.RawMessage, len(step.Events))
 		for i, e := range step.Events {
 			events[i] = e.AppendLine(nil)
 		}
-		return a.printShown(struct {
+		return a.PrintJSON(struct {
 			Rows   []record.Row      `json:"rows"`
 			Events []json.RawMessage `json:"events"`
 		}{step.Rows, events})
@@ -105,7 +89,7 @@ func (a *app) showStep(s record.Story, name string) error {
 		b.WriteByte('\n')
 	}
 	for _, e := range step.Events {
-		fmt.Fprintf(&b, "\n%s of %s (event %d)\n%s", console.Clip(string(e.Kind), console.MaxName), console.Clip(e.Key, 2*console.MaxName), e.Seq, indentedJSON(e.Body))
+		fmt.Fprintf(&b, "\n%s of %s (event %d)\n%s", console.Clip(string(e.Kind), console.MaxName), console.Clip(e.Key, 2*console.MaxName), e.Seq, console.IndentedJSON(e.Body))
 	}
-	return a.print(b.String())
+	return a.Print(b.String())
 }

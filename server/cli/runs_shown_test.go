@@ -19,7 +19,7 @@ import (
 func TestRecordsShown(t *testing.T) {
 	for name, events := range records(t) {
 		s := record.Read(events).Naming(gateway.NewRing([]gateway.PublicKey{recordKey.PublicKey}))
-		receipt, err := shownJSON(s.Receipt())
+		receipt, err := console.JSONText(s.Receipt())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,11 +54,11 @@ func goldenText(t *testing.T, name, got string) {
 func TestHostileRecordsShown(t *testing.T) {
 	events := hostileRecord(t)
 	s := record.Read(events).Naming(gateway.NewRing([]gateway.PublicKey{recordKey.PublicKey}))
-	json, err := shownJSON(s)
+	json, err := console.JSONText(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, width := range []int{minWidth, 80, 160, maxWidth} {
+	for _, width := range []int{console.MinWidth, 80, 160, console.MaxWidth} {
 		for name, text := range map[string]string{"timeline": timelineText(s, width), "receipt": receiptText(s.Receipt(), width), "trace": traceText(events, width)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if n := utf8.RuneCountInString(line); n > width+2*console.MaxName {

@@ -32,7 +32,7 @@ func (a *app) runsStatsCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(statsBy, by) {
-				return console.Usage("--by", errors.New("got "+quotedName(by)), "--by "+strings.Join(statsBy, ", "))
+				return console.Usage("--by", errors.New("got "+console.Quoted(by)), "--by "+strings.Join(statsBy, ", "))
 			}
 			from, err := timeFlag("--since", since, time.Now())
 			if err != nil {
@@ -145,9 +145,9 @@ func (a *app) runsStats(runs recordReader, by string, since time.Time) error {
 func (a *app) showStats(s stats) error {
 	rows := s.sorted()
 	text := s.text(rows)
-	if a.json {
+	if a.JSON {
 		var err error
-		if text, err = shownJSON(struct {
+		if text, err = console.JSONText(struct {
 			By    string      `json:"by"`
 			Rows  []*statsRow `json:"rows"`
 			Total *statsRow   `json:"total"`
@@ -156,7 +156,7 @@ func (a *app) showStats(s stats) error {
 			return console.Fault("runs stats", err)
 		}
 	}
-	_, err := io.WriteString(a.out, text)
+	_, err := io.WriteString(a.Out, text)
 	return err
 }
 

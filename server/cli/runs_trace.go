@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
@@ -23,17 +22,17 @@ func (a *app) runsTraceCommand() *cobra.Command {
 		Short: "Print the events of a run, a line each",
 		Long: "Prints the events of a run's record: number, time, kind, the effect's key, the beginning of the hash, and the body:\n" +
 			"at a terminal as much of it as fits. With --json each line is an event as an export has it (spec: seq, at in microseconds, kind, key, hash, body).",
-		Args: one("runs trace", "run", "patterngate runs list"),
+		Args: console.One("runs trace", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withRuns("runs trace", func(runs operator) error {
 				_, events, _, err := recordOf("runs trace", runs, args[0])
 				if err != nil {
 					return err
 				}
-				if a.json {
-					return a.printLines(eventLines(events))
+				if a.JSON {
+					return a.PrintLines(eventLines(events))
 				}
-				return a.print(traceText(events, a.tableWidth()))
+				return a.Print(traceText(events, a.TableWidth()))
 			})
 		},
 	}
@@ -46,15 +45,6 @@ func eventLines(events []patterns.Event) []byte {
 		text = e.AppendLine(text)
 	}
 	return text
-}
-
-// printLines writes JSON Lines: as they are to a file or program, hidden characters spelled out to a terminal.
-func (a *app) printLines(text []byte) error {
-	if f, ok := a.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		text = []byte(visibleLines(string(text)))
-	}
-	_, err := a.out.Write(text)
-	return err
 }
 
 // traceText is a line for each event, cut to the width unless nothing is cut at it.
@@ -80,7 +70,7 @@ func (a *app) runsHeadCommand() *cobra.Command {
 		Short: "Print the head of a run's record: what to keep elsewhere",
 		Long: "Prints RUN EVENTS sha256:HASH. Kept outside of this machine it proves later, by \"patterngate runs verify RUN --head\n" +
 			"EVENTS:HASH\", that nothing of the record up to there was cut or written anew.",
-		Args: one("runs head", "run", "patterngate runs list"),
+		Args: console.One("runs head", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withRuns("runs head", func(runs operator) error {
 				id, events, _, err := recordOf("runs head", runs, args[0])
@@ -88,13 +78,13 @@ func (a *app) runsHeadCommand() *cobra.Command {
 					return err
 				}
 				head := patterns.HeadOf(events)
-				if a.json {
-					return a.printShown(struct {
+				if a.JSON {
+					return a.PrintJSON(struct {
 						RunID string `json:"run_id"`
 						record.Kept
 					}{id, record.Read(events).Record})
 				}
-				return a.print(id + " " + head.String() + "\n")
+				return a.Print(id + " " + head.String() + "\n")
 			})
 		},
 	}
@@ -111,10 +101,10 @@ func (a *app) runsExportCommand() *cobra.Command {
 			"replays the run offline against what its tools and models answered (docs/records.md). Values that were redacted stand\n" +
 			"in it as salted hashes; everything else that the run saw stands in it as it was.",
 		Example: "  patterngate runs export 5d0c -o run.jsonl && patterngate runs verify run.jsonl",
-		Args:    one("runs export", "run", "patterngate runs list"),
+		Args:    console.One("runs export", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if form != "jsonl" && form != "test" {
-				return console.Usage("--as", fmt.Errorf("got %s", quotedName(form)), "--as jsonl or test")
+				return console.Usage("--as", fmt.Errorf("got %s", console.Quoted(form)), "--as jsonl or test")
 			}
 			return a.withRuns("runs export", func(runs operator) error {
 				id, events, kept, err := recordOf("runs export", runs, args[0])
@@ -122,7 +112,7 @@ func (a *app) runsExportCommand() *cobra.Command {
 					return err
 				}
 				if err := patterns.VerifyChain(id, events, kept); err != nil { // it is evidence as it is
-					_, _ = fmt.Fprintln(a.err, "the record is broken: "+err.Error())
+					_, _ = fmt.Fprintln(a.Err, "the record is broken: "+err.Error())
 				}
 				ring, err := runs.Keys()
 				if err != nil {
@@ -135,7 +125,7 @@ func (a *app) runsExportCommand() *cobra.Command {
 					}
 				}
 				if file == "" {
-					return a.printLines(text)
+					return a.PrintLines(text)
 				}
 				return writeNew(file, text)
 			})

@@ -125,7 +125,7 @@ func trustOf(head string, keys []string) (t trust, err error) {
 	for _, text := range keys {
 		public, err := base64.StdEncoding.Strict().DecodeString(text)
 		if err != nil || len(public) != ed25519.PublicKeySize {
-			return t, console.Usage("--key", fmt.Errorf("%s is no public key", quotedName(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
+			return t, console.Usage("--key", fmt.Errorf("%s is no public key", console.Quoted(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
 		}
 		t.keys = append(t.keys, public)
 	}
@@ -208,14 +208,14 @@ func verdictOf(runs recordReader, id string, ring gateway.Ring, t trust) finding
 // tell prints a finding; a broken record ends the program with 1.
 func (a *app) tell(v finding) error {
 	err := error(nil)
-	if a.json {
-		err = a.printShown(v)
+	if a.JSON {
+		err = a.PrintJSON(v)
 	} else {
 		text := ""
 		for _, line := range v.lines {
-			text += console.Clip(line, maxWidth) + "\n"
+			text += console.Clip(line, console.MaxWidth) + "\n"
 		}
-		err = a.print(text)
+		err = a.Print(text)
 	}
 	if err == nil && !v.OK {
 		return console.ExitCode(console.ExitFault)
@@ -244,8 +244,8 @@ func (a *app) verifyAll(runs operator) error {
 			if v.OK {
 				continue
 			}
-			if broken = append(broken, v); !a.json {
-				if err := a.print(console.Clip(v.RunID, console.MaxName) + " " + console.Clip(v.lines[0], maxWidth) + "\n"); err != nil {
+			if broken = append(broken, v); !a.JSON {
+				if err := a.Print(console.Clip(v.RunID, console.MaxName) + " " + console.Clip(v.lines[0], console.MaxWidth) + "\n"); err != nil {
 					return err
 				}
 			}
@@ -256,15 +256,15 @@ func (a *app) verifyAll(runs operator) error {
 	}
 	rows, damaged := a.audited(runs)
 	for _, v := range rows {
-		if broken = append(broken, v); !a.json {
-			if err := a.print(console.Clip(v.RunID, console.MaxName) + " " + console.Clip(v.lines[0], maxWidth) + "\n"); err != nil {
+		if broken = append(broken, v); !a.JSON {
+			if err := a.Print(console.Clip(v.RunID, console.MaxName) + " " + console.Clip(v.lines[0], console.MaxWidth) + "\n"); err != nil {
 				return err
 			}
 		}
 	}
 	switch {
-	case a.json:
-		err = a.printShown(struct {
+	case a.JSON:
+		err = a.PrintJSON(struct {
 			OK      bool      `json:"ok"`
 			Runs    int64     `json:"runs"`
 			Events  int64     `json:"events"`
@@ -272,11 +272,11 @@ func (a *app) verifyAll(runs operator) error {
 			Damaged string    `json:"file_damaged,omitempty"` // what the file's own check found
 		}{len(broken) == 0 && damaged == "", checked, events, broken, damaged})
 	case damaged != "":
-		err = a.print(fmt.Sprintf("broken: the state file is damaged: %s; %d of %s are broken\n", console.Clip(damaged, maxWidth), len(broken), console.Plural(checked, "run")))
+		err = a.Print(fmt.Sprintf("broken: the state file is damaged: %s; %d of %s are broken\n", console.Clip(damaged, console.MaxWidth), len(broken), console.Plural(checked, "run")))
 	case len(broken) == 0:
-		err = a.print(fmt.Sprintf("ok: %s, %s\n", console.Plural(checked, "run"), console.Plural(events, "event")))
+		err = a.Print(fmt.Sprintf("ok: %s, %s\n", console.Plural(checked, "run"), console.Plural(events, "event")))
 	default:
-		err = a.print(fmt.Sprintf("broken: %d of %s\n", len(broken), console.Plural(checked, "run")))
+		err = a.Print(fmt.Sprintf("broken: %d of %s\n", len(broken), console.Plural(checked, "run")))
 	}
 	if err == nil && (len(broken) > 0 || damaged != "") {
 		return console.ExitCode(console.ExitFault)

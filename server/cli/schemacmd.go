@@ -27,7 +27,7 @@ func (a *app) schemaCommand() *cobra.Command {
 			if err != nil {
 				return console.Fault("schema", err)
 			}
-			_, err = a.out.Write(text)
+			_, err = a.Out.Write(text)
 			return err
 		},
 	}

@@ -59,17 +59,17 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := a.out
+	out := a.Out
 	if out == os.Stdout {
 		os.Stdout = os.Stderr // a stray print must not break the protocol
 	}
-	direct := a.logger(loaded.Log, a.err)
-	errs := console.NewErrOut(a.err, func(lost int64) {
+	direct := a.logger(loaded.Log, a.Err)
+	errs := console.NewErrOut(a.Err, func(lost int64) {
 		direct.Warn("log lines dropped, standard error was not read", "lines", lost)
 	})
 	defer func() {
 		if !errs.End() {
-			a.err = io.Discard // nor would the failure get out
+			a.Err = io.Discard // nor would the failure get out
 		}
 	}()
 	s, err := a.service("serve", loaded.Config, a.logger(loaded.Log, errs))
@@ -84,7 +84,7 @@ func (a *app) serve(ctx context.Context) error {
 	if loaded.HTTP.Listen != "" {
 		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)
 	}
-	in, undo := console.Polled(a.in, out)
+	in, undo := console.Polled(a.In, out)
 	defer undo()
 	if a.hints {
 		hinted, stop := hinting(in, errs, a.after)
@@ -118,7 +118,7 @@ func (a *app) reloads(ctx context.Context, s *service, loaded LoadedConfig) (sto
 
 // warnOfBypasses says which servers behind the gate a client still has directly: an agent can go around the gate there.
 func (a *app) warnOfBypasses(c Config, log *slog.Logger) {
-	for _, b := range bypasses(a.environ, c.Catalog) {
+	for _, b := range bypasses(a.Environ, c.Catalog) {
 		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}
 }

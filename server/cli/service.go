@@ -66,17 +66,17 @@ func (s *service) notifier(c Config, environ []string, page func() string, log *
 // service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
 // rest of the start.
 func (a *app) service(command string, c Config, log *slog.Logger) (*service, error) {
-	from := &source{environ: a.environ, pool: c.pool}
+	from := &source{environ: a.Environ, pool: c.pool}
 	opened := make(chan openedState, 1)
 	if c.State == memoryState {
 		opened <- openedState{engine: &local.Engine{Source: from}}
 	} else {
-		if err := readyState(c.State, a.environ); err != nil {
+		if err := readyState(c.State, a.Environ); err != nil {
 			return nil, err
 		}
 		go func() { opened <- openState(c, from, a.hook) }()
 	}
-	d, err := declare(c, a.environ)
+	d, err := declare(c, a.Environ)
 	state := <-opened
 	if state.err != nil {
 		return nil, unopened(c.State, state.err)
@@ -84,7 +84,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	s := &service{engine: state.engine, memory: c.State == memoryState, from: from, pool: c.pool}
 	if err == nil {
 		var counting Config
-		if counting, d, err = c.counting(d, state.engine, a.environ); err == nil && counting.lock != c.lock {
+		if counting, d, err = c.counting(d, state.engine, a.Environ); err == nil && counting.lock != c.lock {
 			err = state.engine.Change(settings(counting, d)) // it was opened with the other one
 		}
 		c = counting
@@ -99,7 +99,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 			s.page = s.inbox(c, a.inboxLine(c), log)
 			page = s.page.URL
 		}
-		s.wakes = s.notifier(c, a.environ, page, log)
+		s.wakes = s.notifier(c, a.Environ, page, log)
 		state.engine.Asks = func(q patterns.Asked) {
 			s.page.asked(q)
 			s.wakes.Asked(q)

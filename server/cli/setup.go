@@ -113,7 +113,7 @@ func (a *app) setup(name string, f setupFlags) error {
 // setupHost is this machine.
 func (a *app) setupHost() clientfile.Host {
 	return clientfile.Host{
-		Goos: runtime.GOOS, Environ: a.environ,
+		Goos: runtime.GOOS, Environ: a.Environ,
 		Exists: func(path string) bool { _, err := os.Lstat(path); return err == nil },
 		Glob:   func(pattern string) []string { found, _ := filepath.Glob(pattern); return found },
 	}
@@ -141,7 +141,7 @@ func (a *app) setupEntry(name string, report *setupReport) (clientfile.Entry, er
 	}
 	e := clientfile.Entry{Name: name, Command: command, Args: []string{"serve"}}
 	if a.config == "" {
-		if path := console.Lookup(a.environ, configVariable); path != "" {
+		if path := console.Lookup(a.Environ, configVariable); path != "" {
 			report.warn(configVariable + " is set here, but a client need not pass it on: name the file by --config")
 		}
 		return e, nil
@@ -149,7 +149,7 @@ func (a *app) setupEntry(name string, report *setupReport) (clientfile.Entry, er
 	if _, err := a.load(); err != nil {
 		return clientfile.Entry{}, err
 	}
-	path, err := filepath.Abs(ConfigSources{Environ: a.environ}.home(a.config))
+	path, err := filepath.Abs(ConfigSources{Environ: a.Environ}.home(a.config))
 	if err != nil {
 		return clientfile.Entry{}, console.Fault("setup", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/clientfile"
+	"patterngate/server/cli/console"
 )
 
 // Whatever a client's file looks like, nothing that setup prints of it holds what others wrote there.
@@ -29,7 +30,7 @@ func TestSetupShowsNobodysSecrets(t *testing.T) {
 				for _, undo := range []bool{false, true} {
 					for _, asJSON := range []bool{false, true} {
 						var out, errs bytes.Buffer
-						a := &app{out: &out, err: &errs, json: asJSON}
+						a := &app{Console: console.Console{Out: &out, Err: &errs, JSON: asJSON}}
 						flags := setupFlags{dryRun: true, file: path, name: g.name, write: !undo, undo: undo}
 						report := setupReport{Client: client.Name, Title: client.Title, File: path, Name: g.name}
 						var err error

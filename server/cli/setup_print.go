@@ -70,15 +70,15 @@ func (r setupReport) again(goos string, f setupFlags, flag string) string {
 
 // printSetup shows the block, its file and the checks.
 func (a *app) printSetup(f setupFlags, r setupReport) error {
-	if a.json {
-		return printJSON(a.out, r)
+	if a.JSON {
+		return console.WriteJSON(a.Out, r)
 	}
 	var b strings.Builder
 	there := ""
 	if !r.Exists {
 		there = " (not there yet)"
 	}
-	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.paint(console.Bold, r.Title), printable.Text(r.File), there)
+	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.Paint(console.Bold, r.Title), printable.Text(r.File), there)
 	for line := range strings.SplitSeq(r.Block, "\n") {
 		b.WriteString(printable.Text(line) + "\n") // both formats read \uXXXX
 	}
@@ -115,8 +115,8 @@ var outcomes = map[string][2]string{
 
 // tellSetup shows what was changed, or would be.
 func (a *app) tellSetup(f setupFlags, r setupReport) error {
-	if a.json {
-		return printJSON(a.out, r)
+	if a.JSON {
+		return console.WriteJSON(a.Out, r)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(r.Diff) {
@@ -149,9 +149,9 @@ func (a *app) tellSetup(f setupFlags, r setupReport) error {
 func (a *app) paintDiff(line string) string {
 	switch {
 	case strings.HasPrefix(line, "+"):
-		return a.paint(console.Green, strings.TrimSuffix(line, "\n")) + "\n"
+		return a.Paint(console.Green, strings.TrimSuffix(line, "\n")) + "\n"
 	case strings.HasPrefix(line, "-"):
-		return a.paint(console.Red, strings.TrimSuffix(line, "\n")) + "\n"
+		return a.Paint(console.Red, strings.TrimSuffix(line, "\n")) + "\n"
 	}
 	return line
 }
@@ -159,8 +159,8 @@ func (a *app) paintDiff(line string) string {
 // writeSetup writes the text, and the warnings where they disturb nobody who reads it.
 func (a *app) writeSetup(text string, r setupReport) error {
 	for _, w := range r.Warnings {
-		fmt.Fprintln(a.err, "warning: "+printable.Text(w))
+		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))
 	}
-	_, err := io.WriteString(a.out, text)
+	_, err := io.WriteString(a.Out, text)
 	return err
 }

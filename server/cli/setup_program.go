@@ -24,7 +24,7 @@ func (a *app) program() (string, error) {
 		return "", console.Fault("setup: the path of this program", err)
 	}
 	path := real
-	if called := calledAs(os.Args[0], console.Lookup(a.environ, "PATH")); sameFile(called, real) {
+	if called := calledAs(os.Args[0], console.Lookup(a.Environ, "PATH")); sameFile(called, real) {
 		path = called
 	}
 	return path, lasting(path, real)

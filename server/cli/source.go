@@ -7,6 +7,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/cli/console"
 )
 
 // maxConfigs is how many configurations besides the own one are kept made at once.
@@ -153,7 +154,7 @@ func (s *source) hold(tools *ownTools) error {
 			return err
 		}
 	}
-	lock := countingLines(s.own.lock, ring, now())
+	lock := countingLines(s.own.lock, ring, console.Now())
 	if lock == nil {
 		lock = &pins.Lock{}
 	}

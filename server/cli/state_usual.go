@@ -48,7 +48,7 @@ func thereIs(path string) bool {
 // noState is the failure of a command whose state file is not there. It names the other usual file where that is there.
 func (a *app) noState(path string) error {
 	try := "--state FILE, where runs are recorded elsewhere"
-	if other := otherUsual(path, a.environ); thereIs(other) {
+	if other := otherUsual(path, a.Environ); thereIs(other) {
 		holds := "runs with your own tools"
 		if filepath.Base(other) == demoStateFile {
 			holds = "runs of the demo"
@@ -62,7 +62,7 @@ func (a *app) noState(path string) error {
 // the demo's file, while a server with a configuration of its own records in the other one. Where only the other one is there,
 // the command makes none; where both are, [app.noteOther] can say so.
 func (a *app) meant(c Config) error {
-	other := otherUsual(c.State, a.environ)
+	other := otherUsual(c.State, a.Environ)
 	if !c.StateUsual || !c.onlyDemo() || !thereIs(other) {
 		return nil
 	}

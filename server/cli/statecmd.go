@@ -23,23 +23,23 @@ func (a *app) stateCommand() *cobra.Command {
 		Long: "Copies the state into a new file as it is at one moment; servers may go on meanwhile. A copy of the file by other means can\n" +
 			"be torn. FILE must not be there yet. Give the copy to a server by --state FILE only when no other goes on with the\n" +
 			"original: both would carry on the same runs.",
-		Args: one("state backup", "file", "patterngate state backup FILE"),
+		Args: console.One("state backup", "file", "patterngate state backup FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Lstat(args[0]); err == nil {
 				return console.Usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")
 			}
 			engine, err := a.openEngine()
 			if err != nil {
-				return wrapped("state backup", err)
+				return console.Wrap("state backup", err)
 			}
 			defer engine.Close()
 			if err := engine.Backup(cmd.Context(), args[0]); err != nil {
 				return console.Fault("state backup", err)
 			}
-			if a.json {
-				return a.printShown(map[string]any{"backup": args[0]})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"backup": args[0]})
 			}
-			return a.print("copied to " + printable.Text(args[0]) + "\n")
+			return a.Print("copied to " + printable.Text(args[0]) + "\n")
 		},
 	})
 	return cmd

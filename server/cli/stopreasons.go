@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,10 +60,10 @@ func (a *app) stopReasons(name, pattern string) error {
 	if len(rows) == 0 {
 		return console.Usage("stop-reasons", errors.New("no stop reason "+name), "patterngate stop-reasons")
 	}
-	if a.json {
-		return printJSON(a.out, rows)
+	if a.JSON {
+		return console.WriteJSON(a.Out, rows)
 	}
-	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "STOP REASON\tEXIT\tPHASES\tNEXT\tMEANING")
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", r.Name, r.ExitCode, strings.Join(r.Phases, ","), r.Next, r.Meaning)
@@ -75,14 +74,14 @@ func (a *app) stopReasons(name, pattern string) error {
 // declaring are the patterns of the configuration in force, for the reasons that their policies declare. One that does not load
 // has none that could be told.
 func (a *app) declaring() []server.Pattern {
-	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.environ})
+	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.Environ})
 	if err == nil {
 		var d *declared
-		if d, err = declare(loaded.Config, a.environ); err == nil {
+		if d, err = declare(loaded.Config, a.Environ); err == nil {
 			return d.offered()
 		}
 	}
-	_, _ = fmt.Fprintln(a.err, "stop-reasons: the configuration does not load: reasons that its policies declare are missing\ntry: patterngate validate")
+	_, _ = fmt.Fprintln(a.Err, "stop-reasons: the configuration does not load: reasons that its policies declare are missing\ntry: patterngate validate")
 	return nil
 }
 
@@ -120,10 +119,4 @@ func meant(rows []server.Reason, name string) []server.Reason {
 
 func occursIn(s stopreason.Reason, kind gateway.Kind) bool {
 	return slices.ContainsFunc(s.Places, func(p stopreason.Place) bool { return p.Kind == kind })
-}
-
-func printJSON(to interface{ Write([]byte) (int, error) }, v any) error {
-	e := json.NewEncoder(to)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -28,7 +28,7 @@ func TestPipedListsAreWhole(t *testing.T) {
 	}
 
 	var b strings.Builder
-	a := &app{out: &b, environ: []string{"COLUMNS=80"}}
+	a := &app{Console: console.Console{Out: &b, Environ: []string{"COLUMNS=80"}}}
 	rows := []patterns.RunRow{{RunID: "run_00000000000000a1", Pattern: pattern, Status: "ok", Summary: phrase, Began: time.Unix(0, 0)}}
 	if err := a.listRuns(onlyListed{rows: rows}, patterns.Filter{}); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func visibleText(text string) string {
 	if text == "" {
 		return ""
 	}
-	return visibleLines(text)
+	return console.VisibleLines(text)
 }
 
 // maxTyped is how much of a line is kept, in bytes; no passphrase is as long.

@@ -58,22 +58,22 @@ func (a *app) tools(name string) error {
 		}
 	}
 	if len(rows) == 0 {
-		return console.Usage("tools", fmt.Errorf("no tool %s (%s)", shown(name), strings.Join(names, ", ")), "patterngate tools")
+		return console.Usage("tools", fmt.Errorf("no tool %s (%s)", console.Typed(name), strings.Join(names, ", ")), "patterngate tools")
 	}
-	if a.json {
-		return printJSON(a.out, rows)
+	if a.JSON {
+		return console.WriteJSON(a.Out, rows)
 	}
 	var text strings.Builder
 	for i, r := range rows {
 		if i > 0 {
 			text.WriteByte('\n')
 		}
-		fmt.Fprintf(&text, "%s: %s\n%s\n", a.paint(console.Bold, r.Name), r.Title, fold(r.Description, 100))
+		fmt.Fprintf(&text, "%s: %s\n%s\n", a.Paint(console.Bold, r.Name), r.Title, fold(r.Description, 100))
 		if name != "" {
 			fmt.Fprintf(&text, "\ninput schema\n%s\n\noutput schema\n%s\n", indented(r.Input), indented(r.Output))
 		}
 	}
-	_, err = io.WriteString(a.out, text.String())
+	_, err = io.WriteString(a.Out, text.String())
 	return err
 }
 

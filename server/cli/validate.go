@@ -40,7 +40,7 @@ func (a *app) validateCommand() *cobra.Command {
 
 func (a *app) validate(strict bool) error {
 	loaded, found, err := LoadConfig(ConfigSources{
-		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.environ,
+		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.Environ,
 	})
 	refused, ours := errors.AsType[*yamldoc.Error](err)
 	if err != nil && !ours {
@@ -67,10 +67,10 @@ func (a *app) validate(strict bool) error {
 		return console.ExitCode(console.ExitUsage)
 	case faults > 0:
 		return console.ExitCode(console.ExitFault)
-	case a.json:
+	case a.JSON:
 		return nil
 	}
-	_, err = fmt.Fprintln(a.out, a.sound(loaded, len(found), summary))
+	_, err = fmt.Fprintln(a.Out, a.sound(loaded, len(found), summary))
 	return err
 }
 
@@ -81,17 +81,17 @@ func (a *app) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
 	if refused != nil {
 		more += refused.More
 	}
-	if a.json {
+	if a.JSON {
 		if found == nil {
 			found = []yamldoc.Fault{}
 		}
-		return printJSON(a.out, found)
+		return console.WriteJSON(a.Out, found)
 	}
 	for _, f := range found {
-		fmt.Fprintln(a.err, f.String())
+		fmt.Fprintln(a.Err, f.String())
 	}
 	if more > 0 {
-		fmt.Fprintf(a.err, "and %d more\n", more)
+		fmt.Fprintf(a.Err, "and %d more\n", more)
 	}
 	return nil
 }
@@ -108,22 +108,15 @@ func (a *app) sound(loaded LoadedConfig, warnings int, more string) string {
 			patterns++
 		}
 	}
-	line := fmt.Sprintf("%s: in order; %s, %s", file, counted(len(loaded.ToolNames()), "tool"), counted(patterns, "pattern"))
+	line := fmt.Sprintf("%s: in order; %s, %s", file, console.Plural(len(loaded.ToolNames()), "tool"), console.Plural(patterns, "pattern"))
 	if exposed := len(loaded.Exposed()); exposed > 0 { // the client gets these tools as they are; no pattern is declared
-		line += ", " + counted(exposed, "exposed tool")
+		line += ", " + console.Plural(exposed, "exposed tool")
 	}
 	if warnings > 0 {
-		line += ", " + counted(warnings, "warning")
+		line += ", " + console.Plural(warnings, "warning")
 	}
 	if more != "" {
 		line += ", " + more
 	}
 	return line
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

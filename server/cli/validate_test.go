@@ -11,16 +11,17 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/yamldoc"
 )
 
 func runCommand(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &stdout, err: &stderr, environ: environ}
+	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Environ: environ}}
 	root := a.root()
 	root.SetArgs(args)
-	return a.exit(t.Context(), root.ExecuteContext(t.Context())), stdout.String(), stderr.String()
+	return a.Exit(t.Context(), root.ExecuteContext(t.Context())), stdout.String(), stderr.String()
 }
 
 // What validate says, and how it ends (spec/config.md section 11).

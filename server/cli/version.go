@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/cli/console"
 )
 
 // release is set by a release build (-ldflags "-X patterngate/server/cli.release=v1.2.3").
@@ -47,10 +49,10 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print version, commit and the MCP revisions that are spoken",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return printJSON(a.out, version())
+			if a.JSON {
+				return console.WriteJSON(a.Out, version())
 			}
-			_, err := fmt.Fprintln(a.out, version().line())
+			_, err := fmt.Fprintln(a.Out, version().line())
 			return err
 		},
 	}

@@ -44,24 +44,24 @@ func (a *app) note(line string) {
 		a.warned = map[string]bool{}
 	}
 	a.warned[line] = true
-	fmt.Fprintln(a.err, line)
+	fmt.Fprintln(a.Err, line)
 }
 
 // sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.
 func (a *app) sources(pool *serverPool) ConfigSources {
 	return ConfigSources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt,
-		Environ: a.environ, Pool: pool,
+		Environ: a.Environ, Pool: pool,
 	}
 }
 
 // server wires the program without a state file: for who shows what is served, and for :memory:.
 func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
-	d, err := declare(c, a.environ)
+	d, err := declare(c, a.Environ)
 	if err != nil {
 		return nil, err
 	}
-	from := &source{environ: a.environ, pool: c.pool}
+	from := &source{environ: a.Environ, pool: c.pool}
 	engine := &local.Engine{Source: from} // of child runs
 	from.serve(d, engine)
 	return wire(c, d, engine, served{log, c.InboxURL})
@@ -120,7 +120,7 @@ func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
 	if c.Format == "json" {
 		return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level, ReplaceAttr: shownAttr}))
 	}
-	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.colored(), ReplaceAttr: shownAttr}))
+	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.Colored(), ReplaceAttr: shownAttr}))
 }
 
 // shownAttr spells out control and bidi characters in what is logged: most handlers write some of them as they are.

@@ -1,12 +1,16 @@
 package console
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // The exit codes of commands (spec/surface.md section 5).
 const (
 	ExitDone        = 0
 	ExitFault       = 1 // a failure of Patterngate, or a check that found something
 	ExitUsage       = 2 // a wrong argument, an unknown name, a configuration that does not load
+	ExitRefused     = 3 // a person, or the state of the run, refused it
 	ExitInterrupted = 130
 )
 
@@ -36,6 +40,19 @@ func Fault(what string, cause error) error {
 // Usage returns a failure of what the user typed, with the exit code [ExitUsage] and what to type instead.
 func Usage(what string, cause error, try string) error {
 	return &Error{Code: ExitUsage, What: what, Cause: cause, Try: try}
+}
+
+// Refused returns a failure because a person or the state of a run refused it, with the exit code [ExitRefused].
+func Refused(what, cause, try string) error {
+	return &Error{Code: ExitRefused, What: what, Cause: errors.New(cause), Try: try}
+}
+
+// Wrap returns a failure of Patterngate itself, or err unchanged if it is an [Error] that says what failed.
+func Wrap(what string, err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	return Fault(what, err)
 }
 
 // ExitCode is an error that ends the program with a code and prints nothing more.

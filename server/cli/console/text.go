@@ -151,7 +151,7 @@ func Fold(text string, width int, indent string) string {
 const MaxName = 48
 
 // Plural returns a number with its noun: "1 run", "2 runs".
-func Plural(n int64, thing string) string {
+func Plural[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
