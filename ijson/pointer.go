@@ -24,6 +24,16 @@ func (p Pointer) Index(i int) Pointer {
 	return p + "/" + Pointer(strconv.Itoa(i))
 }
 
+// Parent returns the place that contains a place. The parent of the whole value is the whole value.
+func (p Pointer) Parent() Pointer {
+	up := Pointer("")
+	tokens := p.Tokens()
+	for _, token := range tokens[:max(0, len(tokens)-1)] {
+		up = up.Member(token)
+	}
+	return up
+}
+
 // Tokens returns the unescaped member names and indexes of p, outermost first. It returns nil for "" and for text that
 // is not a pointer.
 func (p Pointer) Tokens() []string {

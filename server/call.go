@@ -1,30 +1,14 @@
 package server
 
 import (
+	"slices"
+	"strings"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
-
-// Pattern is one pattern that the server offers as a tool.
-type Pattern struct {
-	Spec patterns.Spec
-	// Model answers the questions of its runs. If it is nil, the model of [Config] does.
-	Model patterns.Model
-	// Configured says that the user set up Model, as in [Config].
-	Configured bool
-	// Title and Description are shown by clients to people and to their model.
-	Title, Description string
-	// Completions are the values to offer while a person fills in an argument of the pattern's prompt, by argument
-	// name.
-	Completions map[string][]string
-	// PolicyHash identifies the policy in force, for the record.
-	PolicyHash string
-	// Reasons are the stop reasons with which the pattern's policies, and those of tools that it may call, block a
-	// call.
-	Reasons []string
-}
 
 // call is one tools/call after its arguments were read.
 type call struct {
@@ -51,4 +35,28 @@ type call struct {
 	Principal string
 
 	Off *patterns.Switch // the kill switch that stopped the run; nil: none or unknown
+}
+
+// localPrefix begins the name of every principal that is a user of this machine.
+const localPrefix = "local:"
+
+// reaches reports whether a switch for the tool or the pattern may have stopped a run of the call.
+func (c call) reaches(tool, pattern string) bool {
+	switch {
+	case tool != "":
+		return tool == c.Spec.Tool || slices.Contains(c.Spec.Execution, tool)
+	case pattern != "":
+		return pattern == c.Spec.Name || pattern == c.Spec.Plans && c.Spec.Kind == gateway.Planning
+	}
+	return true
+}
+
+// isLocal reports whether the caller works on this machine, where the page of approvals opens. A run is shown only to
+// its own principal. It returns false if the principal is not known.
+func (c call) isLocal() bool {
+	principal := c.Principal
+	if principal == "" && c.Run != nil {
+		principal = c.Run.Principal
+	}
+	return strings.HasPrefix(principal, localPrefix)
 }

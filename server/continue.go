@@ -13,24 +13,24 @@ import (
 
 // findRun looks up the run that a call continues and compares the call's arguments with it. It does not find a run of
 // another principal or of another tool.
-func (r *request) findRun(t *tool, principal string) {
+func (r *request) findRun(t reader, run findRun) {
 	id, isText := r.Arguments["run_id"].(string)
 	if !isText || ijson.Blank(id) || len(id) > maxInput {
 		return // reported already
 	}
-	s, ok := t.server.config.Engine.Run(principal, id)
+	s, ok := run(id)
 	if !ok || s.Pattern != r.Tool {
 		r.add(classNotFound, "run_id", id, "a run of "+r.Tool+" that you began and that is still known")
 		return
 	}
 	r.Run = &s
-	goal := t.spec.GoalArgument()
+	goal := t.Spec.GoalArgument()
 	r.compare(goal, s.Arguments[goal])
-	was := inputsOf(t.spec, s.Arguments)
-	for _, p := range ownInputs(t.spec) {
+	was := inputsOf(t.Spec, s.Arguments)
+	for _, p := range ownInputs(t.Spec) {
 		r.compare(p.Name, was[p.Name])
 	}
-	r.compare("finalize", t.newCall(s.Arguments).task(t.configured).Finalize)
+	r.compare("finalize", t.newCall(s.Arguments).task(t.Configured).Finalize)
 	r.compare(dryArgument, false) // a run cannot become a dry run
 	intent := r.intentName()
 	if r.Arguments[intent] == nil && r.Arguments["continue_with"] != "model" && s.State == patterns.Parked {
@@ -75,59 +75,6 @@ func (c call) continuation(principal string) patterns.Continuation {
 	}
 	turn, _ := c.Arguments["turn"].(float64)
 	return patterns.Continuation{Principal: principal, RunID: c.Run.RunID, Turn: int(min(turn, ijson.MaxInteger)), Given: given, Size: c.Size}
-}
-
-// notTaken returns the problem of a continuation that does not match what the run waits for.
-func (c call) notTaken() document.Problem {
-	p := document.Problem{Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(c.Run.RunID)}
-	switch s := c.Run; {
-	case s.State == patterns.Running:
-		p.Want = "a run that waits; this one goes on in another call"
-	case s.State == patterns.Over:
-		p.Want = "a run that waits; this one has ended"
-	case kindOf(s.Ended.Waiting) != string(patterns.ForCaller):
-		p.Want = "a run that waits for its caller; this one is " + waitWords(kindOf(s.Ended.Waiting)) + ", and nothing that is sent here counts"
-	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
-		p.Pointer, p.Got = "/turn", document.Got(c.Arguments["turn"])
-		p.Want = "the present turn: " + string(document.Got(float64(s.Ended.Waiting.Turn)))
-	case !c.empty(): // another call continued it at the same time, and it waits again
-		p.Want = "a run that waits; another call was quicker, this is what came of it"
-	default:
-		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), document.Got([]any{})
-		p.Want = "at least one action"
-	}
-	return p
-}
-
-// whole returns one call that equals all calls of an ended run: its first arguments and all that the caller sent over
-// its turns. The result is the same for every reader. c is the call that ended the run, or one that only reads it.
-func (t *tool) whole(c call, result patterns.Result) call {
-	if c.Run == nil {
-		return c
-	}
-	w := t.newCall(c.Run.Arguments)
-	w.Run, w.Arguments = c.Run, maps.Clone(w.Arguments)
-	if c.Spec.Kind == gateway.Planning { // later turns brought results, which are not part of the call
-		return w
-	}
-	name, own := c.intentName(), result.Handed
-	switch {
-	case own == nil: // everything came at the start
-	case c.Spec.Kind != gateway.Supervisor:
-		if len(own) > 0 {
-			w.Arguments[name], w.Intents[name], w.IntentWas[name] = own[0], own[0], false
-		}
-	default:
-		all := slices.Clone(result.Proposed)
-		if result.ByCall && result.RawName != "" { // rejected, so not in Proposed
-			all = append(all, own...)
-		}
-		w.Shift = max(0, len(all)-len(own))
-		if w.Proposes = len(all) > 0; w.Proposes {
-			w.Arguments[name], w.Intents[name], w.IntentWas[name] = all, all, false
-		}
-	}
-	return w
 }
 
 // shifted returns the problems of this call's actions with their positions among all actions of the run.

@@ -2,40 +2,12 @@ package server
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
-	"patterngate/ijson"
 	"patterngate/ijson/printable"
 )
-
-// wordsOfGoal are names that other tools use for the goal of a run.
-var wordsOfGoal = []string{"goal", "ticket", "task", "objective", "query", "prompt", "request", "question", "message"}
-
-// goalUnder returns the fix of an unknown argument that is the missing goal under another name; nil if that is not clear.
-func (r *request) goalUnder(name string, known []string) *document.Fix {
-	goal := r.Spec.GoalArgument()
-	meansIt := func(name string) bool {
-		return slices.Contains(wordsOfGoal, name) && !slices.Contains(known, name) || gateway.Near(name, known) == goal
-	}
-	if _, given := r.Arguments[goal]; given || !slices.Contains(known, goal) || !meansIt(name) {
-		return nil
-	}
-	for other := range r.Arguments { // in any order: the answer is the same
-		if other != name && meansIt(other) {
-			return nil
-		}
-	}
-	v, isText := r.Arguments[name].(string)
-	if !isText || ijson.Blank(v) {
-		return nil
-	}
-	at := ijson.Pointer("")
-	return &document.Fix{At: at.Member(goal), Value: v, From: at.Member(name)}
-}
 
 // decisions lists each place that no suggestion can fix, with what to do there. It counts the places that do not fit in the text.
 func decisions(problems []document.Problem) string {

@@ -16,10 +16,6 @@ import (
 	"patterngate/server/transport"
 )
 
-// catalogTool is the tool that lists the tools that patterns may call (spec/surface.md section 2). With it a caller can
-// write a plan, route or actions by hand. It runs nothing, and no record is kept of it.
-const catalogTool = "describe_catalog"
-
 // describer serves [catalogTool]. It is built once, except for the cached pages and the current state of the tools. It
 // is safe for concurrent use.
 type describer struct {

@@ -12,15 +12,13 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
-	"patterngate/ijson"
 )
 
 // The limits of describe_catalog's arguments (spec/surface.md section 2).
 const (
-	maxNames     = 50
-	maxQuery     = 256 // bytes
-	maxPage      = 100
-	ordinaryPage = 20
+	maxNames = 50
+	maxQuery = 256 // bytes
+
 )
 
 // catalogArguments returns the argument table of describe_catalog, in the order in which problems are reported.
@@ -31,15 +29,15 @@ func catalogArguments() []argument {
 // take reads the arguments that a principal sent. If there are problems, nothing is listed, and the first problem names
 // the stop reason. A blank or empty filter counts as absent, because many clients fill in all arguments of a schema.
 func (d *describer) take(raw json.RawMessage, principal string) (search, call, []document.Problem) {
-	r := request{call: call{Tool: catalogTool, Intents: map[string]any{}, IntentWas: map[string]bool{}}}
-	arguments, problem := decodeArguments(raw)
+	r := newRequest(catalogTool)
+	decoded, problem := decodeArguments(raw)
 	if problem != nil {
 		return search{}, r.call, []document.Problem{*problem}
 	}
-	r.Arguments = arguments
+	r.Arguments = decoded
 	r.unknown(catalogArguments())
 	listed := d.directory()
-	s := search{pattern: listed.readPattern(&r), names: listed.readNames(&r), words: readQuery(&r), limit: readLimit(&r)}
+	s := search{pattern: listed.readPattern(r), names: listed.readNames(r), words: readQuery(r), limit: readLimit(r)}
 	s.bound = boundTo(s, principal)
 	if cursor := r.text("cursor"); cursor != "" && r.clean() {
 		var ours bool
@@ -47,26 +45,7 @@ func (d *describer) take(raw json.RawMessage, principal string) (search, call, [
 			r.add(classLimit, "cursor", cursor, "the next_cursor of a call with the same pattern, names and query; without one the list begins anew")
 		}
 	}
-	return s, r.call, document.CapProblems(slices.Concat(r.faults[:]...))
-}
-
-// clean reports whether the request has no problem so far.
-func (r *request) clean() bool {
-	return !slices.ContainsFunc(r.faults[:], func(found []document.Problem) bool { return len(found) > 0 })
-}
-
-// text reads an optional text. It returns "" if the argument is absent, blank or not a text. A value that is not a text
-// is a problem.
-func (r *request) text(name string) string {
-	v := r.Arguments[name]
-	text, isText := v.(string)
-	if v != nil && !isText {
-		r.wrong(argument{name: name}, v, "string")
-	}
-	if ijson.Blank(text) {
-		return ""
-	}
-	return text
+	return s, r.call, document.CapProblems(r.problems())
 }
 
 // readPattern returns the position of the pattern that the request names, or -1 for none.
@@ -136,21 +115,6 @@ func oneOf(names []string) string {
 	return words
 }
 
-// list reads an optional array, or a text that holds one as JSON. It also returns the argument's pointer.
-func (r *request) list(name string) ([]any, ijson.Pointer) {
-	at := ijson.Pointer("").Member(name)
-	a := argument{name: name, shape: shapeList}
-	v := r.Arguments[name]
-	if text, isText := v.(string); isText && ijson.Blank(text) {
-		return nil, at
-	}
-	if v != nil {
-		r.readIntent(a, v)
-	}
-	list, _ := r.Intents[name].([]any)
-	return list, at
-}
-
 // readQuery returns the words of the query.
 func readQuery(r *request) []string {
 	query := r.text("query")
@@ -159,24 +123,6 @@ func readQuery(r *request) []string {
 		return nil
 	}
 	return queryWords(query)
-}
-
-func readLimit(r *request) int {
-	v := r.Arguments["limit"]
-	if v == nil {
-		return ordinaryPage
-	}
-	const name = "limit"
-	want := fmt.Sprintf("a whole number from 1 to %d", maxPage)
-	n, isWhole := ijson.Integer(v)
-	switch {
-	case !isWhole:
-		p := r.add(classType, name, v, want)
-		p.Fix = document.Retype("integer", p.Pointer, v)
-	case n < 1 || n > maxPage:
-		r.add(classLimit, name, v, want)
-	}
-	return int(n)
 }
 
 // names returns the names of all tools.

@@ -262,13 +262,13 @@ func decodedValue(t testing.TB, text string) any {
 // An empty filter filters nothing, whatever a client fills in for what it does not use.
 func TestDescribeEmptyFilters(t *testing.T) {
 	c := connect(t, serving(t))
-	for _, arguments := range []string{
+	for _, sent := range []string{
 		`null`, `{}`, `{"pattern":null,"names":null,"query":null,"cursor":null,"limit":null}`, `{"pattern":"","names":[],"query":" ","cursor":""}`,
 		`{"names":"[]"}`, `{"names":" "}`, `{"query":"?! -"}`, `{"query":"the tools for it"}`, `{"limit":20.0}`,
 	} {
-		r := c.call(catalogTool, arguments).result(t)
+		r := c.call(catalogTool, sent).result(t)
 		if names := namesIn(r); len(names) != 14 || r.Structured["status"] != "ok" {
-			t.Errorf("%s lists %v: %v", arguments, names, r.Structured["problems"])
+			t.Errorf("%s lists %v: %v", sent, names, r.Structured["problems"])
 		}
 	}
 }

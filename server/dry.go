@@ -19,8 +19,6 @@ import (
 // and records nothing. It begins no run and joins none. A dry run of planning is different: plan_decompose stores
 // nothing, see plan_decompose.go of patterns.
 
-const dryArgument = "dry_run"
-
 // The decisions of a dry run, except approve. Some of them do not occur in a real run.
 const (
 	rehearsedBlock    = "block"
@@ -57,12 +55,12 @@ const dryAdvice = "Nothing was done yet: judged says what the same call without 
 
 // dry reports whether a call asks for a dry run of the pattern.
 func (t *tool) dry(c call) bool {
-	return t.spec.Kind != gateway.Planning && t.takesDry() && c.Arguments[dryArgument] == true
+	return t.Spec.Kind != gateway.Planning && t.takesDry() && c.Arguments[dryArgument] == true
 }
 
 // takesDry reports whether dry_run is an argument of the call itself, and not an argument of the tool that it calls.
 func (t *tool) takesDry() bool {
-	for _, a := range t.takes {
+	for _, a := range t.Takes {
 		if a.name == dryArgument {
 			return true
 		}

@@ -182,7 +182,7 @@ func (e *Envelope) showRaw(r patterns.Result) {
 // faultEnvelope presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
 func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
 	did := "Nothing that it may call writes."
-	if c.mayWrite() {
+	if mayWrite(c) {
 		did = "Whether something was written is not known; find out before anything is repeated."
 	}
 	if c.Spec.Kind == "" { // the run's pattern is unknown here
@@ -204,7 +204,7 @@ const staysDone = "What it did stays done; find out what that was before anythin
 
 // untold returns the envelope of a run that ended without an account of its calls. why has a %s for the phase.
 func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
-	phase := cmp.Or(ended.Phase, ended.Result.Phase, c.firstPhase())
+	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhaseOf(c))
 	summary := paragraph(fmt.Sprintf(why, phase), did)
 	return Envelope{
 		Status: statusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
@@ -218,7 +218,7 @@ func refusedEnvelope(c call, problems []document.Problem) Envelope {
 	e := Envelope{
 		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
 		Summary: refusedWords(problems),
-		Next:    c.fixed(c.repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
+		Next:    fixed(c, c.repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
 	}
 	if c.Run != nil {
 		e.RunID = c.Run.RunID
@@ -283,8 +283,8 @@ func effects(ledger []gateway.Entry) ([]effect, int) {
 	return list, excess
 }
 
-// firstPhase returns the phase in which a run of this call begins.
-func (c call) firstPhase() string {
+// firstPhaseOf returns the phase in which a run of this call begins.
+func firstPhaseOf(c call) string {
 	switch verbOf(c.Spec) {
 	case patterns.ExecuteVerb:
 		return patterns.PhaseExecute
@@ -308,7 +308,7 @@ func firstPhase(kind gateway.Kind) string {
 }
 
 // mayWrite reports whether a tool that the pattern may call changes anything.
-func (c call) mayWrite() bool {
+func mayWrite(c call) bool {
 	return slices.ContainsFunc(c.Spec.Execution, func(name string) bool {
 		t, ok := c.Spec.Catalog.Tool(name)
 		return ok && t.Effect != catalog.Read

@@ -13,27 +13,22 @@ import (
 	"patterngate/patterns"
 )
 
-// The defaults of the configuration (spec/config.md section 2, wait), and the maximum length of an idempotency key.
-const (
-	defaultWait    = 45 * time.Second
-	defaultWaitMax = 240 * time.Second
-	maxKey         = 255 // bytes
-)
+// maxKey is the maximum length of an idempotency key, in bytes.
+const maxKey = 255
 
-const (
-	waitArgument = "max_wait_seconds"
-	keyArgument  = "idempotency_key"
-)
-
-// waitRow returns the argument by which a caller says how long the call waits for its run.
-func (s *Server) waitRow() argument {
-	return argument{name: waitArgument, shape: shapeSeconds, most: int(s.config.WaitMax / time.Second)}
+// waits says how long the calls of a tool wait for their runs.
+type waits struct {
+	Default time.Duration // of a call that names no time; below 0: not at all
+	Max     time.Duration // the longest time that a call may name
 }
 
-// handling returns the arguments that every pattern tool has for the call itself, not for the pattern.
-func (s *Server) handling() []argument {
-	return []argument{s.waitRow(), {name: keyArgument, shape: shapeKey, most: maxKey}}
+// row returns the argument by which a caller says how long the call waits for its run.
+func (w waits) row() argument {
+	return argument{name: waitArgument, shape: shapeSeconds, most: int(w.Max / time.Second)}
 }
+
+// keyRow returns the argument that names a run, so that the same call does not begin another one.
+func keyRow() argument { return argument{name: keyArgument, shape: shapeKey, most: maxKey} }
 
 // handlesOf adds dry_run to the arguments of one pattern's tool, except for planning. It returns those that [ofCall]
 // keeps.
@@ -78,11 +73,11 @@ func (r *request) readKey(a argument, v any) {
 	r.Key = key
 }
 
-// wait returns how long a call waits for its run, in the form of the engine: a value below 0 means not at all.
-func (s *Server) wait(c call) time.Duration {
+// of returns how long a call waits for its run, in the form of the engine: a value below 0 means not at all.
+func (w waits) of(c call) time.Duration {
 	switch {
 	case c.Wait == nil:
-		return s.config.WaitDefault
+		return w.Default
 	case *c.Wait == 0:
 		return -1
 	}

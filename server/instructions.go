@@ -39,18 +39,18 @@ func instructions(tools []*tool) string {
 func uses(tools []*tool) string {
 	var said, single, own []string
 	for _, t := range tools {
-		if t.spec.Declared {
-			if name := listedAs(t.spec); !slices.Contains(own, name) {
+		if t.Spec.Declared {
+			if name := listedAs(t.Spec); !slices.Contains(own, name) {
 				own = append(own, name)
 			}
 			continue
 		}
-		if t.spec.Kind == gateway.Call {
-			single = append(single, t.spec.Name)
+		if t.Spec.Kind == gateway.Call {
+			single = append(single, t.Spec.Name)
 			continue
 		}
-		if use := listingOf(t.spec).use; use != "" {
-			said = append(said, listedAs(t.spec)+" "+use)
+		if use := listingOf(t.Spec).use; use != "" {
+			said = append(said, listedAs(t.Spec)+" "+use)
 		}
 	}
 	if len(own) > 0 {
@@ -81,7 +81,7 @@ func firstOf(names []string) string {
 // intents reports whether a listed pattern takes an intent.
 func intents(tools []*tool) bool {
 	for _, t := range tools {
-		if t.spec.Kind != gateway.Call {
+		if t.Spec.Kind != gateway.Call {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func intents(tools []*tool) bool {
 // waiting says what to do when a run waits for its caller. It returns "" if no listed pattern has such runs.
 func waiting(tools []*tool) string {
 	for _, t := range tools {
-		if t.spec.Kind == gateway.Routing || t.spec.Kind == gateway.Supervisor {
+		if t.Spec.Kind == gateway.Routing || t.Spec.Kind == gateway.Supervisor {
 			return " waiting for caller: send the next route or action with run_id and turn as in next."
 		}
 	}

@@ -128,7 +128,7 @@ func (p *parked) count() int {
 // toolOf returns the tool with a name, or nil if there is none.
 func (s *Server) toolOf(name string) *tool {
 	for _, t := range s.tools {
-		if t.spec.Name == name {
+		if t.Spec.Name == name {
 			return t
 		}
 	}

@@ -23,16 +23,6 @@ const (
 	actionDone   = "done" // nothing more to do
 )
 
-// The reasons of problems that are not faults of an intent.
-const (
-	reasonMore      = "more"      // the row that counts the omitted problems
-	reasonCandidate = "candidate" // a name that the goal may mean
-	reasonNotTaken  = "not_taken" // a continuation that the run does not wait for
-	reasonEnded     = "already_ended"
-)
-
-var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken, reasonEnded}
-
 // next says what the reader should do now (spec/surface.md section 1, next). It is made from the record. The reader
 // fills in only the places that fill points to.
 type next struct {
@@ -92,11 +82,11 @@ func (a account) fix() next {
 	if a.StopReason == "max_execute_steps" {
 		also = append(also, "/plan/steps")
 	}
-	return a.call.fixed(a.repaired(a.shifted(a.placed()), also...))
+	return fixed(a.call, a.repaired(a.shifted(a.placed()), also...))
 }
 
 // fixed advises to send a repaired call. If no repaired call keeps the meaning, it advises which places to fix first.
-func (c call) fixed(r repair) next {
+func fixed(c call, r repair) next {
 	if r.decide {
 		return next{Action: actionFix, Tool: c.Tool, Say: decisions(r.left)}
 	}
@@ -236,3 +226,6 @@ func showable(args map[string]any) map[string]any {
 	}
 	return args
 }
+
+// maxArguments is the largest size of next.arguments in bytes. Larger ones are left out.
+const maxArguments = 8 << 10

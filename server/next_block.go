@@ -41,7 +41,7 @@ func (a account) nearest() (next, bool) {
 	if len(r.changed) != 1 || len(r.fill) != len(also) {
 		return next{}, false
 	}
-	return a.call.fixed(r), true
+	return fixed(a.call, r), true
 }
 
 // ownUpTo reports whether the caller's call, as shown, holds all calls of the run up to the blocked one. Only then does

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -130,25 +129,4 @@ func leftOut(spec patterns.Spec, t catalog.Tool) []string {
 		names = append(names, p.Name)
 	}
 	return names
-}
-
-// answerSchema returns the output schema of the answer: the one that the pattern declares, or else a text.
-func answerSchema(spec patterns.Spec) string {
-	if spec.Answer == nil {
-		return `"type":"string",` + described(outputWords["answer"])
-	}
-	text := strings.TrimSpace(string(spec.Answer.JSON())) // an object without a description
-	return strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") + "," + described(outputWords["answer"])
-}
-
-// maxOwnAnswer limits the size of an answer's schema in bytes, because every client's model reads it (design.md section
-// 7).
-const maxOwnAnswer = 4 << 10
-
-// checkAnswer returns an error if the answer's schema is too long for the tool's output schema.
-func checkAnswer(spec patterns.Spec) error {
-	if n := len(answerSchema(spec)); spec.Answer != nil && n > maxOwnAnswer {
-		return fmt.Errorf("the answer's schema has %d bytes; at most %d", n, maxOwnAnswer)
-	}
-	return nil
 }

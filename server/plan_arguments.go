@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
@@ -40,18 +39,6 @@ func (b bounds) want() string {
 	}
 	return fmt.Sprintf("a whole number from %d to %d", b.least, b.most)
 }
-
-// verbOf returns which of the planning tools a spec describes, or "" if the spec is not a planning tool.
-func verbOf(spec patterns.Spec) patterns.PlanVerb {
-	verb, ok := strings.CutPrefix(spec.Name, spec.Plans+"_")
-	if !ok || spec.Kind != gateway.Planning || spec.Plans == "" {
-		return ""
-	}
-	return patterns.PlanVerb(verb)
-}
-
-// planTool returns the name of a planning pattern's tool.
-func planTool(plans string, verb patterns.PlanVerb) string { return plans + "_" + string(verb) }
 
 // planArguments returns the arguments of one planning tool, without those that all pattern tools take.
 func planArguments(spec patterns.Spec) []argument {

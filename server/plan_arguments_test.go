@@ -18,7 +18,7 @@ func planTools(t testing.TB, llm bool) map[string]*tool {
 	s := serving(t, func(c *Config) { c.Patterns = withPlanning(c.Patterns, llm) })
 	byName := map[string]*tool{}
 	for _, tool := range s.tools {
-		byName[tool.spec.Name] = tool
+		byName[tool.Spec.Name] = tool
 	}
 	return byName
 }
@@ -70,7 +70,7 @@ func TestPlanArgumentFaults(t *testing.T) {
 		"a result of another word":       {e, `{"plan_id":"p","results":{"a":{"status":"done"},"b":{"status":"completed"}}}`, "type:results /results/a/status"},
 		"a result with more keys":        {e, `{"plan_id":"p","results":{"a":{"status":"failed","why":1}}}`, "type:results /results/a/why"},
 		"a result that is a text":        {e, `{"plan_id":"p","results":{"a/b":"x"}}`, "type:results /results/a~1b"},
-		"a long result":                  {e, `{"plan_id":"p","results":{"a":{"status":"completed","result":"` + strings.Repeat("x", maxOwnResult) + `"}}}`, "too_large:results /results/a/result"},
+		"a long result":                  {e, `{"plan_id":"p","results":{"a":{"status":"completed","result":"` + strings.Repeat("x", 64<<10) + `"}}}`, "too_large:results /results/a/result"},
 		"a replan of nothing":            {r, `{"plan":` + oneSubtask + `}`, "missing:plan_id /plan_id"},
 		"a replan without a plan":        {r, `{"plan_id":"p"}`, "missing:plan /plan"},
 		"long words":                     {r, `{"plan_id":"p","plan":{},"reason":"` + long + `","hints":"` + long + `"}`, "too_large:reason /reason; too_large:hints /hints"},
@@ -117,7 +117,7 @@ func TestPlanTask(t *testing.T) {
 			Verb: patterns.ReplanVerb, PlanID: "plan_1", Reason: "r", Failed: "a", Hints: "h"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := planTools(t, true)[c.tool].spec
+			spec := planTools(t, true)[c.tool].Spec
 			if c.budget != nil {
 				c.budget(&spec.Budget)
 			}

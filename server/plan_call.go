@@ -3,12 +3,9 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
-	"reflect"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/planexecute"
 )
@@ -25,7 +22,7 @@ func (t *tool) face(ctx context.Context, c *call) (answer *mcp.CallToolResult, e
 		return nil, nil
 	}
 	principal := t.server.principalOf(ctx)
-	state, err := t.server.config.Engine.Plan(principal, t.spec.Plans, task.Plan.PlanID)
+	state, err := t.server.config.Engine.Plan(principal, t.Spec.Plans, task.Plan.PlanID)
 	if err != nil { // the run reports why there is no plan
 		return nil, nil
 	}
@@ -46,7 +43,7 @@ func (t *tool) judged(ctx context.Context, c call, task patterns.Task, state pat
 	if c.Key != "" { // the call may ask for the result of an earlier call with this key; otherwise the run judges
 		return nil, nil
 	}
-	if problems := planexecute.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
+	if problems := planexecute.JudgePlanCall(t.Spec, task, state); len(problems) > 0 {
 		return t.refuse(ctx, c, problems)
 	}
 	return nil, nil
@@ -60,12 +57,12 @@ func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state pa
 		return nil, nil
 	}
 	r := request{call: *c}
-	if r.compareRun(t.newCall(run.Arguments)); len(r.faults[classMismatch]) > 0 {
-		return t.refuse(ctx, *c, r.faults[classMismatch])
+	if r.compareRun(t.newCall(run.Arguments)); len(r.of(classMismatch)) > 0 {
+		return t.refuse(ctx, *c, r.of(classMismatch))
 	}
 	forCaller := kindOf(run.Ended.Waiting) == string(patterns.ForCaller)
 	if forCaller && task.Plan.Results != nil {
-		if problems := planexecute.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
+		if problems := planexecute.JudgePlanCall(t.Spec, task, state); len(problems) > 0 {
 			return t.refuse(ctx, *c, problems)
 		}
 		c.Run = &run
@@ -78,45 +75,6 @@ func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state pa
 	}
 	e := t.server.shownBy(run).stateOf(looking, run)
 	return t.server.show(ctx, e)
-}
-
-// ofRun returns the arguments of plan_execute that belong to the run, with defaults for those that are absent.
-func (c call) ofRun() map[string]any {
-	p := c.planTask()
-	own := map[string]any{
-		"parallel": p.Plan.Concurrent, "on_subtask_failure": p.Plan.OnFailure, "max_retries": p.Plan.MaxRetries,
-		"retry_delay_seconds": p.Plan.RetryDelay, "max_steps": p.Plan.MaxSteps, "finalize": p.Finalize,
-	}
-	own["parallel"] = c.Arguments["parallel"] == true
-	own["max_concurrent"] = c.whole("max_concurrent")
-	if p.Plan.MaxSteps == 0 { // no bound; a number cannot express that
-		own["max_steps"] = nil
-	}
-	return own
-}
-
-// compareRun refuses arguments that are given and differ from those that the run began with.
-func (r *request) compareRun(began call) {
-	now, then := r.ofRun(), began.ofRun()
-	for _, a := range planArguments(r.Spec) {
-		was, own := then[a.name]
-		if own && r.Arguments[a.name] != nil && !reflect.DeepEqual(now[a.name], was) {
-			r.add(classMismatch, a.name, r.Arguments[a.name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", document.Got(shownValue(was)))).Choose = keepOrBegin
-		}
-	}
-}
-
-// shownValue returns a value of a task as a caller would write it.
-func shownValue(v any) any {
-	switch v := v.(type) {
-	case int:
-		return float64(v)
-	case patterns.FailureStrategy:
-		return string(v)
-	case interface{ Seconds() float64 }:
-		return v.Seconds()
-	}
-	return v
 }
 
 // goneOn reports that a continuation came second, so the run no longer waits for it.

@@ -16,7 +16,7 @@ func (s *Server) listPlans(ctx context.Context, r *request) (*mcp.CallToolResult
 		page, err := s.config.Engine.ListPlans(f)
 		if errors.Is(err, patterns.ErrCursor) {
 			r.add(classLimit, "cursor", f.Cursor, "the next_cursor of a call without plan_id; without one the list begins anew")
-			return s.refuseAbout(ctx, r.call, r.faults[classLimit])
+			return s.refuseAbout(ctx, r.call, r.of(classLimit))
 		}
 		if err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ func (a account) planNext() next {
 	case a.OK():
 		return a.planWent()
 	case strings.HasPrefix(a.StopReason, "invalid_request:"):
-		return a.call.fixed(a.repaired(a.Problems))
+		return fixed(a.call, a.repaired(a.Problems))
 	}
 	family, _, _ := strings.Cut(a.StopReason, ":")
 	switch family {
@@ -159,28 +159,6 @@ func (a account) planID() string {
 		return id
 	}
 	return a.call.namedPlan()
-}
-
-// namedPlan returns the id of the plan that a call names.
-func (c call) namedPlan() string {
-	if id := c.said("plan_id"); id != "" {
-		return id
-	}
-	return c.said("parent_plan_id")
-}
-
-// planOfRun returns the id of the plan that a run works on, or "" if it is not known. It is the plan that the call
-// named, or the plan that a plan_execute run stored first.
-func (c call) planOfRun(s patterns.Snapshot) string {
-	begun := call{Arguments: s.Arguments}
-	if s.Arguments == nil {
-		begun = c
-	}
-	phase := s.Current.Phase
-	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || phase == "" || phase == patterns.PhasePlan {
-		return id
-	}
-	return patterns.PlanOf(s.RunID)
 }
 
 // planWords returns a sentence that names the plan of a run, or "" without a plan.

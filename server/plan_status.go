@@ -32,9 +32,9 @@ func (s *Server) answerPlanStatus(ctx context.Context, r *request) (*mcp.CallToo
 	state, err := s.config.Engine.Plan(s.principalOf(ctx), r.Spec.Plans, id)
 	switch {
 	case errors.Is(err, patterns.ErrNoPlan):
-		return s.show(ctx, r.noPlan())
+		return s.show(ctx, noPlan(r))
 	case errors.Is(err, patterns.ErrPlanCorrupt):
-		return s.show(ctx, r.corruptPlan(id))
+		return s.show(ctx, corruptPlan(r, id))
 	case err != nil:
 		return nil, err
 	}
@@ -45,14 +45,14 @@ func (s *Server) answerPlanStatus(ctx context.Context, r *request) (*mcp.CallToo
 	}
 	if r.Arguments["include_details"] == true {
 		if !s.pageRows(ctx, r, &e, state) {
-			return s.refuseAbout(ctx, r.call, r.faults[classLimit])
+			return s.refuseAbout(ctx, r.call, r.of(classLimit))
 		}
 	}
 	return s.show(ctx, e)
 }
 
 // noPlan returns the answer about a plan that the principal does not have.
-func (r *request) noPlan() Envelope {
+func noPlan(r *request) Envelope {
 	said := "No such plan of yours is known. Nothing was done."
 	e := Envelope{
 		Status: statusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
@@ -63,7 +63,7 @@ func (r *request) noPlan() Envelope {
 }
 
 // corruptPlan returns the answer about a damaged plan, of which only the id is known.
-func (r *request) corruptPlan(id string) Envelope {
+func corruptPlan(r *request, id string) Envelope {
 	said := paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
 	e := Envelope{
 		Status: statusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
@@ -167,9 +166,3 @@ func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 }
 
 func subtasksAre(n int) string { return count(n, "subtask") + " " + isAre(n) }
-
-// planSkeleton returns the form of a plan of subtasks. The gate refuses a form with blanks.
-func planSkeleton() any {
-	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": planning.CallerExecutor, "args": map[string]any{}}
-	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}
-}

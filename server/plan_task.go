@@ -1,8 +1,10 @@
 package server
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"time"
 
 	"patterngate/gateway/document"
@@ -101,4 +103,65 @@ func (c call) pause() float64 {
 		return min(n, maxPause)
 	}
 	return defaultPause
+}
+
+// ofRun returns the arguments of plan_execute that belong to the run, with defaults for those that are absent.
+func (c call) ofRun() map[string]any {
+	p := c.planTask()
+	own := map[string]any{
+		"parallel": p.Plan.Concurrent, "on_subtask_failure": p.Plan.OnFailure, "max_retries": p.Plan.MaxRetries,
+		"retry_delay_seconds": p.Plan.RetryDelay, "max_steps": p.Plan.MaxSteps, "finalize": p.Finalize,
+	}
+	own["parallel"] = c.Arguments["parallel"] == true
+	own["max_concurrent"] = c.whole("max_concurrent")
+	if p.Plan.MaxSteps == 0 { // no bound; a number cannot express that
+		own["max_steps"] = nil
+	}
+	return own
+}
+
+// compareRun refuses arguments that are given and differ from those that the run began with.
+func (r *request) compareRun(began call) {
+	now, then := r.ofRun(), began.ofRun()
+	for _, a := range planArguments(r.Spec) {
+		was, own := then[a.name]
+		if own && r.Arguments[a.name] != nil && !reflect.DeepEqual(now[a.name], was) {
+			r.add(classMismatch, a.name, r.Arguments[a.name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", document.Got(shownValue(was)))).Choose = keepOrBegin
+		}
+	}
+}
+
+// shownValue returns a value of a task as a caller would write it.
+func shownValue(v any) any {
+	switch v := v.(type) {
+	case int:
+		return float64(v)
+	case patterns.FailureStrategy:
+		return string(v)
+	case interface{ Seconds() float64 }:
+		return v.Seconds()
+	}
+	return v
+}
+
+// namedPlan returns the id of the plan that a call names.
+func (c call) namedPlan() string {
+	if id := c.said("plan_id"); id != "" {
+		return id
+	}
+	return c.said("parent_plan_id")
+}
+
+// planOfRun returns the id of the plan that a run works on, or "" if it is not known. It is the plan that the call
+// named, or the plan that a plan_execute run stored first.
+func (c call) planOfRun(s patterns.Snapshot) string {
+	begun := call{Arguments: s.Arguments}
+	if s.Arguments == nil {
+		begun = c
+	}
+	phase := s.Current.Phase
+	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || phase == "" || phase == patterns.PhasePlan {
+		return id
+	}
+	return patterns.PlanOf(s.RunID)
 }

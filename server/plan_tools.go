@@ -80,7 +80,7 @@ func (s *Server) declareStatus() error {
 }
 
 func newPlanStatus(s *Server, spec patterns.Spec) (*runTool, error) {
-	input, err := inputSchema(spec, s.config)
+	input, err := inputSchema(spec, s.config.waits(), s.config.Configured)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,12 @@ func planStatusArguments() []argument {
 
 // statusAfter returns the tool that shows plans if the i-th pattern is the last of its planning pattern, otherwise nil.
 func (s *Server) statusAfter(i int) *runTool {
-	spec := s.tools[i].spec
+	spec := s.tools[i].Spec
 	if spec.Kind != gateway.Planning {
 		return nil
 	}
 	for _, later := range s.tools[i+1:] {
-		if later.spec.Kind == gateway.Planning && later.spec.Plans == spec.Plans {
+		if later.Spec.Kind == gateway.Planning && later.Spec.Plans == spec.Plans {
 			return nil
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Server) plansOffered() []string {
 	var names []string
 	for i, t := range s.tools {
 		if s.statusAfter(i) != nil {
-			names = append(names, t.spec.Plans)
+			names = append(names, t.Spec.Plans)
 		}
 	}
 	return names

@@ -31,16 +31,14 @@ func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns
 // job returns the job of a call without problems, with the parts that depend only on the request.
 func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
 	return patterns.Job{
-		Spec: t.spec, Task: c.task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
-		ByKey: c.Key, Equal: equalTo(t.spec, c.Arguments), Present: t.kept(c.Arguments),
+		Spec: t.Spec, Task: c.task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
+		ByKey: c.Key, Equal: equalTo(t.Spec, c.Arguments), Present: t.kept(c.Arguments),
 	}
 }
 
 // lightTool returns a tool for a pattern that is not served, to show its runs. s may be nil if nothing is looked up.
 func lightTool(s *Server, spec patterns.Spec, model string) *tool {
-	takes := argumentsOf(spec)
-	takes = append(takes[:len(takes):len(takes)], handlesOf(spec, []argument{{name: keyArgument, shape: shapeKey, most: maxKey}})...)
-	return &tool{server: s, spec: spec, takes: takes, demo: reachOf(spec).demo, model: model}
+	return &tool{reader: newReader(spec, keyRow()), server: s, model: model}
 }
 
 // shownBy returns the tool that shows a run: the spec it began with, or if that is not known, the tool that is served
@@ -102,7 +100,7 @@ func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patter
 				p = patterns.Presented{}
 			}
 		}()
-		run := patterns.Snapshot{RunID: ended.RunID, Pattern: t.spec.Name, Arguments: arguments, State: patterns.Over, Ended: ended}
+		run := patterns.Snapshot{RunID: ended.RunID, Pattern: t.Spec.Name, Arguments: arguments, State: patterns.Over, Ended: ended}
 		switch {
 		case fault != nil:
 			run.Ended.Result = patterns.Result{}

@@ -20,8 +20,5 @@ func (s *Server) principalOf(ctx context.Context) string {
 	return s.principal
 }
 
-// localPrefix begins the name of every principal that is a user of this machine.
-const localPrefix = "local:"
-
 // localPrincipal returns the principal of the user of this process.
 func localPrincipal() string { return localPrefix + strconv.Itoa(os.Getuid()) }

@@ -85,10 +85,10 @@ func TestPromptsWork(t *testing.T) {
 	intents := map[string]string{td: "plan", or: "plan", rt: "route", sv: "actions"}
 	s := serving(t)
 	c := connect(t, s)
-	for tool, arguments := range promptArgumentsFor {
+	for tool, given := range promptArgumentsFor {
 		for _, era := range eras {
-			text := promptText(t, c.ask(era, "prompts/get", `{"name":"`+tool+`","arguments":`+mustJSON(arguments)+`}`))
-			for _, spec := range toolsOf(toolNamed(t, s, tool).spec) {
+			text := promptText(t, c.ask(era, "prompts/get", `{"name":"`+tool+`","arguments":`+mustJSON(given)+`}`))
+			for _, spec := range toolsOf(toolNamed(t, s, tool).Spec) {
 				if !strings.Contains(text, "\n- "+spec.Signature(requestID)+": "+spec.Description+"\n") {
 					t.Errorf("%s does not offer %s:\n%s", tool, spec.Name, text)
 				}
@@ -101,7 +101,7 @@ func TestPromptsWork(t *testing.T) {
 				t.Fatalf("%s has the fences %q", tool, fences)
 			}
 			var call map[string]any
-			if err := json.Unmarshal([]byte(fences[0]), &call); err != nil || len(call) != len(arguments) {
+			if err := json.Unmarshal([]byte(fences[0]), &call); err != nil || len(call) != len(given) {
 				t.Fatalf("%s shows the arguments %s: %v", tool, fences[0], err)
 			}
 			call[intents[tool]] = json.RawMessage(fences[1])

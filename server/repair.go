@@ -7,11 +7,9 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
-
-// maxArguments is the largest size of next.arguments in bytes. Larger ones are left out.
-const maxArguments = 8 << 10
 
 // change describes one sure repair in next.arguments.
 type change struct {
@@ -123,8 +121,8 @@ func (r *repair) sure(p document.Problem) *document.Fix {
 	if !there || len(tokens) == 0 || tokens[len(tokens)-1] == p.DidYouMean || !gateway.Misspelt(tokens[len(tokens)-1], p.DidYouMean) {
 		return nil
 	}
-	right := parent(p.Pointer).Member(p.DidYouMean)
-	holder, _ := parent(p.Pointer).In(r.arguments)
+	right := p.Pointer.Parent().Member(p.DidYouMean)
+	holder, _ := p.Pointer.Parent().In(r.arguments)
 	if _, isObject := holder.(map[string]any); !isObject {
 		return nil
 	}
@@ -136,7 +134,7 @@ func (r *repair) sure(p document.Problem) *document.Fix {
 
 // leave points the reader at a place, and puts a skeleton there if it has no usable value.
 func (r *repair) leave(c call, at ijson.Pointer) {
-	for ; at != ""; at = parent(at) {
+	for ; at != ""; at = at.Parent() {
 		if root, ok := c.withSkeleton(r.arguments, at); ok {
 			r.arguments = root
 			break
@@ -221,20 +219,51 @@ func callSkeleton(tool string) map[string]any {
 
 func finalSkeleton() map[string]any { return map[string]any{"kind": "final", "answer": ""} }
 
-// parent returns the place that contains a place.
-func parent(at ijson.Pointer) ijson.Pointer {
-	up := ijson.Pointer("")
-	tokens := at.Tokens()
-	for _, token := range tokens[:max(0, len(tokens)-1)] {
-		up = up.Member(token)
-	}
-	return up
-}
-
 func isContainer(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
 		return true
 	}
 	return false
+}
+
+// wordsOfGoal are names that other tools use for the goal of a run.
+var wordsOfGoal = []string{"goal", "ticket", "task", "objective", "query", "prompt", "request", "question", "message"}
+
+// goalUnder returns the fix of an unknown argument that is the missing goal under another name; nil if that is not clear.
+func (r *request) goalUnder(name string, known []string) *document.Fix {
+	goal := r.Spec.GoalArgument()
+	meansIt := func(name string) bool {
+		return slices.Contains(wordsOfGoal, name) && !slices.Contains(known, name) || gateway.Near(name, known) == goal
+	}
+	if _, given := r.Arguments[goal]; given || !slices.Contains(known, goal) || !meansIt(name) {
+		return nil
+	}
+	for other := range r.Arguments { // in any order: the answer is the same
+		if other != name && meansIt(other) {
+			return nil
+		}
+	}
+	v, isText := r.Arguments[name].(string)
+	if !isText || ijson.Blank(v) {
+		return nil
+	}
+	at := ijson.Pointer("")
+	return &document.Fix{At: at.Member(goal), Value: v, From: at.Member(name)}
+}
+
+// The reasons of problems that are not faults of an intent.
+const (
+	reasonMore      = "more"      // the row that counts the omitted problems
+	reasonCandidate = "candidate" // a name that the goal may mean
+	reasonNotTaken  = "not_taken" // a continuation that the run does not wait for
+	reasonEnded     = "already_ended"
+)
+
+var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken, reasonEnded}
+
+// planSkeleton returns the form of a plan of subtasks. The gate refuses a form with blanks.
+func planSkeleton() any {
+	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": planning.CallerExecutor, "args": map[string]any{}}
+	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}
 }

@@ -74,7 +74,7 @@ func broken(t *rapid.T, v any) any {
 			tokens := at.Tokens()
 			name := strings.ToUpper(tokens[len(tokens)-1])
 			if less, ok := ijson.Remove(v, at); ok && name != tokens[len(tokens)-1] {
-				v, _ = ijson.Set(less, parent(at).Member(name), was)
+				v, _ = ijson.Set(less, at.Parent().Member(name), was)
 			}
 		case "more":
 			if _, ok := was.(map[string]any); ok {
@@ -152,13 +152,13 @@ func checkRepair(t *rapid.T, c call, problems []document.Problem) {
 		t.Fatalf("the caller's call was changed:\n%s\n%s", before, after)
 	}
 	if r.decide { // there is no call to offer
-		holds(t, c.fixed(r))
+		holds(t, fixed(c, r))
 		return
 	}
 	if diff := cmp.Diff(redone(t, c, r), any(r.arguments)); diff != "" {
 		t.Fatalf("of %s\n%s\nwhat changed and fill list is not what was done (-listed +done):\n%s", before, asText(problems), diff)
 	}
-	holds(t, c.fixed(r))
+	holds(t, fixed(c, r))
 	if len(r.changed) == 0 {
 		return
 	}
@@ -221,7 +221,7 @@ func redone(t *rapid.T, c call, r repair) any {
 		for i := range at.Tokens() { // a skeleton may need the object around it
 			up := at
 			for range len(at.Tokens()) - 1 - i {
-				up = parent(up)
+				up = up.Parent()
 			}
 			v, _ := up.In(r.arguments)
 			if was, there := up.In(root); there && was != nil && up != at {

@@ -211,7 +211,7 @@ func TestReplaceUnderWay(t *testing.T) {
 	held := newHolding()
 	s := serving(t, held.with(t))
 	c := connect(t, s)
-	td := s.tools[0].spec.Name
+	td := s.tools[0].Spec.Name
 	c.send(callLine(1, td, holdCall))
 	<-held.begun
 	replaced(t, s, overOrders(t))

@@ -133,55 +133,30 @@ type request struct {
 	misfits []catalog.Mismatch // mismatches of inputs
 }
 
-// take reads a principal's arguments as they came. With problems nothing may run. The first problem names the stop
-// reason.
-func (t *tool) take(raw json.RawMessage, principal string) (call, []document.Problem) {
-	r := request{call: t.newCall(nil)}
-	arguments, problem := decodeArguments(raw)
-	if problem != nil {
-		return r.call, []document.Problem{*problem}
-	}
-	r.Arguments, r.Size = arguments, ijson.Weight(arguments)
-	if t.spec.Kind == gateway.Call { // the gate judges the other arguments
-		r.openTexts()
-	} else {
-		r.unknown(t.takes)
-	}
-	for _, a := range t.takes {
+// newRequest returns a request to a tool, without arguments.
+func newRequest(tool string) *request {
+	return &request{call: call{Tool: tool, Intents: map[string]any{}, IntentWas: map[string]bool{}}}
+}
+
+// problems returns the faults found so far, class by class.
+func (r *request) problems() []document.Problem { return slices.Concat(r.faults[:]...) }
+
+// of returns the faults of a class that were found so far.
+func (r *request) of(c class) []document.Problem { return r.faults[c] }
+
+// readAll judges the arguments of a table, and refuses those that the table does not have.
+func (r *request) readAll(table []argument) {
+	r.unknown(table)
+	for _, a := range table {
 		r.read(a)
 	}
-	switch {
-	case t.spec.Kind == gateway.Call:
-		r.Proposes = true
-	case t.spec.Kind == gateway.Planning:
-		r.readPlanning()
-	case arguments["run_id"] != nil:
-		r.findRun(t, principal)
-	default:
-		r.needRun(t)
-	}
-	return r.call, document.CapProblems(slices.Concat(r.faults[:]...))
 }
 
 // needRun refuses a turn without the run that it belongs to.
-func (r *request) needRun(t *tool) {
-	if turn := r.Arguments["turn"]; turn != nil && slices.ContainsFunc(t.takes, func(a argument) bool { return a.name == "turn" }) {
+func (r *request) needRun(t reader) {
+	if turn := r.Arguments["turn"]; turn != nil && slices.ContainsFunc(t.Takes, func(a argument) bool { return a.name == "turn" }) {
 		r.add(classMissing, "run_id", document.Missing, "the run whose turn it is")
 	}
-}
-
-// newCall returns a call with arguments that were judged before, or with none yet.
-func (t *tool) newCall(arguments map[string]any) call {
-	r := request{call: call{
-		Tool: t.spec.Name, Spec: t.spec, Demo: t.demo, Arguments: arguments, Intents: map[string]any{}, IntentWas: map[string]bool{},
-	}}
-	if arguments != nil {
-		for _, a := range t.takes {
-			r.read(a)
-		}
-	}
-	r.Proposes = r.Proposes || t.spec.Kind == gateway.Call
-	return r.call
 }
 
 // decodeArguments decodes the arguments of the whole call strictly. An absent value and null count as no arguments.

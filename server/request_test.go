@@ -17,7 +17,7 @@ import (
 func toolNamed(t testing.TB, s *Server, name string) *tool {
 	t.Helper()
 	for _, tool := range s.tools {
-		if tool.spec.Name == name {
+		if tool.Spec.Name == name {
 			return tool
 		}
 	}

@@ -41,7 +41,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 	if c.Run != nil && (c.Run.State != patterns.Parked || c.empty()) {
 		return t.look(ctx, c)
 	}
-	if t.spec.Kind == gateway.Planning {
+	if t.Spec.Kind == gateway.Planning {
 		if answer, err := t.face(ctx, &c); answer != nil || err != nil {
 			return answer, err
 		}
@@ -67,7 +67,7 @@ func (t *tool) refuse(ctx context.Context, c call, problems []document.Problem) 
 func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
 	ended, err := t.carry(ctx, c, told, who)
-	if err != nil && t.spec.Kind == gateway.Planning && goneOn(c, err) { // the plan names its run now
+	if err != nil && t.Spec.Kind == gateway.Planning && goneOn(c, err) { // the plan names its run now
 		c.Run = nil
 		return t.run(ctx, c, told)
 	}
@@ -102,7 +102,7 @@ func (t *tool) notBegun(ctx context.Context, c call, cause error) (*mcp.CallTool
 	case errors.Is(cause, patterns.ErrReused):
 		r := request{call: c}
 		r.add(classReused, keyArgument, c.Key, "a key of its own for other arguments; the same key asks for the same run again")
-		return t.refuse(ctx, c, r.faults[classReused])
+		return t.refuse(ctx, c, r.of(classReused))
 	case errors.Is(cause, patterns.ErrJournal):
 		s.logFault(ctx, cause)
 		return s.show(ctx, t.unrecorded(c))
@@ -128,18 +128,18 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 	}
 	if c.Run != nil {
 		more := c.continuation(s.principalOf(ctx))
-		more.Progress, more.Wait, more.Taken = tell, s.wait(c), func() { s.logResumed(ctx, c.Run.RunID, "caller") }
+		more.Progress, more.Wait, more.Taken = tell, s.config.waits().of(c), func() { s.logResumed(ctx, c.Run.RunID, "caller") }
 		return s.config.Engine.Continue(ctx, more)
 	}
 	job := t.asked(ctx, c, who)
-	job.Progress, job.Wait = tell, s.wait(c)
+	job.Progress, job.Wait = tell, s.config.waits().of(c)
 	return s.config.Engine.Start(ctx, job)
 }
 
 // asked returns the job of a call that begins a run, with its requester, client, configuration and policy.
 func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
 	s := t.server
-	job := t.job(c, t.answers, t.configured)
+	job := t.job(c, t.answers, t.Configured)
 	job.Principal, job.Client, job.ClientVersion, job.Era = s.principalOf(ctx), who.name, who.version, who.era
 	job.Config, job.Policy, job.Catalog = s.config.ConfigHash, t.policy, s.config.CatalogHash
 	return job
@@ -147,10 +147,9 @@ func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
 
 // lookAgain answers a continuation that came second with the current state of the run.
 func (t *tool) lookAgain(ctx context.Context, c call) (*mcp.CallToolResult, error) {
-	principal := t.server.principalOf(ctx)
 	r := request{call: c}
-	if r.findRun(t, principal); len(r.faults[classNotFound]) > 0 {
-		return t.refuse(ctx, c, r.faults[classNotFound])
+	if r.findRun(t.reader, t.server.runsOf(t.server.principalOf(ctx))); len(r.of(classNotFound)) > 0 {
+		return t.refuse(ctx, c, r.of(classNotFound))
 	}
 	return t.look(ctx, r.call)
 }
@@ -160,7 +159,7 @@ func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 	looking := c
 	looking.Intents = nil // they are not part of the run
 	e := t.server.shownBy(*c.Run).stateOf(looking, *c.Run)
-	e.Problems = append([]document.Problem{c.notTaken()}, e.Problems...)
+	e.Problems = append([]document.Problem{notTaken(c)}, e.Problems...)
 	return t.server.show(ctx, e)
 }
 

@@ -5,20 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
-
-// asked holds the arguments of the tools about runs other than the run itself.
-type asked struct {
-	Step         string
-	Since, Until time.Time
-	Limit        int
-}
 
 // listArguments returns the arguments of list_runs, in the order in which faults are reported.
 func listArguments() []argument {
@@ -27,21 +19,6 @@ func listArguments() []argument {
 		{name: "pattern", most: maxInput}, {name: "stop_reason", most: maxReasonName + maxInput},
 		{name: "since", shape: shapeTime}, {name: "until", shape: shapeTime},
 		{name: "cursor", most: 4 << 10}, {name: "limit", shape: shapePage},
-	}
-}
-
-// readTime reads a time (RFC 3339).
-func (r *request) readTime(a argument, v any) {
-	text, isText := v.(string)
-	at, err := time.Parse(time.RFC3339, text)
-	if !isText || err != nil {
-		r.add(classType, a.name, v, a.shape.want())
-		return
-	}
-	if a.name == "since" {
-		r.Since = at
-	} else {
-		r.Until = at
 	}
 }
 
@@ -96,7 +73,7 @@ func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.
 		page, err := s.config.Engine.List(f)
 		if errors.Is(err, patterns.ErrCursor) {
 			r.add(classLimit, "cursor", f.Cursor, "the next_cursor of a call with the same filters; without one the list begins anew")
-			return s.refuseAbout(ctx, r.call, r.faults[classLimit])
+			return s.refuseAbout(ctx, r.call, r.of(classLimit))
 		}
 		if err != nil {
 			return nil, err

@@ -57,8 +57,8 @@ func runDeclarations() []runDeclaration {
 }
 
 // complete puts the configured bounds into a schema.
-func (runDeclaration) complete(schema *catalog.Schema, c Config) json.RawMessage {
-	return json.RawMessage(strings.Replace(string(schema.JSON()), `"description":"$`+waitArgument+`"`, waitRemark(c), 1))
+func (runDeclaration) complete(schema *catalog.Schema, w waits) json.RawMessage {
+	return json.RawMessage(strings.Replace(string(schema.JSON()), `"description":"$`+waitArgument+`"`, w.remark(), 1))
 }
 
 // runSchema returns the output schema of the tools that show a run. It describes the run's envelope. The schema of the

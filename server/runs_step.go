@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -22,25 +21,6 @@ const (
 	maxStepResult = 512 << 10 // bytes of each channel; never reached
 )
 
-// readStep reads the name of a step.
-func (r *request) readStep(a argument, v any) {
-	switch v := v.(type) {
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) <= ijson.MaxInteger {
-			r.Step = strconv.FormatFloat(v, 'f', -1, 64)
-			return
-		}
-	case string:
-		if len(v) > a.most {
-			r.add(classTooLarge, a.name, v, "at most "+strconv.Itoa(a.most)+" bytes")
-			return
-		}
-		r.Step = ijson.Trim(v)
-		return
-	}
-	r.add(classType, a.name, v, a.shape.want())
-}
-
 // showStep answers with one row and the whole recorded observation.
 func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot, whole Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
@@ -48,7 +28,7 @@ func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot
 		r.add(classNotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
 		c := r.call
 		c.Run = &run
-		return s.refuseAbout(ctx, c, r.faults[classNotFound])
+		return s.refuseAbout(ctx, c, r.of(classNotFound))
 	}
 	s.inFull(ctx, step, whole.PlanID)
 	e := Envelope{

@@ -2,28 +2,15 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"runtime/debug"
-	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/gateway/document"
-	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/transport"
-)
-
-// These tools are about runs and do not begin one (spec/surface.md section 2). They show the run's state, not the
-// call's, so a stopped run is not an error result.
-const (
-	statusTool = "run_status"
-	waitTool   = "run_wait"
-	cancelTool = "run_cancel"
-	listTool   = "list_runs"
 )
 
 // ownTools lists the names that a pattern must not have, in the order in which the tools are listed.
@@ -49,7 +36,7 @@ func newRunTools(s *Server) ([]*runTool, error) {
 	needed.required = true
 	tools := []*runTool{
 		{answer: s.answerStatus, takes: []argument{id, {name: "step", shape: shapeStep, most: maxStep}}},
-		{answer: s.answerWait, takes: []argument{needed, s.waitRow()}},
+		{answer: s.answerWait, takes: []argument{needed, s.config.waits().row()}},
 		{answer: s.answerCancel, takes: []argument{needed, {name: "reason", most: maxReason}}},
 		{answer: s.answerList, takes: listArguments()},
 	}
@@ -60,7 +47,7 @@ func newRunTools(s *Server) ([]*runTool, error) {
 		}
 		t := tools[i]
 		t.server = s
-		t.declared = mcp.NewToolWithRawSchema(d.name, d.description, d.complete(input, s.config))
+		t.declared = mcp.NewToolWithRawSchema(d.name, d.description, d.complete(input, s.config.waits()))
 		t.declared.Title, t.declared.RawOutputSchema = d.title, output
 		yes, no := true, false
 		reads := &yes
@@ -90,7 +77,7 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 			result, err = nil, s.fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	r, problems := t.take(req.Params.RawArguments)
+	r, problems := readTable(t.name(), t.takes, req.Params.RawArguments)
 	if len(problems) > 0 {
 		return s.refuseAbout(ctx, r.call, problems)
 	}
@@ -101,28 +88,6 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 		return nil, s.fault(ctx, err)
 	}
 	return result, nil
-}
-
-// take reads the arguments as they came. With problems nothing is done. The first problem names the stop reason. A
-// blank optional text counts as absent, because many clients fill in everything that a schema names.
-func (t *runTool) take(raw json.RawMessage) (*request, []document.Problem) {
-	r := &request{call: call{Tool: t.name(), Intents: map[string]any{}, IntentWas: map[string]bool{}}}
-	arguments, problem := decodeArguments(raw)
-	if problem != nil {
-		return r, []document.Problem{*problem}
-	}
-	r.Limit = ordinaryPage
-	r.Arguments = maps.Clone(arguments)
-	for _, a := range t.takes {
-		if text, isText := arguments[a.name].(string); isText && !a.required && ijson.Blank(text) {
-			delete(r.Arguments, a.name)
-		}
-	}
-	r.unknown(t.takes)
-	for _, a := range t.takes {
-		r.read(a)
-	}
-	return r, document.CapProblems(slices.Concat(r.faults[:]...))
 }
 
 // refuseAbout answers a request that does not fit. Nothing was done.
@@ -143,7 +108,7 @@ func (s *Server) refuseAbout(ctx context.Context, c call, problems []document.Pr
 // refuseRun answers a request about a run that the principal does not have.
 func (s *Server) refuseRun(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
 	r.add(classNotFound, "run_id", r.Arguments["run_id"], "a run of yours; list_runs shows them")
-	return s.refuseAbout(ctx, r.call, r.faults[classNotFound])
+	return s.refuseAbout(ctx, r.call, r.of(classNotFound))
 }
 
 // about presents a run, with the members that only the tools about runs show.

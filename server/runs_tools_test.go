@@ -149,16 +149,16 @@ func TestRunStatus(t *testing.T) {
 	}
 	r := c.call(td, `{"goal":"x","plan":{"steps":[{"id":"a","title":"Look","tool":"large","args":{}}]}}`).result(t)
 	id := idOf(t, r)
-	for _, arguments := range []string{`{}`, about(id), `{"run_id":"","step":" "}`, `{"run_id":null}`} {
-		seen := c.call(statusTool, arguments).result(t)
+	for _, sent := range []string{`{}`, about(id), `{"run_id":"","step":" "}`, `{"run_id":null}`} {
+		seen := c.call(statusTool, sent).result(t)
 		for _, own := range []string{"pattern", "created_at", "ended_at", "record"} {
 			if seen.Structured[own] == nil {
-				t.Errorf("%s: no %s in %v", arguments, own, seen.Structured)
+				t.Errorf("%s: no %s in %v", sent, own, seen.Structured)
 			}
 			delete(seen.Structured, own)
 		}
 		if diff := cmp.Diff(r.Structured, seen.Structured); diff != "" {
-			t.Errorf("%s (-call +run_status):\n%s", arguments, diff)
+			t.Errorf("%s (-call +run_status):\n%s", sent, diff)
 		}
 	}
 	key := r.Structured["effects"].([]any)[0].(map[string]any)["key"].(string)
@@ -265,8 +265,8 @@ func TestListRuns(t *testing.T) {
 		want = append([]string{idOf(t, c.call(sv, startRefundOf(i)).result(t))}, want...)
 	}
 	want = append([]string{idOf(t, c.call(td, goodCall).result(t))}, want...)
-	ids := func(arguments string) (list []string, cursor string) {
-		r := c.call(listTool, arguments).result(t)
+	ids := func(sent string) (list []string, cursor string) {
+		r := c.call(listTool, sent).result(t)
 		for _, row := range r.Structured["runs"].([]any) {
 			row := row.(map[string]any)
 			list = append(list, row["run_id"].(string))

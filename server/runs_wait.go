@@ -25,7 +25,7 @@ func (s *Server) answerWait(ctx context.Context, r *request, meta *mcp.Meta) (*m
 		return s.refuseRun(ctx, r)
 	}
 	told := newProgress(ctx, s, meta)
-	if wait := s.wait(r.call); wait > 0 && !settledHere(run) {
+	if wait := s.config.waits().of(r.call); wait > 0 && !settledHere(run) {
 		run, ok = s.await(ctx, principal, run, wait, told)
 	}
 	if !ok {

@@ -107,17 +107,17 @@ type actionInput struct {
 
 // inputSchema returns the published schema of a pattern's arguments. It is for readers: [argumentsOf] and the gate
 // judge the arguments of a call, in the order of the contract. Tests compile the schema and compare.
-func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
+func inputSchema(spec patterns.Spec, w waits, configured bool) (json.RawMessage, error) {
 	if spec.Kind == gateway.Call {
-		return singleSchema(spec, c)
+		return singleSchema(spec, w)
 	}
 	shape, err := inputShape(spec)
 	if err != nil {
 		return nil, err
 	}
 	text := strings.ReplaceAll(string(shape.JSON()), "$decompose", planTool(spec.Plans, patterns.DecomposeVerb))
-	r := remarksOf(spec, c.Configured)
-	r[waitArgument], r[dryArgument] = waitRemark(c), described(dryWords)
+	r := remarksOf(spec, configured)
+	r[waitArgument], r[dryArgument] = w.remark(), described(dryWords)
 	for name, members := range r {
 		text = strings.ReplaceAll(text, `"description":"$`+name+`"`, members)
 	}
@@ -133,9 +133,9 @@ func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// waitRemark returns the bounds of how long a call may wait for its run.
-func waitRemark(c Config) string {
-	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(c.WaitMax.Seconds()), jsonText(max(0, c.WaitDefault.Seconds()))) +
+// remark returns the members of a schema with the bounds of how long a call may wait for its run.
+func (w waits) remark() string {
+	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(w.Max.Seconds()), jsonText(max(0, w.Default.Seconds()))) +
 		described("Past it: running; 0 returns at once.")
 }
 
@@ -212,9 +212,6 @@ func ticketWords(spec patterns.Spec) string {
 	}
 	return "The customer's message, whole and unchanged."
 }
-
-// requestID is the name of an argument that the orchestrator sets itself.
-const requestID = "request_id"
 
 // filled returns the arguments that have only one possible value in a pattern of a kind. The value comes from the call
 // or from the pattern.
@@ -324,4 +321,18 @@ func jsonText(v any) string {
 		panic(err)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// exampleIntent returns a whole intent of the pattern's kind, and its form in a few words.
+func exampleIntent(spec patterns.Spec, tools []catalog.Tool) (example any, form string) {
+	b := spec.Budget
+	switch spec.Kind {
+	case gateway.Orchestrator:
+		return exampleTasks(spec, tools, b.MaxTasks), fmt.Sprintf("up to %d tasks, run side by side", b.MaxTasks)
+	case gateway.Routing:
+		return exampleRoute(spec, tools), "one target"
+	case gateway.Supervisor:
+		return exampleActions(spec, tools), "one or several in order, the last of all final"
+	}
+	return exampleSteps(tools, b.MinPlanSteps), fmt.Sprintf("%d to %d steps, taken in order", b.MinPlanSteps, b.MaxPlanSteps)
 }

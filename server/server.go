@@ -56,11 +56,13 @@ type Config struct {
 	Inbox func() string
 }
 
-// These are the defaults of the configuration (spec/config.md section 2, limits).
+// These are the defaults of the configuration (spec/config.md section 2, limits and wait).
 const (
 	defaultResultBytes = 32 << 10
 	defaultGrace       = 5 * time.Second
 	defaultRuns        = 2000
+	defaultWait        = 45 * time.Second
+	defaultWaitMax     = 240 * time.Second
 )
 
 // Server offers patterns as MCP tools. It is safe for concurrent use.
@@ -173,6 +175,9 @@ func (c Config) completed() Config {
 	return c
 }
 
+// waits returns how long calls wait for their runs.
+func (c Config) waits() waits { return waits{Default: c.WaitDefault, Max: c.WaitMax} }
+
 // modelName returns the name of the model that answers questions.
 func (c Config) modelName() string {
 	if c.Model == nil { // check reports this fault
@@ -251,4 +256,23 @@ func (s *Server) Tools() []mcp.Tool {
 		list = append(list, t.declared)
 	}
 	return list
+}
+
+// Pattern is one pattern that the server offers as a tool.
+type Pattern struct {
+	Spec patterns.Spec
+	// Model answers the questions of its runs. If it is nil, the model of [Config] does.
+	Model patterns.Model
+	// Configured says that the user set up Model, as in [Config].
+	Configured bool
+	// Title and Description are shown by clients to people and to their model.
+	Title, Description string
+	// Completions are the values to offer while a person fills in an argument of the pattern's prompt, by argument
+	// name.
+	Completions map[string][]string
+	// PolicyHash identifies the policy in force, for the record.
+	PolicyHash string
+	// Reasons are the stop reasons with which the pattern's policies, and those of tools that it may call, block a
+	// call.
+	Reasons []string
 }

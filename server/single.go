@@ -37,16 +37,6 @@ func checkSingle(spec patterns.Spec) error {
 	return nil
 }
 
-// singleListing returns the title and description of a one-tool call, which are the tool's own.
-func singleListing(spec patterns.Spec) listing {
-	t, _ := singleTool(spec)
-	l := listing{title: titled(t), description: t.Description}
-	if ijson.Blank(l.description) {
-		l.description = "Calls " + titled(t) + " once, behind the gate."
-	}
-	return l
-}
-
 // freeHandles returns the names of the call's own arguments that the tool does not define itself. For an unknown tool
 // it returns all of them.
 func freeHandles(spec patterns.Spec) []string {
@@ -107,7 +97,7 @@ func (r *request) openTexts() {
 
 // singleSchema returns the published schema of a one-tool call: the tool's own, with the arguments about the call
 // itself.
-func singleSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
+func singleSchema(spec patterns.Spec, w waits) (json.RawMessage, error) {
 	t, ok := singleTool(spec)
 	if !ok {
 		return nil, checkSingle(spec)
@@ -117,7 +107,7 @@ func singleSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the schema of %s is no object", spec.Tool)
 	}
 	own := map[string]string{
-		waitArgument: `{"type":"number",` + waitRemark(c) + `}`,
+		waitArgument: `{"type":"number",` + w.remark() + `}`,
 		keyArgument:  `{"type":"string","minLength":1,"maxLength":255,` + described("Same key, same run.") + `}`,
 		dryArgument:  `{"type":"boolean",` + described(dryWords) + `}`,
 	}
@@ -173,4 +163,17 @@ func strip(v any) {
 			strip(item)
 		}
 	}
+}
+
+// calledWith returns the tool's arguments, from the call or from the run that is looked at. It returns nil if they are
+// not known.
+func (c call) calledWith() map[string]any {
+	switch {
+	case c.Arguments != nil:
+		return c.toolArguments()
+	case c.Run != nil && c.Run.Arguments != nil:
+		c.Arguments = c.Run.Arguments
+		return c.toolArguments()
+	}
+	return nil
 }

@@ -40,19 +40,6 @@ func (e Envelope) single(c call) Envelope {
 	return e
 }
 
-// calledWith returns the tool's arguments, from the call or from the run that is looked at. It returns nil if they are
-// not known.
-func (c call) calledWith() map[string]any {
-	switch {
-	case c.Arguments != nil:
-		return c.toolArguments()
-	case c.Run != nil && c.Run.Arguments != nil:
-		c.Arguments = c.Run.Arguments
-		return c.toolArguments()
-	}
-	return nil
-}
-
 // returned adds the result of the call to an envelope.
 func (a account) returned(e *Envelope) {
 	if a.Spec.Kind == gateway.Call && (a.OK() || a.Observation != nil) {
@@ -108,7 +95,7 @@ func (a account) singleNext() next {
 	case a.OK():
 		return next{Action: actionAnswer}
 	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "tool_bad_args:") && len(a.Problems) > 0:
-		return a.call.fixed(a.repaired(a.placed()))
+		return fixed(a.call, a.repaired(a.placed()))
 	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "policy_block:"):
 		return a.unblocked()
 	}

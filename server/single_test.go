@@ -316,7 +316,7 @@ func TestSingleGoesOn(t *testing.T) {
 func TestSingleJob(t *testing.T) {
 	s := serving(t, overOrders(t))
 	arguments := map[string]any{"order_id": "A-1234", "max_wait_seconds": 3.0, "idempotency_key": "k"}
-	j := JobOf(s.tools[0].spec, s.config.Model, false, patterns.Begun{RunID: "run_1", Pattern: "read_order", Arguments: arguments})
+	j := JobOf(s.tools[0].Spec, s.config.Model, false, patterns.Begun{RunID: "run_1", Pattern: "read_order", Arguments: arguments})
 	if diff := cmp.Diff(map[string]any{"order_id": "A-1234"}, j.Task.Args); diff != "" || j.ByKey != "k" {
 		t.Errorf("key %q, arguments of the tool (-want +got):\n%s", j.ByKey, diff)
 	}

@@ -141,7 +141,7 @@ func squeezedProblems(problems []document.Problem, most, bytes int) []document.P
 	for i := range list {
 		p := &list[i]
 		for isLong(p.Pointer, bytes) {
-			p.Pointer = parent(p.Pointer)
+			p.Pointer = p.Pointer.Parent()
 		}
 		p.Reason, p.Want, p.DidYouMean = short(p.Reason, bytes), short(p.Want, bytes), short(p.DidYouMean, bytes)
 	}

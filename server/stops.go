@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"patterngate/catalog"
@@ -81,15 +80,4 @@ func (a account) switchedOffAt() string {
 	}
 	return fmt.Sprintf("Stopped in phase %s: %s (%s). Nothing of it is called until `%s`.",
 		a.Phase, SwitchWords(*a.Off), killSwitch, SwitchCommand(*a.Off))
-}
-
-// reaches reports whether a switch for the tool or the pattern may have stopped a run of the call.
-func (c call) reaches(tool, pattern string) bool {
-	switch {
-	case tool != "":
-		return tool == c.Spec.Tool || slices.Contains(c.Spec.Execution, tool)
-	case pattern != "":
-		return pattern == c.Spec.Name || pattern == c.Spec.Plans && c.Spec.Kind == gateway.Planning
-	}
-	return true
 }

@@ -1,30 +1,39 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/kinds"
 )
 
 // tool is one pattern in the form that is served. It does not change after it is made.
 type tool struct {
-	server     *Server
-	spec       patterns.Spec
-	takes      []argument
-	demo       bool           // a reachable tool is a demo tool
-	model      string         // name of the model that answers questions
-	answers    patterns.Model // that model, for a pattern that is served
-	configured bool           // the user set up that model
-	policy     string         // hash of the current policy
-	declared   mcp.Tool
+	reader
+	server   *Server
+	model    string         // name of the model that answers questions
+	answers  patterns.Model // that model, for a pattern that is served
+	policy   string         // hash of the current policy
+	declared mcp.Tool
+}
+
+// take reads the arguments that a principal sent. With problems nothing may run.
+func (t *tool) take(raw json.RawMessage, principal string) (call, []document.Problem) {
+	return t.reader.take(raw, t.server.runsOf(principal))
+}
+
+// runsOf returns how the runs of a principal are found.
+func (s *Server) runsOf(principal string) findRun {
+	return func(id string) (patterns.Snapshot, bool) { return s.config.Engine.Run(principal, id) }
 }
 
 // listing holds the words that a kind of pattern is listed with (spec/surface.md section 2).
@@ -118,11 +127,11 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 			return nil, err
 		}
 	}
-	config := s.config
+	configured := s.config.Configured
 	if p.Model != nil {
-		config.Configured = p.Configured
+		configured = p.Configured
 	}
-	input, err := inputSchema(p.Spec, config)
+	input, err := inputSchema(p.Spec, s.config.waits(), configured)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
@@ -141,9 +150,10 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		p.Description = built.description
 	}
 	t := &tool{
-		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), handlesOf(p.Spec, s.handling())), demo: reach.demo,
-		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash, configured: config.Configured,
+		reader: newReader(p.Spec, s.config.waits().row(), keyRow()), server: s,
+		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
 	}
+	t.Configured = configured
 	if p.Model != nil {
 		t.model, t.answers = p.Model.Name(), p.Model
 	}
@@ -157,7 +167,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 type reach struct{ readOnly, destructive, demo, real bool }
 
 func reachOf(spec patterns.Spec) reach {
-	r := reach{readOnly: true}
+	r := reach{readOnly: true, demo: reachesDemo(spec)}
 	for _, name := range spec.Execution {
 		t, ok := spec.Catalog.Tool(name)
 		if !ok {
@@ -165,7 +175,6 @@ func reachOf(spec patterns.Spec) reach {
 		}
 		r.readOnly = r.readOnly && t.Effect == catalog.Read
 		r.destructive = r.destructive || t.Effect == catalog.Destructive
-		r.demo = r.demo || t.Demo
 		r.real = r.real || !t.Demo
 	}
 	return r
@@ -176,4 +185,14 @@ func (r reach) annotations() mcp.ToolAnnotation {
 	return mcp.ToolAnnotation{
 		ReadOnlyHint: &r.readOnly, DestructiveHint: &r.destructive, IdempotentHint: &r.readOnly, OpenWorldHint: &r.real,
 	}
+}
+
+// singleListing returns the title and description of a one-tool call, which are the tool's own.
+func singleListing(spec patterns.Spec) listing {
+	t, _ := singleTool(spec)
+	l := listing{title: titled(t), description: t.Description}
+	if ijson.Blank(l.description) {
+		l.description = "Calls " + titled(t) + " once, behind the gate."
+	}
+	return l
 }

@@ -357,7 +357,7 @@ func TestInstructions(t *testing.T) {
 	}
 	crowd := serving(t).tools
 	for i := range 20 {
-		crowd = append(crowd, &tool{spec: patterns.Spec{Kind: gateway.Call, Name: fmt.Sprintf("%062d%02d", 0, i)}})
+		crowd = append(crowd, &tool{reader: reader{Spec: patterns.Spec{Kind: gateway.Call, Name: fmt.Sprintf("%062d%02d", 0, i)}}})
 	}
 	if text := instructions(crowd); utf8.RuneCountInString(text) > 1500 || !strings.Contains(text, " and 17 more for one gated call each") {
 		t.Errorf("instructions with 20 long names have %d characters: %s", utf8.RuneCountInString(text), text)

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
@@ -104,17 +105,17 @@ func headOf(w *patterns.Waiting) waitingHead {
 
 // callersTurn says what the caller must send.
 func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
-	e.Summary, e.Next = a.waits(w), a.call.toContinue(e.RunID, w)
+	e.Summary, e.Next = a.waits(w), toContinue(a.call, e.RunID, w)
 	e.WaitingFor = &callerWait{
 		headOf(w), w.Turn, expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}, w.Last, w.Refused,
 	}
 	if _, sent := a.Intents[w.Argument]; len(e.Problems) > 0 && sent {
-		e.Next = a.call.fixed(a.call.repaired(e.Problems))
+		e.Next = fixed(a.call, a.call.repaired(e.Problems))
 	}
 }
 
 // toContinue returns the advice to make the next call of a run that waits.
-func (c call) toContinue(runID string, w *patterns.Waiting) next {
+func toContinue(c call, runID string, w *patterns.Waiting) next {
 	var skeleton any = []any{}
 	if w.Argument != "actions" {
 		skeleton = c.intentSkeleton()
@@ -197,7 +198,7 @@ func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	now := s.Current
 	phase, doing := now.Phase, now.Doing
 	if phase == "" {
-		phase = c.firstPhase()
+		phase = firstPhaseOf(c)
 	}
 	switch {
 	case doing == "" && now.Done == 0:
@@ -240,3 +241,25 @@ func stampOf(at time.Time) string {
 
 // stamp formats a time as results show it.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// notTaken returns the problem of a continuation that does not match what the run waits for.
+func notTaken(c call) document.Problem {
+	p := document.Problem{Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(c.Run.RunID)}
+	switch s := c.Run; {
+	case s.State == patterns.Running:
+		p.Want = "a run that waits; this one goes on in another call"
+	case s.State == patterns.Over:
+		p.Want = "a run that waits; this one has ended"
+	case kindOf(s.Ended.Waiting) != string(patterns.ForCaller):
+		p.Want = "a run that waits for its caller; this one is " + waitWords(kindOf(s.Ended.Waiting)) + ", and nothing that is sent here counts"
+	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
+		p.Pointer, p.Got = "/turn", document.Got(c.Arguments["turn"])
+		p.Want = "the present turn: " + string(document.Got(float64(s.Ended.Waiting.Turn)))
+	case !c.empty(): // another call continued it at the same time, and it waits again
+		p.Want = "a run that waits; another call was quicker, this is what came of it"
+	default:
+		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), document.Got([]any{})
+		p.Want = "at least one action"
+	}
+	return p
+}

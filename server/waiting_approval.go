@@ -34,19 +34,9 @@ type approvalWait struct {
 	Where        []string `json:"where"`  // the page, if the caller can open it, and the command
 }
 
-// isLocal reports whether the caller works on this machine, where the page of approvals opens. A run is shown only to
-// its own principal. It returns false if the principal is not known.
-func (c call) isLocal() bool {
-	principal := c.Principal
-	if principal == "" && c.Run != nil {
-		principal = c.Run.Principal
-	}
-	return strings.HasPrefix(principal, localPrefix)
-}
-
 // whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same
 // as a sentence.
-func (c call) whereToDecide(approval, inbox string) (where []string, how string) {
+func whereToDecide(c call, approval, inbox string) (where []string, how string) {
 	command := "patterngate approvals show " + shellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
 	case inbox == "" && c.isLocal():
@@ -61,7 +51,7 @@ func (c call) whereToDecide(approval, inbox string) (where []string, how string)
 
 // undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
 func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
-	where, how := a.whereToDecide(w.Approval, inbox)
+	where, how := whereToDecide(a.call, w.Approval, inbox)
 	e.WaitingFor = &approvalWait{
 		headOf(w), w.Approval, w.Tool, string(w.CallEffect), w.ArgsHash, w.Rule, w.Reason, string(w.Least), w.Question.Digest(), where,
 	}

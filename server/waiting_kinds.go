@@ -148,7 +148,7 @@ func (t *tool) unrecorded(c call) Envelope {
 	said := "The run was not begun: its record cannot be written, and nothing is done without it. Nothing ran. " +
 		"Whoever runs this server has to look at its state directory (full, read-only or damaged)."
 	return Envelope{
-		Status: statusStopped, StopReason: "journal_unavailable", Phase: c.firstPhase(), Summary: said,
+		Status: statusStopped, StopReason: "journal_unavailable", Phase: firstPhaseOf(c), Summary: said,
 		Next: next{Action: actionTell, Say: said}, Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}.single(c)
 }
