@@ -41,7 +41,7 @@ func BenchmarkCall(b *testing.B) {
 	engine := &local.Engine{}
 	defer engine.Close()
 	run := func() patterns.Ended {
-		ended, err := engine.Start(b.Context(), patterns.Job{Spec: tool.Spec, Task: c.task(false), Model: offline.New()})
+		ended, err := engine.Start(b.Context(), patterns.Job{Spec: tool.Spec, Task: c.Task(false), Model: offline.New()})
 		if err != nil || !ended.Result.OK() {
 			b.Fatal(err, ended.Result.StopReason)
 		}
@@ -76,7 +76,7 @@ func BenchmarkStdio(b *testing.B) {
 	tool := toolNamed(b, s, td)
 	c, _ := tool.take(json.RawMessage(benchCall), "")
 	run := func() patterns.Ended {
-		ended, err := s.config.Engine.Start(b.Context(), patterns.Job{Spec: tool.Spec, Task: c.task(false), Model: offline.New()})
+		ended, err := s.config.Engine.Start(b.Context(), patterns.Job{Spec: tool.Spec, Task: c.Task(false), Model: offline.New()})
 		if err != nil || !ended.Result.OK() {
 			b.Error(err, ended.Result.StopReason)
 		}

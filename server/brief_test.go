@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"patterngate/server/arguments"
 )
 
 // A request with 17,000 characters in any place is answered by an error that repeats a bounded part, over stdio and over HTTP.
@@ -43,7 +45,7 @@ func TestErrorsOfTheProtocolAreBounded(t *testing.T) {
 func TestEndlessArgumentNames(t *testing.T) {
 	long := strings.Repeat("Ab9", 5667)
 	c := connect(t, serving(t))
-	for _, tool := range []string{rt, catalogTool, "run_status"} {
+	for _, tool := range []string{rt, arguments.CatalogTool, "run_status"} {
 		for name, arguments := range map[string]string{"unknown": `{"` + long + `":1}`, "repeated": `{"` + long + `":{"a":1,"a":2}}`} {
 			m := c.call(tool, arguments)
 			if strings.Contains(m.line, long) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/server/arguments"
 )
 
 // maxCompletions is the number of values that a completion offers at most (MCP, "Completion").
@@ -21,7 +23,7 @@ func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.
 		if p.Spec.Name != name {
 			continue
 		}
-		if words := enumOf(p.Spec, a.Name); len(words) > 0 { // an input that the pattern declares
+		if words := arguments.EnumTexts(p.Spec, a.Name); len(words) > 0 { // an input that the pattern declares
 			return completion(words, a.Value), nil
 		}
 		if reachOf(p.Spec).demo {

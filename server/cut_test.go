@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // stepsWith is a result with one executed step for each observation.
@@ -211,7 +212,7 @@ func anyEnvelope(t *rapid.T) Envelope {
 		Route: map[string]any{"kind": "route", "target": anyText(t, "target", most), "args": anyArgs(t)},
 	}
 	e.Next = next{
-		Action: actionFix, Tool: "t", Arguments: showable(anyArgs(t)), Say: paragraph(printable.Name(anyText(t, "say", most))), Changed: []change{},
+		Action: actionFix, Tool: "t", Arguments: showable(anyArgs(t)), Say: paragraph(printable.Name(anyText(t, "say", most))), Changed: []arguments.Change{},
 		Fill: []ijson.Pointer{ijson.Pointer("").Member(anyText(t, "fill", most))},
 	}
 	steps := make([]gateway.Step, rapid.IntRange(0, 12).Draw(t, "steps"))

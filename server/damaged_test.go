@@ -9,6 +9,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/arguments"
 )
 
 const paidRefund = `{"goal":"x","actions":[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},` +
@@ -59,7 +60,7 @@ func TestDamagedRecordIsShown(t *testing.T) {
 	}
 	c, _ = overState(t, path, nil)
 	for call, arguments := range map[string]string{
-		statusTool: about(paid), waitTool: about(paid), cancelTool: about(paid), sv: `{"run_id":"` + paid + `","actions":[]}`,
+		arguments.StatusTool: about(paid), arguments.WaitTool: about(paid), arguments.CancelTool: about(paid), sv: `{"run_id":"` + paid + `","actions":[]}`,
 	} {
 		r := c.call(call, arguments).result(t)
 		summary, _ := r.Structured["summary"].(string)
@@ -83,7 +84,7 @@ func TestDamagedRecordHasAPhase(t *testing.T) {
 			RunID: someRun, Pattern: pattern, Principal: localPrincipal(), State: patterns.Over, Began: someTime,
 			Ended: patterns.Ended{RunID: someRun, Began: someTime, Ended: someTime, Result: patterns.Result{StopReason: "record_broken"}},
 		}
-		if r := c.call(statusTool, about(someRun)).result(t); r.Structured["phase"] != phase || strings.Contains(textOf(r), "phase  ") {
+		if r := c.call(arguments.StatusTool, about(someRun)).result(t); r.Structured["phase"] != phase || strings.Contains(textOf(r), "phase  ") {
 			t.Errorf("%s: %v", pattern, r.Structured)
 		}
 	}
@@ -98,7 +99,7 @@ func TestMismatchTellsWhatWasDone(t *testing.T) {
 	engine.Close()
 	c, _ = overState(t, path, func(j *patterns.Job) { j.Task.Caller = patterns.Proposals("actions", []any{}) })
 	for _, r := range []result{
-		c.call(sv, `{"run_id":"`+paid+`","actions":[{"kind":"final","answer":"x"}]}`).result(t), c.call(statusTool, about(paid)).result(t),
+		c.call(sv, `{"run_id":"`+paid+`","actions":[{"kind":"final","answer":"x"}]}`).result(t), c.call(arguments.StatusTool, about(paid)).result(t),
 	} {
 		summary, _ := r.Structured["summary"].(string)
 		effects, _ := r.Structured["effects"].([]any)

@@ -13,10 +13,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/gateway/document"
+	"patterngate/server/arguments"
 	"patterngate/server/transport"
 )
 
-// describer serves [catalogTool]. It is built once, except for the cached pages and the current state of the tools. It
+// describer serves [arguments.CatalogTool]. It is built once, except for the cached pages and the current state of the tools. It
 // is safe for concurrent use.
 type describer struct {
 	server    *Server
@@ -38,7 +39,7 @@ func newDescriber(s *Server) (*describer, error) {
 	d := &describer{server: s, cursors: newCursors()}
 	d.directory = sync.OnceValue(func() *directory { return newDirectory(s.config.Patterns, s.config.Catalog, s.config.ResultBytes/2) })
 	d.still = sync.OnceValues(func() (json.RawMessage, error) { return d.wholeNow("") })
-	d.declared = mcp.NewToolWithRawSchema(catalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
+	d.declared = mcp.NewToolWithRawSchema(arguments.CatalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
 		"reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, "+
 		"route or actions by hand.", input)
 	d.declared.Title, d.declared.RawOutputSchema = "What may be called", describeOutputSchema()
@@ -80,13 +81,13 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 }
 
 // refuse answers a request whose arguments have problems.
-func (d *describer) refuse(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
+func (d *describer) refuse(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	e.Trace, e.History = nil, nil // only results of patterns have them
-	if strings.HasPrefix(e.StopReason, "invalid_request:"+classNotFound.reason("")) {
-		e.Next = next{Action: actionCall, Tool: catalogTool, Arguments: map[string]any{}} // lists all tools
-		if r := c.repaired(problems); !r.decide && len(r.fill) == 0 {
-			e.Next.Arguments = showable(r.arguments)
+	if strings.HasPrefix(e.StopReason, "invalid_request:"+arguments.NotFound.Reason("")) {
+		e.Next = next{Action: actionCall, Tool: arguments.CatalogTool, Arguments: map[string]any{}} // lists all tools
+		if r := c.Repaired(problems); !r.Undecided && len(r.Fill) == 0 {
+			e.Next.Arguments = showable(r.Arguments)
 		}
 	}
 	d.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/server/arguments"
 )
 
 // catalogCalls are one call of describe_catalog in each era, whose answer has about 5 KB of structured content.
@@ -26,7 +28,7 @@ func echoOf(b testing.TB, s *Server) *mcpserver.MCPServer {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return bareServer(catalogTool, func() (*mcp.CallToolResult, error) {
+	return bareServer(arguments.CatalogTool, func() (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
 	})
 }

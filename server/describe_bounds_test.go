@@ -14,6 +14,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
+	"patterngate/server/arguments"
 )
 
 // offering makes tools the only ones of task decomposition.
@@ -89,7 +90,7 @@ func TestDescribeHostileTools(t *testing.T) {
 		tools = append(tools, foreign(t, name, forged, schema))
 	}
 	c := connect(t, serving(t, offering(t, tools...)))
-	r := c.call(catalogTool, `{"limit":100}`).result(t)
+	r := c.call(arguments.CatalogTool, `{"limit":100}`).result(t)
 	checkOwnLines(t, textOf(r))
 	if names := namesIn(r); len(names) != len(headings) {
 		t.Errorf("listed are %v", names)
@@ -111,7 +112,7 @@ func TestDescribeHostileTools(t *testing.T) {
 func TestDescribeKeepsPages(t *testing.T) {
 	s := serving(t)
 	c := connect(t, s)
-	legacy := callLine(1, catalogTool, `{"limit":3}`)
+	legacy := callLine(1, arguments.CatalogTool, `{"limit":3}`)
 	modern := strings.Replace(legacy, `"params":{`, `"params":{`+modernMeta+`,`, 1)
 	var first [2]string
 	for i := range 3 {
@@ -170,7 +171,7 @@ func TestDescribeRefusesNames(t *testing.T) {
 		p.Spec.Policy, p.Spec.Execution = []string{"look"}, []string{"look"}
 	}
 	taken := builtins(t)[0]
-	taken.Spec.Name = catalogTool
+	taken.Spec.Name = arguments.CatalogTool
 	for want, list := range map[string][]Pattern{
 		`tool "look": two tools have this name`:         {first, second},
 		`pattern "describe_catalog": the name is taken`: {taken},
@@ -188,7 +189,7 @@ func TestDescribeFault(t *testing.T) {
 	var log logBuffer
 	s := serving(t, logging(&log))
 	s.catalog.directory().patterns = nil // what cannot be: rows name patterns that are not there
-	m := connect(t, s).call(catalogTool, `{}`)
+	m := connect(t, s).call(arguments.CatalogTool, `{}`)
 	if m.Error == nil || m.Error.Code != -32603 || !strings.HasPrefix(m.Error.Message, "internal fault f_") {
 		t.Errorf("a fault is answered by %s", m.line)
 	}

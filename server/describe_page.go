@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"patterngate/server/arguments"
 )
 
 // pageFrame is the maximum size of a page without its rows, in bytes.
@@ -29,7 +31,7 @@ func (d *describer) page(s search, off string, most int) (structured json.RawMes
 	p := listed.part(s, most)
 	e := Envelope{
 		Status: statusOK, StopReason: "success", Summary: withRoom(listed.summary(p), off), Next: next{Action: actionDone}, Demo: listed.demo,
-		tool: catalogTool,
+		tool: arguments.CatalogTool,
 	}
 	cursor := ""
 	if p.to < len(p.found) && s.bound != "" {
@@ -102,7 +104,7 @@ func (d *directory) summary(p part) string {
 	}
 	switch {
 	case p.to < total && p.bound == "":
-		said += " " + catalogTool + " shows the others."
+		said += " " + arguments.CatalogTool + " shows the others."
 	case p.to < total:
 		said += " Call again with cursor for more."
 	}

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // directory holds all tools and the patterns that may call them, encoded for answers. It does not change.
@@ -80,7 +81,7 @@ type handRow struct {
 // handsOf returns the workers or routes of a pattern that have names of their own.
 func handsOf(spec patterns.Spec) []handRow {
 	var rows []handRow
-	for _, t := range toolsOf(spec) {
+	for _, t := range arguments.NamedTools(spec) {
 		switch {
 		case t.Pattern != "":
 			rows = append(rows, handRow{Name: t.Name, Pattern: t.Pattern, Description: t.Description})
@@ -95,7 +96,7 @@ func handsOf(spec patterns.Spec) []handRow {
 // with its own name is returned as the tool behind it. Patterns are left out.
 func calledBy(spec patterns.Spec, all *catalog.Catalog) []catalog.Tool {
 	var tools []catalog.Tool
-	for _, t := range toolsOf(spec) {
+	for _, t := range arguments.NamedTools(spec) {
 		if t.Pattern != "" || !slices.Contains(spec.Execution, t.Name) {
 			continue
 		}
@@ -163,7 +164,7 @@ func checkNames(offered []Pattern, all *catalog.Catalog) error {
 		named[name], _ = all.Tool(name)
 	}
 	for _, p := range offered {
-		for _, t := range toolsOf(p.Spec) {
+		for _, t := range arguments.NamedTools(p.Spec) {
 			if t.Own() != t.Name || t.Pattern != "" { // the pattern chose this name
 				continue
 			}
@@ -185,11 +186,11 @@ func sameTool(a, b catalog.Tool) bool {
 func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
 	e := entry{name: t.Name, patterns: users, words: wordsOf(t.Name + " " + t.Description), ready: t.Ready}
 	row := toolRow{
-		Name: t.Name, Title: titled(t), Description: t.Description, Effect: string(t.Effect), Idempotent: t.Idempotent,
+		Name: t.Name, Title: arguments.TitleOf(t), Description: t.Description, Effect: string(t.Effect), Idempotent: t.Idempotent,
 		Person: string(asksOf(t.Name, offered, users)), Server: t.Server, Patterns: []string{},
 	}
 	most -= stateRoom
-	hidden := []string{requestID}
+	hidden := []string{arguments.RequestID}
 	if len(users) == 0 {
 		hidden = nil
 	}

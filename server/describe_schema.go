@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
+	"patterngate/server/arguments"
 )
 
 type describeInput struct {
@@ -29,9 +30,9 @@ func describeInputSchema(offered []Pattern) (json.RawMessage, error) {
 	for i, p := range offered {
 		names[i] = p.Spec.Name
 	}
-	pattern := described("Only tools that this pattern may use.")
+	pattern := arguments.Described("Only tools that this pattern may use.")
 	if n := len(names); n > 0 && n <= maxPatternsNamed { // an empty enum is not a valid schema
-		pattern = `"enum":` + jsonText(names) + `,` + pattern
+		pattern = `"enum":` + arguments.JSONText(names) + `,` + pattern
 	}
 	return json.RawMessage(strings.Replace(string(shape.JSON()), `"description":"$pattern"`, pattern, 1)), nil
 }

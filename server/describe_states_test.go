@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog"
+	"patterngate/server/arguments"
 )
 
 // What cannot be called now is shown as such, each time as it then stands, with why.
@@ -23,7 +24,7 @@ func TestDescribeStates(t *testing.T) {
 		*state.Load(), {State: catalog.Unavailable, Why: "orders does not answer"}, {}, {State: catalog.Held, Why: strings.Repeat("é", 5000)},
 	} {
 		state.Store(&now)
-		r := c.call(catalogTool, `{}`).result(t)
+		r := c.call(arguments.CatalogTool, `{}`).result(t)
 		want := string(now.State)
 		if now.State == catalog.Ready {
 			want = "ready"
@@ -66,7 +67,7 @@ func TestNoPatterns(t *testing.T) {
 	if diff := cmp.Diff(ownTools, names); diff != "" {
 		t.Errorf("listed (-want +got):\n%s", diff)
 	}
-	r := c.call(catalogTool, `{}`).result(t)
+	r := c.call(arguments.CatalogTool, `{}`).result(t)
 	if got := namesIn(r); !slices.Equal(got, []string{"pay_back", "read_order", "wipe"}) {
 		t.Errorf("the catalog shows %v", got)
 	}
@@ -77,7 +78,7 @@ func TestNoPatterns(t *testing.T) {
 	if row["person"] != "never" || row["state"] != "ready" || row["server"] != "orders" || !cmp.Equal(row["patterns"], []any{}) {
 		t.Errorf("the row is %v", row)
 	}
-	if r := c.call(catalogTool, `{"pattern":"x"}`).result(t); r.Structured["stop_reason"] != "invalid_request:limit:pattern" {
+	if r := c.call(arguments.CatalogTool, `{"pattern":"x"}`).result(t); r.Structured["stop_reason"] != "invalid_request:limit:pattern" {
 		t.Errorf("a pattern that is not there: %v", r.Structured)
 	}
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"prompts/list","params":{}}`)

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/server/arguments"
 )
 
 // The limits of describe_catalog's arguments (spec/surface.md section 2).
@@ -22,35 +23,35 @@ const (
 )
 
 // catalogArguments returns the argument table of describe_catalog, in the order in which problems are reported.
-func catalogArguments() []argument {
-	return []argument{{name: "pattern"}, {name: "names", shape: shapeList}, {name: "query"}, {name: "cursor"}, {name: "limit"}}
+func catalogArguments() []arguments.Row {
+	return []arguments.Row{{Name: "pattern"}, {Name: "names", Shape: arguments.List}, {Name: "query"}, {Name: "cursor"}, {Name: "limit"}}
 }
 
 // take reads the arguments that a principal sent. If there are problems, nothing is listed, and the first problem names
 // the stop reason. A blank or empty filter counts as absent, because many clients fill in all arguments of a schema.
-func (d *describer) take(raw json.RawMessage, principal string) (search, call, []document.Problem) {
-	r := newRequest(catalogTool)
-	decoded, problem := decodeArguments(raw)
+func (d *describer) take(raw json.RawMessage, principal string) (search, arguments.Call, []document.Problem) {
+	r := arguments.NewRequest(arguments.CatalogTool)
+	decoded, problem := arguments.Decode(raw)
 	if problem != nil {
-		return search{}, r.call, []document.Problem{*problem}
+		return search{}, r.Call, []document.Problem{*problem}
 	}
 	r.Arguments = decoded
-	r.unknown(catalogArguments())
+	r.Unknown(catalogArguments())
 	listed := d.directory()
-	s := search{pattern: listed.readPattern(r), names: listed.readNames(r), words: readQuery(r), limit: readLimit(r)}
+	s := search{pattern: listed.readPattern(r), names: listed.readNames(r), words: readQuery(r), limit: arguments.ReadLimit(r)}
 	s.bound = boundTo(s, principal)
-	if cursor := r.text("cursor"); cursor != "" && r.clean() {
+	if cursor := r.Text("cursor"); cursor != "" && r.Clean() {
 		var ours bool
 		if s.from, ours = d.cursors.open(cursor, s.bound); !ours {
-			r.add(classLimit, "cursor", cursor, "the next_cursor of a call with the same pattern, names and query; without one the list begins anew")
+			r.Add(arguments.OutOfLimit, "cursor", cursor, "the next_cursor of a call with the same pattern, names and query; without one the list begins anew")
 		}
 	}
-	return s, r.call, document.CapProblems(r.problems())
+	return s, r.Call, document.CapProblems(r.Problems())
 }
 
 // readPattern returns the position of the pattern that the request names, or -1 for none.
-func (d *directory) readPattern(r *request) int {
-	name := r.text("pattern")
+func (d *directory) readPattern(r *arguments.Request) int {
+	name := r.Text("pattern")
 	if name == "" {
 		return -1
 	}
@@ -61,31 +62,31 @@ func (d *directory) readPattern(r *request) int {
 		}
 		names = append(names, p.name)
 	}
-	p := r.add(classLimit, "pattern", name, oneOf(names))
+	p := r.Add(arguments.OutOfLimit, "pattern", name, oneOf(names))
 	p.Means(p.Pointer, name, gateway.Near(name, names))
 	return -1
 }
 
 // readNames returns the tools that the request names, sorted and without duplicates. A name that is not in the
 // directory is a problem.
-func (d *directory) readNames(r *request) []string {
-	list, at := r.list("names")
+func (d *directory) readNames(r *arguments.Request) []string {
+	list, at := r.List("names")
 	if len(list) > maxNames {
-		r.add(classLimit, "names", r.Arguments["names"], fmt.Sprintf("at most %d names", maxNames))
+		r.Add(arguments.OutOfLimit, "names", r.Arguments["names"], fmt.Sprintf("at most %d names", maxNames))
 		return nil
 	}
 	var names, all []string
 	for i, v := range list {
 		name, isText := v.(string)
-		c, want := classType, "a tool's name"
+		c, want := arguments.WrongType, "a tool's name"
 		if isText {
-			c, want = classNotFound, "the name of a tool that may be called; describe_catalog without names lists them"
+			c, want = arguments.NotFound, "the name of a tool that may be called; describe_catalog without names lists them"
 		}
 		if isText && d.place[name] {
 			names = append(names, name)
 			continue
 		}
-		p := r.add(c, "names", v, want)
+		p := r.Add(c, "names", v, want)
 		p.Pointer = at.Index(i)
 		if isText {
 			if all == nil {
@@ -116,10 +117,10 @@ func oneOf(names []string) string {
 }
 
 // readQuery returns the words of the query.
-func readQuery(r *request) []string {
-	query := r.text("query")
+func readQuery(r *arguments.Request) []string {
+	query := r.Text("query")
 	if len(query) > maxQuery {
-		r.add(classTooLarge, "query", query, fmt.Sprintf("at most %d bytes", maxQuery))
+		r.Add(arguments.TooLarge, "query", query, fmt.Sprintf("at most %d bytes", maxQuery))
 		return nil
 	}
 	return queryWords(query)

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 	"patterngate/server/transport"
 )
 
@@ -68,7 +69,7 @@ func TestDescribeCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inEras(t, catalogTool, `{}`, func(t *testing.T, r result) {
+	inEras(t, arguments.CatalogTool, `{}`, func(t *testing.T, r result) {
 		if wrong := schema.Check(r.Structured); len(wrong) > 0 {
 			t.Errorf("the result does not fit its schema: %v", wrong)
 		}
@@ -112,8 +113,8 @@ func TestDescribeCatalog(t *testing.T) {
 
 // An orchestrator sets request_id itself; nobody is told of it who could not set it.
 func TestDescribeHidesWhatIsSet(t *testing.T) {
-	inEras(t, catalogTool, `{"names":["sales_worker"]}`, func(t *testing.T, r result) {
-		if s := mustJSON(r.Structured); strings.Contains(s, requestID) || strings.Contains(textOf(r), requestID) {
+	inEras(t, arguments.CatalogTool, `{"names":["sales_worker"]}`, func(t *testing.T, r result) {
+		if s := mustJSON(r.Structured); strings.Contains(s, arguments.RequestID) || strings.Contains(textOf(r), arguments.RequestID) {
 			t.Errorf("it is shown: %s", s)
 		}
 	})
@@ -130,7 +131,7 @@ func TestDescribeFollowsPatterns(t *testing.T) {
 	second.Spec.Name, second.Spec.Kind = "look_only", gateway.TaskDecomposition
 	second.Spec.Budget = gateway.DefaultBudget(gateway.TaskDecomposition)
 	c := connect(t, serving(t, func(c *Config) { c.Patterns = append(list, second) }))
-	r := c.call(catalogTool, `{"limit":100}`).result(t)
+	r := c.call(arguments.CatalogTool, `{"limit":100}`).result(t)
 	want := []string{"fetch_sales_data", "get_refund_context", "inventory_worker", "issue_refund", "payments_worker", "sales_worker", "send_refund_email"}
 	if diff := cmp.Diff(want, namesIn(r)); diff != "" {
 		t.Errorf("tools that may be named and called (-want +got):\n%s", diff)
@@ -218,7 +219,7 @@ func TestDescribeRefuses(t *testing.T) {
 	c := connect(t, serving(t, logging(&log)))
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := c.call(catalogTool, tt.arguments).result(t)
+			r := c.call(arguments.CatalogTool, tt.arguments).result(t)
 			problems, _ := r.Structured["problems"].([]any)
 			var got []string
 			for _, p := range problems {
@@ -266,7 +267,7 @@ func TestDescribeEmptyFilters(t *testing.T) {
 		`null`, `{}`, `{"pattern":null,"names":null,"query":null,"cursor":null,"limit":null}`, `{"pattern":"","names":[],"query":" ","cursor":""}`,
 		`{"names":"[]"}`, `{"names":" "}`, `{"query":"?! -"}`, `{"query":"the tools for it"}`, `{"limit":20.0}`,
 	} {
-		r := c.call(catalogTool, sent).result(t)
+		r := c.call(arguments.CatalogTool, sent).result(t)
 		if names := namesIn(r); len(names) != 14 || r.Structured["status"] != "ok" {
 			t.Errorf("%s lists %v: %v", sent, names, r.Structured["problems"])
 		}
@@ -300,7 +301,7 @@ func TestDescribeFinds(t *testing.T) {
 	c := connect(t, serving(t))
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := c.call(catalogTool, tt.arguments).result(t)
+			r := c.call(arguments.CatalogTool, tt.arguments).result(t)
 			if got := strings.Join(namesIn(r), " "); got != tt.want || r.Structured["summary"] != tt.summary {
 				t.Errorf("%s finds %q, %q; want %q, %q", tt.arguments, got, r.Structured["summary"], tt.want, tt.summary)
 			}

@@ -12,6 +12,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 	"patterngate/server/transport"
 )
 
@@ -54,14 +55,14 @@ type judgedRow struct {
 const dryAdvice = "Nothing was done yet: judged says what the same call without dry_run would come to."
 
 // dry reports whether a call asks for a dry run of the pattern.
-func (t *tool) dry(c call) bool {
-	return t.Spec.Kind != gateway.Planning && t.takesDry() && c.Arguments[dryArgument] == true
+func (t *tool) dry(c arguments.Call) bool {
+	return t.Spec.Kind != gateway.Planning && t.takesDry() && c.Arguments[arguments.DryRunName] == true
 }
 
 // takesDry reports whether dry_run is an argument of the call itself, and not an argument of the tool that it calls.
 func (t *tool) takesDry() bool {
 	for _, a := range t.Takes {
-		if a.name == dryArgument {
+		if a.Name == arguments.DryRunName {
 			return true
 		}
 	}
@@ -69,7 +70,7 @@ func (t *tool) takesDry() bool {
 }
 
 // rehearse answers a dry run.
-func (t *tool) rehearse(ctx context.Context, c call) (*mcp.CallToolResult, error) {
+func (t *tool) rehearse(ctx context.Context, c arguments.Call) (*mcp.CallToolResult, error) {
 	s := t.server
 	rehearsal, err := s.config.Engine.Rehearse(ctx, t.asked(ctx, c, peerOf(ctx)))
 	switch {
@@ -87,7 +88,7 @@ func (t *tool) rehearse(ctx context.Context, c call) (*mcp.CallToolResult, error
 }
 
 // rehearsedEnvelope presents a dry run.
-func rehearsedEnvelope(c call, r patterns.Rehearsal) Envelope {
+func rehearsedEnvelope(c arguments.Call, r patterns.Rehearsal) Envelope {
 	e := endedEnvelope(c, patterns.Ended{Result: r.Result})
 	e.Budget, e.Effects, e.EffectsOmitted, e.Human, e.Observation = nil, nil, 0, nil, nil // only runs have them
 	if !r.Result.Asked {
@@ -138,7 +139,7 @@ func (e *Envelope) dryHeadline() string {
 
 // rehearsed describes what a dry run found, the strictest decision first. Of what a caller or model wrote, it shows
 // only names.
-func (e Envelope) rehearsed(c call) string {
+func (e Envelope) rehearsed(c arguments.Call) string {
 	what := "step"
 	switch c.Spec.Kind {
 	case gateway.Orchestrator:

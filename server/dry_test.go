@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // rehearsing is an engine whose dry runs come to what a function says; nothing else may be asked of it but to look.
@@ -218,7 +219,7 @@ func TestDryRunArgument(t *testing.T) {
 func TestDryRunFalseIsEqualToNone(t *testing.T) {
 	for _, kind := range []gateway.Kind{gateway.TaskDecomposition, gateway.Call} {
 		spec := patterns.Spec{Name: "x", Kind: kind, Tool: "read_order", Catalog: orders(t)}
-		plain, with := equalTo(spec, map[string]any{"goal": "g"}), equalTo(spec, map[string]any{"goal": "g", "dry_run": false})
+		plain, with := arguments.Fingerprint(spec, map[string]any{"goal": "g"}), arguments.Fingerprint(spec, map[string]any{"goal": "g", "dry_run": false})
 		if plain != with {
 			t.Errorf("%s: dry_run false makes another call", kind)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // TestAppendJSONIsEncodingJSON compares results of every shape with what encoding/json writes.
@@ -48,7 +49,7 @@ func TestAppendJSONLeavesOut(t *testing.T) {
 		want  string
 	}{
 		"nothing":         {next{Action: "done"}, `{"action":"done"}`},
-		"empty but there": {next{Action: "x", Arguments: map[string]any{}, Changed: []change{}}, `{"action":"x","arguments":{},"changed":[]}`},
+		"empty but there": {next{Action: "x", Arguments: map[string]any{}, Changed: []arguments.Change{}}, `{"action":"x","arguments":{},"changed":[]}`},
 		"null that was there": {struct {
 			V *any `json:"v,omitempty"`
 		}{&null}, `{"v":null}`},

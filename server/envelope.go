@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // The values of status (spec/surface.md section 1).
@@ -116,7 +117,7 @@ type usage struct {
 }
 
 // endedEnvelope presents a run that ended.
-func endedEnvelope(c call, ended patterns.Ended) Envelope {
+func endedEnvelope(c arguments.Call, ended patterns.Ended) Envelope {
 	a := newAccount(c, ended)
 	e := Envelope{
 		Status: statusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
@@ -135,7 +136,7 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 	}
 	e.showRaw(a.Result)
 	e.showPlan(a.Planned)
-	if a.Planned != nil && verbOf(a.Spec) == patterns.DecomposeVerb && a.OK() {
+	if a.Planned != nil && arguments.VerbOf(a.Spec) == patterns.DecomposeVerb && a.OK() {
 		e.SubtaskCount = &a.Planned.Count
 	}
 	e.Effects, e.EffectsOmitted = effects(a.Ledger)
@@ -180,7 +181,7 @@ func (e *Envelope) showRaw(r patterns.Result) {
 }
 
 // faultEnvelope presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
-func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
+func faultEnvelope(c arguments.Call, ended patterns.Ended, fault string) Envelope {
 	did := "Nothing that it may call writes."
 	if mayWrite(c) {
 		did = "Whether something was written is not known; find out before anything is repeated."
@@ -192,7 +193,7 @@ func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
 }
 
 // brokenEnvelope presents a run with a damaged record, which does not say what the run did.
-func brokenEnvelope(c call, ended patterns.Ended) Envelope {
+func brokenEnvelope(c arguments.Call, ended patterns.Ended) Envelope {
 	return untold(c, ended, brokenRecord, "Stopped in phase %s: "+meaning(brokenRecord)+" ("+brokenRecord+").", staysDone)
 }
 
@@ -203,7 +204,7 @@ const brokenRecord = "record_broken"
 const staysDone = "What it did stays done; find out what that was before anything is repeated."
 
 // untold returns the envelope of a run that ended without an account of its calls. why has a %s for the phase.
-func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
+func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) Envelope {
 	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhaseOf(c))
 	summary := paragraph(fmt.Sprintf(why, phase), did)
 	return Envelope{
@@ -214,18 +215,18 @@ func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
 }
 
 // refusedEnvelope presents a call that was rejected before anything ran. There must be at least one problem.
-func refusedEnvelope(c call, problems []document.Problem) Envelope {
+func refusedEnvelope(c arguments.Call, problems []document.Problem) Envelope {
 	e := Envelope{
 		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
 		Summary: refusedWords(problems),
-		Next:    fixed(c, c.repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
+		Next:    fixed(c, c.Repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
 	}
 	if c.Run != nil {
 		e.RunID = c.Run.RunID
 	}
-	if e.StopReason == "invalid_request:"+classNotFound.reason("run_id") {
+	if e.StopReason == "invalid_request:"+arguments.NotFound.Reason("run_id") {
 		// A second run could repeat a payment, so the caller looks for the run first.
-		e.Next = next{Action: actionCall, Tool: listTool, Arguments: map[string]any{},
+		e.Next = next{Action: actionCall, Tool: arguments.ListTool, Arguments: map[string]any{},
 			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
 	}
 	if c.Spec.Kind == gateway.Call { // nothing was called
@@ -284,8 +285,8 @@ func effects(ledger []gateway.Entry) ([]effect, int) {
 }
 
 // firstPhaseOf returns the phase in which a run of this call begins.
-func firstPhaseOf(c call) string {
-	switch verbOf(c.Spec) {
+func firstPhaseOf(c arguments.Call) string {
+	switch arguments.VerbOf(c.Spec) {
 	case patterns.ExecuteVerb:
 		return patterns.PhaseExecute
 	case patterns.ReplanVerb:
@@ -308,7 +309,7 @@ func firstPhase(kind gateway.Kind) string {
 }
 
 // mayWrite reports whether a tool that the pattern may call changes anything.
-func mayWrite(c call) bool {
+func mayWrite(c arguments.Call) bool {
 	return slices.ContainsFunc(c.Spec.Execution, func(name string) bool {
 		t, ok := c.Spec.Catalog.Tool(name)
 		return ok && t.Effect != catalog.Read

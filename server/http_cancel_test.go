@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"patterngate/server/arguments"
 )
 
 func cancelLine(id string) string {
@@ -98,7 +100,7 @@ func TestClosedConnectionDetaches(t *testing.T) {
 				until(t, "the call is over", func() bool { return s.transports.Running() == 0 })
 				close(held.let)
 				id := s.config.Engine.RunIDs(s.principal)[0]
-				r := h.connect(modern, nil).call(2, waitTool, fmt.Sprintf(`{"run_id":%q}`, id), "").last().result(t)
+				r := h.connect(modern, nil).call(2, arguments.WaitTool, fmt.Sprintf(`{"run_id":%q}`, id), "").last().result(t)
 				if r.Structured["status"] != "ok" || r.Structured["run_id"] != id {
 					t.Errorf("the run that was left ended with %v", r)
 				}

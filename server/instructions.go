@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/arguments"
 )
 
 // maxNamed is how many single-call tools the instructions name at most. maxNamesLength is the maximum length of their
@@ -20,7 +21,7 @@ const (
 func instructions(tools []*tool) string {
 	lines := []string{
 		"Patterngate runs whole agent patterns behind a policy gate. You propose, the gate decides, the tools act, all is recorded.",
-		"Which tool: " + uses(tools) + catalogTool + " shows what may be called.",
+		"Which tool: " + uses(tools) + arguments.CatalogTool + " shows what may be called.",
 	}
 	if intents(tools) {
 		lines = append(lines, "Propose yourself: send your own plan, route or actions (each schema has an example). What you leave out is "+

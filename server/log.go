@@ -7,9 +7,8 @@ import (
 	"log/slog"
 	"sync"
 
-	mcpserver "github.com/mark3labs/mcp-go/server"
-
 	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"

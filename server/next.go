@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // The values of next.action.
@@ -26,13 +27,13 @@ const (
 // next says what the reader should do now (spec/surface.md section 1, next). It is made from the record. The reader
 // fills in only the places that fill points to.
 type next struct {
-	Action    string          `json:"action"`
-	Tool      string          `json:"tool,omitempty"`
-	Arguments map[string]any  `json:"arguments,omitzero"` // absent if larger than 8 KiB
-	Changed   []change        `json:"changed,omitzero"`
-	Fill      []ijson.Pointer `json:"fill,omitzero"`
-	Say       string          `json:"say,omitempty"` // for the person
-	Wait      int             `json:"wait_seconds,omitempty"`
+	Action    string             `json:"action"`
+	Tool      string             `json:"tool,omitempty"`
+	Arguments map[string]any     `json:"arguments,omitzero"` // absent if larger than 8 KiB
+	Changed   []arguments.Change `json:"changed,omitzero"`
+	Fill      []ijson.Pointer    `json:"fill,omitzero"`
+	Say       string             `json:"say,omitempty"` // for the person
+	Wait      int                `json:"wait_seconds,omitempty"`
 }
 
 // next returns the advice after a run. Once a call wrote something, or may have, next offers nothing that could repeat
@@ -59,13 +60,13 @@ func (a account) next() next {
 		if a.ByCall {
 			return a.fix()
 		}
-		return a.ownIntent(a.intentSkeleton())
+		return a.ownIntent(a.IntentSkeleton())
 	case stopreason.NextFixOrTell:
 		if a.ByCall {
 			return a.fix()
 		}
 	case stopreason.NextCallOrAns:
-		return a.ownIntent(a.intentSkeleton())
+		return a.ownIntent(a.IntentSkeleton())
 	case stopreason.NextOfBlock:
 		return a.unblocked()
 	case stopreason.NextCallOrTel:
@@ -82,20 +83,20 @@ func (a account) fix() next {
 	if a.StopReason == "max_execute_steps" {
 		also = append(also, "/plan/steps")
 	}
-	return fixed(a.call, a.repaired(a.shifted(a.placed()), also...))
+	return fixed(a.Call, a.Repaired(a.Shifted(a.placed()), also...))
 }
 
 // fixed advises to send a repaired call. If no repaired call keeps the meaning, it advises which places to fix first.
-func fixed(c call, r repair) next {
-	if r.decide {
-		return next{Action: actionFix, Tool: c.Tool, Say: decisions(r.left)}
+func fixed(c arguments.Call, r arguments.Repair) next {
+	if r.Undecided {
+		return next{Action: actionFix, Tool: c.Tool, Say: decisions(r.Left)}
 	}
-	return next{Action: actionFix, Tool: c.Tool, Arguments: showable(r.arguments), Changed: r.changed, Fill: r.fill}
+	return next{Action: actionFix, Tool: c.Tool, Arguments: showable(r.Arguments), Changed: r.Changed, Fill: r.Fill}
 }
 
 // ownIntent offers the same call with an intent that the reader writes. skeleton shows the form of the intent.
 func (a account) ownIntent(skeleton any) next {
-	name := a.intentName()
+	name := a.IntentName()
 	args := map[string]any{name: skeleton}
 	for n, v := range a.Arguments {
 		if n != name {
@@ -118,7 +119,7 @@ func (a account) invitation() string {
 	case a.StopReason == "caller_expired":
 		return "Send all actions to the end; the last one is final."
 	}
-	return "Send your own " + a.intentName() + "."
+	return "Send your own " + a.IntentName() + "."
 }
 
 // decliners names the specialists that sent the ticket back.
@@ -141,9 +142,9 @@ func (a account) decliners() string {
 func (a account) continued() any {
 	own, ok := a.Intents["actions"].([]any)
 	if !ok || a.Spec.Kind != gateway.Supervisor {
-		return a.intentSkeleton()
+		return a.IntentSkeleton()
 	}
-	return append(slices.Clip(own), finalSkeleton())
+	return append(slices.Clip(own), arguments.FinalAction())
 }
 
 // placed returns the run's problems. A problem about the whole call at which the run stopped gets the position of that
@@ -162,7 +163,7 @@ func (a account) placed() []document.Problem {
 func (a account) nameAt() ijson.Pointer {
 	at := ijson.Pointer("")
 	if a.ByCall {
-		at = at.Member(a.intentName())
+		at = at.Member(a.IntentName())
 	}
 	n := len(a.History)
 	switch a.Spec.Kind {
@@ -198,7 +199,7 @@ func (a account) say() string {
 func (a account) candidates() string {
 	var names []string
 	for _, p := range a.Problems {
-		if p.Reason == reasonCandidate {
+		if p.Reason == arguments.ReasonCandidate {
 			name := ""
 			_ = json.Unmarshal(p.Got, &name) // a long name is an object here, and becomes an empty label
 			names = append(names, label(name))

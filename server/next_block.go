@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
+	"patterngate/server/arguments"
 )
 
 // The advice after the policy blocked a call before anything was written (spec/surface.md section 4, supervisor_block).
@@ -34,21 +35,21 @@ func (a account) nearest() (next, bool) {
 	at := a.argumentsAt().Member(name)
 	fix := document.Problem{Pointer: at, Reason: reasonNearest, Fix: &document.Fix{At: at, Value: value}}
 	var also []ijson.Pointer
-	if a.Arguments[keyArgument] != nil && a.ownKey() { // the key belongs to this run now
-		also = append(also, ijson.Pointer("").Member(keyArgument))
+	if a.Arguments[arguments.KeyName] != nil && a.ownKey() { // the key belongs to this run now
+		also = append(also, ijson.Pointer("").Member(arguments.KeyName))
 	}
-	r := a.repaired([]document.Problem{fix}, also...)
-	if len(r.changed) != 1 || len(r.fill) != len(also) {
+	r := a.Repaired([]document.Problem{fix}, also...)
+	if len(r.Changed) != 1 || len(r.Fill) != len(also) {
 		return next{}, false
 	}
-	return fixed(a.call, r), true
+	return fixed(a.Call, r), true
 }
 
 // ownUpTo reports whether the caller's call, as shown, holds all calls of the run up to the blocked one. Only then does
 // the same call with one argument changed reach the point where the run stopped.
 func (a account) ownUpTo() bool {
 	var holder any = a.Arguments
-	if name := a.intentName(); name != "" {
+	if name := a.IntentName(); name != "" {
 		holder = map[string]any{name: a.Intents[name]}
 	}
 	sent, _ := a.argumentsAt().In(holder)
@@ -66,12 +67,12 @@ const reasonNearest = "nearest"
 
 // ownKey reports whether idempotency_key is an argument of the call itself and not of the tool.
 func (a account) ownKey() bool {
-	return a.Spec.Kind != gateway.Call || slices.Contains(freeHandles(a.Spec), keyArgument)
+	return a.Spec.Kind != gateway.Call || slices.Contains(arguments.FreeNames(a.Spec), arguments.KeyName)
 }
 
 // argumentsAt returns where the caller's own arguments hold the arguments of the call at which the run stopped.
 func (a account) argumentsAt() ijson.Pointer {
-	at := ijson.Pointer("").Member(a.intentName())
+	at := ijson.Pointer("").Member(a.IntentName())
 	switch n := len(a.History); a.Spec.Kind {
 	case gateway.TaskDecomposition:
 		return at.Member("steps").Index(n).Member("args")
@@ -111,7 +112,7 @@ func (a account) needed() (tools, arguments []string) {
 // withNeeded returns a list of actions with the needed tools before the blocked one.
 func (a account) withNeeded() any {
 	blocked, _ := a.Action.(map[string]any)
-	proposed := []any{blocked, finalSkeleton()}
+	proposed := []any{blocked, arguments.FinalAction()}
 	at := 0
 	if blocked["kind"] == "final" {
 		proposed = proposed[:1]
@@ -131,7 +132,7 @@ func (a account) withNeeded() any {
 // neededCall returns the form of a call that must come first. It copies arguments of the same name from the blocked
 // call.
 func (a account) neededCall(name string, of any) any {
-	action := callSkeleton(name)
+	action := arguments.CallAction(name)
 	args, _ := action["args"].(map[string]any)
 	given, _ := of.(map[string]any)
 	tool, _ := a.Spec.Catalog.Tool(name)

@@ -11,10 +11,11 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // blockedAt is what became of a call whose policy blocks it, after so many steps.
-func blockedAt(c call, reason, phase string, steps int, b patterns.Blocked) Envelope {
+func blockedAt(c arguments.Call, reason, phase string, steps int, b patterns.Blocked) Envelope {
 	r := patterns.Result{StopReason: reason, Phase: phase, ByCall: true, Trace: []any{}, History: []any{}, Blocked: &b, Taken: steps + 1}
 	for range steps {
 		r.History = append(r.History, patterns.ActionDone{})

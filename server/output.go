@@ -9,6 +9,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // An output schema names every member that a result of its tool can have, in the order of the contract. Its root and
@@ -57,8 +58,8 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	if spec.Kind == gateway.Planning || spec.Kind == gateway.Orchestrator { // there a block ends only a part of a run
 		others = append(others, "block")
 	}
-	switch dry := spec.Kind != gateway.Planning && (spec.Kind != gateway.Call || slices.Contains(freeHandles(spec), dryArgument)); {
-	case verbOf(spec) == patterns.DecomposeVerb:
+	switch dry := spec.Kind != gateway.Planning && (spec.Kind != gateway.Call || slices.Contains(arguments.FreeNames(spec), arguments.DryRunName)); {
+	case arguments.VerbOf(spec) == patterns.DecomposeVerb:
 		others = append(others, "verdict", "judged", "judged_omitted")
 	case !dry:
 		others = append(others, "dry_run", "verdict", "judged", "judged_omitted")
@@ -69,7 +70,7 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	}
 	return outputWith(reflect.TypeFor[Envelope](), answerSchema(spec), func(name string) bool {
 		if planned[name] {
-			return plannedBy(verbOf(spec), name)
+			return plannedBy(arguments.VerbOf(spec), name)
 		}
 		return !slices.Contains(others, name)
 	})
@@ -113,13 +114,13 @@ func among(names string) func(string) bool {
 func memberSchema(t reflect.Type, name string) string {
 	said := `"type":"` + schemaType(t) + `"`
 	if schemaType(t) == "" {
-		said = described("Any.") // clients could read an empty schema as a boolean one
+		said = arguments.Described("Any.") // clients could read an empty schema as a boolean one
 	}
 	if name == "status" {
 		said += `,"enum":["ok","stopped","running","waiting"]`
 	}
 	if words := outputWords[name]; words != "" {
-		said += "," + described(words)
+		said += "," + arguments.Described(words)
 	}
 	return said
 }
@@ -152,10 +153,10 @@ func schemaType(t reflect.Type) string {
 // answerSchema returns the output schema of the answer: the one that the pattern declares, or else a text.
 func answerSchema(spec patterns.Spec) string {
 	if spec.Answer == nil {
-		return `"type":"string",` + described(outputWords["answer"])
+		return `"type":"string",` + arguments.Described(outputWords["answer"])
 	}
 	text := strings.TrimSpace(string(spec.Answer.JSON())) // an object without a description
-	return strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") + "," + described(outputWords["answer"])
+	return strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") + "," + arguments.Described(outputWords["answer"])
 }
 
 // maxOwnAnswer limits the size of an answer's schema in bytes, because every client's model reads it (design.md section

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // planTools are the planning tools of a test that begin runs, by name.
@@ -28,7 +29,7 @@ const oneSubtask = `{"subtasks":[{"id":"a","description":"Do a."}]}`
 // Faults of arguments alone (spec/planning-reference.md section 15, Arguments).
 func TestPlanArgumentFaults(t *testing.T) {
 	const d, e, r = "plan_decompose", "plan_execute", "plan_replan"
-	long := strings.Repeat("x", maxGoal+1)
+	long := strings.Repeat("x", arguments.MaxGoal+1)
 	tools := planTools(t, false)
 	for name, c := range map[string]struct {
 		tool, args string
@@ -125,7 +126,7 @@ func TestPlanTask(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatalf("%s: %v", c.args, problems)
 			}
-			if diff := cmp.Diff(c.want, taken.task(true)); diff != "" {
+			if diff := cmp.Diff(c.want, taken.Task(true)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.args, diff)
 			}
 		})
@@ -139,7 +140,7 @@ func TestPlanRepairs(t *testing.T) {
 		"a number":        {"plan_decompose", `{"goal":"g","max_depth":"3"}`, `{"goal":"g","max_depth":3}`, ""},
 		"a word":          {"plan_execute", `{"plan_id":"p","on_subtask_failure":"retri"}`, `{"on_subtask_failure":"retry","plan_id":"p"}`, ""},
 		"a result's word": {"plan_execute", `{"plan_id":"p","results":{"a":{"status":"complete"}}}`, `{"plan_id":"p","results":{"a":{"status":"completed"}}}`, ""},
-		"own subtasks":    {"plan_replan", `{"plan_id":"p"}`, `{"plan":` + mustJSON(planSkeleton()) + `,"plan_id":"p"}`, "/plan"},
+		"own subtasks":    {"plan_replan", `{"plan_id":"p"}`, `{"plan":` + mustJSON(arguments.Call{Spec: patterns.Spec{Kind: gateway.Planning}}.IntentSkeleton()) + `,"plan_id":"p"}`, "/plan"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			taken, problems := tools[c.tool].take([]byte(c.args), "local:1")

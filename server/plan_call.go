@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/planexecute"
+	"patterngate/server/arguments"
 )
 
 // face looks at the stored plan that a call names, before a run begins for it (spec/planning-reference.md section 15,
@@ -16,8 +17,8 @@ import (
 //
 // The run itself finds the other faults: there is no such plan, the revision is another, or another run holds the plan.
 // In these cases, and if a run must begin or c.Run must continue, answer is nil.
-func (t *tool) face(ctx context.Context, c *call) (answer *mcp.CallToolResult, err error) {
-	task := c.planTask()
+func (t *tool) face(ctx context.Context, c *arguments.Call) (answer *mcp.CallToolResult, err error) {
+	task := c.PlanTask()
 	if task.Plan.PlanID == "" {
 		return nil, nil
 	}
@@ -39,7 +40,7 @@ func (t *tool) face(ctx context.Context, c *call) (answer *mcp.CallToolResult, e
 }
 
 // judged refuses a call that does not fit the current plan.
-func (t *tool) judged(ctx context.Context, c call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
+func (t *tool) judged(ctx context.Context, c arguments.Call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
 	if c.Key != "" { // the call may ask for the result of an earlier call with this key; otherwise the run judges
 		return nil, nil
 	}
@@ -51,14 +52,14 @@ func (t *tool) judged(ctx context.Context, c call, task patterns.Task, state pat
 
 // parked answers a plan_execute call on a plan whose run waits. If the run waits for its caller, the results in the
 // call go to that run. Every other argument has no effect, but must equal what the run began with.
-func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
+func (t *tool) parked(ctx context.Context, c *arguments.Call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
 	run, known := t.server.config.Engine.Run(t.server.principalOf(ctx), state.Holder)
 	if !known || run.State != patterns.Parked || run.Ended.Waiting == nil { // the run has continued in the meantime
 		return nil, nil
 	}
-	r := request{call: *c}
-	if r.compareRun(t.newCall(run.Arguments)); len(r.of(classMismatch)) > 0 {
-		return t.refuse(ctx, *c, r.of(classMismatch))
+	r := arguments.Request{Call: *c}
+	if r.CompareRun(t.NewCall(run.Arguments)); len(r.Of(arguments.Mismatch)) > 0 {
+		return t.refuse(ctx, *c, r.Of(arguments.Mismatch))
 	}
 	forCaller := kindOf(run.Ended.Waiting) == string(patterns.ForCaller)
 	if forCaller && task.Plan.Results != nil {
@@ -78,6 +79,6 @@ func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state pa
 }
 
 // goneOn reports that a continuation came second, so the run no longer waits for it.
-func goneOn(c call, cause error) bool {
+func goneOn(c arguments.Call, cause error) bool {
 	return c.Run != nil && (errors.Is(cause, patterns.ErrNoRun) || errors.Is(cause, patterns.ErrNotTaken))
 }

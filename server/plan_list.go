@@ -7,16 +7,17 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // listPlans answers plan_status without a plan_id.
-func (s *Server) listPlans(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
-	f := patterns.PlanFilter{Principal: s.principalOf(ctx), Pattern: r.Spec.Plans, Limit: r.Limit, Cursor: r.said("cursor")}
+func (s *Server) listPlans(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+	f := patterns.PlanFilter{Principal: s.principalOf(ctx), Pattern: r.Spec.Plans, Limit: r.Limit, Cursor: r.Said("cursor")}
 	for {
 		page, err := s.config.Engine.ListPlans(f)
 		if errors.Is(err, patterns.ErrCursor) {
-			r.add(classLimit, "cursor", f.Cursor, "the next_cursor of a call without plan_id; without one the list begins anew")
-			return s.refuseAbout(ctx, r.call, r.of(classLimit))
+			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, "the next_cursor of a call without plan_id; without one the list begins anew")
+			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
 		}
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // busyPause is the wait in seconds before a caller asks again for a plan that another run holds.
@@ -20,7 +21,7 @@ func (a account) planNext() next {
 	case a.OK():
 		return a.planWent()
 	case strings.HasPrefix(a.StopReason, "invalid_request:"):
-		return fixed(a.call, a.repaired(a.Problems))
+		return fixed(a.Call, a.Repaired(a.Problems))
 	}
 	family, _, _ := strings.Cut(a.StopReason, ":")
 	switch family {
@@ -61,7 +62,7 @@ func (a account) planNext() next {
 // planWent advises after a run that succeeded.
 func (a account) planWent() next {
 	p := a.planned()
-	switch verb := verbOf(a.Spec); {
+	switch verb := arguments.VerbOf(a.Spec); {
 	case p.DryRun:
 		return next{Action: actionDone}
 	case verb == patterns.DecomposeVerb:
@@ -73,7 +74,7 @@ func (a account) planWent() next {
 		args := map[string]any{a.Spec.GoalArgument(): p.Goal, "parent_plan_id": p.PlanID}
 		n := next{Action: actionCall, Tool: a.planTool(patterns.DecomposeVerb), Arguments: showable(args)}
 		if !p.LLM {
-			args["plan"] = a.intentSkeleton()
+			args["plan"] = a.IntentSkeleton()
 			n.Arguments, n.Fill = showable(args), []ijson.Pointer{"/plan"}
 		}
 		return n
@@ -85,12 +86,12 @@ func (a account) planWent() next {
 // advice is to send one.
 func (a account) resumeNext() next {
 	switch p := a.planned(); {
-	case p.PlanID == "" || a.planID() == "", verbOf(a.Spec) == patterns.DecomposeVerb:
+	case p.PlanID == "" || a.planID() == "", arguments.VerbOf(a.Spec) == patterns.DecomposeVerb:
 		if a.StopReason == "cancelled" {
 			return next{Action: actionTell, Say: a.say()}
 		}
 		return a.ownSubtasks()
-	case verbOf(a.Spec) == patterns.ReplanVerb || a.Phase == patterns.PhaseReplan:
+	case arguments.VerbOf(a.Spec) == patterns.ReplanVerb || a.Phase == patterns.PhaseReplan:
 		if a.StopReason != "cancelled" {
 			return a.ownSubtasks()
 		}
@@ -106,10 +107,10 @@ func (a account) resume() next {
 // ownSubtasks returns the advice to send your own subtasks in place of those that a model failed to produce. They go
 // with the same call, or with a replan if a run could not replan by itself.
 func (a account) ownSubtasks() next {
-	if verbOf(a.Spec) == patterns.ExecuteVerb && a.planID() != "" {
+	if arguments.VerbOf(a.Spec) == patterns.ExecuteVerb && a.planID() != "" {
 		return a.replanNext(false)
 	}
-	return a.ownIntent(a.intentSkeleton())
+	return a.ownIntent(a.IntentSkeleton())
 }
 
 // replanNext returns the advice to replace the subtasks that are not completed, by a model or by your own subtasks.
@@ -121,7 +122,7 @@ func (a account) replanNext(byModel bool) next {
 	}
 	n := next{Action: actionCall, Tool: a.planTool(patterns.ReplanVerb), Arguments: args}
 	if !byModel {
-		args["plan"] = a.intentSkeleton()
+		args["plan"] = a.IntentSkeleton()
 		n.Fill, n.Say = []ijson.Pointer{"/plan"}, "Send your own subtasks for what remains."
 	}
 	return n
@@ -129,19 +130,19 @@ func (a account) replanNext(byModel bool) next {
 
 // withRevision returns the advice to repeat the call with the plan's current revision.
 func (a account) withRevision() next {
-	if a.planned().Revision == 0 || a.call.namedPlan() == "" { // another run has changed the plan
+	if a.planned().Revision == 0 || a.Call.NamedPlan() == "" { // another run has changed the plan
 		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}}
 	}
 	args := maps.Clone(a.Arguments)
 	if args == nil {
 		args = map[string]any{}
 	}
-	row := change{Pointer: "/expected_revision", To: document.Got(float64(a.planned().Revision))}
+	row := arguments.Change{Pointer: "/expected_revision", To: document.Got(float64(a.planned().Revision))}
 	if was, given := args["expected_revision"]; given {
 		row.From = document.Got(was)
 	}
 	args["expected_revision"] = float64(a.planned().Revision)
-	return next{Action: actionCall, Tool: a.Tool, Arguments: showable(args), Changed: []change{row},
+	return next{Action: actionCall, Tool: a.Tool, Arguments: showable(args), Changed: []arguments.Change{row},
 		Say: "The plan has changed. See whether the call still fits it."}
 }
 
@@ -158,7 +159,7 @@ func (a account) planID() string {
 	if id := a.planned().PlanID; id != "" {
 		return id
 	}
-	return a.call.namedPlan()
+	return a.Call.NamedPlan()
 }
 
 // planWords returns a sentence that names the plan of a run, or "" without a plan.
@@ -169,4 +170,6 @@ func planWords(plan string) string {
 	return "Its plan is " + printable.Name(plan) + "."
 }
 
-func (a account) planTool(verb patterns.PlanVerb) string { return planTool(a.Spec.Plans, verb) }
+func (a account) planTool(verb patterns.PlanVerb) string {
+	return arguments.PlanTool(a.Spec.Plans, verb)
+}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/ijson"
+	"patterngate/server/arguments"
 )
 
 // planned makes a tools/call of one of planning's tools and gives its result in both channels.
@@ -114,7 +115,7 @@ func TestPlanThatWaits(t *testing.T) {
 	status, _, _ := c.planned("plan_status", map[string]any{"plan_id": id, "include_details": true, "include_trace": true})
 	want(t, status, "/waiting_for/kind", `"caller"`, "/last_run/run_id", mustJSON(run), "/last_run/status", `"waiting"`,
 		"/trace/0/subtask_id", `"k"`, "/trace/1", "null", "/subtasks/1/status", `"completed"`, "/subtasks/1/result/orders", "650", "/next/action", `"done"`, "/run_id", "null")
-	shown := c.call(statusTool, mustJSON(map[string]any{"run_id": run})).result(t).Structured
+	shown := c.call(arguments.StatusTool, mustJSON(map[string]any{"run_id": run})).result(t).Structured
 	want(t, shown, "/run_id", mustJSON(run), "/plan_id", mustJSON(id), "/waiting_for/ready/0/id", `"a"`, "/next/tool", `"plan_execute"`)
 	last, _, _ := c.planned("plan_execute", with("results", done(3)))
 	want(t, last, "/status", `"ok"`, "/run_id", mustJSON(run), "/subtask_results/a", "3", "/history/0/source", `"caller"`)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // callers is a plan of subtasks of the caller's own, none of which needs another.
@@ -53,7 +54,7 @@ func TestStepOfAPlanThatWaits(t *testing.T) {
 	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(30, strings.Repeat("d", 3900))})
 	done := map[string]any{"s00": map[string]any{"status": "completed", "result": "seven"}}
 	c.planned("plan_execute", map[string]any{"plan_id": waiting["plan_id"], "results": done})
-	step, text, _ := c.planned(statusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
+	step, text, _ := c.planned(arguments.StatusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
 	fits(t, step, text)
 	want(t, step, "/status", `"waiting"`, "/step/observation", `"seven"`)
 }
@@ -66,7 +67,7 @@ func TestOwnResultInFull(t *testing.T) {
 	for _, done := range []string{"s00", "s01"} {
 		results := map[string]any{done: map[string]any{"status": "completed", "result": long}}
 		c.planned("plan_execute", map[string]any{"plan_id": waiting["plan_id"], "results": results})
-		step, _, _ := c.planned(statusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
+		step, _, _ := c.planned(arguments.StatusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
 		want(t, step, "/step/row/subtask_id", `"s00"`, "/step/observation", mustJSON(long))
 	}
 }
@@ -249,9 +250,9 @@ func TestSubtaskInFull(t *testing.T) {
 	}}})
 	want(t, made, "/status", `"ok"`)
 	for id, text := range map[string]string{"a": big, "b": other} {
-		seen, _, _ := c.planned(statusTool, map[string]any{"run_id": made["run_id"], "step": id})
+		seen, _, _ := c.planned(arguments.StatusTool, map[string]any{"run_id": made["run_id"], "step": id})
 		want(t, seen, "/step/row/subtask_id", mustJSON(id), "/step/row/result", "null", "/step/observation/text", mustJSON(text))
 	}
-	none, _, _ := c.planned(statusTool, map[string]any{"run_id": made["run_id"], "step": "1"})
+	none, _, _ := c.planned(arguments.StatusTool, map[string]any{"run_id": made["run_id"], "step": "1"})
 	want(t, none, "/stop_reason", `"invalid_request:not_found:step"`)
 }

@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // planStatusOutput returns the output schema of the tool that shows plans.
@@ -24,8 +25,8 @@ func planStatusOutput() json.RawMessage {
 }
 
 // answerPlanStatus answers plan_status.
-func (s *Server) answerPlanStatus(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
-	id := r.said("plan_id")
+func (s *Server) answerPlanStatus(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+	id := r.Said("plan_id")
 	if id == "" {
 		return s.listPlans(ctx, r)
 	}
@@ -45,14 +46,14 @@ func (s *Server) answerPlanStatus(ctx context.Context, r *request) (*mcp.CallToo
 	}
 	if r.Arguments["include_details"] == true {
 		if !s.pageRows(ctx, r, &e, state) {
-			return s.refuseAbout(ctx, r.call, r.of(classLimit))
+			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
 		}
 	}
 	return s.show(ctx, e)
 }
 
 // noPlan returns the answer about a plan that the principal does not have.
-func noPlan(r *request) Envelope {
+func noPlan(r *arguments.Request) Envelope {
 	said := "No such plan of yours is known. Nothing was done."
 	e := Envelope{
 		Status: statusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
@@ -63,13 +64,13 @@ func noPlan(r *request) Envelope {
 }
 
 // corruptPlan returns the answer about a damaged plan, of which only the id is known.
-func corruptPlan(r *request, id string) Envelope {
+func corruptPlan(r *arguments.Request, id string) Envelope {
 	said := paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
 	e := Envelope{
 		Status: statusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
 		Next: next{Action: actionTell, Say: said},
 	}
-	e.PlanID, e.Resumable = ijson.Cut(id, maxInput), new(false)
+	e.PlanID, e.Resumable = ijson.Cut(id, arguments.MaxInput), new(false)
 	return e
 }
 
@@ -138,7 +139,7 @@ func holderWords(state patterns.PlanState) string {
 func (s *Server) waitingOf(state patterns.PlanState) waitingFor {
 	t := lightTool(s, state.Spec, "")
 	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
-	c := t.newCall(nil)
+	c := t.NewCall(nil)
 	c.Principal = state.Principal
 	return waitingEnvelope(c, ended, s.inbox()).WaitingFor
 }
@@ -155,13 +156,13 @@ func traceOf(state patterns.PlanState) []any {
 
 // pageRows adds the subtasks of one page, each completed one with its result. It notes a fault and returns false if the
 // cursor does not belong to this list.
-func (s *Server) pageRows(ctx context.Context, r *request, e *Envelope, state patterns.PlanState) bool {
+func (s *Server) pageRows(ctx context.Context, r *arguments.Request, e *Envelope, state patterns.PlanState) bool {
 	bound := rowsOf(s.principalOf(ctx), e.PlanID, e.Revision, r.Arguments["include_completed"] == false)
 	from := 0
-	if cursor := r.said("cursor"); cursor != "" {
+	if cursor := r.Said("cursor"); cursor != "" {
 		var ok bool
 		if from, ok = readPlanCursor(cursor, bound); !ok {
-			r.add(classLimit, "cursor", cursor, "the next_cursor of a call with the same arguments for the plan as it is; without one the rows begin anew")
+			r.Add(arguments.OutOfLimit, "cursor", cursor, "the next_cursor of a call with the same arguments for the plan as it is; without one the rows begin anew")
 			return false
 		}
 	}

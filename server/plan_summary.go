@@ -8,6 +8,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // planSummary says in one paragraph how a planning run ended and what state its plan is in.
@@ -26,7 +27,7 @@ func (a account) planSummary() string {
 
 // planOutcome says what a successful planning run did.
 func (a account) planOutcome(p patterns.Planned) string {
-	switch verb := verbOf(a.Spec); {
+	switch verb := arguments.VerbOf(a.Spec); {
 	case p.View == nil:
 		return fmt.Sprintf("Carried out in %s.", a.time())
 	case p.DryRun:
@@ -68,7 +69,7 @@ func (a account) standing() string {
 // subtasks called no tool.
 func (a account) planWritten() string {
 	switch {
-	case verbOf(a.Spec) != patterns.ExecuteVerb:
+	case arguments.VerbOf(a.Spec) != patterns.ExecuteVerb:
 		return ""
 	case len(a.Ledger) > 0:
 		return a.written()

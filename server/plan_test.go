@@ -4,6 +4,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // withPlanning adds the three tools of a planning pattern that begin runs, over the tools of the first pattern.
@@ -11,7 +12,7 @@ func withPlanning(list []Pattern, llm bool) []Pattern {
 	first := list[0].Spec
 	for _, verb := range []patterns.PlanVerb{patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb} {
 		list = append(list, Pattern{Spec: patterns.Spec{
-			Name: planTool("plan", verb), Kind: gateway.Planning, Plans: "plan", LLM: llm, Envelope: patterns.RequireNone,
+			Name: arguments.PlanTool("plan", verb), Kind: gateway.Planning, Plans: "plan", LLM: llm, Envelope: patterns.RequireNone,
 			Catalog: first.Catalog, Tools: planningTools, Policy: planningTools, Execution: planningTools,
 			Budget: gateway.DefaultBudget(gateway.Planning),
 		}})

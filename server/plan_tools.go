@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // A planning pattern has four tools. Three of them begin runs; each is a [Pattern] with the same Spec except for its
@@ -15,8 +16,8 @@ import (
 
 // planListing returns the title and description of one planning tool.
 func planListing(spec patterns.Spec) listing {
-	execute := planTool(spec.Plans, patterns.ExecuteVerb)
-	switch verbOf(spec) {
+	execute := arguments.PlanTool(spec.Plans, patterns.ExecuteVerb)
+	switch arguments.VerbOf(spec) {
 	case patterns.DecomposeVerb:
 		return listing{
 			title: "Take a goal apart into a plan",
@@ -49,18 +50,18 @@ func planListing(spec patterns.Spec) listing {
 
 // statusSpec returns the spec of the tool that shows a pattern's plans.
 func statusSpec(spec patterns.Spec) patterns.Spec {
-	spec.Name = planTool(spec.Plans, patterns.StatusVerb)
+	spec.Name = arguments.PlanTool(spec.Plans, patterns.StatusVerb)
 	return spec
 }
 
 // checkPlanning returns an error if the spec does not have the name of a planning tool.
 func checkPlanning(spec patterns.Spec) error {
-	switch verbOf(spec) {
+	switch arguments.VerbOf(spec) {
 	case patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb:
 		return nil
 	}
-	return fmt.Errorf("a planning tool of %q is named %s, %s or %s", spec.Plans, planTool(spec.Plans, patterns.DecomposeVerb),
-		planTool(spec.Plans, patterns.ExecuteVerb), planTool(spec.Plans, patterns.ReplanVerb))
+	return fmt.Errorf("a planning tool of %q is named %s, %s or %s", spec.Plans, arguments.PlanTool(spec.Plans, patterns.DecomposeVerb),
+		arguments.PlanTool(spec.Plans, patterns.ExecuteVerb), arguments.PlanTool(spec.Plans, patterns.ReplanVerb))
 }
 
 // declareStatus makes the tools that show plans, one for each planning pattern.
@@ -72,7 +73,7 @@ func (s *Server) declareStatus() error {
 		}
 		t, err := newPlanStatus(s, statusSpec(p.Spec))
 		if err != nil {
-			return fmt.Errorf("%s: %w", planTool(p.Spec.Plans, patterns.StatusVerb), err)
+			return fmt.Errorf("%s: %w", arguments.PlanTool(p.Spec.Plans, patterns.StatusVerb), err)
 		}
 		s.planStatus[p.Spec.Plans] = t
 	}
@@ -80,12 +81,12 @@ func (s *Server) declareStatus() error {
 }
 
 func newPlanStatus(s *Server, spec patterns.Spec) (*runTool, error) {
-	input, err := inputSchema(spec, s.config.waits(), s.config.Configured)
+	input, err := arguments.Schema(spec, s.config.waits(), s.config.Configured)
 	if err != nil {
 		return nil, err
 	}
 	t := &runTool{server: s, takes: planStatusArguments()}
-	t.answer = func(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+	t.answer = func(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 		r.Spec = spec
 		return s.answerPlanStatus(ctx, r)
 	}
@@ -102,10 +103,10 @@ func newPlanStatus(s *Server, spec patterns.Spec) (*runTool, error) {
 }
 
 // planStatusArguments returns the arguments of plan_status, in the order in which faults are reported.
-func planStatusArguments() []argument {
-	return []argument{
-		{name: "plan_id", most: maxInput}, {name: "include_completed", shape: shapeFlag}, {name: "include_details", shape: shapeFlag},
-		{name: "include_trace", shape: shapeFlag}, {name: "cursor", most: 4 << 10}, {name: "limit", shape: shapePage},
+func planStatusArguments() []arguments.Row {
+	return []arguments.Row{
+		{Name: "plan_id", Most: arguments.MaxInput}, {Name: "include_completed", Shape: arguments.Flag}, {Name: "include_details", Shape: arguments.Flag},
+		{Name: "include_trace", Shape: arguments.Flag}, {Name: "cursor", Most: 4 << 10}, {Name: "limit", Shape: arguments.Page},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // Runs can be shown long after the call that began them, perhaps by another process. A run is shown by the spec and
@@ -21,7 +22,7 @@ import (
 // equals the one that the first call made. configured has the same meaning as in [Config].
 func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns.Begun) patterns.Job {
 	t := lightTool(nil, spec, model.Name())
-	c := t.newCall(b.Arguments)
+	c := t.NewCall(b.Arguments)
 	j := t.job(c, model, configured)
 	j.Principal, j.Client, j.Config = b.Principal, b.Client, b.Config
 	j.Size += ijson.Weight(b.Arguments)
@@ -29,16 +30,16 @@ func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns
 }
 
 // job returns the job of a call without problems, with the parts that depend only on the request.
-func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
+func (t *tool) job(c arguments.Call, model patterns.Model, configured bool) patterns.Job {
 	return patterns.Job{
-		Spec: t.Spec, Task: c.task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
-		ByKey: c.Key, Equal: equalTo(t.Spec, c.Arguments), Present: t.kept(c.Arguments),
+		Spec: t.Spec, Task: c.Task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
+		ByKey: c.Key, Equal: arguments.Fingerprint(t.Spec, c.Arguments), Present: t.kept(c.Arguments),
 	}
 }
 
 // lightTool returns a tool for a pattern that is not served, to show its runs. s may be nil if nothing is looked up.
 func lightTool(s *Server, spec patterns.Spec, model string) *tool {
-	return &tool{reader: newReader(spec, keyRow()), server: s, model: model}
+	return &tool{Reader: arguments.NewReader(spec, arguments.KeyRow()), server: s, model: model}
 }
 
 // shownBy returns the tool that shows a run: the spec it began with, or if that is not known, the tool that is served
@@ -57,7 +58,7 @@ func (s *Server) shownBy(r patterns.Snapshot) *tool {
 // says so instead.
 func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	t := s.shownBy(r)
-	e := t.stateOf(t.newCall(nil), r)
+	e := t.stateOf(t.NewCall(nil), r)
 	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
 		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+printable.Name(tool)+
 			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
@@ -66,7 +67,7 @@ func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 }
 
 // stateOf presents the current state of a run to a call that continues it or looks at it.
-func (t *tool) stateOf(c call, s patterns.Snapshot) Envelope {
+func (t *tool) stateOf(c arguments.Call, s patterns.Snapshot) Envelope {
 	c.Run = &s
 	switch {
 	case s.State == patterns.Running:
@@ -107,7 +108,7 @@ func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patter
 		case ended.Waiting != nil:
 			run.State = patterns.Parked
 		}
-		e := t.stateOf(t.newCall(nil), run)
+		e := t.stateOf(t.NewCall(nil), run)
 		text, err := appendJSON(nil, e)
 		if err != nil {
 			text = nil
@@ -164,7 +165,7 @@ func calledOf(s patterns.Snapshot, e Envelope) *line {
 	if e.Trace != nil || len(e.Effects) == 0 {
 		return nil
 	}
-	called := line{label: "call", name: e.Effects[0].Tool, args: call{Spec: s.Spec, Arguments: s.Arguments}.calledWith()}
+	called := line{label: "call", name: e.Effects[0].Tool, args: arguments.Call{Spec: s.Spec, Arguments: s.Arguments}.CalledWith()}
 	if e.Observation == nil {
 		called.stop = e.StopReason
 	}

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/arguments"
 )
 
 // script is a model that answers in order; an entry that starts with ! is a fault of that reason.
@@ -88,7 +89,7 @@ type sent struct {
 }
 
 // taken is the call as the handler takes it, with the task it asks for.
-func (s sent) taken(t testing.TB) (call, patterns.Task) {
+func (s sent) taken(t testing.TB) (arguments.Call, patterns.Task) {
 	t.Helper()
 	spec := demoSpec(t, s.kind, s.tools...)
 	if s.change != nil {
@@ -99,7 +100,7 @@ func (s sent) taken(t testing.TB) (call, patterns.Task) {
 		t.Fatal(err)
 	}
 	args, _ := v.(map[string]any)
-	c := call{
+	c := arguments.Call{
 		Tool: spec.Name, Spec: spec, Arguments: args, Intents: map[string]any{}, IntentWas: map[string]bool{}, Demo: true,
 		Model: s.model,
 	}
@@ -116,9 +117,9 @@ func (s sent) taken(t testing.TB) (call, patterns.Task) {
 	}
 	if s.kind == gateway.Call {
 		c.Proposes = true
-		return c, c.task(false)
+		return c, c.Task(false)
 	}
-	name := c.intentName()
+	name := c.IntentName()
 	intent, given := args[name]
 	if !given {
 		return c, task
@@ -136,7 +137,7 @@ func (s sent) taken(t testing.TB) (call, patterns.Task) {
 }
 
 // carriedOut makes the call and presents how it ended. Time and ids are made the same for all runs.
-func (s sent) carriedOut(t testing.TB) (call, patterns.Ended) {
+func (s sent) carriedOut(t testing.TB) (arguments.Call, patterns.Ended) {
 	t.Helper()
 	c, task := s.taken(t)
 	engine := local.Engine{CallerWait: -1} // proposals that run out end the run

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 
+	"patterngate/server/arguments"
 	"patterngate/server/transport"
 )
 
@@ -21,4 +22,4 @@ func (s *Server) principalOf(ctx context.Context) string {
 }
 
 // localPrincipal returns the principal of the user of this process.
-func localPrincipal() string { return localPrefix + strconv.Itoa(os.Getuid()) }
+func localPrincipal() string { return arguments.LocalPrefix + strconv.Itoa(os.Getuid()) }

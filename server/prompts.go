@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // prompt is a pattern's prompt. A person picks it in their client, and the client's model gets everything that it needs
@@ -36,20 +37,20 @@ type promptArgument struct {
 
 // promptArguments returns the arguments of a pattern's prompt, in order.
 func promptArguments(spec patterns.Spec) []promptArgument {
-	takes := []promptArgument{{name: spec.GoalArgument(), most: maxGoal, words: "What is wanted, with every id, date and amount that matters."}}
+	takes := []promptArgument{{name: spec.GoalArgument(), most: arguments.MaxGoal, words: "What is wanted, with every id, date and amount that matters."}}
 	switch {
 	case spec.Kind == gateway.Orchestrator && !spec.Declared:
-		takes = append(takes, promptArgument{name: "report_date", most: maxInput, words: "The day it is about, as YYYY-MM-DD."},
-			promptArgument{name: "region", most: maxInput, words: "The market it is about, such as US."})
+		takes = append(takes, promptArgument{name: "report_date", most: arguments.MaxInput, words: "The day it is about, as YYYY-MM-DD."},
+			promptArgument{name: "region", most: arguments.MaxInput, words: "The market it is about, such as US."})
 	case spec.Kind == gateway.Routing:
-		takes[0].words = ticketWords(spec)
+		takes[0].words = arguments.TicketWords(spec)
 	}
-	for _, p := range ownInputs(spec) {
+	for _, p := range arguments.OwnInputs(spec) {
 		words := p.Description
 		if words == "" {
 			words = strings.TrimSpace("A value " + p.Type)
 		}
-		takes = append(takes, promptArgument{p.Name, maxOwnInput, printable.Text(words), !p.Required})
+		takes = append(takes, promptArgument{p.Name, arguments.MaxOwnInput, printable.Text(words), !p.Required})
 	}
 	return takes
 }
@@ -85,17 +86,17 @@ func newPrompt(t *tool) *prompt {
 // offer says which tools an intent may name, what form it has and what to do.
 func (p *prompt) offer() string {
 	spec := p.tool.Spec
-	intent, tools := call{Spec: spec}.intentName(), toolsOf(spec)
+	intent, tools := arguments.Call{Spec: spec}.IntentName(), arguments.NamedTools(spec)
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\nTools that your `%s` may name, with their arguments:\n", intent)
 	for _, tool := range tools {
-		fmt.Fprintf(&b, "- %s: %s\n", printable.Text(signatures(spec, []catalog.Tool{tool})), printable.Text(ijson.Words(tool.Description)))
+		fmt.Fprintf(&b, "- %s: %s\n", printable.Text(arguments.Signatures(spec, []catalog.Tool{tool})), printable.Text(ijson.Words(tool.Description)))
 	}
 	if len(tools) == 0 {
 		b.WriteString("none\n")
 	}
-	example, form := exampleIntent(spec, tools)
-	fmt.Fprintf(&b, "\nOne whole example of `%s`:\n%s\n\n", intent, fenced(jsonText(example)))
+	example, form := arguments.ExampleIntent(spec, tools)
+	fmt.Fprintf(&b, "\nOne whole example of `%s`:\n%s\n\n", intent, fenced(arguments.JSONText(example)))
 	fmt.Fprintf(&b, "Write your own `%s` (%s) and send it with the tool `%s`, together with the arguments above as they are. "+
 		"Then follow `next` in its result.", intent, form, spec.Name)
 	return b.String()
@@ -103,7 +104,7 @@ func (p *prompt) offer() string {
 
 // declared returns the prompt as prompts/list shows it.
 func (p *prompt) declared() mcp.Prompt {
-	intent := call{Spec: p.tool.Spec}.intentName()
+	intent := arguments.Call{Spec: p.tool.Spec}.IntentName()
 	options := []mcp.PromptOption{
 		mcp.WithPromptTitle(p.tool.declared.Title),
 		mcp.WithPromptDescription(fmt.Sprintf("Your client's own model writes the %s for %s; the gate judges it.", intent, p.tool.Spec.Name)),
@@ -120,7 +121,7 @@ func (p *prompt) declared() mcp.Prompt {
 
 // handle answers a prompts/get request that [Server.checkPrompt] has checked.
 func (p *prompt) handle(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	values := fromTexts(p.tool.Spec, req.Params.Arguments)
+	values := arguments.FromTexts(p.tool.Spec, req.Params.Arguments)
 	given := []byte{'{'}
 	for _, a := range p.takes {
 		v, there := values[a.name]
@@ -173,16 +174,16 @@ func (s *Server) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest
 // faults says what is wrong with a prompt's arguments. It returns "" if they have no faults.
 func (p *prompt) faults(given map[string]string) string {
 	const most = 5
-	r := request{call: call{Spec: p.tool.Spec, Arguments: fromTexts(p.tool.Spec, given)}}
-	var table []argument
-	own := inputRows(p.tool.Spec)
+	r := arguments.Request{Call: arguments.Call{Spec: p.tool.Spec, Arguments: arguments.FromTexts(p.tool.Spec, given)}}
+	var table []arguments.Row
+	own := arguments.InputRows(p.tool.Spec)
 	for _, a := range p.takes[:len(p.takes)-len(own)] {
-		table = append(table, argument{name: a.name, required: true, most: a.most})
+		table = append(table, arguments.Row{Name: a.name, Required: true, Most: a.most})
 	}
 	table = append(table, own...)
-	r.readAll(table)
+	r.ReadAll(table)
 	var words []string
-	for _, problem := range r.problems() {
+	for _, problem := range r.Problems() {
 		words = append(words, shownReason(problem.Reason)+" (want "+problem.Want+")")
 	}
 	if more := len(words) - most; more > 0 {

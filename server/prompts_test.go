@@ -10,6 +10,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
+	"patterngate/server/arguments"
 )
 
 // message of a prompt that was got: it has one, by the user.
@@ -88,8 +89,8 @@ func TestPromptsWork(t *testing.T) {
 	for tool, given := range promptArgumentsFor {
 		for _, era := range eras {
 			text := promptText(t, c.ask(era, "prompts/get", `{"name":"`+tool+`","arguments":`+mustJSON(given)+`}`))
-			for _, spec := range toolsOf(toolNamed(t, s, tool).Spec) {
-				if !strings.Contains(text, "\n- "+spec.Signature(requestID)+": "+spec.Description+"\n") {
+			for _, spec := range arguments.NamedTools(toolNamed(t, s, tool).Spec) {
+				if !strings.Contains(text, "\n- "+spec.Signature(arguments.RequestID)+": "+spec.Description+"\n") {
 					t.Errorf("%s does not offer %s:\n%s", tool, spec.Name, text)
 				}
 			}
@@ -114,7 +115,7 @@ func TestPromptsWork(t *testing.T) {
 
 // Arguments that do not fit are refused by the right code, and named.
 func TestPromptsRefuse(t *testing.T) {
-	long := strings.Repeat("x", maxGoal+1)
+	long := strings.Repeat("x", arguments.MaxGoal+1)
 	tests := map[string]struct {
 		name, arguments string
 		want            []string // in the message
@@ -128,7 +129,7 @@ func TestPromptsRefuse(t *testing.T) {
 		"hostile names":        {sv, `{"goal":"x",` + mustJSON(forged+long) + `:"y"}`, []string{"unknown_field:x\\u000aOK"}},
 		"very many":            {sv, `{"a":"1","b":"1","c":"1","d":"1","e":"1","f":"1","g":"1"}`, []string{"unknown_field:a", "3 more"}},
 		"no such prompt":       {"route_tickets", `{}`, []string{"prompt 'route_tickets' not found"}},
-		"a tool without one":   {catalogTool, `{}`, []string{"not found"}},
+		"a tool without one":   {arguments.CatalogTool, `{}`, []string{"not found"}},
 		"an endless name":      {long, `{}`, []string{"xxx..."}},
 		"a name with a fault":  {td + ": missing:goal", `{"goal":"x"}`, []string{"not found"}},
 		"the beginning of one": {td + strings.Repeat("\x00", 300), `{"goal":"x"}`, []string{"not found"}},

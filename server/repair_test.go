@@ -14,11 +14,12 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // parsed are the problems that the gate finds in a call's intent.
-func parsed(c call) []document.Problem {
-	intent := document.FromCaller(c.Intents[c.intentName()], ijson.Pointer("").Member(c.intentName()))
+func parsed(c arguments.Call) []document.Problem {
+	intent := document.FromCaller(c.Intents[c.IntentName()], ijson.Pointer("").Member(c.IntentName()))
 	var refusal *document.Refusal
 	b := c.Spec.Budget
 	switch c.Spec.Kind {
@@ -129,13 +130,13 @@ func TestRepairProperties(t *testing.T) {
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				c := call{Tool: spec.Name, Spec: spec, Proposes: true}
+				c := arguments.Call{Tool: spec.Name, Spec: spec, Proposes: true}
 				v := broken(t, whole)
-				c.Intents = map[string]any{c.intentName(): v}
-				c.Arguments = map[string]any{"goal": "x", c.intentName(): v}
+				c.Intents = map[string]any{c.IntentName(): v}
+				c.Arguments = map[string]any{"goal": "x", c.IntentName(): v}
 				if rapid.Bool().Draw(t, "as text") {
-					c.IntentWas = map[string]bool{c.intentName(): true}
-					c.Arguments[c.intentName()] = string(ijson.Canonical(v))
+					c.IntentWas = map[string]bool{c.IntentName(): true}
+					c.Arguments[c.IntentName()] = string(ijson.Canonical(v))
 				}
 				if problems := parsed(c); len(problems) > 0 {
 					checkRepair(t, c, problems)
@@ -145,28 +146,28 @@ func TestRepairProperties(t *testing.T) {
 	}
 }
 
-func checkRepair(t *rapid.T, c call, problems []document.Problem) {
+func checkRepair(t *rapid.T, c arguments.Call, problems []document.Problem) {
 	before := ijson.Canonical(any(c.Arguments))
-	r := c.repaired(problems)
+	r := c.Repaired(problems)
 	if after := ijson.Canonical(any(c.Arguments)); string(after) != string(before) {
 		t.Fatalf("the caller's call was changed:\n%s\n%s", before, after)
 	}
-	if r.decide { // there is no call to offer
+	if r.Undecided { // there is no call to offer
 		holds(t, fixed(c, r))
 		return
 	}
-	if diff := cmp.Diff(redone(t, c, r), any(r.arguments)); diff != "" {
+	if diff := cmp.Diff(redone(t, c, r), any(r.Arguments)); diff != "" {
 		t.Fatalf("of %s\n%s\nwhat changed and fill list is not what was done (-listed +done):\n%s", before, asText(problems), diff)
 	}
 	holds(t, fixed(c, r))
-	if len(r.changed) == 0 {
+	if len(r.Changed) == 0 {
 		return
 	}
 	again := c
-	again.Intents = map[string]any{c.intentName(): r.arguments[c.intentName()]}
+	again.Intents = map[string]any{c.IntentName(): r.Arguments[c.IntentName()]}
 	left := parsed(again)
 	for _, p := range left {
-		if slices.ContainsFunc(r.changed, func(row change) bool { return row.Pointer == p.Pointer && row.To != nil }) && sameProblem(problems, p) {
+		if slices.ContainsFunc(r.Changed, func(row arguments.Change) bool { return row.Pointer == p.Pointer && row.To != nil }) && sameProblem(problems, p) {
 			t.Errorf("%s is still wrong: %s", p.Pointer, p.Reason)
 		}
 	}
@@ -188,23 +189,23 @@ func sameProblem(list []document.Problem, p document.Problem) bool {
 }
 
 // redone makes the listed changes in the caller's call, and puts at the places to fill what stands there now.
-func redone(t *rapid.T, c call, r repair) any {
+func redone(t *rapid.T, c arguments.Call, r arguments.Repair) any {
 	root := any(map[string]any{})
 	for name, v := range c.Arguments {
 		root, _ = ijson.Set(root, ijson.Pointer("").Member(name), v)
 	}
-	if text, ok := c.Arguments[c.intentName()].(string); ok && len(r.changed)+len(r.fill) > 0 {
-		if _, still := r.arguments[c.intentName()].(string); !still {
+	if text, ok := c.Arguments[c.IntentName()].(string); ok && len(r.Changed)+len(r.Fill) > 0 {
+		if _, still := r.Arguments[c.IntentName()].(string); !still {
 			v, err := ijson.Decode([]byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, _ = ijson.Set(root, ijson.Pointer("").Member(c.intentName()), v)
+			root, _ = ijson.Set(root, ijson.Pointer("").Member(c.IntentName()), v)
 		}
 	}
 	ok := true
 	var moved any // a long value is shown by its beginning: it is the one that stood under the misspelt name
-	for _, row := range r.changed {
+	for _, row := range r.Changed {
 		if row.To == nil {
 			moved, _ = row.Pointer.In(root)
 			root, ok = ijson.Remove(root, row.Pointer)
@@ -217,13 +218,13 @@ func redone(t *rapid.T, c call, r repair) any {
 			t.Fatalf("change at %s does not fit %s", row.Pointer, ijson.Canonical(root))
 		}
 	}
-	for _, at := range r.fill {
+	for _, at := range r.Fill {
 		for i := range at.Tokens() { // a skeleton may need the object around it
 			up := at
 			for range len(at.Tokens()) - 1 - i {
 				up = up.Parent()
 			}
-			v, _ := up.In(r.arguments)
+			v, _ := up.In(r.Arguments)
 			if was, there := up.In(root); there && was != nil && up != at {
 				continue
 			}
@@ -290,7 +291,7 @@ func TestRepairOfRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			args, _ := v.(map[string]any)
-			sent := call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: args}
+			sent := arguments.Call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: args}
 			n := refusedEnvelope(sent, c.problems).Next
 			got, err := appendJSON(nil, n)
 			if err != nil {
@@ -327,14 +328,14 @@ func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
 
 // TestNextLeavesOutLargeArguments: what changed and what is to be filled stay.
 func TestNextLeavesOutLargeArguments(t *testing.T) {
-	sent := call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: map[string]any{"goal": strings.Repeat("x", 9<<10), "finalize": "true"}}
+	sent := arguments.Call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: map[string]any{"goal": strings.Repeat("x", 9<<10), "finalize": "true"}}
 	n := refusedEnvelope(sent, []document.Problem{
 		{Pointer: "/finalize", Reason: "type:finalize", Fix: &document.Fix{At: "/finalize", Value: true}}, {Pointer: "/plan/steps", Reason: "x"},
 	}).Next
 	if n.Arguments != nil || len(n.Changed) != 1 || len(n.Fill) != 1 {
 		t.Errorf("got arguments %v, changed %v, fill %v; want none, one and one", n.Arguments != nil, n.Changed, n.Fill)
 	}
-	unread := refusedEnvelope(call{Tool: "t"}, []document.Problem{{Reason: "type:arguments"}}).Next
+	unread := refusedEnvelope(arguments.Call{Tool: "t"}, []document.Problem{{Reason: "type:arguments"}}).Next
 	if unread.Fill != nil || unread.Arguments != nil || !strings.Contains(unread.Say, "the arguments") {
 		t.Errorf("of a call that cannot be read: got %+v, want no arguments and what to decide", unread)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 const (
@@ -82,7 +83,7 @@ func TestReplace(t *testing.T) {
 	if m := ask(callLine(4, "route_ticket", `{"ticket":"x"}`)); m.Error == nil || m.Error.Code != -32602 {
 		t.Errorf("a tool that went: %s", m.line)
 	}
-	if got := namesIn(c.call(catalogTool, `{}`).result(t)); !slices.Equal(got, []string{"pay_back", "read_order", "wipe"}) {
+	if got := namesIn(c.call(arguments.CatalogTool, `{}`).result(t)); !slices.Equal(got, []string{"pay_back", "read_order", "wipe"}) {
 		t.Errorf("the catalog shows %v", got)
 	}
 	for uri, text := range map[string]string{catalogURI: `\"name\":\"pay_back\"`, reasonsURI: `\"patterns\":[\"read_order\",\"refund\",\"wipe\"]`} {
@@ -226,7 +227,7 @@ func TestReplaceUnderWay(t *testing.T) {
 	if r["status"] != "ok" {
 		t.Fatalf("the call ended with %v", r)
 	}
-	if seen := c.call(statusTool, `{}`).result(t).Structured; seen["run_id"] != r["run_id"] || seen["status"] != "ok" || seen["pattern"] != td {
+	if seen := c.call(arguments.StatusTool, `{}`).result(t).Structured; seen["run_id"] != r["run_id"] || seen["status"] != "ok" || seen["pattern"] != td {
 		t.Errorf("the run is shown as %v", seen)
 	}
 }
@@ -237,7 +238,7 @@ func TestReplaceLimits(t *testing.T) {
 	c := connect(t, s)
 	replaced(t, s, func(c *Config) { c.ConcurrentRuns = -1 })
 	for { // of the lists that were changed
-		c.send(callLine(1, statusTool, `{}`))
+		c.send(callLine(1, arguments.StatusTool, `{}`))
 		if m := c.next(); m.ID == 1.0 {
 			if m.Error == nil || m.Error.Code != -32000 {
 				t.Errorf("with no slot: %s", m.line)
@@ -296,7 +297,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 			}
 		case 3:
 			a := h.post(c.head("tools/list", ""), c.request(i, "tools/list"))
-			if got := listedNames(t, a.last()); len(got) != listed || !slices.Contains(got, "look") || got[len(got)-1] != listTool {
+			if got := listedNames(t, a.last()); len(got) != listed || !slices.Contains(got, "look") || got[len(got)-1] != arguments.ListTool {
 				t.Errorf("list %d shows %v", i, got)
 			}
 		}

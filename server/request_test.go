@@ -209,7 +209,7 @@ func TestTakenRequests(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatalf("take(%s): %v", tt.arguments, problems)
 			}
-			taken := c.task(tt.configured)
+			taken := c.Task(tt.configured)
 			got := task{Goal: taken.Goal, Inputs: taken.Inputs, Finalize: taken.Finalize}
 			if taken.Caller != nil {
 				got.Caller = []string{}
@@ -253,7 +253,7 @@ func FuzzTake(f *testing.F) {
 		if err != nil || !ijson.Equal(v, c.Arguments) {
 			t.Fatalf("take(%q) took %v", raw, c.Arguments)
 		}
-		if c.task(false).Goal == "" {
+		if c.Task(false).Goal == "" {
 			t.Fatalf("take(%q) has no goal", raw)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // These are the resources that every client may read (spec/surface.md section 3).
@@ -50,7 +51,7 @@ func (s *Server) reasons() (json.RawMessage, error) {
 		names[gateway.Kind(name)] = []string{name}
 	}
 	for _, plans := range s.plansOffered() {
-		names[gateway.Planning] = append(names[gateway.Planning], planTool(plans, patterns.StatusVerb))
+		names[gateway.Planning] = append(names[gateway.Planning], arguments.PlanTool(plans, patterns.StatusVerb))
 	}
 	for _, p := range s.config.Patterns {
 		names[p.Spec.Kind] = append(names[p.Spec.Kind], p.Spec.Name)

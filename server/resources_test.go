@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
+	"patterngate/server/arguments"
 )
 
 // ask makes a request in an era and returns its answer.
@@ -103,7 +104,7 @@ func TestStopReasonsResource(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		if strings.HasPrefix(r.Name, "invalid_plan") || !slices.Contains(append(r.Patterns, catalogTool), "help_desk") && !slices.Equal(r.Patterns, []string{catalogTool}) ||
+		if strings.HasPrefix(r.Name, "invalid_plan") || !slices.Contains(append(r.Patterns, arguments.CatalogTool), "help_desk") && !slices.Equal(r.Patterns, []string{arguments.CatalogTool}) ||
 			slices.Contains(r.Phases, "plan") {
 			t.Errorf("for a routing pattern there is %+v", r)
 		}

@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 	"patterngate/server/transport"
 )
 
@@ -38,7 +39,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 	if t.dry(c) {
 		return t.rehearse(ctx, c)
 	}
-	if c.Run != nil && (c.Run.State != patterns.Parked || c.empty()) {
+	if c.Run != nil && (c.Run.State != patterns.Parked || c.Empty()) {
 		return t.look(ctx, c)
 	}
 	if t.Spec.Kind == gateway.Planning {
@@ -50,7 +51,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 }
 
 // refuse answers a request that does not fit. Nothing ran.
-func (t *tool) refuse(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
+func (t *tool) refuse(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	t.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
@@ -64,7 +65,7 @@ func (t *tool) refuse(ctx context.Context, c call, problems []document.Problem) 
 
 // run starts or continues a run and presents it. It returns when the run ends or waits, or when the call has waited
 // long enough.
-func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
+func (t *tool) run(ctx context.Context, c arguments.Call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
 	ended, err := t.carry(ctx, c, told, who)
 	if err != nil && t.Spec.Kind == gateway.Planning && goneOn(c, err) { // the plan names its run now
@@ -94,15 +95,15 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 }
 
 // notBegun answers a call that started and continued nothing.
-func (t *tool) notBegun(ctx context.Context, c call, cause error) (*mcp.CallToolResult, error) {
+func (t *tool) notBegun(ctx context.Context, c arguments.Call, cause error) (*mcp.CallToolResult, error) {
 	s := t.server
 	switch {
 	case c.Run != nil && (errors.Is(cause, patterns.ErrNoRun) || errors.Is(cause, patterns.ErrNotTaken)): // another call was faster
 		return t.lookAgain(ctx, c)
 	case errors.Is(cause, patterns.ErrReused):
-		r := request{call: c}
-		r.add(classReused, keyArgument, c.Key, "a key of its own for other arguments; the same key asks for the same run again")
-		return t.refuse(ctx, c, r.of(classReused))
+		r := arguments.Request{Call: c}
+		r.Add(arguments.Reused, arguments.KeyName, c.Key, "a key of its own for other arguments; the same key asks for the same run again")
+		return t.refuse(ctx, c, r.Of(arguments.Reused))
 	case errors.Is(cause, patterns.ErrJournal):
 		s.logFault(ctx, cause)
 		return s.show(ctx, t.unrecorded(c))
@@ -120,24 +121,24 @@ func (s *Server) delivered(ctx context.Context, e Envelope) {
 }
 
 // carry lets the engine start the run or continue it.
-func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (patterns.Ended, error) {
+func (t *tool) carry(ctx context.Context, c arguments.Call, told *progress, who peer) (patterns.Ended, error) {
 	s := t.server
 	var tell func(patterns.Progress)
 	if told != nil {
 		tell = told.tell
 	}
 	if c.Run != nil {
-		more := c.continuation(s.principalOf(ctx))
-		more.Progress, more.Wait, more.Taken = tell, s.config.waits().of(c), func() { s.logResumed(ctx, c.Run.RunID, "caller") }
+		more := c.Continuation(s.principalOf(ctx))
+		more.Progress, more.Wait, more.Taken = tell, s.config.waits().Of(c), func() { s.logResumed(ctx, c.Run.RunID, "caller") }
 		return s.config.Engine.Continue(ctx, more)
 	}
 	job := t.asked(ctx, c, who)
-	job.Progress, job.Wait = tell, s.config.waits().of(c)
+	job.Progress, job.Wait = tell, s.config.waits().Of(c)
 	return s.config.Engine.Start(ctx, job)
 }
 
 // asked returns the job of a call that begins a run, with its requester, client, configuration and policy.
-func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
+func (t *tool) asked(ctx context.Context, c arguments.Call, who peer) patterns.Job {
 	s := t.server
 	job := t.job(c, t.answers, t.Configured)
 	job.Principal, job.Client, job.ClientVersion, job.Era = s.principalOf(ctx), who.name, who.version, who.era
@@ -146,16 +147,16 @@ func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
 }
 
 // lookAgain answers a continuation that came second with the current state of the run.
-func (t *tool) lookAgain(ctx context.Context, c call) (*mcp.CallToolResult, error) {
-	r := request{call: c}
-	if r.findRun(t.reader, t.server.runsOf(t.server.principalOf(ctx))); len(r.of(classNotFound)) > 0 {
-		return t.refuse(ctx, c, r.of(classNotFound))
+func (t *tool) lookAgain(ctx context.Context, c arguments.Call) (*mcp.CallToolResult, error) {
+	r := arguments.Request{Call: c}
+	if r.FindRun(t.Reader, t.server.runsOf(t.server.principalOf(ctx))); len(r.Of(arguments.NotFound)) > 0 {
+		return t.refuse(ctx, c, r.Of(arguments.NotFound))
 	}
-	return t.look(ctx, r.call)
+	return t.look(ctx, r.Call)
 }
 
 // look answers a continuation when the run's state accepts nothing of it.
-func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
+func (t *tool) look(ctx context.Context, c arguments.Call) (*mcp.CallToolResult, error) {
 	looking := c
 	looking.Intents = nil // they are not part of the run
 	e := t.server.shownBy(*c.Run).stateOf(looking, *c.Run)
@@ -164,12 +165,12 @@ func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 }
 
 // envelope presents a run that ended or waits.
-func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
+func (t *tool) envelope(c arguments.Call, ended patterns.Ended) Envelope {
 	if ended.Waiting != nil {
 		c.Model = t.modelOf(c, ended.Waiting.SoFar)
 		return waitingEnvelope(c, ended, t.server.inbox())
 	}
-	c = t.whole(c, ended.Result)
+	c = t.Whole(c, ended.Result)
 	c.Model = t.modelOf(c, ended.Result)
 	if ended.Result.StopReason == killSwitch {
 		c.Off = t.server.switchFor(c)
@@ -178,8 +179,8 @@ func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
 }
 
 // modelOf returns the name for a result's usage: the models, or the caller if no model was needed.
-func (t *tool) modelOf(c call, r patterns.Result) string {
-	if !r.Asked && (c.Proposes || len(r.Proposed) > 0 || c.Run != nil && t.newCall(c.Run.Arguments).Proposes) {
+func (t *tool) modelOf(c arguments.Call, r patterns.Result) string {
+	if !r.Asked && (c.Proposes || len(r.Proposed) > 0 || c.Run != nil && t.NewCall(c.Run.Arguments).Proposes) {
 		return cmp.Or(r.Answerers(""), "caller")
 	}
 	return r.Answerers(t.model)
@@ -187,7 +188,7 @@ func (t *tool) modelOf(c call, r patterns.Result) string {
 
 // conclude presents a run that ended or waits, or that an internal fault ended. A run that cannot be presented counts
 // as such a fault.
-func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause error) (Envelope, *mcp.CallToolResult, error) {
+func (t *tool) conclude(ctx context.Context, c arguments.Call, ended patterns.Ended, cause error) (Envelope, *mcp.CallToolResult, error) {
 	s := t.server
 	if cause == nil {
 		e := t.came(ctx, c, ended)
@@ -207,7 +208,7 @@ func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause
 // came presents the run of a call. A run that continues, or that an earlier call began, is shown in its current state.
 // A run that was not waited for is shown as running, even if it ends at this moment. Its result is for the next call
 // that asks.
-func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope {
+func (t *tool) came(ctx context.Context, c arguments.Call, ended patterns.Ended) Envelope {
 	c.Principal = t.server.principalOf(ctx)
 	if ended.Running == nil && !ended.Joined {
 		return t.envelope(c, ended)

@@ -9,13 +9,14 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // cancelWait is how long run_cancel waits for the run to end. A call in progress may take longer.
 const cancelWait = 10 * time.Second
 
 // showCanceled presents a run after a request to cancel it.
-func (s *Server) showCanceled(ctx context.Context, r *request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
+func (s *Server) showCanceled(ctx context.Context, r *arguments.Request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
 	principal := s.principalOf(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	over := errors.Is(err, patterns.ErrOver)
@@ -37,12 +38,12 @@ func (s *Server) showCanceled(ctx context.Context, r *request, run patterns.Snap
 	case unrecorded:
 		s.logFault(ctx, err)
 		e.Problems = append([]document.Problem{{
-			Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(id),
+			Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(id),
 			Want: "a record that can be written; the run is not cancelled for good, send it again later",
 		}}, e.Problems...)
 	case over:
 		e.Problems = append([]document.Problem{{
-			Pointer: "/run_id", Reason: reasonEnded, Got: document.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",
+			Pointer: "/run_id", Reason: arguments.ReasonEnded, Got: document.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",
 		}}, e.Problems...)
 	case run.State == patterns.Over:
 		e.Next = next{Action: actionDone}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // unwritable is an engine that cannot record a cancellation.
@@ -20,9 +21,9 @@ func (e unwritable) Cancel(_ context.Context, principal, id string, _ patterns.N
 func TestUnrecordedCancellation(t *testing.T) {
 	c := connect(t, serving(t, func(c *Config) { c.Engine = unwritable{c.Engine} }))
 	id := idOf(t, c.call(sv, startRefund).result(t))
-	r := c.call(cancelTool, about(id)).result(t)
+	r := c.call(arguments.CancelTool, about(id)).result(t)
 	problems, _ := r.Structured["problems"].([]any)
-	if r.IsError || r.Structured["status"] != "waiting" || len(problems) != 1 || problems[0].(map[string]any)["reason"] != reasonNotTaken {
+	if r.IsError || r.Structured["status"] != "waiting" || len(problems) != 1 || problems[0].(map[string]any)["reason"] != arguments.ReasonNotTaken {
 		t.Errorf("run_cancel: %v", r.Structured)
 	}
 }

@@ -10,15 +10,16 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // listArguments returns the arguments of list_runs, in the order in which faults are reported.
-func listArguments() []argument {
-	return []argument{
-		{name: "status", shape: shapeWord, words: []string{statusRunning, statusWaiting, statusOK, statusStopped}},
-		{name: "pattern", most: maxInput}, {name: "stop_reason", most: maxReasonName + maxInput},
-		{name: "since", shape: shapeTime}, {name: "until", shape: shapeTime},
-		{name: "cursor", most: 4 << 10}, {name: "limit", shape: shapePage},
+func listArguments() []arguments.Row {
+	return []arguments.Row{
+		{Name: "status", Shape: arguments.Word, Words: []string{statusRunning, statusWaiting, statusOK, statusStopped}},
+		{Name: "pattern", Most: arguments.MaxInput}, {Name: "stop_reason", Most: arguments.MaxReasonName + arguments.MaxInput},
+		{Name: "since", Shape: arguments.Time}, {Name: "until", Shape: arguments.Time},
+		{Name: "cursor", Most: 4 << 10}, {Name: "limit", Shape: arguments.Page},
 	}
 }
 
@@ -64,7 +65,7 @@ func (r runRow) line() string {
 }
 
 // answerList answers list_runs.
-func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *Server) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 	f := patterns.Filter{Principal: s.principalOf(ctx), Since: r.Since, Until: r.Until, Limit: r.Limit}
 	for name, to := range map[string]*string{"status": &f.Status, "pattern": &f.Pattern, "stop_reason": &f.StopReason, "cursor": &f.Cursor} {
 		*to, _ = r.Arguments[name].(string)
@@ -72,8 +73,8 @@ func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.
 	for {
 		page, err := s.config.Engine.List(f)
 		if errors.Is(err, patterns.ErrCursor) {
-			r.add(classLimit, "cursor", f.Cursor, "the next_cursor of a call with the same filters; without one the list begins anew")
-			return s.refuseAbout(ctx, r.call, r.of(classLimit))
+			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, "the next_cursor of a call with the same filters; without one the list begins anew")
+			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
 		}
 		if err != nil {
 			return nil, err
@@ -112,7 +113,7 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (stru
 	}
 	e := Envelope{
 		Status: statusOK, StopReason: patterns.Success, Summary: withRoom(listSummary(len(rows), page.Next != "", f), off), Next: next{Action: actionDone},
-		tool: listTool,
+		tool: arguments.ListTool,
 	}
 	body := listResult{e, rows, page.Next}
 	if structured, err = appendJSON(nil, body); err != nil {

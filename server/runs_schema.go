@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
+	"patterngate/server/arguments"
 )
 
 // These are the inputs of the tools about runs, for readers. Each tool's own table judges the arguments of a call.
@@ -44,21 +45,21 @@ type runDeclaration struct {
 // runDeclarations returns the declarations in the order in which the tools are listed.
 func runDeclarations() []runDeclaration {
 	return []runDeclaration{
-		{statusTool, "State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was " +
+		{arguments.StatusTool, "State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was " +
 			"cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one observation in full.",
 			catalog.SchemaOf[statusInput]},
-		{waitTool, "Wait for a run", "Waits for a running or waiting run to end or change, with progress. Use it after `running`, and once after " +
+		{arguments.WaitTool, "Wait for a run", "Waits for a running or waiting run to end or change, with progress. Use it after `running`, and once after " +
 			"`waiting`; when `next` says end_turn, stop calling.", catalog.SchemaOf[waitInput]},
-		{cancelTool, "Cancel a run", "Stops a run before its next call; what was done stays done and is listed in effects. Use it only when the " +
+		{arguments.CancelTool, "Cancel a run", "Stops a run before its next call; what was done stays done and is listed in effects. Use it only when the " +
 			"person asks.", catalog.SchemaOf[cancelInput]},
-		{listTool, "List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find a run whose id was lost.",
+		{arguments.ListTool, "List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find a run whose id was lost.",
 			catalog.SchemaOf[listInput]},
 	}
 }
 
 // complete puts the configured bounds into a schema.
-func (runDeclaration) complete(schema *catalog.Schema, w waits) json.RawMessage {
-	return json.RawMessage(strings.Replace(string(schema.JSON()), `"description":"$`+waitArgument+`"`, w.remark(), 1))
+func (runDeclaration) complete(schema *catalog.Schema, w arguments.Waits) json.RawMessage {
+	return json.RawMessage(strings.Replace(string(schema.JSON()), `"description":"$`+arguments.WaitName+`"`, w.Remark(), 1))
 }
 
 // runSchema returns the output schema of the tools that show a run. It describes the run's envelope. The schema of the

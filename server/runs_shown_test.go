@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
+	"patterngate/server/arguments"
 )
 
 // stays is an engine that knows one run, which stands as it is told to.
@@ -82,7 +83,7 @@ func TestWaitingForSettlement(t *testing.T) {
 			Cause: cause, Until: someTime.Add(7 * 24 * time.Hour),
 		})}
 		c := connect(t, serving(t, func(c *Config) { engine.Engine = c.Engine; c.Engine = engine }))
-		r := c.call(waitTool, about(someRun)).result(t)
+		r := c.call(arguments.WaitTool, about(someRun)).result(t)
 		want := map[string]any{
 			"kind": "settlement", "since": "2026-11-21T09:30:00Z", "expires_at": "2026-11-28T09:30:00Z", "phase": "execution",
 			"effect": "tool:issue_refund#1", "tool": "issue_refund", "args_hash": "4e1979ae6163", "cause": cause,
@@ -98,14 +99,14 @@ func TestWaitingForSettlement(t *testing.T) {
 			}
 		}
 		n := nextOf(r)
-		if say, _ := n["say"].(string); n["action"] != "tell_user" || n["tool"] != waitTool || !strings.Contains(say, want["where"].([]any)[1].(string)) {
+		if say, _ := n["say"].(string); n["action"] != "tell_user" || n["tool"] != arguments.WaitTool || !strings.Contains(say, want["where"].([]any)[1].(string)) {
 			t.Errorf("next %v", n)
 		}
 		if text := textOf(r); !strings.HasPrefix(text, "WAITING settlement | supervised_refund | "+someRun+" | demo data\n") || !strings.Contains(text, "\nWAITING_FOR {") {
 			t.Errorf("the text: %s", text)
 		}
-		r = c.call(waitTool, about(someRun)).result(t)
-		if n := nextOf(r); n["action"] != "end_turn" || n["tool"] != statusTool || n["say"] == nil {
+		r = c.call(arguments.WaitTool, about(someRun)).result(t)
+		if n := nextOf(r); n["action"] != "end_turn" || n["tool"] != arguments.StatusTool || n["say"] == nil {
 			t.Errorf("the second time: next %v", n)
 		}
 		if len(engine.delivered) > 0 {
@@ -121,7 +122,7 @@ func TestWaitingForRetry(t *testing.T) {
 		engine.run.Spec = patterns.Spec{} // another configuration's
 		engine.run.Pattern = "gone"
 		c := connect(t, serving(t, func(c *Config) { engine.Engine = c.Engine; c.Engine = engine }))
-		r := c.call(statusTool, `{}`).result(t)
+		r := c.call(arguments.StatusTool, `{}`).result(t)
 		w, _ := r.Structured["waiting_for"].(map[string]any)
 		if w["kind"] != "retry" || w["cause"] != cause || w["expires_at"] != nil || r.Structured["pattern"] != "gone" {
 			t.Errorf("%s: %v", cause, r.Structured)
@@ -130,7 +131,7 @@ func TestWaitingForRetry(t *testing.T) {
 		if !strings.HasSuffix(summary, "Do not start it again.") || len(needs) > 0 && !strings.Contains(summary, needs[0]) {
 			t.Errorf("%s: the summary %q", cause, summary)
 		}
-		if n := nextOf(r); n["action"] != "call" || n["tool"] != waitTool || n["wait_seconds"] != 30.0 {
+		if n := nextOf(r); n["action"] != "call" || n["tool"] != arguments.WaitTool || n["wait_seconds"] != 30.0 {
 			t.Errorf("%s: next %v", cause, n)
 		}
 	}
@@ -140,7 +141,7 @@ func TestWaitingForRetry(t *testing.T) {
 func TestRunsOfOtherPatternsAreShown(t *testing.T) {
 	engine := &stays{run: inDoubt(t, patterns.Waiting{Kind: patterns.ForCaller, Phase: "worker", Turn: 2, Argument: "actions", Until: someTime})}
 	c := connect(t, serving(t, func(c *Config) { engine.Engine = c.Engine; c.Engine = engine; c.Patterns = c.Patterns[:1] }))
-	r := c.call(statusTool, about(someRun)).result(t)
+	r := c.call(arguments.StatusTool, about(someRun)).result(t)
 	say, _ := nextOf(r)["say"].(string)
 	if r.Structured["status"] != "waiting" || r.Structured["pattern"] != sv || nextOf(r)["action"] != "tell_user" || nextOf(r)["tool"] != nil || !strings.Contains(say, sv) {
 		t.Errorf("it is shown as %v", r.Structured)

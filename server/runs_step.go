@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // These limit what is shown of one step. Everything that was recorded is shown, and the record has its own bounds. The
@@ -22,13 +23,13 @@ const (
 )
 
 // showStep answers with one row and the whole recorded observation.
-func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot, whole Envelope) (*mcp.CallToolResult, error) {
+func (s *Server) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
 	if step == nil {
-		r.add(classNotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
-		c := r.call
+		r.Add(arguments.NotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
+		c := r.Call
 		c.Run = &run
-		return s.refuseAbout(ctx, c, r.of(classNotFound))
+		return s.refuseAbout(ctx, c, r.Of(arguments.NotFound))
 	}
 	s.inFull(ctx, step, whole.PlanID)
 	e := Envelope{

@@ -10,11 +10,12 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 	"patterngate/server/transport"
 )
 
 // ownTools lists the names that a pattern must not have, in the order in which the tools are listed.
-var ownTools = []string{catalogTool, statusTool, waitTool, cancelTool, listTool}
+var ownTools = []string{arguments.CatalogTool, arguments.StatusTool, arguments.WaitTool, arguments.CancelTool, arguments.ListTool}
 
 // maxReason is the greatest length of the reason for a cancellation, in bytes.
 const maxReason = 500
@@ -22,22 +23,22 @@ const maxReason = 500
 // runTool is one of these tools in the form that is served. It does not change after it is made.
 type runTool struct {
 	server   *Server
-	takes    []argument
+	takes    []arguments.Row
 	declared mcp.Tool
 	// answer handles a request without problems. An error is an internal fault.
-	answer func(ctx context.Context, r *request, meta *mcp.Meta) (*mcp.CallToolResult, error)
+	answer func(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error)
 }
 
 // newRunTools makes the tools about runs.
 func newRunTools(s *Server) ([]*runTool, error) {
 	output := runSchema()
-	id := argument{name: "run_id", most: maxInput}
+	id := arguments.Row{Name: "run_id", Most: arguments.MaxInput}
 	needed := id
-	needed.required = true
+	needed.Required = true
 	tools := []*runTool{
-		{answer: s.answerStatus, takes: []argument{id, {name: "step", shape: shapeStep, most: maxStep}}},
-		{answer: s.answerWait, takes: []argument{needed, s.config.waits().row()}},
-		{answer: s.answerCancel, takes: []argument{needed, {name: "reason", most: maxReason}}},
+		{answer: s.answerStatus, takes: []arguments.Row{id, {Name: "step", Shape: arguments.Step, Most: maxStep}}},
+		{answer: s.answerWait, takes: []arguments.Row{needed, s.config.waits().Row()}},
+		{answer: s.answerCancel, takes: []arguments.Row{needed, {Name: "reason", Most: maxReason}}},
 		{answer: s.answerList, takes: listArguments()},
 	}
 	for i, d := range runDeclarations() {
@@ -51,7 +52,7 @@ func newRunTools(s *Server) ([]*runTool, error) {
 		t.declared.Title, t.declared.RawOutputSchema = d.title, output
 		yes, no := true, false
 		reads := &yes
-		if d.name == cancelTool {
+		if d.name == arguments.CancelTool {
 			reads = &no
 		}
 		t.declared.Annotations = mcp.ToolAnnotation{
@@ -77,9 +78,9 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 			result, err = nil, s.fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	r, problems := readTable(t.name(), t.takes, req.Params.RawArguments)
+	r, problems := arguments.ReadTable(t.name(), t.takes, req.Params.RawArguments)
 	if len(problems) > 0 {
-		return s.refuseAbout(ctx, r.call, problems)
+		return s.refuseAbout(ctx, r.Call, problems)
 	}
 	if ctx.Err() != nil {
 		return nil, transport.ErrCanceled
@@ -91,7 +92,7 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 }
 
 // refuseAbout answers a request that does not fit. Nothing was done.
-func (s *Server) refuseAbout(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
+func (s *Server) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	e.Trace, e.History = nil, nil // it belongs to no pattern
 	e.Summary = fmt.Sprintf("The call was refused for %s.", count(faults(problems), "fault"))
@@ -106,9 +107,9 @@ func (s *Server) refuseAbout(ctx context.Context, c call, problems []document.Pr
 }
 
 // refuseRun answers a request about a run that the principal does not have.
-func (s *Server) refuseRun(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
-	r.add(classNotFound, "run_id", r.Arguments["run_id"], "a run of yours; list_runs shows them")
-	return s.refuseAbout(ctx, r.call, r.of(classNotFound))
+func (s *Server) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+	r.Add(arguments.NotFound, "run_id", r.Arguments["run_id"], "a run of yours; list_runs shows them")
+	return s.refuseAbout(ctx, r.Call, r.Of(arguments.NotFound))
 }
 
 // about presents a run, with the members that only the tools about runs show.
@@ -133,7 +134,7 @@ func (s *Server) about(r patterns.Snapshot) Envelope {
 }
 
 // answerStatus answers run_status.
-func (s *Server) answerStatus(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *Server) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 	principal := s.principalOf(ctx)
 	id, named := r.Arguments["run_id"].(string)
 	if !named {
@@ -163,12 +164,12 @@ func (s *Server) answerStatus(ctx context.Context, r *request, _ *mcp.Meta) (*mc
 // noRun returns the answer when the principal has no run yet.
 func noRun(off string) Envelope {
 	return Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: withRoom("You have no run here yet.", off), Next: next{Action: actionDone}, tool: statusTool,
+		Status: statusOK, StopReason: patterns.Success, Summary: withRoom("You have no run here yet.", off), Next: next{Action: actionDone}, tool: arguments.StatusTool,
 	}
 }
 
 // answerCancel answers run_cancel.
-func (s *Server) answerCancel(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *Server) answerCancel(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 	principal := s.principalOf(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	reason, _ := r.Arguments["reason"].(string)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog"
+	"patterngate/server/arguments"
 )
 
 func idOf(t testing.TB, r result) string {
@@ -49,7 +50,7 @@ func TestStartWaitJoin(t *testing.T) {
 		t.Errorf("a key of its own: %v, want another run", r.Structured)
 	}
 	close(held.let)
-	ended := c.call(waitTool, about(id)).result(t)
+	ended := c.call(arguments.WaitTool, about(id)).result(t)
 	if s := ended.Structured; s["status"] != "ok" || s["pattern"] != td || s["created_at"] == nil || s["ended_at"] == nil || s["record"].(map[string]any)["events"].(float64) < 4 {
 		t.Errorf("run_wait: %v", s)
 	}
@@ -108,23 +109,23 @@ func TestRunToolsRefuse(t *testing.T) {
 	c := connect(t, serving(t))
 	id := idOf(t, c.call(td, goodCall).result(t))
 	tests := map[string]struct{ tool, arguments, want, next string }{
-		"status, unknown":     {statusTool, about("run_0123456789abcdef"), "not_found:run_id", "call"},
-		"status, another":     {statusTool, `{"run":"x"}`, "unknown_field:run", "fix_and_retry"},
-		"status, a number":    {statusTool, `{"run_id":5}`, "type:run_id", "fix_and_retry"},
-		"status, no step":     {statusTool, `{"run_id":"` + id + `","step":"9"}`, "not_found:step", "fix_and_retry"},
-		"status, half a step": {statusTool, `{"run_id":"` + id + `","step":1.5}`, "type:step", "fix_and_retry"},
-		"wait, no run":        {waitTool, `{}`, "missing:run_id", "fix_and_retry"},
-		"wait, a blank run":   {waitTool, `{"run_id":" "}`, "missing:run_id", "fix_and_retry"},
-		"wait, unknown":       {waitTool, about("run_"), "not_found:run_id", "call"},
-		"wait, a long run":    {waitTool, about(strings.Repeat("x", 300)), "too_large:run_id", "fix_and_retry"},
-		"wait, too long":      {waitTool, `{"run_id":"` + id + `","max_wait_seconds":1e9}`, "limit:max_wait_seconds", "fix_and_retry"},
-		"cancel, unknown":     {cancelTool, about("x"), "not_found:run_id", "call"},
-		"cancel, long":        {cancelTool, `{"run_id":"` + id + `","reason":"` + strings.Repeat("é", 501) + `"}`, "too_large:reason", "fix_and_retry"},
-		"list, a status":      {listTool, `{"status":"stoped"}`, "limit:status", "fix_and_retry"},
-		"list, a time":        {listTool, `{"since":"yesterday"}`, "type:since", "fix_and_retry"},
-		"list, a limit":       {listTool, `{"limit":101}`, "limit:limit", "fix_and_retry"},
-		"list, a cursor":      {listTool, `{"cursor":"AAAA"}`, "limit:cursor", "fix_and_retry"},
-		"list, no object":     {listTool, `[]`, "type:arguments", "fix_and_retry"},
+		"status, unknown":     {arguments.StatusTool, about("run_0123456789abcdef"), "not_found:run_id", "call"},
+		"status, another":     {arguments.StatusTool, `{"run":"x"}`, "unknown_field:run", "fix_and_retry"},
+		"status, a number":    {arguments.StatusTool, `{"run_id":5}`, "type:run_id", "fix_and_retry"},
+		"status, no step":     {arguments.StatusTool, `{"run_id":"` + id + `","step":"9"}`, "not_found:step", "fix_and_retry"},
+		"status, half a step": {arguments.StatusTool, `{"run_id":"` + id + `","step":1.5}`, "type:step", "fix_and_retry"},
+		"wait, no run":        {arguments.WaitTool, `{}`, "missing:run_id", "fix_and_retry"},
+		"wait, a blank run":   {arguments.WaitTool, `{"run_id":" "}`, "missing:run_id", "fix_and_retry"},
+		"wait, unknown":       {arguments.WaitTool, about("run_"), "not_found:run_id", "call"},
+		"wait, a long run":    {arguments.WaitTool, about(strings.Repeat("x", 300)), "too_large:run_id", "fix_and_retry"},
+		"wait, too long":      {arguments.WaitTool, `{"run_id":"` + id + `","max_wait_seconds":1e9}`, "limit:max_wait_seconds", "fix_and_retry"},
+		"cancel, unknown":     {arguments.CancelTool, about("x"), "not_found:run_id", "call"},
+		"cancel, long":        {arguments.CancelTool, `{"run_id":"` + id + `","reason":"` + strings.Repeat("é", 501) + `"}`, "too_large:reason", "fix_and_retry"},
+		"list, a status":      {arguments.ListTool, `{"status":"stoped"}`, "limit:status", "fix_and_retry"},
+		"list, a time":        {arguments.ListTool, `{"since":"yesterday"}`, "type:since", "fix_and_retry"},
+		"list, a limit":       {arguments.ListTool, `{"limit":101}`, "limit:limit", "fix_and_retry"},
+		"list, a cursor":      {arguments.ListTool, `{"cursor":"AAAA"}`, "limit:cursor", "fix_and_retry"},
+		"list, no object":     {arguments.ListTool, `[]`, "type:arguments", "fix_and_retry"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +133,8 @@ func TestRunToolsRefuse(t *testing.T) {
 			if !r.IsError || r.Structured["stop_reason"] != "invalid_request:"+tt.want || nextOf(r)["action"] != tt.next {
 				t.Errorf("%s %s: %v, want %s and next %s", tt.tool, tt.arguments, r.Structured, tt.want, tt.next)
 			}
-			if tt.next == "call" && nextOf(r)["tool"] != listTool {
-				t.Errorf("next %v, want %s", nextOf(r), listTool)
+			if tt.next == "call" && nextOf(r)["tool"] != arguments.ListTool {
+				t.Errorf("next %v, want %s", nextOf(r), arguments.ListTool)
 			}
 		})
 	}
@@ -144,13 +145,13 @@ func TestRunStatus(t *testing.T) {
 	big := strings.Repeat("0123456789", 2000)
 	large := foreignRead(t, "large", map[string]any{"text": big})
 	c := connect(t, serving(t, offering(t, large), func(c *Config) { c.Patterns[0].Spec.Budget.MinPlanSteps = 1 }))
-	if r := c.call(statusTool, `{}`).result(t); r.IsError || r.Structured["status"] != "ok" || !strings.Contains(r.Structured["summary"].(string), "no run") {
+	if r := c.call(arguments.StatusTool, `{}`).result(t); r.IsError || r.Structured["status"] != "ok" || !strings.Contains(r.Structured["summary"].(string), "no run") {
 		t.Errorf("before any run: %v", r.Structured)
 	}
 	r := c.call(td, `{"goal":"x","plan":{"steps":[{"id":"a","title":"Look","tool":"large","args":{}}]}}`).result(t)
 	id := idOf(t, r)
 	for _, sent := range []string{`{}`, about(id), `{"run_id":"","step":" "}`, `{"run_id":null}`} {
-		seen := c.call(statusTool, sent).result(t)
+		seen := c.call(arguments.StatusTool, sent).result(t)
 		for _, own := range []string{"pattern", "created_at", "ended_at", "record"} {
 			if seen.Structured[own] == nil {
 				t.Errorf("%s: no %s in %v", sent, own, seen.Structured)
@@ -163,7 +164,7 @@ func TestRunStatus(t *testing.T) {
 	}
 	key := r.Structured["effects"].([]any)[0].(map[string]any)["key"].(string)
 	for _, step := range []string{`1`, `"1"`, `"step_1"`, `"a"`, mustJSON(key)} {
-		seen := c.call(statusTool, `{"run_id":"`+id+`","step":`+step+`}`).result(t)
+		seen := c.call(arguments.StatusTool, `{"run_id":"`+id+`","step":`+step+`}`).result(t)
 		one, _ := seen.Structured["step"].(map[string]any)
 		observed, _ := one["observation"].(map[string]any)
 		if observed["text"] != big || one["row"].(map[string]any)["observation"] != nil || seen.Structured["history"] != nil {
@@ -188,22 +189,22 @@ func TestRunWait(t *testing.T) {
 	c := connect(t, serving(t))
 	id := idOf(t, c.call(sv, startRefund).result(t))
 	for range 3 {
-		if r := c.call(waitTool, about(id)).result(t); r.Structured["status"] != "waiting" || nextOf(r)["action"] != "call" || nextOf(r)["tool"] != sv {
+		if r := c.call(arguments.WaitTool, about(id)).result(t); r.Structured["status"] != "waiting" || nextOf(r)["action"] != "call" || nextOf(r)["tool"] != sv {
 			t.Errorf("a run that waits for its caller: %v", r.Structured)
 		}
 	}
 	c = connect(t, serving(t, held.with(t)))
 	id = idOf(t, c.call(td, strings.Replace(holdCall, "{", `{"max_wait_seconds":0,`, 1)).result(t))
 	brief := `{"run_id":"` + id + `","max_wait_seconds":0.01}`
-	if r := c.call(waitTool, brief).result(t); r.Structured["status"] != "running" || nextOf(r)["action"] != "call" {
+	if r := c.call(arguments.WaitTool, brief).result(t); r.Structured["status"] != "running" || nextOf(r)["action"] != "call" {
 		t.Errorf("the first run_wait: %v", r.Structured)
 	}
-	r := c.call(waitTool, brief).result(t)
-	if n := nextOf(r); r.Structured["status"] != "running" || n["action"] != "end_turn" || n["tool"] != statusTool || n["say"] == "" {
+	r := c.call(arguments.WaitTool, brief).result(t)
+	if n := nextOf(r); r.Structured["status"] != "running" || n["action"] != "end_turn" || n["tool"] != arguments.StatusTool || n["say"] == "" {
 		t.Errorf("the second run_wait: %v", r.Structured)
 	}
 	close(held.let)
-	if r := c.call(waitTool, about(id)).result(t); r.Structured["status"] != "ok" || nextOf(r)["action"] != "answer_user" {
+	if r := c.call(arguments.WaitTool, about(id)).result(t); r.Structured["status"] != "ok" || nextOf(r)["action"] != "answer_user" {
 		t.Errorf("after its end: %v", r.Structured)
 	}
 }
@@ -238,18 +239,18 @@ func TestRunCancel(t *testing.T) {
 	c := connect(t, serving(t, held.with(t)))
 	id := idOf(t, c.call(td, strings.Replace(holdCall, "{", `{"max_wait_seconds":0,`, 1)).result(t))
 	wait(t, held.begun, "the call begins")
-	r := c.call(cancelTool, `{"run_id":"`+id+`","reason":"no more wanted"}`).result(t)
+	r := c.call(arguments.CancelTool, `{"run_id":"`+id+`","reason":"no more wanted"}`).result(t)
 	if r.IsError || r.Structured["stop_reason"] != "cancelled" || !cmp.Equal(map[string]any{"action": "done"}, nextOf(r)) {
 		t.Errorf("run_cancel: %v", r.Structured)
 	}
-	r = c.call(cancelTool, about(id)).result(t)
+	r = c.call(arguments.CancelTool, about(id)).result(t)
 	problems, _ := r.Structured["problems"].([]any)
 	if r.IsError || r.Structured["stop_reason"] != "cancelled" || len(problems) != 1 || problems[0].(map[string]any)["reason"] != "already_ended" {
 		t.Errorf("run_cancel again: %v", r.Structured)
 	}
 	w := connect(t, serving(t))
 	id = idOf(t, w.call(sv, startRefund).result(t))
-	if r := w.call(cancelTool, about(id)).result(t); r.Structured["stop_reason"] != "cancelled" || r.Structured["status"] != "stopped" {
+	if r := w.call(arguments.CancelTool, about(id)).result(t); r.Structured["stop_reason"] != "cancelled" || r.Structured["status"] != "stopped" {
 		t.Errorf("cancelling a run that waits: %v", r.Structured)
 	}
 }
@@ -257,7 +258,7 @@ func TestRunCancel(t *testing.T) {
 // list_runs shows the principal's runs in pages, newest first, and only those that fit.
 func TestListRuns(t *testing.T) {
 	c := connect(t, serving(t))
-	if r := c.call(listTool, `{}`).result(t); r.Structured["summary"] != "You have no run here yet." || len(r.Structured["runs"].([]any)) != 0 {
+	if r := c.call(arguments.ListTool, `{}`).result(t); r.Structured["summary"] != "You have no run here yet." || len(r.Structured["runs"].([]any)) != 0 {
 		t.Errorf("before any run: %v", r.Structured)
 	}
 	var want []string
@@ -266,7 +267,7 @@ func TestListRuns(t *testing.T) {
 	}
 	want = append([]string{idOf(t, c.call(td, goodCall).result(t))}, want...)
 	ids := func(sent string) (list []string, cursor string) {
-		r := c.call(listTool, sent).result(t)
+		r := c.call(arguments.ListTool, sent).result(t)
 		for _, row := range r.Structured["runs"].([]any) {
 			row := row.(map[string]any)
 			list = append(list, row["run_id"].(string))
@@ -301,7 +302,7 @@ func TestListRuns(t *testing.T) {
 		}
 	}
 	_, cursor = ids(`{"limit":1}`)
-	if r := c.call(listTool, `{"status":"ok","cursor":"`+cursor+`"}`).result(t); r.Structured["stop_reason"] != "invalid_request:limit:cursor" {
+	if r := c.call(arguments.ListTool, `{"status":"ok","cursor":"`+cursor+`"}`).result(t); r.Structured["stop_reason"] != "invalid_request:limit:cursor" {
 		t.Errorf("a cursor of another list: %v", r.Structured)
 	}
 }
@@ -314,7 +315,7 @@ func TestListRunsFits(t *testing.T) {
 	}
 	seen, cursor := 0, ""
 	for range 40 {
-		m := c.call(listTool, `{"limit":100,"cursor":"`+cursor+`"}`)
+		m := c.call(arguments.ListTool, `{"limit":100,"cursor":"`+cursor+`"}`)
 		r := m.result(t)
 		if structured := mustJSON(r.Structured); len(structured) > 4096 || len(textOf(r)) > 4096 {
 			t.Errorf("channels of %d and %d bytes, want at most 4096", len(structured), len(textOf(r)))
@@ -368,12 +369,12 @@ func TestCancelAfterWriteDetaches(t *testing.T) {
 	wait(t, held.begun, "the write begins")
 	c.send(cancelLine("1"))
 	r := c.next().result(t)
-	if n := nextOf(r); r.Structured["status"] != "running" || n["tool"] != waitTool {
+	if n := nextOf(r); r.Structured["status"] != "running" || n["tool"] != arguments.WaitTool {
 		t.Fatalf("the call was answered by %v, want running", r.Structured)
 	}
 	close(held.let)
 	id := idOf(t, r)
-	if r := c.call(waitTool, about(id)).result(t); r.Structured["status"] != "ok" || len(held.gone) > 0 {
+	if r := c.call(arguments.WaitTool, about(id)).result(t); r.Structured["status"] != "ok" || len(held.gone) > 0 {
 		t.Errorf("the run ended with %v, its tool was cut %d times", r.Structured, len(held.gone))
 	}
 }

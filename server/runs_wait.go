@@ -9,6 +9,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 )
 
 // answerWait answers run_wait.
-func (s *Server) answerWait(ctx context.Context, r *request, meta *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error) {
 	principal := s.principalOf(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	run, ok := s.config.Engine.Run(principal, id)
@@ -25,7 +26,7 @@ func (s *Server) answerWait(ctx context.Context, r *request, meta *mcp.Meta) (*m
 		return s.refuseRun(ctx, r)
 	}
 	told := newProgress(ctx, s, meta)
-	if wait := s.config.waits().of(r.call); wait > 0 && !settledHere(run) {
+	if wait := s.config.waits().Of(r.Call); wait > 0 && !settledHere(run) {
 		run, ok = s.await(ctx, principal, run, wait, told)
 	}
 	if !ok {
@@ -104,7 +105,7 @@ func endTurn(e Envelope) next {
 	if say == "" {
 		say = "The run goes on by itself. Write again to hear how it stands."
 	}
-	return next{Action: actionEnd, Say: say, Tool: statusTool, Arguments: map[string]any{"run_id": e.RunID}}
+	return next{Action: actionEnd, Say: say, Tool: arguments.StatusTool, Arguments: map[string]any{"run_id": e.RunID}}
 }
 
 // shown remembers the state in which run_wait last showed a run to a principal. When it is full, it forgets everything,

@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 	"patterngate/server/transport"
 )
 
@@ -176,7 +177,9 @@ func (c Config) completed() Config {
 }
 
 // waits returns how long calls wait for their runs.
-func (c Config) waits() waits { return waits{Default: c.WaitDefault, Max: c.WaitMax} }
+func (c Config) waits() arguments.Waits {
+	return arguments.Waits{Default: c.WaitDefault, Max: c.WaitMax}
+}
 
 // modelName returns the name of the model that answers questions.
 func (c Config) modelName() string {
@@ -209,7 +212,7 @@ func (s *Server) declare() error {
 	all.Go(func() {
 		var err error
 		if s.catalog, err = newDescriber(s); err != nil {
-			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", catalogTool, err)
+			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", arguments.CatalogTool, err)
 		}
 	})
 	all.Go(func() { s.runTools, faults[len(s.tools)+2] = newRunTools(s) })

@@ -8,6 +8,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // This file shows the result of a one-tool call. The observation has its own member. Members that only plans, models
@@ -28,12 +29,12 @@ func shownObservation(v any) any {
 }
 
 // single changes an envelope to the form of a one-tool call. It does not change envelopes of other kinds.
-func (e Envelope) single(c call) Envelope {
+func (e Envelope) single(c arguments.Call) Envelope {
 	if c.Spec.Kind != gateway.Call {
 		return e
 	}
 	e.Trace, e.History, e.Usage, e.Filled = nil, nil, nil, nil
-	e.called = &line{label: "call", name: c.Spec.Tool, args: c.calledWith()}
+	e.called = &line{label: "call", name: c.Spec.Tool, args: c.CalledWith()}
 	if e.Observation == nil && e.Status == statusStopped && len(e.Effects) > 0 {
 		e.called.stop = e.StopReason
 	}
@@ -86,7 +87,7 @@ func (a account) longResult() string {
 		return ""
 	}
 	return fmt.Sprintf(" The result has %d bytes; %s with run_id and step %s shows all that was recorded.",
-		int64(bytes), statusTool, label(a.Ledger[len(a.Ledger)-1].Key))
+		int64(bytes), arguments.StatusTool, label(a.Ledger[len(a.Ledger)-1].Key))
 }
 
 // singleNext advises after a one-tool call. Only the arguments can be fixed, and only if nothing was written.
@@ -95,7 +96,7 @@ func (a account) singleNext() next {
 	case a.OK():
 		return next{Action: actionAnswer}
 	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "tool_bad_args:") && len(a.Problems) > 0:
-		return fixed(a.call, a.repaired(a.placed()))
+		return fixed(a.Call, a.Repaired(a.placed()))
 	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "policy_block:"):
 		return a.unblocked()
 	}

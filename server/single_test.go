@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // orders are tools of somebody's own: one that reads, one that writes, and one that has arguments by the names of ours.
@@ -228,8 +229,8 @@ func TestSingleHandles(t *testing.T) {
 		t.Errorf("the key for another order: %v", other.Structured["stop_reason"])
 	}
 	calls := map[string]bool{}
-	for _, args := range []map[string]any{{"a": 1.0}, {"a": 1.0, waitArgument: 3.0}, {"a": nil}, {}} {
-		calls[equalTo(single(orders(t), "x", "wipe").Spec, args)] = true
+	for _, args := range []map[string]any{{"a": 1.0}, {"a": 1.0, arguments.WaitName: 3.0}, {"a": nil}, {}} {
+		calls[arguments.Fingerprint(single(orders(t), "x", "wipe").Spec, args)] = true
 	}
 	if len(calls) != 4 {
 		t.Errorf("of 4 calls of wipe %d are different", len(calls))
@@ -255,18 +256,18 @@ func TestSingleRuns(t *testing.T) {
 		t.Fatalf("a long result is shown as %.200v", shown)
 	}
 	id := r["run_id"].(string)
-	for tool, arguments := range map[string]string{statusTool: `{}`, waitTool: `{"run_id":"` + id + `"}`} {
+	for tool, arguments := range map[string]string{arguments.StatusTool: `{}`, arguments.WaitTool: `{"run_id":"` + id + `"}`} {
 		seen := c.call(tool, arguments).result(t).Structured
 		if seen["run_id"] != id || seen["pattern"] != "all" || !cmp.Equal(seen["observation"], r["observation"]) || seen["trace"] != nil {
 			t.Errorf("%s shows %.300v", tool, seen)
 		}
 	}
 	key := r["effects"].([]any)[0].(map[string]any)["key"].(string)
-	step := c.call(statusTool, `{"run_id":"`+id+`","step":`+jsonText(key)+`}`).result(t).Structured["step"].(map[string]any)
+	step := c.call(arguments.StatusTool, `{"run_id":"`+id+`","step":`+arguments.JSONText(key)+`}`).result(t).Structured["step"].(map[string]any)
 	if whole, _ := step["observation"].(map[string]any); whole["text"] != text {
 		t.Errorf("the step in full is %.200v", step)
 	}
-	rows := c.call(listTool, `{"pattern":"all"}`).result(t).Structured["runs"].([]any)
+	rows := c.call(arguments.ListTool, `{"pattern":"all"}`).result(t).Structured["runs"].([]any)
 	if row := rows[0].(map[string]any); len(rows) != 1 || row["run_id"] != id || row["status"] != "ok" {
 		t.Errorf("the list shows %v", rows)
 	}
@@ -294,7 +295,7 @@ func TestSingleGoesOn(t *testing.T) {
 	}
 	c := connect(t, serving(t, func(config *Config) { config.Patterns = []Pattern{single(slow, "slow_call", "slow")} }))
 	r := c.call("slow_call", `{"max_wait_seconds":0}`).result(t).Structured
-	if r["status"] != "running" || r["trace"] != nil || r["next"].(map[string]any)["tool"] != waitTool {
+	if r["status"] != "running" || r["trace"] != nil || r["next"].(map[string]any)["tool"] != arguments.WaitTool {
 		t.Fatalf("got %v", r)
 	}
 	<-begun

@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // squeezes lists bounds for a result whose parts other than rows do not fit. Each one is stricter than the one before.
@@ -123,7 +124,7 @@ func (n next) squeezed(bytes int) next {
 		n.Arguments = nil
 	}
 	n.Say = short(n.Say, 4*bytes)
-	n.Changed = slices.DeleteFunc(slices.Clone(n.Changed), func(c change) bool { return isLong(c.Pointer, bytes) })
+	n.Changed = slices.DeleteFunc(slices.Clone(n.Changed), func(c arguments.Change) bool { return isLong(c.Pointer, bytes) })
 	n.Fill = slices.DeleteFunc(slices.Clone(n.Fill), func(at ijson.Pointer) bool { return isLong(at, bytes) })
 	if bytes < 64 { // the last squeeze
 		n.Changed, n.Fill = n.Changed[:min(1, len(n.Changed))], n.Fill[:min(1, len(n.Fill))]
@@ -145,11 +146,11 @@ func squeezedProblems(problems []document.Problem, most, bytes int) []document.P
 		}
 		p.Reason, p.Want, p.DidYouMean = short(p.Reason, bytes), short(p.Want, bytes), short(p.DidYouMean, bytes)
 	}
-	if list[len(list)-1].Reason == reasonMore {
+	if list[len(list)-1].Reason == arguments.ReasonMore {
 		list = list[:len(list)-1]
 	}
 	if all > len(list) {
-		list = append(list, document.Problem{Reason: reasonMore, Got: document.Got(float64(all - len(list)))})
+		list = append(list, document.Problem{Reason: arguments.ReasonMore, Got: document.Got(float64(all - len(list)))})
 	}
 	return list
 }

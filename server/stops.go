@@ -44,7 +44,7 @@ const maxWhy = 300
 func (a account) unready(name string) string {
 	t, ok := a.Spec.Catalog.Tool(name)
 	state := readiness(t)
-	if ok && state.Here != "" && a.isLocal() {
+	if ok && state.Here != "" && a.IsLocal() {
 		return printable.Text(short(state.Here, maxWhy))
 	}
 	if ok && state.State != catalog.Ready && state.Why != "" {

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // maxSummary is the greatest length of a summary, and of a text for a person, in characters.
@@ -20,13 +21,13 @@ const maxSummary = 600
 
 // account describes one run from its record alone. It never uses a model's words or raw arguments.
 type account struct {
-	call
+	arguments.Call
 	patterns.Result
 	runID string
 	took  time.Duration
 }
 
-func newAccount(c call, ended patterns.Ended) account {
+func newAccount(c arguments.Call, ended patterns.Ended) account {
 	if c.Spec.Kind == gateway.Call { // its arguments always come from the caller
 		ended.Result.ByCall = true
 	}

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // maxReasonShown is how much of a person's reason is repeated, in bytes.
@@ -29,7 +30,7 @@ func SwitchWords(s patterns.Switch) string {
 		words += " at " + stamp(s.At)
 	}
 	if s.Reason != "" {
-		words += ", with the words " + printable.Text(jsonText(short(s.Reason, maxReasonShown)))
+		words += ", with the words " + printable.Text(arguments.JSONText(short(s.Reason, maxReasonShown)))
 	}
 	return words
 }
@@ -73,13 +74,13 @@ func (s *Server) switchedOff(ctx context.Context) string {
 }
 
 // switchFor returns a switch that may have stopped a call, or nil if none is known.
-func (s *Server) switchFor(c call) *patterns.Switch {
+func (s *Server) switchFor(c arguments.Call) *patterns.Switch {
 	on, err := s.switches()
 	if err != nil {
 		return nil
 	}
 	for _, one := range patterns.WidestFirst(on) {
-		if c.reaches(one.Tool, one.Pattern) {
+		if c.Reaches(one.Tool, one.Pattern) {
 			return &one
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // What is switched off is told wherever somebody asks how things stand, also that it cannot be read.
@@ -28,7 +29,7 @@ func TestSwitchesAreTold(t *testing.T) {
 	c.call("read_order", `{"order_id":"A-1234"}`)
 	ask := func(want string) {
 		t.Helper()
-		for _, tool := range []string{catalogTool, statusTool, listTool} {
+		for _, tool := range []string{arguments.CatalogTool, arguments.StatusTool, arguments.ListTool} {
 			summary, _ := c.call(tool, `{}`).result(t).Structured["summary"].(string)
 			if strings.Contains(summary, "switch") != (want != "") || !strings.Contains(summary, want) {
 				t.Errorf("%s: %q, want it to say %q", tool, summary, want)
@@ -57,7 +58,7 @@ func TestSwitchesAreTold(t *testing.T) {
 	} {
 		on.Store(&[]patterns.Switch{tt.off})
 		tool := s.toolOf("refund")
-		e := tool.envelope(tool.newCall(map[string]any{"order_id": "a", "cents": 1.0}),
+		e := tool.envelope(tool.NewCall(map[string]any{"order_id": "a", "cents": 1.0}),
 			patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: killSwitch, Phase: patterns.PhaseCall}})
 		if !strings.Contains(e.Next.Say, tt.want) || e.Next.Action != actionTell || !strings.Contains(e.Summary, tt.want) {
 			t.Errorf("%+v: %s %q, want %q", tt.off, e.Next.Action, e.Next.Say, tt.want)

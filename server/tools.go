@@ -14,11 +14,12 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/kinds"
+	"patterngate/server/arguments"
 )
 
 // tool is one pattern in the form that is served. It does not change after it is made.
 type tool struct {
-	reader
+	arguments.Reader
 	server   *Server
 	model    string         // name of the model that answers questions
 	answers  patterns.Model // that model, for a pattern that is served
@@ -27,12 +28,12 @@ type tool struct {
 }
 
 // take reads the arguments that a principal sent. With problems nothing may run.
-func (t *tool) take(raw json.RawMessage, principal string) (call, []document.Problem) {
-	return t.reader.take(raw, t.server.runsOf(principal))
+func (t *tool) take(raw json.RawMessage, principal string) (arguments.Call, []document.Problem) {
+	return t.Reader.Take(raw, t.server.runsOf(principal))
 }
 
 // runsOf returns how the runs of a principal are found.
-func (s *Server) runsOf(principal string) findRun {
+func (s *Server) runsOf(principal string) arguments.FindRun {
 	return func(id string) (patterns.Snapshot, bool) { return s.config.Engine.Run(principal, id) }
 }
 
@@ -123,7 +124,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 			return nil, err
 		}
 	case gateway.Call:
-		if err := checkSingle(p.Spec); err != nil {
+		if err := arguments.CheckCall(p.Spec); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +132,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if p.Model != nil {
 		configured = p.Configured
 	}
-	input, err := inputSchema(p.Spec, s.config.waits(), configured)
+	input, err := arguments.Schema(p.Spec, s.config.waits(), configured)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
@@ -150,7 +151,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		p.Description = built.description
 	}
 	t := &tool{
-		reader: newReader(p.Spec, s.config.waits().row(), keyRow()), server: s,
+		Reader: arguments.NewReader(p.Spec, s.config.waits().Row(), arguments.KeyRow()), server: s,
 		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
 	}
 	t.Configured = configured
@@ -167,7 +168,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 type reach struct{ readOnly, destructive, demo, real bool }
 
 func reachOf(spec patterns.Spec) reach {
-	r := reach{readOnly: true, demo: reachesDemo(spec)}
+	r := reach{readOnly: true, demo: arguments.ReachesDemo(spec)}
 	for _, name := range spec.Execution {
 		t, ok := spec.Catalog.Tool(name)
 		if !ok {
@@ -189,10 +190,10 @@ func (r reach) annotations() mcp.ToolAnnotation {
 
 // singleListing returns the title and description of a one-tool call, which are the tool's own.
 func singleListing(spec patterns.Spec) listing {
-	t, _ := singleTool(spec)
-	l := listing{title: titled(t), description: t.Description}
+	t, _ := arguments.CalledTool(spec)
+	l := listing{title: arguments.TitleOf(t), description: t.Description}
 	if ijson.Blank(l.description) {
-		l.description = "Calls " + titled(t) + " once, behind the gate."
+		l.description = "Calls " + arguments.TitleOf(t) + " once, behind the gate."
 	}
 	return l
 }

@@ -17,6 +17,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // listedTool is a tool as a client sees it.
@@ -101,7 +102,7 @@ func TestListedTools(t *testing.T) {
 		}
 		size += len(tool.InputSchema) + len(tool.OutputSchema) + len(tool.Description)
 	}
-	want := []string{td, or, rt, sv, "plan_decompose", "plan_execute", "plan_replan", "plan_status", catalogTool, statusTool, waitTool, cancelTool, listTool}
+	want := []string{td, or, rt, sv, "plan_decompose", "plan_execute", "plan_replan", "plan_status", arguments.CatalogTool, arguments.StatusTool, arguments.WaitTool, arguments.CancelTool, arguments.ListTool}
 	if !slices.Equal(names, want) {
 		t.Errorf("listed are %v, want %v", names, want)
 	}
@@ -161,11 +162,11 @@ func TestTitlesAndDescriptions(t *testing.T) {
 		"route_ticket":           {"Route a ticket to a specialist (demo data)", "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. Use it when a request needs exactly one expert. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`."},
 		"supervised_refund":      {"Refund under supervision (demo data)", "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave them out. High amounts wait for a person; you cannot approve them. Follow `next`."},
 	}
-	want[catalogTool] = [2]string{"What may be called", "Lists the tools behind the gate: what each does, its arguments, whether it reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, route or actions by hand."}
-	want[statusTool] = [2]string{"State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one observation in full."}
-	want[waitTool] = [2]string{"Wait for a run", "Waits for a running or waiting run to end or change, with progress. Use it after `running`, and once after `waiting`; when `next` says end_turn, stop calling."}
-	want[cancelTool] = [2]string{"Cancel a run", "Stops a run before its next call; what was done stays done and is listed in effects. Use it only when the person asks."}
-	want[listTool] = [2]string{"List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find a run whose id was lost."}
+	want[arguments.CatalogTool] = [2]string{"What may be called", "Lists the tools behind the gate: what each does, its arguments, whether it reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, route or actions by hand."}
+	want[arguments.StatusTool] = [2]string{"State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one observation in full."}
+	want[arguments.WaitTool] = [2]string{"Wait for a run", "Waits for a running or waiting run to end or change, with progress. Use it after `running`, and once after `waiting`; when `next` says end_turn, stop calling."}
+	want[arguments.CancelTool] = [2]string{"Cancel a run", "Stops a run before its next call; what was done stays done and is listed in effects. Use it only when the person asks."}
+	want[arguments.ListTool] = [2]string{"List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find a run whose id was lost."}
 	got := map[string][2]string{}
 	for _, tool := range serving(t).Tools() {
 		got[tool.Name] = [2]string{tool.Title, tool.Description}
@@ -235,7 +236,7 @@ func TestNewRefuses(t *testing.T) {
 		"no engine":    {func(c *Config) { c.Engine = nil }, []string{"no engine"}},
 		"no model":     {func(c *Config) { c.Model = nil }, []string{"no model"}},
 		"result bytes": {func(c *Config) { c.ResultBytes = -1 }, []string{"result bytes -1"}},
-		"own name":     {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Name = waitTool }) }, []string{`pattern "run_wait": the name is taken`}},
+		"own name":     {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Name = arguments.WaitTool }) }, []string{`pattern "run_wait": the name is taken`}},
 		"twice":        {func(c *Config) { c.Patterns = []Pattern{good[0], good[0]} }, []string{`"run_task_decomposition": declared twice`}},
 		"kind":         {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Kind = "chess" }) }, []string{`no pattern of kind "chess"`}},
 		"name":         {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Name = "a b" }) }, []string{`"a b": a name is`}},
@@ -357,7 +358,7 @@ func TestInstructions(t *testing.T) {
 	}
 	crowd := serving(t).tools
 	for i := range 20 {
-		crowd = append(crowd, &tool{reader: reader{Spec: patterns.Spec{Kind: gateway.Call, Name: fmt.Sprintf("%062d%02d", 0, i)}}})
+		crowd = append(crowd, &tool{Reader: arguments.Reader{Spec: patterns.Spec{Kind: gateway.Call, Name: fmt.Sprintf("%062d%02d", 0, i)}}})
 	}
 	if text := instructions(crowd); utf8.RuneCountInString(text) > 1500 || !strings.Contains(text, " and 17 more for one gated call each") {
 		t.Errorf("instructions with 20 long names have %d characters: %s", utf8.RuneCountInString(text), text)

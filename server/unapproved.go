@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 const humanRejected = "human_rejected"
@@ -77,7 +78,7 @@ func (a account) counsel() string {
 		if said != h.Comment {
 			said += "..."
 		}
-		return "The comment: " + printable.Text(jsonText(said)) + "."
+		return "The comment: " + printable.Text(arguments.JSONText(said)) + "."
 	case gateway.ApprovalConsumed:
 		return "Look up what it let through: `patterngate runs show " + shellWord(a.runID) + "`."
 	case gateway.ApprovalInvalid:

@@ -12,6 +12,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // waitingFor describes what a run waits for. Each kind has its own type, because each has its members in its own order
@@ -60,7 +61,7 @@ type current struct {
 
 // waitingEnvelope presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
 // address of the page on which people decide, or "" for none.
-func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
+func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) Envelope {
 	w := ended.Waiting
 	a := account{c, w.SoFar, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
 	e := Envelope{
@@ -105,20 +106,20 @@ func headOf(w *patterns.Waiting) waitingHead {
 
 // callersTurn says what the caller must send.
 func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
-	e.Summary, e.Next = a.waits(w), toContinue(a.call, e.RunID, w)
+	e.Summary, e.Next = a.waits(w), toContinue(a.Call, e.RunID, w)
 	e.WaitingFor = &callerWait{
 		headOf(w), w.Turn, expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}, w.Last, w.Refused,
 	}
 	if _, sent := a.Intents[w.Argument]; len(e.Problems) > 0 && sent {
-		e.Next = fixed(a.call, a.call.repaired(e.Problems))
+		e.Next = fixed(a.Call, a.Call.Repaired(e.Problems))
 	}
 }
 
 // toContinue returns the advice to make the next call of a run that waits.
-func toContinue(c call, runID string, w *patterns.Waiting) next {
+func toContinue(c arguments.Call, runID string, w *patterns.Waiting) next {
 	var skeleton any = []any{}
 	if w.Argument != "actions" {
-		skeleton = c.intentSkeleton()
+		skeleton = c.IntentSkeleton()
 	}
 	return next{
 		Action: actionCall, Tool: c.Tool,
@@ -194,7 +195,7 @@ func (a account) writtenSoFar() string {
 }
 
 // runningEnvelope presents a run that continues without the call.
-func runningEnvelope(c call, s patterns.Snapshot) Envelope {
+func runningEnvelope(c arguments.Call, s patterns.Snapshot) Envelope {
 	now := s.Current
 	phase, doing := now.Phase, now.Doing
 	if phase == "" {
@@ -210,12 +211,12 @@ func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	if now.Total > 0 {
 		answered = fmt.Sprintf("%d of %s", now.Done, count(now.Total, "call"))
 	}
-	plan := c.planOfRun(s)
+	plan := c.PlanOfRun(s)
 	e := Envelope{
 		Status: statusRunning, RunID: s.RunID,
 		Summary: paragraph(fmt.Sprintf("Running%s in phase %s: %s; %s answered.", lasting(s.Began), phase, doing, answered), planWords(plan),
 			"It goes on without you. Do not start it again."),
-		Next:    next{Action: actionCall, Tool: waitTool, Arguments: map[string]any{"run_id": s.RunID}},
+		Next:    next{Action: actionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": s.RunID}},
 		Current: &current{phase, doing, now.Done, now.Total, stamp(now.Since)},
 		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}
@@ -243,8 +244,8 @@ func stampOf(at time.Time) string {
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // notTaken returns the problem of a continuation that does not match what the run waits for.
-func notTaken(c call) document.Problem {
-	p := document.Problem{Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(c.Run.RunID)}
+func notTaken(c arguments.Call) document.Problem {
+	p := document.Problem{Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(c.Run.RunID)}
 	switch s := c.Run; {
 	case s.State == patterns.Running:
 		p.Want = "a run that waits; this one goes on in another call"
@@ -255,7 +256,7 @@ func notTaken(c call) document.Problem {
 	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
 		p.Pointer, p.Got = "/turn", document.Got(c.Arguments["turn"])
 		p.Want = "the present turn: " + string(document.Got(float64(s.Ended.Waiting.Turn)))
-	case !c.empty(): // another call continued it at the same time, and it waits again
+	case !c.Empty(): // another call continued it at the same time, and it waits again
 		p.Want = "a run that waits; another call was quicker, this is what came of it"
 	default:
 		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), document.Got([]any{})

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // A run that waits for a person has two messages. Both are made only of typed values that were judged (spec/surface.md
@@ -36,14 +37,14 @@ type approvalWait struct {
 
 // whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same
 // as a sentence.
-func whereToDecide(c call, approval, inbox string) (where []string, how string) {
+func whereToDecide(c arguments.Call, approval, inbox string) (where []string, how string) {
 	command := "patterngate approvals show " + shellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
-	case inbox == "" && c.isLocal():
+	case inbox == "" && c.IsLocal():
 		return []string{command}, "Run `" + printable.Text(command) + "`."
 	case inbox == "":
 		return []string{command}, "On the machine of the server, run `" + printable.Text(command) + "`."
-	case c.isLocal():
+	case c.IsLocal():
 		return []string{page, command}, "Open " + printable.Text(page) + " or run `" + printable.Text(command) + "`."
 	}
 	return []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + printable.Text(command) + "`."
@@ -51,7 +52,7 @@ func whereToDecide(c call, approval, inbox string) (where []string, how string) 
 
 // undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
 func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
-	where, how := whereToDecide(a.call, w.Approval, inbox)
+	where, how := whereToDecide(a.Call, w.Approval, inbox)
 	e.WaitingFor = &approvalWait{
 		headOf(w), w.Approval, w.Tool, string(w.CallEffect), w.ArgsHash, w.Rule, w.Reason, string(w.Least), w.Question.Digest(), where,
 	}
@@ -74,7 +75,7 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 	}
 	e.Summary = atMost(e.Summary, maxSummary)
 	e.Next = next{
-		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
+		Action: actionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: paragraph(asked+" needs your decision (rule "+printable.Name(w.Rule)+").", how, signed, lapse),
 	}
 }

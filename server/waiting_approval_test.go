@@ -13,6 +13,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 const (
@@ -73,16 +74,16 @@ func TestWaitingForApproval(t *testing.T) {
 			`"rule":"high_refund_requires_human","reason":"high_refund_requires_human","min_assurance":"user","digest":"` + digest + `",` +
 			`"where":["http://127.0.0.1:8766/a/` + someApproval + `","patterngate approvals show ` + someApproval + `"]}`,
 	}
-	r := c.call(waitTool, about(someRun)).result(t)
+	r := c.call(arguments.WaitTool, about(someRun)).result(t)
 	if diff := cmp.Diff(want, strings.Split(textOf(r), "\n")); diff != "" {
 		t.Errorf("the text of a run that waits for a person (-want +got):\n%s", diff)
 	}
-	r = c.call(waitTool, about(someRun)).result(t)
-	end := map[string]any{"action": "end_turn", "tool": statusTool, "arguments": map[string]any{"run_id": someRun}, "say": says}
+	r = c.call(arguments.WaitTool, about(someRun)).result(t)
+	end := map[string]any{"action": "end_turn", "tool": arguments.StatusTool, "arguments": map[string]any{"run_id": someRun}, "say": says}
 	if diff := cmp.Diff(end, nextOf(r)); diff != "" {
 		t.Errorf("the second run_wait without a change: next (-want +got):\n%s", diff)
 	}
-	r = c.call(statusTool, about(someRun)).result(t)
+	r = c.call(arguments.StatusTool, about(someRun)).result(t)
 	if n := nextOf(r); r.IsError || n["action"] != "tell_user" || n["say"] != says {
 		t.Errorf("run_status: next %v", n)
 	}
@@ -166,7 +167,7 @@ func TestWaitingForApprovalTells(t *testing.T) {
 					t.Errorf("%s has %d characters: %q", what, len([]rune(is.text)), is.text)
 				}
 			}
-			if e.Next.Action != actionTell || e.Next.Tool != waitTool {
+			if e.Next.Action != actionTell || e.Next.Tool != arguments.WaitTool {
 				t.Errorf("next %+v", e.Next)
 			}
 		})
@@ -252,7 +253,7 @@ func TestUnapprovedStep(t *testing.T) {
 		gateway.Routing:           patterns.RouteRow{Target: "billing_specialist", HumanApproval: no, StopReason: "human_rejected"},
 		gateway.Orchestrator:      nil,
 	} {
-		a := account{call: call{}, Result: patterns.Result{StopReason: "human_rejected", Phase: "execute"}}
+		a := account{Call: arguments.Call{}, Result: patterns.Result{StopReason: "human_rejected", Phase: "execute"}}
 		a.Spec.Kind = kind
 		want := "A call needed a person in phase execute, and nobody may be asked (human_rejected)."
 		if trace != nil {
@@ -340,7 +341,7 @@ func TestWaitingNamesPageToLocalReaders(t *testing.T) {
 			run := undecided(t)
 			run.Principal = tt.principal
 			s := withInbox(t, run, tt.page)
-			begun := s.toolOf(sv).newCall(nil)
+			begun := s.toolOf(sv).NewCall(nil)
 			begun.Principal = tt.principal
 			for how, e := range map[string]Envelope{"looked at": s.stateOf(run), "begun": s.toolOf(sv).envelope(begun, run.Ended)} {
 				w, ok := e.WaitingFor.(*approvalWait)

@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // retryPause is the wait in seconds before a caller asks again for a run that lacks something.
@@ -43,11 +44,11 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	e.Summary = paragraph("WAITING for a person.", did, doubt, "Somebody has to look it up and say so."+lapse,
 		"You cannot settle it and no tool here can. Do not start it again.")
 	there := ""
-	if !a.isLocal() {
+	if !a.IsLocal() {
 		there = " on the machine of the server"
 	}
 	e.Next = next{
-		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
+		Action: actionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
 			printable.Text(where[0]), printable.Text(where[1]), lapse)),
 	}
@@ -101,7 +102,7 @@ func (a account) lacking(e *Envelope, w *patterns.Waiting) {
 	e.Summary = paragraph("WAITING: "+lackCauses(w.Cause, w.Needs)+".", did,
 		"It goes on by itself once that is there; nothing is lost. Do not start it again.")
 	e.Next = next{
-		Action: actionCall, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
+		Action: actionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
 		Say: paragraph(strings.ToUpper(lackCauses(w.Cause, w.Needs)[:1]) + lackCauses(w.Cause, w.Needs)[1:] + "."),
 	}
 }
@@ -136,11 +137,11 @@ func shellWord(text string) string {
 }
 
 // unrecorded presents a call whose run could not begin or continue, because nothing can be recorded.
-func (t *tool) unrecorded(c call) Envelope {
+func (t *tool) unrecorded(c arguments.Call) Envelope {
 	if c.Run != nil {
 		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)
 		e.Problems = append([]document.Problem{{
-			Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(c.Run.RunID),
+			Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(c.Run.RunID),
 			Want: "a record that can be written; nothing of this call was taken, send it again later",
 		}}, e.Problems...)
 		return e

@@ -7,12 +7,13 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 )
 
 // A summary says of a call whose act was done before that nothing was sent again, and of no other.
 func TestSummaryTellsOfDuplicates(t *testing.T) {
 	for _, duplicate := range []bool{false, true} {
-		a := account{call: call{Spec: single(orders(t), "refund", "pay_back").Spec}, Result: patterns.Result{StopReason: patterns.Success, Ledger: []gateway.Entry{
+		a := account{Call: arguments.Call{Spec: single(orders(t), "refund", "pay_back").Spec}, Result: patterns.Result{StopReason: patterns.Success, Ledger: []gateway.Entry{
 			{Tool: "pay_back", Effect: catalog.Write, Status: gateway.Finished, Duplicate: duplicate}}}}
 		if got := strings.Contains(a.written(), "nothing was sent again"); got != duplicate {
 			t.Errorf("duplicate %t: %s", duplicate, a.written())
@@ -24,7 +25,7 @@ func TestSummaryTellsOfDuplicates(t *testing.T) {
 func TestCutTasksAreNotToldAsNotDone(t *testing.T) {
 	cut := patterns.TaskRow{TaskID: "a", Worker: "pay_back", Status: "failed", StopReason: patterns.ReasonKillSwitch}
 	for status, want := range map[gateway.EffectStatus]bool{gateway.Finished: false, gateway.InDoubt: false, gateway.Failed: true} {
-		a := account{call: call{Spec: patterns.Spec{Kind: gateway.Orchestrator, Catalog: single(orders(t), "refund", "pay_back").Spec.Catalog}}, Result: patterns.Result{
+		a := account{Call: arguments.Call{Spec: patterns.Spec{Kind: gateway.Orchestrator, Catalog: single(orders(t), "refund", "pay_back").Spec.Catalog}}, Result: patterns.Result{
 			StopReason: patterns.ReasonKillSwitch, History: []any{cut},
 			Ledger: []gateway.Entry{{Key: "task#1/pay_back#1", Tool: "pay_back", Effect: catalog.Write, Status: status}}}}
 		if got := a.notDone(); strings.Contains(got, "pay_back") != want {
@@ -36,7 +37,7 @@ func TestCutTasksAreNotToldAsNotDone(t *testing.T) {
 // Where only the final text is missing, it is said what to do about it, if the model knows: the offline rules do.
 func TestNextOfAMissingText(t *testing.T) {
 	for _, say := range []string{"", "Set a model up."} {
-		a := account{call: call{Spec: patterns.Spec{Kind: gateway.TaskDecomposition}}, Result: patterns.Result{
+		a := account{Call: arguments.Call{Spec: patterns.Spec{Kind: gateway.TaskDecomposition}}, Result: patterns.Result{
 			StopReason: "invalid_answer:non_json", Phase: patterns.PhaseFinalize, Say: say,
 		}}
 		if got := a.next(); got.Action != actionAnswer || got.Say != say {

@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"maps"
@@ -11,36 +11,36 @@ import (
 	"patterngate/patterns"
 )
 
-// findRun looks up the run that a call continues and compares the call's arguments with it. It does not find a run of
+// FindRun looks up the run that a call continues and compares the call's arguments with it. It does not find a run of
 // another principal or of another tool.
-func (r *request) findRun(t reader, run findRun) {
+func (r *Request) FindRun(t Reader, run FindRun) {
 	id, isText := r.Arguments["run_id"].(string)
-	if !isText || ijson.Blank(id) || len(id) > maxInput {
+	if !isText || ijson.Blank(id) || len(id) > MaxInput {
 		return // reported already
 	}
 	s, ok := run(id)
 	if !ok || s.Pattern != r.Tool {
-		r.add(classNotFound, "run_id", id, "a run of "+r.Tool+" that you began and that is still known")
+		r.Add(NotFound, "run_id", id, "a run of "+r.Tool+" that you began and that is still known")
 		return
 	}
 	r.Run = &s
 	goal := t.Spec.GoalArgument()
 	r.compare(goal, s.Arguments[goal])
 	was := inputsOf(t.Spec, s.Arguments)
-	for _, p := range ownInputs(t.Spec) {
+	for _, p := range OwnInputs(t.Spec) {
 		r.compare(p.Name, was[p.Name])
 	}
-	r.compare("finalize", t.newCall(s.Arguments).task(t.Configured).Finalize)
-	r.compare(dryArgument, false) // a run cannot become a dry run
-	intent := r.intentName()
+	r.compare("finalize", t.NewCall(s.Arguments).Task(t.Configured).Finalize)
+	r.compare(DryRunName, false) // a run cannot become a dry run
+	intent := r.IntentName()
 	if r.Arguments[intent] == nil && r.Arguments["continue_with"] != "model" && s.State == patterns.Parked {
-		r.add(classMissing, intent, document.Missing, "your next "+intent)
+		r.Add(Missing, intent, document.Missing, "your next "+intent)
 	}
 }
 
 // compare rejects an argument of the run that differs from its value at the start. It skips an argument that has a
 // problem already.
-func (r *request) compare(name string, was any) {
+func (r *Request) compare(name string, was any) {
 	for _, problems := range r.faults {
 		for _, p := range problems {
 			if p.Pointer == ijson.Pointer("").Member(name) {
@@ -49,21 +49,21 @@ func (r *request) compare(name string, was any) {
 		}
 	}
 	if v := r.Arguments[name]; v != nil && !ijson.Equal(v, was) {
-		r.add(classMismatch, name, v, "what the run began with, or nothing").Choose = keepOrBegin
+		r.Add(Mismatch, name, v, "what the run began with, or nothing").Choose = keepOrBegin
 	}
 }
 
 // keepOrBegin is the caller's choice for an argument that differs from the run's.
 const keepOrBegin = "remove it to go on with the run, or begin another run"
 
-// empty reports whether a continuation has an empty list of actions and does not ask the model to continue.
-func (c call) empty() bool {
+// Empty reports whether a continuation has an empty list of actions and does not ask the model to continue.
+func (c Call) Empty() bool {
 	actions, isList := c.Intents["actions"].([]any)
 	return isList && len(actions) == 0 && c.Arguments["continue_with"] != "model"
 }
 
-// continuation returns what a call without problems sends to the run that it continues.
-func (c call) continuation(principal string) patterns.Continuation {
+// Continuation returns what a call without problems sends to the run that it continues.
+func (c Call) Continuation(principal string) patterns.Continuation {
 	given := map[string]any{}
 	if c.Spec.Kind == gateway.Planning {
 		given["results"] = c.Results
@@ -77,8 +77,8 @@ func (c call) continuation(principal string) patterns.Continuation {
 	return patterns.Continuation{Principal: principal, RunID: c.Run.RunID, Turn: int(min(turn, ijson.MaxInteger)), Given: given, Size: c.Size}
 }
 
-// shifted returns the problems of this call's actions with their positions among all actions of the run.
-func (c call) shifted(problems []document.Problem) []document.Problem {
+// Shifted returns the problems of this call's actions with their positions among all actions of the run.
+func (c Call) Shifted(problems []document.Problem) []document.Problem {
 	if c.Shift == 0 {
 		return problems
 	}
@@ -94,7 +94,7 @@ func (c call) shifted(problems []document.Problem) []document.Problem {
 	return list
 }
 
-func (c call) shift(at ijson.Pointer) ijson.Pointer {
+func (c Call) shift(at ijson.Pointer) ijson.Pointer {
 	tokens := at.Tokens()
 	if len(tokens) < 2 || tokens[0] != "actions" {
 		return at

@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"encoding/json"
@@ -11,43 +11,43 @@ import (
 	"patterngate/ijson"
 )
 
-// change describes one sure repair in next.arguments.
-type change struct {
+// Change describes one sure repair in next.arguments.
+type Change struct {
 	Pointer ijson.Pointer   `json:"pointer"`
 	From    json.RawMessage `json:"from,omitempty"` // absent if there was no value
 	To      json.RawMessage `json:"to,omitempty"`   // absent if the value was removed
 }
 
-// repair is the caller's own call with the sure repairs. It is only offered. It never runs by itself.
-type repair struct {
-	arguments map[string]any
-	changed   []change
-	fill      []ijson.Pointer // places that only the reader can fill; each holds a skeleton
-	left      []document.Problem
-	// decide reports that a place in left cannot be filled, so no call with the same meaning can be offered.
-	decide bool
+// Repair is the caller's own call with the sure repairs. It is only offered. It never runs by itself.
+type Repair struct {
+	Arguments map[string]any
+	Changed   []Change
+	Fill      []ijson.Pointer // places that only the reader can fill; each holds a skeleton
+	Left      []document.Problem
+	// Undecided reports that a place in Left cannot be filled, so no call with the same meaning can be offered.
+	Undecided bool
 }
 
-// repaired makes the sure repairs of the problems in the caller's call, and points at the places that are left. The
+// Repaired makes the sure repairs of the problems in the caller's call, and points at the places that are left. The
 // reader must also fill the places in also.
-func (c call) repaired(problems []document.Problem, also ...ijson.Pointer) repair {
+func (c Call) Repaired(problems []document.Problem, also ...ijson.Pointer) Repair {
 	if c.Arguments == nil { // they could not be read
-		return repair{left: problems, decide: true}
+		return Repair{Left: problems, Undecided: true}
 	}
 	before := c.opened(problems, also)
-	r := repair{arguments: before, changed: []change{}, fill: []ijson.Pointer{}}
+	r := Repair{Arguments: before, Changed: []Change{}, Fill: []ijson.Pointer{}}
 	for _, p := range problems {
 		if !slices.Contains(noFaults, p.Reason) && !r.mend(p) {
-			r.left = append(r.left, p)
-			r.decide = r.decide || p.Choose != "" || p.Fix != nil || p.Pointer == ""
+			r.Left = append(r.Left, p)
+			r.Undecided = r.Undecided || p.Choose != "" || p.Fix != nil || p.Pointer == ""
 		}
 	}
-	if r.decide {
+	if r.Undecided {
 		return r
 	}
-	for _, p := range r.left {
+	for _, p := range r.Left {
 		_, was := p.Pointer.In(before)
-		if _, is := p.Pointer.In(r.arguments); is && !was {
+		if _, is := p.Pointer.In(r.Arguments); is && !was {
 			continue // a member with a misspelled name is now at this place
 		}
 		also = append(also, p.Pointer)
@@ -60,7 +60,7 @@ func (c call) repaired(problems []document.Problem, also ...ijson.Pointer) repai
 
 // opened returns the caller's call as sent. If a place inside an intent that came as text must change, the intent
 // becomes a value.
-func (c call) opened(problems []document.Problem, also []ijson.Pointer) map[string]any {
+func (c Call) opened(problems []document.Problem, also []ijson.Pointer) map[string]any {
 	args := maps.Clone(c.Arguments)
 	touched := map[string]bool{}
 	for _, p := range problems {
@@ -80,21 +80,21 @@ func (c call) opened(problems []document.Problem, also []ijson.Pointer) map[stri
 }
 
 // mend makes the sure repair of a problem. It returns false if there is none.
-func (r *repair) mend(p document.Problem) bool {
+func (r *Repair) mend(p document.Problem) bool {
 	fix := r.sure(p)
 	if fix == nil {
 		return false
 	}
-	was, there := fix.At.In(r.arguments)
+	was, there := fix.At.In(r.Arguments)
 	if there && fix.From != "" { // the call has the right name too
 		return false
 	}
-	root, ok := fix.Apply(r.arguments)
+	root, ok := fix.Apply(r.Arguments)
 	fixed, isObject := root.(map[string]any)
 	if !ok || !isObject {
 		return false
 	}
-	row := change{Pointer: fix.At}
+	row := Change{Pointer: fix.At}
 	if there {
 		row.From = document.Got(was)
 	}
@@ -102,54 +102,54 @@ func (r *repair) mend(p document.Problem) bool {
 		row.To = document.Got(fix.Value)
 	}
 	if fix.From != "" {
-		moved, _ := fix.From.In(r.arguments)
-		r.changed = append(r.changed, change{Pointer: fix.From, From: document.Got(moved)})
+		moved, _ := fix.From.In(r.Arguments)
+		r.Changed = append(r.Changed, Change{Pointer: fix.From, From: document.Got(moved)})
 	}
-	r.changed = append(r.changed, row)
-	r.arguments = fixed
+	r.Changed = append(r.Changed, row)
+	r.Arguments = fixed
 	return true
 }
 
 // sure returns the repair of a problem: its own fix, or the right name of a misspelled member if that name is free. It
 // returns nil if there is none.
-func (r *repair) sure(p document.Problem) *document.Fix {
+func (r *Repair) sure(p document.Problem) *document.Fix {
 	if p.Fix != nil || p.DidYouMean == "" || p.Unsure {
 		return p.Fix
 	}
 	tokens := p.Pointer.Tokens()
-	v, there := p.Pointer.In(r.arguments)
+	v, there := p.Pointer.In(r.Arguments)
 	if !there || len(tokens) == 0 || tokens[len(tokens)-1] == p.DidYouMean || !gateway.Misspelt(tokens[len(tokens)-1], p.DidYouMean) {
 		return nil
 	}
 	right := p.Pointer.Parent().Member(p.DidYouMean)
-	holder, _ := p.Pointer.Parent().In(r.arguments)
+	holder, _ := p.Pointer.Parent().In(r.Arguments)
 	if _, isObject := holder.(map[string]any); !isObject {
 		return nil
 	}
-	if _, taken := right.In(r.arguments); taken {
+	if _, taken := right.In(r.Arguments); taken {
 		return nil
 	}
 	return &document.Fix{At: right, Value: v, From: p.Pointer}
 }
 
 // leave points the reader at a place, and puts a skeleton there if it has no usable value.
-func (r *repair) leave(c call, at ijson.Pointer) {
+func (r *Repair) leave(c Call, at ijson.Pointer) {
 	for ; at != ""; at = at.Parent() {
-		if root, ok := c.withSkeleton(r.arguments, at); ok {
-			r.arguments = root
+		if root, ok := c.withSkeleton(r.Arguments, at); ok {
+			r.Arguments = root
 			break
 		}
 	}
-	if !slices.Contains(r.fill, at) {
-		r.fill = append(r.fill, at)
+	if !slices.Contains(r.Fill, at) {
+		r.Fill = append(r.Fill, at)
 	}
 }
 
 // withSkeleton returns the arguments with a value at a place: the present value, or else the form of the value that is
 // wanted. It returns false if no value can be there.
-func (c call) withSkeleton(args map[string]any, at ijson.Pointer) (map[string]any, bool) {
+func (c Call) withSkeleton(args map[string]any, at ijson.Pointer) (map[string]any, bool) {
 	tokens := at.Tokens()
-	if v, _ := at.In(args); v != nil && (len(tokens) > 1 || tokens[0] != c.intentName() || isContainer(v)) {
+	if v, _ := at.In(args); v != nil && (len(tokens) > 1 || tokens[0] != c.IntentName() || isContainer(v)) {
 		return args, true
 	}
 	var root any = args
@@ -171,10 +171,10 @@ func (c call) withSkeleton(args map[string]any, at ijson.Pointer) (map[string]an
 
 // skeleton returns the form of the value that is wanted at a place. A text to fill is blank, whatever type is wanted,
 // so an unchanged skeleton is refused.
-func (c call) skeleton(tokens []string) any {
+func (c Call) skeleton(tokens []string) any {
 	switch name := tokens[len(tokens)-1]; {
-	case len(tokens) == 1 && name == c.intentName():
-		return c.intentSkeleton()
+	case len(tokens) == 1 && name == c.IntentName():
+		return c.IntentSkeleton()
 	case len(tokens) == 2 && (name == "steps" || name == "tasks" || name == "subtasks"):
 		return []any{}
 	case name == "args":
@@ -183,8 +183,8 @@ func (c call) skeleton(tokens []string) any {
 	return ""
 }
 
-// intentName returns the name of the argument that holds the caller's intent.
-func (c call) intentName() string {
+// IntentName returns the name of the argument that holds the caller's intent.
+func (c Call) IntentName() string {
 	switch c.Spec.Kind {
 	case gateway.Routing:
 		return "route"
@@ -196,8 +196,8 @@ func (c call) intentName() string {
 	return "plan"
 }
 
-// intentSkeleton returns the form of an intent of this kind. The gate refuses a form with blanks.
-func (c call) intentSkeleton() any {
+// IntentSkeleton returns the form of an intent of this kind. The gate refuses a form with blanks.
+func (c Call) IntentSkeleton() any {
 	switch c.Spec.Kind {
 	case gateway.Orchestrator:
 		task := map[string]any{"id": "task_1", "worker": "", "args": map[string]any{}, "critical": false}
@@ -205,7 +205,7 @@ func (c call) intentSkeleton() any {
 	case gateway.Routing:
 		return map[string]any{"target": ""}
 	case gateway.Supervisor:
-		return []any{callSkeleton(""), finalSkeleton()}
+		return []any{CallAction(""), FinalAction()}
 	case gateway.Planning:
 		return planSkeleton()
 	}
@@ -213,11 +213,13 @@ func (c call) intentSkeleton() any {
 	return map[string]any{"steps": []any{step}}
 }
 
-func callSkeleton(tool string) map[string]any {
+// CallAction returns the form of a supervised action that calls a tool. An empty name is for the reader to fill.
+func CallAction(tool string) map[string]any {
 	return map[string]any{"kind": "tool", "name": tool, "args": map[string]any{}}
 }
 
-func finalSkeleton() map[string]any { return map[string]any{"kind": "final", "answer": ""} }
+// FinalAction returns the form of the supervised action that ends a run.
+func FinalAction() map[string]any { return map[string]any{"kind": "final", "answer": ""} }
 
 func isContainer(v any) bool {
 	switch v.(type) {
@@ -231,7 +233,7 @@ func isContainer(v any) bool {
 var wordsOfGoal = []string{"goal", "ticket", "task", "objective", "query", "prompt", "request", "question", "message"}
 
 // goalUnder returns the fix of an unknown argument that is the missing goal under another name; nil if that is not clear.
-func (r *request) goalUnder(name string, known []string) *document.Fix {
+func (r *Request) goalUnder(name string, known []string) *document.Fix {
 	goal := r.Spec.GoalArgument()
 	meansIt := func(name string) bool {
 		return slices.Contains(wordsOfGoal, name) && !slices.Contains(known, name) || gateway.Near(name, known) == goal
@@ -254,13 +256,13 @@ func (r *request) goalUnder(name string, known []string) *document.Fix {
 
 // The reasons of problems that are not faults of an intent.
 const (
-	reasonMore      = "more"      // the row that counts the omitted problems
-	reasonCandidate = "candidate" // a name that the goal may mean
-	reasonNotTaken  = "not_taken" // a continuation that the run does not wait for
-	reasonEnded     = "already_ended"
+	ReasonMore      = "more"      // the row that counts the omitted problems
+	ReasonCandidate = "candidate" // a name that the goal may mean
+	ReasonNotTaken  = "not_taken" // a continuation that the run does not wait for
+	ReasonEnded     = "already_ended"
 )
 
-var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken, reasonEnded}
+var noFaults = []string{ReasonMore, ReasonCandidate, ReasonNotTaken, ReasonEnded}
 
 // planSkeleton returns the form of a plan of subtasks. The gate refuses a form with blanks.
 func planSkeleton() any {

@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 	"patterngate/patterns"
 )
 
-// call is one tools/call after its arguments were read.
-type call struct {
+// Call is one tools/call after its arguments were read.
+type Call struct {
 	Tool      string
 	Spec      patterns.Spec
 	Arguments map[string]any  // decoded, as sent; a plan, route or actions sent as text is still text
@@ -31,17 +31,17 @@ type call struct {
 	Wait *time.Duration // how long the call asks to wait for its run; nil: not given
 	Key  string         // idempotency key; "" for none
 
-	// Principal is the caller that reads the result, if it is known before the run; see [call.isLocal].
+	// Principal is the caller that reads the result, if it is known before the run; see [Call.IsLocal].
 	Principal string
 
 	Off *patterns.Switch // the kill switch that stopped the run; nil: none or unknown
 }
 
-// localPrefix begins the name of every principal that is a user of this machine.
-const localPrefix = "local:"
+// LocalPrefix begins the name of every principal that is a user of this machine.
+const LocalPrefix = "local:"
 
-// reaches reports whether a switch for the tool or the pattern may have stopped a run of the call.
-func (c call) reaches(tool, pattern string) bool {
+// Reaches reports whether a switch for the tool or the pattern may have stopped a run of the call.
+func (c Call) Reaches(tool, pattern string) bool {
 	switch {
 	case tool != "":
 		return tool == c.Spec.Tool || slices.Contains(c.Spec.Execution, tool)
@@ -51,12 +51,12 @@ func (c call) reaches(tool, pattern string) bool {
 	return true
 }
 
-// isLocal reports whether the caller works on this machine, where the page of approvals opens. A run is shown only to
+// IsLocal reports whether the caller works on this machine, where the page of approvals opens. A run is shown only to
 // its own principal. It returns false if the principal is not known.
-func (c call) isLocal() bool {
+func (c Call) IsLocal() bool {
 	principal := c.Principal
 	if principal == "" && c.Run != nil {
 		principal = c.Run.Principal
 	}
-	return strings.HasPrefix(principal, localPrefix)
+	return strings.HasPrefix(principal, LocalPrefix)
 }

@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"fmt"
@@ -41,37 +41,37 @@ func (b bounds) want() string {
 }
 
 // planArguments returns the arguments of one planning tool, without those that all pattern tools take.
-func planArguments(spec patterns.Spec) []argument {
+func planArguments(spec patterns.Spec) []Row {
 	b := spec.Budget
-	id := argument{name: "plan_id", most: maxInput}
-	plan := argument{name: "plan", shape: shapePlan}
-	revision := argument{name: "expected_revision", shape: shapeWhole, bounds: &bounds{0, unbounded}}
-	whole := func(name string, least, most int) argument {
-		return argument{name: name, shape: shapeWhole, bounds: &bounds{least, most}}
+	id := Row{Name: "plan_id", Most: MaxInput}
+	plan := Row{Name: "plan", Shape: Plan}
+	revision := Row{Name: "expected_revision", Shape: Whole, bounds: &bounds{0, unbounded}}
+	whole := func(name string, least, most int) Row {
+		return Row{Name: name, Shape: Whole, bounds: &bounds{least, most}}
 	}
-	switch verbOf(spec) {
+	switch VerbOf(spec) {
 	case patterns.DecomposeVerb:
-		return append(append([]argument{goalRow(spec)}, inputRows(spec)...), []argument{
-			{name: "strategy", shape: shapeWord, words: strategies},
-			whole("max_depth", 1, b.MaxDepth), whole("max_subtasks", 1, b.MaxSubtasks), {name: "context", most: maxGoal},
-			plan, {name: "parent_plan_id", most: maxInput}, {name: "dry_run", shape: shapeFlag},
+		return append(append([]Row{goalRow(spec)}, InputRows(spec)...), []Row{
+			{Name: "strategy", Shape: Word, Words: strategies},
+			whole("max_depth", 1, b.MaxDepth), whole("max_subtasks", 1, b.MaxSubtasks), {Name: "context", Most: MaxGoal},
+			plan, {Name: "parent_plan_id", Most: MaxInput}, {Name: "dry_run", Shape: Flag},
 		}...)
 	case patterns.ExecuteVerb:
-		inputs := inputRows(spec)
+		inputs := InputRows(spec)
 		for i := range inputs {
-			inputs[i].required = false // the plan that comes with the call decides, see readPlanning
+			inputs[i].Required = false // the plan that comes with the call decides, see readPlanning
 		}
-		return append([]argument{
-			id, plan, revision, {name: "parallel", shape: shapeFlag}, whole("max_concurrent", 1, b.MaxConcurrent),
-			{name: "on_subtask_failure", shape: shapeWord, words: failureStrategies}, whole("max_retries", 0, b.MaxRetries),
-			{name: "retry_delay_seconds", shape: shapeDelay}, whole("max_steps", 1, unbounded),
-			{name: "finalize", shape: shapeFlag}, {name: "results", shape: shapeResults},
+		return append([]Row{
+			id, plan, revision, {Name: "parallel", Shape: Flag}, whole("max_concurrent", 1, b.MaxConcurrent),
+			{Name: "on_subtask_failure", Shape: Word, Words: failureStrategies}, whole("max_retries", 0, b.MaxRetries),
+			{Name: "retry_delay_seconds", Shape: Delay}, whole("max_steps", 1, unbounded),
+			{Name: "finalize", Shape: Flag}, {Name: "results", Shape: Results},
 		}, inputs...)
 	case patterns.ReplanVerb:
-		id.required = true
-		return []argument{
-			id, revision, {name: "reason", most: maxGoal}, {name: "failed_subtask", most: maxInput},
-			{name: "hints", most: maxGoal}, plan,
+		id.Required = true
+		return []Row{
+			id, revision, {Name: "reason", Most: MaxGoal}, {Name: "failed_subtask", Most: MaxInput},
+			{Name: "hints", Most: MaxGoal}, plan,
 		}
 	}
 	return nil
@@ -85,71 +85,71 @@ var (
 )
 
 // readWhole reads a whole number within bounds.
-func (r *request) readWhole(a argument, v any) {
+func (r *Request) readWhole(a Row, v any) {
 	n, isNumber := v.(float64)
 	switch {
 	case !isNumber || n != math.Trunc(n):
 		r.wrong(a, v, "integer")
 	case n < float64(a.bounds.least) || n > float64(min(a.bounds.most, ijson.MaxInteger)):
-		r.add(classLimit, a.name, v, a.bounds.want())
+		r.Add(OutOfLimit, a.Name, v, a.bounds.want())
 	}
 }
 
-// readDelay reads a number of seconds, 0 or more. It has no upper bound here; see [call.pause].
-func (r *request) readDelay(a argument, v any) {
+// readDelay reads a number of seconds, 0 or more. It has no upper bound here; see [Call.pause].
+func (r *Request) readDelay(a Row, v any) {
 	n, isNumber := v.(float64)
 	switch {
 	case !isNumber:
 		r.wrong(a, v, "number")
 	case n < 0:
-		r.add(classLimit, a.name, v, "0 or more")
+		r.Add(OutOfLimit, a.Name, v, "0 or more")
 	}
 }
 
 // readPlan reads a plan of subtasks. The gate judges its content, also whether a text is JSON at all. That is a fault
 // of the plan, not of the call.
-func (r *request) readPlan(a argument, v any) {
-	at := ijson.Pointer("").Member(a.name)
+func (r *Request) readPlan(a Row, v any) {
+	at := ijson.Pointer("").Member(a.Name)
 	var own document.Intent
 	switch v := v.(type) {
 	case string:
 		own = document.FromText(v, at)
 		if own.Value() != nil {
 			r.Size += ijson.Weight(own.Value())
-			r.Intents[a.name], r.IntentWas[a.name] = own.Value(), true
+			r.Intents[a.Name], r.IntentWas[a.Name] = own.Value(), true
 		}
 	case map[string]any, []any:
 		own = document.FromCaller(v, at)
-		r.Intents[a.name], r.IntentWas[a.name] = v, false
+		r.Intents[a.Name], r.IntentWas[a.Name] = v, false
 	default:
-		r.add(classType, a.name, v, a.shape.want())
+		r.Add(WrongType, a.Name, v, a.Shape.want())
 		return
 	}
 	r.Proposes, r.Own = true, &own
 }
 
 // readResults reads the results that the caller sends for subtasks. The plan decides later whether it waits for them.
-func (r *request) readResults(a argument, v any) {
-	at := ijson.Pointer("").Member(a.name)
+func (r *Request) readResults(a Row, v any) {
+	at := ijson.Pointer("").Member(a.Name)
 	if text, isText := v.(string); isText {
 		var err error
 		if v, err = ijson.Decode([]byte(text)); err != nil {
-			p, c := decodingProblem(err, at, a.name)
+			p, c := decodingProblem(err, at, a.Name)
 			p.Got = document.Got(text)
 			r.faults[c] = append(r.faults[c], p)
 			return
 		}
 		r.Size += ijson.Weight(v)
-		r.Intents[a.name], r.IntentWas[a.name] = v, true
+		r.Intents[a.Name], r.IntentWas[a.Name] = v, true
 	}
 	entries, isObject := v.(map[string]any)
 	if !isObject {
-		r.add(classType, a.name, r.Arguments[a.name], a.shape.want())
+		r.Add(WrongType, a.Name, r.Arguments[a.Name], a.Shape.want())
 		return
 	}
 	taken := make(map[string]any, len(entries))
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if entry := r.readResult(a.name, at.Member(id), entries[id]); entry != nil {
+		if entry := r.readResult(a.Name, at.Member(id), entries[id]); entry != nil {
 			taken[id] = entry
 		}
 	}
@@ -160,9 +160,9 @@ func (r *request) readResults(a argument, v any) {
 
 // readResult reads the result that the caller sends for one subtask. It returns nil, and notes a fault, if the entry
 // has the wrong shape or is too large.
-func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]any {
+func (r *Request) readResult(name string, at ijson.Pointer, v any) map[string]any {
 	wrong := func(at ijson.Pointer, got any, want string) map[string]any {
-		r.place(classType, name, at, got, want)
+		r.place(WrongType, name, at, got, want)
 		return nil
 	}
 	entry, isObject := v.(map[string]any)
@@ -172,7 +172,7 @@ func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]an
 	for _, member := range slices.Sorted(maps.Keys(entry)) {
 		if member != "status" && member != "result" {
 			wrong(at.Member(member), entry[member], "status and result alone")
-			p := r.lastOf(classType)
+			p := r.lastOf(WrongType)
 			p.DidYouMean, p.Choose = gateway.Near(member, []string{"status", "result"}), document.RemoveOrRename
 			return nil
 		}
@@ -183,12 +183,12 @@ func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]an
 	}
 	if word, _ := status.(string); !slices.Contains(resultWords, word) {
 		wrong(at.Member("status"), status, "completed or failed")
-		p := r.lastOf(classType)
+		p := r.lastOf(WrongType)
 		p.Means(p.Pointer, word, gateway.Near(word, resultWords))
 		return nil
 	}
 	if n := len(ijson.Canonical(entry["result"])); n > maxOwnResult {
-		r.place(classTooLarge, name, at.Member("result"), entry["result"], fmt.Sprintf("at most %d bytes of JSON; this has %d", maxOwnResult, n))
+		r.place(TooLarge, name, at.Member("result"), entry["result"], fmt.Sprintf("at most %d bytes of JSON; this has %d", maxOwnResult, n))
 		return nil
 	}
 	return map[string]any{"status": status, "result": entry["result"]}
@@ -197,16 +197,16 @@ func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]an
 var resultWords = []string{string(patterns.SubtaskCompleted), string(patterns.SubtaskFailed)}
 
 // place notes a fault at a place inside an argument.
-func (r *request) place(c class, name string, at ijson.Pointer, got any, want string) {
-	r.faults[c] = append(r.faults[c], document.Problem{Pointer: at, Reason: c.reason(name), Got: document.Got(got), Want: want})
+func (r *Request) place(c Class, name string, at ijson.Pointer, got any, want string) {
+	r.faults[c] = append(r.faults[c], document.Problem{Pointer: at, Reason: c.Reason(name), Got: document.Got(got), Want: want})
 }
 
 // lastOf returns the newest problem of a class. The class must have one.
-func (r *request) lastOf(c class) *document.Problem { return &r.faults[c][len(r.faults[c])-1] }
+func (r *Request) lastOf(c Class) *document.Problem { return &r.faults[c][len(r.faults[c])-1] }
 
-// said returns a text argument. A blank text counts as absent, because many clients fill in everything that a schema
+// Said returns a text argument. A blank text counts as absent, because many clients fill in everything that a schema
 // names.
-func (c call) said(name string) string {
+func (c Call) Said(name string) string {
 	text, _ := c.Arguments[name].(string)
 	if ijson.Blank(text) {
 		return ""
@@ -215,26 +215,26 @@ func (c call) said(name string) string {
 }
 
 // readPlanning checks the arguments against each other.
-func (r *request) readPlanning() {
+func (r *Request) readPlanning() {
 	plan, id := r.Arguments["plan"], r.Arguments["plan_id"]
-	switch verbOf(r.Spec) {
+	switch VerbOf(r.Spec) {
 	case patterns.ExecuteVerb:
 		_, isText := id.(string)
-		named := r.said("plan_id") != "" || id != nil && !isText // a fault that is already noted
+		named := r.Said("plan_id") != "" || id != nil && !isText // a fault that is already noted
 		switch {
 		case named && plan != nil:
-			r.add(classMismatch, "plan", plan, "plan_id or plan, not both").Choose = "send either the stored plan's id or a plan of your own"
+			r.Add(Mismatch, "plan", plan, "plan_id or plan, not both").Choose = "send either the stored plan's id or a plan of your own"
 		case !named && plan == nil:
 			if id == nil {
 				id = document.Missing
 			}
-			r.add(classMissing, "plan_id", id, "the plan to carry out, or plan: your own")
+			r.Add(Missing, "plan_id", id, "the plan to carry out, or plan: your own")
 		default:
 			r.ofPlan(named)
 		}
 	case patterns.ReplanVerb:
 		if plan == nil && !r.Spec.LLM {
-			r.add(classMissing, "plan", document.Missing, "your new subtasks for what remains; no language model is configured here")
+			r.Add(Missing, "plan", document.Missing, "your new subtasks for what remains; no language model is configured here")
 		}
 	}
 }

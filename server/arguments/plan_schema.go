@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ type planStatusInput struct {
 
 // planShape returns the schema of the arguments of one planning tool.
 func planShape(spec patterns.Spec) (*catalog.Schema, error) {
-	switch verbOf(spec) {
+	switch VerbOf(spec) {
 	case patterns.DecomposeVerb:
 		return catalog.SchemaOf[planDecomposeInput]()
 	case patterns.ExecuteVerb:
@@ -90,9 +90,9 @@ func planShape(spec patterns.Spec) (*catalog.Schema, error) {
 
 // planRemarks returns the remarks of planning's schemas.
 func planRemarks(spec patterns.Spec) remarks {
-	b, tools := spec.Budget, toolsOf(spec)
+	b, tools := spec.Budget, NamedTools(spec)
 	most := func(name string, least, ceiling int) string {
-		usual := call{Spec: spec}.whole(name)
+		usual := Call{Spec: spec}.whole(name)
 		return fmt.Sprintf(`"minimum":%d,"maximum":%d,"default":%d`, least, ceiling, usual)
 	}
 	who := "One of those listed, or caller: you do it yourself (default)."
@@ -101,16 +101,16 @@ func planRemarks(spec patterns.Spec) remarks {
 		who = "One of those listed, model (default), or caller: you do it yourself."
 		own = "Your own new subtasks for what remains, as in "
 	}
-	decompose := planTool(spec.Plans, patterns.DecomposeVerb)
+	decompose := PlanTool(spec.Plans, patterns.DecomposeVerb)
 	return remarks{
-		"goal":         bounded("What is wanted, with every id, date and amount that matters.", maxGoal),
-		"context":      described("Facts to plan with."),
+		"goal":         bounded("What is wanted, with every id, date and amount that matters.", MaxGoal),
+		"context":      Described("Facts to plan with."),
 		"max_depth":    most("max_depth", 1, b.MaxDepth),
 		"max_subtasks": most("max_subtasks", 1, b.MaxSubtasks), "max_concurrent": most("max_concurrent", 1, b.MaxConcurrent),
 		"max_retries": most("max_retries", 0, b.MaxRetries),
-		"tool":        described(who), "own": described(own + decompose + "."),
-		"intent": described("Your own plan, or a string: a Markdown checklist. Tools: " + signatures(spec, tools) +
-			". Example: " + jsonText(examplePlan(tools))),
+		"tool":        Described(who), "own": Described(own + decompose + "."),
+		"intent": Described("Your own plan, or a string: a Markdown checklist. Tools: " + Signatures(spec, tools) +
+			". Example: " + JSONText(examplePlan(tools))),
 	}
 }
 
@@ -134,7 +134,7 @@ func examplePlan(tools []catalog.Tool) examplePlanDocument {
 	write := exampleSubtask{ID: "note", Description: "Write the note", Tool: planning.CallerExecutor}
 	if len(tools) > 0 {
 		t := exampleTool(tools)
-		look := exampleSubtask{ID: "look", Description: titled(t), Tool: t.Name, Args: t.Input.Example()}
+		look := exampleSubtask{ID: "look", Description: TitleOf(t), Tool: t.Name, Args: t.Input.Example()}
 		plan.Subtasks = append(plan.Subtasks, look)
 		write.Dependencies, write.Args = []string{look.ID}, map[string]any{"facts": "$results." + look.ID}
 	}

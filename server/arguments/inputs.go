@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"fmt"
@@ -15,31 +15,31 @@ import (
 // The inputs that a pattern takes besides the arguments of its kind (spec/config.md section 7, input). Each is a row of
 // the argument table. Its schema checks it after the defaults are filled in.
 
-// maxOwnInput is the maximum size of one input, in bytes of its compact JSON.
-const maxOwnInput = 16 << 10
+// MaxOwnInput is the maximum size of one input, in bytes of its compact JSON.
+const MaxOwnInput = 16 << 10
 
 // builtinInputs are the inputs of the built-in orchestrator. Its table has them even without an input schema.
 var builtinInputs = []string{"report_date", "region"}
 
-// ownInputs returns the inputs of a pattern that the table of its kind does not have already.
-func ownInputs(spec patterns.Spec) []catalog.Property {
+// OwnInputs returns the inputs of a pattern that the table of its kind does not have already.
+func OwnInputs(spec patterns.Spec) []catalog.Property {
 	return slices.DeleteFunc(spec.Input.Properties(), func(p catalog.Property) bool {
 		return !spec.Declared && spec.Kind == gateway.Orchestrator && slices.Contains(builtinInputs, p.Name)
 	})
 }
 
-// inputRows returns the argument rows of a pattern's own inputs.
-func inputRows(spec patterns.Spec) []argument {
-	var rows []argument
-	for _, p := range ownInputs(spec) {
-		rows = append(rows, argument{name: p.Name, shape: shapeInput, required: p.Required, kind: p.Type})
+// InputRows returns the argument rows of a pattern's own inputs.
+func InputRows(spec patterns.Spec) []Row {
+	var rows []Row
+	for _, p := range OwnInputs(spec) {
+		rows = append(rows, Row{Name: p.Name, Shape: Input, Required: p.Required, kind: p.Type})
 	}
 	return rows
 }
 
 // goalRow returns the argument row of the goal.
-func goalRow(spec patterns.Spec) argument {
-	return argument{name: spec.GoalArgument(), required: true, most: maxGoal}
+func goalRow(spec patterns.Spec) Row {
+	return Row{Name: spec.GoalArgument(), Required: true, Most: MaxGoal}
 }
 
 // givenInputs returns the inputs of a call as its schema checks them: the given values and the defaults of the others.
@@ -77,33 +77,33 @@ func inputsOf(spec patterns.Spec, arguments map[string]any) patterns.Inputs {
 
 // ofPlan adds the problems with the inputs of a planning tool's call. A stored plan has its own inputs, so the call
 // must not give any.
-func (r *request) ofPlan(stored bool) {
-	for _, p := range ownInputs(r.Spec) {
+func (r *Request) ofPlan(stored bool) {
+	for _, p := range OwnInputs(r.Spec) {
 		switch v := r.Arguments[p.Name]; {
 		case stored && v != nil:
-			r.add(classMismatch, p.Name, v, "nothing: the plan has its own").Choose = "remove it, or make another plan"
+			r.Add(Mismatch, p.Name, v, "nothing: the plan has its own").Choose = "remove it, or make another plan"
 		case !stored && v == nil && p.Required:
-			r.absent(argument{name: p.Name, shape: shapeInput, kind: p.Type}, v)
+			r.absent(Row{Name: p.Name, Shape: Input, kind: p.Type}, v)
 		}
 	}
 }
 
 // readInput checks one input against the pattern's schema.
-func (r *request) readInput(a argument) {
-	given := r.Arguments[a.name]
+func (r *Request) readInput(a Row) {
+	given := r.Arguments[a.Name]
 	if given == nil {
 		return
 	}
 	if text, isText := given.(string); isText && (a.kind == "object" || a.kind == "array") {
 		if _, err := ijson.Decode([]byte(text)); err != nil {
-			p, c := decodingProblem(err, ijson.Pointer("").Member(a.name), a.name)
+			p, c := decodingProblem(err, ijson.Pointer("").Member(a.Name), a.Name)
 			p.Got = document.Got(given)
 			r.faults[c] = append(r.faults[c], p)
 			return
 		}
 	}
-	if n := len(ijson.Canonical(given)); n > maxOwnInput {
-		r.add(classTooLarge, a.name, given, fmt.Sprintf("at most %d bytes", maxOwnInput))
+	if n := len(ijson.Canonical(given)); n > MaxOwnInput {
+		r.Add(TooLarge, a.Name, given, fmt.Sprintf("at most %d bytes", MaxOwnInput))
 		return
 	}
 	if r.inputs == nil {
@@ -111,7 +111,7 @@ func (r *request) readInput(a argument) {
 		r.misfits = r.Spec.Input.Check(r.inputs)
 	}
 	for _, m := range r.misfits {
-		if tokens := m.Pointer.Tokens(); len(tokens) > 0 && tokens[0] == a.name {
+		if tokens := m.Pointer.Tokens(); len(tokens) > 0 && tokens[0] == a.Name {
 			r.misfit(a, m, len(tokens) == 1)
 		}
 	}
@@ -119,15 +119,15 @@ func (r *request) readInput(a argument) {
 
 // misfit adds a problem for one mismatch of an input. whole says that the mismatch is about the input itself and not
 // about a part of it.
-func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
+func (r *Request) misfit(a Row, m catalog.Mismatch, whole bool) {
 	got, there := m.Pointer.In(r.inputs)
 	if !there {
 		got = document.Missing
 	}
-	c := map[catalog.MismatchKind]class{
-		catalog.MismatchUnknown: classUnknown, catalog.MismatchMissing: classMissing, catalog.MismatchType: classType, catalog.MismatchValue: classLimit,
+	c := map[catalog.MismatchKind]Class{
+		catalog.MismatchUnknown: Unknown, catalog.MismatchMissing: Missing, catalog.MismatchType: WrongType, catalog.MismatchValue: OutOfLimit,
 	}[m.Kind]
-	r.place(c, a.name, m.Pointer, got, m.Want)
+	r.place(c, a.Name, m.Pointer, got, m.Want)
 	p := r.lastOf(c)
 	if m.Kind == catalog.MismatchUnknown {
 		p.Choose = document.RemoveOrRename
@@ -139,12 +139,12 @@ func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
 		p.Fix = document.Retype(a.kind, m.Pointer, got)
 	}
 	if word, isText := got.(string); isText && m.Kind == catalog.MismatchValue {
-		p.Means(p.Pointer, word, gateway.Near(word, enumOf(r.Spec, a.name)))
+		p.Means(p.Pointer, word, gateway.Near(word, EnumTexts(r.Spec, a.Name)))
 	}
 }
 
-// enumOf returns the texts that an input allows, or nil if it has no enum.
-func enumOf(spec patterns.Spec, input string) []string {
+// EnumTexts returns the texts that an input allows, or nil if it has no enum.
+func EnumTexts(spec patterns.Spec, input string) []string {
 	var words []string
 	for _, p := range spec.Input.Properties() {
 		if p.Name != input {
@@ -159,15 +159,15 @@ func enumOf(spec patterns.Spec, input string) []string {
 	return words
 }
 
-// fromTexts converts arguments that a person filled in as texts to the types that the pattern's inputs need. A text
+// FromTexts converts arguments that a person filled in as texts to the types that the pattern's inputs need. A text
 // that is valid JSON becomes its value, unless the input is a string or the text is one of its enum. A blank optional
 // input is removed.
-func fromTexts(spec patterns.Spec, given map[string]string) map[string]any {
+func FromTexts(spec patterns.Spec, given map[string]string) map[string]any {
 	arguments := make(map[string]any, len(given))
 	for name, text := range given {
 		arguments[name] = text
 	}
-	for _, p := range ownInputs(spec) {
+	for _, p := range OwnInputs(spec) {
 		text, there := given[p.Name]
 		if there && !p.Required && ijson.Blank(text) { // clients fill in all arguments of a prompt
 			delete(arguments, p.Name)

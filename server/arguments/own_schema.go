@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 // runs of the kind can be continued, or for planning, the schema marks none of these inputs as required. Then only the
 // check requires them.
 func laidOver(spec patterns.Spec, text string) (string, error) {
-	inputs := ownInputs(spec)
+	inputs := OwnInputs(spec)
 	goal, name := kindGoal(spec), spec.GoalArgument()
 	demos := spec.Declared && spec.Kind == gateway.Orchestrator // the inputs of the demo are removed
 	if name == goal && len(inputs) == 0 && !demos {
@@ -25,7 +25,7 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	verb := verbOf(spec)
+	verb := VerbOf(spec)
 	own := slices.DeleteFunc(spec.Input.Spelled(), func(p catalog.Spelled) bool {
 		return !slices.ContainsFunc(inputs, func(i catalog.Property) bool { return i.Name == p.Name })
 	})
@@ -49,14 +49,14 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 	}
 	var properties, required []string
 	for _, p := range all {
-		properties = append(properties, jsonText(p.Name)+":"+string(p.JSON))
+		properties = append(properties, JSONText(p.Name)+":"+string(p.JSON))
 		if p.Required {
 			required = append(required, p.Name)
 		}
 	}
 	made := `{"properties":{` + strings.Join(properties, ",") + `},"additionalProperties":false,"type":"object"`
 	if len(required) > 0 {
-		made += `,"required":` + jsonText(required)
+		made += `,"required":` + JSONText(required)
 	}
 	return made + "}", nil
 }
@@ -83,10 +83,10 @@ func ownWords(spec patterns.Spec, text string) string {
 		{"A waiting run to go on with, as in next, without goal or ticket.", "A waiting run to go on with, as in next, without what it began with."},
 		{"Of kind final: what you tell the customer.", "Of kind final: what came of it."},
 	} {
-		text = strings.Replace(text, described(w[0]), described(w[1]), 1)
+		text = strings.Replace(text, Described(w[0]), Described(w[1]), 1)
 	}
 	if spec.Kind == gateway.Supervisor && spec.Answer != nil {
-		text = strings.Replace(text, `"type":"string",`+described("Of kind final: what came of it."), described("Of kind final: an object as the result's answer."), 1)
+		text = strings.Replace(text, `"type":"string",`+Described("Of kind final: what came of it."), Described("Of kind final: an object as the result's answer."), 1)
 	}
 	return text
 }
@@ -98,7 +98,7 @@ func ownArgsWords(what string, spec patterns.Spec) string {
 		names = append(names, p.Name)
 	}
 	words := "The " + what + "'s arguments"
-	if slices.ContainsFunc(toolsOf(spec), func(t catalog.Tool) bool { return t.Goal != "" }) {
+	if slices.ContainsFunc(NamedTools(spec), func(t catalog.Tool) bool { return t.Goal != "" }) {
 		names = append(names, "the goal of a pattern")
 	}
 	if len(names) == 0 {
@@ -114,7 +114,7 @@ func leftOut(spec patterns.Spec, t catalog.Tool) []string {
 	}
 	var names []string
 	if spec.Kind == gateway.Orchestrator && spec.SetsRequestID(t) {
-		names = append(names, requestID)
+		names = append(names, RequestID)
 	}
 	if spec.Kind != gateway.Orchestrator && spec.Kind != gateway.Routing {
 		return names

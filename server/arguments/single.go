@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"bytes"
@@ -18,30 +18,30 @@ import (
 // arguments, without nesting, and there is no intent and no model (spec/surface.md section 2, kind call). The gate
 // judges what does not fit the tool's schema. This file judges only the arguments about the call itself.
 
-// singleTool returns the tool that a pattern of kind call calls. It returns false for other kinds and unknown tools.
-func singleTool(spec patterns.Spec) (catalog.Tool, bool) {
+// CalledTool returns the tool that a pattern of kind call calls. It returns false for other kinds and unknown tools.
+func CalledTool(spec patterns.Spec) (catalog.Tool, bool) {
 	if spec.Kind != gateway.Call {
 		return catalog.Tool{}, false
 	}
 	return spec.Catalog.Tool(spec.Tool)
 }
 
-// checkSingle returns an error if a pattern of kind call names no tool of the catalog.
-func checkSingle(spec patterns.Spec) error {
+// CheckCall returns an error if a pattern of kind call names no tool of the catalog.
+func CheckCall(spec patterns.Spec) error {
 	if spec.Tool == "" {
 		return fmt.Errorf("a pattern of kind call names a tool")
 	}
-	if _, ok := singleTool(spec); !ok {
+	if _, ok := CalledTool(spec); !ok {
 		return fmt.Errorf("no tool %q in the catalog", spec.Tool)
 	}
 	return nil
 }
 
-// freeHandles returns the names of the call's own arguments that the tool does not define itself. For an unknown tool
+// FreeNames returns the names of the call's own arguments that the tool does not define itself. For an unknown tool
 // it returns all of them.
-func freeHandles(spec patterns.Spec) []string {
-	free := []string{waitArgument, keyArgument, dryArgument}
-	t, _ := singleTool(spec)
+func FreeNames(spec patterns.Spec) []string {
+	free := []string{WaitName, KeyName, DryRunName}
+	t, _ := CalledTool(spec)
 	taken := t.Input.Properties()
 	return slices.DeleteFunc(free, func(name string) bool {
 		return slices.ContainsFunc(taken, func(p catalog.Property) bool { return p.Name == name })
@@ -49,25 +49,25 @@ func freeHandles(spec patterns.Spec) []string {
 }
 
 // ofCall returns the rows of a table that a call of the pattern takes itself.
-func ofCall(spec patterns.Spec, table []argument) []argument {
+func ofCall(spec patterns.Spec, table []Row) []Row {
 	if spec.Kind != gateway.Call {
 		return table
 	}
-	free := freeHandles(spec)
-	return slices.DeleteFunc(slices.Clone(table), func(a argument) bool { return !slices.Contains(free, a.name) })
+	free := FreeNames(spec)
+	return slices.DeleteFunc(slices.Clone(table), func(a Row) bool { return !slices.Contains(free, a.Name) })
 }
 
 // toolArguments returns the arguments of the one tool that is called: the call's arguments without those about the call
 // itself. An optional argument that is null counts as absent, unless null is allowed.
-func (c call) toolArguments() map[string]any {
+func (c Call) toolArguments() map[string]any {
 	args := maps.Clone(c.Arguments)
 	if args == nil {
 		args = map[string]any{}
 	}
-	for _, name := range freeHandles(c.Spec) {
+	for _, name := range FreeNames(c.Spec) {
 		delete(args, name)
 	}
-	t, _ := singleTool(c.Spec)
+	t, _ := CalledTool(c.Spec)
 	for _, p := range t.Input.Properties() {
 		if v, there := args[p.Name]; there && v == nil && !p.Required && p.Type != "" && p.Type != "null" {
 			delete(args, p.Name)
@@ -78,8 +78,8 @@ func (c call) toolArguments() map[string]any {
 
 // openTexts also accepts the tool's objects and arrays as texts that hold their JSON, as some clients send them. A text
 // never fits such an argument, so this changes no valid call.
-func (r *request) openTexts() {
-	t, _ := singleTool(r.Spec)
+func (r *Request) openTexts() {
+	t, _ := CalledTool(r.Spec)
 	for _, p := range t.Input.Properties() {
 		text, isText := r.Arguments[p.Name].(string)
 		if !isText || p.Type != "object" && p.Type != "array" {
@@ -97,19 +97,19 @@ func (r *request) openTexts() {
 
 // singleSchema returns the published schema of a one-tool call: the tool's own, with the arguments about the call
 // itself.
-func singleSchema(spec patterns.Spec, w waits) (json.RawMessage, error) {
-	t, ok := singleTool(spec)
+func singleSchema(spec patterns.Spec, w Waits) (json.RawMessage, error) {
+	t, ok := CalledTool(spec)
 	if !ok {
-		return nil, checkSingle(spec)
+		return nil, CheckCall(spec)
 	}
 	var root map[string]json.RawMessage
 	if err := json.Unmarshal(t.Input.JSON(), &root); err != nil || root == nil {
 		return nil, fmt.Errorf("the schema of %s is no object", spec.Tool)
 	}
 	own := map[string]string{
-		waitArgument: `{"type":"number",` + w.remark() + `}`,
-		keyArgument:  `{"type":"string","minLength":1,"maxLength":255,` + described("Same key, same run.") + `}`,
-		dryArgument:  `{"type":"boolean",` + described(dryWords) + `}`,
+		WaitName:   `{"type":"number",` + w.Remark() + `}`,
+		KeyName:    `{"type":"string","minLength":1,"maxLength":255,` + Described("Same key, same run.") + `}`,
+		DryRunName: `{"type":"boolean",` + Described(dryWords) + `}`,
 	}
 	properties := bytes.TrimSpace(root["properties"])
 	if len(properties) < 2 || properties[0] != '{' {
@@ -118,17 +118,17 @@ func singleSchema(spec patterns.Spec, w waits) (json.RawMessage, error) {
 	properties = bytes.TrimSpace(properties[1 : len(properties)-1])
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{` + string(properties))
-	for i, name := range freeHandles(spec) {
+	for i, name := range FreeNames(spec) {
 		if i > 0 || len(properties) > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(jsonText(name) + ":" + own[name])
+		b.WriteString(JSONText(name) + ":" + own[name])
 	}
 	b.WriteByte('}')
 	delete(root, "type")
 	delete(root, "properties")
 	for _, name := range slices.Sorted(maps.Keys(root)) {
-		b.WriteString("," + jsonText(name) + ":" + string(root[name]))
+		b.WriteString("," + JSONText(name) + ":" + string(root[name]))
 	}
 	b.WriteByte('}')
 	return withoutHeaders(json.RawMessage(b.String()))
@@ -165,9 +165,9 @@ func strip(v any) {
 	}
 }
 
-// calledWith returns the tool's arguments, from the call or from the run that is looked at. It returns nil if they are
+// CalledWith returns the tool's arguments, from the call or from the run that is looked at. It returns nil if they are
 // not known.
-func (c call) calledWith() map[string]any {
+func (c Call) CalledWith() map[string]any {
 	switch {
 	case c.Arguments != nil:
 		return c.toolArguments()

@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 	"patterngate/patterns"
 )
 
-// planTask returns the task that a call of a planning tool asks for. The call must have no problems.
-func (c call) planTask() patterns.Task {
-	verb := verbOf(c.Spec)
-	p := &patterns.PlanCall{Verb: verb, PlanID: c.said("plan_id"), Expected: c.expected()}
+// PlanTask returns the task that a call of a planning tool asks for. The call must have no problems.
+func (c Call) PlanTask() patterns.Task {
+	verb := VerbOf(c.Spec)
+	p := &patterns.PlanCall{Verb: verb, PlanID: c.Said("plan_id"), Expected: c.expected()}
 	t := patterns.Task{Plan: p}
 	if c.Own != nil {
 		t.Caller = []document.Intent{*c.Own}
@@ -24,10 +24,10 @@ func (c call) planTask() patterns.Task {
 	case patterns.DecomposeVerb:
 		t.Goal, _ = c.Arguments[c.Spec.GoalArgument()].(string)
 		t.Inputs = inputsOf(c.Spec, c.Arguments)
-		if c.said("parent_plan_id") != "" { // the plan has the missing values, so no defaults apply
+		if c.Said("parent_plan_id") != "" { // the plan has the missing values, so no defaults apply
 			maps.DeleteFunc(t.Inputs, func(name string, _ any) bool { return c.Arguments[name] == nil })
 		}
-		p.PlanID, p.Context = c.said("parent_plan_id"), c.said("context")
+		p.PlanID, p.Context = c.Said("parent_plan_id"), c.Said("context")
 		p.Strategy = c.strategy()
 		p.MaxDepth, p.MaxSubtasks = c.whole("max_depth"), c.whole("max_subtasks")
 		p.DryRun, _ = c.Arguments["dry_run"].(bool)
@@ -44,13 +44,13 @@ func (c call) planTask() patterns.Task {
 		p.RetryDelay = time.Duration(math.Round(c.pause() * float64(time.Second)))
 		p.Results = c.Results
 	case patterns.ReplanVerb:
-		p.Reason, p.Failed, p.Hints = c.said("reason"), c.said("failed_subtask"), c.said("hints")
+		p.Reason, p.Failed, p.Hints = c.Said("reason"), c.Said("failed_subtask"), c.Said("hints")
 	}
 	return t
 }
 
 // expected returns the revision that the plan must have, or nil for any.
-func (c call) expected() *int {
+func (c Call) expected() *int {
 	n, given := c.Arguments["expected_revision"].(float64)
 	if !given {
 		return nil
@@ -61,18 +61,18 @@ func (c call) expected() *int {
 
 // strategy returns the strategy that the call asks for. A call with parent_plan_id is iterative, as its plan is. The
 // default is flat.
-func (c call) strategy() planning.Strategy {
+func (c Call) strategy() planning.Strategy {
 	switch word, _ := c.Arguments["strategy"].(string); {
 	case word != "":
 		return planning.Strategy(word)
-	case c.said("parent_plan_id") != "":
+	case c.Said("parent_plan_id") != "":
 		return planning.Iterative
 	}
 	return planning.Flat
 }
 
 // whole returns a whole number as given, or its default. The default is never above the ceiling.
-func (c call) whole(name string) int {
+func (c Call) whole(name string) int {
 	if n, given := c.Arguments[name].(float64); given {
 		return int(n)
 	}
@@ -90,7 +90,7 @@ func (c call) whole(name string) int {
 	return 0
 }
 
-func (c call) word(name string) string {
+func (c Call) word(name string) string {
 	if word, _ := c.Arguments[name].(string); word != "" {
 		return word
 	}
@@ -98,7 +98,7 @@ func (c call) word(name string) string {
 }
 
 // pause returns the pause before a second attempt in seconds, at most maxPause.
-func (c call) pause() float64 {
+func (c Call) pause() float64 {
 	if n, given := c.Arguments["retry_delay_seconds"].(float64); given {
 		return min(n, maxPause)
 	}
@@ -106,8 +106,8 @@ func (c call) pause() float64 {
 }
 
 // ofRun returns the arguments of plan_execute that belong to the run, with defaults for those that are absent.
-func (c call) ofRun() map[string]any {
-	p := c.planTask()
+func (c Call) ofRun() map[string]any {
+	p := c.PlanTask()
 	own := map[string]any{
 		"parallel": p.Plan.Concurrent, "on_subtask_failure": p.Plan.OnFailure, "max_retries": p.Plan.MaxRetries,
 		"retry_delay_seconds": p.Plan.RetryDelay, "max_steps": p.Plan.MaxSteps, "finalize": p.Finalize,
@@ -120,13 +120,13 @@ func (c call) ofRun() map[string]any {
 	return own
 }
 
-// compareRun refuses arguments that are given and differ from those that the run began with.
-func (r *request) compareRun(began call) {
+// CompareRun refuses arguments that are given and differ from those that the run began with.
+func (r *Request) CompareRun(began Call) {
 	now, then := r.ofRun(), began.ofRun()
 	for _, a := range planArguments(r.Spec) {
-		was, own := then[a.name]
-		if own && r.Arguments[a.name] != nil && !reflect.DeepEqual(now[a.name], was) {
-			r.add(classMismatch, a.name, r.Arguments[a.name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", document.Got(shownValue(was)))).Choose = keepOrBegin
+		was, own := then[a.Name]
+		if own && r.Arguments[a.Name] != nil && !reflect.DeepEqual(now[a.Name], was) {
+			r.Add(Mismatch, a.Name, r.Arguments[a.Name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", document.Got(shownValue(was)))).Choose = keepOrBegin
 		}
 	}
 }
@@ -144,23 +144,23 @@ func shownValue(v any) any {
 	return v
 }
 
-// namedPlan returns the id of the plan that a call names.
-func (c call) namedPlan() string {
-	if id := c.said("plan_id"); id != "" {
+// NamedPlan returns the id of the plan that a call names.
+func (c Call) NamedPlan() string {
+	if id := c.Said("plan_id"); id != "" {
 		return id
 	}
-	return c.said("parent_plan_id")
+	return c.Said("parent_plan_id")
 }
 
-// planOfRun returns the id of the plan that a run works on, or "" if it is not known. It is the plan that the call
+// PlanOfRun returns the id of the plan that a run works on, or "" if it is not known. It is the plan that the call
 // named, or the plan that a plan_execute run stored first.
-func (c call) planOfRun(s patterns.Snapshot) string {
-	begun := call{Arguments: s.Arguments}
+func (c Call) PlanOfRun(s patterns.Snapshot) string {
+	begun := Call{Arguments: s.Arguments}
 	if s.Arguments == nil {
 		begun = c
 	}
 	phase := s.Current.Phase
-	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || phase == "" || phase == patterns.PhasePlan {
+	if id := begun.NamedPlan(); id != "" || VerbOf(c.Spec) != patterns.ExecuteVerb || phase == "" || phase == patterns.PhasePlan {
 		return id
 	}
 	return patterns.PlanOf(s.RunID)

@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"encoding/json"
@@ -105,9 +105,9 @@ type actionInput struct {
 	Answer string         `json:"answer,omitempty" jsonschema_description:"Of kind final: what you tell the customer."`
 }
 
-// inputSchema returns the published schema of a pattern's arguments. It is for readers: [argumentsOf] and the gate
+// Schema returns the published schema of a pattern's arguments. It is for readers: [rowsOf] and the gate
 // judge the arguments of a call, in the order of the contract. Tests compile the schema and compare.
-func inputSchema(spec patterns.Spec, w waits, configured bool) (json.RawMessage, error) {
+func Schema(spec patterns.Spec, w Waits, configured bool) (json.RawMessage, error) {
 	if spec.Kind == gateway.Call {
 		return singleSchema(spec, w)
 	}
@@ -115,9 +115,9 @@ func inputSchema(spec patterns.Spec, w waits, configured bool) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	text := strings.ReplaceAll(string(shape.JSON()), "$decompose", planTool(spec.Plans, patterns.DecomposeVerb))
+	text := strings.ReplaceAll(string(shape.JSON()), "$decompose", PlanTool(spec.Plans, patterns.DecomposeVerb))
 	r := remarksOf(spec, configured)
-	r[waitArgument], r[dryArgument] = w.remark(), described(dryWords)
+	r[WaitName], r[DryRunName] = w.Remark(), Described(dryWords)
 	for name, members := range r {
 		text = strings.ReplaceAll(text, `"description":"$`+name+`"`, members)
 	}
@@ -133,10 +133,10 @@ func inputSchema(spec patterns.Spec, w waits, configured bool) (json.RawMessage,
 	return json.RawMessage(text), nil
 }
 
-// remark returns the members of a schema with the bounds of how long a call may wait for its run.
-func (w waits) remark() string {
-	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(w.Max.Seconds()), jsonText(max(0, w.Default.Seconds()))) +
-		described("Past it: running; 0 returns at once.")
+// Remark returns the members of a schema with the bounds of how long a call may wait for its run.
+func (w Waits) Remark() string {
+	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(w.Max.Seconds()), JSONText(max(0, w.Default.Seconds()))) +
+		Described("Past it: running; 0 returns at once.")
 }
 
 func inputShape(spec patterns.Spec) (*catalog.Schema, error) {
@@ -162,7 +162,7 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 	if spec.Kind == gateway.Planning {
 		return planRemarks(spec)
 	}
-	tools := toolsOf(spec)
+	tools := NamedTools(spec)
 	finalize := "Have a final text written. Default true."
 	switch {
 	case spec.Finalize == patterns.FinalizeNo:
@@ -171,17 +171,17 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		finalize = "Have a final text written. Default true; false where you propose."
 	}
 	r := remarks{
-		"goal":        bounded("What is wanted, in plain words, with every id, date and amount that matters.", maxGoal),
-		"ticket":      bounded(ticketWords(spec), maxGoal),
-		"report_date": bounded("The day it is about, as YYYY-MM-DD.", maxInput),
-		"region":      bounded("The market it is about, such as US.", maxInput),
-		"finalize":    described(finalize),
-		"run_id":      bounded("A waiting run to go on with, as in next, without goal or ticket.", maxInput),
+		"goal":        bounded("What is wanted, in plain words, with every id, date and amount that matters.", MaxGoal),
+		"ticket":      bounded(TicketWords(spec), MaxGoal),
+		"report_date": bounded("The day it is about, as YYYY-MM-DD.", MaxInput),
+		"region":      bounded("The market it is about, such as US.", MaxInput),
+		"finalize":    Described(finalize),
+		"run_id":      bounded("A waiting run to go on with, as in next, without goal or ticket.", MaxInput),
 		"kind":        `"enum":["tool","final"]`,
-		"names":       described("No name is allowed."),
+		"names":       Described("No name is allowed."),
 	}
 	if len(spec.Policy) > 0 { // an empty enum is not a valid schema
-		r["names"] = `"enum":` + jsonText(spec.Policy)
+		r["names"] = `"enum":` + JSONText(spec.Policy)
 	}
 	b := spec.Budget
 	intent, example, least, most := "", any(nil), 0, 0
@@ -201,12 +201,12 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		intent, example = "Your own actions in order, the last one final; fewer, and the run waits for more.", exampleActions(spec, tools)
 	}
 	r["count"] = fmt.Sprintf(`"minItems":%d,"maxItems":%d`, least, most)
-	r["intent"] = described(intent + " Tools: " + signatures(spec, tools) + ". Example: " + jsonText(example))
+	r["intent"] = Described(intent + " Tools: " + Signatures(spec, tools) + ". Example: " + JSONText(example))
 	return r
 }
 
-// ticketWords describes the request that is routed.
-func ticketWords(spec patterns.Spec) string {
+// TicketWords describes the request that is routed.
+func TicketWords(spec patterns.Spec) string {
 	if spec.Declared {
 		return "The request, whole and unchanged."
 	}
@@ -218,15 +218,15 @@ func ticketWords(spec patterns.Spec) string {
 func filled(kind gateway.Kind) []string {
 	switch kind {
 	case gateway.Orchestrator:
-		return []string{"report_date", "region", requestID}
+		return []string{"report_date", "region", RequestID}
 	case gateway.Routing:
 		return []string{"ticket"}
 	}
 	return nil
 }
 
-// toolsOf returns the tools that an intent may name, in the allowlist's order.
-func toolsOf(spec patterns.Spec) []catalog.Tool {
+// NamedTools returns the tools that an intent may name, in the allowlist's order.
+func NamedTools(spec patterns.Spec) []catalog.Tool {
 	var list []catalog.Tool
 	for _, name := range spec.Policy {
 		if t, ok := spec.Catalog.Tool(name); ok {
@@ -236,14 +236,15 @@ func toolsOf(spec patterns.Spec) []catalog.Tool {
 	return list
 }
 
-func signatures(spec patterns.Spec, tools []catalog.Tool) string {
+// Signatures returns the tools with their arguments, in one line, without arguments that the pattern sets itself.
+func Signatures(spec patterns.Spec, tools []catalog.Tool) string {
 	if len(tools) == 0 {
 		return "none"
 	}
 	var list []string
 	for _, t := range tools {
 		if spec.Kind == gateway.Orchestrator && (!spec.Declared || spec.SetsRequestID(t)) || spec.Kind == gateway.Planning && !spec.Declared {
-			list = append(list, t.Signature(requestID))
+			list = append(list, t.Signature(RequestID))
 		} else {
 			list = append(list, t.Signature())
 		}
@@ -256,7 +257,7 @@ func exampleSteps(tools []catalog.Tool, least int) stepsPlan {
 	plan := stepsPlan{Steps: []stepInput{}}
 	for i := 0; i < least && len(tools) > 0; i++ {
 		t := tools[i%len(tools)]
-		plan.Steps = append(plan.Steps, stepInput{ID: "s" + strconv.Itoa(i+1), Title: titled(t), Tool: t.Name, Args: t.Input.Example()})
+		plan.Steps = append(plan.Steps, stepInput{ID: "s" + strconv.Itoa(i+1), Title: TitleOf(t), Tool: t.Name, Args: t.Input.Example()})
 	}
 	return plan
 }
@@ -287,7 +288,7 @@ func exampleActions(spec patterns.Spec, tools []catalog.Tool) []actionInput {
 	}
 	final := actionInput{Kind: "final", Answer: "What I found."}
 	if spec.Answer != nil {
-		final.Answer = jsonText(spec.Answer.Example())
+		final.Answer = JSONText(spec.Answer.Example())
 	}
 	return append(actions, final)
 }
@@ -297,7 +298,8 @@ func exampleArgs(spec patterns.Spec, t catalog.Tool) map[string]any {
 	return t.Input.Without(leftOut(spec, t)...).Example()
 }
 
-func titled(t catalog.Tool) string {
+// TitleOf returns the title of a tool, or its name if it has none.
+func TitleOf(t catalog.Tool) string {
 	if t.Title != "" {
 		return t.Title
 	}
@@ -306,14 +308,15 @@ func titled(t catalog.Tool) string {
 
 // bounded returns the members for a text that is not blank.
 func bounded(text string, most int) string {
-	return fmt.Sprintf(`"minLength":1,"maxLength":%d,`, most) + described(text)
+	return fmt.Sprintf(`"minLength":1,"maxLength":%d,`, most) + Described(text)
 }
 
-func described(text string) string { return `"description":` + jsonText(text) }
+// Described returns the description member of a schema.
+func Described(text string) string { return `"description":` + JSONText(text) }
 
-// jsonText returns JSON for readers, without escapes for HTML. The values are Patterngate's own structs, so encoding
+// JSONText returns JSON for readers, without escapes for HTML. The values are Patterngate's own structs, so encoding
 // cannot fail.
-func jsonText(v any) string {
+func JSONText(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -323,8 +326,8 @@ func jsonText(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// exampleIntent returns a whole intent of the pattern's kind, and its form in a few words.
-func exampleIntent(spec patterns.Spec, tools []catalog.Tool) (example any, form string) {
+// ExampleIntent returns a whole intent of the pattern's kind, and its form in a few words.
+func ExampleIntent(spec patterns.Spec, tools []catalog.Tool) (example any, form string) {
 	b := spec.Budget
 	switch spec.Kind {
 	case gateway.Orchestrator:

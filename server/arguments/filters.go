@@ -1,13 +1,14 @@
-package server
+package arguments
 
 import (
 	"fmt"
 	"math"
-	"patterngate/gateway/document"
-	"patterngate/ijson"
 	"slices"
 	"strconv"
 	"time"
+
+	"patterngate/gateway/document"
+	"patterngate/ijson"
 )
 
 // The number of rows that a list shows: at most, and if the caller names no limit.
@@ -16,18 +17,18 @@ const (
 	ordinaryPage = 20
 )
 
-// clean reports whether the request has no problem so far.
-func (r *request) clean() bool {
+// Clean reports whether the request has no problem so far.
+func (r *Request) Clean() bool {
 	return !slices.ContainsFunc(r.faults[:], func(found []document.Problem) bool { return len(found) > 0 })
 }
 
-// text reads an optional text. It returns "" if the argument is absent, blank or not a text. A value that is not a text
+// Text reads an optional text. It returns "" if the argument is absent, blank or not a text. A value that is not a text
 // is a problem.
-func (r *request) text(name string) string {
+func (r *Request) Text(name string) string {
 	v := r.Arguments[name]
 	text, isText := v.(string)
 	if v != nil && !isText {
-		r.wrong(argument{name: name}, v, "string")
+		r.wrong(Row{Name: name}, v, "string")
 	}
 	if ijson.Blank(text) {
 		return ""
@@ -35,10 +36,10 @@ func (r *request) text(name string) string {
 	return text
 }
 
-// list reads an optional array, or a text that holds one as JSON. It also returns the argument's pointer.
-func (r *request) list(name string) ([]any, ijson.Pointer) {
+// List reads an optional array, or a text that holds one as JSON. It also returns the argument's pointer.
+func (r *Request) List(name string) ([]any, ijson.Pointer) {
 	at := ijson.Pointer("").Member(name)
-	a := argument{name: name, shape: shapeList}
+	a := Row{Name: name, Shape: List}
 	v := r.Arguments[name]
 	if text, isText := v.(string); isText && ijson.Blank(text) {
 		return nil, at
@@ -50,7 +51,7 @@ func (r *request) list(name string) ([]any, ijson.Pointer) {
 	return list, at
 }
 
-func readLimit(r *request) int {
+func ReadLimit(r *Request) int {
 	v := r.Arguments["limit"]
 	if v == nil {
 		return ordinaryPage
@@ -60,30 +61,30 @@ func readLimit(r *request) int {
 	n, isWhole := ijson.Integer(v)
 	switch {
 	case !isWhole:
-		p := r.add(classType, name, v, want)
+		p := r.Add(WrongType, name, v, want)
 		p.Fix = document.Retype("integer", p.Pointer, v)
 	case n < 1 || n > maxPage:
-		r.add(classLimit, name, v, want)
+		r.Add(OutOfLimit, name, v, want)
 	}
 	return int(n)
 }
 
-// asked holds the arguments of the tools about runs other than the run itself.
-type asked struct {
+// Filters holds the arguments of the tools about runs other than the run itself.
+type Filters struct {
 	Step         string
 	Since, Until time.Time
 	Limit        int
 }
 
 // readTime reads a time (RFC 3339).
-func (r *request) readTime(a argument, v any) {
+func (r *Request) readTime(a Row, v any) {
 	text, isText := v.(string)
 	at, err := time.Parse(time.RFC3339, text)
 	if !isText || err != nil {
-		r.add(classType, a.name, v, a.shape.want())
+		r.Add(WrongType, a.Name, v, a.Shape.want())
 		return
 	}
-	if a.name == "since" {
+	if a.Name == "since" {
 		r.Since = at
 	} else {
 		r.Until = at
@@ -91,7 +92,7 @@ func (r *request) readTime(a argument, v any) {
 }
 
 // readStep reads the name of a step.
-func (r *request) readStep(a argument, v any) {
+func (r *Request) readStep(a Row, v any) {
 	switch v := v.(type) {
 	case float64:
 		if v == math.Trunc(v) && math.Abs(v) <= ijson.MaxInteger {
@@ -99,12 +100,12 @@ func (r *request) readStep(a argument, v any) {
 			return
 		}
 	case string:
-		if len(v) > a.most {
-			r.add(classTooLarge, a.name, v, "at most "+strconv.Itoa(a.most)+" bytes")
+		if len(v) > a.Most {
+			r.Add(TooLarge, a.Name, v, "at most "+strconv.Itoa(a.Most)+" bytes")
 			return
 		}
 		r.Step = ijson.Trim(v)
 		return
 	}
-	r.add(classType, a.name, v, a.shape.want())
+	r.Add(WrongType, a.Name, v, a.Shape.want())
 }

@@ -1,0 +1,16 @@
+// Package arguments reads what a tools/call asks for. It declares the arguments of each tool, publishes their schemas,
+// decodes what a client sends, and lists every problem with a fix where one is certain.
+//
+//	patterns.Spec ──▶ rowsOf ──▶ Reader ──▶ Take ──▶ Call ──▶ Task, for the engine
+//	      │                                  │
+//	      └──▶ Schema, for clients           └──▶ problems ──▶ Repaired, the call to send instead
+//
+// The rows of a [Reader] decide about the arguments, in the order of the contract. The published schema is only for
+// readers, and tests compare the two. The gate judges the content of a plan, a route or actions, so this package only
+// finds them in the call.
+//
+// The package also reads the calls of tools that are no pattern, such as list_runs, with [ReadTable]. It runs nothing
+// and knows no server.
+//
+// Read reader.go first, then request.go. Schemas are in schema.go and plan_schema.go, fixes are in repair.go.
+package arguments
