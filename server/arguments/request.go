@@ -29,11 +29,11 @@ const (
 type Row struct {
 	Name     string
 	Shape    Shape
-	Required bool // unless the call continues a run
-	Most     int  // bytes of a text; seconds
+	Required bool     // unless the call continues a run
+	Most     int      // bytes of a text; seconds
 	Words    []string // of a [Word]: the allowed values
-	bounds   *bounds // of a number
-	kind     string  // of an input: its schema's type
+	bounds   *bounds  // of a number
+	kind     string   // of an input: its schema's type
 }
 
 // Shape is the form that an argument must have.
