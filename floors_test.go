@@ -70,7 +70,7 @@ var floors = map[string]floor{
 
 	"server/arguments":   {"part", "patterns gateway gateway/document gateway/planning catalog ijson", "", "what a call asks for: rows of arguments, published schemas, every problem with its fix; the server and its parts use it"},
 	"server/transport":   {"part", "ijson ijson/printable", "github.com/mark3labs/mcp-go", "MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
-	"server/notify":      {"part", "patterns ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
+	"server/notify":      {"part", "patterns ijson ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"part", "", "", "a real browser for tests, like net/http/httptest"},
 }
 

@@ -1,9 +1,6 @@
 package catalog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"patterngate/ijson"
 )
 
@@ -62,7 +59,4 @@ func (s *Schema) Hash() string {
 	return s.hash()
 }
 
-func hashOf(v any) string {
-	sum := sha256.Sum256(ijson.Canonical(v))
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
+func hashOf(v any) string { return ijson.Hash(ijson.Canonical(v)) }

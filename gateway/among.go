@@ -152,5 +152,5 @@ func (a Among) Hash() string {
 	case a.Pattern == nil && others[0] == others[len(others)-1]:
 		return others[0]
 	}
-	return digestOf(ijson.Canonical(map[string]any{"pattern": own, "tools": tools}))
+	return ijson.Hash(ijson.Canonical(map[string]any{"pattern": own, "tools": tools}))
 }

@@ -3,8 +3,6 @@ package gateway
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,10 +81,10 @@ func (q Question) Object() []byte {
 }
 
 // HashOfNone is the hash of {}. A question shows it for a tool without a schema, and for a run without a policy.
-var HashOfNone = digestOf([]byte("{}"))
+var HashOfNone = ijson.Hash([]byte("{}"))
 
 // Digest returns the name of the question: "sha256:" and 64 hex digits.
-func (q Question) Digest() string { return digestOf(q.Object()) }
+func (q Question) Digest() string { return ijson.Hash(q.Object()) }
 
 // With returns the question about the same call with other arguments.
 func (q Question) With(args map[string]any) Question {
@@ -102,11 +100,6 @@ func members(args map[string]any) map[string]any {
 }
 
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-func digestOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
 
 // Choice is what a person decides. The zero Choice is no decision and approves nothing.
 type Choice string

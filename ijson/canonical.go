@@ -29,6 +29,13 @@ func Append(dst []byte, v any) []byte { return encoder{}.append(dst, v) }
 // Canonical returns the canonical form of a decoded value. It writes the same bytes as [Append].
 func Canonical(v any) []byte { return Append(nil, v) }
 
+// Hash returns the SHA-256 of a text as Patterngate writes it: "sha256:" and 64 hexadecimal digits. For the hash of a value, hash its
+// [Canonical] form.
+func Hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // ArgsHash returns the first 12 hexadecimal digits of the SHA-256 of the canonical form of args. Before hashing, each
 // string value, also a nested one, is reduced to its [Words]; member names are not. So calls whose arguments differ
 // only in white space have the same hash. A nil map is {}. ArgsHash panics on the values on which [Append] panics.

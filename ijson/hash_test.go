@@ -70,3 +70,10 @@ func TestArgsHashLeavesWhatIsNoWhiteSpaceOfAValue(t *testing.T) {
 		t.Error("ArgsHash changed its arguments")
 	}
 }
+
+func TestHash(t *testing.T) {
+	const want = "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" // of {}, by sha256sum
+	if got := ijson.Hash(ijson.Canonical(map[string]any{})); got != want {
+		t.Errorf("Hash({}): got %s, want %s", got, want)
+	}
+}

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"slices"
 
@@ -31,10 +29,7 @@ func HashOf(source Source, laid map[string]any) string {
 	return hashOf(valueOf(source, over))
 }
 
-func hashOf(value map[string]any) string {
-	sum := sha256.Sum256(ijson.Canonical(value))
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
+func hashOf(value map[string]any) string { return ijson.Hash(ijson.Canonical(value)) }
 
 // valueOf returns a policy's canonical form with the params in force.
 func valueOf(source Source, in params) map[string]any {

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"patterngate/patterns"
 )
@@ -72,15 +71,4 @@ func (b batch) event() ([]byte, error) {
 	e := Event{Type: eventType, Event: approvalWaiting, Call: calls[0], Asked: b.asked, Waiting: b.waiting, More: calls[1:]}
 	doc, err := json.Marshal(e)
 	return append(doc, '\n'), err
-}
-
-// cut is the beginning of a text, of at most so many bytes, that ends with a whole character.
-func cut(text string, bytes int) string {
-	if len(text) <= bytes {
-		return text
-	}
-	for bytes > 0 && !utf8.RuneStart(text[bytes]) {
-		bytes--
-	}
-	return text[:bytes]
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
@@ -193,9 +194,9 @@ func (n *Notifier) log(b batch, err error) {
 // shown is an outsider's text fit for a log or a terminal, of at most about so many bytes.
 func shown(text string, bytes int) string {
 	whole := len(text) <= bytes
-	text = printable.Text(cut(text, bytes))
+	text = printable.Text(ijson.Cut(text, bytes))
 	if whole && len(text) <= bytes {
 		return text
 	}
-	return cut(text, bytes) + "…"
+	return ijson.Cut(text, bytes) + "…"
 }
