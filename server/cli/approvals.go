@@ -94,7 +94,7 @@ func (a *app) newDesk() (desk, func(), error) {
 	return a.deskOver(c)
 }
 
-func (a *app) deskOver(c Config) (desk, func(), error) {
+func (a *app) deskOver(c Loaded) (desk, func(), error) {
 	engine, err := a.engineOver(c)
 	if err != nil {
 		return desk{}, nil, err

@@ -60,14 +60,14 @@ func (s scene) open(t *testing.T) *local.Engine {
 // waitingRefund begins a run whose refund waits for a person.
 func waitingRefund(t *testing.T, engine *local.Engine) patterns.Asked {
 	t.Helper()
-	config, _, err := LoadConfig(ConfigSources{})
+	config, _, err := Load(ConfigSources{}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range config.Patterns {
 		config.Patterns[i].Approver = patterns.Approver{Kind: patterns.InboxApprover, Expires: 24 * time.Hour}
 	}
-	d, err := declare(config.Config, nil)
+	d, err := declare(config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

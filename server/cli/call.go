@@ -38,8 +38,8 @@ type toolCall struct {
 	dry     bool          // nothing is to be done, see call_dry.go
 	errs    *lockedWriter // standard error, also for the server's log and progress
 
-	config   *LoadedConfig // that is served here; nil: the one that is in force
-	followed string        // the run that is followed; "" none yet
+	config   *Loaded // that is served here; nil: the one that is in force
+	followed string  // the run that is followed; "" none yet
 }
 
 const callHelp = `Calls one tool and prints its result. Without --url or --command the server of this program answers, in this process

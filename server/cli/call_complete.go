@@ -19,11 +19,11 @@ func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([
 		return nil, fail
 	}
 	a := c.app
-	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.Environ}) // faults are for the call itself
+	loaded, _, err := Load(ConfigSources{Path: a.config, Environ: a.Environ}, LoadOptions{}) // faults are for the call itself
 	if err != nil {
 		return nil, fail
 	}
-	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	s, err := a.server(loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, fail
 	}

@@ -69,7 +69,7 @@ func (c *toolCall) identity() upstream.Identity {
 }
 
 // loaded is the configuration that is served in this process.
-func (c *toolCall) loaded() (LoadedConfig, error) {
+func (c *toolCall) loaded() (Loaded, error) {
 	if c.config != nil {
 		return *c.config, nil
 	}
@@ -82,7 +82,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.app.service("call", loaded.Config, c.app.logger(loaded.Log.quiet(), c.errs))
+	s, err := c.app.service("call", loaded, c.app.logger(loaded.Log.quiet(), c.errs))
 	if err != nil {
 		return nil, err
 	}

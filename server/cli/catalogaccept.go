@@ -63,7 +63,7 @@ type acceptedRow struct {
 	Why     string        `json:"why,omitempty"`
 }
 
-func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []string, yes bool, key string) error {
+func (a *app) catalogAccept(ctx context.Context, loaded Loaded, names []string, yes bool, key string) error {
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	asking, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
 	defer loaded.pool.close()
-	ring, err := a.ring(what, loaded.Config)
+	ring, err := a.ring(what, loaded)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	if err := a.Confirm(what, "What was shown is what these tools may be from now on.", question, yes); err != nil {
 		return err
 	}
-	if err := a.acceptAll(ctx, loaded.Config, lock, open, key); err != nil {
+	if err := a.acceptAll(ctx, loaded, lock, open, key); err != nil {
 		return err
 	}
 	if err := lock.Write(loaded.Catalog.Pin); err != nil {
@@ -186,7 +186,7 @@ func disabledIn(c CatalogConfig, server, tool string) error {
 type standing struct{ all, counting *pins.Lock }
 
 // compared asks each server what it declares and says how that differs from the lock.
-func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
+func (a *app) compared(ctx context.Context, loaded Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
 	for _, s := range loaded.Catalog.Servers {
 		tools := wanted[s.Name]
 		if len(tools) == 0 {
@@ -205,7 +205,7 @@ func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[stri
 
 // ring are the approver keys of the state file that a configuration names. Without one there is no key, and none is made; in one
 // that cannot be read there may be.
-func (a *app) ring(what string, c Config) (ring gateway.Ring, err error) {
+func (a *app) ring(what string, c Loaded) (ring gateway.Ring, err error) {
 	if a.opens == nil {
 		if _, err := os.Stat(c.State); c.State == memoryState || errors.Is(err, os.ErrNotExist) {
 			return gateway.Ring{}, nil
@@ -216,16 +216,16 @@ func (a *app) ring(what string, c Config) (ring gateway.Ring, err error) {
 }
 
 // counting is a configuration under those lines of its lock that count, for who only shows it.
-func (a *app) counting(what string, c Config) (Config, error) {
+func (a *app) counting(what string, c Loaded) (Loaded, error) {
 	if c.lock == nil || len(c.lock.Names()) == 0 {
 		return c, nil
 	}
 	ring, err := a.ring(what, c)
 	if err != nil {
-		return Config{}, err
+		return Loaded{}, err
 	}
 	if c, err = c.under(countingLines(c.lock, ring, console.Now()), a.Environ); err != nil {
-		return Config{}, console.Fault(what, err)
+		return Loaded{}, console.Fault(what, err)
 	}
 	return c, nil
 }
@@ -321,7 +321,7 @@ func changeText(c pins.Change) string {
 }
 
 // acceptAll enters what was accepted, each signed where a key counts. Keys are in the state file: in memory there are none.
-func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []acceptance, key string) error {
+func (a *app) acceptAll(ctx context.Context, c Loaded, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
 	if c.State == memoryState && key == "" && a.opens == nil {
 		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })

@@ -50,7 +50,7 @@ func (a *app) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := a.counting("catalog list", loaded.Config)
+			c, err := a.counting("catalog list", loaded)
 			if err != nil {
 				return err
 			}
@@ -144,8 +144,8 @@ func (a *app) catalogTestCommand() *cobra.Command {
 }
 
 // catalogTest exposes the tool for this one call.
-func (a *app) catalogTest(cmd *cobra.Command, c LoadedConfig, name, args string) error {
-	d, err := declare(c.Config, a.Environ)
+func (a *app) catalogTest(cmd *cobra.Command, c Loaded, name, args string) error {
+	d, err := declare(c, a.Environ)
 	if err != nil {
 		return console.Fault("catalog test", err)
 	}
@@ -162,7 +162,7 @@ func (a *app) catalogTest(cmd *cobra.Command, c LoadedConfig, name, args string)
 	if at := slices.IndexFunc(c.Patterns, func(p PatternConfig) bool { return p.Enabled && p.Tool == name }); at >= 0 {
 		served = c.Patterns[at].Name
 	} else if !slices.Contains(c.Catalog.Expose, name) {
-		c.Config = c.exposing(name)
+		c = c.exposing(name)
 	}
 	call := &toolCall{app: a, config: &c, args: args}
 	return call.run(cmd.Context(), served, nil)

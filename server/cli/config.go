@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"patterngate/catalog/demo"
-	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns/llm/openai"
 	"patterngate/server"
@@ -15,7 +14,8 @@ import (
 )
 
 // Config is the effective configuration: the embedded default with the file, the environment and the flags laid over
-// it (spec/config.md sections 8 and 9). It is what [LoadConfig] returns; its zero value allows nothing.
+// it (spec/config.md sections 8 and 9). It holds values only; [Load] makes
+// things of it. The zero Config allows nothing.
 type Config struct {
 	LLM    LLMConfig
 	Demo   demo.Config
@@ -44,13 +44,6 @@ type Config struct {
 	Catalog CatalogConfig
 	// Policies are the embedded one, then the file's own in its order.
 	Policies []PolicyConfig
-
-	lock *pins.Lock  // the accepted definitions of servers' tools; nil: none
-	own  *ownTools   // made of Catalog and lock
-	pool *serverPool // where its servers are
-	made *policySet  // made of Policies; nil: not yet
-	// parts are made of Patterns; nil: not yet.
-	parts *patternSet
 
 	builtinPolicy bool // of a run that was begun when the embedded policy was built in
 }
@@ -173,66 +166,59 @@ type ConfigSources struct {
 	Instead map[string]string
 	// Texts stand in for those of files, by their paths; for who is about to write them.
 	Texts map[string][]byte
-	// Untested leaves the tests of policies for who runs them.
-	Untested bool
-	// Pool keeps the servers of the configurations that are loaded; nil: a new one.
-	Pool *serverPool
 }
 
-// LoadedConfig is a configuration and where it was read.
-type LoadedConfig struct {
+// Document is a configuration with the places of its values. [Read] returns it.
+type Document struct {
 	Config
 	Path string // of the file; empty where the embedded default is in force
 
-	root *yamldoc.Node // of the file, for faults that are found later
-	text []byte
-	said map[string]yamldoc.Place // where each value that was said comes from, by path
+	root     *yamldoc.Node // of the file, for faults that are found later
+	text     []byte
+	said     map[string]yamldoc.Place // where each value that was said comes from, by path
+	compiled compiledArguments        // the schemas of the file's arguments
 }
 
-// LoadConfig reads the configuration. Faults come all at once as a [*yamldoc.Error]; then nothing was loaded. Warnings
-// come in both cases. Only the file is read, and its directory's mode, and a program that it names is looked for; neither
-// network nor working directory matters.
+// Read reads a configuration and checks it across keys. It makes nothing of it. All faults and warnings come at once, in the order in
+// which they were found; with a fault the document is not whole, and is good only to find more. An error says that the embedded
+// default is wrong.
 //
-//	default.yaml ──▶ file ──▶ environment ──▶ flags ──▶ checks across keys ──▶ Config
-func LoadConfig(in ConfigSources) (LoadedConfig, []yamldoc.Fault, error) {
-	var loaded LoadedConfig
+// Only the file is read, and its directory's mode, and a program that it names is looked for; neither network nor working directory
+// matters.
+//
+//	default.yaml ──▶ file ──▶ environment ──▶ flags ──▶ checks across keys ──▶ Document
+func Read(in ConfigSources) (Document, *yamldoc.Faults, error) {
+	var d Document
 	faults := &yamldoc.Faults{}
 	read := newLoader(faults, in.home)
 	read.left().texts = in.Texts
-	if err := loaded.Config.embed(in.Known); err != nil {
-		return LoadedConfig{}, nil, err
+	if err := d.Config.embed(in.Known); err != nil {
+		return Document{}, faults, err
 	}
-	keys := loaded.Config.keys(in.known(loaded.Config))
+	keys := d.Config.keys(in.known(d.Config))
 	if text, found := in.file(faults); found != "" {
-		loaded.Path = found
+		d.Path = found
 		if text != nil {
 			read.File(yamldoc.Read(found, text, faults), keys)
-			loaded.root, loaded.text = read.Root, text
+			d.root, d.text = read.Root, text
 		}
 	}
-	read.instead(in, &loaded.Config)
+	read.instead(in, &d.Config)
 	read.overrides(in, keys)
-	read.key(in, &loaded.LLM)
-	read.across(loaded.LLM)
-	read.acrossHTTP(loaded.HTTP)
-	read.acrossWait(loaded.Wait)
-	if loaded.State == "" {
-		loaded.State, loaded.StateUsual = loaded.usualState(in.Environ), true
+	read.key(in, &d.LLM)
+	read.across(d.LLM)
+	read.acrossHTTP(d.HTTP)
+	read.acrossWait(d.Wait)
+	if d.State == "" {
+		d.State, d.StateUsual = d.usualState(in.Environ), true
 	}
-	read.acrossInbox(&loaded.Config, in.Environ)
-	read.acrossTools(&loaded.Config)
-	read.acrossPolicies(&loaded.Config)
-	read.acrossCatalog(&loaded, in.Environ)
-	read.acrossPlanning(&loaded.Config)
-	loaded.said = read.Places
-	read.makeTools(&loaded, in)
-	read.makePatterns(&loaded)
-	read.makePolicies(&loaded, !in.Untested)
-	warnings := yamldoc.ByPlace(faults.Warnings)
-	if err := faults.Err(); err != nil {
-		return LoadedConfig{}, warnings, err
-	}
-	return loaded, warnings, nil
+	read.acrossInbox(&d.Config, in.Environ)
+	read.acrossTools(&d.Config)
+	read.acrossPolicies(&d.Config)
+	read.acrossCatalog(&d, in.Environ)
+	read.acrossPlanning(&d.Config)
+	d.said, d.compiled = read.Places, read.left().compiled
+	return d, faults, nil
 }
 
 // embed fills c with the embedded default.

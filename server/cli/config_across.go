@@ -20,7 +20,7 @@ const lockName = "patterngate.lock"
 
 // acrossCatalog checks what no key of a catalog can see alone, and what lies outside the file: links between tools and
 // patterns, programs, the lock, secrets and directories (spec/config.md sections 4, 5.1 and 7).
-func (r *configLoader) acrossCatalog(loaded *LoadedConfig, environ []string) {
+func (r *configLoader) acrossCatalog(loaded *Document, environ []string) {
 	c := &loaded.Config
 	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
 		c.Catalog.Pin = absolutePathOf(r.Reader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})

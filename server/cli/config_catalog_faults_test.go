@@ -100,14 +100,14 @@ func TestCatalogRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loaded, _, err := loadText(t, tt.file, path)
 			if err == nil {
-				t.Fatalf("LoadConfig(%q) loaded %+v, want %s", tt.file, loaded.Catalog, tt.want)
+				t.Fatalf("Load(%q) loaded %+v, want %s", tt.file, loaded.Catalog, tt.want)
 			}
 			got := strings.ReplaceAll(err.Error(), strings.TrimPrefix(path, "PATH="), "/BIN")
 			if at := strings.Index(got, `"/`); at >= 0 && strings.Contains(got, "nowhere.pem") {
 				got = got[:at] + `"DIR/` + got[strings.Index(got, "nowhere.pem"):]
 			}
 			if got != tt.want {
-				t.Errorf("LoadConfig(%q)\n got %s\nwant %s", tt.file, got, tt.want)
+				t.Errorf("Load(%q)\n got %s\nwant %s", tt.file, got, tt.want)
 			}
 			if strings.Contains(got, "hunter2") {
 				t.Errorf("the fault %s quotes a secret", got)
@@ -226,7 +226,7 @@ func TestServersMustNotHoldTheGate(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{path, "HOME=" + filepath.Join(root, "home")}})
+			_, _, err := Load(ConfigSources{Path: file, Environ: []string{path, "HOME=" + filepath.Join(root, "home")}}, LoadOptions{})
 			if tt.want == "" {
 				if err != nil {
 					t.Errorf("%s\n%v", text, err)

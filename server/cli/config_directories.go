@@ -17,7 +17,7 @@ type guarded struct {
 	path string // whole, its links resolved
 }
 
-func (l *LoadedConfig) guarded() []guarded {
+func (l *Document) guarded() []guarded {
 	var list []guarded
 	files := []guarded{{"the configuration", l.Path}, {"the lock", l.Catalog.Pin}, {"the state file", l.State}}
 	for _, file := range l.policyFiles() {
@@ -55,7 +55,7 @@ func resolved(path string) string {
 
 // acrossDirectories refuses servers whose arguments, directory, fixed arguments or bounds name a directory with the
 // configuration, the lock or the state file in it. It sees what is written; what else a server can reach it cannot know.
-func (r *configLoader) acrossDirectories(l *LoadedConfig) {
+func (r *configLoader) acrossDirectories(l *Document) {
 	files := l.guarded()
 	if len(files) == 0 {
 		return

@@ -23,19 +23,19 @@ func testFaults(t *testing.T, tests map[string]faultCase) {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := loadText(t, tt.file)
 			if err == nil {
-				t.Fatalf("LoadConfig(%q) loaded, want %s", tt.file, tt.want)
+				t.Fatalf("Load(%q) loaded, want %s", tt.file, tt.want)
 			}
 			if got := err.Error(); got != tt.want {
-				t.Errorf("LoadConfig(%q)\n got %s\nwant %s", tt.file, got, tt.want)
+				t.Errorf("Load(%q)\n got %s\nwant %s", tt.file, got, tt.want)
 			}
 		})
 	}
 }
 
 // loadText loads a file pg.yaml with that text; faults name it without its directory.
-func loadText(t *testing.T, text string, environ ...string) (LoadedConfig, []yamldoc.Fault, error) {
+func loadText(t *testing.T, text string, environ ...string) (Loaded, []yamldoc.Fault, error) {
 	t.Helper()
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: writeConfig(t, text), Environ: environ})
+	loaded, warnings, err := Load(ConfigSources{Path: writeConfig(t, text), Environ: environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		shorten(faults.Faults)
 	}
@@ -224,7 +224,7 @@ pg.yaml:8:14: log.level: got "loud"; write debug, info, warn or error
 PATTERNGATE_LOG_FORMAT: log.format: got "xml"; write text or json`
 	_, _, err := loadText(t, file, "PATTERNGATE_LOG_FORMAT=xml")
 	if err == nil || err.Error() != want {
-		t.Errorf("LoadConfig gives\n%v\nwant\n%s", err, want)
+		t.Errorf("Load gives\n%v\nwant\n%s", err, want)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestConfigErrorStopsAtFifty(t *testing.T) {
 	_, _, err := loadText(t, file.String())
 	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
-		t.Fatalf("LoadConfig gives %v, want a *ConfigError", err)
+		t.Fatalf("Load gives %v, want a *ConfigError", err)
 	}
 	if len(faults.Faults) != 50 || faults.More != 12 {
 		t.Errorf("%d faults and %d more, want 50 and 12", len(faults.Faults), faults.More)
@@ -252,7 +252,7 @@ func TestFaultJSON(t *testing.T) {
 	_, _, err := loadText(t, "version: 1\nllm: {provider: opnai}\n")
 	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
-		t.Fatalf("LoadConfig gives %v, want a *ConfigError", err)
+		t.Fatalf("Load gives %v, want a *ConfigError", err)
 	}
 	got, err := json.Marshal(faults.Faults)
 	if err != nil {
@@ -298,7 +298,7 @@ patterns:
 
 func TestLoadConfigTakesKnownNamesFromTheCatalog(t *testing.T) {
 	path := writeConfig(t, "version: 1\npatterns: {route_ticket: {allow: {policy: [legal_specialist, billing_specialist]}}}\n")
-	_, warnings, err := LoadConfig(ConfigSources{Path: path, Known: map[string][]string{"route_ticket": {"legal_specialist"}}})
+	_, warnings, err := Load(ConfigSources{Path: path, Known: map[string][]string{"route_ticket": {"legal_specialist"}}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

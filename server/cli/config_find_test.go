@@ -55,9 +55,9 @@ func TestLoadConfigWithoutFile(t *testing.T) {
 		"an empty home":                 {"HOME=" + filepath.Join(dir, "none")},
 		"a file in the place of a home": {"HOME=" + file, "XDG_CONFIG_HOME=" + file},
 	} {
-		loaded, _, err := LoadConfig(ConfigSources{Environ: environ})
+		loaded, _, err := Load(ConfigSources{Environ: environ}, LoadOptions{})
 		if err != nil || loaded.Path != "" {
-			t.Errorf("%s: LoadConfig = path %q, error %v; want the embedded default", name, loaded.Path, err)
+			t.Errorf("%s: Load = path %q, error %v; want the embedded default", name, loaded.Path, err)
 		}
 	}
 }
@@ -71,12 +71,12 @@ func TestLoadConfigFindsFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("version: 1\nllm: {model: found}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + home, "AppData=" + home}})
+	loaded, _, err := Load(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + home, "AppData=" + home}}, LoadOptions{})
 	if runtime.GOOS == "darwin" {
 		t.Skip("macOS has no variable for the directory")
 	}
 	if err != nil || loaded.Path != path || loaded.LLM.Model != "found" {
-		t.Errorf("LoadConfig = path %q, model %q, error %v; want %q, found", loaded.Path, loaded.LLM.Model, err, path)
+		t.Errorf("Load = path %q, model %q, error %v; want %q, found", loaded.Path, loaded.LLM.Model, err, path)
 	}
 }
 
@@ -99,8 +99,8 @@ func TestLoadConfigRefusesNamedFile(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := LoadConfig(tt.in); err == nil || err.Error() != tt.want {
-				t.Errorf("LoadConfig(%+v)\n got %v\nwant %s", tt.in, err, tt.want)
+			if _, _, err := Load(tt.in, LoadOptions{}); err == nil || err.Error() != tt.want {
+				t.Errorf("Load(%+v)\n got %v\nwant %s", tt.in, err, tt.want)
 			}
 		})
 	}
@@ -155,11 +155,11 @@ func TestLoadConfigRefusesModes(t *testing.T) {
 				}
 			}
 			got := ""
-			if _, _, err := LoadConfig(ConfigSources{Path: path}); err != nil {
+			if _, _, err := Load(ConfigSources{Path: path}, LoadOptions{}); err != nil {
 				got = strings.NewReplacer(file, "FILE", link, "LINK", dir, "DIR").Replace(err.Error())
 			}
 			if got != tt.want {
-				t.Errorf("LoadConfig of a file %v in %v\n got %q\nwant %q", tt.file, tt.dir, got, tt.want)
+				t.Errorf("Load of a file %v in %v\n got %q\nwant %q", tt.file, tt.dir, got, tt.want)
 			}
 		})
 	}

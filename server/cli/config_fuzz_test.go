@@ -14,17 +14,17 @@ func FuzzLoadConfig(f *testing.F) {
 	seedConfigs(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(t.TempDir(), "pg.yaml")
-		load := func(text []byte) (LoadedConfig, error) {
+		load := func(text []byte) (Loaded, error) {
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"OPENAI_API_KEY=key"}})
+			loaded, _, err := Load(ConfigSources{Path: path, Environ: []string{"OPENAI_API_KEY=key"}}, LoadOptions{})
 			return loaded, err
 		}
 		loaded, err := load([]byte(text))
 		if err != nil {
 			if strings.Contains(err.Error(), "embedded") || !strings.HasPrefix(err.Error(), path) {
-				t.Errorf("LoadConfig(%q): %v", text, err)
+				t.Errorf("Load(%q): %v", text, err)
 			}
 			return
 		}

@@ -8,7 +8,7 @@ import (
 
 // phrases warns of tools without a phrase about which a rule may ask a person. Without it the approver reads the tool's name and
 // its arguments, and no sentence.
-func (r *configLoader) phrases(l *LoadedConfig) {
+func (r *loading) phrases(l *Loaded) {
 	var asked []string
 	for _, name := range sortedNames(l.made.by) {
 		asked = append(asked, l.made.by[name].Asks()...)

@@ -116,7 +116,7 @@ func TestExamplesHaveNoGaps(t *testing.T) {
 	}
 	path := binaries(t, "shop", "mcp-server-filesystem")
 	for _, file := range append(files, more...) {
-		_, warnings, err := LoadConfig(ConfigSources{Path: file, Environ: []string{path}})
+		_, warnings, err := Load(ConfigSources{Path: file, Environ: []string{path}}, LoadOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

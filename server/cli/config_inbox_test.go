@@ -45,7 +45,7 @@ func TestLoadConfigInbox(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loaded, warnings, err := loadText(t, "version: 1\n"+tt.file, path)
 			if err != nil || len(warnings) > 0 {
-				t.Fatalf("LoadConfig(%s): %v %v", tt.file, err, warnings)
+				t.Fatalf("Load(%s): %v %v", tt.file, err, warnings)
 			}
 			if loaded.Inbox != tt.inbox || loaded.InboxURL() != tt.url {
 				t.Errorf("inbox %q at %q, want %q at %q", loaded.Inbox, loaded.InboxURL(), tt.inbox, tt.url)
@@ -108,11 +108,11 @@ func TestInboxSources(t *testing.T) {
 		"empty":       {ConfigSources{Path: file, Environ: []string{"PATTERNGATE_INBOX="}}, "127.0.0.1:1"},
 		"flag":        {ConfigSources{Path: file, Inbox: "127.0.0.1:3", Environ: []string{"PATTERNGATE_INBOX=off"}}, "127.0.0.1:3"},
 	} {
-		if loaded, _, err := LoadConfig(tt.in); err != nil || loaded.Inbox != tt.want {
+		if loaded, _, err := Load(tt.in, LoadOptions{}); err != nil || loaded.Inbox != tt.want {
 			t.Errorf("%s: inbox %q, %v, want %q", name, loaded.Inbox, err, tt.want)
 		}
 	}
-	_, _, err := LoadConfig(ConfigSources{Inbox: "0.0.0.0:1"})
+	_, _, err := Load(ConfigSources{Inbox: "0.0.0.0:1"}, LoadOptions{})
 	if want := "--inbox: inbox: 0.0.0.0:1 is not loopback, and others must not reach it; write host:port of this machine, 127.0.0.1:8766, or off"; err == nil || err.Error() != want {
 		t.Errorf("--inbox 0.0.0.0:1\n got %v\nwant %s", err, want)
 	}

@@ -111,7 +111,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 			t.Errorf("catalog list has no %q:\n%s", want, list)
 		}
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Path: s.config, Environ: []string{"HOME=" + s.dir}})
+	loaded, _, err := Load(ConfigSources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 // So is who calls a tool of a server behind such a name, which was accepted while it was somewhere else.
 func TestNameOfAClosedServer(t *testing.T) {
 	s, _ := namedScene(t)
-	loaded, _, err := LoadConfig(ConfigSources{Path: s.config, Environ: []string{"HOME=" + s.dir}})
+	loaded, _, err := Load(ConfigSources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

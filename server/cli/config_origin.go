@@ -26,7 +26,7 @@ const (
 )
 
 // origin is where the value of a path comes from.
-func (l LoadedConfig) origin(path string) (origin, file string, line int) {
+func (l Document) origin(path string) (origin, file string, line int) {
 	at, said := l.said[path]
 	switch {
 	case path == "llm.api_key" && !l.LLM.Key.Set() && l.LLM.APIKey.Set():
@@ -40,7 +40,7 @@ func (l LoadedConfig) origin(path string) (origin, file string, line int) {
 }
 
 // origins are all values in force, secrets as references, by path in the order of the file's grammar.
-func (l LoadedConfig) origins() []originRow {
+func (l Document) origins() []originRow {
 	var rows []originRow
 	var walk func(keys []grammar.Key, path *yamldoc.Path)
 	walk = func(keys []grammar.Key, path *yamldoc.Path) {
@@ -71,7 +71,7 @@ func (l LoadedConfig) origins() []originRow {
 }
 
 // originYAML is the effective configuration as a file, each value with where it comes from.
-func (l LoadedConfig) originYAML() []byte {
+func (l Document) originYAML() []byte {
 	var out bytes.Buffer
 	grammar.WriteYAML(&out, l.keys(nil), nil, func(path string, value any) string {
 		if _, group := value.(grammar.WholeGroup); group {

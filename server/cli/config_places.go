@@ -9,14 +9,14 @@ import (
 
 // FaultAt is a fault that was found after the configuration was read, at the value under these keys (items as "[0]"), or at
 // the nearest one around it. Its Severity is a fault's where it has none.
-func (l LoadedConfig) FaultAt(f yamldoc.Fault, steps ...string) yamldoc.Fault {
+func (l Document) FaultAt(f yamldoc.Fault, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
 	_, value := l.root.Find(path)
 	return placed(f, value.At, path, l.Path)
 }
 
 // faultAtKey is FaultAt for a key that should not be there.
-func (l LoadedConfig) faultAtKey(f yamldoc.Fault, steps ...string) yamldoc.Fault {
+func (l Document) faultAtKey(f yamldoc.Fault, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
 	key, _ := l.root.Find(path)
 	return placed(f, key, path, l.Path)
@@ -24,14 +24,14 @@ func (l LoadedConfig) faultAtKey(f yamldoc.Fault, steps ...string) yamldoc.Fault
 
 // FaultIn is FaultAt for a byte of the text that stands there, such as one of a CEL expression: it is placed at the very
 // character, however the text is quoted or folded.
-func (l LoadedConfig) FaultIn(f yamldoc.Fault, offset int, steps ...string) yamldoc.Fault {
+func (l Document) FaultIn(f yamldoc.Fault, offset int, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
 	_, value := l.root.Find(path)
 	return placed(f, value.Character(l.Path, l.text, offset), path, l.Path)
 }
 
 // FaultInSchema is FaultAt for what stands at a JSON pointer below.
-func (l LoadedConfig) FaultInSchema(f yamldoc.Fault, pointer ijson.Pointer, steps ...string) yamldoc.Fault {
+func (l Document) FaultInSchema(f yamldoc.Fault, pointer ijson.Pointer, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
 	_, value := l.root.Find(path)
 	found, _, at := value.FindPointer(pointer)

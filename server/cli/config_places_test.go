@@ -35,7 +35,7 @@ func TestFaultsStandAtTheCharacter(t *testing.T) {
 			if text == "" {
 				steps, text = []string{"c", "a"}, "x @y"
 			}
-			loaded := LoadedConfig{Path: "pg.yaml", root: root, text: []byte(file)}
+			loaded := Document{Path: "pg.yaml", root: root, text: []byte(file)}
 			if _, n := root.Find(yamldoc.PathOf(steps)); n.Text != strings.Replace(text, "@", "", 1) {
 				t.Fatalf("the file says %q, the case %q", n.Text, text)
 			}

@@ -32,9 +32,9 @@ patterns:
 `
 	loaded, warnings, err := loadText(t, file)
 	if err != nil || len(warnings) > 0 {
-		t.Fatalf("LoadConfig = %v, warnings %v", err, warnings)
+		t.Fatalf("Load = %v, warnings %v", err, warnings)
 	}
-	var whole Config
+	var whole Loaded
 	if err := whole.embed(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ patterns:
 	want.Approver.Kind, want.Approver.Least = patterns.RejectApprover, gateway.SignedAssurance
 	got, _ := loaded.Pattern("plan")
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("LoadConfig (-want +got):\n%s", diff)
+		t.Errorf("Load (-want +got):\n%s", diff)
 	}
 	if loaded.LLM.Temperature != 1.5 || loaded.LLM.OpenAI().Temperature != 1.5 {
 		t.Errorf("the temperature for all is %v, asked with %v; want 1.5", loaded.LLM.Temperature, loaded.LLM.OpenAI().Temperature)
@@ -135,7 +135,7 @@ func declaredAs(t *testing.T, file, tool string, environ ...string) declaredPatt
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := declare(loaded.Config, environ)
+	d, err := declare(loaded, environ)
 	if err != nil {
 		t.Fatal(err)
 	}

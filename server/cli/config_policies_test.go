@@ -120,7 +120,7 @@ func TestPolicyGrammarFaults(t *testing.T) {
 // A policy may have a file of its own; its faults carry that file's name.
 func TestPolicyFile(t *testing.T) {
 	const file = "version: 1\npolicies: {refunds: {file: rules/refunds.policy.yaml}}\n"
-	load := func(t *testing.T, text string, mode os.FileMode) (LoadedConfig, string) {
+	load := func(t *testing.T, text string, mode os.FileMode) (Loaded, string) {
 		t.Helper()
 		dir := t.TempDir()
 		at := filepath.Join(dir, "rules")
@@ -135,7 +135,7 @@ func TestPolicyFile(t *testing.T) {
 		if err := os.Chmod(filepath.Join(at, "refunds.policy.yaml"), mode); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := LoadConfig(ConfigSources{Path: filepath.Join(dir, "pg.yaml")})
+		loaded, _, err := Load(ConfigSources{Path: filepath.Join(dir, "pg.yaml")}, LoadOptions{})
 		if err != nil {
 			return loaded, strings.ReplaceAll(err.Error(), at+string(filepath.Separator), "")
 		}
@@ -169,7 +169,7 @@ func TestPolicyFile(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		_, _, err := loadText(t, file)
 		if err == nil || !strings.HasPrefix(err.Error(), "pg.yaml:2:28: policies.refunds.file: no such file ") {
-			t.Errorf("LoadConfig with a missing policy file: %v", err)
+			t.Errorf("Load with a missing policy file: %v", err)
 		}
 	})
 }

@@ -36,9 +36,9 @@ func refundLimits(auto, run, days float64) map[string]any {
 
 // The embedded default is the one of spec/config.md; its figures are those of the gateway.
 func TestEmbeddedDefault(t *testing.T) {
-	loaded, warnings, err := LoadConfig(ConfigSources{})
+	loaded, warnings, err := Load(ConfigSources{}, LoadOptions{})
 	if err != nil || len(warnings) > 0 || loaded.Path != "" {
-		t.Fatalf("LoadConfig() = path %q, warnings %v, error %v; want the embedded default", loaded.Path, warnings, err)
+		t.Fatalf("Load() = path %q, warnings %v, error %v; want the embedded default", loaded.Path, warnings, err)
 	}
 	want := Config{
 		LLM:  LLMConfig{Provider: "auto", Model: "gpt-4.1-mini", Timeout: time.Minute, MaxRetries: 2},
@@ -122,7 +122,7 @@ patterns:
 		want.Patterns[i].Approver.Kind = patterns.InboxApprover
 	}
 	if diff := sameConfig(want, got); diff != "" {
-		t.Errorf("LoadConfig (-want +got):\n%s", diff)
+		t.Errorf("Load (-want +got):\n%s", diff)
 	}
 	if got := loaded.LLM.Resolved(); got != "openai" {
 		t.Errorf("provider in force with a base URL is %q, want openai", got)
@@ -145,7 +145,7 @@ func TestLoadConfigReadsJSON(t *testing.T) {
 	const bad = "{\"version\": 1,\n\t\"llm\":\t{\"temprature\": 1},\n \"llm\": 2}"
 	want := "pg.yaml:2:10: llm.temprature: unknown key; did you mean temperature?\npg.yaml:3:2: llm: repeated key, first at line 2"
 	if _, _, err := loadText(t, bad); err == nil || err.Error() != want {
-		t.Errorf("LoadConfig(%q)\n got %v\nwant %s", bad, err, want)
+		t.Errorf("Load(%q)\n got %v\nwant %s", bad, err, want)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestLoadConfigCases(t *testing.T) {
 		t.Run(file.Name, func(t *testing.T) {
 			loaded, _, err := loadText(t, string(file.Data), "OPENAI_BASE_URL=http://127.0.0.1:9/v1", "OPENAI_API_KEY=test")
 			if err != nil {
-				t.Fatalf("LoadConfig(%s): %v", file.Data, err)
+				t.Fatalf("Load(%s): %v", file.Data, err)
 			}
 			if loaded.LLM.Provider != "openai" || loaded.LLM.MaxRetries != 0 {
 				t.Errorf("provider %q and %d retries, want openai and 0", loaded.LLM.Provider, loaded.LLM.MaxRetries)
@@ -197,14 +197,14 @@ func TestLoadConfigPrecedence(t *testing.T) {
 			if tt.file != "" {
 				in.Path = writeConfig(t, tt.file)
 			}
-			loaded, _, err := LoadConfig(in)
+			loaded, _, err := Load(in, LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := loaded.Config
 			got := fmt.Sprintf("%s %s %s %v %s %s", c.LLM.Provider, c.LLM.Model, c.LLM.BaseURL, c.LLM.Timeout, c.Log.Level, c.Log.Format)
 			if got != tt.want {
-				t.Errorf("LoadConfig(%+v)\n got %s\nwant %s", in, got, tt.want)
+				t.Errorf("Load(%+v)\n got %s\nwant %s", in, got, tt.want)
 			}
 		})
 	}
@@ -230,8 +230,8 @@ func TestLoadConfigRefusesVariables(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := LoadConfig(tt.in); err == nil || err.Error() != tt.want {
-				t.Errorf("LoadConfig(%+v)\n got %v\nwant %s", tt.in, err, tt.want)
+			if _, _, err := Load(tt.in, LoadOptions{}); err == nil || err.Error() != tt.want {
+				t.Errorf("Load(%+v)\n got %v\nwant %s", tt.in, err, tt.want)
 			}
 		})
 	}
@@ -338,7 +338,7 @@ func BenchmarkLoadConfig(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := LoadConfig(ConfigSources{Path: path}); err != nil {
+		if _, _, err := Load(ConfigSources{Path: path}, LoadOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ type declared struct {
 }
 
 // holds reports whether a tool is held until a person accepts what its server declares.
-func (c Config) holds(tool string) bool {
+func (c Loaded) holds(tool string) bool {
 	return c.own != nil && slices.ContainsFunc(c.own.held, func(h heldTool) bool { return h.name == tool })
 }
 
@@ -49,7 +49,7 @@ type declaredPattern struct {
 }
 
 // declare makes what a configuration declares, in an environment that may say where the demo's effects happen.
-func declare(c Config, environ []string) (*declared, error) {
+func declare(c Loaded, environ []string) (*declared, error) {
 	hash := c.Hash()
 	if err := outside(&c.Demo, environ); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func declare(c Config, environ []string) (*declared, error) {
 }
 
 // add declares a pattern.
-func (d *declared) add(p PatternConfig, c Config, spec patterns.Spec, reviewer gateway.Reviewer, answerers *answerers) error {
+func (d *declared) add(p PatternConfig, c Loaded, spec patterns.Spec, reviewer gateway.Reviewer, answerers *answerers) error {
 	who, err := answerers.of(p)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 }
 
 // newSpec declares a pattern as it is configured, over the catalog as it sees it.
-func (c *Config) newSpec(p PatternConfig, view *catalog.Catalog) patterns.Spec {
+func (c *Loaded) newSpec(p PatternConfig, view *catalog.Catalog) patterns.Spec {
 	parts := c.parts.by[p.Name]
 	s := patterns.Spec{
 		Name: p.Name, Kind: p.Kind, Catalog: view, Tools: p.has(), Budget: p.Budget, Approver: p.Approver,

@@ -32,7 +32,7 @@ func newDocsClient(t *testing.T) *docsClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.service("docs", loaded.Config, slog.New(slog.DiscardHandler))
+	s, err := a.service("docs", loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

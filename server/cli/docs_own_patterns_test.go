@@ -123,7 +123,7 @@ func TestConfigDefault(t *testing.T) {
 	if code := Main([]string{"config", "default"}, strings.NewReader(""), &out, &faults); code != 0 || !bytes.Equal(out.Bytes(), defaultConfig) || faults.Len() > 0 {
 		t.Fatalf("config default ends with %d and %d bytes, want 0 and the %d of the embedded file; %s", code, out.Len(), len(defaultConfig), &faults)
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}})
+	loaded, _, err := Load(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,13 +30,13 @@ func docsTables(t *testing.T, table, pattern string) string {
 }
 
 // embedded is the configuration of a fresh installation.
-func embedded(t *testing.T) Config {
+func embedded(t *testing.T) Loaded {
 	t.Helper()
 	var c Config
 	if err := c.embed(nil); err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return Loaded{Document: Document{Config: c}}
 }
 
 // demoCatalog is the catalog of a fresh installation.

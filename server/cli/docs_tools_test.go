@@ -68,7 +68,7 @@ func declaredTools(t *testing.T) []declaredTool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	s, err := a.server(loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

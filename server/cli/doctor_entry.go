@@ -131,8 +131,8 @@ func (a *app) servedBy(start clientStart) *app {
 }
 
 // examineConfig loads the configuration as the program will; nil where it does not load.
-func (a *app) examineConfig(f *findings) *LoadedConfig {
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ})
+func (a *app) examineConfig(f *findings) *Loaded {
+	loaded, warnings, err := Load(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {

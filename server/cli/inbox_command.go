@@ -68,7 +68,7 @@ func (a *app) inbox(ctx context.Context, show bool) error {
 		return console.Wrap("inbox", err)
 	}
 	defer engine.Close()
-	page := pageOffer{app: a, config: c, engine: engine, show: show}
+	page := pageOffer{app: a, config: c.Config, engine: engine, show: show}
 	state, err := engine.Approvals().StateID()
 	if err != nil {
 		return console.Fault("inbox", err)

@@ -222,16 +222,16 @@ func (a *app) stateDirectory() string {
 
 // reservedNames are the tools of the demo and of the program, unlike which a file's must be.
 func (a *app) reservedNames() ([]string, error) {
-	loaded, _, err := LoadConfig(ConfigSources{})
+	loaded, _, err := Load(ConfigSources{}, LoadOptions{})
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}
-	d, err := declare(loaded.Config, nil)
+	d, err := declare(loaded, nil)
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}
 	names := slices.Clone(d.tools.Names())
-	s, err := a.server(loaded.Config, a.logger(LogConfig{Level: "error"}, a.Err))
+	s, err := a.server(loaded, a.logger(LogConfig{Level: "error"}, a.Err))
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}

@@ -119,7 +119,7 @@ func reads(t *testing.T, file *initFile, text []byte) {
 	if err := file.write(text); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := LoadConfig(ConfigSources{Path: file.path, Environ: []string{"HOME=/home/u", "PATH=/usr/bin:/bin"}}); err != nil {
+	if _, _, err := Load(ConfigSources{Path: file.path, Environ: []string{"HOME=/home/u", "PATH=/usr/bin:/bin"}}, LoadOptions{}); err != nil {
 		t.Fatalf("it does not load: %v\n%s", err, text)
 	}
 }

@@ -33,7 +33,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 		report.Lock = lock.path
 	}
 	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
-	_, _, err = LoadConfig(ConfigSources{Path: file.path, Environ: a.Environ})
+	_, _, err = Load(ConfigSources{Path: file.path, Environ: a.Environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		report.faulty = true
 		for _, f := range faults.Faults {

@@ -105,7 +105,7 @@ func TestInitWritesAStarterThatServes(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the file: %v, %v", info, err)
 	}
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir}})
+	loaded, warnings, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir}}, LoadOptions{})
 	if err != nil || len(warnings) > 0 || loaded.Path != path {
 		t.Fatalf("the starter does not load: %v %v", err, warnings)
 	}
@@ -194,7 +194,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	if list, _ := at(v, "catalog", "expose").([]any); len(list) != 0 {
 		t.Errorf("exposed: %v", list)
 	}
-	if _, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}); err != nil {
+	if _, _, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{}); err != nil {
 		t.Errorf("the file does not load: %v", err)
 	}
 	if readFile(t, h.client) != text {
@@ -237,7 +237,7 @@ func TestInitTakesWhatFlagsName(t *testing.T) {
 	if d, _ := lock.Tool("crm", "search"); d.Description != "Searches the CRM." || string(d.Output) != `{"type":"object"}` {
 		t.Errorf("search is kept as %+v", d)
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}})
+	loaded, _, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
 	if err != nil || len(loaded.Catalog.Servers) != 1 || !slices.Equal(loaded.Catalog.Expose, []string{"search"}) {
 		t.Errorf("the file loads as %+v, %v", loaded.Catalog, err)
 	}
@@ -294,7 +294,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	if err != nil || strings.Join(sortedNames(entries), " ") != "gone patterngate" {
 		t.Fatalf("the client's file has %v, %v", entries, err)
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}})
+	loaded, _, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

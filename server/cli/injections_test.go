@@ -129,11 +129,11 @@ func declaredFile(t *testing.T, file string, places *strings.Replacer) *declared
 		t.Fatal(err)
 	}
 	environ := []string{"XDG_STATE_HOME=" + dir}
-	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: environ})
+	loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := declare(loaded.Config, environ)
+	d, err := declare(loaded, environ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestKeyIsReadForTheFirstQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := declare(loaded.Config, []string{"PATH=/usr/bin:/bin"})
+	d, err := declare(loaded, []string{"PATH=/usr/bin:/bin"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestKeyThatIsNotThere(t *testing.T) {
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "leads nowhere: NO_KEY is not set") {
 		t.Fatal(warnings, err)
 	}
-	d, err := declare(loaded.Config, nil)
+	d, err := declare(loaded, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 // aliased is the flag by which a tool, or pattern, is switched off that patterns give another name as their worker or route; "" for what
 // is no such name, and where the configuration cannot be read whole.
-func (c Config) aliased(name string, environ []string) (flag string) {
+func (c Loaded) aliased(name string, environ []string) (flag string) {
 	if name == "" {
 		return ""
 	}
@@ -22,7 +22,7 @@ func (c Config) aliased(name string, environ []string) (flag string) {
 	return aliasedIn(d.tools, specs, name)
 }
 
-// aliasedIn is [Config.aliased] for what is declared.
+// aliasedIn is [Loaded.aliased] for what is declared.
 func aliasedIn(tools *catalog.Catalog, specs []patterns.Spec, name string) (flag string) {
 	if _, own := tools.Tool(name); own {
 		return ""

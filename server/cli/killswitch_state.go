@@ -15,7 +15,7 @@ import (
 
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
 // it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
-func (a *app) switchConfig(what string) (Config, error) {
+func (a *app) switchConfig(what string) (Loaded, error) {
 	c, err := a.stateConfig(what, "switches need no configuration; this command uses the state file ")
 	if err == nil {
 		a.noteOther()
@@ -25,36 +25,36 @@ func (a *app) switchConfig(what string) (Config, error) {
 
 // recordConfig returns the configuration of a command that needs only the state file. It ignores faults of the configuration file, and
 // refuses a wrong flag and a --config that names no file, because the user typed these for this command.
-func (a *app) recordConfig(what string) (Config, error) {
+func (a *app) recordConfig(what string) (Loaded, error) {
 	if _, err := os.Stat(a.config); a.config != "" && errors.Is(err, os.ErrNotExist) {
-		_, _, err := LoadConfig(a.sources(nil))
-		return Config{}, a.configFault(err)
+		_, _, err := Load(a.sources(), LoadOptions{})
+		return Loaded{}, a.configFault(err)
 	}
 	flags := ConfigSources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt}
-	if _, _, err := LoadConfig(flags); err != nil {
-		return Config{}, a.configFault(err)
+	if _, _, err := Load(flags, LoadOptions{}); err != nil {
+		return Loaded{}, a.configFault(err)
 	}
 	return a.stateConfig(what, "this command needs only the state file ")
 }
 
 // stateConfig is recordConfig without the check of flags. If the configuration file has faults, it prints a warning, in which needs
 // stands before the name of the state file.
-func (a *app) stateConfig(what, needs string) (Config, error) {
-	sources := a.sources(nil)
-	loaded, warnings, err := LoadConfig(sources)
+func (a *app) stateConfig(what, needs string) (Loaded, error) {
+	sources := a.sources()
+	loaded, warnings, err := Load(sources, LoadOptions{})
 	faults, faulty := errors.AsType[*yamldoc.Error](err)
 	if !faulty {
 		a.warn(warnings)
 		if err != nil {
-			return Config{}, a.configFault(err)
+			return Loaded{}, a.configFault(err)
 		}
-		return loaded.Config, a.meant(loaded.Config)
+		return loaded, a.meant(loaded.Config)
 	}
-	loaded, _, err = LoadConfig(ConfigSources{})
+	loaded, _, err = Load(ConfigSources{}, LoadOptions{})
 	if err != nil {
-		return Config{}, a.configFault(err)
+		return Loaded{}, a.configFault(err)
 	}
-	c := loaded.Config
+	c := loaded
 	var known bool
 	c.StateUsual = false
 	c.State, known = sources.statePath()
@@ -63,7 +63,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		if c.State != "" {
 			try += ", which is " + c.State + " where the configuration names none"
 		}
-		return Config{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
+		return Loaded{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
 	}
 	fmt.Fprintln(a.Err, printable.Text("warning: "+ownReason(faults)+"; "+needs+c.State))
 	return c, nil

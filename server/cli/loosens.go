@@ -19,7 +19,7 @@ func loosens(from, to map[string]any) []string {
 }
 
 // judged is what of a configuration a reload may loosen: all its keys, and what was accepted of its servers' tools.
-func (c Config) judged() map[string]any {
+func (c Loaded) judged() map[string]any {
 	all := c.value()
 	all[lockMember] = c.lockedTools()
 	return all

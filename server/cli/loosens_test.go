@@ -122,7 +122,7 @@ func TestLoosens(t *testing.T) {
 
 // Another definition that was accepted permits what was not looked at before; one that is gone does not.
 func TestLoosensByTheLock(t *testing.T) {
-	c := Config{lock: &pins.Lock{}}
+	c := Loaded{lock: &pins.Lock{}}
 	c.Catalog.Servers = []ServerConfig{{Name: "crm", Enabled: true, Tools: []ServerToolConfig{{ToolConfig: ToolConfig{Enabled: true}, Upstream: "search"}}}}
 	none := map[string]any{lockMember: c.lockedTools()}
 	accept := func(description string) map[string]any {
@@ -163,7 +163,7 @@ func TestLoosensTellsEachChange(t *testing.T) {
 		if err := os.WriteFile(file, drawn, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := LoadConfig(ConfigSources{Path: file, Environ: environ})
+		loaded, _, err := Load(ConfigSources{Path: file, Environ: environ}, LoadOptions{})
 		if err != nil {
 			t.Fatalf("%s: %v", drawn, err)
 		}

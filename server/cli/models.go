@@ -21,12 +21,12 @@ import (
 // answerers makes the models of a configuration. Models with the same words are one, and share connections and what was learned
 // of their server.
 type answerers struct {
-	config  *Config
+	config  *Loaded
 	secrets *secrets
 	made    map[string]*openai.Client
 }
 
-func (c *Config) answerers(environ []string) *answerers {
+func (c *Loaded) answerers(environ []string) *answerers {
 	a := &answerers{config: c, secrets: newSecrets(environ), made: map[string]*openai.Client{}}
 	if c.own != nil {
 		a.secrets = c.own.secrets

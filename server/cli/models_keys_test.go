@@ -22,11 +22,11 @@ func TestKeysStayBesideTheirServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	environ := []string{"OPENAI_API_KEY=key-of-top"}
-	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: environ})
+	loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, err := loaded.Config.answerers(environ).of(PatternConfig{})
+	who, err := loaded.answerers(environ).of(PatternConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,11 +61,11 @@ patterns:
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: environ})
+	loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.declared, err = declare(loaded.Config, environ); err != nil {
+	if s.declared, err = declare(loaded, environ); err != nil {
 		t.Fatal(err)
 	}
 	if s.engine, err = local.Open(local.Options{Path: filepath.Join(dir, "state.db"), Source: &source{}}); err != nil {

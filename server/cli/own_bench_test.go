@@ -73,11 +73,11 @@ func BenchmarkLoad200(b *testing.B) {
 	}
 	environ := []string{"KEY=x"}
 	for b.Loop() {
-		loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: environ})
+		loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		d, err := declare(loaded.Config, environ)
+		d, err := declare(loaded, environ)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func gatedCall(b *testing.B, state string) func() error {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := a.service("call", loaded.Config, slog.New(slog.DiscardHandler))
+	s, err := a.service("call", loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -40,11 +40,11 @@ func countingLines(lock *pins.Lock, ring gateway.Ring, at time.Time) *pins.Lock 
 
 // under is a configuration under those lines of its lock that count. A line that does not is as if it were not there: the tool is
 // held and shown as nobody's, and the hash is another one, so that a run is replayed with what it was begun with.
-func (c Config) under(counting *pins.Lock, environ []string) (Config, error) {
+func (c Loaded) under(counting *pins.Lock, environ []string) (Loaded, error) {
 	if counting == c.lock {
 		return c, nil
 	}
-	own, faults := makeOwn(&c, counting, c.pool, environ)
+	own, faults := makeOwn(&c.Config, counting, c.pool, environ)
 	for _, f := range faults {
 		if !f.warning {
 			return c, errors.New(f.Reason)
@@ -61,7 +61,7 @@ func (c Config) under(counting *pins.Lock, environ []string) (Config, error) {
 
 // counting is a configuration under the lines of its lock that count by the keys of a state file, with what it declares; d is that
 // where all of them do, nil: not known yet.
-func (c Config) counting(d *declared, engine *local.Engine, environ []string) (Config, *declared, error) {
+func (c Loaded) counting(d *declared, engine *local.Engine, environ []string) (Loaded, *declared, error) {
 	counting := c
 	if c.lock != nil && len(c.lock.Names()) > 0 {
 		ring, err := engine.Approvals().Keys()

@@ -16,9 +16,9 @@ import (
 )
 
 // loads reads the scene's configuration, over a pool of servers.
-func (s *ownScene) loads(t *testing.T, pool *serverPool) LoadedConfig {
+func (s *ownScene) loads(t *testing.T, pool *serverPool) Loaded {
 	t.Helper()
-	loaded, _, err := LoadConfig(ConfigSources{Path: s.config, State: s.state, Pool: pool})
+	loaded, _, err := Load(ConfigSources{Path: s.config, State: s.state}, LoadOptions{Pool: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,11 +26,11 @@ func (s *ownScene) loads(t *testing.T, pool *serverPool) LoadedConfig {
 }
 
 // opens serves the scene's configuration in this process.
-func (s *ownScene) opens(t *testing.T) (*service, LoadedConfig) {
+func (s *ownScene) opens(t *testing.T) (*service, Loaded) {
 	t.Helper()
 	loaded := s.loads(t, newServerPool())
 	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + s.dir}}}
-	served, err := a.service("call", loaded.Config, slog.New(slog.DiscardHandler))
+	served, err := a.service("call", loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func (s *ownScene) opens(t *testing.T) (*service, LoadedConfig) {
 }
 
 // whatever permits every configuration.
-func whatever(Config) error { return nil }
+func whatever(Loaded) error { return nil }
 
 // rewriteLock changes the lock as somebody does who can write files.
 func (s *ownScene) rewriteLock(t *testing.T, change func(tools map[string]any)) {

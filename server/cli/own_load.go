@@ -13,8 +13,7 @@ import (
 )
 
 // makeTools makes the tools of what was read, as far as it can be made; what is wrong with them goes to the faults.
-func (r *configLoader) makeTools(l *LoadedConfig, in ConfigSources) {
-	pool := in.Pool
+func (r *loading) makeTools(l *Loaded, pool *serverPool, environ []string) {
 	if pool == nil {
 		pool = newServerPool() // of who only looks: nothing of it is started
 	}
@@ -31,14 +30,14 @@ func (r *configLoader) makeTools(l *LoadedConfig, in ConfigSources) {
 		return
 	}
 	l.lock = lock
-	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.left().compiled)
+	own, faults := makeOwnOf(&l.Config, lock, pool, environ, l.compiled)
 	l.own = own
 	r.take(l, faults, told)
 	r.heldTools(l)
 }
 
 // take notes what was found when something was made of what was read.
-func (r *configLoader) take(l *LoadedConfig, faults []ownFault, told toldPaths) {
+func (r *loading) take(l *Loaded, faults []ownFault, told toldPaths) {
 	for _, f := range faults {
 		if told.about(yamldoc.PathOf(f.path).String()) { // half a value would only add to what is wrong with it
 			continue
@@ -82,7 +81,7 @@ func liesIn(path, above string) bool {
 }
 
 // heldTools warns of tools that nobody accepted, and of what is not listed for that.
-func (r *configLoader) heldTools(l *LoadedConfig) {
+func (r *loading) heldTools(l *Loaded) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
 		r.Faults.Record(l.FaultAt(yamldoc.Fault{
@@ -92,7 +91,7 @@ func (r *configLoader) heldTools(l *LoadedConfig) {
 }
 
 // unlisted warns of patterns of kind call that have no schema to show until their tool is accepted.
-func (r *configLoader) unlisted(l *LoadedConfig, h heldTool) {
+func (r *loading) unlisted(l *Loaded, h heldTool) {
 	for _, p := range l.Patterns {
 		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
 			r.Faults.Record(l.FaultAt(yamldoc.Fault{
@@ -108,7 +107,7 @@ func (r *configLoader) unlisted(l *LoadedConfig, h heldTool) {
 }
 
 // unlisted are the names under which clients would call held tools.
-func (c Config) unlisted() map[string]heldTool {
+func (c Loaded) unlisted() map[string]heldTool {
 	names := map[string]heldTool{}
 	if c.own == nil {
 		return names
@@ -124,7 +123,7 @@ func (c Config) unlisted() map[string]heldTool {
 }
 
 // lock reads the file of accepted tools; one that is not there is empty.
-func (r *configLoader) lock(path string) (*pins.Lock, bool) {
+func (r *loading) lock(path string) (*pins.Lock, bool) {
 	if path == "" {
 		return &pins.Lock{}, true
 	}
@@ -145,7 +144,7 @@ func (r *configLoader) lock(path string) (*pins.Lock, bool) {
 
 // lockedTools are the accepted definitions of the tools that a configuration names: what its runs are carried on with
 // elsewhere, whatever the lock says by then.
-func (c Config) lockedTools() map[string]any {
+func (c Loaded) lockedTools() map[string]any {
 	tools := map[string]any{}
 	if c.lock == nil {
 		return tools
@@ -200,13 +199,13 @@ func lockOf(tools map[string]any) (*pins.Lock, error) {
 }
 
 // exposing is a configuration with one more tool that is called by itself.
-func (c Config) exposing(tool string) Config {
+func (c Loaded) exposing(tool string) Loaded {
 	c.Catalog.Expose = append(slices.Clone(c.Catalog.Expose), tool)
 	return c
 }
 
 // makeOwn makes the tools of a configuration that was read from a snapshot.
-func (c *Config) makeOwn(pool *serverPool, environ []string) error {
+func (c *Loaded) makeOwn(pool *serverPool, environ []string) error {
 	if pool == nil {
 		pool = newServerPool()
 	}
@@ -216,7 +215,7 @@ func (c *Config) makeOwn(pool *serverPool, environ []string) error {
 	if lock == nil {
 		lock = &pins.Lock{}
 	}
-	own, faults := makeOwn(c, lock, pool, environ)
+	own, faults := makeOwn(&c.Config, lock, pool, environ)
 	for _, f := range faults {
 		if !f.warning {
 			return errors.New(f.Reason)

@@ -15,7 +15,7 @@ import (
 // a run of such a snapshot is not carried on. One that differs elsewhere is.
 func TestSnapshotReachesNothingElse(t *testing.T) {
 	environ := []string{binaries(t, "sh", "prog"), "PAY_TOKEN=hunter2", "MEMORY_KEY=hunter3"}
-	load := func(text string) LoadedConfig {
+	load := func(text string) Loaded {
 		loaded, _, err := loadText(t, text, environ...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
@@ -23,7 +23,7 @@ func TestSnapshotReachesNothingElse(t *testing.T) {
 		return loaded
 	}
 	base := ordersText(t)
-	mine := load(base).Config
+	mine := load(base)
 	for name, tt := range map[string]struct {
 		was, is string
 		goes    bool
@@ -49,7 +49,7 @@ func TestSnapshotReachesNothingElse(t *testing.T) {
 			if text == base {
 				t.Fatalf("%q is not in the file", tt.was)
 			}
-			other := load(text).Config
+			other := load(text)
 			d, err := declare(mine, environ)
 			if err != nil {
 				t.Fatal(err)

@@ -36,10 +36,10 @@ func TestModelRoleFaults(t *testing.T) {
 			switch {
 			case err == nil && tt.want == "":
 			case err == nil:
-				t.Errorf("LoadConfig(%s) loaded, want %s", tt.file, tt.want)
+				t.Errorf("Load(%s) loaded, want %s", tt.file, tt.want)
 			default:
 				if got := placedWords(t, tt.file, err); got != tt.want {
-					t.Errorf("LoadConfig(%s)\n got %s\nwant %s", tt.file, got, tt.want)
+					t.Errorf("Load(%s)\n got %s\nwant %s", tt.file, got, tt.want)
 				}
 			}
 		})
@@ -50,7 +50,7 @@ func TestModelRoleFaults(t *testing.T) {
 func TestUnaskedRole(t *testing.T) {
 	_, warnings, err := loadText(t, "version: 1\nllm: {models: {plan: {fallback: far}, far: {model: m}, lone: {model: m}}}\n")
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "llm.models.lone: no pattern asks this role") {
-		t.Errorf("LoadConfig = %v, warnings %v", err, warnings)
+		t.Errorf("Load = %v, warnings %v", err, warnings)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestSnapshotKeysOfRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := reloaded(loaded.Config, "BIG_KEY=abcdefgh"); err != nil || again.Hash() != loaded.Hash() {
+	if again, err := reloaded(loaded, "BIG_KEY=abcdefgh"); err != nil || again.Hash() != loaded.Hash() {
 		t.Errorf("its own snapshot does not load: %v", err)
 	}
 	for name, other := range map[string]string{

@@ -37,7 +37,7 @@ type patternSet struct {
 
 // partsMaker makes the parts of patterns and notes what is wrong with them.
 type partsMaker struct {
-	config   *Config
+	config   *Loaded
 	all      *catalog.Catalog
 	compiled compiledArguments
 	faults   []ownFault
@@ -45,7 +45,7 @@ type partsMaker struct {
 }
 
 // makeParts makes the parts of all patterns that are enabled. What is wrong comes with its place.
-func (c *Config) makeParts(all *catalog.Catalog, compiled compiledArguments) (*patternSet, []ownFault) {
+func (c *Loaded) makeParts(all *catalog.Catalog, compiled compiledArguments) (*patternSet, []ownFault) {
 	m := &partsMaker{config: c, all: all, compiled: compiled}
 	set := &patternSet{catalog: all.Hash(), by: map[string]*patternParts{}}
 	for i := range c.Patterns {
@@ -135,7 +135,7 @@ const builtinOrchestrator = "run_orchestrator"
 var orchestratorInputs = []string{"report_date", "region"}
 
 // inputChanged reports whether the file says another input of a built-in pattern than is embedded.
-func (c *Config) inputChanged(p *PatternConfig, name string) bool {
+func (c *Loaded) inputChanged(p *PatternConfig, name string) bool {
 	return !ijson.Equal(inputNamed(p.Input, name), inputNamed(embeddedPattern(p.Name).Input, name))
 }
 
@@ -250,7 +250,7 @@ func memberSteps(member string) (steps []string) {
 }
 
 // makePatterns makes the parts of what was read; what is wrong with them goes to the faults.
-func (r *configLoader) makePatterns(l *LoadedConfig) {
+func (r *loading) makePatterns(l *Loaded) {
 	if l.own == nil || !l.composed() {
 		return
 	}
@@ -259,13 +259,13 @@ func (r *configLoader) makePatterns(l *LoadedConfig) {
 		return
 	}
 	told := faultyPaths(r.Faults.Found)
-	parts, faults := l.makeParts(all, r.left().compiled)
+	parts, faults := l.makeParts(all, l.compiled)
 	r.take(l, faults, told)
 	l.parts = parts
 }
 
 // composed reports whether there is any pattern that the file declares or adds something to.
-func (c *Config) composed() bool {
+func (c *Loaded) composed() bool {
 	return c.ownPolicies() || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
 		return p.own() && p.Kind != gateway.Call || len(p.Hands) > 0 || p.Instructions != "" || p.Answer != nil || p.Aggregate != nil ||
 			!p.own() && (p.goalOf() != "" || string(p.Input) != string(embeddedPattern(p.Name).Input))
@@ -274,7 +274,7 @@ func (c *Config) composed() bool {
 
 // patternSet are the parts of the patterns of a configuration over the catalog that it is served with: as they were made when it
 // was read, if that was the same.
-func (c *Config) patternSet(all *catalog.Catalog) (*patternSet, error) {
+func (c *Loaded) patternSet(all *catalog.Catalog) (*patternSet, error) {
 	if c.parts != nil && c.parts.catalog == all.Hash() {
 		return c.parts, nil
 	}

@@ -41,11 +41,11 @@ func BenchmarkLoadPatterns(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				loaded, _, err := LoadConfig(ConfigSources{Path: path})
+				loaded, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := declare(loaded.Config, nil); err != nil {
+				if _, err := declare(loaded, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -88,11 +88,11 @@ func BenchmarkDeclaredPattern(b *testing.B) {
 
 func benchServed(b *testing.B, text string) *server.Server {
 	b.Helper()
-	loaded, _, err := LoadConfig(ConfigSources{Path: writeConfig(b, text)})
+	loaded, _, err := Load(ConfigSources{Path: writeConfig(b, text)}, LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := (&app{}).server(loaded.Config, slog.New(slog.DiscardHandler))
+	s, err := (&app{}).server(loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -133,10 +133,10 @@ func TestOwnPatternFaults(t *testing.T) {
 			file := ownFile(tt.patterns...)
 			loaded, _, err := loadText(t, file)
 			if err == nil {
-				t.Fatalf("LoadConfig(%s) loaded %+v, want %s", file, loaded.Patterns[len(builtinNames):], tt.want)
+				t.Fatalf("Load(%s) loaded %+v, want %s", file, loaded.Patterns[len(builtinNames):], tt.want)
 			}
 			if got := placedWords(t, file, err); got != tt.want {
-				t.Errorf("LoadConfig(%s)\n got %s\nwant %s", file, got, tt.want)
+				t.Errorf("Load(%s)\n got %s\nwant %s", file, got, tt.want)
 			}
 		})
 	}
@@ -147,7 +147,7 @@ func placedWords(t *testing.T, file string, err error) string {
 	t.Helper()
 	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
-		t.Fatalf("LoadConfig = %v, want faults", err)
+		t.Fatalf("Load = %v, want faults", err)
 	}
 	var lines []string
 	for _, f := range faults.Faults {

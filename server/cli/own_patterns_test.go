@@ -20,7 +20,7 @@ import (
 )
 
 // patternsFile loads a file of testdata/patterns.
-func patternsFile(t testing.TB, name string) (LoadedConfig, []yamldoc.Fault) {
+func patternsFile(t testing.TB, name string) (Loaded, []yamldoc.Fault) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "patterns", name+".yaml"))
 	if err != nil {
@@ -33,7 +33,7 @@ func patternsFile(t testing.TB, name string) (LoadedConfig, []yamldoc.Fault) {
 			t.Fatal(err)
 		}
 	}
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: path, Environ: []string{binaries(t, "npx"), "PAY_TOKEN=secret-of-pay", "XDG_STATE_HOME=" + dir}})
+	loaded, warnings, err := Load(ConfigSources{Path: path, Environ: []string{binaries(t, "npx"), "PAY_TOKEN=secret-of-pay", "XDG_STATE_HOME=" + dir}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func patternsFile(t testing.TB, name string) (LoadedConfig, []yamldoc.Fault) {
 }
 
 // declaredIn declares a configuration and gives the specs by their names.
-func declaredIn(t testing.TB, c Config) map[string]patterns.Spec {
+func declaredIn(t testing.TB, c Loaded) map[string]patterns.Spec {
 	t.Helper()
 	d, err := declare(c, nil)
 	if err != nil {
@@ -55,13 +55,13 @@ func declaredIn(t testing.TB, c Config) map[string]patterns.Spec {
 }
 
 // loadOwn loads a file with patterns of its own.
-func loadOwn(t testing.TB, patterns ...string) LoadedConfig {
+func loadOwn(t testing.TB, patterns ...string) Loaded {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pg.yaml")
 	if err := os.WriteFile(path, []byte(ownFile(patterns...)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Path: path})
+	loaded, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func loadOwn(t testing.TB, patterns ...string) LoadedConfig {
 func TestOwnPatternsListed(t *testing.T) {
 	for _, name := range []string{"orders", "each"} {
 		loaded, _ := patternsFile(t, name)
-		s, err := (&app{}).server(loaded.Config, slog.New(slog.DiscardHandler))
+		s, err := (&app{}).server(loaded, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestOwnPatternsListed(t *testing.T) {
 // What a file says of a pattern is what its spec has.
 func TestOwnPatternSpecs(t *testing.T) {
 	loaded, _ := patternsFile(t, "each")
-	specs := declaredIn(t, loaded.Config)
+	specs := declaredIn(t, loaded)
 	if _, there := specs["route_ticket"]; there {
 		t.Error("route_ticket is there, and the file drops it")
 	}
@@ -188,16 +188,16 @@ func TestPatternsUnderRules(t *testing.T) {
 			loaded, _, err := loadText(t, file)
 			switch {
 			case err == nil && tt.want == "":
-				if r := reviewerIn(t, loaded.Config, "a"); r == nil {
+				if r := reviewerIn(t, loaded, "a"); r == nil {
 					t.Error("nobody judges a")
 				}
 			case err == nil:
-				t.Errorf("LoadConfig(%s) loaded, want %s", file, tt.want)
+				t.Errorf("Load(%s) loaded, want %s", file, tt.want)
 			case tt.want == "":
-				t.Errorf("LoadConfig(%s) = %v", file, err)
+				t.Errorf("Load(%s) = %v", file, err)
 			default:
 				if got := placedWords(t, file, err); got != tt.want {
-					t.Errorf("LoadConfig(%s)\n got %s\nwant %s", file, got, tt.want)
+					t.Errorf("Load(%s)\n got %s\nwant %s", file, got, tt.want)
 				}
 			}
 		})
@@ -208,9 +208,9 @@ func TestPatternsUnderRules(t *testing.T) {
 func TestOverBuiltins(t *testing.T) {
 	tests := map[string]struct {
 		file string
-		want func(t *testing.T, c Config, specs map[string]patterns.Spec)
+		want func(t *testing.T, c Loaded, specs map[string]patterns.Spec)
 	}{
-		"title and description": {"run_task_decomposition: {title: Reports, description: Makes reports.}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"title and description": {"run_task_decomposition: {title: Reports, description: Makes reports.}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			s, err := (&app{}).server(c, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
@@ -219,29 +219,29 @@ func TestOverBuiltins(t *testing.T) {
 				t.Errorf("listed as %q: %q", tool.Title, tool.Description)
 			}
 		}},
-		"an input beside its own": {"run_orchestrator: {input: {tenant: {type: string}}}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"an input beside its own": {"run_orchestrator: {input: {tenant: {type: string}}}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			if names := propertyNames(specs["run_orchestrator"].Input); !slices.Equal(names, []string{"tenant"}) {
 				t.Errorf("its inputs are %v, want tenant: the others it has by its kind", names)
 			}
 		}},
-		"its goal": {"route_ticket: {goal_argument: request}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"its goal": {"route_ticket: {goal_argument: request}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			if specs["route_ticket"].Goal != "request" || specs["route_ticket"].Declared {
 				t.Errorf("route_ticket = %+v", specs["route_ticket"])
 			}
 		}},
-		"workers": {"run_orchestrator: {workers: {sales: {tool: sales_worker, description: Sales.}}, critical: [sales]}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"workers": {"run_orchestrator: {workers: {sales: {tool: sales_worker, description: Sales.}}, critical: [sales]}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			spec := specs["run_orchestrator"]
 			worker, _ := spec.Catalog.Tool("sales")
 			if !slices.Equal(spec.Policy, []string{"sales"}) || !slices.Equal(spec.Critical, []string{"sales"}) || worker.Own() != "sales_worker" {
 				t.Errorf("run_orchestrator = policy %v, critical %v, worker %+v", spec.Policy, spec.Critical, worker)
 			}
 		}},
-		"a worker narrowed": {"run_orchestrator: {workers: {sales: {tool: sales_worker}, stock: {tool: inventory_worker}}, allow: {execution: [stock]}}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"a worker narrowed": {"run_orchestrator: {workers: {sales: {tool: sales_worker}, stock: {tool: inventory_worker}}, allow: {execution: [stock]}}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			if spec := specs["run_orchestrator"]; !slices.Equal(spec.Execution, []string{"stock"}) || len(spec.Policy) != 2 {
 				t.Errorf("run_orchestrator = policy %v, execution %v", spec.Policy, spec.Execution)
 			}
 		}},
-		"limits of one tool": {"supervised_refund: {budget: {per_tool: {issue_refund: {max_calls: 1}}}}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"limits of one tool": {"supervised_refund: {budget: {per_tool: {issue_refund: {max_calls: 1}}}}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			want := map[string]gateway.CallLimit{
 				"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}, "issue_refund": {MaxCalls: 1, MaxSameCall: gateway.AsOthers},
 			}
@@ -249,12 +249,12 @@ func TestOverBuiltins(t *testing.T) {
 				t.Errorf("per_tool (-want +got):\n%s", diff)
 			}
 		}},
-		"finalize": {"route_ticket: {finalize: false}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"finalize": {"route_ticket: {finalize: false}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			if specs["route_ticket"].Finalize != patterns.FinalizeNo {
 				t.Errorf("finalize %q", specs["route_ticket"].Finalize)
 			}
 		}},
-		"nothing": {"route_ticket: {title: null}", func(t *testing.T, c Config, specs map[string]patterns.Spec) {
+		"nothing": {"route_ticket: {title: null}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			for name, spec := range specs {
 				if spec.Declared || spec.Goal != "" || spec.Input != nil || spec.Instructions != nil || spec.Answer != nil || spec.Reroute != nil {
 					t.Errorf("%s has what only own patterns have: %+v", name, spec)
@@ -266,9 +266,9 @@ func TestOverBuiltins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loaded, warnings, err := loadText(t, "version: 1\npatterns: {"+tt.file+"}\n")
 			if err != nil || len(warnings) > 0 {
-				t.Fatalf("LoadConfig = %v, warnings %v", err, warnings)
+				t.Fatalf("Load = %v, warnings %v", err, warnings)
 			}
-			tt.want(t, loaded.Config, declaredIn(t, loaded.Config))
+			tt.want(t, loaded, declaredIn(t, loaded))
 		})
 	}
 }
@@ -283,7 +283,7 @@ func TestOwnPatternsShown(t *testing.T) {
 			"r: "+ofKindOver("routing", "routes: [pay, find]", "policy: all")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var loaded LoadedConfig
+			var loaded Loaded
 			environ := []string{binaries(t, "npx"), "PAY_TOKEN=secret-of-pay"}
 			if file == "" {
 				loaded, _ = patternsFile(t, name)
@@ -291,7 +291,7 @@ func TestOwnPatternsShown(t *testing.T) {
 				environ = append(environ, "OPENAI_API_KEY=key")
 				path := writeConfig(t, file)
 				var err error
-				if loaded, _, err = LoadConfig(ConfigSources{Path: path, Environ: environ}); err != nil {
+				if loaded, _, err = Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -300,7 +300,7 @@ func TestOwnPatternsShown(t *testing.T) {
 				if err := os.WriteFile(path, text, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				again, _, err := LoadConfig(ConfigSources{Path: path, Environ: environ})
+				again, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
 				if err != nil {
 					t.Fatalf("%s does not load: %v\n%s", form, err, text)
 				}
@@ -308,7 +308,7 @@ func TestOwnPatternsShown(t *testing.T) {
 					t.Errorf("%s loads as another configuration (-want +got):\n%s", form, cmp.Diff(string(loaded.Snapshot()), string(again.Snapshot())))
 				}
 			}
-			again, err := reloaded(loaded.Config, environ...)
+			again, err := reloaded(loaded, environ...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -363,7 +363,7 @@ func TestWideComposition(t *testing.T) {
 		list = append(list, fmt.Sprintf("p%d_%d: %s", maxDepth-1, i, ofKind("supervisor", "")))
 	}
 	loaded := loadOwn(t, list...)
-	if specs := declaredIn(t, loaded.Config); len(specs["p0_0"].Tools) != 40 {
+	if specs := declaredIn(t, loaded); len(specs["p0_0"].Tools) != 40 {
 		t.Errorf("p0_0 has %d routes, want 40", len(specs["p0_0"].Tools))
 	}
 }

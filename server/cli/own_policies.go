@@ -34,7 +34,7 @@ type policyFault struct {
 
 // makePolicies compiles what was read and runs its tests; what is wrong goes to the faults. The embedded policy alone is left
 // until it is needed: its tests have run when this program was built.
-func (r *configLoader) makePolicies(l *LoadedConfig, tests bool) {
+func (r *loading) makePolicies(l *Loaded, tests bool) {
 	if l.own == nil || !l.ownPolicies() {
 		return
 	}
@@ -54,12 +54,12 @@ func (r *configLoader) makePolicies(l *LoadedConfig, tests bool) {
 }
 
 // ownPolicies reports whether any policy has to be compiled with the tools of this configuration.
-func (c *Config) ownPolicies() bool {
+func (c *Loaded) ownPolicies() bool {
 	return slices.ContainsFunc(c.Policies, func(p PolicyConfig) bool { return !c.ofTheDemo(&p) })
 }
 
 // ofTheDemo reports a policy that judges nothing but the demo's refund tools, as it is embedded.
-func (c *Config) ofTheDemo(p *PolicyConfig) bool {
+func (c *Loaded) ofTheDemo(p *PolicyConfig) bool {
 	elsewhere := func(q PatternConfig) bool {
 		return q.Judge == p.Name && q.Enabled && (q.Name != "supervised_refund" || !c.demoRefunds(&q))
 	}
@@ -68,7 +68,7 @@ func (c *Config) ofTheDemo(p *PolicyConfig) bool {
 }
 
 // catalog are the tools of a configuration, as far as they could be made.
-func (c *Config) catalog() (*catalog.Catalog, error) {
+func (c *Loaded) catalog() (*catalog.Catalog, error) {
 	var tools []catalog.Tool
 	if c.DemoOn() {
 		var err error
@@ -83,7 +83,7 @@ func (c *Config) catalog() (*catalog.Catalog, error) {
 }
 
 // ruledCatalog are the tools of a configuration as rules see them: with the patterns that others call.
-func (c *Config) ruledCatalog() (*catalog.Catalog, error) {
+func (c *Loaded) ruledCatalog() (*catalog.Catalog, error) {
 	all, err := c.catalog()
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (c *Config) ruledCatalog() (*catalog.Catalog, error) {
 }
 
 // inputOf is the schema of a pattern's own inputs, for rules; nil: none.
-func (c *Config) inputOf(pattern string) *catalog.Schema {
+func (c *Loaded) inputOf(pattern string) *catalog.Schema {
 	if c.parts == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (c *Config) inputOf(pattern string) *catalog.Schema {
 
 // compile makes the policies that are not the embedded one alone; with tests they are run too. One of which something was told
 // already is compiled, to find what else is wrong, and its tests are not run.
-func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*policySet, []policyFault) {
+func (c *Loaded) compile(all *catalog.Catalog, told toldPaths, tests bool) (*policySet, []policyFault) {
 	set := &policySet{catalog: all.Hash(), by: map[string]*policy.Policy{}}
 	var faults []policyFault
 	for i := range c.Policies {
@@ -161,7 +161,7 @@ func (p *PolicyConfig) tested(made *policy.Policy) (faults []policyFault) {
 }
 
 // reach is what a policy judges in this configuration.
-func (c *Config) reach(name string, all *catalog.Catalog) policy.Reach {
+func (c *Loaded) reach(name string, all *catalog.Catalog) policy.Reach {
 	reach := policy.Reach{Catalog: all, Unknown: c.unknownTools(all), Alone: c.judgedAlone(name)}
 	for _, p := range c.Patterns {
 		speaks := p.Name == c.speaker(name) // its params count although nobody calls it
@@ -174,7 +174,7 @@ func (c *Config) reach(name string, all *catalog.Catalog) policy.Reach {
 }
 
 // judgedAlone are the tools whose own policy it is.
-func (c *Config) judgedAlone(name string) []string {
+func (c *Loaded) judgedAlone(name string) []string {
 	var tools []string
 	for _, t := range c.Catalog.tools() {
 		if t.Policy == name {
@@ -188,7 +188,7 @@ func (c *Config) judgedAlone(name string) []string {
 }
 
 // unknownTools are declared, and what they take is not known: nobody accepted them, or they could not be made.
-func (c *Config) unknownTools(all *catalog.Catalog) []string {
+func (c *Loaded) unknownTools(all *catalog.Catalog) []string {
 	var names []string
 	if c.own != nil {
 		for _, b := range c.own.behind {
@@ -206,7 +206,7 @@ func (c *Config) unknownTools(all *catalog.Catalog) []string {
 }
 
 // policyOf is the policy of a tool by itself; "" for none.
-func (c *Config) policyOf(tool string) string {
+func (c *Loaded) policyOf(tool string) string {
 	for _, t := range c.Catalog.tools() {
 		if t.Name == tool {
 			return t.Policy
@@ -220,7 +220,7 @@ func (c *Config) policyOf(tool string) string {
 
 // policies are those of a configuration over the catalog that it is served with: as they were compiled when it was read, if that
 // was the same.
-func (c *Config) policies(all *catalog.Catalog) (*policySet, error) {
+func (c *Loaded) policies(all *catalog.Catalog) (*policySet, error) {
 	if c.made != nil && c.made.catalog == all.Hash() {
 		return c.made, nil
 	}
@@ -237,7 +237,7 @@ func (c *Config) policies(all *catalog.Catalog) (*policySet, error) {
 }
 
 // reviewer is what judges a pattern's calls: its policy and those of its tools by themselves; nil: the allowlists alone.
-func (c *Config) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
+func (c *Loaded) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
 	var among gateway.Among
 	if p.Judge != "" {
 		among.Pattern = c.judge(set, p.Judge, p.Name)
@@ -259,7 +259,7 @@ func (c *Config) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
 }
 
 // blockReasons are those by which the policies of a pattern and of its tools may block, for the registry of stop reasons.
-func (c *Config) blockReasons(p PatternConfig) []string {
+func (c *Loaded) blockReasons(p PatternConfig) []string {
 	names := []string{p.Judge}
 	for _, tool := range p.calls() {
 		names = append(names, c.policyOf(tool))
@@ -283,7 +283,7 @@ func (c *Config) blockReasons(p PatternConfig) []string {
 
 // speaker is the pattern whose params count where a policy judges a tool by itself: its own, but for the refund policy those of
 // supervised_refund, so that it is one policy, whoever calls the refund tools.
-func (c *Config) speaker(name string) string {
+func (c *Loaded) speaker(name string) string {
 	if p, _ := c.Pattern("supervised_refund"); name == demoPolicy && p.Judge == demoPolicy {
 		return p.Name
 	}
@@ -291,7 +291,7 @@ func (c *Config) speaker(name string) string {
 }
 
 // judge is a policy as it judges a pattern. What was not compiled blocks.
-func (c *Config) judge(set *policySet, name, pattern string) gateway.Reviewer {
+func (c *Loaded) judge(set *policySet, name, pattern string) gateway.Reviewer {
 	if made := set.by[name]; made != nil {
 		return made.For(pattern)
 	}

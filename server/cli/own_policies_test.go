@@ -72,19 +72,19 @@ func TestPolicyJudges(t *testing.T) {
 	text = strings.Replace(text, "policy: refunds}", "policy: refunds, params: {cap: 7}}, refund_charge: {kind: call, tool: refund_charge}", 1)
 	loaded, warnings, err := loadText(t, text)
 	if err != nil || len(warnings) > 0 {
-		t.Fatalf("LoadConfig: %v, warnings %v", err, warnings)
+		t.Fatalf("Load: %v, warnings %v", err, warnings)
 	}
 	pay := func(cents float64, reason string) gateway.Case {
 		return gateway.Case{Tool: "refund_charge", Args: map[string]any{"order_id": "A", "amount_cents": cents, "reason": reason}}
 	}
-	again, err := reloaded(loaded.Config)
+	again, err := reloaded(loaded)
 	if err != nil {
 		t.Fatalf("its snapshot: %v", err)
 	}
 	if err := again.makeOwn(nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	for where, c := range map[string]Config{"the file": loaded.Config, "its snapshot": again} {
+	for where, c := range map[string]Loaded{"the file": loaded, "its snapshot": again} {
 		for _, tt := range []struct {
 			pattern string
 			c       gateway.Case
@@ -103,7 +103,7 @@ func TestPolicyJudges(t *testing.T) {
 			}
 		}
 	}
-	if got, want := policyHash(reviewerIn(t, again, "supervised_refund")), policyHash(reviewerIn(t, loaded.Config, "supervised_refund")); got != want {
+	if got, want := policyHash(reviewerIn(t, again, "supervised_refund")), policyHash(reviewerIn(t, loaded, "supervised_refund")); got != want {
 		t.Errorf("the policy's hash is %s after a snapshot, before %s", got, want)
 	}
 }
@@ -120,9 +120,9 @@ func TestPolicyFileReplaced(t *testing.T) {
 		return path
 	}
 	config := write("pg.yaml", strings.TrimSuffix(refundTools, "  refunds:\n")+"  refunds: {file: refunds.policy.yaml}\n")
-	load := func(rule string) LoadedConfig {
+	load := func(rule string) Loaded {
 		write("refunds.policy.yaml", "rules:\n- {id: cap, match: refund_charge, "+rule+"}\n- {id: rest, approve: {}}\n")
-		loaded, _, err := LoadConfig(ConfigSources{Path: config})
+		loaded, _, err := Load(ConfigSources{Path: config}, LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestPolicyFileReplaced(t *testing.T) {
 	if got := loosens(strict.judged(), load("block: {}").judged()); len(got) > 0 {
 		t.Errorf("the same policy loosens %q", got)
 	}
-	begun, err := reloaded(strict.Config)
+	begun, err := reloaded(strict)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,9 +152,9 @@ func TestPolicyFileReplaced(t *testing.T) {
 	}
 	c := gateway.Case{Tool: "refund_charge", Args: map[string]any{"order_id": "A", "amount_cents": 5.0}}
 	for name, tt := range map[string]struct {
-		c    Config
+		c    Loaded
 		want gateway.Decision
-	}{"begun before": {begun, gateway.Block}, "begun now": {loose.Config, gateway.Approve}} {
+	}{"begun before": {begun, gateway.Block}, "begun now": {loose, gateway.Approve}} {
 		if v := reviewerIn(t, tt.c, "supervised_refund").Review(c); v.Decision != tt.want {
 			t.Errorf("a run %s: %s %s, want %s", name, v.Decision, v.Reason, tt.want)
 		}
@@ -166,11 +166,11 @@ func TestActsWithoutPolicy(t *testing.T) {
 	bare := strings.Replace(strings.TrimSuffix(refundTools, "policies:\n  refunds:\n"), ", policy: refunds", "", 1)
 	_, warnings, err := loadText(t, bare)
 	if want := "warning: pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge writes, and no policy judges it; write policy: NAME here or at the tool"; err != nil || len(warnings) != 1 || warnings[0].String() != want {
-		t.Errorf("LoadConfig: %v, warnings %v, want %s", err, warnings, want)
+		t.Errorf("Load: %v, warnings %v, want %s", err, warnings, want)
 	}
 	_, _, err = loadText(t, strings.Replace(bare, "effect: write", "effect: destructive", 1))
 	if want := "pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge is destructive, and no policy judges it; write policy: NAME here or at the tool, or leave it out"; err == nil || err.Error() != want {
-		t.Errorf("LoadConfig: %v, want %s", err, want)
+		t.Errorf("Load: %v, want %s", err, want)
 	}
 	judged := withPolicy("rules: [{id: ok, approve: {}}, {id: answer, match: final, approve: {}}]")
 	alone := withPolicy("rules: [{id: ok, approve: {}}]") // no pattern has it, so no final answer is judged
@@ -192,7 +192,7 @@ func TestDemoPolicyReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	pay := gateway.Case{Tool: "issue_refund", Args: map[string]any{"user_id": 42.0, "amount_usd": 7.0}}
-	if v := reviewerIn(t, loaded.Config, "supervised_refund").Review(pay); v.Reason != "some" {
+	if v := reviewerIn(t, loaded, "supervised_refund").Review(pay); v.Reason != "some" {
 		t.Errorf("the policy that replaces it: %s %s", v.Decision, v.Reason)
 	}
 	_, _, err = loadText(t, "version: 1\npolicies: {demo_refunds: {rules: [{id: some, approve: {}}]}}\npatterns: {supervised_refund: {params: {auto_refund_limit_usd: 5}}}\n")

@@ -9,7 +9,7 @@ import (
 
 // policyFault places what is wrong with a policy: at the very character of an expression, else at the value or key, under a path
 // that names rules by their id and tests by their name.
-func (l LoadedConfig) policyFault(f policyFault) yamldoc.Fault {
+func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 	out := yamldoc.Fault{Reason: f.Reason, DidYouMean: f.DidYouMean, Severity: yamldoc.SeverityFault}
 	if f.Want != "" && f.DidYouMean == "" {
 		out.Want = "write " + f.Want
@@ -40,7 +40,7 @@ func (l LoadedConfig) policyFault(f policyFault) yamldoc.Fault {
 }
 
 // misfit is a fault of the embedded policy, which is not what its user took it for.
-func (l LoadedConfig) misfit(p *PolicyConfig, f yamldoc.Fault) yamldoc.Fault {
+func (l Loaded) misfit(p *PolicyConfig, f yamldoc.Fault) yamldoc.Fault {
 	f.Reason = p.Name + " does not fit: " + f.Reason
 	for _, q := range l.Patterns {
 		if q.Judge == p.Name && !l.demoRefunds(&q) {
@@ -51,7 +51,7 @@ func (l LoadedConfig) misfit(p *PolicyConfig, f yamldoc.Fault) yamldoc.Fault {
 }
 
 // characterOf is where a byte of a text of a policy stands, in the file that holds it.
-func (l LoadedConfig) characterOf(p *PolicyConfig, value *yamldoc.Node, offset int) yamldoc.Place {
+func (l Loaded) characterOf(p *PolicyConfig, value *yamldoc.Node, offset int) yamldoc.Place {
 	file, text := l.Path, l.text
 	if p.file != "" && value.At.Source == p.file {
 		file, text = p.file, p.text

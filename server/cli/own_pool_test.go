@@ -79,11 +79,11 @@ func TestRotatedCertificatesAreTaken(t *testing.T) {
 		}
 	}
 	pool := newServerPool()
-	load := func() LoadedConfig {
+	load := func() Loaded {
 		t.Helper()
 		file := filepath.Join(dir, "pg.yaml")
 		putFile(t, file, "version: 1\ncatalog: {servers: {crm: {http: {url: 'https://a.example', ca_file: roots.pem}, tools: {look: {effect: read}}}}}\n")
-		loaded, _, err := LoadConfig(ConfigSources{Path: file, Pool: pool})
+		loaded, _, err := Load(ConfigSources{Path: file}, LoadOptions{Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}

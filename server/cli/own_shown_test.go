@@ -22,7 +22,7 @@ func TestOwnPatternsShownLoad(t *testing.T) {
 	}
 	for name, text := range files {
 		t.Run(name, func(t *testing.T) {
-			loaded, _, err := LoadConfig(ConfigSources{Path: writeConfig(t, text)})
+			loaded, _, err := Load(ConfigSources{Path: writeConfig(t, text)}, LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestOwnPatternsShownLoad(t *testing.T) {
 				if err := os.WriteFile(path, shown, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				again, _, err := LoadConfig(ConfigSources{Path: path})
+				again, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
 				if err != nil {
 					t.Errorf("%s does not load: %v", format, err)
 					continue
@@ -54,13 +54,13 @@ func TestSchemasOfUnseenCharacters(t *testing.T) {
 			`{x: {type: string, description: "a\u202Eb"}}`, `{x: {type: string, enum: ["a\u0007"]}}`,
 			`{x: {type: object, properties: {"y\u2066": {type: string}}}}`, `{x: {type: string, default: "\u200F", optional: true}}`,
 		} {
-			_, _, err := LoadConfig(ConfigSources{Path: writeConfig(t, ownFile("a: "+ofKind(kind, key+": "+schema)))})
+			_, _, err := Load(ConfigSources{Path: writeConfig(t, ownFile("a: "+ofKind(kind, key+": "+schema)))}, LoadOptions{})
 			if err == nil || !strings.Contains(err.Error(), "which is not seen or turns text around; leave it out") {
 				t.Errorf("%s: %s: %v", key, schema, err)
 			}
 		}
 		loaded := ownFile("a: " + ofKind(kind, key+`: {x: {type: string, pattern: "^[^\u202e]*$", description: "two\nlines, 漢字"}}`))
-		if _, _, err := LoadConfig(ConfigSources{Path: writeConfig(t, loaded)}); err != nil {
+		if _, _, err := Load(ConfigSources{Path: writeConfig(t, loaded)}, LoadOptions{}); err != nil {
 			t.Errorf("%s: what is seen is refused: %v", key, err)
 		}
 	}
@@ -68,12 +68,12 @@ func TestSchemasOfUnseenCharacters(t *testing.T) {
 
 // Of a route of the demo the kind knows what its status says; only others decline by an expression where the file does not say.
 func TestDemoRoutesDecline(t *testing.T) {
-	loaded, _, err := LoadConfig(ConfigSources{Path: writeConfig(t, "version: 1\ndemo: {enabled: true}\npatterns:\n  a: "+
-		ofKindOver("routing", `routes: {bill: {tool: billing_specialist}, told: {tool: sales_specialist, reroute: 'true'}, run: {pattern: run_orchestrator}}`, "")+"\n")})
+	loaded, _, err := Load(ConfigSources{Path: writeConfig(t, "version: 1\ndemo: {enabled: true}\npatterns:\n  a: "+
+		ofKindOver("routing", `routes: {bill: {tool: billing_specialist}, told: {tool: sales_specialist, reroute: 'true'}, run: {pattern: run_orchestrator}}`, "")+"\n")}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reroute := declaredIn(t, loaded.Config)["a"].Reroute
+	reroute := declaredIn(t, loaded)["a"].Reroute
 	if reroute["bill"] != nil || reroute["told"] == nil || reroute["run"] == nil {
 		t.Errorf("reroute of %v", reroute)
 	}

@@ -27,7 +27,7 @@ type oversize struct {
 }
 
 // oversized are such tools among those that are served.
-func (c *Config) oversized(s *server.Server) (list []oversize) {
+func (c *Loaded) oversized(s *server.Server) (list []oversize) {
 	owner := map[string]string{}
 	for _, p := range c.Patterns {
 		if !p.own() || !p.Enabled || p.Kind == gateway.Call { // a call is as its tool is: who validates is warned
@@ -67,7 +67,7 @@ func countProperties(schema json.RawMessage) int {
 }
 
 // bearable refuses to serve what clients would drop.
-func (c *Config) bearable(s *server.Server) error {
+func (c *Loaded) bearable(s *server.Server) error {
 	var faults []error
 	for _, o := range c.oversized(s) {
 		where := "patterns." + o.pattern
@@ -80,7 +80,7 @@ func (c *Config) bearable(s *server.Server) error {
 }
 
 // bearableBefore is bearable before anything of it is served.
-func (c *Config) bearableBefore(d *declared) error {
+func (c *Loaded) bearableBefore(d *declared) error {
 	if !slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.own() && p.Enabled && p.Kind != gateway.Call }) {
 		return nil
 	}

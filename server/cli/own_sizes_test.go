@@ -37,7 +37,7 @@ func TestOversizedPatterns(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			file := ownFile(tt.pattern)
-			loaded, _, err := LoadConfig(ConfigSources{Path: writeConfig(t, file)})
+			loaded, _, err := Load(ConfigSources{Path: writeConfig(t, file)}, LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestOversizedPatterns(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("validate finds\n%s\nwant\n%s", got, tt.want)
 			}
-			d, err := declare(loaded.Config, nil)
+			d, err := declare(loaded, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestOwnArguments(t *testing.T) {
 			continue
 		}
 		loaded := loadOwn(t, "a: "+ofKind(kind, "goal_argument: wish"))
-		s, err := (&app{}).server(loaded.Config, slog.New(slog.DiscardHandler))
+		s, err := (&app{}).server(loaded, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 // view is what a pattern sees of the catalog that rules see: its workers and routes under the names that it gives them, before
 // all others.
-func (c *Config) view(p PatternConfig, ruled *catalog.Catalog) (*catalog.Catalog, error) {
+func (c *Loaded) view(p PatternConfig, ruled *catalog.Catalog) (*catalog.Catalog, error) {
 	var hands []catalog.Tool
 	for _, h := range p.Hands {
 		tool, made := ruled.Tool(h.of())
@@ -35,7 +35,7 @@ func (c *Config) view(p PatternConfig, ruled *catalog.Catalog) (*catalog.Catalog
 }
 
 // ruled is the catalog as rules see it: with the patterns that others call, under their own names.
-func (c *Config) ruled(all *catalog.Catalog, set *patternSet) (*catalog.Catalog, error) {
+func (c *Loaded) ruled(all *catalog.Catalog, set *patternSet) (*catalog.Catalog, error) {
 	var called []catalog.Tool
 	seen := map[string]bool{}
 	for i := range c.Patterns {
@@ -56,7 +56,7 @@ func (c *Config) ruled(all *catalog.Catalog, set *patternSet) (*catalog.Catalog,
 }
 
 // patternTool is a pattern as others call it, under its own name. Each call begins a run, which is judged inside too.
-func (c *Config) patternTool(name string, all *catalog.Catalog, set *patternSet) (catalog.Tool, bool) {
+func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet) (catalog.Tool, bool) {
 	p, known := c.Pattern(name)
 	if set == nil {
 		return catalog.Tool{}, false
@@ -89,7 +89,7 @@ func (c *Config) patternTool(name string, all *catalog.Catalog, set *patternSet)
 }
 
 // worst is the worst effect of all that a pattern may call, by itself and by the patterns that it calls.
-func (c *Config) worst(p PatternConfig, all *catalog.Catalog) catalog.Effect {
+func (c *Loaded) worst(p PatternConfig, all *catalog.Catalog) catalog.Effect {
 	worst := catalog.Read
 	reached := map[string]bool{p.Name: true}
 	for todo := []PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
@@ -108,7 +108,7 @@ func (c *Config) worst(p PatternConfig, all *catalog.Catalog) catalog.Effect {
 }
 
 // makeBelieve reports whether a pattern is the demo's: it never has tools of both worlds.
-func (p PatternConfig) makeBelieve(c *Config, all *catalog.Catalog) bool {
+func (p PatternConfig) makeBelieve(c *Loaded, all *catalog.Catalog) bool {
 	for _, name := range c.leaves(p) {
 		if t, ok := all.Tool(name); ok && !t.Demo {
 			return false

@@ -11,13 +11,13 @@ import (
 // for it; that a snapshot has its members sorted is no difference.
 func TestCatalogWithin(t *testing.T) {
 	path := binaries(t, "prog")
-	load := func(t *testing.T, text string) Config {
+	load := func(t *testing.T, text string) Loaded {
 		t.Helper()
 		loaded, _, err := loadText(t, text, path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return loaded.Config
+		return loaded
 	}
 	const file = "version: 1\ncatalog:\n" +
 		"  servers:\n" +
@@ -83,7 +83,7 @@ func TestHeldCallsAreNotListed(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("warnings are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	d, err := declare(loaded.Config, []string{path})
+	d, err := declare(loaded, []string{path})
 	if err != nil || len(d.offered()) != 0 {
 		t.Errorf("listed are %v, %v; want nothing", d.offered(), err)
 	}
@@ -101,7 +101,7 @@ func TestToolsRedact(t *testing.T) {
 	if got := strings.Join(loaded.hides(), " "); got != "/input/iban pay:/args/card" {
 		t.Errorf("hidden is %s", got)
 	}
-	d, err := declare(loaded.Config, nil)
+	d, err := declare(loaded, nil)
 	if err != nil || strings.Join(d.redact, " ") != "/input/iban pay:/args/card" {
 		t.Errorf("jobs hide %v, %v", d.redact, err)
 	}

@@ -138,7 +138,7 @@ func (s *planScene) serveInside() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if s.inside, err = a.service("plans", loaded.Config, slog.New(slog.DiscardHandler)); err != nil {
+	if s.inside, err = a.service("plans", loaded, slog.New(slog.DiscardHandler)); err != nil {
 		s.t.Fatal(err)
 	}
 	fromClient, toServer := io.Pipe()

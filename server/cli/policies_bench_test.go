@@ -30,7 +30,7 @@ func BenchmarkLoadPolicies(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := LoadConfig(ConfigSources{Path: path}); err != nil {
+				if _, _, err := Load(ConfigSources{Path: path}, LoadOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -109,7 +109,7 @@ func TestBacktestComparesArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := declare(loaded.Config, nil)
+		d, err := declare(loaded, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func (a *app) policyCoverageCommand() *cobra.Command {
 }
 
 // cover looks at the named policies, or at all of the file's own and what no policy judges.
-func (l LoadedConfig) cover(names []string, past *pastRuns) (coverage, error) {
+func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
 	c := coverage{Findings: []gap{}, Policies: map[string]coveredBy{}}
 	all, err := l.ruledCatalog()
 	if err != nil {
@@ -142,7 +142,7 @@ func (l LoadedConfig) cover(names []string, past *pastRuns) (coverage, error) {
 }
 
 // unjudged are tools that a pattern may call and that no policy judges.
-func (l LoadedConfig) unjudged(all *catalog.Catalog) (list []gap) {
+func (l Loaded) unjudged(all *catalog.Catalog) (list []gap) {
 	for _, p := range l.Patterns {
 		_, execution := p.allows()
 		if p.Kind == gateway.Call {
@@ -162,7 +162,7 @@ func (l LoadedConfig) unjudged(all *catalog.Catalog) (list []gap) {
 }
 
 // coverPast has recorded calls judged that the policy judges; it returns how many.
-func (l LoadedConfig) coverPast(found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
+func (l Loaded) coverPast(found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
 	for _, of := range past.proposals {
 		if of.Hidden != "" || !l.judgesBy(name, of.Pattern, of.Tool) {
 			continue

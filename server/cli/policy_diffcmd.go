@@ -62,8 +62,8 @@ func (a *app) policyDiffCommand() *cobra.Command {
 			}
 			var sides [2]diffSide
 			for i, file := range args {
-				if sides[i].LoadedConfig, err = a.loadedBy("policy diff", file, name); err == nil {
-					sides[i].declared, err = declare(sides[i].Config, a.Environ)
+				if sides[i].Loaded, err = a.loadedBy("policy diff", file, name); err == nil {
+					sides[i].declared, err = declare(sides[i].Loaded, a.Environ)
 				}
 				if err != nil {
 					return console.Wrap("policy diff", err)
@@ -89,7 +89,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 
 // diffSide is one of two files.
 type diffSide struct {
-	LoadedConfig
+	Loaded
 	*declared
 	file string
 }

@@ -161,7 +161,7 @@ func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, er
 
 // judgesOf are the policies that judge the call: the named one; else the pattern's and the tool's own; else the only one that
 // reaches the tool.
-func (l LoadedConfig) judgesOf(f explainFlags) ([]string, error) {
+func (l Loaded) judgesOf(f explainFlags) ([]string, error) {
 	if f.policy != "" {
 		if l.policy(f.policy) == nil {
 			return nil, unknownPolicy(f.policy, l.policyNames())
@@ -207,7 +207,7 @@ func (l LoadedConfig) judgesOf(f explainFlags) ([]string, error) {
 
 // explainedAs is the pattern whose params are in force: the one that is named; else those of the tool's own policy; else those of
 // the only pattern that has the policy and reaches the tool. "": the policy's own.
-func (l LoadedConfig) explainedAs(name string, f explainFlags, patterns []string) string {
+func (l Loaded) explainedAs(name string, f explainFlags, patterns []string) string {
 	if f.pattern != "" || l.policyOf(f.tool) == name {
 		return l.inForce(name, f.pattern)
 	}
@@ -226,7 +226,7 @@ func (l LoadedConfig) explainedAs(name string, f explainFlags, patterns []string
 }
 
 // fits holds the arguments of a made-up call to the tool's schema.
-func (l LoadedConfig) fits(call policy.RowCall) error {
+func (l Loaded) fits(call policy.RowCall) error {
 	if call.Tool == "final" {
 		return nil
 	}

@@ -46,7 +46,7 @@ func readPolicyText(r *grammar.Reader, path string) ([]byte, yamldoc.Fault) {
 
 // inForce is the pattern whose params count where a policy judges a pattern's call: the pattern that names it, or, as the policy of
 // the tool by itself, nobody ("") but for the refund policy.
-func (c *Config) inForce(name, pattern string) string {
+func (c *Loaded) inForce(name, pattern string) string {
 	if p, ok := c.Pattern(pattern); ok && p.Judge == name {
 		return pattern
 	}
@@ -54,7 +54,7 @@ func (c *Config) inForce(name, pattern string) string {
 }
 
 // compiledPolicy is a policy of a loaded configuration, ready to judge, with the patterns that name it.
-func (l LoadedConfig) compiledPolicy(p *PolicyConfig) (*policy.Policy, []string, error) {
+func (l Loaded) compiledPolicy(p *PolicyConfig) (*policy.Policy, []string, error) {
 	if l.ofTheDemo(p) {
 		refund, _ := l.Pattern("supervised_refund")
 		made, err := refunds.Compile(p.Source, refund.Params)

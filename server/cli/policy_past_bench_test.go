@@ -38,11 +38,11 @@ func pastRefund(n int) []patterns.Event {
 
 // BenchmarkBacktest10000 reads and judges again 10,000 recorded calls of 2,500 runs; that is to take 2 s at most.
 func BenchmarkBacktest10000(b *testing.B) {
-	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"HOME=" + b.TempDir()}})
+	loaded, _, err := Load(ConfigSources{Environ: []string{"HOME=" + b.TempDir()}}, LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := declare(loaded.Config, nil)
+	d, err := declare(loaded, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,11 +71,11 @@ func BenchmarkBacktest10000Window(b *testing.B) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	loaded, _, err := LoadConfig(ConfigSources{Path: path})
+	loaded, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := declare(loaded.Config, nil)
+	d, err := declare(loaded, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -114,11 +114,11 @@ func pastCall(n int, tool, args string) []patterns.Event {
 // TestBacktestFindsWhatChanges judges recorded refunds again by the policy that stands in the program: those above the automatic
 // limit would have waited for a person.
 func TestBacktestFindsWhatChanges(t *testing.T) {
-	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"HOME=" + t.TempDir()}})
+	loaded, _, err := Load(ConfigSources{Environ: []string{"HOME=" + t.TempDir()}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := declare(loaded.Config, nil)
+	d, err := declare(loaded, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

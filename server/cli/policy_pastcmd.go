@@ -67,7 +67,7 @@ func (a *app) declaredBy(what, file, name string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := declare(loaded.Config, a.Environ)
+	d, err := declare(loaded, a.Environ)
 	if err != nil {
 		return nil, console.Fault(what, err)
 	}
@@ -75,26 +75,25 @@ func (a *app) declaredBy(what, file, name string) (*declared, error) {
 }
 
 // loadedBy loads a file, whether it is a configuration or one policy of the configuration that is in force.
-func (a *app) loadedBy(what, file, name string) (LoadedConfig, error) {
+func (a *app) loadedBy(what, file, name string) (Loaded, error) {
 	text, f := readPolicyFile(file)
 	if f.Reason != "" {
-		return LoadedConfig{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
+		return Loaded{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
 	}
-	in := a.sources(nil)
-	in.Untested = true
+	in := a.sources()
 	if yamldoc.Read(file, text, &yamldoc.Faults{}).Member("version") != nil {
 		in.Path = file
 	} else {
 		one, err := a.oneName(what, name)
 		if err != nil {
-			return LoadedConfig{}, err
+			return Loaded{}, err
 		}
 		in.Instead = map[string]string{one: file}
 	}
-	loaded, warnings, err := LoadConfig(in)
+	loaded, warnings, err := Load(in, LoadOptions{Untested: true})
 	a.warn(warnings)
 	if err != nil {
-		return LoadedConfig{}, a.configFault(err)
+		return Loaded{}, a.configFault(err)
 	}
 	return loaded, nil
 }
@@ -260,7 +259,7 @@ func (a *app) policyRecordCommand() *cobra.Command {
 }
 
 // judgesBy reports whether a policy judges a tool's calls in a pattern.
-func (c *Config) judgesBy(name, pattern, tool string) bool {
+func (c *Loaded) judgesBy(name, pattern, tool string) bool {
 	p, _ := c.Pattern(pattern)
 	return p.Judge == name || tool != "" && c.policyOf(tool) == name
 }

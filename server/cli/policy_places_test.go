@@ -51,7 +51,7 @@ func TestFaultsOfTwoFiles(t *testing.T) {
 	path := write("a.yaml", "version: 1\n"+
 		"policies: {one: {file: b.policy.yaml}, two: {rules: [{id: x}]}}\n"+
 		"patterns: {supervised_refund: {policy: one, budget: {max_stepz: 1}}}\n")
-	_, _, err := LoadConfig(ConfigSources{Path: path})
+	_, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
 	if err == nil {
 		t.Fatal("no fault")
 	}

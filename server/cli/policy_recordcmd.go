@@ -78,7 +78,7 @@ func (a *app) recordRows(events []patterns.Event, name string, only bool) error 
 }
 
 // judgeOf is the policy whose tests a run's calls are: the named one, or the only one that judged them.
-func (l LoadedConfig) judgeOf(proposals []record.Proposal, name string) (string, error) {
+func (l Loaded) judgeOf(proposals []record.Proposal, name string) (string, error) {
 	if name != "" {
 		if l.policy(name) == nil {
 			return "", unknownPolicy(name, l.policyNames())
@@ -136,7 +136,7 @@ func decisionOf(word string) gateway.Decision {
 }
 
 // addRows writes tests where the policy stands.
-func (a *app) addRows(l LoadedConfig, p *PolicyConfig, rows []map[string]any, only bool) error {
+func (a *app) addRows(l Loaded, p *PolicyConfig, rows []map[string]any, only bool) error {
 	const what = "policy record"
 	if only {
 		var b strings.Builder
@@ -156,9 +156,9 @@ func (a *app) addRows(l LoadedConfig, p *PolicyConfig, rows []map[string]any, on
 	if err != nil {
 		return console.Usage(what, err, "patterngate policy record RUN --print, and add them by hand")
 	}
-	in := a.sources(nil)
+	in := a.sources()
 	in.Texts = map[string][]byte{file: []byte(after)}
-	if _, _, err := LoadConfig(in); err != nil { // what serves is to be loaded again
+	if _, _, err := Load(in, LoadOptions{}); err != nil { // what serves is to be loaded again
 		_ = a.configFault(err)
 		return console.Usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
 	}

@@ -74,17 +74,15 @@ func (a *app) policyTestCommand() *cobra.Command {
 }
 
 // loadUntested loads the configuration, also where tests of its policies fail, and holds that it has these policies.
-func (a *app) loadUntested(what string, policies []string) (LoadedConfig, error) {
-	in := a.sources(nil)
-	in.Untested = true
-	loaded, warnings, err := LoadConfig(in)
+func (a *app) loadUntested(what string, policies []string) (Loaded, error) {
+	loaded, warnings, err := Load(a.sources(), LoadOptions{Untested: true})
 	a.warn(warnings)
 	if err != nil {
-		return LoadedConfig{}, a.configFault(err)
+		return Loaded{}, a.configFault(err)
 	}
 	for _, name := range policies {
 		if loaded.policy(name) == nil {
-			return LoadedConfig{}, console.Usage(what, unknownPolicy(name, loaded.policyNames()), "patterngate policy test")
+			return Loaded{}, console.Usage(what, unknownPolicy(name, loaded.policyNames()), "patterngate policy test")
 		}
 	}
 	return loaded, nil
@@ -102,7 +100,7 @@ func noSuch(what, name string, names []string) error {
 }
 
 func (a *app) completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	loaded, _, err := LoadConfig(a.sources(nil))
+	loaded, _, err := Load(a.sources(), LoadOptions{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -110,7 +108,7 @@ func (a *app) completePolicies(*cobra.Command, []string, string) ([]string, cobr
 }
 
 // testPolicies runs the tests of the named policies, or of all.
-func (l LoadedConfig) testPolicies(names []string) ([]policyRow, error) {
+func (l Loaded) testPolicies(names []string) ([]policyRow, error) {
 	rows := []policyRow{}
 	for i := range l.Policies {
 		p := l.Policies[i].whole()
@@ -130,7 +128,7 @@ func (l LoadedConfig) testPolicies(names []string) ([]policyRow, error) {
 
 // isMeant reports whether a command over these policies is about one: over none, it is about all but the embedded one of a file
 // that has its own.
-func (l LoadedConfig) isMeant(p *PolicyConfig, names []string) bool {
+func (l Loaded) isMeant(p *PolicyConfig, names []string) bool {
 	if len(names) > 0 {
 		return slices.Contains(names, p.Name)
 	}

@@ -33,7 +33,7 @@ type reloader struct {
 	log     *slog.Logger
 
 	mu     sync.Mutex
-	loaded LoadedConfig
+	loaded Loaded
 	seen   []fileSeen // of the files that were read
 	told   []fileSeen // what of them was announced
 }
@@ -52,7 +52,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 		err = movedState(r.loaded.Config, loaded.Config)
 	}
 	if err == nil {
-		err = r.service.replace(loaded, r.app.Environ, func(counting Config) error {
+		err = r.service.replace(loaded, r.app.Environ, func(counting Loaded) error {
 			answer.To = counting.Hash()
 			answer.Loosens = loosens(inForce.judged(), counting.judged())
 			return r.permitted(request, answer.Loosens, loaded.Hash())
@@ -158,7 +158,7 @@ func seenFile(path string) fileSeen {
 }
 
 // files are those that a configuration was read from.
-func (l LoadedConfig) files() []fileSeen {
+func (l Loaded) files() []fileSeen {
 	var list []fileSeen
 	for _, path := range append([]string{l.Path, l.Catalog.Pin}, l.policyFiles()...) {
 		if path != "" {
@@ -229,8 +229,8 @@ func wholePath(path string) string {
 }
 
 // reloaded loads the configuration again from where it came.
-func (a *app) reloaded(was LoadedConfig, pool *serverPool) (LoadedConfig, error) {
-	loaded, warnings, err := LoadConfig(a.sources(pool))
+func (a *app) reloaded(was Loaded, pool *serverPool) (Loaded, error) {
+	loaded, warnings, err := Load(a.sources(), LoadOptions{Pool: pool})
 	for _, w := range warnings {
 		fmt.Fprintln(a.Err, printable.Text(w.String()))
 	}

@@ -226,7 +226,7 @@ func TestReloadKnowsTheFile(t *testing.T) {
 func TestAnnounceOnce(t *testing.T) {
 	s := newOwnScene(t, "", "")
 	s.must(t, "catalog", "accept", "--yes")
-	loaded, _, err := LoadConfig(ConfigSources{Path: s.config})
+	loaded, _, err := Load(ConfigSources{Path: s.config}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (a *app) reload(ctx context.Context, key string) error {
 	if loaded.Path == "" {
 		return console.Usage(what, errors.New("there is no configuration file"), "patterngate init")
 	}
-	return a.withState(what, loaded.Config, func(runs operator) error {
+	return a.withState(what, loaded, func(runs operator) error {
 		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: byOwner(""), At: console.Now()}
 		signed := signing{what: what, does: "load " + console.Quoted(request.Path) + " as it is, " + loaded.Hash(), key: key}
 		if request.Act, err = a.act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {

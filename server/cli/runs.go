@@ -128,11 +128,11 @@ func (a *app) openState() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return stateOf(c, engine), engine.Close, nil
+	return stateOf(c.Config, engine), engine.Close, nil
 }
 
 // withState gives the owner's view of the state file that a configuration names, making the file where there is none yet.
-func (a *app) withState(what string, c Config, do func(operator) error) error {
+func (a *app) withState(what string, c Loaded, do func(operator) error) error {
 	if a.opens != nil {
 		return a.withRuns(what, do)
 	}
@@ -147,7 +147,7 @@ func (a *app) withState(what string, c Config, do func(operator) error) error {
 		return console.Wrap(what, err)
 	}
 	defer engine.Close()
-	return do(stateOf(c, engine))
+	return do(stateOf(c.Config, engine))
 }
 
 // openEngine opens the engine over the state file, without having it carry on anything.
@@ -160,7 +160,7 @@ func (a *app) openEngine() (*local.Engine, error) {
 }
 
 // engineOver opens the engine over the state file of a configuration. It makes of runs what a server over that file does.
-func (a *app) engineOver(c Config) (*local.Engine, error) {
+func (a *app) engineOver(c Loaded) (*local.Engine, error) {
 	d, err := declare(c, a.Environ)
 	if err != nil {
 		return nil, console.Fault("config", err)
@@ -185,7 +185,7 @@ func (a *app) openService() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := a.existingState(loaded.Config)
+	c, err := a.existingState(loaded)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -193,7 +193,7 @@ func (a *app) openService() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return stateOf(c, s.engine), func() { s.leave(c.Limits.Grace); s.close() }, nil
+	return stateOf(c.Config, s.engine), func() { s.leave(c.Limits.Grace); s.close() }, nil
 }
 
 func stateOf(c Config, engine *local.Engine) stateRuns {
@@ -202,23 +202,23 @@ func stateOf(c Config, engine *local.Engine) stateRuns {
 
 // loadState returns the configuration with a state file that exists and that no other user can write. Commands that look at recorded
 // runs and decide about them need no more than that file, so a configuration with faults does not stop them.
-func (a *app) loadState() (Config, error) {
+func (a *app) loadState() (Loaded, error) {
 	c, err := a.recordConfig("state")
 	if err != nil {
-		return Config{}, err
+		return Loaded{}, err
 	}
 	return a.existingState(c)
 }
 
 // existingState is a configuration whose state file is there and safe.
-func (a *app) existingState(c Config) (Config, error) {
+func (a *app) existingState(c Loaded) (Loaded, error) {
 	path := c.State
 	if path == memoryState {
-		return Config{}, console.Usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+		return Loaded{}, console.Usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
 	}
 	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return Config{}, a.noState(path)
+			return Loaded{}, a.noState(path)
 		}
 	}
 	return c, readyState(path, a.Environ)

@@ -72,7 +72,7 @@ func (a *app) serve(ctx context.Context) error {
 			a.Err = io.Discard // nor would the failure get out
 		}
 	}()
-	s, err := a.service("serve", loaded.Config, a.logger(loaded.Log, errs))
+	s, err := a.service("serve", loaded, a.logger(loaded.Log, errs))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (a *app) serve(ctx context.Context) error {
 
 // reloads has the program load its configuration again when it is asked to, announce files that were changed, and say which
 // servers behind the gate can be reached around it. What it returns ends that.
-func (a *app) reloads(ctx context.Context, s *service, loaded LoadedConfig) (stop func()) {
+func (a *app) reloads(ctx context.Context, s *service, loaded Loaded) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &reloader{app: a, service: s, log: s.to.log, loaded: loaded, seen: loaded.files()}
 	s.engine.Reload = r.requested

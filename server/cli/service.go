@@ -24,7 +24,7 @@ type service struct {
 	engine *local.Engine
 	from   *source
 	pool   *serverPool
-	config Config // what is in force, under the lines of its lock that count; a reload changes it
+	config Loaded // what is in force, under the lines of its lock that count; a reload changes it
 	to     served
 	page   *inbox           // nil: this program serves none
 	wakes  *notify.Notifier // nil: nobody
@@ -65,7 +65,7 @@ func (s *service) notifier(c Config, environ []string, page func() string, log *
 
 // service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
 // rest of the start.
-func (a *app) service(command string, c Config, log *slog.Logger) (*service, error) {
+func (a *app) service(command string, c Loaded, log *slog.Logger) (*service, error) {
 	from := &source{environ: a.Environ, pool: c.pool}
 	opened := make(chan openedState, 1)
 	if c.State == memoryState {
@@ -83,7 +83,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	}
 	s := &service{engine: state.engine, memory: c.State == memoryState, from: from, pool: c.pool}
 	if err == nil {
-		var counting Config
+		var counting Loaded
 		if counting, d, err = c.counting(d, state.engine, a.Environ); err == nil && counting.lock != c.lock {
 			err = state.engine.Change(settings(counting, d)) // it was opened with the other one
 		}
@@ -94,12 +94,12 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		from.ring = state.engine.Approvals().Keys
 		from.serve(d, state.engine)
 		state.engine.Catalog = d.tools
-		page := func() string { return pageAt(context.Background(), c, state.engine.Approvals().StateID) }
+		page := func() string { return pageAt(context.Background(), c.Config, state.engine.Approvals().StateID) }
 		if command == "serve" {
-			s.page = s.inbox(c, a.inboxLine(c), log)
+			s.page = s.inbox(c.Config, a.inboxLine(c.Config), log)
 			page = s.page.URL
 		}
-		s.wakes = s.notifier(c, a.Environ, page, log)
+		s.wakes = s.notifier(c.Config, a.Environ, page, log)
 		state.engine.Asks = func(q patterns.Asked) {
 			s.page.asked(q)
 			s.wakes.Asked(q)
@@ -120,7 +120,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 }
 
 // settings are what an engine takes of a configuration that is put in force.
-func settings(c Config, d *declared) local.Settings {
+func settings(c Loaded, d *declared) local.Settings {
 	snapshot := c.Snapshot()
 	return local.Settings{
 		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
@@ -130,7 +130,7 @@ func settings(c Config, d *declared) local.Settings {
 
 // replace puts another configuration in force, whole or not at all, for what begins from now on; permitted judges it as it would
 // be in force.
-func (s *service) replace(loaded LoadedConfig, environ []string, permitted func(counting Config) error) error {
+func (s *service) replace(loaded Loaded, environ []string, permitted func(counting Loaded) error) error {
 	c, d, err := loaded.counting(nil, s.engine, environ)
 	if err == nil {
 		err = c.bearableBefore(d)
@@ -161,7 +161,7 @@ type openedState struct {
 	err    error
 }
 
-func openState(c Config, from patterns.Source, hook func(point string)) openedState {
+func openState(c Loaded, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
 	engine, err := local.Open(local.Options{
 		Path: c.State, Source: from, Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,

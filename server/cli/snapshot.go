@@ -22,8 +22,8 @@ const keyReference = "env:" + keyVariable
 
 // Snapshot is what of a configuration determines its runs, as canonical JSON: the model with its provider resolved, the
 // demo, redaction, the wait for callers and the patterns; nothing of the process that carries them out. A secret stands
-// in it as a reference (spec/config.md section 8). The runs' record keeps it by its [Config.Hash].
-func (c Config) Snapshot() []byte {
+// in it as a reference (spec/config.md section 8). The runs' record keeps it by its [Loaded.Hash].
+func (c Loaded) Snapshot() []byte {
 	root := c.value()
 	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
 		delete(root, process)
@@ -41,9 +41,9 @@ func (c Config) Snapshot() []byte {
 // lockMember is where a snapshot has the accepted definitions of its servers' tools: they are what its runs were judged by.
 const lockMember = "lock"
 
-// Hash is the SHA-256 of the [Config.Snapshot], "sha256:" and hex: equal for configurations under which a run goes the
+// Hash is the SHA-256 of the [Loaded.Snapshot], "sha256:" and hex: equal for configurations under which a run goes the
 // same way.
-func (c Config) Hash() string { return hashOf(c.Snapshot()) }
+func (c Loaded) Hash() string { return hashOf(c.Snapshot()) }
 
 // asksOthers reports whether a pattern's questions are answered by another provider than llm says.
 func (c Config) asksOthers() bool {
@@ -70,19 +70,19 @@ func hashOf(text []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// configOfSnapshot loads what [Config.Snapshot] wrote under a hash, with secrets from an environment; settings of the
+// configOfSnapshot loads what [Loaded.Snapshot] wrote under a hash, with secrets from an environment; settings of the
 // process are those of the embedded default. It is not laid over that default, which another version of this program
 // may have changed: only a limit of a kind that this snapshot does not know is without limit, any other key that it lacks
 // is the default's. An error is a [*patterns.Lacking].
-func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ []string) (Config, error) {
+func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ []string) (Loaded, error) {
 	unreadable := &patterns.Lacking{Cause: "config_missing", Needs: []string{hash}}
 	tree, err := snapshotTree(hash, snapshot, keys)
 	if err != nil {
-		return Config{}, unreadable
+		return Loaded{}, unreadable
 	}
-	var c Config
+	var c Loaded
 	if err := c.embed(nil); err != nil {
-		return Config{}, unreadable
+		return Loaded{}, unreadable
 	}
 	for i := range c.Patterns {
 		c.Patterns[i].Budget = withoutLimits(c.Patterns[i].Budget)
@@ -91,7 +91,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	read := grammar.NewReader(faults, nil)
 	read.File(tree.root, c.keys(nil))
 	if faults.Err() != nil {
-		return Config{}, unreadable
+		return Loaded{}, unreadable
 	}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -99,11 +99,11 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	}
 	c.builtinPolicy = read.Said("policies") == nil
 	if c.lock, err = lockOf(tree.locked); err != nil {
-		return Config{}, unreadable
+		return Loaded{}, unreadable
 	}
 	if c.LLM.Key.Set() {
 		if c.LLM.Referred = c.LLM.Key.nowhere(environ) == ""; !c.LLM.Referred {
-			return Config{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{c.LLM.Key.String()}}
+			return Loaded{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{c.LLM.Key.String()}}
 		}
 		return c, nil
 	}
@@ -111,7 +111,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 		return c, nil
 	}
 	if c.LLM.APIKey = newSecret(console.Lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
-		return Config{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{keyReference}}
+		return Loaded{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{keyReference}}
 	}
 	return c, nil
 }
@@ -149,7 +149,7 @@ func (k snapshotKeys) known(llm map[string]any) bool {
 type snapshotRead struct {
 	root   *yamldoc.Node
 	keyed  bool           // it refers to the key
-	locked map[string]any // see [Config.lockedTools]
+	locked map[string]any // see [Loaded.lockedTools]
 }
 
 // snapshotTree reads a snapshot of that hash. Another reference to the key than OPENAI_API_KEY, or than keys allow, is refused,
@@ -223,7 +223,7 @@ func nodeOf(v any) *yamldoc.Node {
 }
 
 // usedPolicies are what patterns and tools are judged by, whole: a run goes on under its own rules, whatever a file says by then.
-func (c Config) usedPolicies() map[string]any {
+func (c Loaded) usedPolicies() map[string]any {
 	used := map[string]any{}
 	for i := range c.Policies {
 		if p := &c.Policies[i]; c.uses(p.Name) {
@@ -234,6 +234,6 @@ func (c Config) usedPolicies() map[string]any {
 }
 
 // uses reports whether a policy judges any pattern or tool.
-func (c *Config) uses(name string) bool {
+func (c *Loaded) uses(name string) bool {
 	return len(c.judgedAlone(name)) > 0 || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.Judge == name })
 }

@@ -23,8 +23,8 @@ func TestSnapshotKeepsCatalogs(t *testing.T) {
 	environ := []string{path, "PAY_TOKEN=hunter2"}
 	same := func(t interface {
 		Fatalf(string, ...any)
-	}, loaded LoadedConfig) {
-		again, err := reloaded(loaded.Config, environ...)
+	}, loaded Loaded) {
+		again, err := reloaded(loaded, environ...)
 		if err != nil {
 			t.Fatalf("the snapshot does not load: %v\n%s", err, loaded.Snapshot())
 		}
@@ -32,7 +32,7 @@ func TestSnapshotKeepsCatalogs(t *testing.T) {
 		if again.Hash() != loaded.Hash() {
 			t.Fatalf("another hash:\n%s\n%s", loaded.Snapshot(), again.Snapshot())
 		}
-		if diff := sameConfig(sorted(determining(loaded.Config)), sorted(determining(again))); diff != "" {
+		if diff := sameConfig(sorted(determining(loaded)), sorted(determining(again))); diff != "" {
 			t.Fatalf("a round trip changes what runs go by (-want +got):\n%s", diff)
 		}
 		if strings.Contains(string(loaded.Snapshot()), "hunter2") {
@@ -50,7 +50,7 @@ func TestSnapshotKeepsCatalogs(t *testing.T) {
 		if err := os.WriteFile(file, drawn, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := LoadConfig(ConfigSources{Path: file, Environ: environ})
+		loaded, _, err := Load(ConfigSources{Path: file, Environ: environ}, LoadOptions{})
 		if err != nil {
 			t.Fatalf("%s: %v", drawn, err)
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // reloaded loads a configuration from its own snapshot.
-func reloaded(c Config, environ ...string) (Config, error) {
+func reloaded(c Loaded, environ ...string) (Loaded, error) {
 	return configOfSnapshot(c.Hash(), c.Snapshot(), snapshotKeys{own: c.LLM}, environ)
 }
 
@@ -31,25 +31,25 @@ func TestSnapshotIsExact(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: environ})
+		loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
 		if err != nil {
-			t.Fatalf("LoadConfig(%s): %v", text, err)
+			t.Fatalf("Load(%s): %v", text, err)
 		}
-		again, err := reloaded(loaded.Config, environ...)
+		again, err := reloaded(loaded, environ...)
 		if err != nil {
 			t.Fatalf("the snapshot of %s does not load: %v\n%s", text, err, loaded.Snapshot())
 		}
 		if got, want := again.Hash(), loaded.Hash(); got != want {
 			t.Fatalf("hash %s after a round trip, want %s:\n%s\n%s", got, want, again.Snapshot(), loaded.Snapshot())
 		}
-		if diff := sameConfig(determining(loaded.Config), determining(again)); diff != "" {
+		if diff := sameConfig(determining(loaded), determining(again)); diff != "" {
 			t.Fatalf("a round trip changes what runs go by (-want +got):\n%s", diff)
 		}
 	})
 }
 
 // determining is what of a configuration a run goes by.
-func determining(c Config) Config {
+func determining(c Loaded) Config {
 	d := Config{Demo: c.Demo, DemoEnabled: c.DemoEnabled, Catalog: c.Catalog, Patterns: c.Patterns, Redact: c.redacted()}
 	d.Wait.Caller = c.Wait.Caller
 	if d.LLM.Provider = c.LLM.Resolved(); d.LLM.Provider == "openai" {
@@ -221,7 +221,7 @@ func TestPolicyHash(t *testing.T) {
 }
 
 // reviewerIn is what judges a pattern's calls in a configuration.
-func reviewerIn(t testing.TB, c Config, pattern string) gateway.Reviewer {
+func reviewerIn(t testing.TB, c Loaded, pattern string) gateway.Reviewer {
 	t.Helper()
 	p, ok := c.Pattern(pattern)
 	if !ok {

@@ -28,12 +28,12 @@ func (s *shelf) Config(hash string) ([]byte, bool) {
 }
 
 // shelved are the embedded configuration with n other delays, and where they are kept.
-func shelved(t testing.TB, n int) ([]Config, *shelf) {
+func shelved(t testing.TB, n int) ([]Loaded, *shelf) {
 	t.Helper()
 	s := &shelf{snapshots: map[string][]byte{}, asked: map[string]int{}}
-	var list []Config
+	var list []Loaded
 	for i := range n {
-		var c Config
+		var c Loaded
 		if err := c.embed(nil); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func shelved(t testing.TB, n int) ([]Config, *shelf) {
 	return list, s
 }
 
-func own(t testing.TB, c Config) *declared {
+func own(t testing.TB, c Loaded) *declared {
 	t.Helper()
 	d, err := declare(c, nil)
 	if err != nil {
@@ -59,10 +59,10 @@ func own(t testing.TB, c Config) *declared {
 func TestSourceJob(t *testing.T) {
 	configs, others := shelved(t, 3)
 	s := &source{}
-	begun := func(pattern string, c Config) patterns.Begun {
+	begun := func(pattern string, c Loaded) patterns.Begun {
 		return patterns.Begun{RunID: "run_1", Pattern: pattern, Principal: "local:1", Config: c.Hash(), Arguments: map[string]any{"goal": "g"}}
 	}
-	var unknown Config
+	var unknown Loaded
 	if _, err := s.Job(begun("route_ticket", configs[0])); err == nil {
 		t.Error("a source that serves nothing made a job")
 	}
@@ -111,7 +111,7 @@ func TestSourceKeepsConfigurations(t *testing.T) {
 	configs, others := shelved(t, maxConfigs+3)
 	s := &source{}
 	s.serve(own(t, configs[0]), others)
-	job := func(c Config) {
+	job := func(c Loaded) {
 		if _, err := s.Job(patterns.Begun{Pattern: "supervised_refund", Config: c.Hash()}); err != nil {
 			t.Error(err)
 		}

@@ -73,11 +73,11 @@ func TestStateSources(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			loaded, warnings, err := LoadConfig(tt.in)
+			loaded, warnings, err := Load(tt.in, LoadOptions{})
 			if err != nil || len(warnings) > 0 || loaded.State != tt.want {
-				t.Fatalf("LoadConfig(%+v) has the state %q, %v, %v; want %q", tt.in, loaded.State, warnings, err, tt.want)
+				t.Fatalf("Load(%+v) has the state %q, %v, %v; want %q", tt.in, loaded.State, warnings, err, tt.want)
 			}
-			again, _, err := LoadConfig(ConfigSources{Path: writeConfig(t, string(loaded.YAML())), State: tt.in.State, Environ: tt.in.Environ})
+			again, _, err := Load(ConfigSources{Path: writeConfig(t, string(loaded.YAML())), State: tt.in.State, Environ: tt.in.Environ}, LoadOptions{})
 			if err != nil || again.Hash() != loaded.Hash() {
 				t.Errorf("what is shown does not load to the same: %v\n%s", err, loaded.YAML())
 			}

@@ -68,7 +68,7 @@ func TestUsualState(t *testing.T) {
 		if tt.text != "" {
 			in.Path = writeConfig(t, tt.text)
 		}
-		loaded, _, err := LoadConfig(in)
+		loaded, _, err := Load(in, LoadOptions{})
 		if err != nil || filepath.Base(loaded.State) != tt.want || loaded.StateUsual != (tt.want != "runs.db") {
 			t.Errorf("%s: the state is %q, usual: %t, %v; want %s", name, loaded.State, loaded.StateUsual, err, tt.want)
 		}

@@ -74,10 +74,10 @@ func (a *app) stopReasons(name, pattern string) error {
 // declaring are the patterns of the configuration in force, for the reasons that their policies declare. One that does not load
 // has none that could be told.
 func (a *app) declaring() []server.Pattern {
-	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.Environ})
+	loaded, _, err := Load(ConfigSources{Path: a.config, Environ: a.Environ}, LoadOptions{})
 	if err == nil {
 		var d *declared
-		if d, err = declare(loaded.Config, a.Environ); err == nil {
+		if d, err = declare(loaded, a.Environ); err == nil {
 			return d.offered()
 		}
 	}

@@ -41,7 +41,7 @@ func (a *app) tools(name string) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.counting("tools", loaded.Config)
+	c, err := a.counting("tools", loaded)
 	if err != nil {
 		return err
 	}

@@ -39,9 +39,9 @@ func (a *app) validateCommand() *cobra.Command {
 }
 
 func (a *app) validate(strict bool) error {
-	loaded, found, err := LoadConfig(ConfigSources{
+	loaded, found, err := Load(ConfigSources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.Environ,
-	})
+	}, LoadOptions{})
 	refused, ours := errors.AsType[*yamldoc.Error](err)
 	if err != nil && !ours {
 		return console.Fault("validate", err)
@@ -97,7 +97,7 @@ func (a *app) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
 }
 
 // sound is the line that says that a file is in order.
-func (a *app) sound(loaded LoadedConfig, warnings int, more string) string {
+func (a *app) sound(loaded Loaded, warnings int, more string) string {
 	file := loaded.Path
 	if file == "" {
 		file = "the embedded configuration"

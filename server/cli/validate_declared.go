@@ -12,8 +12,8 @@ import (
 
 // checkDeclared makes of a configuration what serve would show of it, and warns of what clients may drop or cut. The words
 // say what its tools take of a model's context.
-func (a *app) checkDeclared(l LoadedConfig) (faults []yamldoc.Fault, summary string) {
-	s, err := a.server(l.Config, slog.New(slog.DiscardHandler))
+func (a *app) checkDeclared(l Loaded) (faults []yamldoc.Fault, summary string) {
+	s, err := a.server(l, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
 	}
@@ -37,7 +37,7 @@ func (a *app) checkDeclared(l LoadedConfig) (faults []yamldoc.Fault, summary str
 }
 
 // declaredAt is the place of the tool that clients see under a name.
-func (l LoadedConfig) declaredAt(name string) []string {
+func (l Loaded) declaredAt(name string) []string {
 	for _, p := range l.Patterns {
 		switch {
 		case p.Name == name && p.Kind == gateway.Call:

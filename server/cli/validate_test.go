@@ -163,7 +163,7 @@ func BenchmarkLoadCatalog(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"KEY=x"}}); err != nil {
+		if _, _, err := Load(ConfigSources{Path: path, Environ: []string{"KEY=x"}}, LoadOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

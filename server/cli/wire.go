@@ -19,11 +19,11 @@ import (
 )
 
 // load reads the configuration and prints its warnings.
-func (a *app) load() (LoadedConfig, error) {
-	loaded, warnings, err := LoadConfig(a.sources(nil))
+func (a *app) load() (Loaded, error) {
+	loaded, warnings, err := Load(a.sources(), LoadOptions{})
 	a.warn(warnings)
 	if err != nil {
-		return LoadedConfig{}, a.configFault(err)
+		return Loaded{}, a.configFault(err)
 	}
 	return loaded, nil
 }
@@ -47,16 +47,16 @@ func (a *app) note(line string) {
 	fmt.Fprintln(a.Err, line)
 }
 
-// sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.
-func (a *app) sources(pool *serverPool) ConfigSources {
+// sources are where this invocation's configuration comes from.
+func (a *app) sources() ConfigSources {
 	return ConfigSources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt,
-		Environ: a.Environ, Pool: pool,
+		Environ: a.Environ,
 	}
 }
 
 // server wires the program without a state file: for who shows what is served, and for :memory:.
-func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
+func (a *app) server(c Loaded, log *slog.Logger) (*server.Server, error) {
 	d, err := declare(c, a.Environ)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ type served struct {
 }
 
 // wire joins the catalog's specs, the model, the engine and the MCP surface.
-func wire(c Config, d *declared, engine *local.Engine, to served) (*server.Server, error) {
+func wire(c Loaded, d *declared, engine *local.Engine, to served) (*server.Server, error) {
 	log := to.log
 	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
 	engine.Join, engine.Version = orNone(c.Wait.Join), version().Version
@@ -89,7 +89,7 @@ func wire(c Config, d *declared, engine *local.Engine, to served) (*server.Serve
 }
 
 // serverConfig is what is served under a configuration.
-func serverConfig(c Config, d *declared, engine *local.Engine, to served) server.Config {
+func serverConfig(c Loaded, d *declared, engine *local.Engine, to served) server.Config {
 	return server.Config{
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: to.log, Catalog: d.tools,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
