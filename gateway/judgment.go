@@ -2,8 +2,9 @@ package gateway
 
 import (
 	"maps"
-	"patterngate/ijson"
 	"slices"
+
+	"patterngate/ijson"
 )
 
 // Allowlisted is the reason if no policy reviews a pattern: the allowlists alone decided.

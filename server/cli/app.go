@@ -15,6 +15,7 @@ import (
 
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // app is one invocation of the program: its streams, its environment and its global flags.
@@ -61,7 +62,7 @@ const startGarbage = 400
 
 // leaveGarbage has less be collected until what it returns is called, unless GOGC says what is wanted.
 func leaveGarbage(environ []string) (until func()) {
-	if console.Lookup(environ, "GOGC") != "" {
+	if machine.Lookup(environ, "GOGC") != "" {
 		return func() {}
 	}
 	usual := debug.SetGCPercent(startGarbage)

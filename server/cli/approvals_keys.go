@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 func (a *app) enrollCommand() *cobra.Command {
@@ -46,7 +47,7 @@ through a pipe or from a file. It has 12 characters or more. Nobody can recover 
 
 // ownName is what a key is called where nobody says.
 func (a *app) ownName() string {
-	who := cmp.Or(console.Lookup(a.Environ, "USER"), console.Lookup(a.Environ, "USERNAME"), "approver")
+	who := cmp.Or(machine.Lookup(a.Environ, "USER"), machine.Lookup(a.Environ, "USERNAME"), "approver")
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without a domain
 	}

@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // The times of a call. Who wants less ends the program, which cancels the call.
@@ -104,7 +105,7 @@ func (a *app) callCommand() *cobra.Command {
 			case named && cmd.Flags().Changed("command"):
 				return console.Usage("call", errors.New("--url and --command are two servers"), "one of them")
 			case !named && c.command == "":
-				c.url = console.Lookup(a.Environ, urlVariable)
+				c.url = machine.Lookup(a.Environ, urlVariable)
 			}
 			return c.run(cmd.Context(), words[0], words[1:])
 		},

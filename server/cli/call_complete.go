@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server"
-	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // complete offers the tools of this program's own server, then the arguments that are not given yet. Another server is
 // not started or asked for the sake of a key press.
 func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
-	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && console.Lookup(c.app.Environ, urlVariable) != "" {
+	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && machine.Lookup(c.app.Environ, urlVariable) != "" {
 		return nil, fail
 	}
 	a := c.app

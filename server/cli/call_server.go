@@ -15,6 +15,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // The variables of a call: where to, and by which token. A flag would show the token to every program of this machine.
@@ -112,7 +113,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 
 // dialed reaches a server over HTTP.
 func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
-	token := console.Lookup(c.app.Environ, tokenVariable)
+	token := machine.Lookup(c.app.Environ, tokenVariable)
 	to, err := upstream.ParseEndpoint(c.url, token)
 	if err != nil {
 		return nil, console.Usage("call", err, "patterngate call --help")
@@ -179,7 +180,7 @@ var childVariables = []string{
 func childEnvironment(environ []string) []string {
 	var env []string
 	for _, name := range childVariables {
-		if v := console.Lookup(environ, name); v != "" {
+		if v := machine.Lookup(environ, name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -234,7 +234,7 @@ func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 			continue
 		}
 		path := (*yamldoc.Path)(nil).Key("catalog").Key("servers").Key(s.Name).Key("stdio").Key("command")
-		if _, f := findProgram(s.Stdio.Command, console.Lookup(environ, "PATH")); f.Reason != "" {
+		if _, f := machine.FindProgram(s.Stdio.Command, machine.Lookup(environ, "PATH")); f.Reason != "" {
 			r.Faults.Add(r.At(path), path, f)
 		}
 	}
@@ -308,14 +308,14 @@ func (r *configLoader) acrossLock(c *Config) {
 		if err != nil {
 			f = yamldoc.Fault{Reason: "no directory " + yamldoc.Quoted(filepath.Dir(c.Catalog.Pin)), Want: "write the path of a file in one that is there"}
 		} else {
-			f = openToAll(c.Catalog.Pin, privateFile{dir})
+			f = machine.FaultOfWriters(c.Catalog.Pin, privateFile{dir})
 		}
 	case err != nil:
-		f = cannotRead(err)
+		f = machine.CannotRead(err)
 	case info.IsDir():
 		f = yamldoc.Fault{Reason: "a directory", Want: "write the path of a file"}
 	default:
-		f = openToAll(c.Catalog.Pin, info)
+		f = machine.FaultOfWriters(c.Catalog.Pin, info)
 	}
 	if f.Reason != "" {
 		f.Reason = "the lock " + c.Catalog.Pin + ": " + f.Reason

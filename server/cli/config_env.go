@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"patterngate/gateway"
-	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -34,7 +34,7 @@ const (
 // overrides lays the environment over the file, and the flags over both. An empty variable or flag is not set.
 func (r *configLoader) overrides(in ConfigSources, keys []grammar.Key) {
 	for _, v := range configVariables {
-		r.override(v.name, v.path, console.Lookup(in.Environ, v.name), keys)
+		r.override(v.name, v.path, machine.Lookup(in.Environ, v.name), keys)
 	}
 	r.override("--log-level", "log.level", in.LogLevel, keys)
 	r.override("--log-format", "log.format", in.LogFormat, keys)

@@ -2,15 +2,13 @@ package cli
 
 import (
 	"math"
-	"os"
-	"runtime"
 	"strings"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 	"patterngate/server/transport"
 )
@@ -159,25 +157,10 @@ func (r *configLoader) acrossInbox(c *Config, environ []string) {
 	}
 	exec := (*yamldoc.Path)(nil).Key("notify").Key(notifyExec)
 	if c.Notify.Mode == notifyExec {
-		if _, f := findProgram(c.Notify.Exec[0], console.Lookup(environ, "PATH")); f.Reason != "" {
+		if _, f := machine.FindProgram(c.Notify.Exec[0], machine.Lookup(environ, "PATH")); f.Reason != "" {
 			r.Faults.Add(r.Places[exec.String()], exec.Item(0), f)
 		}
 	}
-}
-
-// isProgram reports a regular file that somebody may run. On Windows the name's ending says that, and may be left out.
-func isProgram(path string) bool {
-	endings := []string{""}
-	if runtime.GOOS == "windows" {
-		endings = append(endings, ".exe", ".bat", ".cmd", ".com")
-	}
-	for _, ending := range endings {
-		info, err := os.Stat(path + ending)
-		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
-			return true
-		}
-	}
-	return false
 }
 
 // approverKeys are those of who is asked (spec/config.md section 7).

@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -161,8 +162,8 @@ func readPolicyOfFile(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path 
 		f = yamldoc.Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
 	}
 	switch {
-	case f.Reason == noSuchFile:
-		r.Faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: noSuchFile + " " + p.file, Want: "write the path of a file"})
+	case f.Reason == machine.NoSuchFile:
+		r.Faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: machine.NoSuchFile + " " + p.file, Want: "write the path of a file"})
 		return
 	case f.Reason != "":
 		r.Faults.Add(yamldoc.Place{Source: p.file}, path, f)

@@ -3,8 +3,8 @@ package cli
 import (
 	"strings"
 
-	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -154,7 +154,7 @@ func keyKey(name string, c *LLMConfig) grammar.Key {
 // key takes the model's key: from its variable, else from where the file says (spec/config.md section 9). A key that stands
 // beside a base_url is sent there only.
 func (r *configLoader) key(in ConfigSources, c *LLMConfig) {
-	own := console.Lookup(in.Environ, keyVariable)
+	own := machine.Lookup(in.Environ, keyVariable)
 	llm := (*yamldoc.Path)(nil).Key("llm")
 	from := r.Places[llm.Key("base_url").String()]
 	c.Referred = false

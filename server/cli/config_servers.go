@@ -11,6 +11,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -77,7 +78,7 @@ func namedPathKey(name string, target *string, dir bool) grammar.Key {
 		info, err := os.Stat(*target)
 		switch {
 		case err != nil:
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + ": " + fileCause(err).Error(), Want: "write the path of what is there"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + ": " + machine.CauseOf(err).Error(), Want: "write the path of what is there"})
 		case dir && !info.IsDir():
 			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + " is no directory", Want: "write the path of one"})
 		case !dir && !info.Mode().IsRegular():

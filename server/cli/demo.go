@@ -13,6 +13,7 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // demoConfig is what the demo's server runs with, whatever the environment holds: the embedded default, offline
@@ -104,7 +105,7 @@ func demoIdentity() upstream.Identity {
 func systemEnvironment(environ []string) []string {
 	var env []string
 	for _, name := range []string{"SystemRoot", "TMPDIR", "TEMP", "TMP"} {
-		if v := console.Lookup(environ, name); v != "" {
+		if v := machine.Lookup(environ, name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -59,7 +60,7 @@ func startAs(host clientfile.Host, client clientfile.Client, s clientServer) cli
 	}
 	if start.dir == "" && limited && len(passedOn[client.Name]) == 0 && host.Goos != "windows" {
 		start.dir = "/"
-		if home := console.HomeDir(host.Goos, host.Environ); client.Name != "claude-desktop" && home != "" {
+		if home := machine.HomeDir(host.Goos, host.Environ); client.Name != "claude-desktop" && home != "" {
 			start.dir = home
 		}
 	}
@@ -86,7 +87,7 @@ func (a *app) examineEntry(ctx context.Context, host clientfile.Host, client cli
 		f.ok("entry", "%s starts %s", s.name, clientfile.CommandLine(host.Goos, clientfile.Entry{Command: s.command, Args: s.args}))
 	}
 	start := startAs(host, client, s)
-	path := console.Lookup(start.environ, "PATH")
+	path := machine.Lookup(start.environ, "PATH")
 	if start.command = commandIn(start, host.Goos); start.command == "" {
 		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.command, path, client.Title)
 		return CatalogConfig{}
@@ -109,7 +110,7 @@ func commandIn(start clientStart, goos string) string {
 	if strings.ContainsAny(start.command, `/\`) {
 		return programAt(start.command, goos)
 	}
-	return programIn(start.command, console.Lookup(start.environ, "PATH"), goos)
+	return programIn(start.command, machine.Lookup(start.environ, "PATH"), goos)
 }
 
 // servedBy is this program as the client starts it: the flags of the entry, and its environment.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // browserTime is how long it is waited for a fault of what opens the browser; some become the browser and stay.
@@ -62,7 +62,7 @@ func openBrowser(ctx context.Context, environ []string, link string) error {
 // hasDesktop reports whether there is something to open a browser on; without, xdg-open would run one in the terminal.
 func hasDesktop(environ []string) bool {
 	for _, name := range []string{"DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME"} {
-		if console.Lookup(environ, name) != "" {
+		if machine.Lookup(environ, name) != "" {
 			return true
 		}
 	}

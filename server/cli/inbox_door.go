@@ -13,6 +13,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/web"
 )
 
@@ -88,7 +89,7 @@ func (a *app) inboxLine(c Config) string {
 
 // plainState is where a command with the same --config looks, in a terminal that has none of this program's variables.
 func (a *app) plainState(c Config) string {
-	if a.config == "" && console.Lookup(a.Environ, configVariable) != "" {
+	if a.config == "" && machine.Lookup(a.Environ, configVariable) != "" {
 		return ""
 	}
 	return c.usualState(a.Environ)

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
-	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // importedValue is a text of an entry as the file is to have it, and as the server gets it now.
@@ -118,7 +118,7 @@ func (in importer) argument(out *importedServer, args []string, i int, arg strin
 
 // passed is a variable of ours that the server sees.
 func (in importer) passed(name string) importedVariable {
-	return importedVariable{name, importedValue{pass: true, now: console.Lookup(in.environ, name)}}
+	return importedVariable{name, importedValue{pass: true, now: machine.Lookup(in.environ, name)}}
 }
 
 // usual adds what every server is given: where programs are found and where its user's files are.
@@ -215,7 +215,7 @@ func (in importer) whole(out *importedServer, place, named, word string) (import
 	name, ok := strings.CutPrefix(word, "input:")
 	if ok {
 		variable := inputVariable(place, named, name)
-		now := console.Lookup(in.environ, variable)
+		now := machine.Lookup(in.environ, variable)
 		out.note("%s: the client asks for %q; Patterngate takes it from the variable %s, or write {secret: \"file:PATH\"}", place, name, variable)
 		if now == "" {
 			out.fail("%s needs the variable %s, which is not set here", place, variable)
@@ -227,7 +227,7 @@ func (in importer) whole(out *importedServer, place, named, word string) (import
 	if !importVariable.MatchString(name) {
 		return importedValue{}, false
 	}
-	now := console.Lookup(in.environ, name)
+	now := machine.Lookup(in.environ, name)
 	switch {
 	case now == "" && usual != "":
 		return literal(named, usual), true
@@ -263,7 +263,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 func (in importer) meant(word string) (string, bool) {
 	switch word {
 	case "userHome":
-		home := console.HomeDir(in.goos, in.environ)
+		home := machine.HomeDir(in.goos, in.environ)
 		return home, home != ""
 	case "/", "pathSeparator":
 		return string(filepath.Separator), true
@@ -272,7 +272,7 @@ func (in importer) meant(word string) (string, bool) {
 	if !importVariable.MatchString(name) {
 		return "", false
 	}
-	if v := console.Lookup(in.environ, name); v != "" {
+	if v := machine.Lookup(in.environ, name); v != "" {
 		return v, true
 	}
 	return usual, given
@@ -299,7 +299,7 @@ func (in importer) found(out *importedServer, command importedValue) {
 		return
 	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {
-		word = filepath.Join(console.HomeDir(in.goos, in.environ), rest)
+		word = filepath.Join(machine.HomeDir(in.goos, in.environ), rest)
 	}
 	if strings.ContainsAny(word, `/\`) {
 		if !filepath.IsAbs(word) && out.dir != "" {
@@ -311,7 +311,7 @@ func (in importer) found(out *importedServer, command importedValue) {
 		}
 		return
 	}
-	path := console.Lookup(in.environ, "PATH")
+	path := machine.Lookup(in.environ, "PATH")
 	own := slices.IndexFunc(out.env, func(v importedVariable) bool { return v.name == "PATH" })
 	if own >= 0 {
 		path = out.env[own].now

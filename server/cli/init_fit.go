@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 )
 
 // What the file cannot have is left out of it, with a note: one such value, and the whole file would be refused.
@@ -89,7 +89,7 @@ func (in importer) startsIn(out *importedServer) {
 		return
 	}
 	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-		dir = filepath.Join(console.HomeDir(in.goos, in.environ), rest)
+		dir = filepath.Join(machine.HomeDir(in.goos, in.environ), rest)
 	}
 	if whole, err := filepath.Abs(dir); err == nil {
 		dir = whole

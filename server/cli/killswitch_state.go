@@ -10,6 +10,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -93,7 +94,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 			path, known = "", false
 		}
 	}
-	for _, o := range []struct{ source, text string }{{stateVariable, console.Lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
+	for _, o := range []struct{ source, text string }{{stateVariable, machine.Lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
 		if before := len(faults.Found); o.text != "" {
 			read.override(o.source, key.Name, o.text, []grammar.Key{key})
 			known = len(faults.Found) == before

@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/catalog/demo/ledger"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // ledgerVariable says where the demo's effects happen, for the program's own demo, prove and tests: host:port/book. It is
@@ -24,7 +25,7 @@ const ledgerVariable = "PATTERNGATE_LEDGER"
 
 // outside has the demo's effects happen in the ledger that the environment names, if it does.
 func outside(c *demo.Config, environ []string) error {
-	where := console.Lookup(environ, ledgerVariable)
+	where := machine.Lookup(environ, ledgerVariable)
 	if where == "" {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"patterngate/catalog/httptool"
 	"patterngate/catalog/upstream"
-	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // serverPool keeps the MCP servers of this process: configurations that say the same of one share it, so that a reload
@@ -177,7 +177,7 @@ func (m *ownMaker) serverConfig(s *ServerConfig) (upstream.ServerConfig, error) 
 		for _, e := range s.Stdio.Env {
 			text := e.Text
 			if e.Pass {
-				if text = console.Lookup(m.secrets.environ, e.Name); text == "" {
+				if text = machine.Lookup(m.secrets.environ, e.Name); text == "" {
 					continue
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -237,7 +238,7 @@ func TestPolicyFilesAreFiles(t *testing.T) {
 	if _, f := readPolicyFile(dir); f.Reason != "a directory" {
 		t.Errorf("a directory: %+v", f)
 	}
-	if _, f := readPolicyFile(filepath.Join(dir, "none")); f.Reason != noSuchFile {
+	if _, f := readPolicyFile(filepath.Join(dir, "none")); f.Reason != machine.NoSuchFile {
 		t.Errorf("none: %+v", f)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -33,7 +34,7 @@ func readPolicyFile(path string) ([]byte, yamldoc.Fault) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
 	}
-	return readConfigFile(path)
+	return machine.ReadTrusted(path)
 }
 
 // readPolicyText is the text of a policy's file, or that which stands in for it.

@@ -19,6 +19,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // provedWait is how long a proven run's call waits, in seconds. A run that another process carries on is asked for again.
@@ -79,7 +80,7 @@ func (l *life) pass(string) {
 // live carries out all runs at once.
 func (l *life) live(ctx context.Context) error {
 	var err error
-	if l.book, err = ledger.Parse(console.Lookup(l.app.Environ, ledgerVariable)); err != nil {
+	if l.book, err = ledger.Parse(machine.Lookup(l.app.Environ, ledgerVariable)); err != nil {
 		return err
 	}
 	call := &toolCall{app: l.app, name: waitTool, errs: &lockedWriter{to: l.app.Err}} // so that it carries on what nobody does

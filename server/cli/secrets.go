@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
-	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 const (
@@ -28,7 +26,7 @@ func (s SecretRef) read(ctx context.Context, environ []string) (string, error) {
 	text, err := "", error(nil)
 	switch {
 	case s.Env != "":
-		text = console.Lookup(environ, s.Env)
+		text = machine.Lookup(environ, s.Env)
 	case s.File != "":
 		text, err = readReferred(s.File)
 	case len(s.Exec) > 0:
@@ -69,37 +67,24 @@ func readReferred(path string) (string, error) {
 		err = errors.New("not a regular file")
 	}
 	if err != nil {
-		return "", fileCause(err)
+		return "", machine.CauseOf(err)
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return "", fileCause(err)
+		return "", machine.CauseOf(err)
 	}
 	defer file.Close()
 	if info, err = file.Stat(); err != nil { // of what was opened
-		return "", fileCause(err)
+		return "", machine.CauseOf(err)
 	}
-	if othersRead(info) {
+	if machine.OthersRead(info) {
 		return "", fmt.Errorf("others may read it (mode %04o); chmod 600 it", info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxSecret+3)) // one more than a line end says that it is too long
 	if err != nil {
-		return "", fileCause(err)
+		return "", machine.CauseOf(err)
 	}
 	return withoutLineEnd(string(text)), nil
-}
-
-// othersRead reports a file that others than its owner may read or write. Windows has no such modes.
-func othersRead(info fs.FileInfo) bool {
-	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
-}
-
-// fileCause is an error of a file without its path, which is said already.
-func fileCause(err error) error {
-	if cause, ok := errors.AsType[*fs.PathError](err); ok {
-		return cause.Err
-	}
-	return err
 }
 
 func withoutLineEnd(text string) string {
@@ -110,7 +95,7 @@ func withoutLineEnd(text string) string {
 func runSecret(ctx context.Context, words []string, environ []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, secretWait)
 	defer cancel()
-	program, err := secretProgram(words[0], console.Lookup(environ, "PATH"))
+	program, err := secretProgram(words[0], machine.Lookup(environ, "PATH"))
 	if err != nil {
 		return "", err
 	}
@@ -135,7 +120,7 @@ func runSecret(ctx context.Context, words []string, environ []string) (string, e
 }
 
 func secretProgram(program, path string) (string, error) {
-	found, f := findProgram(program, path)
+	found, f := machine.FindProgram(program, path)
 	if f.Reason != "" {
 		return "", errors.New(f.Reason)
 	}
@@ -164,20 +149,20 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 // somewhere.
 func (s SecretRef) nowhere(environ []string) string {
 	switch {
-	case s.Env != "" && console.Lookup(environ, s.Env) == "":
+	case s.Env != "" && machine.Lookup(environ, s.Env) == "":
 		return s.Env + " is not set"
 	case s.File != "":
 		info, err := os.Stat(s.File)
 		switch {
 		case err != nil:
-			return s.File + ": " + fileCause(err).Error()
+			return s.File + ": " + machine.CauseOf(err).Error()
 		case !info.Mode().IsRegular():
 			return s.File + " is no file"
-		case othersRead(info):
+		case machine.OthersRead(info):
 			return "others may read " + s.File
 		}
 	case len(s.Exec) > 0:
-		if _, f := findProgram(s.Exec[0], console.Lookup(environ, "PATH")); f.Reason != "" {
+		if _, f := machine.FindProgram(s.Exec[0], machine.Lookup(environ, "PATH")); f.Reason != "" {
 			return f.Reason
 		}
 	}

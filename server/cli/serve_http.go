@@ -10,6 +10,7 @@ import (
 
 	"patterngate/server"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 	"patterngate/server/transport"
 )
@@ -55,9 +56,9 @@ func readSecretFile(path string) ([]byte, yamldoc.Fault) {
 	}
 	switch {
 	case os.IsNotExist(err):
-		return nil, yamldoc.Fault{Reason: noSuchFile, Want: "write the path of a file"}
+		return nil, yamldoc.Fault{Reason: machine.NoSuchFile, Want: "write the path of a file"}
 	case err != nil:
-		return nil, cannotRead(err)
+		return nil, machine.CannotRead(err)
 	}
 	return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
 }
@@ -66,17 +67,17 @@ func readSecret(path string, file *os.File) ([]byte, yamldoc.Fault) {
 	const others = 0o077
 	info, err := file.Stat() // of what was opened
 	if err != nil {
-		return nil, cannotRead(err)
+		return nil, machine.CannotRead(err)
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&others != 0 {
 		return nil, yamldoc.Fault{Reason: fmt.Sprintf("mode %04o lets others at it", mode), Want: "chmod 600 it"}
 	}
-	if f := openToAll(path, info); f.Reason != "" {
+	if f := machine.FaultOfWriters(path, info); f.Reason != "" {
 		return nil, f
 	}
 	text, err := io.ReadAll(io.LimitReader(file, transport.MaxTokenFile+1)) // one more says that it is too long
 	if err != nil {
-		return nil, cannotRead(err)
+		return nil, machine.CannotRead(err)
 	}
 	return text, yamldoc.Fault{}
 }

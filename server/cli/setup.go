@@ -14,6 +14,7 @@ import (
 
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -141,7 +142,7 @@ func (a *app) setupEntry(name string, report *setupReport) (clientfile.Entry, er
 	}
 	e := clientfile.Entry{Name: name, Command: command, Args: []string{"serve"}}
 	if a.config == "" {
-		if path := console.Lookup(a.Environ, configVariable); path != "" {
+		if path := machine.Lookup(a.Environ, configVariable); path != "" {
 			report.warn(configVariable + " is set here, but a client need not pass it on: name the file by --config")
 		}
 		return e, nil

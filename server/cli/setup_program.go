@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // temporaryBuild is where go run and go test put a program: in a work directory that is deleted, or in the build cache,
@@ -24,7 +25,7 @@ func (a *app) program() (string, error) {
 		return "", console.Fault("setup: the path of this program", err)
 	}
 	path := real
-	if called := calledAs(os.Args[0], console.Lookup(a.Environ, "PATH")); sameFile(called, real) {
+	if called := calledAs(os.Args[0], machine.Lookup(a.Environ, "PATH")); sameFile(called, real) {
 		path = called
 	}
 	return path, lasting(path, real)

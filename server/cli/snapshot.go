@@ -12,8 +12,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -110,7 +110,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	if !tree.keyed {
 		return c, nil
 	}
-	if c.LLM.APIKey = newSecret(console.Lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
+	if c.LLM.APIKey = newSecret(machine.Lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
 		return Loaded{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{keyReference}}
 	}
 	return c, nil

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -35,10 +36,10 @@ func stateDir(goos string, environ []string) (string, yamldoc.Fault) {
 	none := func(variable string) yamldoc.Fault {
 		return yamldoc.Fault{Reason: "no place for it: " + variable + " is not set", Want: "give --state FILE, or --state " + memoryState + " to keep nothing"}
 	}
-	home := console.HomeDir(goos, environ)
+	home := machine.HomeDir(goos, environ)
 	switch goos {
 	case "windows":
-		if dir := console.WindowsVariable(environ, "LocalAppData"); dir != "" {
+		if dir := machine.WindowsVariable(environ, "LocalAppData"); dir != "" {
 			return dir, yamldoc.Fault{}
 		}
 		return "", none("LOCALAPPDATA")
@@ -48,7 +49,7 @@ func stateDir(goos string, environ []string) (string, yamldoc.Fault) {
 		}
 		return home + "/Library/Application Support", yamldoc.Fault{}
 	}
-	switch dir := console.Lookup(environ, "XDG_STATE_HOME"); {
+	switch dir := machine.Lookup(environ, "XDG_STATE_HOME"); {
 	case dir != "" && !strings.HasPrefix(dir, "/"):
 		return "", yamldoc.Fault{Reason: "XDG_STATE_HOME is a relative path", Want: "write an absolute path there, or give --state FILE"}
 	case dir != "":
@@ -134,7 +135,7 @@ func faultOfStateDir(dir string) yamldoc.Fault {
 		return yamldoc.Fault{}
 	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
 		return yamldoc.Fault{Reason: fmt.Sprintf("others may write to the directory %s (mode %04o)", dir, info.Mode().Perm()), Want: "chmod go-w " + dir}
-	case console.IsForeign(info) && !console.OwnedByRoot(info):
+	case machine.IsForeign(info) && !machine.OwnedByRoot(info):
 		return yamldoc.Fault{Reason: "the directory " + dir + " belongs to another user", Want: "write a path in a directory of your own"}
 	}
 	return yamldoc.Fault{}
@@ -156,7 +157,7 @@ func faultOfStateFile(path string) yamldoc.Fault {
 		return yamldoc.Fault{}
 	case info.Mode().Perm()&others != 0:
 		return yamldoc.Fault{Reason: fmt.Sprintf("mode %04o of %s lets others at it", info.Mode().Perm(), path), Want: "chmod 600 " + path}
-	case console.IsForeign(info):
+	case machine.IsForeign(info):
 		return yamldoc.Fault{Reason: path + " belongs to another user", Want: "write the path of a file of your own"}
 	}
 	return yamldoc.Fault{}

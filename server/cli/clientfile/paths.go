@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -19,9 +20,9 @@ type Host struct {
 // Variable returns the value of an environment variable, or "" if it is not set. On Windows, it ignores the case of the name.
 func (h Host) Variable(name string) string {
 	if h.Goos == "windows" {
-		return console.WindowsVariable(h.Environ, name)
+		return machine.WindowsVariable(h.Environ, name)
 	}
-	return console.Lookup(h.Environ, name)
+	return machine.Lookup(h.Environ, name)
 }
 
 // join joins a directory and names with the separator of the host's system.
@@ -35,7 +36,7 @@ func (h Host) join(dir string, names ...string) string {
 
 // home returns a path below the home directory. It returns a usage error if the home directory is not known.
 func (h Host) home(names ...string) (string, error) {
-	dir := console.HomeDir(h.Goos, h.Environ)
+	dir := machine.HomeDir(h.Goos, h.Environ)
 	if dir == "" {
 		name := "HOME"
 		if h.Goos == "windows" {
@@ -48,7 +49,7 @@ func (h Host) home(names ...string) (string, error) {
 
 // appData returns a path below the directory where desktop applications keep their data.
 func (h Host) appData(names ...string) (string, error) {
-	dir, relative := console.ConfigDir(h.Goos, h.Environ)
+	dir, relative := machine.ConfigDir(h.Goos, h.Environ)
 	switch {
 	case relative != "":
 		return "", console.Usage("setup", errors.New("XDG_CONFIG_HOME is a relative path, "+yamldoc.Quoted(relative)), "--file FILE")

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/settings/machine"
 
 	"golang.org/x/term"
 )
@@ -83,7 +84,7 @@ func (c *Console) ColoredAt(to io.Writer) bool {
 		return false
 	}
 	f, ok := to.(*os.File)
-	return ok && Lookup(c.Environ, "NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
+	return ok && machine.Lookup(c.Environ, "NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }
 
 // IsTerminal reports whether a stream is a terminal.
@@ -134,7 +135,7 @@ const (
 
 // Width returns how many characters a line can have: the width of the terminal, otherwise COLUMNS, otherwise 100.
 func (c *Console) Width() int {
-	n, err := strconv.Atoi(Lookup(c.Environ, "COLUMNS"))
+	n, err := strconv.Atoi(machine.Lookup(c.Environ, "COLUMNS"))
 	if f, ok := c.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if w, _, fault := term.GetSize(int(f.Fd())); fault == nil && w > 0 {
 			n, err = w, nil

@@ -1,0 +1,49 @@
+package machine
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"patterngate/server/settings/yamldoc"
+)
+
+// IsProgram reports whether a path is a regular file that somebody may run. On Windows the ending of the name decides, and the path may
+// omit it.
+func IsProgram(path string) bool {
+	endings := []string{""}
+	if runtime.GOOS == "windows" {
+		endings = append(endings, ".exe", ".bat", ".cmd", ".com")
+	}
+	for _, ending := range endings {
+		info, err := os.Stat(path + ending)
+		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// FindProgram finds a program by its absolute path, or by its name in the directories of path, which has the form of a PATH variable. The
+// zero Fault means that it was found.
+func FindProgram(program, path string) (found string, f yamldoc.Fault) {
+	switch {
+	case filepath.IsAbs(program):
+		if !IsProgram(program) {
+			return "", yamldoc.Fault{Reason: "no program " + yamldoc.Quoted(program), Want: "write the path of one that this user may run"}
+		}
+		return program, yamldoc.Fault{}
+	case program == "" || strings.ContainsAny(program, `/\`):
+		return "", yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(program), Want: "write the whole path, or the name of a program on PATH"}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if at := filepath.Join(dir, program); filepath.IsAbs(dir) && IsProgram(at) {
+			return at, yamldoc.Fault{}
+		}
+	}
+	if path == "" {
+		path = "(empty)"
+	}
+	return "", yamldoc.Fault{Reason: program + " is not in PATH " + path, Want: `write the path that "which ` + program + `" prints`}
+}
