@@ -70,8 +70,8 @@ func led(told, short, others string) string {
 // followed puts a sentence about missing results after the others: the long form, or the short form, or none, whichever
 // fits.
 func followed(others, told, short string) string {
-	for _, sentence := range []string{told, short} {
-		if whole := joined(others, sentence); atMost(whole, maxSummary) == whole {
+	for _, last := range []string{told, short} {
+		if whole := joined(others, last); atMost(whole, maxSummary) == whole {
 			return whole
 		}
 	}

@@ -237,7 +237,7 @@ func refusedEnvelope(c arguments.Call, problems []document.Problem) Envelope {
 
 // refusedWords says that a request was rejected.
 func refusedWords(problems []document.Problem) string {
-	return fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault"))
+	return fmt.Sprintf("The call was refused for %s. Nothing ran.", count(arguments.CountProblems(problems), "fault"))
 }
 
 // speaker returns the source of the answer. For a supervised run that the caller proposed, it is the caller; otherwise

@@ -3,7 +3,7 @@ package server
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
@@ -19,8 +19,8 @@ func shownReason(reason string) string {
 	return family + ":" + printable.Name(name)
 }
 
-// headings are the words that begin the server's own lines in the text channel.
-var headings = []string{
+// headingWords are the words that begin the server's own lines in the text channel.
+var headingWords = []string{
 	"OK", "STOPPED", "RUNNING", "WAITING", "WAITING_FOR", "NEXT", "PROBLEMS", "ANSWER", "OBSERVATIONS", "EFFECTS",
 	"JUDGED", "BLOCK", "TOOLS", "PATTERNS", "NEXT_CURSOR", "STEP", "OBSERVATION", "RUNS", "SUBTASKS", "PLANS",
 }
@@ -29,7 +29,7 @@ var headings = []string{
 // and "." and is no heading. Any other name is quoted as a JSON string, so that it cannot look like another part of the
 // text.
 func label(name string) string {
-	if name != "" && len(name) <= printable.MaxName && strings.TrimLeftFunc(name, plain) == "" && !slices.Contains(headings, name) {
+	if name != "" && len(name) <= printable.MaxName && strings.TrimLeftFunc(name, plain) == "" && !slices.Contains(headingWords, name) {
 		return name
 	}
 	return printable.Text(string(ijson.Canonical(ijson.Cut(name, printable.MaxName))))
@@ -43,11 +43,31 @@ func plain(r rune) bool {
 	return r == '_' || r == '-' || r == '.'
 }
 
-// atMost cuts a text to n characters. A text that is cut ends in "...".
-func atMost(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
+// short returns the beginning of a text that takes at most that many bytes when it is shown, including escapes.
+func short(text string, bytes int) string {
+	for text = ijson.Cut(text, bytes); len(printable.Text(string(ijson.Canonical(text)))) > bytes+len(`""`); {
+		text = ijson.Cut(text, len(text)/2)
+	}
+	return text
+}
+
+// stampOf is stamp for a time that may be zero. It then returns "".
+func stampOf(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return stamp(at)
+}
+
+// stamp formats a time as results show it.
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// shellWord returns a text as one word of a shell, whatever characters it has. A pasted command must mean what was
+// intended.
+func shellWord(text string) string {
+	safe := strings.TrimLeftFunc(text, func(r rune) bool { return plain(r) || strings.ContainsRune("/#:@=+,", r) })
+	if text != "" && safe == "" && text[0] != '-' && text[0] != '#' && text[0] != '=' {
 		return text
 	}
-	runes := []rune(text)
-	return string(runes[:n-3]) + "..."
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

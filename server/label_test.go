@@ -37,3 +37,17 @@ func TestShownReason(t *testing.T) {
 		}
 	}
 }
+
+// headings are the words that begin the server's own lines in the text channel.
+var headings = []string{
+	"OK", "STOPPED", "RUNNING", "WAITING", "WAITING_FOR", "NEXT", "PROBLEMS", "ANSWER", "OBSERVATIONS", "EFFECTS",
+	"JUDGED", "BLOCK", "TOOLS", "PATTERNS", "NEXT_CURSOR", "STEP", "OBSERVATION", "RUNS", "SUBTASKS", "PLANS",
+}
+
+func TestHeadingsAreQuoted(t *testing.T) {
+	for _, word := range headings {
+		if got := label(word); got != `"`+word+`"` {
+			t.Errorf("%s: %s", word, got)
+		}
+	}
+}

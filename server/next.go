@@ -211,15 +211,6 @@ func (a account) candidates() string {
 	return "Which one is meant: " + inWords(names) + "?"
 }
 
-// shownNames lists the names of tools, each cut and escaped.
-func shownNames(names []string) string {
-	shown := make([]string, len(names))
-	for i, n := range names {
-		shown[i] = printable.Name(n)
-	}
-	return strings.Join(shown, ", ")
-}
-
 // showable returns the arguments, or nil if they are too large to show.
 func showable(args map[string]any) map[string]any {
 	if len(ijson.Canonical(args)) > maxArguments {

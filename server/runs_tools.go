@@ -95,7 +95,7 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 func (s *Server) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	e.Trace, e.History = nil, nil // it belongs to no pattern
-	e.Summary = fmt.Sprintf("The call was refused for %s.", count(faults(problems), "fault"))
+	e.Summary = fmt.Sprintf("The call was refused for %s.", count(arguments.CountProblems(problems), "fault"))
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
 	result, err := s.show(ctx, e)

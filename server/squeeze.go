@@ -7,7 +7,6 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
-	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 )
@@ -137,7 +136,7 @@ func squeezedProblems(problems []document.Problem, most, bytes int) []document.P
 	if len(problems) == 0 {
 		return problems
 	}
-	all := faults(problems)
+	all := arguments.CountProblems(problems)
 	list := slices.Clone(problems[:min(len(problems), most)])
 	for i := range list {
 		p := &list[i]
@@ -258,11 +257,3 @@ func squeezedValue(v *any, bytes int) *any {
 // isLong reports whether a pointer takes more than that many bytes. A pointer cannot be cut, because it would then
 // point elsewhere.
 func isLong(at ijson.Pointer, bytes int) bool { return short(string(at), bytes) != string(at) }
-
-// short returns the beginning of a text that takes at most that many bytes when it is shown, including escapes.
-func short(text string, bytes int) string {
-	for text = ijson.Cut(text, bytes); len(printable.Text(string(ijson.Canonical(text)))) > bytes+len(`""`); {
-		text = ijson.Cut(text, len(text)/2)
-	}
-	return text
-}

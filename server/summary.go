@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +14,6 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 )
-
-// maxSummary is the greatest length of a summary, and of a text for a person, in characters.
-const maxSummary = 600
 
 // account describes one run from its record alone. It never uses a model's words or raw arguments.
 type account struct {
@@ -45,20 +41,6 @@ func (a account) summary() string {
 		return paragraph(a.progress(), a.refusal(), a.written())
 	}
 	return paragraph(a.progress(), a.why(), a.written())
-}
-
-// paragraph joins sentences and cuts them to the length of a summary.
-func paragraph(sentences ...string) string { return atMost(joined(sentences...), maxSummary) }
-
-// joined joins the sentences that are not empty into one paragraph.
-func joined(sentences ...string) string {
-	var said []string
-	for _, s := range sentences {
-		if s != "" {
-			said = append(said, s)
-		}
-	}
-	return strings.Join(said, " ")
 }
 
 // outcome says how a successful run ended.
@@ -112,7 +94,7 @@ func (a account) refusal() string {
 		return fmt.Sprintf("%s %s was refused %d times in phase %s, the last time for %s.%s The problems of each reply are listed.",
 			whose, what, turn, a.Phase, count(len(last), "fault"), a.hollow())
 	}
-	return fmt.Sprintf("%s %s was refused in phase %s for %s.%s", whose, what, a.Phase, count(faults(a.Problems), "fault"), a.hollow())
+	return fmt.Sprintf("%s %s was refused in phase %s for %s.%s", whose, what, a.Phase, count(arguments.CountProblems(a.Problems), "fault"), a.hollow())
 }
 
 // hollow quotes a refused intent that is empty: {}, [] or null. Such an intent is an answer, unlike an empty text.
@@ -353,25 +335,6 @@ func planned(plan any) int {
 		return len(plan)
 	}
 	return 0
-}
-
-// faults counts problems, including those that are not shown.
-func faults(problems []document.Problem) int {
-	n := len(problems)
-	if n > 0 && problems[n-1].Reason == "more" {
-		more := 0
-		_ = json.Unmarshal(problems[n-1].Got, &more) // the gateway writes it as a number
-		n += more - 1
-	}
-	return n
-}
-
-// count returns a number of things in words.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func were(n int) string {

@@ -86,12 +86,3 @@ func (s *Server) switchFor(c arguments.Call) *patterns.Switch {
 	}
 	return nil
 }
-
-// withRoom returns a paragraph with a last sentence. It cuts the text so that the sentence fits.
-func withRoom(text, last string) string {
-	if last == "" {
-		return text
-	}
-	last = atMost(last, maxSummary/2)
-	return atMost(text, maxSummary-len([]rune(last))-1) + " " + last
-}

@@ -145,7 +145,7 @@ func (a account) waits(w *patterns.Waiting) string {
 	refused := ""
 	if len(a.Problems) > 0 {
 		refused = fmt.Sprintf("What you sent was refused for %s, and nothing of it ran; after %s at one turn the run stops.",
-			count(faults(a.Problems), "fault"), count(maxRefusals, "refusal"))
+			count(arguments.CountProblems(a.Problems), "fault"), count(maxRefusals, "refusal"))
 	}
 	unit := map[string]string{"route": "attempt", "actions": "step"}[w.Argument]
 	asked := fmt.Sprintf("The next %s is yours; %d of %d %ss are left.", strings.TrimSuffix(w.Argument, "s"), w.Left, a.most(w), unit)
@@ -231,17 +231,6 @@ func lasting(since time.Time) string {
 	}
 	return fmt.Sprintf(" for %d s", int(max(0, time.Since(since)).Seconds()))
 }
-
-// stampOf is stamp for a time that may be zero. It then returns "".
-func stampOf(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return stamp(at)
-}
-
-// stamp formats a time as results show it.
-func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // notTaken returns the problem of a continuation that does not match what the run waits for.
 func notTaken(c arguments.Call) document.Problem {

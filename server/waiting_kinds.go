@@ -126,16 +126,6 @@ func lackCauses(cause string, needs []string) string {
 	return "the run lacks something here: " + printable.Name(cause) + of
 }
 
-// shellWord returns a text as one word of a shell, whatever characters it has. A pasted command must mean what was
-// intended.
-func shellWord(text string) string {
-	safe := strings.TrimLeftFunc(text, func(r rune) bool { return plain(r) || strings.ContainsRune("/#:@=+,", r) })
-	if text != "" && safe == "" && text[0] != '-' && text[0] != '#' && text[0] != '=' {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
 // unrecorded presents a call whose run could not begin or continue, because nothing can be recorded.
 func (t *tool) unrecorded(c arguments.Call) Envelope {
 	if c.Run != nil {

@@ -12,9 +12,6 @@ import (
 	"patterngate/patterns"
 )
 
-// maxPhrases is how many calls a sentence names before it only counts the rest.
-const maxPhrases = 4
-
 // written says what the run changed outside, as far as the record shows.
 func (a account) written() string {
 	if len(a.Ledger) == 0 {
@@ -134,12 +131,4 @@ func (a account) phrase(tool string, args map[string]any) string {
 		return printable.Text(t.Say(args))
 	}
 	return printable.Name(tool)
-}
-
-// inWords joins phrases and counts those beyond maxPhrases.
-func inWords(list []string) string {
-	if more := len(list) - maxPhrases; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxPhrases], "; "), more)
-	}
-	return strings.Join(list, "; ")
 }

@@ -269,3 +269,14 @@ func planSkeleton() any {
 	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": planning.CallerExecutor, "args": map[string]any{}}
 	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}
 }
+
+// CountProblems counts problems, including those that are not shown.
+func CountProblems(problems []document.Problem) int {
+	n := len(problems)
+	if n > 0 && problems[n-1].Reason == ReasonMore {
+		more := 0
+		_ = json.Unmarshal(problems[n-1].Got, &more) // the gateway writes it as a number
+		n += more - 1
+	}
+	return n
+}
