@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/sentence"
 )
 
 // maxWithout is the number of tools without a result that a sentence names.
@@ -53,25 +54,25 @@ func missingWords(r gateway.Results) string {
 	named := r.Without
 	more := ""
 	if len(named) > maxWithout {
-		more = fmt.Sprintf(" and %s more", count(len(named)-maxWithout, "tool"))
+		more = fmt.Sprintf(" and %s more", sentence.Count(len(named)-maxWithout, "tool"))
 		named = named[:maxWithout]
 	}
-	return fmt.Sprintf("%d of %s returned no result (%s%s).", r.Missing, count(r.Calls, "call"), shownNames(named), more)
+	return fmt.Sprintf("%d of %s returned no result (%s%s).", r.Missing, sentence.Count(r.Calls, "call"), sentence.Names(named), more)
 }
 
 // led puts a sentence about missing results before the others. It uses the long form if that fits, else the short form.
 func led(told, short, others string) string {
-	if whole := joined(told, others); atMost(whole, maxSummary) == whole {
+	if whole := sentence.Joined(told, others); sentence.AtMost(whole, sentence.MaxLength) == whole {
 		return whole
 	}
-	return paragraph(short, others)
+	return sentence.Paragraph(short, others)
 }
 
 // followed puts a sentence about missing results after the others: the long form, or the short form, or none, whichever
 // fits.
 func followed(others, told, short string) string {
 	for _, last := range []string{told, short} {
-		if whole := joined(others, last); atMost(whole, maxSummary) == whole {
+		if whole := sentence.Joined(others, last); sentence.AtMost(whole, sentence.MaxLength) == whole {
 			return whole
 		}
 	}

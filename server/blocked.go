@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
+	"patterngate/server/sentence"
 )
 
 // block holds what the policy said about the call at which a run stopped. It has the rule, its text for people, and the
@@ -31,7 +32,7 @@ func (a account) block() *block {
 	if b == nil || b.Text == "" && len(b.Values) == 0 && (b.Rule == b.Reason || b.Rule == "") {
 		return nil
 	}
-	return &block{b.Tool, b.Rule, b.Reason, atMost(oneParagraph(b.Text), maxRuleText), b.Values, a.Need, b.Retryable, b.Passes}
+	return &block{b.Tool, b.Rule, b.Reason, sentence.AtMost(oneParagraph(b.Text), maxRuleText), b.Values, a.Need, b.Retryable, b.Passes}
 }
 
 // oneParagraph returns a text with every run of white space, line ends too, replaced by one space.
@@ -47,7 +48,7 @@ func (a account) blockedWhy() string {
 	why, by := meaning(a.StopReason), printable.Name(name)
 	if b := a.Result.Blocked; b != nil {
 		if text := oneParagraph(b.Text); text != "" && !strings.HasPrefix(name, "policy_error:") { // a rule's text applies only if the rule was evaluated
-			why = printable.Text(atMost(strings.TrimSuffix(text, "."), maxRuleText))
+			why = printable.Text(sentence.AtMost(strings.TrimSuffix(text, "."), maxRuleText))
 		}
 		if b.Rule != "" && b.Rule != name && "policy_error:"+b.Rule != name {
 			by = "rule " + printable.Name(b.Rule) + ", " + by
@@ -90,7 +91,7 @@ func (b *block) squeezed(bytes int) *block {
 		return nil
 	}
 	less := *b
-	less.Tool, less.Rule, less.Reason, less.Text = short(b.Tool, bytes), short(b.Rule, bytes), short(b.Reason, bytes), short(b.Text, bytes)
+	less.Tool, less.Rule, less.Reason, less.Text = sentence.Short(b.Tool, bytes), sentence.Short(b.Rule, bytes), sentence.Short(b.Reason, bytes), sentence.Short(b.Text, bytes)
 	less.Values = squeezedArgs(b.Values, bytes)
 	less.Need = b.Need[:min(len(b.Need), bytes)]
 	return &less

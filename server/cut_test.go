@@ -16,6 +16,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // stepsWith is a result with one executed step for each observation.
@@ -206,13 +207,13 @@ func anyEnvelope(t *rapid.T) Envelope {
 	most := 1 << 20
 	e := Envelope{
 		Status: rapid.SampledFrom([]string{statusOK, statusStopped}).Draw(t, "status"), Phase: "plan", RunID: "run_1", tool: "t", author: "model",
-		StopReason: "invalid_plan:tool_not_allowed:" + anyText(t, "reason", 4096), Summary: paragraph(printable.Name(anyText(t, "summary", 4096))),
+		StopReason: "invalid_plan:tool_not_allowed:" + anyText(t, "reason", 4096), Summary: sentence.Paragraph(printable.Name(anyText(t, "summary", 4096))),
 		Answer: anyText(t, "answer", 16<<10), Trace: []any{}, History: []any{}, Demo: true, SelectedRoute: anyText(t, "selected", most),
 		Budget: map[string]patterns.Spent{"max_seconds": {Limit: 1}}, Usage: &usage{Model: "m"},
 		Route: map[string]any{"kind": "route", "target": anyText(t, "target", most), "args": anyArgs(t)},
 	}
 	e.Next = next{
-		Action: actionFix, Tool: "t", Arguments: showable(anyArgs(t)), Say: paragraph(printable.Name(anyText(t, "say", most))), Changed: []arguments.Change{},
+		Action: actionFix, Tool: "t", Arguments: showable(anyArgs(t)), Say: sentence.Paragraph(printable.Name(anyText(t, "say", most))), Changed: []arguments.Change{},
 		Fill: []ijson.Pointer{ijson.Pointer("").Member(anyText(t, "fill", most))},
 	}
 	steps := make([]gateway.Step, rapid.IntRange(0, 12).Draw(t, "steps"))

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/ijson/printable"
+	"patterngate/server/sentence"
 )
 
 // decisions lists each place that no suggestion can fix, with what to do there. It counts the places that do not fit in the text.
@@ -15,12 +16,12 @@ func decisions(problems []document.Problem) string {
 	said := head
 	for i, p := range problems {
 		next := fmt.Sprintf(" %s: %s.", placeName(p), decision(p))
-		if i > 0 && utf8.RuneCountInString(said+next) > maxSummary-room {
-			return said + fmt.Sprintf(" %s more: see problems.", count(len(problems)-i, "place"))
+		if i > 0 && utf8.RuneCountInString(said+next) > sentence.MaxLength-room {
+			return said + fmt.Sprintf(" %s more: see problems.", sentence.Count(len(problems)-i, "place"))
 		}
 		said += next
 	}
-	return atMost(said, maxSummary)
+	return sentence.AtMost(said, sentence.MaxLength)
 }
 
 // placeName names the place of a problem for people.
@@ -28,7 +29,7 @@ func placeName(p document.Problem) string {
 	if p.Pointer == "" {
 		return "the arguments"
 	}
-	return printable.Text(atMost(string(p.Pointer), 2*printable.MaxName))
+	return printable.Text(sentence.AtMost(string(p.Pointer), 2*printable.MaxName))
 }
 
 // decision returns what to do about one place: the choice that the caller has, or the value that is needed there.
@@ -38,11 +39,11 @@ func decision(p document.Problem) string {
 	case p.Choose == "" && want == "":
 		return "change or remove it"
 	case p.Choose == "":
-		return "must be " + atMost(want, maxWanted)
+		return "must be " + sentence.AtMost(want, maxWanted)
 	case want == "":
 		return p.Choose
 	}
-	return p.Choose + " (" + atMost(want, maxWanted) + ")"
+	return p.Choose + " (" + sentence.AtMost(want, maxWanted) + ")"
 }
 
 // maxWanted is how many characters of the needed value a decision shows.

@@ -14,6 +14,7 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
 
@@ -91,7 +92,7 @@ func (d *describer) refuse(ctx context.Context, c arguments.Call, problems []doc
 		}
 	}
 	d.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
-		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
+		slog.String("tool", c.Tool), slog.String("stop_reason", sentence.Reason(e.StopReason)))
 	result, err := d.server.show(ctx, e)
 	if err != nil {
 		return nil, d.server.fault(ctx, err)

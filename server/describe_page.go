@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // pageFrame is the maximum size of a page without its rows, in bytes.
@@ -30,7 +31,7 @@ func (d *describer) page(s search, off string, most int) (structured json.RawMes
 	listed := d.directory()
 	p := listed.part(s, most)
 	e := Envelope{
-		Status: statusOK, StopReason: "success", Summary: withRoom(listed.summary(p), off), Next: next{Action: actionDone}, Demo: listed.demo,
+		Status: statusOK, StopReason: "success", Summary: sentence.WithLast(listed.summary(p), off), Next: next{Action: actionDone}, Demo: listed.demo,
 		tool: arguments.CatalogTool,
 	}
 	cursor := ""
@@ -86,15 +87,15 @@ func (d *directory) summary(p part) string {
 	if total == 0 {
 		return p.nothing()
 	}
-	said := count(total, "tool") + " found."
+	said := sentence.Count(total, "tool") + " found."
 	if p.pattern < 0 && !p.filtered() {
-		said = fmt.Sprintf("%s may be called, by %s.", count(total-d.unused, "tool"), count(len(d.patterns), "pattern"))
+		said = fmt.Sprintf("%s may be called, by %s.", sentence.Count(total-d.unused, "tool"), sentence.Count(len(d.patterns), "pattern"))
 		if d.unused > 0 {
-			said += fmt.Sprintf(" %s behind the gate may be called by no pattern.", count(d.unused, "more tool"))
+			said += fmt.Sprintf(" %s behind the gate may be called by no pattern.", sentence.Count(d.unused, "more tool"))
 		}
 	}
 	if n := d.notReady(p); n > 0 {
-		said += fmt.Sprintf(" %s shown cannot be called now; state and why say more.", count(n, "tool"))
+		said += fmt.Sprintf(" %s shown cannot be called now; state and why say more.", sentence.Count(n, "tool"))
 	}
 	if p.met < len(p.words) {
 		said += fmt.Sprintf(" None meets all %d words of the query; shown is what meets %d.", len(p.words), p.met)

@@ -14,6 +14,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // directory holds all tools and the patterns that may call them, encoded for answers. It does not change.
@@ -225,7 +226,7 @@ func (e entry) state() (state, why string) {
 	if now.State == catalog.Ready {
 		return stateReady, ""
 	}
-	return string(now.State), short(now.Why, maxState)
+	return string(now.State), sentence.Short(now.Why, maxState)
 }
 
 // appendRow appends the row with the tool's present state.
@@ -266,7 +267,7 @@ func (r toolRow) cut(most int) toolRow {
 	r.InputSchema = ijson.Canonical(map[string]any{
 		"truncated": true, "bytes": float64(n), "head": ijson.Cut(string(r.InputSchema), min(head, most/8)),
 	})
-	r.Title, r.Description = short(r.Title, min(head, most/8)), short(r.Description, min(head, most/8))
+	r.Title, r.Description = sentence.Short(r.Title, min(head, most/8)), sentence.Short(r.Description, min(head, most/8))
 	return r
 }
 
@@ -302,7 +303,7 @@ func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []b
 	if users == "" {
 		users = "no pattern"
 	}
-	line = printable.Append([]byte(label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
+	line = printable.Append([]byte(sentence.Label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
 	line = append(line, " | "+effect+" | person "+r.Person+" | "+users+" | "...)
 	rest = printable.Append(rest, ijson.Words(r.Description))
 	if slices.ContainsFunc(t.Input.Properties(), nested) {
@@ -336,12 +337,12 @@ func newOfferedAs(spec patterns.Spec) offeredAs {
 	}
 	row, _ := appendJSON(nil, r) // texts and finite numbers always encode
 	budget, _ := appendJSON(nil, r.Budget)
-	line := append([]byte(label(r.Name)+" "+r.Kind+" | "), budget...)
+	line := append([]byte(sentence.Label(r.Name)+" "+r.Kind+" | "), budget...)
 	if r.Approver != "" {
 		line = append(line, " | approver "+r.Approver...)
 	}
 	for _, h := range slices.Concat(r.Workers, r.Routes) {
-		line = append(line, " | "+label(h.Name)+": "+cmp.Or(h.Tool, "pattern "+h.Pattern)...)
+		line = append(line, " | "+sentence.Label(h.Name)+": "+cmp.Or(h.Tool, "pattern "+h.Pattern)...)
 	}
 	return offeredAs{r.Name, row, append(line, '\n')}
 }

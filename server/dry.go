@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
 
@@ -96,7 +97,7 @@ func rehearsedEnvelope(c arguments.Call, r patterns.Rehearsal) Envelope {
 	}
 	e.DryRun, e.Verdict = true, r.Verdict
 	if e.Status == statusStopped {
-		e.Summary = joined(e.Summary, "It was a dry run.")
+		e.Summary = sentence.Joined(e.Summary, "It was a dry run.")
 		return e
 	}
 	e.Judged = make([]judgedRow, len(r.Judged))
@@ -156,12 +157,12 @@ func (e Envelope) rehearsed(c arguments.Call) string {
 			if row.Decision != decision {
 				continue
 			}
-			if told++; told <= maxPhrases {
+			if told++; told <= sentence.MaxListed {
 				said = append(said, row.words(what))
 			}
 		}
 	}
-	if more := told - maxPhrases; more > 0 {
+	if more := told - sentence.MaxListed; more > 0 {
 		said = append(said, fmt.Sprintf("%d more are not simply approved either.", more))
 	}
 	if approved := len(e.Judged) - told; approved > 0 {
@@ -174,7 +175,7 @@ func (e Envelope) rehearsed(c arguments.Call) string {
 			break
 		}
 	}
-	return paragraph(said...)
+	return sentence.Paragraph(said...)
 }
 
 // approvedWords says how many calls would be approved unchanged. others is the number of the other calls.
@@ -185,29 +186,29 @@ func approvedWords(n, others int) string {
 	case others == 0:
 		return fmt.Sprintf("All %d calls would be approved as they are.", n)
 	}
-	return fmt.Sprintf("%s would be approved as proposed.", count(n, "call"))
+	return fmt.Sprintf("%s would be approved as proposed.", sentence.Count(n, "call"))
 }
 
 // words says how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
 func (r judgedRow) words(what string) string {
 	name := printable.Name(r.Tool)
 	if what != "" && r.Step != "" {
-		name = capitalized(what) + " " + label(r.Step) + " " + name
+		name = capitalized(what) + " " + sentence.Label(r.Step) + " " + name
 	}
 	by := cmp.Or(r.Rule, r.Reason)
 	switch {
 	case by == "":
 	case r.Rule == "":
-		by = " (" + shownReason(r.Reason) + ")"
+		by = " (" + sentence.Reason(r.Reason) + ")"
 	case r.Reason == "" || r.Reason == r.Rule:
 		by = " (rule " + printable.Name(r.Rule) + ")"
 	default:
-		by = " (rule " + printable.Name(r.Rule) + ", " + shownReason(r.Reason) + ")"
+		by = " (rule " + printable.Name(r.Rule) + ", " + sentence.Reason(r.Reason) + ")"
 	}
 	switch r.Decision {
 	case rehearsedBlock:
 		if len(r.Need) > 0 {
-			by += "; it needs " + shownNames(r.Need)
+			by += "; it needs " + sentence.Names(r.Need)
 		}
 		return name + " would be blocked" + by + "."
 	case rehearsedEscalate:
@@ -228,8 +229,8 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 	}
 	dst = append(dst, "JUDGED\n"...)
 	for _, row := range e.Judged {
-		dst = append(append(dst, label(row.Step)...), ' ')
-		dst = append(append(append(dst, label(row.Tool)...), ' '), row.Decision...)
+		dst = append(append(dst, sentence.Label(row.Step)...), ' ')
+		dst = append(append(append(dst, sentence.Label(row.Tool)...), ' '), row.Decision...)
 		if row.Rule != "" {
 			dst = printable.Append(append(dst, ' '), row.Rule)
 		}
@@ -248,7 +249,7 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 			}
 		}
 		if len(row.Need) > 0 {
-			dst = append(append(dst, " need "...), shownNames(row.Need)...)
+			dst = append(append(dst, " need "...), sentence.Names(row.Need)...)
 		}
 		dst = append(dst, '\n')
 	}
@@ -259,7 +260,7 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 func squeezedJudged(rows []judgedRow, bytes, most int) []judgedRow {
 	var list []judgedRow
 	for _, r := range rows[:min(len(rows), most)] {
-		r.Step, r.Tool, r.Rule, r.Reason = short(r.Step, bytes), short(r.Tool, bytes), short(r.Rule, bytes), short(r.Reason, bytes)
+		r.Step, r.Tool, r.Rule, r.Reason = sentence.Short(r.Step, bytes), sentence.Short(r.Tool, bytes), sentence.Short(r.Rule, bytes), sentence.Short(r.Reason, bytes)
 		r.Values, r.RevisedArgs = squeezedArgs(r.Values, bytes), squeezedArgs(r.RevisedArgs, bytes)
 		r.Need = r.Need[:min(len(r.Need), most)]
 		list = append(list, r)

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // The values of status (spec/surface.md section 1).
@@ -206,7 +207,7 @@ const staysDone = "What it did stays done; find out what that was before anythin
 // untold returns the envelope of a run that ended without an account of its calls. why has a %s for the phase.
 func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) Envelope {
 	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhaseOf(c))
-	summary := paragraph(fmt.Sprintf(why, phase), did)
+	summary := sentence.Paragraph(fmt.Sprintf(why, phase), did)
 	return Envelope{
 		Status: statusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
 		Next:  next{Action: actionTell, Say: summary},
@@ -237,7 +238,7 @@ func refusedEnvelope(c arguments.Call, problems []document.Problem) Envelope {
 
 // refusedWords says that a request was rejected.
 func refusedWords(problems []document.Problem) string {
-	return fmt.Sprintf("The call was refused for %s. Nothing ran.", count(arguments.CountProblems(problems), "fault"))
+	return fmt.Sprintf("The call was refused for %s. Nothing ran.", sentence.Count(arguments.CountProblems(problems), "fault"))
 }
 
 // speaker returns the source of the answer. For a supervised run that the caller proposed, it is the caller; otherwise

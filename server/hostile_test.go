@@ -195,3 +195,9 @@ func TestOddProgressTokens(t *testing.T) {
 		}
 	}
 }
+
+// headings are the words that begin the server's own lines in the text channel.
+var headings = []string{
+	"OK", "STOPPED", "RUNNING", "WAITING", "WAITING_FOR", "NEXT", "PROBLEMS", "ANSWER", "OBSERVATIONS", "EFFECTS",
+	"JUDGED", "BLOCK", "TOOLS", "PATTERNS", "NEXT_CURSOR", "STEP", "OBSERVATION", "RUNS", "SUBTASKS", "PLANS",
+}

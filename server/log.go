@@ -12,6 +12,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
 
@@ -54,7 +55,7 @@ func clientOf(ctx context.Context) mcp.Implementation {
 func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, ended patterns.Ended) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run ended",
 		slog.String("run_id", ended.RunID), slog.String("pattern", tool),
-		slog.String("status", e.Status), slog.String("stop_reason", shownReason(e.StopReason)), slog.String("phase", e.Phase),
+		slog.String("status", e.Status), slog.String("stop_reason", sentence.Reason(e.StopReason)), slog.String("phase", e.Phase),
 		slog.Int64("duration_ms", ended.Ended.Sub(ended.Began).Milliseconds()),
 		slog.Int64("waited_ms", ended.Waited.Milliseconds()),
 		slog.Int("llm_calls", ended.Requests), slog.Int("tool_calls", ended.Calls),
@@ -137,7 +138,7 @@ func (s *Server) toolOf(name string) *tool {
 // logWaiting logs that a run waits.
 func (s *Server) logWaiting(ctx context.Context, runID string, w *patterns.Waiting) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run waiting",
-		slog.String("run_id", runID), slog.String("kind", kindOf(w)), slog.String("expires_at", stampOf(w.Until)))
+		slog.String("run_id", runID), slog.String("kind", kindOf(w)), slog.String("expires_at", sentence.TimeIfSet(w.Until)))
 }
 
 // logResumed logs that a run resumes. from names the cause. It can be the caller, the clock that ends the run, or what

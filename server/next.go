@@ -12,6 +12,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // The values of next.action.
@@ -51,7 +52,7 @@ func (a account) next() next {
 	row, _ := stopreason.Lookup(a.StopReason)
 	switch {
 	case a.Phase == patterns.PhaseFinalize && row.Next == stopreason.NextCallOrAns:
-		return next{Action: actionAnswer, Say: atMost(printable.Text(a.Say), maxSummary)}
+		return next{Action: actionAnswer, Say: sentence.AtMost(printable.Text(a.Say), sentence.MaxLength)}
 	case gateway.Wrote(a.Ledger):
 		return next{Action: actionTell, Say: a.say()}
 	}
@@ -134,7 +135,7 @@ func (a account) decliners() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; declined: " + shownNames(names)
+	return "; declined: " + sentence.Names(names)
 }
 
 // continued returns the caller's own actions with a place for the missing final one. For other kinds it returns the
@@ -186,13 +187,13 @@ func (a account) nameAt() ijson.Pointer {
 // not.
 func (a account) say() string {
 	if a.Say != "" {
-		return atMost(printable.Text(a.Say), maxSummary)
+		return sentence.AtMost(printable.Text(a.Say), sentence.MaxLength)
 	}
 	why := a.why()
 	if a.RawName != "" {
 		why = a.refusal()
 	}
-	return paragraph(why, a.counsel(), a.written(), a.notDone(), a.candidates())
+	return sentence.Paragraph(why, a.counsel(), a.written(), a.notDone(), a.candidates())
 }
 
 // candidates asks which of the similar names is meant. It returns "" if there are none.
@@ -202,13 +203,13 @@ func (a account) candidates() string {
 		if p.Reason == arguments.ReasonCandidate {
 			name := ""
 			_ = json.Unmarshal(p.Got, &name) // a long name is an object here, and becomes an empty label
-			names = append(names, label(name))
+			names = append(names, sentence.Label(name))
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return "Which one is meant: " + inWords(names) + "?"
+	return "Which one is meant: " + sentence.List(names) + "?"
 }
 
 // showable returns the arguments, or nil if they are too large to show.

@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // The advice after the policy blocked a call before anything was written (spec/surface.md section 4, supervisor_block).
@@ -89,10 +90,10 @@ func (a account) needs() string {
 	tools, arguments := a.needed()
 	var said []string
 	if len(tools) > 0 {
-		said = append(said, shownNames(tools)+" must come first")
+		said = append(said, sentence.Names(tools)+" must come first")
 	}
 	if len(arguments) > 0 {
-		said = append(said, "give "+a.stoppedAt()+" its "+shownNames(arguments))
+		said = append(said, "give "+a.stoppedAt()+" its "+sentence.Names(arguments))
 	}
 	return "Send your own actions; " + strings.Join(said, "; ") + "."
 }

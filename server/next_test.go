@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // TestNextAfterStops is the table of spec/surface.md sections 1 and 4 for what it says beyond one word.
@@ -176,8 +177,8 @@ func keepsTo(t *testing.T, row stopreason.Reason, e Envelope, wrote bool) {
 		t.Errorf("say is %q, want it to name what was done", e.Next.Say)
 	}
 	for _, s := range []string{e.Summary, e.Next.Say} {
-		if n := utf8.RuneCountInString(s); n > maxSummary || strings.ContainsAny(s, "\n") {
-			t.Errorf("%d characters in %q, want one paragraph of at most %d", n, s, maxSummary)
+		if n := utf8.RuneCountInString(s); n > sentence.MaxLength || strings.ContainsAny(s, "\n") {
+			t.Errorf("%d characters in %q, want one paragraph of at most %d", n, s, sentence.MaxLength)
 		}
 	}
 	if !strings.Contains(e.Summary, "phase "+e.Phase) {

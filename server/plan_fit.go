@@ -6,6 +6,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // A planning result that exceeds the size limit is cut in the order of spec/planning-reference.md section 15. Results
@@ -309,12 +310,12 @@ func (f *fitting) shortenRevisions(int) bool {
 	for i := range f.Revisions {
 		r := &f.Revisions[i]
 		long = long || len(r.Reason) > maxShownText || len(r.Rationale) > maxShownText
-		r.Reason, r.Rationale = short(r.Reason, maxShownText), short(r.Rationale, maxShownText)
+		r.Reason, r.Rationale = sentence.Short(r.Reason, maxShownText), sentence.Short(r.Rationale, maxShownText)
 	}
-	f.Rationale, f.Goal = short(f.Rationale, maxShownText), short(f.Goal, maxShownText)
+	f.Rationale, f.Goal = sentence.Short(f.Rationale, maxShownText), sentence.Short(f.Goal, maxShownText)
 	if plan := f.planOf(); plan != nil && (len(plan.Goal) > maxShownText || len(plan.Removed) > 0) {
 		own := *plan
-		own.Goal, own.Removed, long = short(plan.Goal, maxShownText), []patterns.RemovedSubtask{}, true
+		own.Goal, own.Removed, long = sentence.Short(plan.Goal, maxShownText), []patterns.RemovedSubtask{}, true
 		f.Plan = &own
 	}
 	return long

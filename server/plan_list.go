@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // listPlans answers plan_status without a plan_id.
@@ -52,11 +53,11 @@ func plansEnvelope(tool string, page patterns.PlanPage, later bool) Envelope {
 func newPlanRow(state patterns.PlanState) planRow {
 	view := viewOf(state)
 	row := planRow{
-		PlanID: state.Plan.ID, Goal: atMost(state.Plan.Goal, maxRowSummary), Strategy: state.Plan.Strategy, Revision: state.Plan.Revision,
+		PlanID: state.Plan.ID, Goal: sentence.AtMost(state.Plan.Goal, maxRowSummary), Strategy: state.Plan.Strategy, Revision: state.Plan.Revision,
 		Progress: fourDigits(view.Progress), PlanStatus: view.Counts,
 	}
 	if last := state.Plan.Last; last != nil {
-		row.LastStopReason = short(last.StopReason, maxRowSummary)
+		row.LastStopReason = sentence.Short(last.StopReason, maxRowSummary)
 	}
 	return row
 }
@@ -86,9 +87,9 @@ func plansSummary(n int, more, later bool) string {
 	case n == 0:
 		return "You have no plan here yet."
 	case more:
-		return count(n, "plan") + ", newest first. Call again with cursor for older ones."
+		return sentence.Count(n, "plan") + ", newest first. Call again with cursor for older ones."
 	case later:
-		return count(n, "plan") + ", newest first; these are the oldest."
+		return sentence.Count(n, "plan") + ", newest first; these are the oldest."
 	}
-	return count(n, "plan") + ", newest first."
+	return sentence.Count(n, "plan") + ", newest first."
 }

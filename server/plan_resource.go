@@ -12,6 +12,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // A plan is a resource of its principal. patterngate://plans/{plan_id} is a page about its current state, in Markdown
@@ -92,7 +93,7 @@ func (s *Server) planIDs(principal string) []string {
 func planPage(state patterns.PlanState) string {
 	view := viewOf(state)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Plan %s\n\nGoal: %s\n\n", markdownName(state.Plan.ID), markdownText(state.Plan.Goal, maxSummary))
+	fmt.Fprintf(&b, "# Plan %s\n\nGoal: %s\n\n", markdownName(state.Plan.ID), markdownText(state.Plan.Goal, sentence.MaxLength))
 	fmt.Fprintf(&b, "Strategy %s, revision %d. %s %s\n\n", state.Plan.Strategy, view.Revision, planStands(view), holderWords(state))
 	drawPlan(&b, view)
 	b.WriteString("\n| subtask | status | tool | after | what it is for |\n|---|---|---|---|---|\n")
@@ -173,18 +174,18 @@ func classOf(row patterns.SubtaskRow, view patterns.PlanView) string {
 // mermaidText returns a text for a quoted label. Letters, digits and blanks stay. Other characters become Mermaid's
 // numbered entities.
 func mermaidText(text string) string {
-	return escaped(atMost(printable.Text(text), maxNodeLabel), " ,_", "#%d;")
+	return escaped(sentence.AtMost(printable.Text(text), maxNodeLabel), " ,_", "#%d;")
 }
 
 // markdownText returns a text without markup for a line or a table cell of Markdown. It must not be at the beginning of
 // a line.
 func markdownText(text string, most int) string {
-	return escaped(atMost(printable.Text(text), most), " ,.-?", "&#%d;")
+	return escaped(sentence.AtMost(printable.Text(text), most), " ,.-?", "&#%d;")
 }
 
 // markdownName returns a name for Markdown, as code if it has only plain characters.
 func markdownName(name string) string {
-	rest := strings.TrimLeftFunc(name, func(r rune) bool { return plain(r) || r == ':' })
+	rest := strings.TrimLeftFunc(name, func(r rune) bool { return sentence.IsPlain(r) || r == ':' })
 	if name != "" && rest == "" && len(name) <= maxCell {
 		return "`" + name + "`"
 	}

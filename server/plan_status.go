@@ -16,6 +16,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // planStatusOutput returns the output schema of the tool that shows plans.
@@ -65,7 +66,7 @@ func noPlan(r *arguments.Request) Envelope {
 
 // corruptPlan returns the answer about a damaged plan, of which only the id is known.
 func corruptPlan(r *arguments.Request, id string) Envelope {
-	said := paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
+	said := sentence.Paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
 	e := Envelope{
 		Status: statusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
 		Next: next{Action: actionTell, Say: said},
@@ -94,7 +95,7 @@ func storedOf(state patterns.PlanState) patterns.StoredPlan {
 func (s *Server) planState(tool string, state patterns.PlanState) Envelope {
 	view := viewOf(state)
 	e := Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: paragraph(planStands(view), holderWords(state)),
+		Status: statusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(planStands(view), holderWords(state)),
 		Next: next{Action: actionDone}, tool: tool,
 	}
 	e.showView(view)

@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // planSummary says in one paragraph how a planning run ended and what state its plan is in.
@@ -16,13 +17,13 @@ func (a account) planSummary() string {
 	p := a.planned()
 	switch {
 	case a.OK():
-		return paragraph(a.planOutcome(p), a.planWritten())
+		return sentence.Paragraph(a.planOutcome(p), a.planWritten())
 	case a.Phase == patterns.PhaseRequest:
 		return refusedWords(a.Problems)
 	case a.RawName != "":
-		return paragraph(a.refusal(), a.unchanged(), a.standing(), a.planWritten())
+		return sentence.Paragraph(a.refusal(), a.unchanged(), a.standing(), a.planWritten())
 	}
-	return paragraph(a.standing(), a.why(), a.planWritten())
+	return sentence.Paragraph(a.standing(), a.why(), a.planWritten())
 }
 
 // planOutcome says what a successful planning run did.
@@ -31,13 +32,13 @@ func (a account) planOutcome(p patterns.Planned) string {
 	case p.View == nil:
 		return fmt.Sprintf("Carried out in %s.", a.time())
 	case p.DryRun:
-		return fmt.Sprintf("Plan of %s by %s judged and found good; a dry run, nothing is stored.", count(p.View.Counts.Total, "subtask"), a.proposer())
+		return fmt.Sprintf("Plan of %s by %s judged and found good; a dry run, nothing is stored.", sentence.Count(p.View.Counts.Total, "subtask"), a.proposer())
 	case verb == patterns.DecomposeVerb:
-		return fmt.Sprintf("Plan of %s by %s accepted and stored as %s, revision %d. %s", count(p.View.Counts.Total, "subtask"),
+		return fmt.Sprintf("Plan of %s by %s accepted and stored as %s, revision %d. %s", sentence.Count(p.View.Counts.Total, "subtask"),
 			a.proposer(), printable.Name(p.PlanID), p.Revision, whatIsReady(*p.View))
 	case verb == patterns.ReplanVerb:
 		return fmt.Sprintf("Plan %s now has revision %d: %s kept, %d added by %s, %d removed. %s", printable.Name(p.PlanID), p.Revision,
-			count(len(p.Preserved), "subtask"), len(p.Added), a.proposer(), len(p.Removed), whatIsReady(*p.View))
+			sentence.Count(len(p.Preserved), "subtask"), len(p.Added), a.proposer(), len(p.Removed), whatIsReady(*p.View))
 	}
 	more := ""
 	switch a.StopReason {
@@ -93,7 +94,7 @@ func whatIsReady(v patterns.PlanView) string {
 // planStands counts a plan's subtasks in a sentence: "3 of 5 subtasks are completed, 1 failed, 1 is blocked."
 func planStands(v patterns.PlanView) string {
 	c := v.Counts
-	said := []string{fmt.Sprintf("%d of %s %s completed", c.Completed, count(c.Total, "subtask"), areOf(c.Completed, c.Total))}
+	said := []string{fmt.Sprintf("%d of %s %s completed", c.Completed, sentence.Count(c.Total, "subtask"), areOf(c.Completed, c.Total))}
 	for _, part := range []struct {
 		n     int
 		words string
@@ -151,9 +152,9 @@ func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 	asked := fmt.Sprintf("%s yours to do: see waiting_for.ready, then send results.", subtasksAre(len(w.Ready)))
 	lapse := ""
 	if !w.Until.IsZero() {
-		lapse = "Lapses " + stamp(w.Until) + "."
+		lapse = "Lapses " + sentence.Time(w.Until) + "."
 	}
-	e.Summary = paragraph(a.standing(), asked, a.writtenSoFar(), lapse)
+	e.Summary = sentence.Paragraph(a.standing(), asked, a.writtenSoFar(), lapse)
 	results, fill := map[string]any{}, []ijson.Pointer{}
 	for _, r := range w.Ready {
 		results[r.ID] = emptyResult()
@@ -166,4 +167,4 @@ func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 	}
 }
 
-func subtasksAre(n int) string { return count(n, "subtask") + " " + isAre(n) }
+func subtasksAre(n int) string { return sentence.Count(n, "subtask") + " " + isAre(n) }

@@ -7,6 +7,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // appendSubtasks writes one line for each subtask that a result shows. A line has the id, status, tool, dependencies,
@@ -34,18 +35,18 @@ func (e *Envelope) appendSubtasks(dst []byte) []byte {
 }
 
 func appendSubtask(dst []byte, row patterns.SubtaskRow) []byte {
-	dst = append(append(dst, label(row.ID)...), ' ')
+	dst = append(append(dst, sentence.Label(row.ID)...), ' ')
 	dst = append(dst, row.Status...)
 	if row.StopReason != "" {
 		dst = printable.Append(append(dst, ' '), row.StopReason)
 	}
-	dst = append(append(dst, " | "...), label(row.Tool)...)
+	dst = append(append(dst, " | "...), sentence.Label(row.Tool)...)
 	dst = append(dst, " | "...)
 	for i, id := range row.Dependencies {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = append(dst, label(id)...)
+		dst = append(dst, sentence.Label(id)...)
 	}
 	if len(row.Dependencies) == 0 {
 		dst = append(dst, '-')

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // Runs can be shown long after the call that began them, perhaps by another process. A run is shown by the spec and
@@ -60,7 +61,7 @@ func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.NewCall(nil), r)
 	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
-		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+printable.Name(tool)+
+		e.Next = next{Action: actionTell, Say: sentence.Paragraph("This server does not offer "+printable.Name(tool)+
 			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
 	}
 	return e

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // progressPause is the least time between two progress notifications of a call, except the last one.
@@ -110,9 +111,9 @@ func lastWords(e Envelope, ended patterns.Ended) string {
 	case statusWaiting:
 		line = e.WaitingFor.head().Phase + ": " + waitWords(e.WaitingFor.head().Kind)
 	case statusStopped:
-		line = e.Phase + ": stopped, " + shownReason(e.StopReason)
+		line = e.Phase + ": stopped, " + sentence.Reason(e.StopReason)
 	}
-	return atMost(line, maxProgress)
+	return sentence.AtMost(line, maxProgress)
 }
 
 // waitWords says what a run waits for, in a progress line.

@@ -14,6 +14,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // prompt is a pattern's prompt. A person picks it in their client, and the client's model gets everything that it needs
@@ -184,7 +185,7 @@ func (p *prompt) faults(given map[string]string) string {
 	r.ReadAll(table)
 	var words []string
 	for _, problem := range r.Problems() {
-		words = append(words, shownReason(problem.Reason)+" (want "+problem.Want+")")
+		words = append(words, sentence.Reason(problem.Reason)+" (want "+problem.Want+")")
 	}
 	if more := len(words) - most; more > 0 {
 		words = append(words[:most], fmt.Sprintf("%d more", more))

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // observed returns the observation that a history row shows. It returns false if the row shows none.
@@ -58,11 +59,11 @@ type line struct {
 func (e *Envelope) lineOf(row any) (line, bool) {
 	switch row := row.(type) {
 	case patterns.StepDone:
-		return line{label: label(row.PlanStep.ID), name: row.PlanStep.Tool, args: row.PlanStep.Args}, true
+		return line{label: sentence.Label(row.PlanStep.ID), name: row.PlanStep.Tool, args: row.PlanStep.Args}, true
 	case patterns.StepRow:
-		return line{label(row.StepID), row.Tool, e.stepArgs(row.StepNo), row.StopReason}, row.StopReason != ""
+		return line{sentence.Label(row.StepID), row.Tool, e.stepArgs(row.StepNo), row.StopReason}, row.StopReason != ""
 	case patterns.TaskRow:
-		return line{label(row.TaskID), row.Worker, e.taskArgs(row.TaskID), row.StopReason}, true
+		return line{sentence.Label(row.TaskID), row.Worker, e.taskArgs(row.TaskID), row.StopReason}, true
 	case patterns.Delegation:
 		target, _ := row.Route["target"].(string)
 		args, _ := row.Route["args"].(map[string]any)
@@ -73,9 +74,9 @@ func (e *Envelope) lineOf(row any) (line, bool) {
 		name, _ := row.Executed["name"].(string)
 		return line{label: ordinal("step", row.Step), name: name, args: argsOf(row.Executed)}, name != ""
 	case patterns.SubtaskDone:
-		return line{label: label(row.SubtaskID), name: row.Tool, args: e.subtaskArgs(row.SubtaskID)}, true
+		return line{label: sentence.Label(row.SubtaskID), name: row.Tool, args: e.subtaskArgs(row.SubtaskID)}, true
 	case patterns.AttemptRow:
-		return line{label(row.SubtaskID), row.Tool, e.subtaskArgs(row.SubtaskID), row.StopReason}, row.StopReason != ""
+		return line{sentence.Label(row.SubtaskID), row.Tool, e.subtaskArgs(row.SubtaskID), row.StopReason}, row.StopReason != ""
 	case patterns.ActionRow:
 		return line{ordinal("step", row.Step), row.Tool, argsOf(e.Action), row.StopReason}, row.StopReason != ""
 	}

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
 
@@ -54,7 +55,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 func (t *tool) refuse(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	t.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
-		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
+		slog.String("tool", c.Tool), slog.String("stop_reason", sentence.Reason(e.StopReason)))
 	result, err := t.server.show(ctx, e)
 	if err != nil {
 		return nil, t.server.fault(ctx, err)

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // listArguments returns the arguments of list_runs, in the order in which faults are reported.
@@ -43,9 +44,9 @@ const maxRowSummary = 200
 
 func newRunRow(r patterns.RunRow) runRow {
 	return runRow{
-		RunID: r.RunID, Pattern: r.Pattern, Parent: r.Parent, Status: r.Status, StopReason: short(r.StopReason, maxRowSummary), Phase: r.Phase,
-		Summary: atMost(printable.Text(r.Summary), maxRowSummary), WaitingKind: r.WaitingKind, ExpiresAt: stampOf(r.Expires),
-		CreatedAt: stampOf(r.Began), EndedAt: stampOf(r.Ended),
+		RunID: r.RunID, Pattern: r.Pattern, Parent: r.Parent, Status: r.Status, StopReason: sentence.Short(r.StopReason, maxRowSummary), Phase: r.Phase,
+		Summary: sentence.AtMost(printable.Text(r.Summary), maxRowSummary), WaitingKind: r.WaitingKind, ExpiresAt: sentence.TimeIfSet(r.Expires),
+		CreatedAt: sentence.TimeIfSet(r.Began), EndedAt: sentence.TimeIfSet(r.Ended),
 	}
 }
 
@@ -61,7 +62,7 @@ func (r runRow) line() string {
 	if r.Parent != "" {
 		below = "begun by " + r.Parent + ". "
 	}
-	return fmt.Sprintf("%s | %s | %s | %s | %s%s\n", r.RunID, printable.Text(stands), label(r.Pattern), r.CreatedAt, below, r.Summary)
+	return fmt.Sprintf("%s | %s | %s | %s | %s%s\n", r.RunID, printable.Text(stands), sentence.Label(r.Pattern), r.CreatedAt, below, r.Summary)
 }
 
 // answerList answers list_runs.
@@ -112,7 +113,7 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (stru
 		rows, lines = append(rows, shown), lines+shown.line()
 	}
 	e := Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: withRoom(listSummary(len(rows), page.Next != "", f), off), Next: next{Action: actionDone},
+		Status: statusOK, StopReason: patterns.Success, Summary: sentence.WithLast(listSummary(len(rows), page.Next != "", f), off), Next: next{Action: actionDone},
 		tool: arguments.ListTool,
 	}
 	body := listResult{e, rows, page.Next}
@@ -148,9 +149,9 @@ func listSummary(n int, more bool, f patterns.Filter) string {
 	case n == 0:
 		return "You have no run here yet."
 	case more:
-		return count(n, "run") + ", newest first. Call again with cursor for older ones."
+		return sentence.Count(n, "run") + ", newest first. Call again with cursor for older ones."
 	case f.Cursor != "":
-		return count(n, "run") + ", newest first; these are the oldest."
+		return sentence.Count(n, "run") + ", newest first; these are the oldest."
 	}
-	return count(n, "run") + ", newest first."
+	return sentence.Count(n, "run") + ", newest first."
 }

@@ -17,6 +17,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // stays is an engine that knows one run, which stands as it is told to.
@@ -154,7 +155,7 @@ func TestShellWord(t *testing.T) {
 		"run_0": "run_0", "task#2/fetch#1": "task#2/fetch#1", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'", "-x": "'-x'",
 		"#x": "'#x'", "a;b": "'a;b'", "`x`": "'`x`'", "~": "'~'", "a\nb": "'a\nb'",
 	} {
-		if got := shellWord(text); got != want {
+		if got := sentence.ShellWord(text); got != want {
 			t.Errorf("shellWord(%q) = %s, want %s", text, got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
 
@@ -95,9 +96,9 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 func (s *Server) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	e.Trace, e.History = nil, nil // it belongs to no pattern
-	e.Summary = fmt.Sprintf("The call was refused for %s.", count(arguments.CountProblems(problems), "fault"))
+	e.Summary = fmt.Sprintf("The call was refused for %s.", sentence.Count(arguments.CountProblems(problems), "fault"))
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
-		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
+		slog.String("tool", c.Tool), slog.String("stop_reason", sentence.Reason(e.StopReason)))
 	result, err := s.show(ctx, e)
 	if err != nil {
 		return nil, s.fault(ctx, err)
@@ -115,14 +116,14 @@ func (s *Server) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.Call
 // about presents a run, with the members that only the tools about runs show.
 func (s *Server) about(r patterns.Snapshot) Envelope {
 	e := s.stateOf(r)
-	e.Summary = withRoom(e.Summary, s.switchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
+	e.Summary = sentence.WithLast(e.Summary, s.switchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
 	began := r.Began
 	if began.IsZero() {
 		began = r.Ended.Began
 	}
-	e.Pattern, e.CreatedAt = r.Pattern, stampOf(began)
+	e.Pattern, e.CreatedAt = r.Pattern, sentence.TimeIfSet(began)
 	if r.State == patterns.Over {
-		e.EndedAt = stampOf(r.Ended.Ended)
+		e.EndedAt = sentence.TimeIfSet(r.Ended.Ended)
 	}
 	if r.Head.Events > 0 {
 		e.Record = &record{Events: r.Head.Events, Head: fmt.Sprintf("sha256:%x", r.Head.Hash)}
@@ -164,7 +165,7 @@ func (s *Server) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.
 // noRun returns the answer when the principal has no run yet.
 func noRun(off string) Envelope {
 	return Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: withRoom("You have no run here yet.", off), Next: next{Action: actionDone}, tool: arguments.StatusTool,
+		Status: statusOK, StopReason: patterns.Success, Summary: sentence.WithLast("You have no run here yet.", off), Next: next{Action: actionDone}, tool: arguments.StatusTool,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 const (
@@ -87,7 +88,7 @@ func (s *Server) await(ctx context.Context, principal string, run patterns.Snaps
 // goingOn returns a progress line about a run.
 func goingOn(run patterns.Snapshot) string {
 	if w := run.Ended.Waiting; run.State == patterns.Parked && w != nil {
-		return atMost(w.Phase+": "+waitWords(kindOf(w)), maxProgress)
+		return sentence.AtMost(w.Phase+": "+waitWords(kindOf(w)), maxProgress)
 	}
 	phase, doing := run.Current.Phase, run.Current.Doing
 	if phase == "" {
@@ -96,7 +97,7 @@ func goingOn(run patterns.Snapshot) string {
 	if doing == "" {
 		doing = "it goes on"
 	}
-	return atMost(phase+": "+printable.Text(doing), maxProgress)
+	return sentence.AtMost(phase+": "+printable.Text(doing), maxProgress)
 }
 
 // endTurn returns the advice not to wait any longer in this turn.

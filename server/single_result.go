@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // This file shows the result of a one-tool call. The observation has its own member. Members that only plans, models
@@ -87,7 +88,7 @@ func (a account) longResult() string {
 		return ""
 	}
 	return fmt.Sprintf(" The result has %d bytes; %s with run_id and step %s shows all that was recorded.",
-		int64(bytes), arguments.StatusTool, label(a.Ledger[len(a.Ledger)-1].Key))
+		int64(bytes), arguments.StatusTool, sentence.Label(a.Ledger[len(a.Ledger)-1].Key))
 }
 
 // singleNext advises after a one-tool call. Only the arguments can be fixed, and only if nothing was written.

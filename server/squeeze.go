@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // squeezes lists bounds for a result whose parts other than rows do not fit. Each one is stricter than the one before.
@@ -69,7 +70,7 @@ func (e *Envelope) squeezeArguments(bytes, rows int) {
 }
 
 func (e *Envelope) squeezeWords(bytes, problems, effects int) {
-	e.StopReason, e.SelectedRoute = short(e.StopReason, bytes), short(e.SelectedRoute, bytes)
+	e.StopReason, e.SelectedRoute = sentence.Short(e.StopReason, bytes), sentence.Short(e.SelectedRoute, bytes)
 	e.Next = e.Next.squeezed(bytes)
 	e.Problems = squeezedProblems(e.Problems, problems, bytes)
 	e.squeezeAnswer(4 * bytes)
@@ -84,7 +85,7 @@ func (e *Envelope) squeezeWords(bytes, problems, effects int) {
 // only its length is shown.
 func (e *Envelope) squeezeAnswer(most int) {
 	text := e.answerText()
-	answer := short(text, most)
+	answer := sentence.Short(text, most)
 	switch _, isText := e.Answer.(string); {
 	case answer == text:
 		return
@@ -122,7 +123,7 @@ func (n next) squeezed(bytes int) next {
 	if len(ijson.Canonical(n.Arguments)) > max(bytes, enoughToContinue) {
 		n.Arguments = nil
 	}
-	n.Say = short(n.Say, 4*bytes)
+	n.Say = sentence.Short(n.Say, 4*bytes)
 	n.Changed = slices.DeleteFunc(slices.Clone(n.Changed), func(c arguments.Change) bool { return isLong(c.Pointer, bytes) })
 	n.Fill = slices.DeleteFunc(slices.Clone(n.Fill), func(at ijson.Pointer) bool { return isLong(at, bytes) })
 	if bytes < 64 { // the last squeeze
@@ -143,7 +144,7 @@ func squeezedProblems(problems []document.Problem, most, bytes int) []document.P
 		for isLong(p.Pointer, bytes) {
 			p.Pointer = p.Pointer.Parent()
 		}
-		p.Reason, p.Want, p.DidYouMean = short(p.Reason, bytes), short(p.Want, bytes), short(p.DidYouMean, bytes)
+		p.Reason, p.Want, p.DidYouMean = sentence.Short(p.Reason, bytes), sentence.Short(p.Want, bytes), sentence.Short(p.DidYouMean, bytes)
 	}
 	if list[len(list)-1].Reason == arguments.ReasonMore {
 		list = list[:len(list)-1]
@@ -162,13 +163,13 @@ func squeezedPlan(plan any, bytes, most int) any {
 	case []gateway.Step:
 		list := slices.Clone(plan[:min(len(plan), most)])
 		for i, s := range list {
-			list[i] = gateway.Step{ID: short(s.ID, bytes), Title: short(s.Title, bytes), Tool: short(s.Tool, bytes), Args: squeezedArgs(s.Args, bytes)}
+			list[i] = gateway.Step{ID: sentence.Short(s.ID, bytes), Title: sentence.Short(s.Title, bytes), Tool: sentence.Short(s.Tool, bytes), Args: squeezedArgs(s.Args, bytes)}
 		}
 		return list
 	case []gateway.Task:
 		list := slices.Clone(plan[:min(len(plan), most)])
 		for i, t := range list {
-			list[i] = gateway.Task{ID: short(t.ID, bytes), Worker: short(t.Worker, bytes), Args: squeezedArgs(t.Args, bytes), Critical: t.Critical}
+			list[i] = gateway.Task{ID: sentence.Short(t.ID, bytes), Worker: sentence.Short(t.Worker, bytes), Args: squeezedArgs(t.Args, bytes), Critical: t.Critical}
 		}
 		return list
 	}
@@ -181,7 +182,7 @@ func squeezedArgs(args map[string]any, bytes int) map[string]any {
 	if len(text) <= bytes+64 {
 		return args
 	}
-	return map[string]any{"truncated": true, "bytes": float64(len(text)), "head": short(string(text), bytes)}
+	return map[string]any{"truncated": true, "bytes": float64(len(text)), "head": sentence.Short(string(text), bytes)}
 }
 
 // squeezedIntent returns a route or an action with short arguments and texts.
@@ -194,7 +195,7 @@ func squeezedIntent(v any, bytes int) any {
 	for name, member := range row {
 		switch member := member.(type) {
 		case string:
-			row[name] = short(member, bytes)
+			row[name] = sentence.Short(member, bytes)
 		case map[string]any:
 			row[name] = squeezedArgs(member, bytes)
 		}
@@ -208,7 +209,7 @@ func squeezedDecision(h *patterns.HumanApproval, bytes int) *patterns.HumanAppro
 	}
 	less := *h
 	less.RevisedAction = squeezedIntent(h.RevisedAction, bytes)
-	less.Comment, less.By = short(h.Comment, bytes), short(h.By, bytes)
+	less.Comment, less.By = sentence.Short(h.Comment, bytes), sentence.Short(h.By, bytes)
 	return &less
 }
 
@@ -227,17 +228,17 @@ func squeezedAggregate(a *patterns.Aggregate, bytes, most int) *patterns.Aggrega
 	}
 	less.Errors = slices.Clone(a.Errors[:min(len(a.Errors), most)])
 	for i := range less.Errors {
-		less.Errors[i].Reason = short(less.Errors[i].Reason, bytes)
+		less.Errors[i].Reason = sentence.Short(less.Errors[i].Reason, bytes)
 	}
-	less.ReportDate, less.Region = short(a.ReportDate, bytes), short(a.Region, bytes)
+	less.ReportDate, less.Region = sentence.Short(a.ReportDate, bytes), sentence.Short(a.Region, bytes)
 	less.Failed = slices.Clone(a.Failed[:min(len(a.Failed), most)])
 	for i := range less.Failed {
 		f := &less.Failed[i]
-		f.TaskID, f.StopReason = short(f.TaskID, bytes), short(f.StopReason, bytes)
+		f.TaskID, f.StopReason = sentence.Short(f.TaskID, bytes), sentence.Short(f.StopReason, bytes)
 	}
 	less.Sources = maps.Clone(a.Sources)
 	for domain, task := range less.Sources {
-		less.Sources[domain] = short(task, bytes)
+		less.Sources[domain] = sentence.Short(task, bytes)
 	}
 	return &less
 }
@@ -250,10 +251,10 @@ func squeezedValue(v *any, bytes int) *any {
 	if len(text) <= bytes {
 		return v
 	}
-	var head any = short(string(text), bytes)
+	var head any = sentence.Short(string(text), bytes)
 	return &head
 }
 
 // isLong reports whether a pointer takes more than that many bytes. A pointer cannot be cut, because it would then
 // point elsewhere.
-func isLong(at ijson.Pointer, bytes int) bool { return short(string(at), bytes) != string(at) }
+func isLong(at ijson.Pointer, bytes int) bool { return sentence.Short(string(at), bytes) != string(at) }

@@ -7,6 +7,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
+	"patterngate/server/sentence"
 )
 
 // This file explains calls of the user's own tools that could not be made or were not answered (spec/surface.md section
@@ -29,10 +30,10 @@ func (a account) ownToolStop() string {
 			"knows the end of (%s).", a.lastTool(), a.Phase, onceReused)
 	case name != "" && kind == "unavailable":
 		return fmt.Sprintf("%s could not be called in phase %s, and nothing was sent: %s (%s).",
-			printable.Name(name), a.Phase, a.unready(name), shownReason(a.StopReason))
+			printable.Name(name), a.Phase, a.unready(name), sentence.Reason(a.StopReason))
 	case name != "" && kind == "timeout" && family != "llm_timeout":
 		return fmt.Sprintf("%s was called in phase %s and did not answer in time; it only reads, so nothing was changed by it (%s).",
-			printable.Name(name), a.Phase, shownReason(a.StopReason))
+			printable.Name(name), a.Phase, sentence.Reason(a.StopReason))
 	}
 	return ""
 }
@@ -45,10 +46,10 @@ func (a account) unready(name string) string {
 	t, ok := a.Spec.Catalog.Tool(name)
 	state := readiness(t)
 	if ok && state.Here != "" && a.IsLocal() {
-		return printable.Text(short(state.Here, maxWhy))
+		return printable.Text(sentence.Short(state.Here, maxWhy))
 	}
 	if ok && state.State != catalog.Ready && state.Why != "" {
-		return printable.Text(short(state.Why, maxWhy))
+		return printable.Text(sentence.Short(state.Why, maxWhy))
 	}
 	return "its server could not be reached, or what it needs is missing here"
 }

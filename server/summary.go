@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // account describes one run from its record alone. It never uses a model's words or raw arguments.
@@ -36,26 +37,26 @@ func (a account) summary() string {
 	case a.Spec.Kind == gateway.Planning:
 		return a.planSummary()
 	case a.OK():
-		return paragraph(a.outcome(), a.written())
+		return sentence.Paragraph(a.outcome(), a.written())
 	case a.RawName != "":
-		return paragraph(a.progress(), a.refusal(), a.written())
+		return sentence.Paragraph(a.progress(), a.refusal(), a.written())
 	}
-	return paragraph(a.progress(), a.why(), a.written())
+	return sentence.Paragraph(a.progress(), a.why(), a.written())
 }
 
 // outcome says how a successful run ended.
 func (a account) outcome() string {
 	switch a.Spec.Kind {
 	case gateway.TaskDecomposition:
-		return fmt.Sprintf("Plan of %s by %s accepted and carried out in %s.", count(planned(a.Plan), "step"), a.proposer(), a.time())
+		return fmt.Sprintf("Plan of %s by %s accepted and carried out in %s.", sentence.Count(planned(a.Plan), "step"), a.proposer(), a.time())
 	case gateway.Orchestrator:
 		return fmt.Sprintf("Plan of %s by %s accepted; %s in %s%s.",
-			count(planned(a.Plan), "task"), a.proposer(), a.tasksDone(), a.time(), a.health())
+			sentence.Count(planned(a.Plan), "task"), a.proposer(), a.tasksDone(), a.time(), a.health())
 	case gateway.Routing:
 		return fmt.Sprintf("%s was chosen by %s and answered the %s in %s%s.",
 			printable.Name(a.SelectedRoute), a.proposer(), a.ownWord("ticket", "request"), a.time(), a.declined())
 	case gateway.Supervisor:
-		return fmt.Sprintf("%s by %s carried out in %s%s.", count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
+		return fmt.Sprintf("%s by %s carried out in %s%s.", sentence.Count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
 	case gateway.Call:
 		return a.singleOutcome()
 	}
@@ -66,13 +67,13 @@ func (a account) outcome() string {
 func (a account) progress() string {
 	switch steps := planned(a.Plan); {
 	case a.Spec.Kind == gateway.Orchestrator && steps > 0:
-		return fmt.Sprintf("Plan of %s by %s accepted; %s.", count(steps, "task"), a.proposer(), a.tasksDone())
+		return fmt.Sprintf("Plan of %s by %s accepted; %s.", sentence.Count(steps, "task"), a.proposer(), a.tasksDone())
 	case steps > 0:
-		return fmt.Sprintf("Plan of %s by %s accepted; %s carried out.", count(steps, "step"), a.proposer(), were(len(a.History)))
+		return fmt.Sprintf("Plan of %s by %s accepted; %s carried out.", sentence.Count(steps, "step"), a.proposer(), were(len(a.History)))
 	case a.Spec.Kind == gateway.Routing && len(a.History) > 0:
-		return fmt.Sprintf("%s asked%s.", count(len(a.History), a.ownWord("specialist", "route")), a.declined())
+		return fmt.Sprintf("%s asked%s.", sentence.Count(len(a.History), a.ownWord("specialist", "route")), a.declined())
 	case a.Spec.Kind == gateway.Supervisor && len(a.History) > 0:
-		return fmt.Sprintf("%s by %s carried out%s.", count(a.actionsDone(), "action"), a.proposers(), a.judged())
+		return fmt.Sprintf("%s by %s carried out%s.", sentence.Count(a.actionsDone(), "action"), a.proposers(), a.judged())
 	}
 	return ""
 }
@@ -92,9 +93,9 @@ func (a account) refusal() string {
 		turn := a.Problems[0].Turn
 		last := slices.DeleteFunc(slices.Clone(a.Problems), func(p document.Problem) bool { return p.Turn != turn })
 		return fmt.Sprintf("%s %s was refused %d times in phase %s, the last time for %s.%s The problems of each reply are listed.",
-			whose, what, turn, a.Phase, count(len(last), "fault"), a.hollow())
+			whose, what, turn, a.Phase, sentence.Count(len(last), "fault"), a.hollow())
 	}
-	return fmt.Sprintf("%s %s was refused in phase %s for %s.%s", whose, what, a.Phase, count(arguments.CountProblems(a.Problems), "fault"), a.hollow())
+	return fmt.Sprintf("%s %s was refused in phase %s for %s.%s", whose, what, a.Phase, sentence.Count(arguments.CountProblems(a.Problems), "fault"), a.hollow())
 }
 
 // hollow quotes a refused intent that is empty: {}, [] or null. Such an intent is an answer, unlike an empty text.
@@ -117,7 +118,7 @@ func (a account) hollow() string {
 
 // why says why a run stopped, in the registry's words.
 func (a account) why() string {
-	reason := shownReason(a.StopReason)
+	reason := sentence.Reason(a.StopReason)
 	if why := a.ownToolStop(); why != "" {
 		return why
 	}
@@ -139,7 +140,7 @@ func (a account) why() string {
 	if !a.keyed() {
 		why = strings.TrimSuffix(why, ", or make no business key")
 	}
-	return joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.below(), a.Estimated)
+	return sentence.Joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.below(), a.Estimated)
 }
 
 // below says why the child run stopped, if this run stopped because of it. Otherwise it returns "".
@@ -163,7 +164,7 @@ func (a account) below() string {
 	if child == "" || why == "" {
 		return ""
 	}
-	return fmt.Sprintf("Its run %s stopped with %s.", child, shownReason(why))
+	return fmt.Sprintf("Its run %s stopped with %s.", child, sentence.Reason(why))
 }
 
 // ownWord returns the demo's word, or the other word in a pattern that a file declares.
@@ -186,7 +187,7 @@ func (a account) leftOut() string {
 			names = append(names, printable.Name(worker))
 		}
 	}
-	return fmt.Sprintf("Stopped before anything ran: the plan has no task for %s, without which the pattern is nothing (%s).", inWords(names), criticalFailed)
+	return fmt.Sprintf("Stopped before anything ran: the plan has no task for %s, without which the pattern is nothing (%s).", sentence.List(names), criticalFailed)
 }
 
 const criticalFailed = "critical_task_failed"

@@ -7,6 +7,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // maxReasonShown is how much of a person's reason is repeated, in bytes.
@@ -27,10 +28,10 @@ func SwitchWords(s patterns.Switch) string {
 		words += " by " + printable.Name(s.By)
 	}
 	if !s.At.IsZero() {
-		words += " at " + stamp(s.At)
+		words += " at " + sentence.Time(s.At)
 	}
 	if s.Reason != "" {
-		words += ", with the words " + printable.Text(arguments.JSONText(short(s.Reason, maxReasonShown)))
+		words += ", with the words " + printable.Text(arguments.JSONText(sentence.Short(s.Reason, maxReasonShown)))
 	}
 	return words
 }
@@ -40,9 +41,9 @@ func SwitchCommand(s patterns.Switch) string {
 	const off = "patterngate kill-switch off"
 	switch {
 	case s.Tool != "":
-		return off + " --tool " + shellWord(s.Tool)
+		return off + " --tool " + sentence.ShellWord(s.Tool)
 	case s.Pattern != "":
-		return off + " --pattern " + shellWord(s.Pattern)
+		return off + " --pattern " + sentence.ShellWord(s.Pattern)
 	}
 	return off
 }

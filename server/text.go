@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // text returns the text channel of a result (spec/surface.md section 1, "Text channel"). It is one block of lines that
@@ -168,7 +169,7 @@ func (e *Envelope) appendObservations(dst []byte, observations []observation) []
 
 func (l line) append(dst []byte, observation json.RawMessage) []byte {
 	dst = append(append(dst, l.label...), ' ')
-	dst = append(append(dst, label(l.name)...), ' ')
+	dst = append(append(dst, sentence.Label(l.name)...), ' ')
 	if l.args != nil {
 		at := len(dst)
 		dst = ijson.Append(dst, l.args)
@@ -194,7 +195,7 @@ func (e *Envelope) appendEffects(dst []byte) []byte {
 		if row.Effect == "read" {
 			continue
 		}
-		dst = append(dst, label(row.Tool)...)
+		dst = append(dst, sentence.Label(row.Tool)...)
 		dst = append(append(append(append(dst, ' '), row.Status...), ' '), row.ArgsHash...)
 		dst = printable.Append(append(dst, ' '), row.Key)
 		dst = append(dst, '\n')

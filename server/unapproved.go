@@ -7,6 +7,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 const humanRejected = "human_rejected"
@@ -74,15 +75,15 @@ func (a account) counsel() string {
 		if h == nil || h.Comment == "" || h.Channel == "none" || h.Channel == "simulated" {
 			return ""
 		}
-		said := short(h.Comment, maxComment)
+		said := sentence.Short(h.Comment, maxComment)
 		if said != h.Comment {
 			said += "..."
 		}
 		return "The comment: " + printable.Text(arguments.JSONText(said)) + "."
 	case gateway.ApprovalConsumed:
-		return "Look up what it let through: `patterngate runs show " + shellWord(a.runID) + "`."
+		return "Look up what it let through: `patterngate runs show " + sentence.ShellWord(a.runID) + "`."
 	case gateway.ApprovalInvalid:
-		return "Somebody has to look at the record (`patterngate runs show " + shellWord(a.runID) + "`), at the approver keys " +
+		return "Somebody has to look at the record (`patterngate runs show " + sentence.ShellWord(a.runID) + "`), at the approver keys " +
 			"(`patterngate approvals keys`) and at who can write to the state file before it is asked for again."
 	}
 	return ""

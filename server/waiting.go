@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // waitingFor describes what a run waits for. Each kind has its own type, because each has its members in its own order
@@ -101,7 +102,7 @@ func kindOf(w *patterns.Waiting) string {
 
 // headOf returns the members that all waiting runs have.
 func headOf(w *patterns.Waiting) waitingHead {
-	return waitingHead{Kind: kindOf(w), Since: stamp(w.Since), ExpiresAt: stampOf(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
+	return waitingHead{Kind: kindOf(w), Since: sentence.Time(w.Since), ExpiresAt: sentence.TimeIfSet(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
 }
 
 // callersTurn says what the caller must send.
@@ -145,11 +146,11 @@ func (a account) waits(w *patterns.Waiting) string {
 	refused := ""
 	if len(a.Problems) > 0 {
 		refused = fmt.Sprintf("What you sent was refused for %s, and nothing of it ran; after %s at one turn the run stops.",
-			count(arguments.CountProblems(a.Problems), "fault"), count(maxRefusals, "refusal"))
+			sentence.Count(arguments.CountProblems(a.Problems), "fault"), sentence.Count(maxRefusals, "refusal"))
 	}
 	unit := map[string]string{"route": "attempt", "actions": "step"}[w.Argument]
 	asked := fmt.Sprintf("The next %s is yours; %d of %d %ss are left.", strings.TrimSuffix(w.Argument, "s"), w.Left, a.most(w), unit)
-	return paragraph(refused, a.newest(), a.writtenSoFar(), asked, "Lapses "+stamp(w.Until)+".")
+	return sentence.Paragraph(refused, a.newest(), a.writtenSoFar(), asked, "Lapses "+sentence.Time(w.Until)+".")
 }
 
 // maxRefusals is how many refusals at one turn stop a run (spec/surface.md section 1, "A continuation").
@@ -207,17 +208,17 @@ func runningEnvelope(c arguments.Call, s patterns.Snapshot) Envelope {
 	case doing == "":
 		doing = "it goes on"
 	}
-	answered := count(now.Done, "call")
+	answered := sentence.Count(now.Done, "call")
 	if now.Total > 0 {
-		answered = fmt.Sprintf("%d of %s", now.Done, count(now.Total, "call"))
+		answered = fmt.Sprintf("%d of %s", now.Done, sentence.Count(now.Total, "call"))
 	}
 	plan := c.PlanOfRun(s)
 	e := Envelope{
 		Status: statusRunning, RunID: s.RunID,
-		Summary: paragraph(fmt.Sprintf("Running%s in phase %s: %s; %s answered.", lasting(s.Began), phase, doing, answered), planWords(plan),
+		Summary: sentence.Paragraph(fmt.Sprintf("Running%s in phase %s: %s; %s answered.", lasting(s.Began), phase, doing, answered), planWords(plan),
 			"It goes on without you. Do not start it again."),
 		Next:    next{Action: actionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": s.RunID}},
-		Current: &current{phase, doing, now.Done, now.Total, stamp(now.Since)},
+		Current: &current{phase, doing, now.Done, now.Total, sentence.Time(now.Since)},
 		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}
 	e.PlanID = plan

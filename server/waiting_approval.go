@@ -12,6 +12,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // A run that waits for a person has two messages. Both are made only of typed values that were judged (spec/surface.md
@@ -38,7 +39,7 @@ type approvalWait struct {
 // whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same
 // as a sentence.
 func whereToDecide(c arguments.Call, approval, inbox string) (where []string, how string) {
-	command := "patterngate approvals show " + shellWord(approval)
+	command := "patterngate approvals show " + sentence.ShellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
 	case inbox == "" && c.IsLocal():
 		return []string{command}, "Run `" + printable.Text(command) + "`."
@@ -58,7 +59,7 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 	}
 	until, lapse := "", ""
 	if !w.Until.IsZero() {
-		until, lapse = "; none until "+stamp(w.Until)+" means no", "It lapses "+stamp(w.Until)+", which means no."
+		until, lapse = "; none until "+sentence.Time(w.Until)+" means no", "It lapses "+sentence.Time(w.Until)+", which means no."
 	}
 	signed := ""
 	if w.Least.AtLeast(gateway.SignedAssurance) {
@@ -69,14 +70,14 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 	never := "You cannot approve it and no tool here can. Do not start it again."
 	e.Summary = told
 	for _, did := range []string{a.writtenBefore(w), "What was done before stands in effects."} {
-		if e.Summary = joined("WAITING for a person.", did, told, never); utf8.RuneCountInString(e.Summary) <= maxSummary {
+		if e.Summary = sentence.Joined("WAITING for a person.", did, told, never); utf8.RuneCountInString(e.Summary) <= sentence.MaxLength {
 			break
 		}
 	}
-	e.Summary = atMost(e.Summary, maxSummary)
+	e.Summary = sentence.AtMost(e.Summary, sentence.MaxLength)
 	e.Next = next{
 		Action: actionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
-		Say: paragraph(asked+" needs your decision (rule "+printable.Name(w.Rule)+").", how, signed, lapse),
+		Say: sentence.Paragraph(asked+" needs your decision (rule "+printable.Name(w.Rule)+").", how, signed, lapse),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 const (
@@ -163,7 +164,7 @@ func TestWaitingForApprovalTells(t *testing.T) {
 						t.Errorf("%s %q says %q", what, is.text, not)
 					}
 				}
-				if len([]rune(is.text)) > maxSummary {
+				if len([]rune(is.text)) > sentence.MaxLength {
 					t.Errorf("%s has %d characters: %q", what, len([]rune(is.text)), is.text)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/sentence"
 )
 
 // retryPause is the wait in seconds before a caller asks again for a run that lacks something.
@@ -33,15 +34,15 @@ type retryWait struct {
 
 // unsettled presents a run with a call whose outcome is unknown.
 func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
-	settle := "patterngate runs settle " + shellWord(cmp.Or(w.Child, e.RunID)) + " " + shellWord(w.Effect)
+	settle := "patterngate runs settle " + sentence.ShellWord(cmp.Or(w.Child, e.RunID)) + " " + sentence.ShellWord(w.Effect)
 	where := []string{settle + " --happened", settle + " --did-not-happen"}
 	e.WaitingFor = &settlementWait{headOf(w), w.Effect, w.Tool, w.ArgsHash, w.Cause, where}
 	did, doubt := a.inDoubt(w), "It is not known whether "+a.doubted(w)+" happened: "+doubtCauses(w.Cause)+"."
 	lapse := ""
 	if !w.Until.IsZero() {
-		lapse = " Without an answer the run stops " + stamp(w.Until) + " and the call stays in doubt."
+		lapse = " Without an answer the run stops " + sentence.Time(w.Until) + " and the call stays in doubt."
 	}
-	e.Summary = paragraph("WAITING for a person.", did, doubt, "Somebody has to look it up and say so."+lapse,
+	e.Summary = sentence.Paragraph("WAITING for a person.", did, doubt, "Somebody has to look it up and say so."+lapse,
 		"You cannot settle it and no tool here can. Do not start it again.")
 	there := ""
 	if !a.IsLocal() {
@@ -49,7 +50,7 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	}
 	e.Next = next{
 		Action: actionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
-		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
+		Say: sentence.Paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
 			printable.Text(where[0]), printable.Text(where[1]), lapse)),
 	}
 }
@@ -99,11 +100,11 @@ func (a account) lacking(e *Envelope, w *patterns.Waiting) {
 	if len(a.Ledger) > 0 {
 		did = a.written()
 	}
-	e.Summary = paragraph("WAITING: "+lackCauses(w.Cause, w.Needs)+".", did,
+	e.Summary = sentence.Paragraph("WAITING: "+lackCauses(w.Cause, w.Needs)+".", did,
 		"It goes on by itself once that is there; nothing is lost. Do not start it again.")
 	e.Next = next{
 		Action: actionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
-		Say: paragraph(strings.ToUpper(lackCauses(w.Cause, w.Needs)[:1]) + lackCauses(w.Cause, w.Needs)[1:] + "."),
+		Say: sentence.Paragraph(strings.ToUpper(lackCauses(w.Cause, w.Needs)[:1]) + lackCauses(w.Cause, w.Needs)[1:] + "."),
 	}
 }
 
@@ -111,7 +112,7 @@ func (a account) lacking(e *Envelope, w *patterns.Waiting) {
 func lackCauses(cause string, needs []string) string {
 	of := ""
 	if len(needs) > 0 {
-		of = " (" + shownNames(needs[:min(len(needs), maxPhrases)]) + ")"
+		of = " (" + sentence.Names(needs[:min(len(needs), sentence.MaxListed)]) + ")"
 	}
 	switch cause {
 	case "config_missing":

@@ -10,6 +10,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/sentence"
 )
 
 // written says what the run changed outside, as far as the record shows.
@@ -37,7 +38,7 @@ func (a account) written() string {
 		{gateway.Failed, "Tried and failed"},
 	} {
 		if list := by[s.status]; len(list) > 0 {
-			said = append(said, s.words+": "+inWords(list)+".")
+			said = append(said, s.words+": "+sentence.List(list)+".")
 		}
 	}
 	return strings.Join(said, " ")
@@ -67,13 +68,13 @@ func (a account) notDone() string {
 		steps, _ := a.Plan.([]gateway.Step)
 		for _, s := range steps[min(len(a.History), len(steps)):] {
 			if !a.tried(s.Tool, len(list)) {
-				list = append(list, a.phrase(s.Tool, s.Args)+" (step "+label(s.ID)+")")
+				list = append(list, a.phrase(s.Tool, s.Args)+" (step "+sentence.Label(s.ID)+")")
 			}
 		}
 	case gateway.Orchestrator:
 		for i, row := range a.History {
 			if task, ok := row.(patterns.TaskRow); ok && !task.Done() && !task.InDoubt && !a.acted(fmt.Sprintf("task#%d/", i+1)) {
-				list = append(list, printable.Name(task.Worker)+" for task "+label(task.TaskID))
+				list = append(list, printable.Name(task.Worker)+" for task "+sentence.Label(task.TaskID))
 			}
 		}
 	case gateway.Supervisor:
@@ -82,7 +83,7 @@ func (a account) notDone() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "Not done: " + inWords(list) + "."
+	return "Not done: " + sentence.List(list) + "."
 }
 
 // acted reports whether a call of a branch changed something, or may have, although the branch did not succeed.

@@ -1,4 +1,4 @@
-package server
+package sentence
 
 import (
 	"strings"
@@ -18,13 +18,13 @@ func TestLabel(t *testing.T) {
 		strings.Repeat("x", 100): `"` + strings.Repeat("x", 64) + `"`,
 		strings.Repeat("\n", 99): `"` + strings.Repeat(`\n`, 64) + `"`,
 	} {
-		if got := label(in); got != want {
-			t.Errorf("label(%q) = %s, want %s", in, got, want)
+		if got := Label(in); got != want {
+			t.Errorf("Label(%q) = %s, want %s", in, got, want)
 		}
 	}
 }
 
-func TestShownReason(t *testing.T) {
+func TestReason(t *testing.T) {
 	long := strings.Repeat("n", 5000)
 	for in, want := range map[string]string{
 		"max_seconds":             "max_seconds",
@@ -32,21 +32,15 @@ func TestShownReason(t *testing.T) {
 		"tool_denied:" + long:     "tool_denied:" + long[:64],
 		"unknown_tool:a\u202eb\n": `unknown_tool:a\u202eb\u000a`,
 	} {
-		if got := shownReason(in); got != want {
-			t.Errorf("shownReason(%.40q) = %q, want %q", in, got, want)
+		if got := Reason(in); got != want {
+			t.Errorf("Reason(%.40q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-// headings are the words that begin the server's own lines in the text channel.
-var headings = []string{
-	"OK", "STOPPED", "RUNNING", "WAITING", "WAITING_FOR", "NEXT", "PROBLEMS", "ANSWER", "OBSERVATIONS", "EFFECTS",
-	"JUDGED", "BLOCK", "TOOLS", "PATTERNS", "NEXT_CURSOR", "STEP", "OBSERVATION", "RUNS", "SUBTASKS", "PLANS",
-}
-
 func TestHeadingsAreQuoted(t *testing.T) {
 	for _, word := range headings {
-		if got := label(word); got != `"`+word+`"` {
+		if got := Label(word); got != `"`+word+`"` {
 			t.Errorf("%s: %s", word, got)
 		}
 	}
