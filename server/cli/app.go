@@ -13,47 +13,39 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 	"patterngate/server/settings/machine"
 )
 
-// app is one invocation of the program: its streams, its environment and its global flags.
+// app is the program: one invocation of it, and what tests replace in it.
 type app struct {
-	console.Console
-
-	config    string
-	state     string
-	logLevel  string
-	logFormat string
-	http      string
-	tokenFile string
-	inboxAt   string          // --inbox
-	warned    map[string]bool // lines of warnings that were printed
-	other     string          // says that the other usual state file is there too; empty: it cannot be meant
+	*invocation
 
 	hook   func(point string)                             // is told of every boundary of the journal, for prove; nil: nobody
-	engine *local.Engine                                  // that the server stands on, once there is one
 	opens  func() (operator, func(), error)               // what commands see runs by; nil: the state file
 	desks  func() (desk, func(), error)                   // what commands see approvals by; nil: the state file
-	hints  bool                                           // it was started without arguments: say on standard error what is waited for
 	after  func(time.Duration, func()) (stop func() bool) // starts a timer for that; nil: a real one
 	starts func() (begun func())                          // is told when serve starts, and what it returns when it has; nil: nobody
 
 	// secret reads a passphrase that a person types; nil: from the terminal that controls this process.
 	secret func(ctx context.Context, prompt string) (string, error)
-	people people // names who stands in a record; nil: by their ids
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
-	a := &app{Console: console.Console{In: in, Out: out, Err: err, Environ: os.Environ()}, people: systemPeople}
+	a := &app{invocation: &invocation{Console: console.Console{In: in, Out: out, Err: err, Environ: os.Environ()}, people: systemPeople}}
 	a.starts = func() func() { return leaveGarbage(a.Environ) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := a.root()
 	root.SetArgs(args)
 	return a.Exit(ctx, root.ExecuteContext(ctx))
+}
+
+// opener opens the state file of this invocation, as the commands do.
+func (a *app) opener() *stateOpener {
+	return &stateOpener{invocation: a.invocation, opens: a.opens, desks: a.desks, hook: a.hook}
 }
 
 // startGarbage is by how many percent the heap may grow while the program starts to serve before garbage is collected. What a start
@@ -71,6 +63,9 @@ func leaveGarbage(environ []string) (until func()) {
 
 // root is the program without a command: it serves where a client speaks to it, else it helps.
 func (a *app) root() *cobra.Command {
+	state := a.opener()
+	sign := &signing.Signer{Console: &a.Console, Secret: a.secret}
+	serve := &serveCommands{stateOpener: state, after: a.after, starts: a.starts}
 	root := &cobra.Command{
 		Use:   "patterngate",
 		Short: "An MCP server whose tools are whole agent patterns behind a policy gate",
@@ -86,8 +81,8 @@ func (a *app) root() *cobra.Command {
 			if a.AtTerminal() {
 				return cmd.Help()
 			}
-			a.hints = cmd.Flags().NFlag() == 0
-			return a.serve(cmd.Context())
+			serve.hints = cmd.Flags().NFlag() == 0
+			return serve.serve(cmd.Context())
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -105,10 +100,15 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.Color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
-	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
-		a.configCommand(), a.validateCommand(), a.schemaCommand(), a.initCommand(), a.doctorCommand(), a.catalogCommand(), a.policyCommand(), a.killSwitchCommand(),
-		a.reloadCommand(), a.runsCommand(), a.approvalsCommand(), a.inboxCommand(), a.stateCommand(), a.versionCommand(), a.proveCommand(),
-		a.proveLifeCommand(), a.ledgerCommand())
+	config := &configCommands{a.invocation}
+	trial := &trialCommands{state}
+	root.AddCommand(serve.serveCommand(), trial.demoCommand(), (&callCommands{state}).callCommand(), (&setupCommands{a.invocation}).setupCommand(),
+		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
+		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
+		(&doctorCommands{state}).doctorCommand(), (&catalogCommands{state, sign}).catalogCommand(), (&policyCommands{state}).policyCommand(),
+		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runsCommands{state, sign}).runsCommand(),
+		(&approvalsCommands{state, sign}).approvalsCommand(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
+		(&versionCommands{a.invocation}).versionCommand(), trial.proveCommand(), trial.proveLifeCommand(), trial.ledgerCommand())
 	strictHelpers(root)
 	return root
 }

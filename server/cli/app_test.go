@@ -222,7 +222,7 @@ func TestLogShowsControls(t *testing.T) {
 	const hostile = "a\x1b[31mb\u009b2J\u202ec\x7f\r\nd"
 	for _, format := range []string{"text", "json"} {
 		var out bytes.Buffer
-		log := (&app{Console: console.Console{Color: "never"}}).logger(LogConfig{Level: "info", Format: format}, &out)
+		log := (&app{invocation: &invocation{Console: console.Console{Color: "never"}}}).logger(LogConfig{Level: "info", Format: format}, &out)
 		log.Info("m", "s", hostile, "e", fmt.Errorf("%s", hostile), slog.Group("g", "s", hostile))
 		text := out.String()
 		if strings.Count(text, "\n") != 1 || strings.ContainsAny(text, "\x1b\u009b\u202e\x7f\r") || strings.Count(text, "u009b") != 3 {

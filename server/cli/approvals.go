@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 )
 
 // The commands over approvals stand on the owner's view of the state file. They decide and never execute: whichever
@@ -21,16 +20,13 @@ import (
 //	AP ──FindApproval──▶ id ──Approval──▶ Asked ──▶ show
 //	                                        └──Answered──(terminal, key)──▶ Decide ──▶ what was decided, how the run goes on
 
-// desk is what commands about approvals stand on.
-type desk struct {
-	patterns.Approvals
-	owner  patterns.Owner
-	alive  func() bool // a process carries runs on
-	keyDir string      // where approver keys lie
-	log    *slog.Logger
+// approvalsCommands are the commands about calls that wait for a person, and about the keys of approvers.
+type approvalsCommands struct {
+	*stateOpener
+	*signing.Signer
 }
 
-func (a *app) approvalsCommand() *cobra.Command {
+func (a *approvalsCommands) approvalsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approvals",
 		Short: "See the calls that wait for a person, and decide about them",
@@ -50,58 +46,6 @@ func (a *app) approvalsCommand() *cobra.Command {
 const assuranceTruth = `Without an approver key a decision has the assurance "user": any program of the same user of this system could have made
 it, so an agent that has a shell could, too. With a key (patterngate approvals enroll) it is "signed": whoever made it knew
 the key's passphrase, and from then on nothing less counts.`
-
-// withApprovals opens the state for a command about approvals, and closes it after.
-func (a *app) withApprovals(what string, do func(desk) error) error {
-	return a.withDesk(a.openDesk, what, do)
-}
-
-func (a *app) withDesk(open func() (desk, func(), error), what string, do func(desk) error) error {
-	if a.desks != nil {
-		open = a.desks
-	}
-	d, done, err := open()
-	if err != nil {
-		return console.Wrap(what, err)
-	}
-	defer done()
-	return a.missed(do(d))
-}
-
-// openDesk opens the state file that the configuration names, without carrying on anything in it.
-func (a *app) openDesk() (desk, func(), error) {
-	c, err := a.loadState()
-	if err != nil {
-		return desk{}, nil, err
-	}
-	return a.deskOver(c)
-}
-
-// newDesk is as openDesk, and makes the file where there is none: a key may be older than the first run, and who watches may
-// be earlier.
-func (a *app) newDesk() (desk, func(), error) {
-	c, err := a.recordConfig("approvals")
-	switch {
-	case err != nil:
-		return desk{}, nil, err
-	case c.State == memoryState:
-		return a.openDesk() // it says why not
-	}
-	a.noteOther()
-	if err := readyState(c.State, a.Environ); err != nil {
-		return desk{}, nil, err
-	}
-	return a.deskOver(c)
-}
-
-func (a *app) deskOver(c Loaded) (desk, func(), error) {
-	engine, err := a.engineOver(c)
-	if err != nil {
-		return desk{}, nil, err
-	}
-	operator := engine.Operator()
-	return desk{engine.Approvals(), operator, operator.Alive, filepath.Dir(c.State), a.logger(c.Log.quiet(), a.Err)}, engine.Close, nil
-}
 
 // approvalBeginning is what may be meant as an approval.
 var approvalBeginning = regexp.MustCompile(`^(ap_)?[0-9a-f]{4,16}$`)
@@ -136,7 +80,7 @@ func unfound(what, beginning string, err error) error {
 }
 
 // completeAsked offers the approvals that wait.
-func (a *app) completeAsked(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *approvalsCommands) completeAsked(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
 	var offered []cobra.Completion
 	if len(words) > 0 {

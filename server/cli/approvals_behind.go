@@ -9,6 +9,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
 // An approver sees more than the call: its author, the results that the policy read, and equal calls.
@@ -49,23 +50,23 @@ func (r alikeRow) words() string {
 }
 
 // alike writes a line for each equal call.
-func (p *page) alike(list []patterns.Asked) {
+func (p *askedPage) alike(list []patterns.Asked) {
 	for _, row := range alikeRows(list) {
-		p.line("Equal call", row.words())
+		p.Line("Equal call", row.words())
 	}
 	if more := len(list) - maxAlikeShown; more > 0 {
-		p.line("", fmt.Sprintf("and %d more", more))
+		p.Line("", fmt.Sprintf("and %d more", more))
 	}
 }
 
 // observed writes the results of earlier calls of the run, which the policy can read.
-func (p *page) observed(b record.Behind) {
+func (p *askedPage) observed(b record.Behind) {
 	if len(b.Observed) == 0 {
 		return
 	}
-	p.b.WriteString("\nResults of earlier calls, which the policy can read (from the tools, not checked):\n")
+	p.Text.WriteString("\nResults of earlier calls, which the policy can read (from the tools, not checked):\n")
 	if b.Left > 0 {
-		fmt.Fprintf(&p.b, "  %s are not shown\n", console.Plural(int64(b.Left), "earlier call"))
+		fmt.Fprintf(&p.Text, "  %s are not shown\n", console.Plural(int64(b.Left), "earlier call"))
 	}
 	for _, o := range b.Observed {
 		var lines []string
@@ -75,9 +76,9 @@ func (p *page) observed(b record.Behind) {
 		if o.Left > 0 {
 			lines = append(lines, fmt.Sprintf("and %s", console.Plural(int64(o.Left), "more value")))
 		}
-		p.b.WriteString("  " + console.Clip(o.Tool, console.MaxName) + "\n")
+		p.Text.WriteString("  " + console.Clip(o.Tool, console.MaxName) + "\n")
 		for _, line := range lines {
-			p.b.WriteString(console.Fenced("    ", strings.Join(strings.Fields(line), " "), p.width))
+			p.Text.WriteString(console.Fenced("    ", strings.Join(strings.Fields(line), " "), p.Width))
 		}
 	}
 }
@@ -85,14 +86,14 @@ func (p *page) observed(b record.Behind) {
 // context returns the text above the call that a person decides about.
 func (d desk) context(asked patterns.Asked, now time.Time, width int) string {
 	v := d.viewOf(asked, now)
-	p := page{width: min(width, 100)}
+	p := askedPage{recordtext.Page{Width: min(width, 100)}}
 	if who := v.behind.WrittenBy(asked.Question.Args); who != "" {
-		p.line("Proposed by", console.Clip(who, maxPhrase))
+		p.Line("Proposed by", console.Clip(who, recordtext.MaxPhrase))
 	}
 	p.alike(v.alike)
 	p.observed(v.behind)
-	if p.b.Len() == 0 {
+	if p.Text.Len() == 0 {
 		return ""
 	}
-	return p.b.String() + "\n"
+	return p.Text.String() + "\n"
 }

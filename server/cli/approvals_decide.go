@@ -17,20 +17,21 @@ import (
 	"patterngate/patterns"
 	"patterngate/server"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
 // deciding is one approve or reject as it was typed.
 type deciding struct {
-	app    *app
-	reject bool
+	approvals *approvalsCommands
+	reject    bool
 
 	edits                []string
 	comment, digest, key string
 	yes                  bool
 }
 
-func (a *app) approveCommand() *cobra.Command {
-	c := &deciding{app: a}
+func (a *approvalsCommands) approveCommand() *cobra.Command {
+	c := &deciding{approvals: a}
 	cmd := &cobra.Command{
 		Use:   "approve AP",
 		Short: "Let the call be made as it is shown, or with changed arguments",
@@ -46,8 +47,8 @@ func (a *app) approveCommand() *cobra.Command {
 	return c.command(cmd)
 }
 
-func (a *app) rejectCommand() *cobra.Command {
-	c := &deciding{app: a, reject: true}
+func (a *approvalsCommands) rejectCommand() *cobra.Command {
+	c := &deciding{approvals: a, reject: true}
 	cmd := &cobra.Command{
 		Use:     "reject AP",
 		Short:   "Say no: the call is not made",
@@ -60,12 +61,12 @@ func (a *app) rejectCommand() *cobra.Command {
 // command is what approve and reject have in common.
 func (c *deciding) command(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = console.One(c.name(), "approval", "patterngate approvals list")
-	cmd.ValidArgsFunction = c.app.completeAsked
+	cmd.ValidArgsFunction = c.approvals.completeAsked
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := c.check(); err != nil {
 			return err
 		}
-		return c.app.withApprovals(c.name(), func(d desk) error { return c.decide(cmd.Context(), d, args[0]) })
+		return c.approvals.withApprovals(c.name(), func(d desk) error { return c.decide(cmd.Context(), d, args[0]) })
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.comment, "comment", "", "why, in your words; it stands in the record and the run's caller reads it")
@@ -153,21 +154,21 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 	case c.yes:
 		in.Uncompared = true
 		return nil
-	case !c.app.AtTerminal():
+	case !c.approvals.AtTerminal():
 		return console.Usage(what, errors.New("nothing was decided. Away from a terminal, an approval needs the digest of the call"),
 			"patterngate approvals show "+asked.ID+", then this command with the --digest that it prints; --yes approves without a check")
 	}
-	return c.app.Confirm(what, d.context(asked, console.Now(), c.app.Width())+c.call(asked, in.Args), "Approve it?", false)
+	return c.approvals.Confirm(what, d.context(asked, console.Now(), c.approvals.Width())+c.call(asked, in.Args), "Approve it?", false)
 }
 
 // call is the whole call that an answer is about, for who decides; edited are changed arguments, else nil.
 func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
-	q, width := asked.Question, c.app.Width()
+	q, width := asked.Question, c.approvals.Width()
 	title := "This call is asked for:\n\n"
 	if !c.reject {
 		title = "This call would be made:\n\n"
 	}
-	title += console.Clip(q.Tool, console.MaxName) + effectWords(string(asked.Effect)) + "\n"
+	title += console.Clip(q.Tool, console.MaxName) + recordtext.EffectWords(string(asked.Effect)) + "\n"
 	if edited == nil {
 		return title + argumentLines(q.Args, nil, width)
 	}
@@ -180,13 +181,13 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 	run, _ := d.owner.Run(before.Question.Run)
 	asked, err := d.Decide(in)
 	if err != nil {
-		return c.app.undecided(what, before, err)
+		return c.approvals.undecided(what, before, err)
 	}
 	if asked.Given == nil {
 		return console.Fault(what, errors.New("the decision was taken and cannot be read back"))
 	}
 	server.LogDecided(ctx, d.log, asked)
-	return c.app.told(asked, d.takenUp(ctx, asked.Question.Run, run), d.outermost(asked.Question.Run))
+	return c.approvals.told(asked, d.takenUp(ctx, asked.Question.Run, run), d.outermost(asked.Question.Run))
 }
 
 // takeUp is how long it is waited for a process that takes the run up, and how often it is looked; one that lives notices
@@ -236,7 +237,7 @@ func (d desk) outermost(run string) string {
 }
 
 // told says what was decided, how sure it is that a person did, and how the run goes on; known is the run that the agent knows.
-func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
+func (a *approvalsCommands) told(asked patterns.Asked, on goesOn, known string) error {
 	g, run := asked.Given, asked.Question.Run
 	resume := "patterngate runs resume " + run
 	if a.JSON {
@@ -265,7 +266,7 @@ func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 
 // chosenText is what was decided; of an edit the arguments that were changed.
 func chosenText(asked patterns.Asked, width int) string {
-	text := asked.ID + " " + decisionWord(string(asked.Given.Choice)) + ": " + console.Part(phraseOf(asked), maxPhrase, width) + "\n"
+	text := asked.ID + " " + recordtext.DecisionWord(string(asked.Given.Choice)) + ": " + console.Part(phraseOf(asked), recordtext.MaxPhrase, width) + "\n"
 	if asked.Given.Choice != gateway.ChooseEdit {
 		return text
 	}
@@ -294,7 +295,7 @@ func comparedLine(asked patterns.Asked) string {
 }
 
 // undecided says why nothing was decided.
-func (a *app) undecided(what string, before patterns.Asked, err error) error {
+func (a *approvalsCommands) undecided(what string, before patterns.Asked, err error) error {
 	closed, _ := errors.AsType[*patterns.NotOpen](err)
 	bad, _ := errors.AsType[*patterns.BadEdit](err)
 	show := "patterngate approvals show " + before.ID
@@ -306,7 +307,7 @@ func (a *app) undecided(what string, before patterns.Asked, err error) error {
 	case errors.Is(err, patterns.ErrUnsigned):
 		return console.Refused(what, "only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
 	case errors.Is(err, patterns.ErrForged):
-		return console.Refused(what, ownWords(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
+		return console.Refused(what, console.PortText(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return console.Usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
 	}
@@ -324,7 +325,7 @@ func closedWords(why string, asked patterns.Asked) string {
 		return "its run has ended"
 	}
 	if g := asked.Given; g != nil {
-		return fmt.Sprintf("it was decided before: %s by %s at %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At))
+		return fmt.Sprintf("it was decided before: %s by %s at %s", recordtext.DecisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At))
 	}
 	return "it was decided before"
 }

@@ -19,6 +19,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 )
 
 // fakeDesk is a state with questions, for commands. What it takes it judges as [patterns.Approvals] says.
@@ -216,7 +217,7 @@ func (f *fakeDesk) command(t testing.TB, secrets []string, args ...string) (code
 func typedBy(secrets []string, errs io.Writer) func(context.Context, string) (string, error) {
 	return func(_ context.Context, prompt string) (string, error) {
 		if len(secrets) == 0 {
-			return "", errNoTerminal
+			return "", signing.ErrNoTerminal
 		}
 		_, _ = io.WriteString(errs, "["+prompt+"]\n")
 		typed := secrets[0]
@@ -228,7 +229,7 @@ func typedBy(secrets []string, errs io.Writer) func(context.Context, string) (st
 func (f *fakeDesk) app(o, e *bytes.Buffer) *app {
 	log := slog.New(slog.NewTextHandler(e, nil))
 	return &app{
-		Console: console.Console{In: strings.NewReader(""), Out: o, Err: e, Environ: []string{"COLUMNS=160"}},
+		invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: o, Err: e, Environ: []string{"COLUMNS=160"}}},
 		desks: func() (desk, func(), error) {
 			return desk{f, f, func() bool { return f.alive }, f.dir, log}, func() {}, nil
 		},

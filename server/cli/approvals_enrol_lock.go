@@ -21,7 +21,7 @@ import (
 
 // lockToSign are the tools of the file whose line in the lock does not count now, and that file. What is wrong with the
 // configuration other commands say: the key is enrolled.
-func (a *app) lockToSign(d desk) (open []acceptance, pin string) {
+func (a *approvalsCommands) lockToSign(d desk) (open []acceptance, pin string) {
 	if a.desks != nil {
 		return nil, ""
 	}
@@ -67,7 +67,7 @@ const acceptLater = "They are held until you run \"patterngate catalog accept\".
 
 // offerLock has the person sign the present lines of the lock with the key that they enrolled. They see the whole of what they
 // sign, as "catalog accept" shows it.
-func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file approver.File) error {
+func (a *approvalsCommands) offerLock(ctx context.Context, open []acceptance, pin string, file approver.File) error {
 	const what = "approvals enroll"
 	if len(open) == 0 || a.JSON {
 		return nil
@@ -81,7 +81,7 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 			}
 		}
 	}
-	typed, err := a.passphrase(ctx, shown.String(), fmt.Sprintf(
+	typed, err := a.Passphrase(ctx, shown.String(), fmt.Sprintf(
 		"To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", console.Plural(len(open), "tool"), file.ID))
 	if err != nil || typed == "" {
 		return a.Print(acceptLater) // the key is enrolled all the same

@@ -16,10 +16,11 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 	"patterngate/server/settings/machine"
 )
 
-func (a *app) enrollCommand() *cobra.Command {
+func (a *approvalsCommands) enrollCommand() *cobra.Command {
 	name, key := "", ""
 	cmd := &cobra.Command{
 		Use:   "enroll",
@@ -46,7 +47,7 @@ const passphraseTruth = `The passphrase is typed at the terminal that controls t
 through a pipe or from a file. It has 12 characters or more. Nobody can recover it.`
 
 // ownName is what a key is called where nobody says.
-func (a *app) ownName() string {
+func (a *approvalsCommands) ownName() string {
 	who := cmp.Or(machine.Lookup(a.Environ, "USER"), machine.Lookup(a.Environ, "USERNAME"), "approver")
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without a domain
@@ -59,7 +60,7 @@ func (a *app) ownName() string {
 }
 
 // enroll makes a key, has one that counts vouch for it, and enrols it.
-func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
+func (a *approvalsCommands) enroll(ctx context.Context, d desk, name, voucher string) error {
 	const what = "approvals enroll"
 	ring, err := d.Keys()
 	if err != nil {
@@ -67,7 +68,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	}
 	var by gateway.Signer
 	if ring.Counts(console.Now()) || voucher != "" {
-		key, err := a.openKey(ctx, signing{what: what, does: "vouch for a further key, of " + name, ring: ring, dir: approver.Dir(d.keyDir), key: voucher})
+		key, err := a.OpenKey(ctx, signing.Request{What: what, Does: "vouch for a further key, of " + name, Ring: ring, Dir: approver.Dir(d.keyDir), Key: voucher})
 		if err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 }
 
 // newPassphrase is one that was typed twice.
-func (a *app) newPassphrase(ctx context.Context, what string) (string, error) {
+func (a *approvalsCommands) newPassphrase(ctx context.Context, what string) (string, error) {
 	first, err := a.typedNew(ctx, what, "New passphrase, 12 characters or more")
 	if err != nil {
 		return "", err
@@ -105,16 +106,16 @@ func (a *app) newPassphrase(ctx context.Context, what string) (string, error) {
 	return second, err
 }
 
-func (a *app) typedNew(ctx context.Context, what, prompt string) (string, error) {
-	typed, err := a.passphrase(ctx, "", prompt)
-	if errors.Is(err, errNoTerminal) {
-		err = signing{what: what}.refused(err.Error(), "patterngate approvals enroll at a terminal")
+func (a *approvalsCommands) typedNew(ctx context.Context, what, prompt string) (string, error) {
+	typed, err := a.Passphrase(ctx, "", prompt)
+	if errors.Is(err, signing.ErrNoTerminal) {
+		err = signing.Request{What: what}.Refused(err.Error(), "patterngate approvals enroll at a terminal")
 	}
 	return typed, err
 }
 
 // enrolled puts a key where it belongs: its file first, so that no key counts that nobody has.
-func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
+func (a *approvalsCommands) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
 	const what = "approvals enroll"
 	dir := approver.Dir(d.keyDir)
 	public, err := approver.Enrolment(file, by, console.Now())
@@ -127,7 +128,7 @@ func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gatew
 	if err := d.Enroll(public); errors.Is(err, patterns.ErrJournal) {
 		return console.Fault(what, fmt.Errorf("%w; whether the key is enrolled, patterngate approvals keys says, so its file stays: %s", err, dir.Path(file.ID)))
 	} else if err != nil {
-		return errors.Join(refusedAct(what, err), dir.Remove(file.ID))
+		return errors.Join(signing.Refusal(what, err), dir.Remove(file.ID))
 	}
 	open, pin := a.lockToSign(d)
 	if a.JSON {
@@ -143,21 +144,6 @@ func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gatew
 		return err
 	}
 	return a.offerLock(ctx, open, pin, file)
-}
-
-// refusedAct says why a signed act was not taken.
-func refusedAct(what string, err error) error {
-	switch {
-	case errors.Is(err, patterns.ErrUnsigned):
-		return console.Refused(what, "it needs the signature of an approver key", "the same command at a terminal")
-	case errors.Is(err, patterns.ErrForged):
-		return console.Refused(what, ownWords(err), "patterngate approvals keys")
-	case errors.Is(err, patterns.ErrUsed):
-		return console.Refused(what, ownWords(err), "the same command again")
-	case errors.Is(err, patterns.ErrNoKey):
-		return console.Usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
-	}
-	return console.Fault(what, err)
 }
 
 // keyRow is a key as --json shows it.
@@ -188,7 +174,7 @@ func keyRowOf(k gateway.PublicKey, dir approver.Dir) keyRow {
 	return row
 }
 
-func (a *app) keysCommand() *cobra.Command {
+func (a *approvalsCommands) keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "List the approver keys, removed ones too",
@@ -203,7 +189,7 @@ func (a *app) keysCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) listKeys(d desk) error {
+func (a *approvalsCommands) listKeys(d desk) error {
 	ring, err := d.Keys()
 	if err != nil {
 		return console.Fault("approvals keys", err)
@@ -243,7 +229,7 @@ func keysTable(rows []keyRow, signed bool) string {
 	return b.String()
 }
 
-func (a *app) removeKeyCommand() *cobra.Command {
+func (a *approvalsCommands) removeKeyCommand() *cobra.Command {
 	by := ""
 	cmd := &cobra.Command{
 		Use:   "remove ID",
@@ -262,7 +248,7 @@ func (a *app) removeKeyCommand() *cobra.Command {
 }
 
 // removeKey removes the one key that begins so.
-func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error {
+func (a *approvalsCommands) removeKey(ctx context.Context, d desk, beginning, by string) error {
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
 	if err != nil {
@@ -275,16 +261,16 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 	if !k.Removed.IsZero() {
 		return console.Refused(what+" "+k.ID, "it was removed at "+console.ClockText(k.Removed), "patterngate approvals keys")
 	}
-	signer, err := a.openKey(ctx, signing{
-		what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + ")", call: lastKey(ring, k), ring: ring,
-		dir: approver.Dir(d.keyDir), key: by,
+	signer, err := a.OpenKey(ctx, signing.Request{
+		What: what + " " + k.ID, Does: "remove the key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + ")", Call: lastKey(ring, k), Ring: ring,
+		Dir: approver.Dir(d.keyDir), Key: by,
 	})
 	if err != nil {
 		return err
 	}
 	defer signer.Close()
 	if err := d.RemoveKey(k.ID, approver.Sign(gateway.ActRemove, gateway.RemoveSubject(k.ID), signer, console.Now())); err != nil {
-		return refusedAct(what+" "+k.ID, err)
+		return signing.Refusal(what+" "+k.ID, err)
 	}
 	return a.removed(d, k)
 }
@@ -304,7 +290,7 @@ A key that is enrolled then vouches for itself, as the first one did.
 `
 
 // removed says what was removed, and what that means.
-func (a *app) removed(d desk, k gateway.PublicKey) error {
+func (a *approvalsCommands) removed(d desk, k gateway.PublicKey) error {
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
 	if err != nil {
@@ -348,7 +334,7 @@ func keyOf(what string, ring gateway.Ring, beginning string) (gateway.PublicKey,
 }
 
 // completeKey offers the keys that are not removed.
-func (a *app) completeKey(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *approvalsCommands) completeKey(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offered []cobra.Completion
 	if len(words) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -15,12 +15,13 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
 // mostListed is how many rows a page may have.
 const mostListed = 100
 
-func (a *app) approvalsListCommand() *cobra.Command {
+func (a *approvalsCommands) approvalsListCommand() *cobra.Command {
 	var f patterns.ApprovalFilter
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -121,7 +122,7 @@ func phraseOf(asked patterns.Asked) string {
 	return "calling " + asked.Question.Tool
 }
 
-func (a *app) listApprovals(d desk, f patterns.ApprovalFilter) error {
+func (a *approvalsCommands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	page, err := d.ListApprovals(f)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
@@ -163,7 +164,7 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 		case width < 80:
 			columns = fmt.Sprintf("%-19s  %-11s  ", id, left)
 		case width < 120:
-			columns = fmt.Sprintf("%-19s  %-16s  %-11s  %-6s  ", id, cutTo(since, 16), left, needs)
+			columns = fmt.Sprintf("%-19s  %-16s  %-11s  %-6s  ", id, console.FirstRunes(since, 16), left, needs)
 		}
 		b.WriteString(strings.TrimRight(columns+console.Clip(what, max(10, width-len([]rune(columns)))), " ") + "\n")
 	}
@@ -185,7 +186,7 @@ func standsIn(asked patterns.Asked, now time.Time) string {
 		if asked.Given.Choice == gateway.ChooseEdit {
 			return "edited"
 		}
-		return decisionWord(string(asked.Given.Choice))
+		return recordtext.DecisionWord(string(asked.Given.Choice))
 	case asked.State != patterns.AskedOpen:
 		return console.Clip(string(asked.State), 11)
 	}
@@ -209,7 +210,7 @@ func leftText(d time.Duration) string {
 	return fmt.Sprintf("%d d %02d h", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-func (a *app) approvalsWatchCommand() *cobra.Command {
+func (a *approvalsCommands) approvalsWatchCommand() *cobra.Command {
 	rule := ""
 	cmd := &cobra.Command{
 		Use:   "watch",
@@ -232,7 +233,7 @@ func (a *app) approvalsWatchCommand() *cobra.Command {
 const look = 200 * time.Millisecond
 
 // watchApprovals tells each question once, of one rule or of all, until ctx ends.
-func (a *app) watchApprovals(ctx context.Context, d desk, rule string) error {
+func (a *approvalsCommands) watchApprovals(ctx context.Context, d desk, rule string) error {
 	told := map[string]bool{}
 	since := uint64(0)
 	for {
@@ -279,7 +280,7 @@ func (d desk) untold(told map[string]bool, rule string) (fresh []patterns.Asked,
 }
 
 // tellAsked prints one question on a line.
-func (a *app) tellAsked(asked patterns.Asked) error {
+func (a *approvalsCommands) tellAsked(asked patterns.Asked) error {
 	if a.JSON {
 		line, err := json.Marshal(askedRowOf(asked))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
 // maxStepName is how long the id and the tool of a step may be: neither is cut, or two steps could look the same.
@@ -45,7 +46,7 @@ func planLines(plan planning.Envelope, width int) string {
 func stepWords(s planning.EnvelopeStep) string {
 	switch {
 	case s.Effect != "":
-		return effectWords(string(s.Effect))
+		return recordtext.EffectWords(string(s.Effect))
 	case s.Tool == planning.ModelExecutor:
 		return " (the model works on its description)"
 	case s.Tool == planning.CallerExecutor:

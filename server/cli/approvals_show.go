@@ -17,9 +17,10 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
-func (a *app) approvalsShowCommand() *cobra.Command {
+func (a *approvalsCommands) approvalsShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show AP",
 		Short: "Show one call that waits for a person: all of it, why it is asked, its digest",
@@ -69,7 +70,7 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 }
 
 // named returns the view with the names of users beside their ids.
-func (v askedView) named(a *app) askedView {
+func (v askedView) named(a *approvalsCommands) askedView {
 	v.asked, v.run.Principal = a.namedQuestion(v.asked), a.named(v.run.Principal)
 	return v
 }
@@ -119,54 +120,46 @@ func (v askedView) rejectLine() string {
 func (v askedView) text(width int) string {
 	q := v.asked.Question
 	width = console.Readable(width)
-	p := page{width: width}
-	p.b.WriteString("PROPOSED  " + console.Fold(console.Part(phraseOf(v.asked), maxPhrase, width), console.FoldWidth(width)-10, "          ") + "\n\n")
+	p := askedPage{recordtext.Page{Width: width}}
+	p.Text.WriteString("PROPOSED  " + console.Fold(console.Part(phraseOf(v.asked), recordtext.MaxPhrase, width), console.FoldWidth(width)-10, "          ") + "\n\n")
 	plan, whole := v.asked.Plan()
 	if whole {
-		p.b.WriteString(planLines(plan, width) + "\n")
+		p.Text.WriteString(planLines(plan, width) + "\n")
 	} else {
-		fmt.Fprintf(&p.b, "%s%s\n%s\n", console.Clip(q.Tool, console.MaxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
+		fmt.Fprintf(&p.Text, "%s%s\n%s\n", console.Clip(q.Tool, console.MaxName), recordtext.EffectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
 	}
 	if who := v.behind.WrittenBy(q.Args); who != "" {
-		p.line("Proposed by", console.Part(who, maxPhrase, width))
+		p.Line("Proposed by", console.Part(who, recordtext.MaxPhrase, width))
 	}
 	p.alike(v.alike)
-	p.line("Stands", v.standing())
-	p.line("Rule", cmp.Or(console.Part(v.asked.Rule, console.MaxName, width), "none"))
+	p.Line("Stands", v.standing())
+	p.Line("Rule", cmp.Or(console.Part(v.asked.Rule, console.MaxName, width), "none"))
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
-		p.line("Reason", console.Part(v.asked.Reason, maxPhrase, width))
+		p.Line("Reason", console.Part(v.asked.Reason, recordtext.MaxPhrase, width))
 	}
 	if v.asked.Text != "" {
-		p.line("Rule says", console.Part(v.asked.Text, maxPhrase, width))
+		p.Line("Rule says", console.Part(v.asked.Text, recordtext.MaxPhrase, width))
 	}
 	list, left := record.ValuesOf(v.asked.Values)
-	p.values("Because", "", list, left)
+	p.Values("Because", "", list, left)
 	if v.asked.State == patterns.AskedOpen {
-		p.line("Needs", v.needs())
+		p.Line("Needs", v.needs())
 	}
-	p.line("Waits since", console.ClockText(v.asked.Since))
-	p.line("Lapses", console.ClockText(q.Expires)+", which means no")
-	p.line("Run", q.Run+", "+console.Clip(v.asked.Pattern, console.MaxName)+", in phase "+console.Clip(cmp.Or(v.asked.Phase, "unknown"), console.MaxName)+", step "+console.Clip(q.Step, console.MaxName))
-	p.line("Asked by", v.whom())
-	p.line("Approval", v.asked.ID)
-	p.line("Digest", v.asked.Digest)
+	p.Line("Waits since", console.ClockText(v.asked.Since))
+	p.Line("Lapses", console.ClockText(q.Expires)+", which means no")
+	p.Line("Run", q.Run+", "+console.Clip(v.asked.Pattern, console.MaxName)+", in phase "+console.Clip(cmp.Or(v.asked.Phase, "unknown"), console.MaxName)+", step "+console.Clip(q.Step, console.MaxName))
+	p.Line("Asked by", v.whom())
+	p.Line("Approval", v.asked.ID)
+	p.Line("Digest", v.asked.Digest)
 	p.decided(v.asked)
 	p.observed(v.behind)
 	p.soFar(v.run)
 	if whole {
-		p.b.WriteString(planClaims(plan, width))
+		p.Text.WriteString(planClaims(plan, width))
 	}
-	p.b.WriteString("\nAsked, in the caller's own words (a claim, not checked):\n" + console.Fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
-	p.b.WriteString(v.next())
-	return p.b.String()
-}
-
-// maxPhrase is how much of a phrase or reason stands on a page, in characters.
-const maxPhrase = 300
-
-// effectWords are the words of a tool's effect behind its name.
-func effectWords(effect string) string {
-	return map[string]string{"read": " (only reads)", "write": " (writes)", "destructive": " (destroys)"}[effect]
+	p.Text.WriteString("\nAsked, in the caller's own words (a claim, not checked):\n" + console.Fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
+	p.Text.WriteString(v.next())
+	return p.Text.String()
 }
 
 // argumentLines are all arguments of a call, each on lines of its own behind a bar, the short ones first; none is cut. Of
@@ -176,7 +169,7 @@ func argumentLines(args, before map[string]any, width int) string {
 	names := slices.Sorted(maps.Keys(args))
 	texts := map[string]string{}
 	for _, name := range names {
-		texts[name] = argumentName(name) + ": " + string(ijson.Canonical(args[name]))
+		texts[name] = recordtext.ArgumentName(name) + ": " + string(ijson.Canonical(args[name]))
 		if was, had := before[name]; before != nil && (!had || !ijson.Equal(was, args[name])) {
 			texts[name] += "   was " + valueText(was, had)
 		}
@@ -191,17 +184,6 @@ func argumentLines(args, before map[string]any, width int) string {
 		b.WriteString("  | no arguments\n")
 	}
 	return b.String()
-}
-
-// argumentName is a name fit to begin a line.
-func argumentName(name string) string {
-	plain := func(r rune) bool {
-		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	if name != "" && len(name) <= console.MaxName && strings.TrimLeftFunc(name, plain) == "" {
-		return name
-	}
-	return string(ijson.Canonical(name))
 }
 
 func valueText(v any, there bool) string {
@@ -248,38 +230,41 @@ func (v askedView) whom() string {
 	if v.run.Principal == "" {
 		return console.Clip(cmp.Or(v.asked.Principal, "nobody known"), console.MaxName)
 	}
-	return forWhom(v.run)
+	return recordtext.ForWhom(v.run)
 }
 
+// askedPage is the page of one question while it is written.
+type askedPage struct{ recordtext.Page }
+
 // decided writes what a person decided.
-func (p *page) decided(asked patterns.Asked) {
+func (p *askedPage) decided(asked patterns.Asked) {
 	g := asked.Given
 	if g == nil {
 		return
 	}
-	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At), console.Clip(cmp.Or(string(g.Assurance), "none"), console.MaxName)) + record.ComparedWords(comparedOf(g.Answer))
-	p.line("Decided", by)
+	by := fmt.Sprintf("%s by %s at %s, assurance %s", recordtext.DecisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At), console.Clip(cmp.Or(string(g.Assurance), "none"), console.MaxName)) + record.ComparedWords(comparedOf(g.Answer))
+	p.Line("Decided", by)
 	if g.Choice == gateway.ChooseEdit && g.Args != nil {
-		p.b.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.width))
+		p.Text.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.Width))
 	}
 	if g.Comment != "" {
-		p.b.WriteString("\nIn the words of who decided:\n" + console.Fenced("", g.Comment, p.width))
+		p.Text.WriteString("\nIn the words of who decided:\n" + console.Fenced("", g.Comment, p.Width))
 	}
 }
 
 // soFar writes what the run called before.
-func (p *page) soFar(run record.Receipt) {
+func (p *askedPage) soFar(run record.Receipt) {
 	if len(run.Calls) == 0 {
 		return
 	}
 	const most = 20
-	p.b.WriteString("\nCalled in this run so far:\n")
+	p.Text.WriteString("\nCalled in this run so far:\n")
 	for i, c := range run.Calls {
 		if i == most {
-			fmt.Fprintf(&p.b, "  and %d more; patterngate runs show %s\n", len(run.Calls)-most, run.RunID)
+			fmt.Fprintf(&p.Text, "  and %d more; patterngate runs show %s\n", len(run.Calls)-most, run.RunID)
 			return
 		}
-		fmt.Fprintf(&p.b, "  %s%s: %s\n", console.Clip(c.Tool, console.MaxName), effectWords(c.Effect), statusWords(c))
+		fmt.Fprintf(&p.Text, "  %s%s: %s\n", console.Clip(c.Tool, console.MaxName), recordtext.EffectWords(c.Effect), recordtext.CallStatus(c))
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 //
 //	words, --args, files ──▶ given ──typed by the tool's schema──▶ one JSON object ──tools/call──▶ result ──▶ text, exit code
 type toolCall struct {
-	app     *app
+	opener  *stateOpener
 	name    string        // of the tool
 	args    string        // --args
 	url     string        // of another server
@@ -84,8 +84,13 @@ const callExamples = `  patterngate call route_ticket ticket='I want my money ba
   patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp    # the token in PATTERNGATE_TOKEN
   patterngate call echo message=hello --command 'npx -y @modelcontextprotocol/server-everything'`
 
-func (a *app) callCommand() *cobra.Command {
-	c := &toolCall{app: a}
+// callCommands is the command that calls a tool.
+type callCommands struct {
+	*stateOpener
+}
+
+func (a *callCommands) callCommand() *cobra.Command {
+	c := &toolCall{opener: a.stateOpener}
 	cmd := &cobra.Command{
 		Use:     "call TOOL [key=value key:=JSON key=@file]...",
 		Short:   "Call one tool and print its result",
@@ -126,7 +131,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	keepOnBrokenPipe() // a reader who left does not take the running call along
 	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
 	defer stop() // a second interrupt does not wait for anything
-	c.errs = &lockedWriter{to: c.app.Err}
+	c.errs = &lockedWriter{to: c.opener.Err}
 	defer c.errs.end()
 
 	c.name = name
@@ -240,7 +245,7 @@ func (c *toolCall) progress() func(string) {
 	if c.quiet {
 		return nil
 	}
-	color := c.app.ColoredAt(c.app.Err)
+	color := c.opener.ColoredAt(c.opener.Err)
 	return func(line string) {
 		_, _ = fmt.Fprintln(c.errs, console.Paint(color, console.Dim, printable.Text(console.Cut(line, maxProgressLine))))
 	}

@@ -43,7 +43,7 @@ func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
 		return given{}, console.Usage("call", err, "patterngate call --help")
 	}
 	g := given{keys: keys}
-	in := &inputs{app: c.app}
+	in := &inputs{in: c.opener.In}
 	if c.args != "" {
 		text, err := in.argument(ctx, c.args)
 		if ctx.Err() != nil {
@@ -135,8 +135,8 @@ func notJSON(text []byte) string {
 
 // inputs reads files, and standard input once.
 type inputs struct {
-	app   *app
-	stdin bool // it was read
+	in    io.Reader // standard input
+	stdin bool      // it was read
 }
 
 // argument is the text of --args: itself, or of the file or standard input that it names.
@@ -177,7 +177,7 @@ func (in *inputs) read(ctx context.Context, file string) ([]byte, error) {
 
 // bounded reads at most [maxInput] bytes.
 func (in *inputs) bounded(file string) ([]byte, error) {
-	name, from := "standard input", in.app.In
+	name, from := "standard input", in.in
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 // not started or asked for the sake of a key press.
 func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
-	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && machine.Lookup(c.app.Environ, urlVariable) != "" {
+	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && machine.Lookup(c.opener.Environ, urlVariable) != "" {
 		return nil, fail
 	}
-	a := c.app
+	a := c.opener
 	loaded, _, err := Load(ConfigSources{Path: a.config, Environ: a.Environ}, LoadOptions{}) // faults are for the call itself
 	if err != nil {
 		return nil, fail

@@ -89,16 +89,16 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	}
 	var text string
 	switch {
-	case c.app.JSON && result.Structured != nil:
+	case c.opener.JSON && result.Structured != nil:
 		text = console.IndentedJSON(result.Structured)
-	case c.app.JSON:
+	case c.opener.JSON:
 		text = console.IndentedJSON(result.Raw)
 	case ours && result.Text() != "":
 		text = c.ourText(result.Text(), e)
 	default:
 		text = foreignText(result)
 	}
-	if _, err := io.WriteString(c.app.Out, text); err != nil {
+	if _, err := io.WriteString(c.opener.Out, text); err != nil {
 		return code, console.Fault("call", err)
 	}
 	return code, nil
@@ -133,7 +133,7 @@ func (c *toolCall) headline(line string, e envelope) string {
 	if e.Dry && wouldStop(e.Verdict) {
 		color = console.Red
 	}
-	return c.app.Paint(cmp.Or(color, console.Bold), word) + line[len(word):]
+	return c.opener.Paint(cmp.Or(color, console.Bold), word) + line[len(word):]
 }
 
 // foreignText is a result of any server as people read it: its content, else its structured content.

@@ -102,7 +102,7 @@ func TestNextInWords(t *testing.T) {
 			want: "next: Fix these arguments and call again:\n  fill in /a\n  (the arguments are too long to be shown; change your own)\n"},
 		"call": {status: "waiting", next: `{"action":"call","tool":"t","arguments":{"run_id":"run_1"},"wait_seconds":2.5}`,
 			want: "next: after 2.5 s: send this call\n  patterngate call t --args '{\"run_id\":\"run_1\"}'\n"},
-		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", app: &app{config: "my config.yaml"}}, status: "waiting",
+		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", opener: &stateOpener{invocation: &invocation{config: "my config.yaml"}}}, status: "waiting",
 			next: `{"action":"call","tool":"t","arguments":{},"say":"Send your own plan."}`,
 			want: "next: Send your own plan.\n  patterngate call t --args '{}' --config 'my config.yaml' --url 'http://127.0.0.1:1/mcp?a=b'\n"},
 		"by a command": {call: toolCall{command: "npx 'a b'"}, status: "waiting", next: `{"action":"call","tool":"t","arguments":{}}`,
@@ -121,10 +121,10 @@ func TestNextInWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := tt.call
-			if c.app == nil {
-				c.app = &app{}
+			if c.opener == nil {
+				c.opener = &stateOpener{invocation: &invocation{}}
 			}
-			c.app.Color = "never"
+			c.opener.Color = "never"
 			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"next":%s}`, tt.status, tt.answer, tt.next)))
 			if !ok {
 				t.Fatalf("%s is no envelope", tt.next)
@@ -141,7 +141,7 @@ func printed(t *testing.T, a app, result upstream.Result) (string, string, int) 
 	t.Helper()
 	var out, errs bytes.Buffer
 	a.Out = &out
-	c := toolCall{app: &a, errs: &lockedWriter{to: &errs}}
+	c := toolCall{opener: a.opener(), errs: &lockedWriter{to: &errs}}
 	code, err := c.print("t", result)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestForeignResults(t *testing.T) {
 		"envelope only": {upstream.Result{Structured: json.RawMessage(`{"status":"waiting","summary":"s","next":{"action":"done"}}`)}, "{\n  \"status\": \"waiting\",\n  \"summary\": \"s\",\n  \"next\": {\n    \"action\": \"done\"\n  }\n}\n", "", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, errs, code := printed(t, app{Console: console.Console{Color: "never"}}, tt.result)
+			out, errs, code := printed(t, app{invocation: &invocation{Console: console.Console{Color: "never"}}}, tt.result)
 			if out != tt.out || errs != tt.errs || code != tt.code {
 				t.Errorf("printed %q and %q, exit %d; want %q and %q, exit %d", out, errs, code, tt.out, tt.errs, tt.code)
 			}
@@ -182,11 +182,11 @@ func TestForeignResults(t *testing.T) {
 // --json is the structured content as it was sent, the whole result where there is none.
 func TestJSONResults(t *testing.T) {
 	raw := json.RawMessage(`{"content":[],"x":"` + "\u202e" + `"}`)
-	out, _, _ := printed(t, app{Console: console.Console{JSON: true}}, upstream.Result{Raw: raw})
+	out, _, _ := printed(t, app{invocation: &invocation{Console: console.Console{JSON: true}}}, upstream.Result{Raw: raw})
 	if out != "{\n  \"content\": [],\n  \"x\": \"\\u202e\"\n}\n" {
 		t.Errorf("without structured content --json prints %s", out)
 	}
-	out, _, code := printed(t, app{Console: console.Console{JSON: true}}, upstream.Result{Raw: raw, IsError: true, Structured: json.RawMessage(`{"z":1,"a":12345678901234567890,"a":1e999}`)})
+	out, _, code := printed(t, app{invocation: &invocation{Console: console.Console{JSON: true}}}, upstream.Result{Raw: raw, IsError: true, Structured: json.RawMessage(`{"z":1,"a":12345678901234567890,"a":1e999}`)})
 	if out != "{\n  \"z\": 1,\n  \"a\": 12345678901234567890,\n  \"a\": 1e999\n}\n" || code != 6 {
 		t.Errorf("structured content is printed as %s, exit %d", out, code)
 	}
@@ -194,7 +194,7 @@ func TestJSONResults(t *testing.T) {
 
 // Colours are for the words of ours, where they are wanted.
 func TestResultColors(t *testing.T) {
-	c := toolCall{app: &app{Console: console.Console{Color: "always"}}}
+	c := toolCall{opener: &stateOpener{invocation: &invocation{Console: console.Console{Color: "always"}}}}
 	text := c.ourText("STOPPED x | t\n\x1b[31ms\nNEXT {}", envelope{Status: "stopped", Next: nextStep{Action: "done"}})
 	if want := "\x1b[31mSTOPPED\x1b[0m x | t\n\\u001b[31ms\n\x1b[1mnext:\x1b[0m nothing\n"; text != want {
 		t.Errorf("the text is %q, want %q", text, want)

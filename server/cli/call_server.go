@@ -74,7 +74,7 @@ func (c *toolCall) loaded() (Loaded, error) {
 	if c.config != nil {
 		return *c.config, nil
 	}
-	return c.app.load()
+	return c.opener.load()
 }
 
 // inProcess serves this program's own tools over a pair of pipes: the protocol is that of every other client.
@@ -83,7 +83,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.app.service("call", loaded, c.app.logger(loaded.Log.quiet(), c.errs))
+	s, err := c.opener.service("call", loaded, c.opener.logger(loaded.Log.quiet(), c.errs))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 
 // dialed reaches a server over HTTP.
 func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
-	token := machine.Lookup(c.app.Environ, tokenVariable)
+	token := machine.Lookup(c.opener.Environ, tokenVariable)
 	to, err := upstream.ParseEndpoint(c.url, token)
 	if err != nil {
 		return nil, console.Usage("call", err, "patterngate call --help")
@@ -150,8 +150,8 @@ func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, console.Usage("--command", err, "patterngate call --help")
 	}
-	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.app.Environ), Stderr: c.errs}
-	if file, ok := c.app.Err.(*os.File); ok {
+	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.opener.Environ), Stderr: c.errs}
+	if file, ok := c.opener.Err.(*os.File); ok {
 		p.Stderr = file // passed through as it is
 	}
 	client, err := upstream.Start(ctx, p, c.identity())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,12 +17,13 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 )
 
 // acceptTimeout is how long all servers together may take to say what they declare.
 const acceptTimeout = 2 * time.Minute
 
-func (a *app) catalogAcceptCommand() *cobra.Command {
+func (a *catalogCommands) catalogAcceptCommand() *cobra.Command {
 	yes, key := false, ""
 	cmd := &cobra.Command{
 		Use:   "accept [SERVER[/TOOL]]...",
@@ -42,7 +42,7 @@ func (a *app) catalogAcceptCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "accept without asking")
-	keyFlag(cmd, &key)
+	signing.KeyFlag(cmd, &key)
 	return cmd
 }
 
@@ -63,7 +63,7 @@ type acceptedRow struct {
 	Why     string        `json:"why,omitempty"`
 }
 
-func (a *app) catalogAccept(ctx context.Context, loaded Loaded, names []string, yes bool, key string) error {
+func (a *catalogCommands) catalogAccept(ctx context.Context, loaded Loaded, names []string, yes bool, key string) error {
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
 	if err != nil {
@@ -186,7 +186,7 @@ func disabledIn(c CatalogConfig, server, tool string) error {
 type standing struct{ all, counting *pins.Lock }
 
 // compared asks each server what it declares and says how that differs from the lock.
-func (a *app) compared(ctx context.Context, loaded Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
+func (a *catalogCommands) compared(ctx context.Context, loaded Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
 	for _, s := range loaded.Catalog.Servers {
 		tools := wanted[s.Name]
 		if len(tools) == 0 {
@@ -201,33 +201,6 @@ func (a *app) compared(ctx context.Context, loaded Loaded, wanted map[string][]s
 		}
 	}
 	return rows, open
-}
-
-// ring are the approver keys of the state file that a configuration names. Without one there is no key, and none is made; in one
-// that cannot be read there may be.
-func (a *app) ring(what string, c Loaded) (ring gateway.Ring, err error) {
-	if a.opens == nil {
-		if _, err := os.Stat(c.State); c.State == memoryState || errors.Is(err, os.ErrNotExist) {
-			return gateway.Ring{}, nil
-		}
-	}
-	err = a.withState(what, c, func(runs operator) (err error) { ring, err = runs.Keys(); return err })
-	return ring, err
-}
-
-// counting is a configuration under those lines of its lock that count, for who only shows it.
-func (a *app) counting(what string, c Loaded) (Loaded, error) {
-	if c.lock == nil || len(c.lock.Names()) == 0 {
-		return c, nil
-	}
-	ring, err := a.ring(what, c)
-	if err != nil {
-		return Loaded{}, err
-	}
-	if c, err = c.under(countingLines(c.lock, ring, console.Now()), a.Environ); err != nil {
-		return Loaded{}, console.Fault(what, err)
-	}
-	return c, nil
 }
 
 // repeatsSecret is why a declaration is not accepted, nor shown.
@@ -285,7 +258,7 @@ func repeats(mask *catalog.Mask, d pins.Definition) bool {
 	return !ijson.Equal(all, mask.Value(all))
 }
 
-func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
+func (a *catalogCommands) showCompared(rows []acceptedRow, open []acceptance) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
@@ -321,7 +294,7 @@ func changeText(c pins.Change) string {
 }
 
 // acceptAll enters what was accepted, each signed where a key counts. Keys are in the state file: in memory there are none.
-func (a *app) acceptAll(ctx context.Context, c Loaded, lock *pins.Lock, open []acceptance, key string) error {
+func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
 	if c.State == memoryState && key == "" && a.opens == nil {
 		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })
@@ -331,8 +304,8 @@ func (a *app) acceptAll(ctx context.Context, c Loaded, lock *pins.Lock, open []a
 		for _, c := range open {
 			fmt.Fprintf(&shown, "%s %s\n", c.name(), c.declared.Hash())
 		}
-		signed := signing{what: what, does: "accept " + console.Plural(len(open), "tool"), call: shown.String(), key: key}
-		sign, done, err := a.signer(ctx, runs, signed)
+		signed := signing.Request{What: what, Does: "accept " + console.Plural(len(open), "tool"), Call: shown.String(), Key: key}
+		sign, done, err := a.OpenOnce(ctx, runs, signed)
 		if err != nil {
 			return err
 		}

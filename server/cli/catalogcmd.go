@@ -11,9 +11,16 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 )
 
-func (a *app) catalogCommand() *cobra.Command {
+// catalogCommands are the commands about the tools of other servers.
+type catalogCommands struct {
+	*stateOpener
+	*signing.Signer
+}
+
+func (a *catalogCommands) catalogCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalog",
 		Short: "Show what may be called, try it, accept what servers declare",
@@ -36,7 +43,7 @@ type catalogRow struct {
 	Patterns   []string `json:"patterns"`
 }
 
-func (a *app) catalogListCommand() *cobra.Command {
+func (a *catalogCommands) catalogListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the tools behind the gate with effect and state",
@@ -102,7 +109,7 @@ func closeNames(rows []catalogRow, closed []closedName) {
 	}
 }
 
-func (a *app) printCatalog(rows []catalogRow) error {
+func (a *catalogCommands) printCatalog(rows []catalogRow) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
@@ -122,7 +129,7 @@ func (a *app) printCatalog(rows []catalogRow) error {
 	return a.Print(console.Columns(table) + why.String())
 }
 
-func (a *app) catalogTestCommand() *cobra.Command {
+func (a *catalogCommands) catalogTestCommand() *cobra.Command {
 	args := ""
 	cmd := &cobra.Command{
 		Use:   "test TOOL",
@@ -144,7 +151,7 @@ func (a *app) catalogTestCommand() *cobra.Command {
 }
 
 // catalogTest exposes the tool for this one call.
-func (a *app) catalogTest(cmd *cobra.Command, c Loaded, name, args string) error {
+func (a *catalogCommands) catalogTest(cmd *cobra.Command, c Loaded, name, args string) error {
 	d, err := declare(c, a.Environ)
 	if err != nil {
 		return console.Fault("catalog test", err)
@@ -164,7 +171,7 @@ func (a *app) catalogTest(cmd *cobra.Command, c Loaded, name, args string) error
 	} else if !slices.Contains(c.Catalog.Expose, name) {
 		c = c.exposing(name)
 	}
-	call := &toolCall{app: a, config: &c, args: args}
+	call := &toolCall{opener: a.stateOpener, config: &c, args: args}
 	return call.run(cmd.Context(), served, nil)
 }
 

@@ -172,7 +172,7 @@ func TestNamesStayHere(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: errs, Environ: []string{"HOME=" + filepath.Dir(s.state)}}}
+		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: errs, Environ: []string{"HOME=" + filepath.Dir(s.state)}}}}
 		root := a.root()
 		root.SetArgs(s.args("serve", "--http", "127.0.0.1:0", "--token-file", tokens, "--log-format", "json", "--inbox", "off"))
 		_ = a.Exit(ctx, root.ExecuteContext(ctx))

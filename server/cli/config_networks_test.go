@@ -85,7 +85,7 @@ func TestClosedAddressIsTheCallsError(t *testing.T) {
 		t.Errorf("validate --strict ends with %d: %s%s", code, out, errs)
 	}
 	found := &findings{}
-	(&app{Console: console.Console{Environ: []string{"HOME=" + s.dir}}, config: s.config}).examineConfig(found)
+	(&doctorCommands{&stateOpener{invocation: &invocation{Console: console.Console{Environ: []string{"HOME=" + s.dir}}, config: s.config}}}).examineConfig(found)
 	if !slices.ContainsFunc(found.rows, func(r doctorRow) bool { return r.State == doctorWarn && strings.Contains(r.Detail, line) }) {
 		t.Errorf("doctor does not say it: %+v", found.rows)
 	}
@@ -122,7 +122,7 @@ func TestFaultyConfigurationLeavesTheState(t *testing.T) {
 
 // A file that names a state file nobody can read is no reason to guess another one.
 func TestFaultyConfigurationIsNoGuess(t *testing.T) {
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Environ: []string{"HOME=" + t.TempDir()}}}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Environ: []string{"HOME=" + t.TempDir()}}}}
 	a.config = writeConfig(t, "version: 1\nstate: [x]\n")
 	if _, err := a.loadState(); err == nil {
 		t.Error("loadState guesses the state file")

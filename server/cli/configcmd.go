@@ -1,16 +1,19 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
-	"patterngate/server/settings/yamldoc"
 )
 
-func (a *app) configCommand() *cobra.Command {
+// configCommands are the commands that show a configuration and its schema.
+type configCommands struct {
+	*invocation
+}
+
+func (a *configCommands) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the effective configuration, the embedded one, or where it is looked for",
@@ -58,7 +61,7 @@ func (a *app) configCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) showConfig(origin bool) error {
+func (a *configCommands) showConfig(origin bool) error {
 	loaded, err := a.load()
 	if err != nil {
 		return err
@@ -74,18 +77,4 @@ func (a *app) showConfig(origin bool) error {
 		_, err = a.Out.Write(loaded.YAML())
 	}
 	return err
-}
-
-// configFault is a configuration that does not load: every fault by place, then the exit code of usage.
-func (a *app) configFault(err error) error {
-	faults, ok := errors.AsType[*yamldoc.Error](err)
-	if !ok {
-		return console.Fault("config", err)
-	}
-	if a.JSON {
-		if err := console.WriteJSON(a.Out, faults.Faults); err != nil {
-			return err
-		}
-	}
-	return &console.Error{Code: console.ExitUsage, Cause: faults}
 }

@@ -27,7 +27,12 @@ patterns:
 // demoTimeout bounds the whole demo.
 const demoTimeout = 2 * time.Minute
 
-func (a *app) demoCommand() *cobra.Command {
+// trialCommands are the commands that show Patterngate at work and check its promises: demo, prove, and the processes they start.
+type trialCommands struct {
+	*stateOpener
+}
+
+func (a *trialCommands) demoCommand() *cobra.Command {
 	live := false
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -56,7 +61,7 @@ func (a *app) demoCommand() *cobra.Command {
 }
 
 // demo plays all acts in one session and says how each went.
-func (a *app) demo(ctx context.Context) error {
+func (a *trialCommands) demo(ctx context.Context) error {
 	keepOnBrokenPipe() // else the directory stays behind
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
@@ -68,7 +73,7 @@ func (a *app) demo(ctx context.Context) error {
 		return console.Fault("demo", err)
 	}
 	defer client.Close()
-	s := &stage{app: a, client: client, began: time.Now()}
+	s := &stage{trial: a, client: client, began: time.Now()}
 	for _, act := range demoActs() {
 		if err := s.play(ctx, act); err != nil {
 			return console.Fault("demo", err)
@@ -81,7 +86,7 @@ func (a *app) demo(ctx context.Context) error {
 }
 
 // demoServer starts this program as a server over stdio, with an environment and a state of its own.
-func (a *app) demoServer(ctx context.Context, dir string) (*upstream.Client, error) {
+func (a *trialCommands) demoServer(ctx context.Context, dir string) (*upstream.Client, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -114,7 +119,7 @@ func systemEnvironment(environ []string) []string {
 
 // stage plays acts and keeps how they went.
 type stage struct {
-	app    *app
+	trial  *trialCommands
 	client *upstream.Client
 	began  time.Time
 	played []playedAct
@@ -157,23 +162,23 @@ func (s *stage) play(ctx context.Context, act demoAct) error {
 func (s *stage) announce(number int, headline string) {
 	if number != s.act {
 		s.act = number
-		s.say(s.app.Err, "\n%s\n", s.app.Paint(console.Bold, fmt.Sprintf("Act %d: %s", number, headline)))
+		s.say(s.trial.Err, "\n%s\n", s.trial.Paint(console.Bold, fmt.Sprintf("Act %d: %s", number, headline)))
 	}
 }
 
 // progress prints one line of what a run does.
-func (s *stage) progress(line string) { s.say(s.app.Err, "  %s\n", s.app.Paint(console.Dim, line)) }
+func (s *stage) progress(line string) { s.say(s.trial.Err, "  %s\n", s.trial.Paint(console.Dim, line)) }
 
 // line prints what was decided, what was done, the stop reason and the time.
 func (s *stage) line(p playedAct) {
-	if s.app.JSON {
+	if s.trial.JSON {
 		return
 	}
-	mark := s.app.Paint(console.Green, "ok")
+	mark := s.trial.Paint(console.Green, "ok")
 	if !p.AsExpected {
-		mark = s.app.Paint(console.Red, "NOT AS EXPECTED")
+		mark = s.trial.Paint(console.Red, "NOT AS EXPECTED")
 	}
-	s.say(s.app.Out, "%s %d %s: %s; %s; %s; %.2f s\n", mark, p.Act, p.Title, p.Decided, p.Done, p.StopReason, p.Seconds)
+	s.say(s.trial.Out, "%s %d %s: %s; %s; %s; %.2f s\n", mark, p.Act, p.Title, p.Decided, p.Done, p.StopReason, p.Seconds)
 }
 
 // bow ends the demo: the document, or what to try next.
@@ -185,14 +190,14 @@ func (s *stage) bow() error {
 		}
 	}
 	took := time.Since(s.began).Seconds()
-	if s.app.JSON {
+	if s.trial.JSON {
 		document := map[string]any{"acts": s.played, "as_expected": good, "seconds": float64(int(took*1000)) / 1000}
-		if err := json.NewEncoder(s.app.Out).Encode(document); err != nil {
+		if err := json.NewEncoder(s.trial.Out).Encode(document); err != nil {
 			return console.Fault("demo", err)
 		}
 	} else {
-		s.say(s.app.Out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
-		s.say(s.app.Out, "%s%s\n", tryNext, s.app.giveToClient())
+		s.say(s.trial.Out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
+		s.say(s.trial.Out, "%s%s\n", tryNext, s.trial.giveToClient())
 	}
 	if s.lost != nil {
 		return console.Fault("demo", s.lost)
@@ -210,7 +215,7 @@ const tryNext = `Try next:
 `
 
 // giveToClient is the entry for a client's file. A program that "go run" built is deleted when it ends, so no entry can name it.
-func (a *app) giveToClient() string {
+func (a *trialCommands) giveToClient() string {
 	program, err := a.program()
 	if err != nil {
 		return "Give it to your client: first build a program that lasts, `go build -o patterngate .`, then run `./patterngate setup CLIENT`."
@@ -224,10 +229,10 @@ func (a *app) giveToClient() string {
 
 // say prints to one of the streams. Only what the demo is for must arrive.
 func (s *stage) say(to io.Writer, format string, args ...any) {
-	if s.app.JSON && to == s.app.Err {
+	if s.trial.JSON && to == s.trial.Err {
 		return
 	}
-	if _, err := fmt.Fprintf(to, format, args...); err != nil && to == s.app.Out && s.lost == nil {
+	if _, err := fmt.Fprintf(to, format, args...); err != nil && to == s.trial.Out && s.lost == nil {
 		s.lost = err
 	}
 }

@@ -22,7 +22,7 @@ import (
 func (s *stage) killed(ctx context.Context, dir string) (err error) {
 	s.announce(6, "now kill it")
 	start := time.Now()
-	outside, err := s.app.startLedger(filepath.Join(dir, "ledger"), "--hold", "issue_refund")
+	outside, err := s.trial.startLedger(filepath.Join(dir, "ledger"), "--hold", "issue_refund")
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (s *stage) killed(ctx context.Context, dir string) (err error) {
 	if err := s.dieWhilePaying(ctx, dir, outside); err != nil {
 		return err
 	}
-	server, err := s.app.mortal(ctx, dir, book)
+	server, err := s.trial.mortal(ctx, dir, book)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *stage) killed(ctx context.Context, dir string) (err error) {
 
 // dieWhilePaying makes the call and kills the server as soon as the payment is in the books.
 func (s *stage) dieWhilePaying(ctx context.Context, dir string, outside *ledgerProcess) error {
-	server, err := s.app.mortal(ctx, dir, outside.book("demo"))
+	server, err := s.trial.mortal(ctx, dir, outside.book("demo"))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ type mortalServer struct {
 }
 
 // mortal starts this program as a server whose effects happen in a book, over a state file in dir.
-func (a *app) mortal(ctx context.Context, dir string, book ledger.Client, more ...string) (*mortalServer, error) {
+func (a *trialCommands) mortal(ctx context.Context, dir string, book ledger.Client, more ...string) (*mortalServer, error) {
 	args := append([]string{"serve", "--config", filepath.Join(dir, "config.yaml"), "--state", filepath.Join(dir, "killed.db"), "--log-level", "error"}, more...)
 	cmd, err := a.own(args...)
 	if err != nil {

@@ -49,7 +49,7 @@ type liveDemo struct {
 }
 
 // live plays it.
-func (a *app) live(ctx context.Context) (err error) {
+func (a *trialCommands) live(ctx context.Context) (err error) {
 	keepOnBrokenPipe()
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *app) live(ctx context.Context) (err error) {
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "--inbox 127.0.0.1:8767"}
 	}
-	d := &liveDemo{stage: &stage{app: a, began: time.Now()}, dir: dir, page: page, book: outside.book("demo")}
+	d := &liveDemo{stage: &stage{trial: a, began: time.Now()}, dir: dir, page: page, book: outside.book("demo")}
 	defer func() {
 		if d.server != nil {
 			d.server.end()
@@ -135,11 +135,11 @@ func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
 		return err
 	}
 	if still.State != patterns.AskedOpen {
-		d.say(d.app.Err, "  You have decided already. That is kept, too.\n")
+		d.say(d.trial.Err, "  You have decided already. That is kept, too.\n")
 	} else {
-		d.say(d.app.Err, "  The question is still there, word for word: %s\n", still.Digest)
+		d.say(d.trial.Err, "  The question is still there, word for word: %s\n", still.Digest)
 	}
-	d.say(d.app.Err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
+	d.say(d.trial.Err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
 	return d.show(ctx, asked)
 }
 
@@ -147,9 +147,9 @@ func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
 func (d *liveDemo) enter(ctx context.Context, words string, otherwise time.Duration) {
 	ctx, pressed := context.WithCancel(ctx)
 	defer pressed()
-	keys, ok := d.app.In.(*os.File)
-	if ok && console.IsTerminal(keys) && console.IsTerminal(d.app.Err) {
-		d.say(d.app.Err, "  %s\n", words)
+	keys, ok := d.trial.In.(*os.File)
+	if ok && console.IsTerminal(keys) && console.IsTerminal(d.trial.Err) {
+		d.say(d.trial.Err, "  %s\n", words)
 		go func() {
 			_, _ = bufio.NewReader(keys).ReadString('\n') // its end is Enter, too
 			pressed()
@@ -162,7 +162,7 @@ func (d *liveDemo) enter(ctx context.Context, words string, otherwise time.Durat
 
 // start starts the server over the demo's state file.
 func (d *liveDemo) start(ctx context.Context) (*mortalServer, error) {
-	return d.app.mortal(ctx, d.dir, d.book, "--inbox", d.page)
+	return d.trial.mortal(ctx, d.dir, d.book, "--inbox", d.page)
 }
 
 // ask makes the call and waits until its question is in the state file.
@@ -178,7 +178,7 @@ func (d *liveDemo) ask(ctx context.Context) (asked patterns.Asked, err error) {
 	if result.Status != "waiting" {
 		return asked, fmt.Errorf("the call does not wait: %s %s", result.Status, result.StopReason)
 	}
-	d.say(d.app.Err, "  The agent is told: %s\n", printable.Text(result.Next.Say))
+	d.say(d.trial.Err, "  The agent is told: %s\n", printable.Text(result.Next.Say))
 	if d.state, err = local.Open(local.Options{Path: filepath.Join(d.dir, "killed.db")}); err != nil {
 		return asked, err
 	}
@@ -196,13 +196,13 @@ func (d *liveDemo) show(ctx context.Context, asked patterns.Asked) error {
 		return err
 	}
 	link := "http://" + d.page + web.SignInPath(token)
-	switch err := openBrowser(ctx, d.app.Environ, link); {
+	switch err := openBrowser(ctx, d.trial.Environ, link); {
 	case err == nil:
-		d.say(d.app.Err, "  The browser opens the page. Sign in there, and look at %s.\n", asked.ID)
-	case console.IsTerminal(d.app.Err):
-		d.say(d.app.Err, "  Open the page; this link signs in, once, within 60 seconds:\n  %s\n", link)
+		d.say(d.trial.Err, "  The browser opens the page. Sign in there, and look at %s.\n", asked.ID)
+	case console.IsTerminal(d.trial.Err):
+		d.say(d.trial.Err, "  Open the page; this link signs in, once, within 60 seconds:\n  %s\n", link)
 	default:
-		d.say(d.app.Err, "  Nobody is at a terminal and there is no browser. Another terminal can sign in:\n  %s\n", d.inboxLine())
+		d.say(d.trial.Err, "  Nobody is at a terminal and there is no browser. Another terminal can sign in:\n  %s\n", d.inboxLine())
 	}
 	return nil
 }

@@ -27,12 +27,12 @@ type docsClient struct {
 // newDocsClient serves over pipes until the test ends.
 func newDocsClient(t *testing.T) *docsClient {
 	t.Helper()
-	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard}, state: filepath.Join(t.TempDir(), "state.db")}
+	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}, state: filepath.Join(t.TempDir(), "state.db")}}
 	loaded, err := a.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.service("docs", loaded, slog.New(slog.DiscardHandler))
+	s, err := a.opener().service("docs", loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (m *declaredMembers) UnmarshalJSON(text []byte) error {
 // declaredTools are the tools of a fresh installation.
 func declaredTools(t *testing.T) []declaredTool {
 	t.Helper()
-	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard}}
+	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}}}
 	loaded, err := a.load()
 	if err != nil {
 		t.Fatal(err)

@@ -57,11 +57,16 @@ func (f *findings) failed() bool {
 	return false
 }
 
+// doctorCommands is the command that checks how clients start Patterngate.
+type doctorCommands struct {
+	*stateOpener
+}
+
 // doctorCommand starts this program as clients do and looks for what would not work:
 //
 //	client's file ──▶ our entry ──▶ started with the client's environment and directory ──handshake──▶ tools/list ──▶ checks
 //	       └──▶ every other server ──▶ a way around the gate
-func (a *app) doctorCommand() *cobra.Command {
+func (a *doctorCommands) doctorCommand() *cobra.Command {
 	names := clientfile.Names()
 	return &cobra.Command{
 		Use:   "doctor [CLIENT]",
@@ -98,7 +103,7 @@ func (a *app) doctorCommand() *cobra.Command {
 }
 
 // doctor examines the clients and prints what it found.
-func (a *app) doctor(ctx context.Context, name string) error {
+func (a *doctorCommands) doctor(ctx context.Context, name string) error {
 	rows := []doctorRow{}
 	failed := false
 	for _, c := range clientfile.Clients() {
@@ -137,7 +142,7 @@ func (a *app) doctor(ctx context.Context, name string) error {
 }
 
 // doctorText is one line a check, and how to mend it.
-func (a *app) doctorText(rows []doctorRow) string {
+func (a *doctorCommands) doctorText(rows []doctorRow) string {
 	var b strings.Builder
 	for _, r := range rows {
 		state := fmt.Sprintf("%-4s", r.State)
@@ -156,7 +161,7 @@ func (a *app) doctorText(rows []doctorRow) string {
 }
 
 // examine looks at one client. A client that is not here is passed over, unless it was named.
-func (a *app) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
+func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
 	host := a.setupHost()
 	mend := "patterngate setup " + client.Name + " --write"
 	path, err := client.Path(host)

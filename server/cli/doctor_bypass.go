@@ -30,7 +30,7 @@ func bypasses(environ []string, c CatalogConfig) []bypass {
 	if len(c.Servers) == 0 {
 		return nil
 	}
-	host := (&app{Console: console.Console{Environ: environ}}).setupHost()
+	host := (&invocation{Console: console.Console{Environ: environ}}).setupHost()
 	var found []bypass
 	for _, client := range clientfile.Clients() {
 		path, err := client.Path(host)

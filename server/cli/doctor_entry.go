@@ -72,7 +72,7 @@ func startAs(host clientfile.Host, client clientfile.Client, s clientServer) cli
 
 // examineEntry starts the entry and checks what it serves. It returns the catalog that is served, none where it cannot be
 // read.
-func (a *app) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s clientServer, f *findings) CatalogConfig {
+func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s clientServer, f *findings) CatalogConfig {
 	mend := "patterngate setup " + client.Name + " --write"
 	if s.name != "patterngate" {
 		mend += " --name " + console.ShellWord(host.Goos, s.name)
@@ -114,8 +114,8 @@ func commandIn(start clientStart, goos string) string {
 }
 
 // servedBy is this program as the client starts it: the flags of the entry, and its environment.
-func (a *app) servedBy(start clientStart) *app {
-	as := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}
+func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
+	as := &doctorCommands{&stateOpener{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}}}
 	flags := map[string]*string{"--config": &as.config, "--state": &as.state, "--http": &as.http, "--token-file": &as.tokenFile, "--inbox": &as.inboxAt}
 	for i, arg := range start.args {
 		name, value, given := strings.Cut(arg, "=")
@@ -132,7 +132,7 @@ func (a *app) servedBy(start clientStart) *app {
 }
 
 // examineConfig loads the configuration as the program will; nil where it does not load.
-func (a *app) examineConfig(f *findings) *Loaded {
+func (a *doctorCommands) examineConfig(f *findings) *Loaded {
 	loaded, warnings, err := Load(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
@@ -166,7 +166,7 @@ func examineNames(ctx context.Context, c *CatalogConfig, f *findings) {
 }
 
 // examineState opens the state file as commands do: who signs, and which switches are on.
-func (a *app) examineState(path string, f *findings) {
+func (a *doctorCommands) examineState(path string, f *findings) {
 	if path == memoryState {
 		f.warn("state", "leave --state out", "nothing is kept when the client ends the program")
 		return

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 
@@ -89,12 +90,12 @@ func (p *startedProgram) end() {
 }
 
 // examineServer starts the program, lists its tools and judges them.
-func (a *app) examineServer(ctx context.Context, start clientStart, name string, f *findings) {
+func (a *doctorCommands) examineServer(ctx context.Context, start clientStart, name string, f *findings) {
 	ctx, cancel := context.WithTimeout(ctx, serveWithin)
 	defer cancel()
 	p, err := startProgram(ctx, start)
 	if err != nil {
-		f.fail("start", "run it by hand: "+clientfile.CommandLine(goosOf(a), clientfile.Entry{Command: start.command, Args: start.args}), "in %s: %v", start.dir, err)
+		f.fail("start", "run it by hand: "+clientfile.CommandLine(runtime.GOOS, clientfile.Entry{Command: start.command, Args: start.args}), "in %s: %v", start.dir, err)
 		return
 	}
 	defer p.end()

@@ -13,7 +13,7 @@ func TestStartGarbage(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"serve": "starts has begun ", "tools": ""} {
 		told := ""
-		a := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + t.TempDir()}}}
+		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + t.TempDir()}}}}
 		a.starts = func() func() {
 			told += "starts "
 			return func() { told += "has begun " }

@@ -151,7 +151,7 @@ func exampleLines() []string {
 			walk(sub)
 		}
 	}
-	walk((&app{}).root())
+	walk((&app{invocation: &invocation{}}).root())
 	slices.Sort(lines)
 	return slices.Compact(lines)
 }

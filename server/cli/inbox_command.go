@@ -27,7 +27,12 @@ func inboxFlag(cmd *cobra.Command, target *string) {
 	cmd.Flags().StringVar(target, "inbox", "", "where the page of approvals and runs is, host:port on loopback, or off (else PATTERNGATE_INBOX, else inbox: "+inboxUsual+")")
 }
 
-func (a *app) inboxCommand() *cobra.Command {
+// inboxCommands is the command that opens the page where people decide.
+type inboxCommands struct {
+	*stateOpener
+}
+
+func (a *inboxCommands) inboxCommand() *cobra.Command {
 	var show bool
 	cmd := &cobra.Command{
 		Use:   "inbox",
@@ -52,7 +57,7 @@ func (a *app) inboxCommand() *cobra.Command {
 //	   ▲    ├─ held by a Patterngate ───────────┴─▶ offer a token ──▶ browser or terminal
 //	   │    │  over this state
 //	   └────┴─ over another state: the next port
-func (a *app) inbox(ctx context.Context, show bool) error {
+func (a *inboxCommands) inbox(ctx context.Context, show bool) error {
 	if show && !console.IsTerminal(a.Out) {
 		return console.Usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
 	}
@@ -68,7 +73,7 @@ func (a *app) inbox(ctx context.Context, show bool) error {
 		return console.Wrap("inbox", err)
 	}
 	defer engine.Close()
-	page := pageOffer{app: a, config: c.Config, engine: engine, show: show}
+	page := pageOffer{inbox: a, config: c.Config, engine: engine, show: show}
 	state, err := engine.Approvals().StateID()
 	if err != nil {
 		return console.Fault("inbox", err)
@@ -85,7 +90,7 @@ func (a *app) inbox(ctx context.Context, show bool) error {
 
 // pageOffer is one sign-in on its way to a person.
 type pageOffer struct {
-	app    *app
+	inbox  *inboxCommands
 	config Config
 	engine *local.Engine
 	show   bool
@@ -105,7 +110,7 @@ func (p pageOffer) beside(ctx context.Context, place pagePlace) error {
 
 // serve serves the page here until ctx ends.
 func (p pageOffer) serve(ctx context.Context, l net.Listener, address string) error {
-	a := p.app
+	a := p.inbox
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	door := inboxDoor(p.engine, a.inboxLine(p.config), approver.Dir(filepath.Dir(p.config.State)), a.logger(p.config.Log, a.Err))(address)
@@ -130,7 +135,7 @@ func wrappedOrNil(what string, err error) error {
 
 // offer makes a token for one sign-in and leads the person there.
 func (p pageOffer) offer(ctx context.Context, address string, serving bool) error {
-	a, base := p.app, "http://"+address
+	a, base := p.inbox, "http://"+address
 	token, offered := web.NewToken()
 	if err := p.engine.Approvals().OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
 		return console.Fault("inbox", err)
@@ -158,4 +163,4 @@ func (p pageOffer) offer(ctx context.Context, address string, serving bool) erro
 }
 
 // remark says something to a person that is no result.
-func (a *app) remark(text string) { _, _ = io.WriteString(a.Err, text) }
+func (a *inboxCommands) remark(text string) { _, _ = io.WriteString(a.Err, text) }

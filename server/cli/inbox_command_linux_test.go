@@ -48,8 +48,8 @@ func standIn(t *testing.T, name string, status int) (told string) {
 	return told
 }
 
-// invocation is one invocation of the program in this process.
-type invocation struct {
+// inboxCommandRun is one invocation of the program in this process.
+type inboxCommandRun struct {
 	out, err shared
 	code     int
 }
@@ -72,9 +72,9 @@ func (s *shared) String() string {
 	return s.text.String()
 }
 
-func invoke(ctx context.Context, environ []string, out io.Writer, args ...string) *invocation {
-	i := &invocation{}
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &i.out, Err: &i.err, Environ: environ}}
+func invoke(ctx context.Context, environ []string, out io.Writer, args ...string) *inboxCommandRun {
+	i := &inboxCommandRun{}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &i.out, Err: &i.err, Environ: environ}}}
 	if out != nil {
 		a.Out = out
 	}
@@ -112,7 +112,7 @@ func TestInboxOpensTheBrowser(t *testing.T) {
 	args := []string{"--state", state, "inbox", "--inbox", address}
 	ctx, interrupt := context.WithCancel(t.Context())
 	out, written := io.Pipe()
-	served := make(chan *invocation, 1)
+	served := make(chan *inboxCommandRun, 1)
 	go func() { served <- invoke(ctx, environ, written, args...) }()
 	said, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || said != "The browser opens http://"+address+"/ and offers a sign-in, once, within 60 seconds.\n" {
@@ -210,7 +210,7 @@ func TestInboxJSON(t *testing.T) {
 	state, address := newState(t), freeAddress(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	out, written := io.Pipe()
-	served := make(chan *invocation, 1)
+	served := make(chan *inboxCommandRun, 1)
 	go func() {
 		served <- invoke(ctx, []string{"HOME=" + t.TempDir(), "WAYLAND_DISPLAY=w"}, written, "--state", state, "inbox", "--json", "--inbox", address)
 	}()

@@ -73,7 +73,7 @@ func keyFiles(keys approver.Dir) func() []string {
 }
 
 // inboxLine is what a person types to sign in to the page of this configuration.
-func (a *app) inboxLine(c Config) string {
+func (a *invocation) inboxLine(c Config) string {
 	words := []string{"patterngate"}
 	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, a.plainState(c)}} {
 		if path, err := filepath.Abs(f.path); err == nil && f.path != "" && path != f.usual {
@@ -88,7 +88,7 @@ func (a *app) inboxLine(c Config) string {
 }
 
 // plainState is where a command with the same --config looks, in a terminal that has none of this program's variables.
-func (a *app) plainState(c Config) string {
+func (a *invocation) plainState(c Config) string {
 	if a.config == "" && machine.Lookup(a.Environ, configVariable) != "" {
 		return ""
 	}

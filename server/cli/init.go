@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -25,10 +26,15 @@ type initFlags struct {
 	replace, noReplace bool
 }
 
+// initCommands is the command that writes a configuration.
+type initCommands struct {
+	*invocation
+}
+
 // initCommand writes a first configuration, by itself or from the servers of a client:
 //
 //	client's file ──▶ servers ──start once──▶ tools ──a person says──▶ file, lock, secrets ──asks──▶ client's file: us instead
-func (a *app) initCommand() *cobra.Command {
+func (a *initCommands) initCommand() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -82,12 +88,12 @@ func (f initFlags) check() error {
 }
 
 // silent reports whether nobody is to be asked about tools.
-func (f initFlags) silent(a *app) bool {
+func (f initFlags) silent(a *initCommands) bool {
 	return f.yes || a.JSON || len(f.chosen.read)+len(f.chosen.allow) > 0 || !a.AtTerminal()
 }
 
 // init carries the command out.
-func (a *app) init(ctx context.Context, f initFlags) error {
+func (a *initCommands) init(ctx context.Context, f initFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -111,7 +117,7 @@ func (a *app) init(ctx context.Context, f initFlags) error {
 }
 
 // initPath is the file to write, absolute. There must be none yet.
-func (a *app) initPath(out string) (string, error) {
+func (a *initCommands) initPath(out string) (string, error) {
 	sources := ConfigSources{Path: a.config, Environ: a.Environ}
 	if out != "" {
 		sources.Path = out
@@ -136,7 +142,7 @@ func (a *app) initPath(out string) (string, error) {
 }
 
 // initImport writes the file from a client's servers.
-func (a *app) initImport(ctx context.Context, f initFlags, path string) error {
+func (a *initCommands) initImport(ctx context.Context, f initFlags, path string) error {
 	from, err := a.importFile("init --import", f.from)
 	if err != nil {
 		return err
@@ -168,7 +174,7 @@ func (a *app) initImport(ctx context.Context, f initFlags, path string) error {
 }
 
 // imported are the client's servers, started once, with names that the file takes.
-func (a *app) imported(ctx context.Context, from clientFile, path string) ([]importedServer, error) {
+func (a *initCommands) imported(ctx context.Context, from clientFile, path string) ([]importedServer, error) {
 	self, _ := os.Executable() // without it only the name tells
 	found, err := from.servers(self)
 	if err != nil {
@@ -180,7 +186,7 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 	if len(found) > maxImported {
 		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.Path, len(found), maxImported), "a file with fewer")
 	}
-	translate := importer{goosOf(a), a.Environ}
+	translate := importer{runtime.GOOS, a.Environ}
 	servers := make([]importedServer, len(found))
 	for i, s := range found {
 		servers[i] = translate.entry(s)
@@ -208,12 +214,9 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 	return servers, nil
 }
 
-// goosOf is the system whose conventions the servers follow.
-func goosOf(a *app) string { return a.setupHost().Goos }
-
 // stateDirectory is where runs are recorded unless somebody says otherwise; "" where there is none.
-func (a *app) stateDirectory() string {
-	path, f := defaultState(goosOf(a), a.Environ, stateFile)
+func (a *initCommands) stateDirectory() string {
+	path, f := defaultState(runtime.GOOS, a.Environ, stateFile)
 	if f.Reason != "" || path == "" {
 		return ""
 	}
@@ -221,7 +224,7 @@ func (a *app) stateDirectory() string {
 }
 
 // reservedNames are the tools of the demo and of the program, unlike which a file's must be.
-func (a *app) reservedNames() ([]string, error) {
+func (a *initCommands) reservedNames() ([]string, error) {
 	loaded, _, err := Load(ConfigSources{}, LoadOptions{})
 	if err != nil {
 		return nil, console.Fault("init", err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 
 	"patterngate/catalog"
@@ -81,7 +82,7 @@ func (r initServerRow) words() string {
 }
 
 // tellInit shows what was written.
-func (a *app) tellInit(r initReport) error {
+func (a *initCommands) tellInit(r initReport) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))
 	}
@@ -124,9 +125,9 @@ func (r initReport) written() []string {
 }
 
 // initCommandLine is a command over a configuration, as a shell takes it.
-func (a *app) initCommandLine(words, path string) string {
+func (a *initCommands) initCommandLine(words, path string) string {
 	if usual, named, err := ConfigPath(ConfigSources{Environ: a.Environ}); err == nil && !named && usual == path {
 		return "patterngate " + words
 	}
-	return "patterngate " + words + " --config " + console.ShellWord(goosOf(a), path)
+	return "patterngate " + words + " --config " + console.ShellWord(runtime.GOOS, path)
 }

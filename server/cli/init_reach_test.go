@@ -27,8 +27,8 @@ func TestInitOfAFaultyFile(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		for _, faulty := range []bool{false, true} {
 			want := map[bool]int{false: console.ExitDone, true: console.ExitFault}[faulty]
-			a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard, JSON: json}}
-			if code := a.Exit(t.Context(), a.tellInit(initReport{File: "pg.yaml", faulty: faulty})); code != want {
+			a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, JSON: json}}}
+			if code := a.Exit(t.Context(), (&initCommands{a.invocation}).tellInit(initReport{File: "pg.yaml", faulty: faulty})); code != want {
 				t.Errorf("faulty %t, as JSON %t: it ends with %d, want %d", faulty, json, code, want)
 			}
 		}
@@ -43,7 +43,7 @@ func TestInitTellsOneAtATime(t *testing.T) {
 	}
 	var inside atomic.Int32
 	told, together := 0, false
-	(&app{}).startServers(t.Context(), servers, func(importedServer) {
+	(&initCommands{&invocation{}}).startServers(t.Context(), servers, func(importedServer) {
 		together = inside.Add(1) != 1 || together
 		told++
 		for range 100 {

@@ -46,7 +46,7 @@ func (f clientFile) title() string {
 }
 
 // importFile finds what --import names: a client by its name, else a file.
-func (a *app) importFile(what, word string) (clientFile, error) {
+func (a *initCommands) importFile(what, word string) (clientFile, error) {
 	host := a.setupHost()
 	client, known := clientfile.Find(word)
 	path := ConfigSources{Environ: a.Environ}.home(word)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // writeImported writes the configuration, the lock and the secrets.
-func (a *app) writeImported(from clientFile, file *initFile, servers []importedServer) (initReport, error) {
+func (a *initCommands) writeImported(from clientFile, file *initFile, servers []importedServer) (initReport, error) {
 	lock, err := newLock(file.path)
 	if err != nil {
 		return initReport{}, err
@@ -46,7 +47,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 }
 
 // initReplace offers to put this program in the servers' place in the client's file, and does so after a yes.
-func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
+func (a *initCommands) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
 	if f.noReplace {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, 
 		return err
 	}
 	report.Replaced, report.Backup = true, c.Backup
-	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.Name, console.ShellWord(goosOf(a), from.file.Path))+" --undo   # brings the client's file back")
+	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.Name, console.ShellWord(runtime.GOOS, from.file.Path))+" --undo   # brings the client's file back")
 	return nil
 }
 
@@ -98,7 +99,7 @@ func orWord(word, other string) string {
 }
 
 // wantsReplace asks, unless a flag says it or nobody is there.
-func (a *app) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile) (bool, error) {
+func (a *initCommands) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile) (bool, error) {
 	if f.replace {
 		return true, nil
 	}
@@ -111,7 +112,7 @@ func (a *app) wantsReplace(ctx context.Context, f initFlags, keys initQuestions,
 }
 
 // planImport is the client's file with this program in the servers' place.
-func (a *app) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
+func (a *initCommands) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
 	command, err := a.program()
 	if err != nil {
 		return clientfile.Change{}, err
@@ -175,7 +176,7 @@ func onlyReplaced(f clientfile.Format, before, after []byte, gone []string, name
 }
 
 // initUndo brings the client's file back as it was before init replaced its servers. All else stays.
-func (a *app) initUndo(f initFlags) error {
+func (a *initCommands) initUndo(f initFlags) error {
 	from, err := a.importFile("init --undo", f.from)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ const (
 
 // startServers starts each server once and lists its tools, some at a time. What cannot be started says so in problem, the
 // others go on. said is told of each, from one goroutine at a time.
-func (a *app) startServers(ctx context.Context, servers []importedServer, said func(s importedServer)) {
+func (a *initCommands) startServers(ctx context.Context, servers []importedServer, said func(s importedServer)) {
 	var wait sync.WaitGroup
 	var telling sync.Mutex
 	room := make(chan struct{}, startsAtOnce)

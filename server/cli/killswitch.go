@@ -12,9 +12,16 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 )
 
-func (a *app) killSwitchCommand() *cobra.Command {
+// killSwitchCommands are the commands that turn and show kill switches.
+type killSwitchCommands struct {
+	*stateOpener
+	*signing.Signer
+}
+
+func (a *killSwitchCommands) killSwitchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill-switch",
 		Short: "Stop calls at once, of everything, one tool or one pattern",
@@ -29,7 +36,7 @@ func (a *app) killSwitchCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) killSwitchTurn(on bool) *cobra.Command {
+func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 	var tool, pattern, reason, key string
 	word := map[bool]string{true: "on", false: "off"}[on]
 	cmd := &cobra.Command{
@@ -66,8 +73,8 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 				var act gateway.SignedAct
 				if !on {
 					var err error
-					signed := signing{what: what, does: "let calls be made again of " + switched(s), key: key}
-					if act, err = a.act(cmd.Context(), runs, gateway.ActSwitchOff, s.Subject(), signed); err != nil {
+					signed := signing.Request{What: what, Does: "let calls be made again of " + switched(s), Key: key}
+					if act, err = a.Act(cmd.Context(), runs, gateway.ActSwitchOff, s.Subject(), signed); err != nil {
 						return err
 					}
 				}
@@ -87,12 +94,12 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 	if on {
 		cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
 	} else {
-		keyFlag(cmd, &key)
+		signing.KeyFlag(cmd, &key)
 	}
 	return cmd
 }
 
-func (a *app) killSwitchStatus() *cobra.Command {
+func (a *killSwitchCommands) killSwitchStatus() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Say what is stopped",
@@ -129,7 +136,7 @@ type switchRow struct {
 	At      string `json:"at"`
 }
 
-func (a *app) printSwitches(runs operator) error {
+func (a *killSwitchCommands) printSwitches(runs operator) error {
 	list, err := runs.KillSwitches()
 	if err != nil {
 		return console.Fault("kill-switch status", err)

@@ -39,7 +39,7 @@ func outside(c *demo.Config, environ []string) error {
 
 // ledgerCommand is the process outside. It says its address on its first line, "held TOOL" when it holds an entry, and
 // ends with its input, so that it does not outlive who started it.
-func (a *app) ledgerCommand() *cobra.Command {
+func (a *trialCommands) ledgerCommand() *cobra.Command {
 	var hold string
 	cmd := &cobra.Command{
 		Use: "ledger FILE", Short: "Count what the demo's tools do (for demo and prove)", Hidden: true, Args: cobra.ExactArgs(1),
@@ -92,7 +92,7 @@ func startPiped(cmd *exec.Cmd) (stdin io.WriteCloser, stdout io.ReadCloser, err 
 }
 
 // startLedger starts this program as a ledger over a file.
-func (a *app) startLedger(file string, flags ...string) (*ledgerProcess, error) {
+func (a *trialCommands) startLedger(file string, flags ...string) (*ledgerProcess, error) {
 	cmd, err := a.own(append([]string{"ledger", file}, flags...)...)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (p *ledgerProcess) end() error {
 }
 
 // own is this program as a child with the part of the environment without which programs do not start.
-func (a *app) own(args ...string) (*exec.Cmd, error) {
+func (a *trialCommands) own(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

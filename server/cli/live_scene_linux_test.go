@@ -49,7 +49,7 @@ func newLiveScene(t *testing.T, overHTTP bool, era string) *liveScene {
 		t.Fatal(err)
 	}
 	var err error
-	if s.outside, err = testApp(t, io.Discard, io.Discard).startLedger(s.file("ledger")); err != nil {
+	if s.outside, err = (&trialCommands{testApp(t, io.Discard, io.Discard).opener()}).startLedger(s.file("ledger")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -17,6 +17,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
 // modelScene is a file with models by role, each on a server of its own.
@@ -134,7 +135,7 @@ func TestFallbackIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := timelineText(record.Read(events), 160); !strings.Contains(text, "asked the model for the plan: answered (asked small-model, then big-model)") {
+	if text := recordtext.Timeline(record.Read(events), 160); !strings.Contains(text, "asked the model for the plan: answered (asked small-model, then big-model)") {
 		t.Errorf("the timeline does not say who answered:\n%s", text)
 	}
 	for by, want := range map[string]string{
@@ -150,7 +151,7 @@ all           1       3           42           18      0.000540
 `,
 	} {
 		var out bytes.Buffer
-		if err := (&app{Console: console.Console{Out: &out}}).runsStats(s.engine.Operator(), by, time.Time{}); err != nil {
+		if err := (&runsCommands{stateOpener: &stateOpener{invocation: &invocation{Console: console.Console{Out: &out}}}}).runsStats(s.engine.Operator(), by, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -158,11 +159,11 @@ all           1       3           42           18      0.000540
 		}
 	}
 	var out bytes.Buffer
-	if err := (&app{Console: console.Console{Out: &out, JSON: true}}).runsStats(s.engine.Operator(), "run", time.Time{}); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
+	if err := (&runsCommands{stateOpener: &stateOpener{invocation: &invocation{Console: console.Console{Out: &out, JSON: true}}}}).runsStats(s.engine.Operator(), "run", time.Time{}); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	out.Reset()
-	if err := (&app{Console: console.Console{Out: &out}}).runsStats(s.engine.Operator(), "day", time.Now().Add(time.Hour)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
+	if err := (&runsCommands{stateOpener: &stateOpener{invocation: &invocation{Console: console.Console{Out: &out}}}}).runsStats(s.engine.Operator(), "day", time.Now().Add(time.Hour)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
 		t.Errorf("of nothing: %v\n%s", err, out.String())
 	}
 }

@@ -131,7 +131,7 @@ func gatedCall(b *testing.B, state string) func() error {
 		state = filepath.Join(dir, "state.db")
 	}
 	config := filepath.Join(dir, "pg.yaml")
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + dir}}}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + dir}}}}
 	text := fmt.Sprintf("version: 1\nstate: %q\ncatalog:\n  servers:\n    crm:\n      stdio: {command: %q, env: {%s: '1'}}\n      tools: {look: {effect: read}}\n  expose: [look]\n", state, self, asBenchServer)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
@@ -145,7 +145,7 @@ func gatedCall(b *testing.B, state string) func() error {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := a.service("call", loaded, slog.New(slog.DiscardHandler))
+	s, err := a.opener().service("call", loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

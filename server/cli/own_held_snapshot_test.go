@@ -29,8 +29,8 @@ func (s *ownScene) loads(t *testing.T, pool *serverPool) Loaded {
 func (s *ownScene) opens(t *testing.T) (*service, Loaded) {
 	t.Helper()
 	loaded := s.loads(t, newServerPool())
-	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + s.dir}}}
-	served, err := a.service("call", loaded, slog.New(slog.DiscardHandler))
+	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + s.dir}}}}
+	served, err := a.opener().service("call", loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func loadOwn(t testing.TB, patterns ...string) Loaded {
 func TestOwnPatternsListed(t *testing.T) {
 	for _, name := range []string{"orders", "each"} {
 		loaded, _ := patternsFile(t, name)
-		s, err := (&app{}).server(loaded, slog.New(slog.DiscardHandler))
+		s, err := (&app{invocation: &invocation{}}).server(loaded, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestOverBuiltins(t *testing.T) {
 		want func(t *testing.T, c Loaded, specs map[string]patterns.Spec)
 	}{
 		"title and description": {"run_task_decomposition: {title: Reports, description: Makes reports.}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
-			s, err := (&app{}).server(c, slog.New(slog.DiscardHandler))
+			s, err := (&app{invocation: &invocation{}}).server(c, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}

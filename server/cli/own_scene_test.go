@@ -146,7 +146,7 @@ func (s *ownScene) args(args ...string) []string {
 func (s *ownScene) command(t *testing.T, secrets []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"HOME=" + s.dir}}}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"HOME=" + s.dir}}}}
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(s.args(args...))

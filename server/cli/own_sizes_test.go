@@ -41,8 +41,8 @@ func TestOversizedPatterns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &app{}
-			found, _ := a.checkDeclared(loaded)
+			a := &app{invocation: &invocation{}}
+			found, _ := (&validateCommands{a.invocation}).checkDeclared(loaded)
 			found = slices.DeleteFunc(found, func(f yamldoc.Fault) bool { return f.Severity == yamldoc.SeverityWarning })
 			got := ""
 			if len(found) > 0 {
@@ -75,7 +75,7 @@ func TestOwnArguments(t *testing.T) {
 			continue
 		}
 		loaded := loadOwn(t, "a: "+ofKind(kind, "goal_argument: wish"))
-		s, err := (&app{}).server(loaded, slog.New(slog.DiscardHandler))
+		s, err := (&app{invocation: &invocation{}}).server(loaded, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/cli/recordtext"
 )
 
 // An id of this system is shown with the user's name; others stay as they are.
@@ -61,7 +62,7 @@ func TestPeopleInRecords(t *testing.T) {
 	named := func(who string) string { return strings.Replace(who, "local:1000", "local:1000 (anna)", 1) }
 	read := record.Read(refundRecord(t))
 	story := read.Calling(named)
-	for what, text := range map[string]string{"timeline": timelineText(story, 200), "receipt": receiptText(story.Receipt(), 200)} {
+	for what, text := range map[string]string{"timeline": recordtext.Timeline(story, 200), "receipt": recordtext.Receipt(story.Receipt(), 200)} {
 		if strings.Count(text, "local:1000 (anna)") < 2 || strings.Count(text, "local:1000") != strings.Count(text, "local:1000 (anna)") {
 			t.Errorf("%s:\n%s", what, text)
 		}

@@ -133,12 +133,12 @@ func (s *planScene) write(name, text string) {
 
 func (s *planScene) serveInside() {
 	s.t.Helper()
-	a := &app{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: s.environ()}, config: s.file("config.yaml"), state: memoryState}
+	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: s.environ()}, config: s.file("config.yaml"), state: memoryState}}
 	loaded, err := a.load()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if s.inside, err = a.service("plans", loaded, slog.New(slog.DiscardHandler)); err != nil {
+	if s.inside, err = a.opener().service("plans", loaded, slog.New(slog.DiscardHandler)); err != nil {
 		s.t.Fatal(err)
 	}
 	fromClient, toServer := io.Pipe()

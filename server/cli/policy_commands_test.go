@@ -149,13 +149,13 @@ func TestPolicyRecordKeepsTheFileLoadable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := writeConfig(t, paysConfig)
 			var out, errs strings.Builder
-			a := &app{Console: console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}
+			a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}}
 			a.config = path
-			loaded, err := a.loadUntested("policy record", nil)
+			loaded, err := (&policyCommands{a.opener()}).loadUntested("policy record", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = a.addRows(loaded, loaded.policy("pays"), tt.rows, false)
+			err = (&policyCommands{a.opener()}).addRows(loaded, loaded.policy("pays"), tt.rows, false)
 			text, readErr := os.ReadFile(path)
 			if (err == nil) != tt.fine || readErr != nil || (string(text) == paysConfig) == tt.fine {
 				t.Errorf("%v, changed %t\n%s", err, string(text) != paysConfig, errs.String())
@@ -172,16 +172,16 @@ func TestPolicyRecordTwice(t *testing.T) {
 		{Seq: 2, At: 1_700_000_000_223_456, Kind: patterns.IntentEvent, Key: "pay#1", Body: []byte(`{"effect_kind":"tool","effect":"write","idempotency_key":"k","name":"pay","input":{"cents":250,"to":"ann"},"verdict":{"decision":"approve","reason":"pay","rule":"pay"}}`)},
 	}
 	var out, errs strings.Builder
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}}
 	a.config = path
-	if err := a.recordRows(events, "", false); err != nil {
+	if err := (&policyCommands{a.opener()}).recordRows(events, "", false); err != nil {
 		t.Fatal(err, errs.String())
 	}
 	once, _ := os.ReadFile(path)
 	if !strings.Contains(string(once), ".123456Z") || !strings.Contains(string(once), "pattern: pay_one") {
 		t.Errorf("written:\n%s", once)
 	}
-	if err := a.recordRows(events, "", false); err == nil || !strings.Contains(errs.String(), "it is among the tests already") {
+	if err := (&policyCommands{a.opener()}).recordRows(events, "", false); err == nil || !strings.Contains(errs.String(), "it is among the tests already") {
 		t.Errorf("again: %v\n%s", err, errs.String())
 	}
 	if twice, _ := os.ReadFile(path); string(twice) != string(once) {

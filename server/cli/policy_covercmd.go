@@ -66,7 +66,7 @@ type coveredBy struct {
 	Rules    []policy.RuleCover `json:"rules"`
 }
 
-func (a *app) policyCoverageCommand() *cobra.Command {
+func (a *policyCommands) policyCoverageCommand() *cobra.Command {
 	var ignore []string
 	var since string
 	cmd := &cobra.Command{
@@ -231,7 +231,7 @@ func deciders(by map[string]int) string {
 	return strings.Join(names, ", ")
 }
 
-func (a *app) printCoverage(c coverage, ignore []string) error {
+func (a *policyCommands) printCoverage(c coverage, ignore []string) error {
 	counts := false
 	for i, f := range c.Findings {
 		c.Findings[i].Ignored = slices.ContainsFunc(ignore, f.ignoredBy)

@@ -39,7 +39,7 @@ type onlyInOne struct {
 	File   string `json:"file"`
 }
 
-func (a *app) policyDiffCommand() *cobra.Command {
+func (a *policyCommands) policyDiffCommand() *cobra.Command {
 	var since, name string
 	cmd := &cobra.Command{
 		Use:   "diff A B",
@@ -95,7 +95,7 @@ type diffSide struct {
 }
 
 // pastIfAny are the recorded runs; none where nothing was recorded yet.
-func (a *app) pastIfAny(since time.Time) (*pastRuns, error) {
+func (a *policyCommands) pastIfAny(since time.Time) (*pastRuns, error) {
 	past := &pastRuns{}
 	err := a.withRuns("policy diff", func(runs operator) (err error) {
 		past, _, err = readPast(runs, since)
@@ -195,7 +195,7 @@ func (d *policyDiff) tests(a, b diffSide) error {
 	return nil
 }
 
-func (a *app) printDiff(d policyDiff) error {
+func (a *policyCommands) printDiff(d policyDiff) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(d)

@@ -53,7 +53,7 @@ type explainedRule struct {
 	Values  map[string]any `json:"values,omitempty"`
 }
 
-func (a *app) policyExplainCommand() *cobra.Command {
+func (a *policyCommands) policyExplainCommand() *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain --tool TOOL",
@@ -80,7 +80,7 @@ func (a *app) policyExplainCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) explain(ctx context.Context, f explainFlags) error {
+func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
 	const what = "policy explain"
 	loaded, err := a.loadUntested(what, nil)
 	if err != nil {
@@ -118,11 +118,11 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 }
 
 // explainedCall is what was typed, as a test.
-func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, error) {
+func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (policy.Row, error) {
 	if f.tool == "" {
 		return policy.Row{}, console.Usage("--tool", errors.New("missing"), "patterngate policy explain --tool TOOL --args JSON")
 	}
-	in := &inputs{app: a}
+	in := &inputs{in: a.In}
 	v := map[string]any{"name": "the call", "want": "block", "approved": f.approved}
 	call := map[string]any{"tool": f.tool}
 	for _, part := range []struct {
@@ -269,7 +269,7 @@ func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) e
 	return e
 }
 
-func (a *app) printExplained(tool string, all []explained) (err error) {
+func (a *policyCommands) printExplained(tool string, all []explained) (err error) {
 	if a.JSON {
 		err = a.PrintJSON(all)
 	} else {

@@ -25,7 +25,7 @@ type backtest struct {
 	Unjudged    map[string]int `json:"not_judged,omitempty"` // calls that cannot be judged again, by why
 }
 
-func (a *app) policyBacktestCommand() *cobra.Command {
+func (a *policyCommands) policyBacktestCommand() *cobra.Command {
 	var since, name string
 	cmd := &cobra.Command{
 		Use:   "backtest FILE",
@@ -62,7 +62,7 @@ func (a *app) policyBacktestCommand() *cobra.Command {
 }
 
 // declaredBy is what a file declares: a whole configuration, or this one with a policy out of that file.
-func (a *app) declaredBy(what, file, name string) (*declared, error) {
+func (a *policyCommands) declaredBy(what, file, name string) (*declared, error) {
 	loaded, err := a.loadedBy(what, file, name)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (a *app) declaredBy(what, file, name string) (*declared, error) {
 }
 
 // loadedBy loads a file, whether it is a configuration or one policy of the configuration that is in force.
-func (a *app) loadedBy(what, file, name string) (Loaded, error) {
+func (a *policyCommands) loadedBy(what, file, name string) (Loaded, error) {
 	text, f := readPolicyFile(file)
 	if f.Reason != "" {
 		return Loaded{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
@@ -99,7 +99,7 @@ func (a *app) loadedBy(what, file, name string) (Loaded, error) {
 }
 
 // oneName is the policy that is named, or the only one that the configuration has of its own.
-func (a *app) oneName(what, name string) (string, error) {
+func (a *policyCommands) oneName(what, name string) (string, error) {
 	loaded, err := a.loadUntested(what, nil)
 	if err != nil {
 		return "", err
@@ -183,7 +183,7 @@ func (p *pastRuns) backtest(d *declared, runs int) backtest {
 	return out
 }
 
-func (a *app) printBacktest(t backtest) error {
+func (a *policyCommands) printBacktest(t backtest) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(t)
@@ -231,7 +231,7 @@ func valueWords(values any, width int) string {
 	return b.String()
 }
 
-func (a *app) policyRecordCommand() *cobra.Command {
+func (a *policyCommands) policyRecordCommand() *cobra.Command {
 	var name string
 	var only bool
 	cmd := &cobra.Command{

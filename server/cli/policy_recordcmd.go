@@ -17,7 +17,7 @@ import (
 )
 
 // recordRows makes tests of a run's calls and adds them to the policy that judged them.
-func (a *app) recordRows(events []patterns.Event, name string, only bool) error {
+func (a *policyCommands) recordRows(events []patterns.Event, name string, only bool) error {
 	const what = "policy record"
 	loaded, err := a.loadUntested(what, nil)
 	if err != nil {
@@ -136,7 +136,7 @@ func decisionOf(word string) gateway.Decision {
 }
 
 // addRows writes tests where the policy stands.
-func (a *app) addRows(l Loaded, p *PolicyConfig, rows []map[string]any, only bool) error {
+func (a *policyCommands) addRows(l Loaded, p *PolicyConfig, rows []map[string]any, only bool) error {
 	const what = "policy record"
 	if only {
 		var b strings.Builder

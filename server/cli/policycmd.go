@@ -17,7 +17,12 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-func (a *app) policyCommand() *cobra.Command {
+// policyCommands are the commands that test and explain policies.
+type policyCommands struct {
+	*stateOpener
+}
+
+func (a *policyCommands) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Test policies, explain what they decide, prove what a change does",
@@ -41,7 +46,7 @@ type policyRow struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-func (a *app) policyTestCommand() *cobra.Command {
+func (a *policyCommands) policyTestCommand() *cobra.Command {
 	junit := ""
 	cmd := &cobra.Command{
 		Use:   "test [POLICY]...",
@@ -74,7 +79,7 @@ func (a *app) policyTestCommand() *cobra.Command {
 }
 
 // loadUntested loads the configuration, also where tests of its policies fail, and holds that it has these policies.
-func (a *app) loadUntested(what string, policies []string) (Loaded, error) {
+func (a *policyCommands) loadUntested(what string, policies []string) (Loaded, error) {
 	loaded, warnings, err := Load(a.sources(), LoadOptions{Untested: true})
 	a.warn(warnings)
 	if err != nil {
@@ -99,7 +104,7 @@ func noSuch(what, name string, names []string) error {
 	return errors.New(text + " (" + strings.Join(names, ", ") + ")")
 }
 
-func (a *app) completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func (a *policyCommands) completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	loaded, _, err := Load(a.sources(), LoadOptions{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -190,7 +195,7 @@ func (d decided) String() string {
 }
 
 // printTests prints what tests came to; the error is the exit code.
-func (a *app) printTests(rows []policyRow) error {
+func (a *policyCommands) printTests(rows []policyRow) error {
 	failed, warned := 0, 0
 	var b strings.Builder
 	for _, r := range rows {

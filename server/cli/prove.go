@@ -39,7 +39,7 @@ var (
 	fullProof  = proveSize{apart: 1, again: 60, crowds: 6, crowd: crowdSize{runs: 16, blows: 24}}
 )
 
-func (a *app) proveCommand() *cobra.Command {
+func (a *trialCommands) proveCommand() *cobra.Command {
 	var quick bool
 	var seed uint64
 	cmd := &cobra.Command{
@@ -85,7 +85,7 @@ func (p *proof) add(r provedRow) {
 func (p *proof) good() bool { return p.Lost == 0 && p.Twice == 0 && p.Unequal == 0 }
 
 // prove tries all and prints the matrix.
-func (a *app) prove(ctx context.Context, size proveSize, seed uint64) (err error) {
+func (a *trialCommands) prove(ctx context.Context, size proveSize, seed uint64) (err error) {
 	p, err := a.newProver()
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "prove", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
@@ -140,7 +140,7 @@ func (p *prover) prove(ctx context.Context, size proveSize, seed uint64, done fu
 }
 
 // printProved prints a row; what went wrong goes to standard error, with what to try again.
-func (a *app) printProved(r provedRow) {
+func (a *trialCommands) printProved(r provedRow) {
 	boundaries := "-"
 	if r.Boundaries > 0 {
 		boundaries = fmt.Sprint(r.Boundaries)
@@ -156,7 +156,7 @@ func (a *app) printProved(r provedRow) {
 }
 
 // proved prints for people.
-func (a *app) proved(format string, args ...any) {
+func (a *trialCommands) proved(format string, args ...any) {
 	if !a.JSON {
 		_, _ = fmt.Fprintf(a.Out, format, args...) // the last line tells whether they are there
 	}

@@ -39,7 +39,7 @@ type provedResult struct {
 }
 
 // proveLifeCommand is one life of the process that is killed: the server of this program and its caller in one.
-func (a *app) proveLifeCommand() *cobra.Command {
+func (a *trialCommands) proveLifeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "prove-life", Short: "One life of a process that prove kills", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,7 @@ func (a *app) proveLifeCommand() *cobra.Command {
 			if err := json.NewDecoder(a.In).Decode(&told); err != nil {
 				return console.Fault("prove-life", err)
 			}
-			l := &life{app: a, told: told}
+			l := &life{trial: a, told: told}
 			a.hook = l.pass
 			if err := l.live(cmd.Context()); err != nil {
 				return console.Fault("prove-life", err)
@@ -59,7 +59,7 @@ func (a *app) proveLifeCommand() *cobra.Command {
 
 // life calls the runs and follows each to its end.
 type life struct {
-	app    *app
+	trial  *trialCommands
 	told   provedLife
 	passed atomic.Int64
 	client *upstream.Client
@@ -80,10 +80,10 @@ func (l *life) pass(string) {
 // live carries out all runs at once.
 func (l *life) live(ctx context.Context) error {
 	var err error
-	if l.book, err = ledger.Parse(machine.Lookup(l.app.Environ, ledgerVariable)); err != nil {
+	if l.book, err = ledger.Parse(machine.Lookup(l.trial.Environ, ledgerVariable)); err != nil {
 		return err
 	}
-	call := &toolCall{app: l.app, name: waitTool, errs: &lockedWriter{to: l.app.Err}} // so that it carries on what nobody does
+	call := &toolCall{opener: l.trial.stateOpener, name: waitTool, errs: &lockedWriter{to: l.trial.Err}} // so that it carries on what nobody does
 	server, err := call.inProcess(ctx)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (l *life) run(ctx context.Context, r provedRun) error {
 
 // settle is the person who looks into the books: a call in doubt happened if its key arrived.
 func (l *life) settle(ctx context.Context, runID, effect string) error {
-	operator := l.app.engine.Operator()
+	operator := l.trial.engine.Operator()
 	events, _, err := operator.Record(runID)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (l *life) settle(ctx context.Context, runID, effect string) error {
 
 // decide is the person who approves, with what they change.
 func (l *life) decide(id string, edit map[string]any) error {
-	approvals := l.app.engine.Approvals()
+	approvals := l.trial.engine.Approvals()
 	q, err := approvals.Approval(id)
 	if err != nil {
 		return err
@@ -209,5 +209,5 @@ func (l *life) decide(id string, edit map[string]any) error {
 func (l *life) print(r provedResult) error {
 	l.say.Lock()
 	defer l.say.Unlock()
-	return json.NewEncoder(l.app.Out).Encode(r)
+	return json.NewEncoder(l.trial.Out).Encode(r)
 }

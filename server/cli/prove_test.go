@@ -34,7 +34,7 @@ func provedHere() proveSize {
 // testApp is the program with these streams and nothing of the caller's environment but where temporary files go.
 func testApp(t *testing.T, out, errs io.Writer) *app {
 	t.Helper()
-	return &app{Console: console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: append(systemEnvironment(os.Environ()), "TMPDIR="+t.TempDir())}}
+	return &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: append(systemEnvironment(os.Environ()), "TMPDIR="+t.TempDir())}}}
 }
 
 // Killed at its boundaries, again and again, alone and with others on the same file, the program loses nothing, does
@@ -45,7 +45,7 @@ func TestProve(t *testing.T) {
 	a := testApp(t, &out, &errs)
 	a.JSON = true
 	seed := rand.Uint64N(1_000_000)
-	err := a.prove(t.Context(), provedHere(), seed)
+	err := (&trialCommands{a.opener()}).prove(t.Context(), provedHere(), seed)
 	var got proof
 	if unread := json.Unmarshal(out.Bytes(), &got); unread != nil {
 		t.Fatalf("prove: %v, %v; %s%s", err, unread, out.String(), errs.String())
@@ -107,7 +107,7 @@ func TestTheLedgerSeesTwoPayments(t *testing.T) {
 	var out, errs bytes.Buffer
 	a := testApp(t, &out, &errs)
 	a.state = memoryState // so that the second call begins a run of its own
-	outside, err := a.startLedger(filepath.Join(t.TempDir(), "ledger"))
+	outside, err := (&trialCommands{a.opener()}).startLedger(filepath.Join(t.TempDir(), "ledger"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestTheLedgerSeesTwoPayments(t *testing.T) {
 		book.World = world
 		a.Environ = append(a.Environ, ledgerVariable+"="+book.String())
 		for range 2 {
-			call := &toolCall{app: a, quiet: true, errs: &lockedWriter{to: &errs}}
+			call := &toolCall{opener: a.opener(), quiet: true, errs: &lockedWriter{to: &errs}}
 			server, err := call.inProcess(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -25,7 +25,7 @@ const lifeTimeout = time.Minute
 //	   │            └──effects──▶ ledger (its own process)
 //	   └──── asks, when all runs have ended ──┘
 type prover struct {
-	app    *app
+	trial  *trialCommands
 	dir    string
 	config string
 	ledger *ledgerProcess
@@ -33,12 +33,12 @@ type prover struct {
 }
 
 // newProver makes a directory and starts a ledger in it.
-func (a *app) newProver() (*prover, error) {
+func (a *trialCommands) newProver() (*prover, error) {
 	dir, err := os.MkdirTemp("", "patterngate-prove-")
 	if err != nil {
 		return nil, err
 	}
-	p := &prover{app: a, dir: dir, config: filepath.Join(dir, "config.yaml")}
+	p := &prover{trial: a, dir: dir, config: filepath.Join(dir, "config.yaml")}
 	err = os.WriteFile(p.config, []byte(proveConfig), 0o600)
 	if err == nil {
 		p.ledger, err = a.startLedger(filepath.Join(dir, "ledger"))
@@ -80,7 +80,7 @@ func (t *trial) process(dieAt int64) (*lifeProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd, err := t.app.own("prove-life", "--config", config, "--state", filepath.Join(t.dir, "state.db"), "--log-level", "error")
+	cmd, err := t.trial.own("prove-life", "--config", config, "--state", filepath.Join(t.dir, "state.db"), "--log-level", "error")
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ import (
 //	                                 └──▶ looser, and a key is enrolled? signed, or keep the old one
 //	                                        └──▶ tools swapped, clients told, event recorded
 type reloader struct {
-	app     *app
+	from    *invocation
 	service *service
 	log     *slog.Logger
 
@@ -47,12 +47,12 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	defer r.mu.Unlock()
 	inForce := r.service.config
 	answer := local.ReloadAnswer{From: inForce.Hash()}
-	loaded, err := r.app.reloaded(r.loaded, r.service.pool)
+	loaded, err := r.from.reloaded(r.loaded, r.service.pool)
 	if err == nil {
 		err = movedState(r.loaded.Config, loaded.Config)
 	}
 	if err == nil {
-		err = r.service.replace(loaded, r.app.Environ, func(counting Loaded) error {
+		err = r.service.replace(loaded, r.from.Environ, func(counting Loaded) error {
 			answer.To = counting.Hash()
 			answer.Loosens = loosens(inForce.judged(), counting.judged())
 			return r.permitted(request, answer.Loosens, loaded.Hash())
@@ -229,7 +229,7 @@ func wholePath(path string) string {
 }
 
 // reloaded loads the configuration again from where it came.
-func (a *app) reloaded(was Loaded, pool *serverPool) (Loaded, error) {
+func (a *invocation) reloaded(was Loaded, pool *serverPool) (Loaded, error) {
 	loaded, warnings, err := Load(a.sources(), LoadOptions{Pool: pool})
 	for _, w := range warnings {
 		fmt.Fprintln(a.Err, printable.Text(w.String()))

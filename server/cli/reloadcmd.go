@@ -13,12 +13,19 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 )
 
 // reloadTimeout is how long the programs that serve may take to answer.
 const reloadTimeout = 20 * time.Second
 
-func (a *app) reloadCommand() *cobra.Command {
+// reloadCommands is the command that has servers load their configuration again.
+type reloadCommands struct {
+	*stateOpener
+	*signing.Signer
+}
+
+func (a *reloadCommands) reloadCommand() *cobra.Command {
 	key := ""
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -31,11 +38,11 @@ func (a *app) reloadCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), key) },
 	}
-	keyFlag(cmd, &key)
+	signing.KeyFlag(cmd, &key)
 	return cmd
 }
 
-func (a *app) reload(ctx context.Context, key string) error {
+func (a *reloadCommands) reload(ctx context.Context, key string) error {
 	const what = "reload"
 	loaded, err := a.load()
 	if err != nil {
@@ -46,8 +53,8 @@ func (a *app) reload(ctx context.Context, key string) error {
 	}
 	return a.withState(what, loaded, func(runs operator) error {
 		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: byOwner(""), At: console.Now()}
-		signed := signing{what: what, does: "load " + console.Quoted(request.Path) + " as it is, " + loaded.Hash(), key: key}
-		if request.Act, err = a.act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
+		signed := signing.Request{What: what, Does: "load " + console.Quoted(request.Path) + " as it is, " + loaded.Hash(), Key: key}
+		if request.Act, err = a.Act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
 			return err
 		}
 		asking, cancel := context.WithTimeout(ctx, reloadTimeout)
@@ -59,7 +66,7 @@ func (a *app) reload(ctx context.Context, key string) error {
 		case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			err = console.Fault(what, errors.New("not every program that serves has answered"))
 		case err != nil:
-			return refusedAct(what, err)
+			return signing.Refusal(what, err)
 		}
 		return errors.Join(err, a.printReloads(answers)) // the first says how it ends: who did not answer may run this very file
 	})
@@ -75,7 +82,7 @@ type reloadRow struct {
 	Why     string   `json:"why,omitempty"`
 }
 
-func (a *app) printReloads(answers []local.ReloadAnswer) error {
+func (a *reloadCommands) printReloads(answers []local.ReloadAnswer) error {
 	rows := []reloadRow{}
 	var b strings.Builder
 	failed, other := "", 0

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,15 +14,11 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
 )
 
 // maxReason is how long a reason or comment may be, in characters (spec/surface.md section 2, run_cancel).
 const maxReason = 500
-
-// byOwner is who decides by a command.
-func byOwner(reason string) patterns.Note {
-	return patterns.Note{By: "local:" + strconv.Itoa(os.Getuid()), Channel: "cli", Reason: reason}
-}
 
 // reasonFlag checks what was typed as a reason.
 func reasonFlag(name, text string) error {
@@ -38,11 +32,11 @@ func reasonFlag(name, text string) error {
 func refusedBy(what string, err error, try string) error {
 	switch {
 	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
-		return console.Refused(what, ownWords(err), try)
+		return console.Refused(what, console.PortText(err), try)
 	case errors.Is(err, patterns.ErrNoRun):
 		return console.Usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
 	}
-	return refusedAct(what, err)
+	return signing.Refusal(what, err)
 }
 
 // stands is how a run stands, as --json shows it.
@@ -81,7 +75,7 @@ func (v stands) text() string {
 }
 
 // printStands prints how runs stand: one as one document.
-func (a *app) printStands(list ...patterns.Snapshot) error {
+func (a *runsCommands) printStands(list ...patterns.Snapshot) error {
 	rows := make([]stands, len(list))
 	var text strings.Builder
 	for i, s := range list {
@@ -94,7 +88,7 @@ func (a *app) printStands(list ...patterns.Snapshot) error {
 	return a.Print(text.String())
 }
 
-func (a *app) runsCancelCommand() *cobra.Command {
+func (a *runsCommands) runsCancelCommand() *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
 		Use:   "cancel RUN",
@@ -122,7 +116,7 @@ func (a *app) runsCancelCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runsSeizeCommand() *cobra.Command {
+func (a *runsCommands) runsSeizeCommand() *cobra.Command {
 	yes, reason, key := false, "", ""
 	cmd := &cobra.Command{
 		Use:   "seize RUN",
@@ -142,7 +136,7 @@ func (a *app) runsSeizeCommand() *cobra.Command {
 				if err := a.Confirm("runs seize "+id, seizeRisk, "Take "+id+" from its owner?", yes); err != nil {
 					return err
 				}
-				act, err := a.act(cmd.Context(), runs, gateway.ActSeize, local.SeizeSubject(id), signing{what: "runs seize " + id, does: "seize " + id, key: key})
+				act, err := a.Act(cmd.Context(), runs, gateway.ActSeize, local.SeizeSubject(id), signing.Request{What: "runs seize " + id, Does: "seize " + id, Key: key})
 				if err != nil {
 					return err
 				}
@@ -154,31 +148,23 @@ func (a *app) runsSeizeCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	keyFlag(cmd, &key)
+	signing.KeyFlag(cmd, &key)
 	cmd.Flags().StringVar(&reason, "reason", "", "why; it stands in the record")
 	return cmd
-}
-
-// keyFlag lets a person name the approver key that signs.
-func keyFlag(cmd *cobra.Command, id *string) {
-	cmd.Flags().StringVar(id, "key", "", "the id of the approver key that signs, where one is enrolled (else the one whose file is here)")
 }
 
 const seizeRisk = `A call that the old owner has sent, or sends when it wakes up, cannot be recalled: the record is closed to it, the world
 is not. A call in doubt is then settled as after a crash. End that process first, if you can; then nothing is at risk.`
 
-// ownWords are the words of an error of the ports, for a person.
-func ownWords(err error) string { return strings.TrimPrefix(err.Error(), "patterns: ") }
-
 // done says what was decided.
-func (a *app) done(id, what string) error {
+func (a *runsCommands) done(id, what string) error {
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"run_id": id, "done": what})
 	}
 	return a.Print(id + " " + what + "\n")
 }
 
-func (a *app) runsSettleCommand() *cobra.Command {
+func (a *runsCommands) runsSettleCommand() *cobra.Command {
 	var happened, didNot bool
 	var result, comment, key string
 	cmd := &cobra.Command{
@@ -207,11 +193,11 @@ func (a *app) runsSettleCommand() *cobra.Command {
 				}
 				what := "runs settle " + id + " " + console.Quoted(args[1])
 				does := map[bool]string{true: "say that it happened: ", false: "say that it did not happen: "}[s.Happened]
-				signed := signing{what: what, does: does + console.Quoted(args[1]) + " of " + id, key: key}
+				signed := signing.Request{What: what, Does: does + console.Quoted(args[1]) + " of " + id, Key: key}
 				if s.Result != nil {
-					signed.call = "It is said to have returned:\n" + console.Fenced("  ", string(s.Result), a.Width())
+					signed.Call = "It is said to have returned:\n" + console.Fenced("  ", string(s.Result), a.Width())
 				}
-				s.Act, err = a.act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signed)
+				s.Act, err = a.Act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signed)
 				if err != nil {
 					return err
 				}
@@ -227,7 +213,7 @@ func (a *app) runsSettleCommand() *cobra.Command {
 	flags.BoolVar(&didNot, "did-not-happen", false, "the call did nothing, and will not")
 	flags.StringVar(&result, "result", "", "with --happened: what the call returned, JSON or @FILE")
 	flags.StringVar(&comment, "comment", "", "how you know; it stands in the record")
-	keyFlag(cmd, &key)
+	signing.KeyFlag(cmd, &key)
 	return cmd
 }
 
@@ -262,7 +248,7 @@ func settlementOf(happened, didNot bool, result, comment string) (local.Settleme
 	return s, nil
 }
 
-func (a *app) runsResumeCommand() *cobra.Command {
+func (a *runsCommands) runsResumeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Carry on the runs that are ready here, or one",
@@ -276,7 +262,7 @@ func (a *app) runsResumeCommand() *cobra.Command {
 }
 
 // resume carries on all runs that are ready, or one.
-func (a *app) resume(ctx context.Context, runs operator, args []string) error {
+func (a *runsCommands) resume(ctx context.Context, runs operator, args []string) error {
 	id := ""
 	if len(args) == 1 {
 		var err error

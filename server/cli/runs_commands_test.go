@@ -187,7 +187,7 @@ func (f *fakeRuns) command(t testing.TB, args ...string) (code int, out, errs st
 func (f *fakeRuns) commandTyped(t testing.TB, secrets []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"COLUMNS=120"}}, opens: func() (operator, func(), error) { return f, func() {}, nil }}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"COLUMNS=120"}}}, opens: func() (operator, func(), error) { return f, func() {}, nil }}
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(append([]string{}, args...))
@@ -385,7 +385,7 @@ func TestRunsStateIsNotMade(t *testing.T) {
 		filepath.Join(dir, "none.db"): "there is no file", ":memory:": "runs are in the process that serves them",
 	} {
 		var errs bytes.Buffer
-		a := &app{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: []string{"HOME=" + dir}}}
+		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: []string{"HOME=" + dir}}}}
 		root := a.root()
 		root.SetArgs([]string{"runs", "list", "--state", state})
 		if code := a.Exit(t.Context(), root.ExecuteContext(t.Context())); code != 2 || !strings.Contains(errs.String(), want) {

@@ -18,7 +18,7 @@ const (
 
 // completeRunsOf has the commands below one whose first argument is a run complete it: with all runs, or with those that the
 // command can act on.
-func (a *app) completeRunsOf(parent *cobra.Command) {
+func (a *stateOpener) completeRunsOf(parent *cobra.Command) {
 	live := []string{"running", "waiting"}
 	statuses := map[string][]string{"cancel": live, "seize": live, "take-over": live, "resume": live, "settle": {"waiting"}}
 	for _, cmd := range parent.Commands() {
@@ -37,7 +37,7 @@ func (a *app) completeRunsOf(parent *cobra.Command) {
 
 // completeRuns offers the ids of recorded runs, newest first: those of the statuses, or all. It takes what is typed of an id
 // with or without run_, as the commands do.
-func (a *app) completeRuns(statuses ...string) cobra.CompletionFunc {
+func (a *stateOpener) completeRuns(statuses ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp

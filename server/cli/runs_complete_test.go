@@ -36,7 +36,7 @@ func TestCompleteRuns(t *testing.T) {
 	}
 	complete := func(words ...string) string {
 		var o bytes.Buffer
-		a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &o}, opens: func() (operator, func(), error) { return runs, func() {}, nil }}
+		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &o}}, opens: func() (operator, func(), error) { return runs, func() {}, nil }}
 		root := a.root()
 		root.SetOut(&o)
 		root.SetArgs(append([]string{"__complete"}, words...))

@@ -22,7 +22,7 @@ type listFlags struct {
 	limit                                  int
 }
 
-func (a *app) runsListCommand() *cobra.Command {
+func (a *runsCommands) runsListCommand() *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -128,7 +128,7 @@ type runRow struct {
 	Owner      string `json:"owner,omitempty"`
 }
 
-func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
+func (a *runsCommands) listRuns(runs recordReader, filter patterns.Filter) error {
 	page, err := runs.List(filter)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
@@ -183,9 +183,9 @@ func listText(rows []patterns.RunRow, width int) string {
 		left := fmt.Sprintf("%-20s  %-20s  %-8s  %-22s  ", id, began, status, pattern)
 		switch { // the seconds and the long names go first
 		case width < 100:
-			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-14s  ", id, cutTo(began, 16), status, cutTo(pattern, 14))
+			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-14s  ", id, console.FirstRunes(began, 16), status, console.FirstRunes(pattern, 14))
 		case width < 120:
-			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-22s  ", id, cutTo(began, 16), status, pattern)
+			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-22s  ", id, console.FirstRunes(began, 16), status, pattern)
 		}
 		b.WriteString(strings.TrimRight(left+console.Clip(why, max(10, width-len(left))), " ") + "\n")
 	}
@@ -195,9 +195,6 @@ func listText(rows []patterns.RunRow, width int) string {
 	}
 	return b.String()
 }
-
-// cutTo is the beginning of a text that is wider than its column.
-func cutTo(text string, n int) string { return string([]rune(text)[:min(n, len([]rune(text)))]) }
 
 // whyOf says in a few words how a run stands.
 func whyOf(r patterns.RunRow) string {

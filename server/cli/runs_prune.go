@@ -23,7 +23,7 @@ type stone struct {
 	Head       string `json:"head"`
 }
 
-func (a *app) runsPruneCommand() *cobra.Command {
+func (a *runsCommands) runsPruneCommand() *cobra.Command {
 	older, dry := "", false
 	cmd := &cobra.Command{
 		Use:   "prune --older-than AGE",
@@ -47,7 +47,7 @@ func (a *app) runsPruneCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) prune(runs recordKeeper, before time.Time, dry bool) error {
+func (a *runsCommands) prune(runs recordKeeper, before time.Time, dry bool) error {
 	list, err := runs.Prune(before, dry)
 	if err != nil {
 		return console.Fault("runs prune", err)

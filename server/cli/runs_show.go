@@ -10,9 +10,10 @@ import (
 
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
-func (a *app) runsShowCommand() *cobra.Command {
+func (a *runsCommands) runsShowCommand() *cobra.Command {
 	receipt, step := false, ""
 	cmd := &cobra.Command{
 		Use:   "show RUN",
@@ -47,7 +48,7 @@ func (a *app) runsShowCommand() *cobra.Command {
 }
 
 // show prints a record. A broken one is shown as far as it can be read, with a word about it on standard error.
-func (a *app) show(s record.Story, checked record.Report, receipt bool, step string) error {
+func (a *runsCommands) show(s record.Story, checked record.Report, receipt bool, step string) error {
 	if checked.Broken != nil {
 		_, _ = fmt.Fprintln(a.Err, "the record is broken: "+console.Clip(checked.Broken.Error(), console.MaxWidth)+"; what follows it cannot be relied on")
 	}
@@ -57,15 +58,15 @@ func (a *app) show(s record.Story, checked record.Report, receipt bool, step str
 	case receipt && a.JSON:
 		return a.PrintJSON(s.Receipt())
 	case receipt:
-		return a.Print(receiptText(s.Calling(a.people).Receipt(), a.PageWidth()))
+		return a.Print(recordtext.Receipt(s.Calling(a.people).Receipt(), a.PageWidth()))
 	case a.JSON:
 		return a.PrintJSON(s)
 	}
-	return a.Print(timelineText(s.Calling(a.people), a.PageWidth()))
+	return a.Print(recordtext.Timeline(s.Calling(a.people), a.PageWidth()))
 }
 
 // showStep prints all that was recorded of one call.
-func (a *app) showStep(s record.Story, name string) error {
+func (a *runsCommands) showStep(s record.Story, name string) error {
 	step, ok := s.Step(name)
 	if !ok {
 		return console.Usage("runs show "+s.RunID, fmt.Errorf("no step %s", console.Quoted(name)), "patterngate runs show "+s.RunID)
@@ -82,7 +83,7 @@ func (a *app) showStep(s record.Story, name string) error {
 	}
 	var b strings.Builder
 	for _, row := range step.Rows {
-		fmt.Fprintf(&b, "%s  %s\n  began %s after the start", console.Clip(row.Key, 2*console.MaxName), wordsOf(row), console.Took(row.After))
+		fmt.Fprintf(&b, "%s  %s\n  began %s after the start", console.Clip(row.Key, 2*console.MaxName), recordtext.RowWords(row), console.Took(row.After))
 		if row.Took != nil {
 			b.WriteString(", took " + console.Took(*row.Took))
 		}

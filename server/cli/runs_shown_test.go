@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 )
 
 // What people see of a record: golden files, at the widths of a small and of a wide terminal.
@@ -24,7 +25,7 @@ func TestRecordsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for file, text := range map[string]string{
-			"timeline_80": timelineText(s, 80), "timeline_160": timelineText(s, 160), "receipt": receiptText(s.Receipt(), 80),
+			"timeline_80": recordtext.Timeline(s, 80), "timeline_160": recordtext.Timeline(s, 160), "receipt": recordtext.Receipt(s.Receipt(), 80),
 			"trace": traceText(events, 120), "receipt_json": receipt,
 		} {
 			t.Run(name+"_"+file, func(t *testing.T) { goldenText(t, filepath.Join("runs", name+"_"+file+".txt"), text) })
@@ -59,7 +60,7 @@ func TestHostileRecordsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, width := range []int{console.MinWidth, 80, 160, console.MaxWidth} {
-		for name, text := range map[string]string{"timeline": timelineText(s, width), "receipt": receiptText(s.Receipt(), width), "trace": traceText(events, width)} {
+		for name, text := range map[string]string{"timeline": recordtext.Timeline(s, width), "receipt": recordtext.Receipt(s.Receipt(), width), "trace": traceText(events, width)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if n := utf8.RuneCountInString(line); n > width+2*console.MaxName {
 					t.Errorf("%s at %d: a line of %d characters: %.100s", name, width, n, line)
@@ -99,7 +100,7 @@ func TestTimelineTells(t *testing.T) {
 		"asking":  {"no answer yet; none until 2026-11-22T09:30:00Z means no", "{\"amount_usd\":1200,\"user_id\":42}"},
 		"lapsed":  {"nobody answered in time, which means no", "not spent", "not tried (approval_expired)"},
 	} {
-		text := timelineText(record.Read(records(t)[name]), 160)
+		text := recordtext.Timeline(record.Read(records(t)[name]), 160)
 		for _, words := range want {
 			if !strings.Contains(text, words) {
 				t.Errorf("%s: %q is not in\n%s", name, words, text)

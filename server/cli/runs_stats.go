@@ -20,7 +20,7 @@ import (
 // statsBy are what usage can be summed by.
 var statsBy = []string{"run", "pattern", "day", "model"}
 
-func (a *app) runsStatsCommand() *cobra.Command {
+func (a *runsCommands) runsStatsCommand() *cobra.Command {
 	var by, since string
 	cmd := &cobra.Command{
 		Use:   "stats",
@@ -117,7 +117,7 @@ func (s *stats) sorted() []*statsRow {
 func (r *statsRow) name() string { return cmp.Or(r.Run, r.Pattern, r.Day, r.Model) }
 
 // runsStats reads all records since a time, page by page.
-func (a *app) runsStats(runs recordReader, by string, since time.Time) error {
+func (a *runsCommands) runsStats(runs recordReader, by string, since time.Time) error {
 	const pageRows = 100
 	s := stats{by: by, rows: map[string]*statsRow{}}
 	for filter := (patterns.Filter{Since: since, Limit: pageRows}); ; {
@@ -142,7 +142,7 @@ func (a *app) runsStats(runs recordReader, by string, since time.Time) error {
 	return a.showStats(s)
 }
 
-func (a *app) showStats(s stats) error {
+func (a *runsCommands) showStats(s stats) error {
 	rows := s.sorted()
 	text := s.text(rows)
 	if a.JSON {

@@ -16,7 +16,7 @@ import (
 	"patterngate/server/cli/console"
 )
 
-func (a *app) runsTraceCommand() *cobra.Command {
+func (a *runsCommands) runsTraceCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "trace RUN",
 		Short: "Print the events of a run, a line each",
@@ -64,7 +64,7 @@ func traceText(events []patterns.Event, width int) string {
 	return b.String()
 }
 
-func (a *app) runsHeadCommand() *cobra.Command {
+func (a *runsCommands) runsHeadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "head RUN",
 		Short: "Print the head of a run's record: what to keep elsewhere",
@@ -90,7 +90,7 @@ func (a *app) runsHeadCommand() *cobra.Command {
 	}
 }
 
-func (a *app) runsExportCommand() *cobra.Command {
+func (a *runsCommands) runsExportCommand() *cobra.Command {
 	form, file := "jsonl", ""
 	cmd := &cobra.Command{
 		Use:   "export RUN",

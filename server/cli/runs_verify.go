@@ -75,7 +75,7 @@ type trust struct {
 	keys []ed25519.PublicKey
 }
 
-func (a *app) runsVerifyCommand() *cobra.Command {
+func (a *runsCommands) runsVerifyCommand() *cobra.Command {
 	head, keys, all := "", []string(nil), false
 	cmd := &cobra.Command{
 		Use:   "verify [RUN|FILE]",
@@ -145,7 +145,7 @@ func keptHead(text string) (*patterns.Head, error) {
 }
 
 // verifyFile checks an export.
-func (a *app) verifyFile(path string, t trust) error {
+func (a *runsCommands) verifyFile(path string, t trust) error {
 	text, err := readWhole(path, patterns.MaxExport)
 	if err != nil {
 		return console.Usage("runs verify", err, "patterngate runs export RUN -o FILE")
@@ -179,7 +179,7 @@ func readWhole(path string, most int64) ([]byte, error) {
 }
 
 // verifyRun checks the record of a run.
-func (a *app) verifyRun(runs operator, beginning string, t trust) error {
+func (a *runsCommands) verifyRun(runs operator, beginning string, t trust) error {
 	id, err := find("runs verify", runs, beginning)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func verdictOf(runs recordReader, id string, ring gateway.Ring, t trust) finding
 }
 
 // tell prints a finding; a broken record ends the program with 1.
-func (a *app) tell(v finding) error {
+func (a *runsCommands) tell(v finding) error {
 	err := error(nil)
 	if a.JSON {
 		err = a.PrintJSON(v)
@@ -224,7 +224,7 @@ func (a *app) tell(v finding) error {
 }
 
 // verifyAll checks every run and prints those that are broken.
-func (a *app) verifyAll(runs operator) error {
+func (a *runsCommands) verifyAll(runs operator) error {
 	ring, err := runs.Keys()
 	if err != nil {
 		return console.Fault("runs verify --all", err)
@@ -285,7 +285,7 @@ func (a *app) verifyAll(runs operator) error {
 }
 
 // audited is what a check of the state file finds: of runs by themselves, and of the file in one text; "" where it is whole.
-func (a *app) audited(runs recordKeeper) (broken []finding, damaged string) {
+func (a *runsCommands) audited(runs recordKeeper) (broken []finding, damaged string) {
 	found, err := runs.Audit()
 	var ofFile []string
 	if err != nil {

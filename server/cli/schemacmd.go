@@ -12,7 +12,7 @@ import (
 	"patterngate/server/settings/grammar"
 )
 
-func (a *app) schemaCommand() *cobra.Command {
+func (a *configCommands) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON schema of the configuration file, for editors",

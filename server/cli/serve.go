@@ -8,13 +8,22 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
 )
 
-func (a *app) serveCommand() *cobra.Command {
+// serveCommands is the command that serves MCP.
+type serveCommands struct {
+	*stateOpener
+	hints  bool                                           // started without arguments: print on standard error what it waits for
+	after  func(time.Duration, func()) (stop func() bool) // starts a timer; nil: a real one
+	starts func() (begun func())                          // called when serve starts; it returns what is called when serve has started; nil: nothing
+}
+
+func (a *serveCommands) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve MCP on stdio, or over HTTP",
@@ -45,7 +54,7 @@ func (a *app) serveCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context) error {
+func (a *serveCommands) serve(ctx context.Context) error {
 	keepOnBrokenPipe()
 	begun := func() {}
 	if a.starts != nil {
@@ -99,9 +108,9 @@ func (a *app) serve(ctx context.Context) error {
 
 // reloads has the program load its configuration again when it is asked to, announce files that were changed, and say which
 // servers behind the gate can be reached around it. What it returns ends that.
-func (a *app) reloads(ctx context.Context, s *service, loaded Loaded) (stop func()) {
+func (a *serveCommands) reloads(ctx context.Context, s *service, loaded Loaded) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reloader{app: a, service: s, log: s.to.log, loaded: loaded, seen: loaded.files()}
+	r := &reloader{from: a.invocation, service: s, log: s.to.log, loaded: loaded, seen: loaded.files()}
 	s.engine.Reload = r.requested
 	hangups := make(chan os.Signal, 1)
 	console.NotifyHangup(hangups)
@@ -117,7 +126,7 @@ func (a *app) reloads(ctx context.Context, s *service, loaded Loaded) (stop func
 }
 
 // warnOfBypasses says which servers behind the gate a client still has directly: an agent can go around the gate there.
-func (a *app) warnOfBypasses(c Config, log *slog.Logger) {
+func (a *invocation) warnOfBypasses(c Config, log *slog.Logger) {
 	for _, b := range bypasses(a.Environ, c.Catalog) {
 		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}

@@ -65,7 +65,7 @@ func (s *service) notifier(c Config, environ []string, page func() string, log *
 
 // service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
 // rest of the start.
-func (a *app) service(command string, c Loaded, log *slog.Logger) (*service, error) {
+func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*service, error) {
 	from := &source{environ: a.Environ, pool: c.pool}
 	opened := make(chan openedState, 1)
 	if c.State == memoryState {

@@ -15,7 +15,6 @@ import (
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/machine"
-	"patterngate/server/settings/yamldoc"
 )
 
 // setupFlags are the command's.
@@ -24,11 +23,16 @@ type setupFlags struct {
 	file, name          string
 }
 
+// setupCommands is the command that edits a client's file.
+type setupCommands struct {
+	*invocation
+}
+
 // setupCommand puts this program into a client's configuration:
 //
 //	CLIENT ──▶ its file here ──▶ read, bounded ──▶ merge or remove ──▶ nothing else differs? ──▶ backup ──▶ rename
 //	                └─ without a flag: block, file and checks are printed, nothing is read
-func (a *app) setupCommand() *cobra.Command {
+func (a *setupCommands) setupCommand() *cobra.Command {
 	var f setupFlags
 	names := clientfile.Names()
 	cmd := &cobra.Command{
@@ -85,7 +89,7 @@ func (f setupFlags) check() error {
 }
 
 // setup prints or changes; see setupCommand.
-func (a *app) setup(name string, f setupFlags) error {
+func (a *setupCommands) setup(name string, f setupFlags) error {
 	client, _ := clientfile.Find(name)
 	if err := f.check(); err != nil {
 		return err
@@ -112,7 +116,7 @@ func (a *app) setup(name string, f setupFlags) error {
 }
 
 // setupHost is this machine.
-func (a *app) setupHost() clientfile.Host {
+func (a *invocation) setupHost() clientfile.Host {
 	return clientfile.Host{
 		Goos: runtime.GOOS, Environ: a.Environ,
 		Exists: func(path string) bool { _, err := os.Lstat(path); return err == nil },
@@ -121,7 +125,7 @@ func (a *app) setupHost() clientfile.Host {
 }
 
 // setupPath is the file to edit, absolute.
-func (a *app) setupPath(client clientfile.Client, host clientfile.Host, named string) (string, error) {
+func (a *setupCommands) setupPath(client clientfile.Client, host clientfile.Host, named string) (string, error) {
 	path, err := named, error(nil)
 	if path == "" {
 		if path, err = client.Path(host); err != nil {
@@ -135,7 +139,7 @@ func (a *app) setupPath(client clientfile.Client, host clientfile.Host, named st
 }
 
 // setupEntry is the entry for this program. A configuration that is named must load: else the client's server would not.
-func (a *app) setupEntry(name string, report *setupReport) (clientfile.Entry, error) {
+func (a *setupCommands) setupEntry(name string, report *setupReport) (clientfile.Entry, error) {
 	command, err := a.program()
 	if err != nil {
 		return clientfile.Entry{}, err
@@ -159,7 +163,7 @@ func (a *app) setupEntry(name string, report *setupReport) (clientfile.Entry, er
 }
 
 // setupWrite puts the entry in, or shows what that would change.
-func (a *app) setupWrite(client clientfile.Client, f setupFlags, e clientfile.Entry, report setupReport) error {
+func (a *setupCommands) setupWrite(client clientfile.Client, f setupFlags, e clientfile.Entry, report setupReport) error {
 	file, err := clientfile.Read(report.File)
 	if err != nil {
 		return a.setupFault(err)
@@ -177,7 +181,7 @@ func (a *app) setupWrite(client clientfile.Client, f setupFlags, e clientfile.En
 }
 
 // setupUndo takes the entry back, or shows what that would change.
-func (a *app) setupUndo(client clientfile.Client, f setupFlags, report setupReport) error {
+func (a *setupCommands) setupUndo(client clientfile.Client, f setupFlags, report setupReport) error {
 	file, err := clientfile.Read(report.File)
 	if err != nil {
 		return a.setupFault(err)
@@ -191,7 +195,7 @@ func (a *app) setupUndo(client clientfile.Client, f setupFlags, report setupRepo
 }
 
 // carryOut applies a change unless it is only to be shown, and tells of it in own words.
-func (a *app) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report setupReport) error {
+func (a *setupCommands) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report setupReport) error {
 	if c.Changes() && file.ReadOnly() {
 		return a.setupFault(file.Refused("read-only", "make it writable, or name another by --file"))
 	}
@@ -207,12 +211,4 @@ func (a *app) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFl
 		report.Diff = clientfile.UnifiedDiff(file.Path, file.Text, c.After, own.Masked)
 	}
 	return a.tellSetup(f, report)
-}
-
-// setupFault is a fault of the client's file, or a failure.
-func (a *app) setupFault(err error) error {
-	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
-		return a.configFault(faults)
-	}
-	return err
 }

@@ -30,14 +30,14 @@ func TestSetupShowsNobodysSecrets(t *testing.T) {
 				for _, undo := range []bool{false, true} {
 					for _, asJSON := range []bool{false, true} {
 						var out, errs bytes.Buffer
-						a := &app{Console: console.Console{Out: &out, Err: &errs, JSON: asJSON}}
+						a := &app{invocation: &invocation{Console: console.Console{Out: &out, Err: &errs, JSON: asJSON}}}
 						flags := setupFlags{dryRun: true, file: path, name: g.name, write: !undo, undo: undo}
 						report := setupReport{Client: client.Name, Title: client.Title, File: path, Name: g.name}
 						var err error
 						if undo {
-							err = a.setupUndo(client, flags, report)
+							err = (&setupCommands{a.invocation}).setupUndo(client, flags, report)
 						} else {
-							err = a.setupWrite(client, flags, clientfile.Entry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
+							err = (&setupCommands{a.invocation}).setupWrite(client, flags, clientfile.Entry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
 						}
 						said := out.String() + errs.String()
 						if err != nil {

@@ -69,7 +69,7 @@ func (r setupReport) again(goos string, f setupFlags, flag string) string {
 }
 
 // printSetup shows the block, its file and the checks.
-func (a *app) printSetup(f setupFlags, r setupReport) error {
+func (a *setupCommands) printSetup(f setupFlags, r setupReport) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, r)
 	}
@@ -114,7 +114,7 @@ var outcomes = map[string][2]string{
 }
 
 // tellSetup shows what was changed, or would be.
-func (a *app) tellSetup(f setupFlags, r setupReport) error {
+func (a *setupCommands) tellSetup(f setupFlags, r setupReport) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, r)
 	}
@@ -146,7 +146,7 @@ func (a *app) tellSetup(f setupFlags, r setupReport) error {
 }
 
 // paintDiff colours a line of a difference.
-func (a *app) paintDiff(line string) string {
+func (a *invocation) paintDiff(line string) string {
 	switch {
 	case strings.HasPrefix(line, "+"):
 		return a.Paint(console.Green, strings.TrimSuffix(line, "\n")) + "\n"
@@ -157,7 +157,7 @@ func (a *app) paintDiff(line string) string {
 }
 
 // writeSetup writes the text, and the warnings where they disturb nobody who reads it.
-func (a *app) writeSetup(text string, r setupReport) error {
+func (a *setupCommands) writeSetup(text string, r setupReport) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))
 	}

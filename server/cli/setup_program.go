@@ -19,7 +19,7 @@ var temporaryBuild = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]|[/\\][0-
 
 // program is the path by which a client is to start this program: as it was called, where that is this very file, since
 // a link that an installer keeps outlives the versioned path behind it; else the path that the system gives.
-func (a *app) program() (string, error) {
+func (a *invocation) program() (string, error) {
 	real, err := os.Executable()
 	if err != nil {
 		return "", console.Fault("setup: the path of this program", err)

@@ -46,7 +46,7 @@ func thereIs(path string) bool {
 }
 
 // noState is the failure of a command whose state file is not there. It names the other usual file where that is there.
-func (a *app) noState(path string) error {
+func (a *invocation) noState(path string) error {
 	try := "--state FILE, where runs are recorded elsewhere"
 	if other := otherUsual(path, a.Environ); thereIs(other) {
 		holds := "runs with your own tools"
@@ -60,8 +60,8 @@ func (a *app) noState(path string) error {
 
 // meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command sees
 // the demo's file, while a server with a configuration of its own records in the other one. Where only the other one is there,
-// the command makes none; where both are, [app.noteOther] can say so.
-func (a *app) meant(c Config) error {
+// the command makes none; where both are, [invocation.noteOther] can say so.
+func (a *invocation) meant(c Config) error {
 	other := otherUsual(c.State, a.Environ)
 	if !c.StateUsual || !c.onlyDemo() || !thereIs(other) {
 		return nil
@@ -76,14 +76,14 @@ func (a *app) meant(c Config) error {
 
 // noteOther prints that the other usual state file exists too. Commands call it before a change, or if the file that they read does not
 // have what they searched for.
-func (a *app) noteOther() {
+func (a *invocation) noteOther() {
 	if a.other != "" {
 		a.note(a.other)
 	}
 }
 
 // missed calls noteOther where a command failed by what was typed: it may name a run or an approval of the other file.
-func (a *app) missed(err error) error {
+func (a *invocation) missed(err error) error {
 	if failed, ok := errors.AsType[*console.Error](err); ok && failed.Code == console.ExitUsage {
 		a.noteOther()
 	}

@@ -33,7 +33,7 @@ func (s usualScene) environ() []string {
 func (s usualScene) run(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: s.environ()}}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: s.environ()}}}
 	root := a.root()
 	root.SetArgs(args)
 	return a.Exit(t.Context(), root.ExecuteContext(t.Context())), o.String(), e.String()
@@ -154,7 +154,7 @@ func TestInboxLineOfUsualStates(t *testing.T) {
 		"own tools":               {real, nil, false},
 		"own tools by a variable": {real, []string{by}, true},
 	} {
-		a := &app{Console: console.Console{Environ: append(s.environ(), tt.environ...)}}
+		a := &app{invocation: &invocation{Console: console.Console{Environ: append(s.environ(), tt.environ...)}}}
 		if line := a.inboxLine(tt.c); strings.Contains(line, "--state") != tt.flags {
 			t.Errorf("%s: %s; want --state: %t", name, line, tt.flags)
 		}

@@ -10,7 +10,12 @@ import (
 	"patterngate/server/cli/console"
 )
 
-func (a *app) stateCommand() *cobra.Command {
+// stateCommands are the commands about the state file itself.
+type stateCommands struct {
+	*stateOpener
+}
+
+func (a *stateCommands) stateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state",
 		Short: "Copy the file in which runs are recorded",

@@ -15,7 +15,12 @@ import (
 	"patterngate/server/cli/console"
 )
 
-func (a *app) stopReasonsCommand() *cobra.Command {
+// stopReasonsCommands is the command that lists the reasons why runs end.
+type stopReasonsCommands struct {
+	*invocation
+}
+
+func (a *stopReasonsCommands) stopReasonsCommand() *cobra.Command {
 	var pattern string
 	cmd := &cobra.Command{
 		Use:   "stop-reasons [NAME]",
@@ -36,7 +41,7 @@ func (a *app) stopReasonsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) stopReasons(name, pattern string) error {
+func (a *stopReasonsCommands) stopReasons(name, pattern string) error {
 	offered := a.declaring()
 	kind, known := kindNamed(pattern)
 	for _, p := range offered {
@@ -73,7 +78,7 @@ func (a *app) stopReasons(name, pattern string) error {
 
 // declaring are the patterns of the configuration in force, for the reasons that their policies declare. One that does not load
 // has none that could be told.
-func (a *app) declaring() []server.Pattern {
+func (a *stopReasonsCommands) declaring() []server.Pattern {
 	loaded, _, err := Load(ConfigSources{Path: a.config, Environ: a.Environ}, LoadOptions{})
 	if err == nil {
 		var d *declared

@@ -12,7 +12,12 @@ import (
 	"patterngate/server/cli/console"
 )
 
-func (a *app) toolsCommand() *cobra.Command {
+// toolsCommands is the command that lists the tools.
+type toolsCommands struct {
+	*stateOpener
+}
+
+func (a *toolsCommands) toolsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "tools [NAME]",
 		Short: "List the tools that a client sees, or show one with its schemas",
@@ -36,7 +41,7 @@ type toolRow struct {
 	Output      json.RawMessage `json:"output_schema"`
 }
 
-func (a *app) tools(name string) error {
+func (a *toolsCommands) tools(name string) error {
 	loaded, err := a.load()
 	if err != nil {
 		return err

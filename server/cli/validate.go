@@ -10,7 +10,12 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-func (a *app) validateCommand() *cobra.Command {
+// validateCommands is the command that checks a configuration.
+type validateCommands struct {
+	*invocation
+}
+
+func (a *validateCommands) validateCommand() *cobra.Command {
 	strict := false
 	cmd := &cobra.Command{
 		Use:   "validate [FILE]",
@@ -38,7 +43,7 @@ func (a *app) validateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) validate(strict bool) error {
+func (a *validateCommands) validate(strict bool) error {
 	loaded, found, err := Load(ConfigSources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.Environ,
 	}, LoadOptions{})
@@ -75,7 +80,7 @@ func (a *app) validate(strict bool) error {
 }
 
 // printFaults writes what was found, the first fifty: on standard error a line each, with --json a document.
-func (a *app) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
+func (a *validateCommands) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
 	more := max(0, len(found)-yamldoc.MaxFaults)
 	found = found[:len(found)-more]
 	if refused != nil {
@@ -97,7 +102,7 @@ func (a *app) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
 }
 
 // sound is the line that says that a file is in order.
-func (a *app) sound(loaded Loaded, warnings int, more string) string {
+func (a *validateCommands) sound(loaded Loaded, warnings int, more string) string {
 	file := loaded.Path
 	if file == "" {
 		file = "the embedded configuration"

@@ -12,7 +12,7 @@ import (
 
 // checkDeclared makes of a configuration what serve would show of it, and warns of what clients may drop or cut. The words
 // say what its tools take of a model's context.
-func (a *app) checkDeclared(l Loaded) (faults []yamldoc.Fault, summary string) {
+func (a *validateCommands) checkDeclared(l Loaded) (faults []yamldoc.Fault, summary string) {
 	s, err := a.server(l, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "mend what it names"})}, ""

@@ -18,7 +18,7 @@ import (
 func runCommand(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &app{Console: console.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Environ: environ}}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Environ: environ}}}
 	root := a.root()
 	root.SetArgs(args)
 	return a.Exit(t.Context(), root.ExecuteContext(t.Context())), stdout.String(), stderr.String()

@@ -43,7 +43,12 @@ func version() versionInfo {
 	return v
 }
 
-func (a *app) versionCommand() *cobra.Command {
+// versionCommands is the command that prints the version.
+type versionCommands struct {
+	*invocation
+}
+
+func (a *versionCommands) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print version, commit and the MCP revisions that are spoken",

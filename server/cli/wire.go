@@ -1,62 +1,18 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
-	"github.com/lmittmann/tint"
-
-	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
-	"patterngate/server/settings/yamldoc"
 )
 
-// load reads the configuration and prints its warnings.
-func (a *app) load() (Loaded, error) {
-	loaded, warnings, err := Load(a.sources(), LoadOptions{})
-	a.warn(warnings)
-	if err != nil {
-		return Loaded{}, a.configFault(err)
-	}
-	return loaded, nil
-}
-
-// warn prints warnings, each once a command however often it reads the configuration.
-func (a *app) warn(warnings []yamldoc.Fault) {
-	for _, w := range warnings {
-		a.note(w.String())
-	}
-}
-
-// note prints a line on standard error, once a command.
-func (a *app) note(line string) {
-	if a.warned[line] {
-		return
-	}
-	if a.warned == nil {
-		a.warned = map[string]bool{}
-	}
-	a.warned[line] = true
-	fmt.Fprintln(a.Err, line)
-}
-
-// sources are where this invocation's configuration comes from.
-func (a *app) sources() ConfigSources {
-	return ConfigSources{
-		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt,
-		Environ: a.Environ,
-	}
-}
-
 // server wires the program without a state file: for who shows what is served, and for :memory:.
-func (a *app) server(c Loaded, log *slog.Logger) (*server.Server, error) {
+func (a *invocation) server(c Loaded, log *slog.Logger) (*server.Server, error) {
 	d, err := declare(c, a.Environ)
 	if err != nil {
 		return nil, err
@@ -105,31 +61,4 @@ func orNone[N int | time.Duration](limit N) N {
 		return -1
 	}
 	return limit
-}
-
-// quiet is the log of every command but serve, where nobody asked for another.
-func (c LogConfig) quiet() LogConfig {
-	c.Level = cmp.Or(c.Level, "warn")
-	return c
-}
-
-// logger writes to standard error, which is never part of a protocol.
-func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
-	level := slog.LevelInfo
-	_ = level.UnmarshalText([]byte(c.Level)) // checked when it was read; empty stays info
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level, ReplaceAttr: shownAttr}))
-	}
-	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.Colored(), ReplaceAttr: shownAttr}))
-}
-
-// shownAttr spells out control and bidi characters in what is logged: most handlers write some of them as they are.
-func shownAttr(_ []string, attr slog.Attr) slog.Attr {
-	switch v := attr.Value.Any().(type) {
-	case string:
-		attr.Value = slog.StringValue(printable.Text(v))
-	case error:
-		attr.Value = slog.StringValue(printable.Text(v.Error()))
-	}
-	return attr
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // The exit codes of commands (spec/surface.md section 5).
@@ -60,3 +61,6 @@ type ExitCode int
 
 // Error implements error. The text is never shown.
 func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// PortText returns the text of an error of package patterns without the name of that package.
+func PortText(err error) string { return strings.TrimPrefix(err.Error(), "patterns: ") }

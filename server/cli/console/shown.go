@@ -100,3 +100,6 @@ func WriteJSON(to interface{ Write([]byte) (int, error) }, v any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
+
+// FirstRunes returns the first n characters of a text, or all of it.
+func FirstRunes(text string, n int) string { return string([]rune(text)[:min(n, len([]rune(text)))]) }

@@ -1,4 +1,4 @@
-package cli
+package recordtext
 
 import (
 	"fmt"
@@ -20,11 +20,11 @@ func valueLines(indent string, width int, list []record.Value, left int) string 
 	return b.String()
 }
 
-// values writes values behind a label, which stands as far in as margin.
-func (p *page) values(label, margin string, list []record.Value, left int) {
+// Values writes values behind a label, which stands as far in as margin.
+func (p *Page) Values(label, margin string, list []record.Value, left int) {
 	indent := margin + strings.Repeat(" ", labelColumn)
-	if lines := valueLines(indent, p.width, list, left); lines != "" {
-		fmt.Fprintf(&p.b, "%s%-*s%s", margin, labelColumn, label, strings.TrimPrefix(lines, indent))
+	if lines := valueLines(indent, p.Width, list, left); lines != "" {
+		fmt.Fprintf(&p.Text, "%s%-*s%s", margin, labelColumn, label, strings.TrimPrefix(lines, indent))
 	}
 }
 
@@ -32,7 +32,7 @@ func (p *page) values(label, margin string, list []record.Value, left int) {
 func becauseLines(indent string, width int, b record.Because) string {
 	text := ""
 	if b.Said != "" {
-		text = indent + console.Fold("the rule says: "+console.Part(b.Said, maxPhrase, width), console.FoldWidth(width)-len(indent), indent+"  ") + "\n"
+		text = indent + console.Fold("the rule says: "+console.Part(b.Said, MaxPhrase, width), console.FoldWidth(width)-len(indent), indent+"  ") + "\n"
 	}
 	list, left := b.Read()
 	return text + valueLines(indent, width, list, left)

@@ -1,4 +1,4 @@
-package cli
+package recordtext
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ const (
 	phaseColumn = 15
 )
 
-// timelineText is the story of a run for a terminal: what was asked, then a line for each thing that happened, parallel
+// Timeline is the story of a run for a terminal: what was asked, then a line for each thing that happened, parallel
 // branches one below the other with a bar that shows when each of them ran, then what was spent.
-func timelineText(s record.Story, width int) string {
+func Timeline(s record.Story, width int) string {
 	var b strings.Builder
 	b.WriteString(console.Fold(titleOf(s), console.FoldWidth(width), "  ") + "\n")
 	b.WriteString(beganLine(s, width))
@@ -216,7 +216,7 @@ func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	margin := afterColumn + tookColumn + 2 + phaseColumn
 	inner := strings.Repeat("  ", depth)
 	room := max(20, console.FoldWidth(t.width)-margin-len(inner))
-	text := console.Fold(wordsOf(row), room, strings.Repeat(" ", margin)+inner+"  ")
+	text := console.Fold(RowWords(row), room, strings.Repeat(" ", margin)+inner+"  ")
 	fmt.Fprintf(b, "%*s%*s  %-*s%s%s\n", afterColumn, console.SinceStart(row.After), tookColumn, duration, phaseColumn, console.Clip(row.Phase, phaseColumn-1), inner, text)
 	indent := strings.Repeat(" ", margin) + inner + "  "
 	if args := argumentsOf(row); len(args) > 0 {

@@ -1,18 +1,19 @@
-package cli
+package recordtext
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
 )
 
-// wordsOf tells what a row of a timeline is about. Names and reasons are cut and shown plainly; arguments, answers and
+// RowWords tells what a row of a timeline is about. Names and reasons are cut and shown plainly; arguments, answers and
 // comments are not in it.
-func wordsOf(row record.Row) string {
+func RowWords(row record.Row) string {
 	name := console.Clip(row.Name, console.MaxName)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
@@ -37,7 +38,7 @@ func wordsOf(row record.Row) string {
 		if row.RefusedAnswer() {
 			return attemptWords(row.Approval, whoSaid(row.By, row.KeyID, row.KeyName), row.Why)
 		}
-		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+decisionWord(row.Decision)) + ruleWords(row) + passWords(row.Passes) + earlierWords(row.Earlier)
+		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+DecisionWord(row.Decision)) + ruleWords(row) + passWords(row.Passes) + earlierWords(row.Earlier)
 	case record.Late:
 		return name + " answered too late; that is not used"
 	case record.Note:
@@ -120,7 +121,7 @@ func judgedWords(row record.Row) string {
 	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
 		text = "; on the allowlist"
 	case row.Decision != "":
-		text = "; " + decisionWord(row.Decision) + ruleWords(row)
+		text = "; " + DecisionWord(row.Decision) + ruleWords(row)
 	}
 	if changes := changesOf(row.Decision, row.Rule, row.Why, row.Changed); len(changes) > 0 {
 		text += ", changed by " + strings.Join(changes, " and ")
@@ -147,8 +148,8 @@ func changesOf(decision, rule, why string, changes []string) []string {
 	return shown
 }
 
-// decisionWord is a policy's or person's decision.
-func decisionWord(decision string) string {
+// DecisionWord is a policy's or person's decision.
+func DecisionWord(decision string) string {
 	return cmp.Or(record.DecisionWord(decision), console.Clip(decision, console.MaxName))
 }
 
@@ -195,7 +196,7 @@ func personWords(row record.Row) string {
 		}
 		return text + ": " + endOf(row, "answered")
 	}
-	text += ": " + decisionWord(row.Decision)
+	text += ": " + DecisionWord(row.Decision)
 	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
 		text += " by " + who
 	}
@@ -275,4 +276,23 @@ func noteWords(row record.Row) string {
 		text += " through " + console.Clip(row.Channel, console.MaxName)
 	}
 	return text
+}
+
+// MaxPhrase is how much of a phrase or reason stands on a page, in characters.
+const MaxPhrase = 300
+
+// EffectWords are the words of a tool's effect behind its name.
+func EffectWords(effect string) string {
+	return map[string]string{"read": " (only reads)", "write": " (writes)", "destructive": " (destroys)"}[effect]
+}
+
+// ArgumentName is a name fit to begin a line.
+func ArgumentName(name string) string {
+	plain := func(r rune) bool {
+		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if name != "" && len(name) <= console.MaxName && strings.TrimLeftFunc(name, plain) == "" {
+		return name
+	}
+	return string(ijson.Canonical(name))
 }

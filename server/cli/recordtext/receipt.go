@@ -1,4 +1,4 @@
-package cli
+package recordtext
 
 import (
 	"cmp"
@@ -11,58 +11,58 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// receiptText is a receipt as a page for people who know nothing of the program.
-func receiptText(r record.Receipt, width int) string {
+// Receipt is a receipt as a page for people who know nothing of the program.
+func Receipt(r record.Receipt, width int) string {
 	width = console.Readable(width)
-	p := page{width: width}
-	p.b.WriteString("RECEIPT\n\n")
-	p.line("Run", console.Clip(r.RunID, console.MaxName)+", "+console.Clip(r.Pattern, console.MaxName))
-	p.line("For", forWhom(r))
-	p.line("Began", r.CreatedAt)
-	p.line("Ended", cmp.Or(r.EndedAt, "not yet: it is "+console.Clip(r.Ended.Status, console.MaxName)))
-	p.b.WriteString("\nAsked, in the caller's own words (not checked):\n" + console.Fenced("", string(r.Asked), width))
-	p.b.WriteByte('\n')
-	p.line("Proposed by", proposedBy(r.ProposedBy))
+	p := Page{Width: width}
+	p.Text.WriteString("RECEIPT\n\n")
+	p.Line("Run", console.Clip(r.RunID, console.MaxName)+", "+console.Clip(r.Pattern, console.MaxName))
+	p.Line("For", ForWhom(r))
+	p.Line("Began", r.CreatedAt)
+	p.Line("Ended", cmp.Or(r.EndedAt, "not yet: it is "+console.Clip(r.Ended.Status, console.MaxName)))
+	p.Text.WriteString("\nAsked, in the caller's own words (not checked):\n" + console.Fenced("", string(r.Asked), width))
+	p.Text.WriteByte('\n')
+	p.Line("Proposed by", proposedBy(r.ProposedBy))
 	p.calls(r.Calls)
 	p.refused(r.Refused)
-	p.b.WriteByte('\n')
-	p.line("Outcome", endedWords(r.Ended))
-	p.line("Spent", spentWords(r.Spent))
-	p.b.WriteByte('\n')
-	p.line("Record", fmt.Sprintf("%s, head %s", console.Plural(r.Record.Events, "event"), r.Record.Head))
+	p.Text.WriteByte('\n')
+	p.Line("Outcome", endedWords(r.Ended))
+	p.Line("Spent", spentWords(r.Spent))
+	p.Text.WriteByte('\n')
+	p.Line("Record", fmt.Sprintf("%s, head %s", console.Plural(r.Record.Events, "event"), r.Record.Head))
 	if r.Record.Verify != "" {
-		p.b.WriteString("Check it with\n  " + r.Record.Verify + "\n")
+		p.Text.WriteString("Check it with\n  " + r.Record.Verify + "\n")
 	}
-	return p.b.String()
+	return p.Text.String()
 }
 
 // labelColumn is how many characters the labels of a page take.
 const labelColumn = 13
 
-// page is a receipt while it is written.
-type page struct {
-	b     strings.Builder
-	width int
+// Page is a receipt while it is written.
+type Page struct {
+	Text  strings.Builder
+	Width int
 }
 
-// line writes a label and what it says.
-func (p *page) line(label, text string) {
+// Line writes a label and what it says.
+func (p *Page) Line(label, text string) {
 	indent := strings.Repeat(" ", labelColumn)
-	fmt.Fprintf(&p.b, "%-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.width)-labelColumn, indent))
+	fmt.Fprintf(&p.Text, "%-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.Width)-labelColumn, indent))
 }
 
-func (p *page) calls(calls []record.Call) {
+func (p *Page) calls(calls []record.Call) {
 	if len(calls) == 0 {
-		p.line("Called", "nothing")
+		p.Line("Called", "nothing")
 		return
 	}
-	p.b.WriteString("\nCalled, in this order:\n")
+	p.Text.WriteString("\nCalled, in this order:\n")
 	for i, c := range calls {
-		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, console.Clip(c.Tool, console.MaxName), effectWords(c.Effect), statusWords(c))
+		fmt.Fprintf(&p.Text, "%2d. %s%s: %s\n", i+1, console.Clip(c.Tool, console.MaxName), EffectWords(c.Effect), CallStatus(c))
 		p.arguments(c)
 		p.detail("judged", verdictWords(c))
 		list, left := record.Because{Values: c.Values}.Read()
-		p.values("because", "    ", list, left)
+		p.Values("because", "    ", list, left)
 		p.approved("approved by", c.Approved)
 		p.approved("settled by", c.Settled)
 		p.detail("recorded as", strings.TrimSpace(c.ArgsHash+"  "+console.Clip(c.Key, console.MaxName)+"  "+c.At))
@@ -70,7 +70,7 @@ func (p *page) calls(calls []record.Call) {
 }
 
 // arguments writes what a call was sent, each argument behind a bar. How much of each is the receipt's matter.
-func (p *page) arguments(c record.Call) {
+func (p *Page) arguments(c record.Call) {
 	if len(c.Args) == 0 {
 		p.detail("called with", map[bool]string{true: "arguments that cannot be read", false: "no arguments"}[c.Args == nil])
 		return
@@ -78,31 +78,31 @@ func (p *page) arguments(c record.Call) {
 	indent := strings.Repeat(" ", 4+labelColumn)
 	var b strings.Builder
 	for _, a := range c.Args {
-		b.WriteString(console.FencedTo(math.MaxInt, indent, argumentName(a.Name)+": "+a.Text(), p.width))
+		b.WriteString(console.FencedTo(math.MaxInt, indent, ArgumentName(a.Name)+": "+a.Text(), p.Width))
 	}
-	fmt.Fprintf(&p.b, "    %-*s%s", labelColumn, "called with", strings.TrimPrefix(b.String(), indent))
+	fmt.Fprintf(&p.Text, "    %-*s%s", labelColumn, "called with", strings.TrimPrefix(b.String(), indent))
 	if c.ArgsLeft > 0 {
 		p.detail("", "and "+console.Plural(int64(c.ArgsLeft), "more argument"))
 	}
 }
 
 // detail writes a line that belongs to a call.
-func (p *page) detail(label, text string) {
+func (p *Page) detail(label, text string) {
 	if text == "" {
 		return
 	}
 	const margin = 4 + labelColumn
-	fmt.Fprintf(&p.b, "    %-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.width)-margin, strings.Repeat(" ", margin)))
+	fmt.Fprintf(&p.Text, "    %-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.Width)-margin, strings.Repeat(" ", margin)))
 }
 
 // approved writes who said yes or no, and their comment.
-func (p *page) approved(label string, by *record.Approved) {
+func (p *Page) approved(label string, by *record.Approved) {
 	if by == nil {
 		return
 	}
 	text := cmp.Or(whoSaid(by.By, by.KeyID, by.KeyName), "nobody known") + ": "
 	if by.Decision != "" {
-		text += decisionWord(by.Decision) + ", "
+		text += DecisionWord(by.Decision) + ", "
 	}
 	text += "assurance " + console.Clip(cmp.Or(by.Assurance, "none"), console.MaxName) + record.ComparedWords(by.Compared) + ", " + console.Clip(by.At, console.MaxName)
 	if by.Approval != "" {
@@ -113,19 +113,19 @@ func (p *page) approved(label string, by *record.Approved) {
 		p.detail("changed", changes)
 	}
 	if by.Comment != "" {
-		p.b.WriteString(console.Fenced(strings.Repeat(" ", 4+labelColumn), by.Comment, p.width))
+		p.Text.WriteString(console.Fenced(strings.Repeat(" ", 4+labelColumn), by.Comment, p.Width))
 	}
 }
 
-func (p *page) refused(list []record.Refused) {
+func (p *Page) refused(list []record.Refused) {
 	if len(list) == 0 {
 		return
 	}
-	p.b.WriteString("\nProposed and not done:\n")
+	p.Text.WriteString("\nProposed and not done:\n")
 	for _, r := range list {
-		p.b.WriteString("  - " + console.Fold(refusedWords(r), console.FoldWidth(p.width)-4, "    ") + "\n")
+		p.Text.WriteString("  - " + console.Fold(refusedWords(r), console.FoldWidth(p.Width)-4, "    ") + "\n")
 		list, left := record.Because{Values: r.Values}.Read()
-		p.values("because", "    ", list, left)
+		p.Values("because", "    ", list, left)
 		if r.Approval == "" {
 			p.approved("asked", r.Asked)
 		}
@@ -154,9 +154,9 @@ func refusedWords(r record.Refused) string {
 	case r.Reason == patterns.ReasonExpired:
 		text += "put to a person" + rule + ", and nobody answered in time"
 	case r.Reason != "":
-		text += decisionWord(r.Decision) + " (" + console.Clip(r.Reason, console.MaxName) + ")" + rule
+		text += DecisionWord(r.Decision) + " (" + console.Clip(r.Reason, console.MaxName) + ")" + rule
 	default:
-		text += decisionWord(r.Decision) + rule
+		text += DecisionWord(r.Decision) + rule
 	}
 	if r.RuleText != "" {
 		text += ": " + console.Clip(r.RuleText, 3*console.MaxName)
@@ -164,8 +164,8 @@ func refusedWords(r record.Refused) string {
 	return text
 }
 
-// forWhom is the principal, and through what they asked.
-func forWhom(r record.Receipt) string {
+// ForWhom is the principal, and through what they asked.
+func ForWhom(r record.Receipt) string {
 	text := console.Clip(cmp.Or(r.Principal, "nobody known"), console.MaxName)
 	if r.Client.Name != "" {
 		text += ", through a client that calls itself " + console.Clip(r.Client.Name+" "+r.Client.Version, console.MaxName)
@@ -185,8 +185,8 @@ func proposedBy(list []string) string {
 	return cmp.Or(strings.Join(words, ", then "), "nobody: nothing was proposed")
 }
 
-// statusWords say what is known about a call.
-func statusWords(c record.Call) string {
+// CallStatus say what is known about a call.
+func CallStatus(c record.Call) string {
 	if c.Duplicate {
 		return record.DoneBefore
 	}
@@ -211,7 +211,7 @@ func verdictWords(c record.Call) string {
 	if c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted" {
 		return "it is on the list of what this tool may call; no rule judged it"
 	}
-	text := decisionWord(c.Decision)
+	text := DecisionWord(c.Decision)
 	if c.Rule != "" {
 		text += " by rule " + console.Clip(c.Rule, console.MaxName)
 	}

@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+
+	"patterngate/ijson/printable"
+	"patterngate/patterns"
+	"patterngate/server/cli/console"
+	"patterngate/server/settings/yamldoc"
+
+	"github.com/lmittmann/tint"
+)
+
+// invocation is what every command is given: the console, and the flags that say which configuration and which state file it uses.
+type invocation struct {
+	console.Console
+
+	config    string // --config
+	state     string // --state
+	logLevel  string
+	logFormat string
+	http      string
+	tokenFile string
+	inboxAt   string          // --inbox
+	people    people          // names who stands in a record; nil: by their ids
+	warned    map[string]bool // lines of warnings that were printed
+	other     string          // says that the other usual state file is there too; empty: it cannot be meant
+}
+
+// configFault is a configuration that does not load: every fault by place, then the exit code of usage.
+func (a *invocation) configFault(err error) error {
+	faults, ok := errors.AsType[*yamldoc.Error](err)
+	if !ok {
+		return console.Fault("config", err)
+	}
+	if a.JSON {
+		if err := console.WriteJSON(a.Out, faults.Faults); err != nil {
+			return err
+		}
+	}
+	return &console.Error{Code: console.ExitUsage, Cause: faults}
+}
+
+// switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
+// it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
+func (a *invocation) switchConfig(what string) (Loaded, error) {
+	c, err := a.stateConfig(what, "switches need no configuration; this command uses the state file ")
+	if err == nil {
+		a.noteOther()
+	}
+	return c, err
+}
+
+// recordConfig returns the configuration of a command that needs only the state file. It ignores faults of the configuration file, and
+// refuses a wrong flag and a --config that names no file, because the user typed these for this command.
+func (a *invocation) recordConfig(what string) (Loaded, error) {
+	if _, err := os.Stat(a.config); a.config != "" && errors.Is(err, os.ErrNotExist) {
+		_, _, err := Load(a.sources(), LoadOptions{})
+		return Loaded{}, a.configFault(err)
+	}
+	flags := ConfigSources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt}
+	if _, _, err := Load(flags, LoadOptions{}); err != nil {
+		return Loaded{}, a.configFault(err)
+	}
+	return a.stateConfig(what, "this command needs only the state file ")
+}
+
+// stateConfig is recordConfig without the check of flags. If the configuration file has faults, it prints a warning, in which needs
+// stands before the name of the state file.
+func (a *invocation) stateConfig(what, needs string) (Loaded, error) {
+	sources := a.sources()
+	loaded, warnings, err := Load(sources, LoadOptions{})
+	faults, faulty := errors.AsType[*yamldoc.Error](err)
+	if !faulty {
+		a.warn(warnings)
+		if err != nil {
+			return Loaded{}, a.configFault(err)
+		}
+		return loaded, a.meant(loaded.Config)
+	}
+	loaded, _, err = Load(ConfigSources{}, LoadOptions{})
+	if err != nil {
+		return Loaded{}, a.configFault(err)
+	}
+	c := loaded
+	var known bool
+	c.StateUsual = false
+	c.State, known = sources.statePath()
+	if !known { // a switch in another one would stop nobody, and runs of another one would look like these
+		try := "--state FILE"
+		if c.State != "" {
+			try += ", which is " + c.State + " where the configuration names none"
+		}
+		return Loaded{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
+	}
+	fmt.Fprintln(a.Err, printable.Text("warning: "+ownReason(faults)+"; "+needs+c.State))
+	return c, nil
+}
+
+// people returns the name under which texts show an id, such as "local:0 (root)" for "local:0". Records, JSON and signatures contain
+// only the id.
+type people func(id string) string
+
+// systemPeople asks the operating system for the name of a user. It returns other ids, and ids of unknown users, unchanged.
+func systemPeople(id string) string {
+	digits, local := strings.CutPrefix(id, "local:")
+	uid, err := strconv.Atoi(digits)
+	if !local || err != nil || strconv.Itoa(uid) != digits {
+		return id
+	}
+	u, err := user.LookupId(digits)
+	if uid == os.Getuid() {
+		u, err = user.Current()
+	}
+	if err != nil || u.Username == "" {
+		return id
+	}
+	return id + " (" + u.Username + ")"
+}
+
+// named returns an id as texts show it, with the name of the user.
+func (a *invocation) named(id string) string {
+	if a.people == nil {
+		return id
+	}
+	return a.people(id)
+}
+
+// namedQuestion returns a question with the names of users beside their ids.
+func (a *invocation) namedQuestion(asked patterns.Asked) patterns.Asked {
+	asked.Principal = a.named(asked.Principal)
+	if asked.Given != nil {
+		given := *asked.Given
+		given.By = a.named(given.By)
+		asked.Given = &given
+	}
+	return asked
+}
+
+// loadState returns the configuration with a state file that exists and that no other user can write. Commands that look at recorded
+// runs and decide about them need no more than that file, so a configuration with faults does not stop them.
+func (a *invocation) loadState() (Loaded, error) {
+	c, err := a.recordConfig("state")
+	if err != nil {
+		return Loaded{}, err
+	}
+	return a.existingState(c)
+}
+
+// existingState is a configuration whose state file is there and safe.
+func (a *invocation) existingState(c Loaded) (Loaded, error) {
+	path := c.State
+	if path == memoryState {
+		return Loaded{}, console.Usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+	}
+	if path != "" {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return Loaded{}, a.noState(path)
+		}
+	}
+	return c, readyState(path, a.Environ)
+}
+
+// setupFault is a fault of the client's file, or a failure.
+func (a *invocation) setupFault(err error) error {
+	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
+		return a.configFault(faults)
+	}
+	return err
+}
+
+// load reads the configuration and prints its warnings.
+func (a *invocation) load() (Loaded, error) {
+	loaded, warnings, err := Load(a.sources(), LoadOptions{})
+	a.warn(warnings)
+	if err != nil {
+		return Loaded{}, a.configFault(err)
+	}
+	return loaded, nil
+}
+
+// warn prints warnings, each once a command however often it reads the configuration.
+func (a *invocation) warn(warnings []yamldoc.Fault) {
+	for _, w := range warnings {
+		a.note(w.String())
+	}
+}
+
+// note prints a line on standard error, once a command.
+func (a *invocation) note(line string) {
+	if a.warned[line] {
+		return
+	}
+	if a.warned == nil {
+		a.warned = map[string]bool{}
+	}
+	a.warned[line] = true
+	fmt.Fprintln(a.Err, line)
+}
+
+// sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.
+func (a *invocation) sources() ConfigSources {
+	return ConfigSources{
+		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt,
+		Environ: a.Environ,
+	}
+}
+
+// quiet is the log of every command but serve, where nobody asked for another.
+func (c LogConfig) quiet() LogConfig {
+	c.Level = cmp.Or(c.Level, "warn")
+	return c
+}
+
+// logger writes to standard error, which is never part of a protocol.
+func (a *invocation) logger(c LogConfig, to io.Writer) *slog.Logger {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(c.Level)) // checked when it was read; empty stays info
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level, ReplaceAttr: shownAttr}))
+	}
+	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.Colored(), ReplaceAttr: shownAttr}))
+}
+
+// shownAttr spells out control and bidi characters in what is logged: most handlers write some of them as they are.
+func shownAttr(_ []string, attr slog.Attr) slog.Attr {
+	switch v := attr.Value.Any().(type) {
+	case string:
+		attr.Value = slog.StringValue(printable.Text(v))
+	case error:
+		attr.Value = slog.StringValue(printable.Text(v.Error()))
+	}
+	return attr
+}

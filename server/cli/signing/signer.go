@@ -1,0 +1,275 @@
+package signing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"patterngate/gateway"
+	"patterngate/gateway/approver"
+	"patterngate/ijson/printable"
+	"patterngate/patterns"
+	"patterngate/server/cli/console"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Signer signs with an approver key. The person at the terminal types the passphrase of the key.
+type Signer struct {
+	*console.Console
+	// Secret reads a passphrase. Nil reads it from the terminal that controls this process.
+	Secret func(ctx context.Context, prompt string) (string, error)
+}
+
+// Request is who may sign, and for what.
+type Request struct {
+	What string       // the command
+	Does string       // what is signed, in words, for the prompt
+	Call string       // what stands above the prompt: all of what is signed, where it is more than that; "" for nothing
+	Ring gateway.Ring // the enrolled keys
+	Dir  approver.Dir // where key files lie
+	Key  string       // the one that was named; "" for the only one
+}
+
+// Act is an act signed by the person at the terminal, where an approver key is enrolled or one was named; else none.
+func (a *Signer) Act(ctx context.Context, h KeyHolder, name string, subject map[string]any, s Request) (gateway.SignedAct, error) {
+	ring, err := h.Keys()
+	if err != nil {
+		return gateway.SignedAct{}, console.Fault(s.What, err)
+	}
+	if s.Key == "" && !ring.Counts(console.Now()) {
+		return gateway.SignedAct{}, nil
+	}
+	s.Ring, s.Dir = ring, approver.Dir(h.KeyDir())
+	key, err := a.OpenKey(ctx, s)
+	if err != nil {
+		return gateway.SignedAct{}, err
+	}
+	defer key.Close()
+	return approver.Sign(name, subject, key, console.Now()), nil
+}
+
+// OpenOnce signs acts with one key that is opened once, where an approver key is enrolled or one was named; else what it gives is
+// unsigned. done lets the key go.
+func (a *Signer) OpenOnce(ctx context.Context, h KeyHolder, s Request) (sign func(name string, subject map[string]any) gateway.SignedAct, done func(), err error) {
+	ring, err := h.Keys()
+	if err != nil {
+		return nil, nil, console.Fault(s.What, err)
+	}
+	if s.Key == "" && !ring.Counts(console.Now()) {
+		return func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} }, func() {}, nil
+	}
+	s.Ring, s.Dir = ring, approver.Dir(h.KeyDir())
+	key, err := a.OpenKey(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(name string, subject map[string]any) gateway.SignedAct {
+		return approver.Sign(name, subject, key, console.Now())
+	}, func() { key.Close() }, nil
+}
+
+// OpenKey opens the key that signs by the passphrase that a person types. Nothing was done where it does not.
+func (a *Signer) OpenKey(ctx context.Context, s Request) (*approver.Key, error) {
+	file, err := s.file()
+	if err != nil {
+		return nil, err
+	}
+	typed, err := a.Passphrase(ctx, s.Call, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.Does, file.ID, console.Clip(file.Name, console.MaxName)))
+	if errors.Is(err, ErrNoTerminal) {
+		err = s.Refused("it needs the signature of an approver key: "+err.Error(), "the same command at a terminal, by the person who has the passphrase")
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := file.Open(typed)
+	switch {
+	case errors.Is(err, approver.ErrPassphrase):
+		return nil, s.Refused("the passphrase does not open the key "+file.ID+"; nothing was done", "the same command again")
+	case err != nil:
+		return nil, console.Fault(s.What, err)
+	}
+	return key, nil
+}
+
+// Refused is a refusal for want of a signature.
+func (s Request) Refused(cause, try string) error { return console.Refused(s.What, cause, try) }
+
+// file is the sealed key that signs: the one that was named, else the only one whose file is here.
+func (s Request) file() (approver.File, error) {
+	var none approver.File
+	count := s.counting()
+	switch {
+	case s.Key != "" && !count[s.Key]:
+		why := console.Quoted(s.Key) + " is no key that counts here"
+		if k, known := s.Ring.Find(s.Key); known && !k.Removed.IsZero() {
+			why = "the key " + s.Key + " was removed at " + console.ClockText(k.Removed)
+		}
+		return none, console.Usage("--key", errors.New(why), "patterngate approvals keys")
+	case s.Key != "":
+		f, err := s.Dir.Read(s.Key)
+		if errors.Is(err, fs.ErrNotExist) {
+			return none, s.Refused("the file of the key "+s.Key+" is not here: "+s.Dir.Path(s.Key), "--key ID of another one, or the same command where that file is")
+		}
+		if err != nil {
+			return none, s.Refused(err.Error(), "patterngate approvals keys")
+		}
+		return f, nil
+	case len(count) == 0:
+		return none, s.Refused("only what an approver key signed counts here, and no key counts", "patterngate approvals keys")
+	}
+	files, err := s.Dir.List()
+	if err != nil {
+		return none, console.Fault(s.What, err)
+	}
+	var here []approver.File
+	var names []string
+	faults := ""
+	for _, f := range files {
+		switch {
+		case f.Err != nil:
+			faults += "; " + f.Err.Error()
+		case count[f.File.ID]:
+			here, names = append(here, f.File), append(names, f.File.ID+" ("+console.Clip(f.File.Name, console.MaxName)+")")
+		}
+	}
+	switch len(here) {
+	case 0:
+		return none, s.Refused("only what an approver key signed counts here, and the file of none is in "+string(s.Dir)+faults, "patterngate approvals keys")
+	case 1:
+		return here[0], nil
+	}
+	return none, console.Usage(s.What, errors.New("which key signs? "+strings.Join(names, ", ")), "--key ID")
+}
+
+// counting are the ids of the keys that count now.
+func (s Request) counting() map[string]bool {
+	count := map[string]bool{}
+	for _, k := range s.Ring.Keys() {
+		if k.Counts(console.Now()) {
+			count[k.ID] = true
+		}
+	}
+	return count
+}
+
+// ErrNoTerminal says that nobody is there who could type a passphrase.
+var ErrNoTerminal = errors.New("a passphrase is typed at a terminal, and this process has none")
+
+// Passphrase reads what a person types at the terminal that controls this process, unseen. It never reads standard input,
+// a flag, a variable or a file: what stands there an agent may have put there. Its error is [ErrNoTerminal], the context's,
+// or [console.ExitInterrupted] where the person gave up; the terminal is then as it was. before are lines of what they sign: they
+// stand at the same terminal, wherever the program's own output goes.
+func (a *Signer) Passphrase(ctx context.Context, before, prompt string) (string, error) {
+	if a.Secret != nil {
+		return a.Secret(ctx, before+prompt)
+	}
+	tty, err := openTerminal()
+	if err != nil {
+		return "", ErrNoTerminal
+	}
+	defer tty.Close()
+	fd := int(tty.in.Fd())
+	was, err := term.MakeRaw(fd) // nothing is shown from here on, also of what is typed before the prompt stands there
+	if err != nil {
+		return "", ErrNoTerminal
+	}
+	defer func() {
+		_ = term.Restore(fd, was)
+		_, _ = fmt.Fprintln(tty.out)
+	}()
+	text := strings.ReplaceAll(visibleText(before), "\n", "\r\n") + printable.Text(prompt) + ": "
+	if _, err := io.WriteString(tty.out, text); err != nil {
+		return "", ErrNoTerminal
+	}
+	type typed struct {
+		text string
+		err  error
+	}
+	done := make(chan typed, 1)
+	go func() { // it reads until a line ends; a signal must not wait for that
+		text, err := readTyped(tty.in)
+		done <- typed{text, err}
+	}()
+	select {
+	case got := <-done:
+		if got.err != nil {
+			return "", console.ExitCode(console.ExitInterrupted)
+		}
+		return got.text, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// visibleText is lines with their hidden characters spelled out; of none, nothing.
+func visibleText(text string) string {
+	if text == "" {
+		return ""
+	}
+	return console.VisibleLines(text)
+}
+
+// maxTyped is how much of a line is kept, in bytes; no passphrase is as long.
+const maxTyped = 8 << 10
+
+// errGivenUp is returned for a line that was given up with Ctrl-C or Ctrl-D.
+var errGivenUp = errors.New("given up")
+
+// readTyped reads one line from a terminal that does nothing with the keys itself. It takes no byte behind the line: that
+// is for the next prompt. Backspace and Ctrl-U work; other control keys are nothing.
+func readTyped(from io.Reader) (string, error) {
+	const interrupt, end, backspace, kill, del = 0x03, 0x04, 0x08, 0x15, 0x7f
+	var line []byte
+	for key := make([]byte, 1); ; {
+		n, err := from.Read(key)
+		if n == 0 && err != nil {
+			return "", err
+		}
+		switch c := key[0]; {
+		case n == 0:
+		case c == '\r', c == '\n':
+			return string(line), nil
+		case c == interrupt, c == end && len(line) == 0:
+			return "", errGivenUp
+		case c == kill:
+			line = line[:0]
+		case c == backspace, c == del:
+			_, size := utf8.DecodeLastRune(line)
+			line = line[:len(line)-size]
+		case c >= ' ' && len(line) < maxTyped:
+			line = append(line, c)
+		}
+	}
+}
+
+// Refusal says why a signed act was not taken.
+func Refusal(what string, err error) error {
+	switch {
+	case errors.Is(err, patterns.ErrUnsigned):
+		return console.Refused(what, "it needs the signature of an approver key", "the same command at a terminal")
+	case errors.Is(err, patterns.ErrForged):
+		return console.Refused(what, console.PortText(err), "patterngate approvals keys")
+	case errors.Is(err, patterns.ErrUsed):
+		return console.Refused(what, console.PortText(err), "the same command again")
+	case errors.Is(err, patterns.ErrNoKey):
+		return console.Usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
+	}
+	return console.Fault(what, err)
+}
+
+// KeyHolder is what knows the approver keys of a state file.
+type KeyHolder interface {
+	Keys() (gateway.Ring, error)
+	KeyDir() string
+}
+
+// KeyFlag lets a person name the approver key that signs.
+func KeyFlag(cmd *cobra.Command, id *string) {
+	cmd.Flags().StringVar(id, "key", "", "the id of the approver key that signs, where one is enrolled (else the one whose file is here)")
+}
