@@ -23,6 +23,7 @@ type pageKey struct {
 	value string // the default; empty if there is none
 	means string
 	kinds []string // the kinds of pattern that have the key; nil outside patterns
+	first string   // the default for the first of them
 }
 
 // A keyPage writes docs/config.md again. A line "<!-- keys PREFIX -->" stands above the table of the keys below PREFIX. A key belongs to
@@ -232,6 +233,10 @@ func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageK
 		if k.Entries {
 			row.takes = "mapping of names"
 		}
+		if m := notSet.FindStringSubmatchIndex(row.means); m != nil && slices.Contains([]string{"", "`[]`", "`none`"}, row.value) {
+			row.value = row.means[m[2]:m[3]]
+			row.means = strings.TrimSpace(row.means[:m[0]] + " " + row.means[m[1]:])
+		}
 		if row.means == "" || row.takes == "" || strings.ContainsAny(row.means, "|\n") {
 			t.Errorf("the key %s takes %q and means %q; want a line of each: append .Means(\"...\") where its table declares it", path, k.Takes, k.Meaning)
 		}
@@ -250,6 +255,9 @@ func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageK
 	}
 	return rows
 }
+
+// notSet is a sentence that says what holds if a key is not set.
+var notSet = regexp.MustCompile(` ?Not set: (.*?)\.( |$)`)
 
 // shortTakes is what a key takes in the terms that the page explains.
 func shortTakes(takes string) string {
@@ -297,7 +305,7 @@ func patternRows(t *testing.T) (keys, budget []pageKey) {
 		own := newPattern("NAME", gateway.Kind(kind), grammar.Position{})
 		at := 0
 		for _, row := range rowsOf(t, above, own.keys(nil)) {
-			row.kinds = []string{kind}
+			row.kinds, row.first = []string{kind}, row.value
 			switch i := slices.IndexFunc(keys, func(k pageKey) bool { return k.path == row.path }); {
 			case strings.HasPrefix(row.path, "patterns.NAME.budget."):
 				budget = append(budget, row)
@@ -318,7 +326,7 @@ func patternRows(t *testing.T) (keys, budget []pageKey) {
 func (k *pageKey) join(other pageKey) {
 	kind := other.kinds[0]
 	k.kinds = append(k.kinds, kind)
-	if base, _, _ := strings.Cut(k.value, "; "); base != other.value {
+	if k.first != other.value {
 		k.value += "; " + kind + ": " + cellOr(other.value, "not set")
 	}
 	if !strings.HasPrefix(k.means, other.means) {
