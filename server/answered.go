@@ -12,16 +12,8 @@ import (
 // maxWithout is the number of tools without a result that a sentence names.
 const maxWithout = 4
 
-// appendAnswered appends to the first line that calls returned no result. It appends nothing if all did.
-func (e *Envelope) appendAnswered(dst []byte) []byte {
-	if words := gateway.AnsweredWords(e.Answered); words != "" {
-		dst = append(append(dst, ", "...), words...)
-	}
-	return dst
-}
-
 // tellResults sets the member answered. It also adds to summary and next which calls of the run returned no result.
-func (e *Envelope) tellResults(ledger []gateway.Entry) {
+func tellResults(e *Envelope, ledger []gateway.Entry) {
 	results := gateway.ResultsOf(ledger)
 	if e.Answered = results.Answered(); e.Answered == "" {
 		return

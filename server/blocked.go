@@ -9,19 +9,6 @@ import (
 	"patterngate/server/sentence"
 )
 
-// block holds what the policy said about the call at which a run stopped. It has the rule, its text for people, and the
-// values that made it true.
-type block struct {
-	Tool      string         `json:"tool"`
-	Rule      string         `json:"rule,omitempty"`
-	Reason    string         `json:"reason"`
-	Text      string         `json:"text,omitempty"` // the rule's text for people
-	Values    map[string]any `json:"values,omitempty"`
-	Need      []string       `json:"need,omitempty"`
-	Retryable bool           `json:"retryable,omitempty"` // the same call may be approved later
-	Passes    int            `json:"passes,omitempty"`
-}
-
 // maxRuleText is the length at which a rule's text is cut, in characters.
 const maxRuleText = 300
 
@@ -72,29 +59,6 @@ func (a account) blockedCall() string {
 	default:
 		return printable.Name(b.Tool)
 	}
-}
-
-// appendBlocked appends what the policy said about the call at which the run stopped.
-func (e *Envelope) appendBlocked(dst []byte) []byte {
-	if e.Block == nil {
-		return dst
-	}
-	dst = append(dst, "BLOCK "...)
-	at := len(dst)
-	dst, _ = appendJSON(dst, e.Block) // structuredContent has the same value and reports its errors
-	return append(revealed(dst, at), '\n')
-}
-
-// squeezed returns a copy of the block with short texts and values. It returns nil for nil.
-func (b *block) squeezed(bytes int) *block {
-	if b == nil {
-		return nil
-	}
-	less := *b
-	less.Tool, less.Rule, less.Reason, less.Text = sentence.Short(b.Tool, bytes), sentence.Short(b.Rule, bytes), sentence.Short(b.Reason, bytes), sentence.Short(b.Text, bytes)
-	less.Values = squeezedArgs(b.Values, bytes)
-	less.Need = b.Need[:min(len(b.Need), bytes)]
-	return &less
 }
 
 // near returns the argument of the blocked call to change, and the nearest value with which the policy does not block

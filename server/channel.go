@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"strings"
 )
 
 // Channel is the part of a result that a client gives to its model. Every result has both channels. For a client with
@@ -20,18 +19,4 @@ const (
 // readsStructured reports whether the client's model reads only structured content.
 func (s *Server) readsStructured(ctx context.Context) bool {
 	return len(s.config.Results) > 0 && s.config.Results[clientOf(ctx).Name] == StructuredOnly
-}
-
-// firstLines returns the headline, the summary and the next step. That is enough text next to structured content.
-func firstLines(text string) string {
-	const lines = 3
-	at := 0
-	for range lines {
-		i := strings.IndexByte(text[at:], '\n')
-		if i < 0 {
-			return text
-		}
-		at += i + 1
-	}
-	return text[:at-1]
 }

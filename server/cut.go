@@ -306,3 +306,6 @@ func total(sizes []int) int {
 	}
 	return sum
 }
+
+// pageFrame is the maximum size of a page without its rows, in bytes.
+const pageFrame = 640

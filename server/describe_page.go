@@ -11,9 +11,6 @@ import (
 	"patterngate/server/sentence"
 )
 
-// pageFrame is the maximum size of a page without its rows, in bytes.
-const pageFrame = 640
-
 // part is the part of a search's results that one answer shows.
 type part struct {
 	search
@@ -42,7 +39,7 @@ func (d *describer) page(s search, off string, most int) (structured json.RawMes
 	if err != nil {
 		return nil, "", fmt.Errorf("presenting: %w", err)
 	}
-	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.text(make([]byte, 0, 4<<10), nil), p, cursor)), nil
+	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.appendPlain(make([]byte, 0, 4<<10)), p, cursor)), nil
 }
 
 // part chooses what is shown: tools while they fit, up to the limit of the search, and the patterns that may use them.
@@ -137,8 +134,8 @@ func (s search) nothing() string {
 }
 
 // appendRows adds the members tools, patterns and next_cursor to an encoded envelope.
-func (d *directory) appendRows(envelope []byte, p part, cursor string) []byte {
-	dst := append(bytes.TrimSuffix(envelope, []byte("}")), `,"tools":[`...)
+func (d *directory) appendRows(encoded []byte, p part, cursor string) []byte {
+	dst := append(bytes.TrimSuffix(encoded, []byte("}")), `,"tools":[`...)
 	for n, i := range p.shown() {
 		if n > 0 {
 			dst = append(dst, ',')

@@ -44,14 +44,14 @@ func describeOutputSchema() json.RawMessage {
 
 // describeShape are the members of a result of describe_catalog.
 type describeShape struct {
-	Status     string   `json:"status"`
-	StopReason string   `json:"stop_reason"`
-	Phase      string   `json:"phase"`
-	Summary    string   `json:"summary"`
-	Next       object   `json:"next"`
-	Problems   []object `json:"problems"`
-	Demo       bool     `json:"demo"`
-	Tools      []object `json:"tools"`
-	Patterns   []object `json:"patterns"`
-	NextCursor string   `json:"next_cursor"`
+	Status     string           `json:"status"`
+	StopReason string           `json:"stop_reason"`
+	Phase      string           `json:"phase"`
+	Summary    string           `json:"summary"`
+	Next       map[string]any   `json:"next"`
+	Problems   []map[string]any `json:"problems"`
+	Demo       bool             `json:"demo"`
+	Tools      []map[string]any `json:"tools"`
+	Patterns   []map[string]any `json:"patterns"`
+	NextCursor string           `json:"next_cursor"`
 }

@@ -1,17 +1,9 @@
 package server
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-
-	"patterngate/catalog"
-	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/server/arguments"
-	"patterngate/server/sentence"
 )
 
 // The values of status (spec/surface.md section 1).
@@ -117,47 +109,6 @@ type usage struct {
 	patterns.Usage
 }
 
-// endedEnvelope presents a run that ended.
-func endedEnvelope(c arguments.Call, ended patterns.Ended) Envelope {
-	a := newAccount(c, ended)
-	e := Envelope{
-		Status: statusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
-		Summary: a.summary(), Next: a.next(), Problems: a.placed(),
-		Answer: answerOf(a.Result), AnswerBytes: a.AnswerBytes, Plan: a.Plan, Route: a.Route, SelectedRoute: a.SelectedRoute,
-		Action: a.Action, Aggregate: a.Aggregate, FailedCritical: a.FailedCritical, Human: a.Human,
-		Trace: rows(a.Trace), History: rows(a.History),
-		Budget: a.Budget, Usage: &usage{a.Model, a.Usage}, Filled: a.Filled, Demo: c.Demo,
-		tool: c.Tool, author: a.speaker(), joins: a.Spec.Aggregate != nil && a.Spec.Declared,
-	}
-	if !a.OK() {
-		e.Status = statusStopped
-	}
-	if a.Bad {
-		e.Expected, e.Received, e.BadObservation = a.Expected, &a.Received, &a.BadObservation
-	}
-	e.showRaw(a.Result)
-	e.showPlan(a.Planned)
-	if a.Planned != nil && arguments.VerbOf(a.Spec) == patterns.DecomposeVerb && a.OK() {
-		e.SubtaskCount = &a.Planned.Count
-	}
-	e.Effects, e.EffectsOmitted = effects(a.Ledger)
-	e.Block = a.block()
-	a.returned(&e)
-	e.tellResults(a.Ledger)
-	return e.single(c)
-}
-
-// answerOf returns a run's final answer as results show it, or nil if there is none.
-func answerOf(r patterns.Result) any {
-	switch {
-	case r.AnswerValue != nil:
-		return r.AnswerValue
-	case r.Answer != "":
-		return r.Answer
-	}
-	return nil
-}
-
 // answerText returns the answer for the text channel.
 func (e *Envelope) answerText() string {
 	switch v := e.Answer.(type) {
@@ -181,138 +132,16 @@ func (e *Envelope) showRaw(r patterns.Result) {
 	}
 }
 
-// faultEnvelope presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
-func faultEnvelope(c arguments.Call, ended patterns.Ended, fault string) Envelope {
-	did := "Nothing that it may call writes."
-	if mayWrite(c) {
-		did = "Whether something was written is not known; find out before anything is repeated."
-	}
-	if c.Spec.Kind == "" { // the run's pattern is unknown here
-		did = staysDone
-	}
-	return untold(c, ended, "internal_error", "A fault inside the server ended the run in phase %s (fault "+fault+").", did)
-}
+// shownWhole is the size in bytes up to which an observation is shown whole (spec/surface.md section 1, "Cutting").
+const shownWhole = 8 << 10
 
-// brokenEnvelope presents a run with a damaged record, which does not say what the run did.
-func brokenEnvelope(c arguments.Call, ended patterns.Ended) Envelope {
-	return untold(c, ended, brokenRecord, "Stopped in phase %s: "+meaning(brokenRecord)+" ("+brokenRecord+").", staysDone)
-}
-
-// brokenRecord is the stop reason of a run whose record is damaged.
-const brokenRecord = "record_broken"
-
-// staysDone is the advice for a run when nothing else is known about it.
-const staysDone = "What it did stays done; find out what that was before anything is repeated."
-
-// untold returns the envelope of a run that ended without an account of its calls. why has a %s for the phase.
-func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) Envelope {
-	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhaseOf(c))
-	summary := sentence.Paragraph(fmt.Sprintf(why, phase), did)
-	return Envelope{
-		Status: statusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
-		Next:  next{Action: actionTell, Say: summary},
-		Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
-	}.single(c)
-}
-
-// refusedEnvelope presents a call that was rejected before anything ran. There must be at least one problem.
-func refusedEnvelope(c arguments.Call, problems []document.Problem) Envelope {
-	e := Envelope{
-		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
-		Summary: refusedWords(problems),
-		Next:    fixed(c, c.Repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
+// shownObservation returns an observation as a result shows it. A longer one is cut to its beginning.
+func shownObservation(v any) any {
+	if _, _, isCut := cutBefore(v); isCut {
+		return cutOf(v, firstHead)
 	}
-	if c.Run != nil {
-		e.RunID = c.Run.RunID
+	if text := ijson.Canonical(v); len(text) > shownWhole {
+		return cutOf(v, firstHead)
 	}
-	if e.StopReason == "invalid_request:"+arguments.NotFound.Reason("run_id") {
-		// A second run could repeat a payment, so the caller looks for the run first.
-		e.Next = next{Action: actionCall, Tool: arguments.ListTool, Arguments: map[string]any{},
-			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
-	}
-	if c.Spec.Kind == gateway.Call { // nothing was called
-		e.Trace, e.History = nil, nil
-	}
-	return e
-}
-
-// refusedWords says that a request was rejected.
-func refusedWords(problems []document.Problem) string {
-	return fmt.Sprintf("The call was refused for %s. Nothing ran.", sentence.Count(arguments.CountProblems(problems), "fault"))
-}
-
-// speaker returns the source of the answer. For a supervised run that the caller proposed, it is the caller; otherwise
-// it is the model or the rules.
-func (a account) speaker() string {
-	if a.ByCall && a.Spec.Kind == gateway.Supervisor {
-		return "caller"
-	}
-	return a.author()
-}
-
-// rows returns the list, or an empty list for nil.
-func rows(list []any) []any {
-	if list == nil {
-		return []any{}
-	}
-	return list
-}
-
-// effects returns at most 100 calls of a run, and how many were left out. It leaves out the oldest reads first.
-func effects(ledger []gateway.Entry) ([]effect, int) {
-	const most = 100
-	excess := max(0, len(ledger)-most)
-	reads := 0
-	for _, e := range ledger {
-		if e.Effect == catalog.Read {
-			reads++
-		}
-	}
-	skipReads := min(excess, reads)
-	skipOthers := excess - skipReads
-	var list []effect
-	for _, e := range ledger {
-		skip := &skipOthers
-		if e.Effect == catalog.Read {
-			skip = &skipReads
-		}
-		if *skip > 0 {
-			*skip--
-			continue
-		}
-		list = append(list, effect{e.Key, e.Tool, string(e.Effect), e.Hash, string(e.Status)})
-	}
-	return list, excess
-}
-
-// firstPhaseOf returns the phase in which a run of this call begins.
-func firstPhaseOf(c arguments.Call) string {
-	switch arguments.VerbOf(c.Spec) {
-	case patterns.ExecuteVerb:
-		return patterns.PhaseExecute
-	case patterns.ReplanVerb:
-		return patterns.PhaseReplan
-	}
-	return firstPhase(c.Spec.Kind)
-}
-
-// firstPhase returns the phase in which a run of a kind begins.
-func firstPhase(kind gateway.Kind) string {
-	switch kind {
-	case gateway.Routing:
-		return patterns.PhaseRoute
-	case gateway.Supervisor:
-		return patterns.PhaseWorker
-	case gateway.Call:
-		return patterns.PhaseCall
-	}
-	return patterns.PhasePlan
-}
-
-// mayWrite reports whether a tool that the pattern may call changes anything.
-func mayWrite(c arguments.Call) bool {
-	return slices.ContainsFunc(c.Spec.Execution, func(name string) bool {
-		t, ok := c.Spec.Catalog.Tool(name)
-		return ok && t.Effect != catalog.Read
-	})
+	return v
 }

@@ -159,3 +159,14 @@ func (s *Server) logFault(ctx context.Context, cause error) string {
 func (s *Server) logFaultAs(ctx context.Context, id string, cause error) {
 	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", printable.Text(cause.Error())))
 }
+
+// LogDecided logs that a question was answered, for the command or page that took the answer (spec/surface.md section
+// 3). It does not log a question without an answer.
+func LogDecided(ctx context.Context, log *slog.Logger, a patterns.Asked) {
+	if a.Given == nil {
+		return
+	}
+	log.LogAttrs(ctx, slog.LevelInfo, "approval decided",
+		slog.String("approval_id", a.ID), slog.String("run_id", a.Question.Run), slog.String("decision", string(a.Given.Choice)),
+		slog.String("assurance", string(a.Given.Assurance)), slog.String("channel", a.Given.Channel))
+}

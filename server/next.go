@@ -15,28 +15,6 @@ import (
 	"patterngate/server/sentence"
 )
 
-// The values of next.action.
-const (
-	actionAnswer = "answer_user"
-	actionFix    = "fix_and_retry"
-	actionCall   = "call"
-	actionTell   = "tell_user"
-	actionEnd    = "end_turn"
-	actionDone   = "done" // nothing more to do
-)
-
-// next says what the reader should do now (spec/surface.md section 1, next). It is made from the record. The reader
-// fills in only the places that fill points to.
-type next struct {
-	Action    string             `json:"action"`
-	Tool      string             `json:"tool,omitempty"`
-	Arguments map[string]any     `json:"arguments,omitzero"` // absent if larger than 8 KiB
-	Changed   []arguments.Change `json:"changed,omitzero"`
-	Fill      []ijson.Pointer    `json:"fill,omitzero"`
-	Say       string             `json:"say,omitempty"` // for the person
-	Wait      int                `json:"wait_seconds,omitempty"`
-}
-
 // next returns the advice after a run. Once a call wrote something, or may have, next offers nothing that could repeat
 // it.
 func (a account) next() next {
@@ -211,14 +189,3 @@ func (a account) candidates() string {
 	}
 	return "Which one is meant: " + sentence.List(names) + "?"
 }
-
-// showable returns the arguments, or nil if they are too large to show.
-func showable(args map[string]any) map[string]any {
-	if len(ijson.Canonical(args)) > maxArguments {
-		return nil
-	}
-	return args
-}
-
-// maxArguments is the largest size of next.arguments in bytes. Larger ones are left out.
-const maxArguments = 8 << 10

@@ -159,3 +159,6 @@ func (e *Envelope) subtaskRows() []patterns.SubtaskRow {
 	}
 	return e.Subtasks
 }
+
+// emptyResult returns the form of a result that the caller sends for a subtask. A form with blanks is refused.
+func emptyResult() any { return map[string]any{"status": "", "result": ""} }

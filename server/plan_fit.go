@@ -266,24 +266,6 @@ func (f *fitting) dropReady(over int) bool {
 	return true
 }
 
-// fewer limits the advice to send results to some of the subtasks. It does not change other advice.
-func (n next) fewer(ready []patterns.ReadySubtask) next {
-	if len(n.Fill) == 0 {
-		return n
-	}
-	results := map[string]any{}
-	n.Fill = []ijson.Pointer{}
-	for _, r := range ready {
-		results[r.ID] = emptyResult()
-		n.Fill = append(n.Fill, ijson.Pointer("/results").Member(r.ID))
-	}
-	n.Arguments = maps.Clone(n.Arguments)
-	if n.Arguments != nil {
-		n.Arguments["results"] = results
-	}
-	return n
-}
-
 // dropResults removes results in reverse order of their ids.
 func (f *fitting) dropResults(over int) bool {
 	ids, saved := slices.Sorted(maps.Keys(f.Results)), 0
@@ -345,5 +327,19 @@ func (f *fitting) dropIDs(int) bool {
 	return true
 }
 
-// emptyResult returns the form of a result that the caller sends for a subtask. A form with blanks is refused.
-func emptyResult() any { return map[string]any{"status": "", "result": ""} }
+// plansFit returns how many of the listed plans fit in both channels, at least one.
+func (e *Envelope) plansFit(most int) (int, error) {
+	room := most - pageFrame - len(e.NextCursor)
+	size, fits := 0, 0
+	for _, row := range e.Plans {
+		members, err := appendJSON(nil, row)
+		if err != nil {
+			return 0, err
+		}
+		if size += max(len(members)+1, len(row.line())); size > room {
+			break
+		}
+		fits++
+	}
+	return max(fits, min(1, len(e.Plans))), nil
+}

@@ -62,23 +62,6 @@ func newPlanRow(state patterns.PlanState) planRow {
 	return row
 }
 
-// plansFit returns how many of the listed plans fit in both channels, at least one.
-func (e *Envelope) plansFit(most int) (int, error) {
-	room := most - pageFrame - len(e.NextCursor)
-	size, fits := 0, 0
-	for _, row := range e.Plans {
-		members, err := appendJSON(nil, row)
-		if err != nil {
-			return 0, err
-		}
-		if size += max(len(members)+1, len(row.line())); size > room {
-			break
-		}
-		fits++
-	}
-	return max(fits, min(1, len(e.Plans))), nil
-}
-
 // plansSummary says how many plans are shown.
 func plansSummary(n int, more, later bool) string {
 	switch {

@@ -128,24 +128,6 @@ func isAre(n int) string {
 	return "are"
 }
 
-// planWait describes a run that waits for its caller to do subtasks.
-type planWait struct {
-	waitingHead
-	Ready   []patterns.ReadySubtask `json:"ready"`
-	Omitted int                     `json:"ready_omitted,omitempty"`
-}
-
-// newPlanWait returns which subtasks the caller must do.
-func newPlanWait(w *patterns.Waiting) *planWait {
-	ready := slices.Clone(w.Ready)
-	for i := range ready {
-		if ready[i].Inputs == nil {
-			ready[i].Inputs = map[string]any{}
-		}
-	}
-	return &planWait{waitingHead: headOf(w), Ready: listed(ready)}
-}
-
 // callersSubtasks says what the caller must do and how to send the results.
 func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 	e.WaitingFor = newPlanWait(w)
@@ -168,3 +150,14 @@ func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 }
 
 func subtasksAre(n int) string { return sentence.Count(n, "subtask") + " " + isAre(n) }
+
+// newPlanWait returns which subtasks the caller must do.
+func newPlanWait(w *patterns.Waiting) *planWait {
+	ready := slices.Clone(w.Ready)
+	for i := range ready {
+		if ready[i].Inputs == nil {
+			ready[i].Inputs = map[string]any{}
+		}
+	}
+	return &planWait{waitingHead: headOf(w), Ready: listed(ready)}
+}

@@ -37,24 +37,6 @@ func BenchmarkPresent(b *testing.B) {
 			}
 		}
 	})
-	v, err := newView(e, newScratch())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("channels", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, _, err := v.channels(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("text", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			v.Envelope.text(make([]byte, 0, 4<<10), v.observations)
-		}
-	})
 	space := newScratch()
 	b.Run("all", func(b *testing.B) {
 		b.ReportAllocs()

@@ -1,14 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
-	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
@@ -118,137 +115,15 @@ func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patter
 	}
 }
 
-// maxKeptResult is the largest kept result that is read, in bytes. Observations and intents are bounded before.
-const maxKeptResult = 16 << 20
-
-// keptEnvelope reads a result as [tool.kept] made it, in this version or another. It returns false if it cannot.
-func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
-	if len(s.Kept) > maxKeptResult {
-		return Envelope{}, false
+// unrecorded presents a call whose run could not begin or continue, because nothing can be recorded.
+func unrecorded(t *tool, c arguments.Call) Envelope {
+	if c.Run != nil {
+		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)
+		e.Problems = append([]document.Problem{{
+			Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(c.Run.RunID),
+			Want: "a record that can be written; nothing of this call was taken, send it again later",
+		}}, e.Problems...)
+		return e
 	}
-	var k struct {
-		Envelope
-		Plan    json.RawMessage   `json:"plan"`
-		Trace   []json.RawMessage `json:"trace"`
-		History []json.RawMessage `json:"history"`
-	}
-	err := json.Unmarshal(s.Kept, &k)
-	if plain := patterns.RedactedAsText(s.Kept); err != nil && plain != nil { // for example, an answer was redacted
-		plan, trace, history := k.Plan, k.Trace, k.History
-		k.Plan, k.Trace, k.History = nil, nil, nil
-		err = json.Unmarshal(plain, &k)
-		k.Plan, k.Trace, k.History = plan, trace, history // rows of any shape are shown as they are
-		if strings.HasPrefix(k.Summary, `{"$`) {
-			k.Summary = "What became of the run holds values that its record keeps only as hashes."
-		}
-	}
-	if err != nil || k.Status != statusOK && k.Status != statusStopped {
-		return Envelope{}, false
-	}
-	e := k.Envelope
-	e.Plan = keptPlan(k.Plan)
-	if e.Trace, e.History = nil, nil; k.Trace != nil || k.History != nil { // a call of one tool has none
-		e.Trace, e.History = keptRows(k.Trace, true), keptRows(k.History, false)
-	}
-	e.called = calledOf(s, e)
-	if len(e.Expected) > 0 { // next to expected, null is a value
-		e.Received, e.BadObservation = nullable(e.Received), nullable(e.BadObservation)
-	}
-	e.tool, e.author = s.Pattern, "model"
-	if e.Usage != nil && (e.Usage.Model == "caller" || e.Usage.Model == patterns.ByRules) {
-		e.author = e.Usage.Model
-	}
-	return e, true
-}
-
-// calledOf describes the call of a kept result of a one-tool call. It returns nil for other results.
-func calledOf(s patterns.Snapshot, e Envelope) *line {
-	if e.Trace != nil || len(e.Effects) == 0 {
-		return nil
-	}
-	called := line{label: "call", name: e.Effects[0].Tool, args: arguments.Call{Spec: s.Spec, Arguments: s.Arguments}.CalledWith()}
-	if e.Observation == nil {
-		called.stop = e.StopReason
-	}
-	return &called
-}
-
-func nullable(v *any) *any {
-	if v == nil {
-		return new(any)
-	}
-	return v
-}
-
-// keptPlan returns a plan with the type of its rows, so that it is shown like any other.
-func keptPlan(raw json.RawMessage) any {
-	if len(raw) == 0 {
-		return nil
-	}
-	if plan, ok := exactly[patterns.ShownPlan](raw); ok {
-		return &plan
-	}
-	if steps, ok := exactly[[]gateway.Step](raw); ok {
-		return steps
-	}
-	if tasks, ok := exactly[[]gateway.Task](raw); ok {
-		return tasks
-	}
-	return anyValue(raw)
-}
-
-// keptRows returns rows with their types. Rows of another version are shown as they are.
-func keptRows(raw []json.RawMessage, trace bool) []any {
-	list := make([]any, 0, len(raw))
-	for _, text := range raw {
-		list = append(list, keptRow(text, trace))
-	}
-	return list
-}
-
-func keptRow(raw json.RawMessage, trace bool) any {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
-		return anyValue(raw)
-	}
-	row, ok := any(nil), false
-	switch {
-	case members["subtask_id"] != nil && trace:
-		row, ok = exactly[patterns.AttemptRow](raw)
-	case members["subtask_id"] != nil:
-		row, ok = exactly[patterns.SubtaskDone](raw)
-	case members["plan_step"] != nil:
-		row, ok = exactly[patterns.StepDone](raw)
-	case members["step_no"] != nil:
-		row, ok = exactly[patterns.StepRow](raw)
-	case members["task_id"] != nil && trace:
-		row, ok = exactly[patterns.TaskTrace](raw)
-	case members["task_id"] != nil:
-		row, ok = exactly[patterns.TaskRow](raw)
-	case members["route"] != nil:
-		row, ok = exactly[patterns.Delegation](raw)
-	case members["target"] != nil:
-		row, ok = exactly[patterns.RouteRow](raw)
-	case members["executed_action"] != nil:
-		row, ok = exactly[patterns.ActionDone](raw)
-	case members["supervisor_decision"] != nil:
-		row, ok = exactly[patterns.ActionRow](raw)
-	}
-	if !ok {
-		return anyValue(raw)
-	}
-	return row
-}
-
-// exactly reads JSON that has no members other than those of the type.
-func exactly[T any](raw json.RawMessage) (v T, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	err := d.Decode(&v)
-	return v, err == nil
-}
-
-func anyValue(raw json.RawMessage) any {
-	v, _ := ijson.Decode(raw) // nil if it is not JSON
-	return v
+	return unrecordedEnvelope(c)
 }

@@ -125,9 +125,10 @@ func TestEnvelopeOrder(t *testing.T) {
 
 func memberNames(t reflect.Type) []string {
 	var names []string
-	for _, f := range fieldsOf(t) {
-		names = append(names, f.name)
-	}
+	outputOf(t, func(name string) bool {
+		names = append(names, name)
+		return true
+	})
 	return names
 }
 

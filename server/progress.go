@@ -116,17 +116,6 @@ func lastWords(e Envelope, ended patterns.Ended) string {
 	return sentence.AtMost(line, maxProgress)
 }
 
-// waitWords says what a run waits for, in a progress line.
-func waitWords(kind string) string {
-	switch patterns.WaitingKind(kind) {
-	case patterns.ForCaller:
-		return "waiting for the caller"
-	case patterns.ForRetry:
-		return "waiting for what is missing"
-	}
-	return "waiting for a person"
-}
-
 // notify sends a progress notification, in order with the answer.
 func (s *Server) notify(ctx context.Context, n progressNote) {
 	s.transports.Notify(ctx, "notifications/progress", n)

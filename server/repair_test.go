@@ -243,11 +243,8 @@ func valueOf(t *rapid.T, text json.RawMessage) any {
 }
 
 func asText(problems []document.Problem) string {
-	var lines []byte
-	for _, p := range problems {
-		lines = appendProblem(lines, p)
-	}
-	return string(lines)
+	e := Envelope{Problems: problems}
+	return string(e.appendPlain(nil))
 }
 
 // TestRepairOfRequests is about the call's own arguments, which the check of the request judges.

@@ -107,7 +107,7 @@ func (t *tool) notBegun(ctx context.Context, c arguments.Call, cause error) (*mc
 		return t.refuse(ctx, c, r.Of(arguments.Reused))
 	case errors.Is(cause, patterns.ErrJournal):
 		s.logFault(ctx, cause)
-		return s.show(ctx, t.unrecorded(c))
+		return s.show(ctx, unrecorded(t, c))
 	}
 	return nil, s.fault(ctx, cause)
 }

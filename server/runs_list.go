@@ -120,7 +120,7 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (stru
 	if structured, err = appendJSON(nil, body); err != nil {
 		return nil, "", 0, err
 	}
-	dst := e.text(nil, nil)
+	dst := e.appendPlain(nil)
 	if len(rows) > 0 {
 		dst = append(dst, "\nRUNS (status | pattern | begun | what became of it)\n"+lines...)
 		dst = bytes.TrimSuffix(dst, []byte("\n"))

@@ -170,6 +170,5 @@ func ledgerOf(ended patterns.Ended) []gateway.Entry {
 }
 
 func boundedRow(members map[string]any) any {
-	var row any = members
-	return *squeezedValue(&row, maxStepRow)
+	return bounded(members, maxStepRow)
 }

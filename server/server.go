@@ -279,3 +279,11 @@ type Pattern struct {
 	// call.
 	Reasons []string
 }
+
+// inbox returns the address of the page on which people decide, or "" if there is none.
+func (s *Server) inbox() string {
+	if s == nil || s.config.Inbox == nil {
+		return ""
+	}
+	return s.config.Inbox()
+}

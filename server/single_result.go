@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
@@ -15,22 +14,8 @@ import (
 // This file shows the result of a one-tool call. The observation has its own member. Members that only plans, models
 // and rows have are absent.
 
-// shownWhole is the size in bytes up to which an observation is shown whole (spec/surface.md section 1, "Cutting").
-const shownWhole = 8 << 10
-
-// shownObservation returns an observation as a result shows it. A longer one is cut to its beginning.
-func shownObservation(v any) any {
-	if _, _, isCut := cutBefore(v); isCut {
-		return cutOf(v, firstHead)
-	}
-	if text := ijson.Canonical(v); len(text) > shownWhole {
-		return cutOf(v, firstHead)
-	}
-	return v
-}
-
-// single changes an envelope to the form of a one-tool call. It does not change envelopes of other kinds.
-func (e Envelope) single(c arguments.Call) Envelope {
+// withCall changes an envelope to the form of a one-tool call. It does not change envelopes of other kinds.
+func withCall(e Envelope, c arguments.Call) Envelope {
 	if c.Spec.Kind != gateway.Call {
 		return e
 	}

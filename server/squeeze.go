@@ -118,20 +118,6 @@ func (w *retryWait) squeezed(rows int) *retryWait {
 	return &less
 }
 
-// squeezed returns the advice without the reader's own arguments, if they are long, and with short texts.
-func (n next) squeezed(bytes int) next {
-	if len(ijson.Canonical(n.Arguments)) > max(bytes, enoughToContinue) {
-		n.Arguments = nil
-	}
-	n.Say = sentence.Short(n.Say, 4*bytes)
-	n.Changed = slices.DeleteFunc(slices.Clone(n.Changed), func(c arguments.Change) bool { return isLong(c.Pointer, bytes) })
-	n.Fill = slices.DeleteFunc(slices.Clone(n.Fill), func(at ijson.Pointer) bool { return isLong(at, bytes) })
-	if bytes < 64 { // the last squeeze
-		n.Changed, n.Fill = n.Changed[:min(1, len(n.Changed))], n.Fill[:min(1, len(n.Fill))]
-	}
-	return n
-}
-
 // squeezedProblems returns the first problems with short texts, and the number of the others.
 func squeezedProblems(problems []document.Problem, most, bytes int) []document.Problem {
 	if len(problems) == 0 {
@@ -242,6 +228,9 @@ func squeezedAggregate(a *patterns.Aggregate, bytes, most int) *patterns.Aggrega
 	}
 	return &less
 }
+
+// bounded returns a value, or the beginning of its JSON if that takes more than that many bytes.
+func bounded(v any, bytes int) any { return *squeezedValue(&v, bytes) }
 
 func squeezedValue(v *any, bytes int) *any {
 	if v == nil {

@@ -7,12 +7,16 @@ import (
 	"strconv"
 	"strings"
 
+	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/sentence"
 )
+
+// appendPlain appends the text channel of a result that has no observations.
+func (e *Envelope) appendPlain(dst []byte) []byte { return e.text(dst, nil) }
 
 // text returns the text channel of a result (spec/surface.md section 1, "Text channel"). It is one block of lines that
 // is enough for a reader of nothing else. Control and bidi characters in texts of models, tools and people are escaped.
@@ -231,4 +235,26 @@ func revealed(dst []byte, at int) []byte {
 		}
 	}
 	return dst
+}
+
+// appendAnswered appends to the first line that calls returned no result. It appends nothing if all did.
+func (e *Envelope) appendAnswered(dst []byte) []byte {
+	if words := gateway.AnsweredWords(e.Answered); words != "" {
+		dst = append(append(dst, ", "...), words...)
+	}
+	return dst
+}
+
+// firstLines returns the headline, the summary and the next step. That is enough text next to structured content.
+func firstLines(text string) string {
+	const lines = 3
+	at := 0
+	for range lines {
+		i := strings.IndexByte(text[at:], '\n')
+		if i < 0 {
+			return text
+		}
+		at += i + 1
+	}
+	return text[:at-1]
 }

@@ -16,50 +16,6 @@ import (
 	"patterngate/server/sentence"
 )
 
-// waitingFor describes what a run waits for. Each kind has its own type, because each has its members in its own order
-// (spec/surface.md section 1, the table of waiting_for).
-type waitingFor interface{ head() waitingHead }
-
-// waitingHead holds the members that come first in all of them.
-type waitingHead struct {
-	Kind      string `json:"kind"` // caller, approval, settlement, retry
-	Since     string `json:"since"`
-	ExpiresAt string `json:"expires_at,omitempty"`
-	Phase     string `json:"phase"`
-	// If a child run waits instead of the run itself: its id and its pattern.
-	Child   string `json:"child_run_id,omitempty"`
-	Pattern string `json:"pattern,omitempty"`
-}
-
-func (h waitingHead) head() waitingHead { return h }
-
-// callerWait describes a run that waits for its caller.
-type callerWait struct {
-	waitingHead
-	Turn    int     `json:"turn"`
-	Expects expects `json:"expects"`
-	Last    any     `json:"last_observation,omitempty"`
-	Refused int     `json:"refused,omitempty"` // proposals at this turn
-}
-
-// expects says what the caller must send.
-type expects struct {
-	Argument  string   `json:"argument"`
-	Names     []string `json:"names"`
-	Forbidden []string `json:"forbidden,omitempty"`
-	Left      int      `json:"left"`
-	Example   any      `json:"example"`
-}
-
-// current says what a running run does.
-type current struct {
-	Phase string `json:"phase"`
-	Doing string `json:"doing"`
-	Done  int    `json:"done"`            // calls that were answered
-	Total int    `json:"total,omitempty"` // if it is known
-	Since string `json:"since"`
-}
-
 // waitingEnvelope presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
 // address of the page on which people decide, or "" for none.
 func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) Envelope {
@@ -88,8 +44,8 @@ func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) Envel
 	e.showRaw(w.SoFar)
 	e.showPlan(w.SoFar.Planned)
 	e.Effects, e.EffectsOmitted = effects(w.SoFar.Ledger)
-	e.tellResults(closed(w.SoFar.Ledger))
-	return e.single(c)
+	tellResults(&e, closed(w.SoFar.Ledger))
+	return withCall(e, c)
 }
 
 // kindOf returns what a run waits for, in the contract's word.
@@ -222,7 +178,7 @@ func runningEnvelope(c arguments.Call, s patterns.Snapshot) Envelope {
 		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}
 	e.PlanID = plan
-	return e.single(c)
+	return withCall(e, c)
 }
 
 // lasting says how long something has lasted, or returns "" if that is not known.
@@ -253,4 +209,15 @@ func notTaken(c arguments.Call) document.Problem {
 		p.Want = "at least one action"
 	}
 	return p
+}
+
+// waitWords says what a run waits for, in a progress line.
+func waitWords(kind string) string {
+	switch patterns.WaitingKind(kind) {
+	case patterns.ForCaller:
+		return "waiting for the caller"
+	case patterns.ForRetry:
+		return "waiting for what is missing"
+	}
+	return "waiting for a person"
 }

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-	"log/slog"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,20 +19,6 @@ import (
 //	Waiting ─┬─▶ summary   to the model: nothing was done, you cannot approve it, do not start it again
 //	         ├─▶ next.say  to the person: what needs your decision, where, until when
 //	         └─▶ waiting_for
-
-// approvalWait describes a run that waits for a person's decision about a call.
-type approvalWait struct {
-	waitingHead
-	ApprovalID   string   `json:"approval_id"`
-	Tool         string   `json:"tool"`
-	Effect       string   `json:"effect"` // read, write, destructive
-	ArgsHash     string   `json:"args_hash"`
-	Rule         string   `json:"rule"`
-	Reason       string   `json:"reason"`
-	MinAssurance string   `json:"min_assurance"`
-	Digest       string   `json:"digest"` // of the question in the form that was asked
-	Where        []string `json:"where"`  // the page, if the caller can open it, and the command
-}
 
 // whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same
 // as a sentence.
@@ -117,23 +101,4 @@ func (a account) writtenBefore(w *patterns.Waiting) string {
 		deed = t.Deed
 	}
 	return "Nothing was " + printable.Text(deed) + "."
-}
-
-// inbox returns the address of the page on which people decide, or "" if there is none.
-func (s *Server) inbox() string {
-	if s == nil || s.config.Inbox == nil {
-		return ""
-	}
-	return s.config.Inbox()
-}
-
-// LogDecided logs that a question was answered, for the command or page that took the answer (spec/surface.md section
-// 3). It does not log a question without an answer.
-func LogDecided(ctx context.Context, log *slog.Logger, a patterns.Asked) {
-	if a.Given == nil {
-		return
-	}
-	log.LogAttrs(ctx, slog.LevelInfo, "approval decided",
-		slog.String("approval_id", a.ID), slog.String("run_id", a.Question.Run), slog.String("decision", string(a.Given.Choice)),
-		slog.String("assurance", string(a.Given.Assurance)), slog.String("channel", a.Given.Channel))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"patterngate/gateway/document"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
@@ -14,23 +13,6 @@ import (
 
 // retryPause is the wait in seconds before a caller asks again for a run that lacks something.
 const retryPause = 30
-
-// settlementWait describes a run that waits for a person to say whether a call happened.
-type settlementWait struct {
-	waitingHead
-	Effect   string   `json:"effect"` // its key
-	Tool     string   `json:"tool"`
-	ArgsHash string   `json:"args_hash"`
-	Cause    string   `json:"cause"` // crash, timeout, broken_reply
-	Where    []string `json:"where"` // commands
-}
-
-// retryWait describes a run that lacks something here.
-type retryWait struct {
-	waitingHead
-	Cause string   `json:"cause"`           // config_missing, tool_missing, secret_missing, journal
-	Needs []string `json:"needs,omitempty"` // names
-}
 
 // unsettled presents a run with a call whose outcome is unknown.
 func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
@@ -125,22 +107,4 @@ func lackCauses(cause string, needs []string) string {
 		return "the record cannot be written" + of + ", and nothing is done without it"
 	}
 	return "the run lacks something here: " + printable.Name(cause) + of
-}
-
-// unrecorded presents a call whose run could not begin or continue, because nothing can be recorded.
-func (t *tool) unrecorded(c arguments.Call) Envelope {
-	if c.Run != nil {
-		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)
-		e.Problems = append([]document.Problem{{
-			Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(c.Run.RunID),
-			Want: "a record that can be written; nothing of this call was taken, send it again later",
-		}}, e.Problems...)
-		return e
-	}
-	said := "The run was not begun: its record cannot be written, and nothing is done without it. Nothing ran. " +
-		"Whoever runs this server has to look at its state directory (full, read-only or damaged)."
-	return Envelope{
-		Status: statusStopped, StopReason: "journal_unavailable", Phase: firstPhaseOf(c), Summary: said,
-		Next: next{Action: actionTell, Say: said}, Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
-	}.single(c)
 }

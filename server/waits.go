@@ -1,0 +1,85 @@
+package server
+
+import "patterngate/patterns"
+
+// planWait describes a run that waits for its caller to do subtasks.
+type planWait struct {
+	waitingHead
+	Ready   []patterns.ReadySubtask `json:"ready"`
+	Omitted int                     `json:"ready_omitted,omitempty"`
+}
+
+// waitingFor describes what a run waits for. Each kind has its own type, because each has its members in its own order
+// (spec/surface.md section 1, the table of waiting_for).
+type waitingFor interface{ head() waitingHead }
+
+// waitingHead holds the members that come first in all of them.
+type waitingHead struct {
+	Kind      string `json:"kind"` // caller, approval, settlement, retry
+	Since     string `json:"since"`
+	ExpiresAt string `json:"expires_at,omitempty"`
+	Phase     string `json:"phase"`
+	// If a child run waits instead of the run itself: its id and its pattern.
+	Child   string `json:"child_run_id,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+}
+
+func (h waitingHead) head() waitingHead { return h }
+
+// callerWait describes a run that waits for its caller.
+type callerWait struct {
+	waitingHead
+	Turn    int     `json:"turn"`
+	Expects expects `json:"expects"`
+	Last    any     `json:"last_observation,omitempty"`
+	Refused int     `json:"refused,omitempty"` // proposals at this turn
+}
+
+// expects says what the caller must send.
+type expects struct {
+	Argument  string   `json:"argument"`
+	Names     []string `json:"names"`
+	Forbidden []string `json:"forbidden,omitempty"`
+	Left      int      `json:"left"`
+	Example   any      `json:"example"`
+}
+
+// current says what a running run does.
+type current struct {
+	Phase string `json:"phase"`
+	Doing string `json:"doing"`
+	Done  int    `json:"done"`            // calls that were answered
+	Total int    `json:"total,omitempty"` // if it is known
+	Since string `json:"since"`
+}
+
+// approvalWait describes a run that waits for a person's decision about a call.
+type approvalWait struct {
+	waitingHead
+	ApprovalID   string   `json:"approval_id"`
+	Tool         string   `json:"tool"`
+	Effect       string   `json:"effect"` // read, write, destructive
+	ArgsHash     string   `json:"args_hash"`
+	Rule         string   `json:"rule"`
+	Reason       string   `json:"reason"`
+	MinAssurance string   `json:"min_assurance"`
+	Digest       string   `json:"digest"` // of the question in the form that was asked
+	Where        []string `json:"where"`  // the page, if the caller can open it, and the command
+}
+
+// settlementWait describes a run that waits for a person to say whether a call happened.
+type settlementWait struct {
+	waitingHead
+	Effect   string   `json:"effect"` // its key
+	Tool     string   `json:"tool"`
+	ArgsHash string   `json:"args_hash"`
+	Cause    string   `json:"cause"` // crash, timeout, broken_reply
+	Where    []string `json:"where"` // commands
+}
+
+// retryWait describes a run that lacks something here.
+type retryWait struct {
+	waitingHead
+	Cause string   `json:"cause"`           // config_missing, tool_missing, secret_missing, journal
+	Needs []string `json:"needs,omitempty"` // names
+}
