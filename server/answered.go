@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -13,14 +14,14 @@ import (
 const maxWithout = 4
 
 // tellResults sets the member answered. It also adds to summary and next which calls of the run returned no result.
-func tellResults(e *Envelope, ledger []gateway.Entry) {
+func tellResults(e *envelope.Envelope, ledger []gateway.Entry) {
 	results := gateway.ResultsOf(ledger)
 	if e.Answered = results.Answered(); e.Answered == "" {
 		return
 	}
 	told, words := missingWords(results), gateway.AnsweredWords(e.Answered)
 	short := strings.ToUpper(words[:1]) + words[1:] + "."
-	if e.Status == statusWaiting { // the wait comes first
+	if e.Status == envelope.StatusWaiting { // the wait comes first
 		e.Summary, e.Next.Say = followed(e.Summary, told, short), followed(e.Next.Say, told, short)
 		return
 	}
@@ -33,9 +34,9 @@ func tellResults(e *Envelope, ledger []gateway.Entry) {
 
 // missingAdvice maps the advised action to a sentence about calls without a result.
 var missingAdvice = map[string]string{
-	actionAnswer: "Tell the user what is missing.",
-	actionFix:    "Send the call again with these corrections.",
-	actionCall:   "Send this call.",
+	envelope.ActionAnswer: "Tell the user what is missing.",
+	envelope.ActionFix:    "Send the call again with these corrections.",
+	envelope.ActionCall:   "Send this call.",
 }
 
 // missingWords returns a sentence about the calls without a result.

@@ -8,6 +8,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 )
 
 // A run whose calls returned nothing says so in the member answered, the first line, summary and next, whatever its status is
@@ -53,7 +54,7 @@ func TestAnswered(t *testing.T) {
 			if e.Status != tt.status || e.Answered != tt.answered {
 				t.Fatalf("status %q, answered %q; want %q, %q\n%s", e.Status, e.Answered, tt.status, tt.answered, e.Summary)
 			}
-			structured, text, err := e.present(limit)
+			structured, text, err := e.Present(limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,7 @@ func TestAnswered(t *testing.T) {
 			if !strings.Contains(first, words) || !strings.HasPrefix(e.Summary, tt.told) || !strings.HasPrefix(e.Next.Say, tt.told) {
 				t.Errorf("first line %q\nsummary %q\nsay %q\nwant %q in the first, %q before the others", first, e.Summary, e.Next.Say, words, tt.told)
 			}
-			kept, ok := keptEnvelope(patterns.Snapshot{RunID: "r", Kept: structured})
+			kept, ok := envelope.Kept(patterns.Snapshot{RunID: "r", Kept: structured})
 			if !ok || kept.Answered != tt.answered {
 				t.Errorf("kept: %v, answered %q; want %q", ok, kept.Answered, tt.answered)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -14,12 +15,12 @@ const maxRuleText = 300
 
 // block returns what the policy said. It returns nil if the policy did not stop the run, or if it adds nothing to the
 // stop reason.
-func (a account) block() *block {
+func (a account) block() *envelope.Block {
 	b := a.Result.Blocked
 	if b == nil || b.Text == "" && len(b.Values) == 0 && (b.Rule == b.Reason || b.Rule == "") {
 		return nil
 	}
-	return &block{b.Tool, b.Rule, b.Reason, sentence.AtMost(oneParagraph(b.Text), maxRuleText), b.Values, a.Need, b.Retryable, b.Passes}
+	return &envelope.Block{Tool: b.Tool, Rule: b.Rule, Reason: b.Reason, Text: sentence.AtMost(oneParagraph(b.Text), maxRuleText), Values: b.Values, Need: a.Need, Retryable: b.Retryable, Passes: b.Passes}
 }
 
 // oneParagraph returns a text with every run of white space, line ends too, replaced by one space.

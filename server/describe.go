@@ -14,6 +14,7 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -73,7 +74,7 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 		return nil, d.server.fault(ctx, err)
 	}
 	if asked.structured {
-		text = firstLines(text)
+		text = envelope.FirstLines(text)
 	}
 	if d.directory().lives || off != "" { // the next answer may differ
 		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
@@ -86,9 +87,9 @@ func (d *describer) refuse(ctx context.Context, c arguments.Call, problems []doc
 	e := refusedEnvelope(c, problems)
 	e.Trace, e.History = nil, nil // only results of patterns have them
 	if strings.HasPrefix(e.StopReason, "invalid_request:"+arguments.NotFound.Reason("")) {
-		e.Next = next{Action: actionCall, Tool: arguments.CatalogTool, Arguments: map[string]any{}} // lists all tools
+		e.Next = envelope.Next{Action: envelope.ActionCall, Tool: arguments.CatalogTool, Arguments: map[string]any{}} // lists all tools
 		if r := c.Repaired(problems); !r.Undecided && len(r.Fill) == 0 {
-			e.Next.Arguments = showable(r.Arguments)
+			e.Next.Arguments = envelope.Showable(r.Arguments)
 		}
 	}
 	d.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",

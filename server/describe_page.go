@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -27,19 +28,19 @@ func (p part) shown() []int { return p.found[p.from:p.to] }
 func (d *describer) page(s search, off string, most int) (structured json.RawMessage, text string, err error) {
 	listed := d.directory()
 	p := listed.part(s, most)
-	e := Envelope{
-		Status: statusOK, StopReason: "success", Summary: sentence.WithLast(listed.summary(p), off), Next: next{Action: actionDone}, Demo: listed.demo,
-		tool: arguments.CatalogTool,
+	e := envelope.Envelope{
+		Status: envelope.StatusOK, StopReason: "success", Summary: sentence.WithLast(listed.summary(p), off), Next: envelope.Next{Action: envelope.ActionDone}, Demo: listed.demo,
+		Tool: arguments.CatalogTool,
 	}
 	cursor := ""
 	if p.to < len(p.found) && s.bound != "" {
 		cursor = d.cursors.seal(p.to, s.bound)
 	}
-	structured, err = appendJSON(make([]byte, 0, 8<<10), e)
+	structured, err = envelope.AppendJSON(make([]byte, 0, 8<<10), e)
 	if err != nil {
 		return nil, "", fmt.Errorf("presenting: %w", err)
 	}
-	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.appendPlain(make([]byte, 0, 4<<10)), p, cursor)), nil
+	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.AppendText(make([]byte, 0, 4<<10)), p, cursor)), nil
 }
 
 // part chooses what is shown: tools while they fit, up to the limit of the search, and the patterns that may use them.
@@ -50,7 +51,7 @@ func (d *directory) part(s search, most int) part {
 	p.found, p.met = d.found(s)
 	p.from = min(p.from, len(p.found))
 	p.to = p.from
-	row, line := pageFrame, pageFrame
+	row, line := envelope.PageFrame, envelope.PageFrame
 	use := func(i int) {
 		if !slices.Contains(p.users, i) {
 			p.users = append(p.users, i)
@@ -151,7 +152,7 @@ func (d *directory) appendRows(encoded []byte, p part, cursor string) []byte {
 	}
 	dst = append(dst, ']')
 	if cursor != "" {
-		dst = appendText(append(dst, `,"next_cursor":`...), cursor)
+		dst = envelope.AppendString(append(dst, `,"next_cursor":`...), cursor)
 	}
 	return append(dst, '}')
 }

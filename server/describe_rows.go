@@ -14,6 +14,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -202,8 +203,8 @@ func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
 		}
 	}
 	row.InputSchema = t.Input.Without(hidden...).JSON()
-	if e.row, _ = appendJSON(nil, row); len(e.row) > most { // texts and schemas always encode
-		e.row, _ = appendJSON(nil, row.cut(most))
+	if e.row, _ = envelope.AppendJSON(nil, row); len(e.row) > most { // texts and schemas always encode
+		e.row, _ = envelope.AppendJSON(nil, row.cut(most))
 	}
 	e.row = bytes.TrimSuffix(e.row, []byte("}"))
 	e.line, e.rest = row.text(t, hidden, most)
@@ -232,9 +233,9 @@ func (e entry) state() (state, why string) {
 // appendRow appends the row with the tool's present state.
 func (e entry) appendRow(dst []byte) []byte {
 	state, why := e.state()
-	dst = appendText(append(append(dst, e.row...), `,"state":`...), state)
+	dst = envelope.AppendString(append(append(dst, e.row...), `,"state":`...), state)
 	if why != "" {
-		dst = appendText(append(dst, `,"why":`...), why)
+		dst = envelope.AppendString(append(dst, `,"why":`...), why)
 	}
 	return append(dst, '}')
 }
@@ -335,8 +336,8 @@ func newOfferedAs(spec patterns.Spec) offeredAs {
 			r.Approver = string(spec.Approver.Kind)
 		}
 	}
-	row, _ := appendJSON(nil, r) // texts and finite numbers always encode
-	budget, _ := appendJSON(nil, r.Budget)
+	row, _ := envelope.AppendJSON(nil, r) // texts and finite numbers always encode
+	budget, _ := envelope.AppendJSON(nil, r.Budget)
 	line := append([]byte(sentence.Label(r.Name)+" "+r.Kind+" | "), budget...)
 	if r.Approver != "" {
 		line = append(line, " | approver "+r.Approver...)

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 type describeInput struct {
@@ -39,7 +40,7 @@ func describeInputSchema(offered []Pattern) (json.RawMessage, error) {
 
 // describeOutputSchema returns the schema of the result; see output.go.
 func describeOutputSchema() json.RawMessage {
-	return outputOf(reflect.TypeFor[describeShape](), func(string) bool { return true })
+	return envelope.SchemaOf(reflect.TypeFor[describeShape](), func(string) bool { return true })
 }
 
 // describeShape are the members of a result of describe_catalog.

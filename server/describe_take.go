@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // The limits of describe_catalog's arguments (spec/surface.md section 2).
@@ -137,7 +138,7 @@ func (d *directory) names() []string {
 
 // boundTo returns what a cursor of a search is bound to: the filters and the principal.
 func boundTo(s search, principal string) string {
-	text, _ := appendJSON(nil, []any{s.pattern, s.names, s.words, principal}) // numbers and texts always encode
+	text, _ := envelope.AppendJSON(nil, []any{s.pattern, s.names, s.words, principal}) // numbers and texts always encode
 	return string(text)
 }
 

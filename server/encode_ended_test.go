@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/envelope"
 )
 
 // TestAppendJSONIsEncodingJSON compares results of every shape with what encoding/json writes.
@@ -14,7 +16,7 @@ func TestAppendJSONIsEncodingJSON(t *testing.T) {
 	for name, s := range shapes(t) {
 		t.Run(name, func(t *testing.T) {
 			e := endedEnvelope(s.carriedOut(t))
-			got, err := appendJSON(nil, e)
+			got, err := envelope.AppendJSON(nil, e)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -52,7 +53,7 @@ func clientOf(ctx context.Context) mcp.Implementation {
 }
 
 // logRun logs the end of a run, in one line.
-func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, ended patterns.Ended) {
+func (s *Server) logRun(ctx context.Context, tool string, p peer, e envelope.Envelope, ended patterns.Ended) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run ended",
 		slog.String("run_id", ended.RunID), slog.String("pattern", tool),
 		slog.String("status", e.Status), slog.String("stop_reason", sentence.Reason(e.StopReason)), slog.String("phase", e.Phase),

@@ -12,12 +12,13 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
 // next returns the advice after a run. Once a call wrote something, or may have, next offers nothing that could repeat
 // it.
-func (a account) next() next {
+func (a account) next() envelope.Next {
 	switch a.Spec.Kind {
 	case gateway.Planning:
 		return a.planNext()
@@ -25,14 +26,14 @@ func (a account) next() next {
 		return a.singleNext()
 	}
 	if a.OK() {
-		return next{Action: actionAnswer}
+		return envelope.Next{Action: envelope.ActionAnswer}
 	}
 	row, _ := stopreason.Lookup(a.StopReason)
 	switch {
 	case a.Phase == patterns.PhaseFinalize && row.Next == stopreason.NextCallOrAns:
-		return next{Action: actionAnswer, Say: sentence.AtMost(printable.Text(a.Say), sentence.MaxLength)}
+		return envelope.Next{Action: envelope.ActionAnswer, Say: sentence.AtMost(printable.Text(a.Say), sentence.MaxLength)}
 	case gateway.Wrote(a.Ledger):
-		return next{Action: actionTell, Say: a.say()}
+		return envelope.Next{Action: envelope.ActionTell, Say: a.say()}
 	}
 	switch row.Next {
 	case stopreason.NextFixOrCall:
@@ -53,11 +54,11 @@ func (a account) next() next {
 			return a.ownIntent(a.continued())
 		}
 	}
-	return next{Action: actionTell, Say: a.say()}
+	return envelope.Next{Action: envelope.ActionTell, Say: a.say()}
 }
 
 // fix offers the caller's call with the certain fixes.
-func (a account) fix() next {
+func (a account) fix() envelope.Next {
 	var also []ijson.Pointer
 	if a.StopReason == "max_execute_steps" {
 		also = append(also, "/plan/steps")
@@ -66,15 +67,15 @@ func (a account) fix() next {
 }
 
 // fixed advises to send a repaired call. If no repaired call keeps the meaning, it advises which places to fix first.
-func fixed(c arguments.Call, r arguments.Repair) next {
+func fixed(c arguments.Call, r arguments.Repair) envelope.Next {
 	if r.Undecided {
-		return next{Action: actionFix, Tool: c.Tool, Say: decisions(r.Left)}
+		return envelope.Next{Action: envelope.ActionFix, Tool: c.Tool, Say: decisions(r.Left)}
 	}
-	return next{Action: actionFix, Tool: c.Tool, Arguments: showable(r.Arguments), Changed: r.Changed, Fill: r.Fill}
+	return envelope.Next{Action: envelope.ActionFix, Tool: c.Tool, Arguments: envelope.Showable(r.Arguments), Changed: r.Changed, Fill: r.Fill}
 }
 
 // ownIntent offers the same call with an intent that the reader writes. skeleton shows the form of the intent.
-func (a account) ownIntent(skeleton any) next {
+func (a account) ownIntent(skeleton any) envelope.Next {
 	name := a.IntentName()
 	args := map[string]any{name: skeleton}
 	for n, v := range a.Arguments {
@@ -82,8 +83,8 @@ func (a account) ownIntent(skeleton any) next {
 			args[n] = v
 		}
 	}
-	return next{
-		Action: actionCall, Tool: a.Tool, Arguments: showable(args),
+	return envelope.Next{
+		Action: envelope.ActionCall, Tool: a.Tool, Arguments: envelope.Showable(args),
 		Fill: []ijson.Pointer{ijson.Pointer("").Member(name)}, Say: a.invitation(),
 	}
 }

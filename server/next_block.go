@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -17,21 +18,21 @@ import (
 // block. Otherwise the person must decide.
 
 // unblocked returns the advice after a block.
-func (a account) unblocked() next {
+func (a account) unblocked() envelope.Next {
 	if len(a.Need) > 0 && a.Spec.Kind == gateway.Supervisor {
 		return a.ownIntent(a.withNeeded())
 	}
 	if n, ok := a.nearest(); ok {
 		return n
 	}
-	return next{Action: actionTell, Say: a.say()}
+	return envelope.Next{Action: envelope.ActionTell, Say: a.say()}
 }
 
 // nearest offers the caller's own call with one argument changed so that the policy does not block it.
-func (a account) nearest() (next, bool) {
+func (a account) nearest() (envelope.Next, bool) {
 	name, value, ok := a.near()
 	if !ok || !a.ByCall || !a.ownUpTo() {
-		return next{}, false
+		return envelope.Next{}, false
 	}
 	at := a.argumentsAt().Member(name)
 	fix := document.Problem{Pointer: at, Reason: reasonNearest, Fix: &document.Fix{At: at, Value: value}}
@@ -41,7 +42,7 @@ func (a account) nearest() (next, bool) {
 	}
 	r := a.Repaired([]document.Problem{fix}, also...)
 	if len(r.Changed) != 1 || len(r.Fill) != len(also) {
-		return next{}, false
+		return envelope.Next{}, false
 	}
 	return fixed(a.Call, r), true
 }

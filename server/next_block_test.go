@@ -12,10 +12,11 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // blockedAt is what became of a call whose policy blocks it, after so many steps.
-func blockedAt(c arguments.Call, reason, phase string, steps int, b patterns.Blocked) Envelope {
+func blockedAt(c arguments.Call, reason, phase string, steps int, b patterns.Blocked) envelope.Envelope {
 	r := patterns.Result{StopReason: reason, Phase: phase, ByCall: true, Trace: []any{}, History: []any{}, Blocked: &b, Taken: steps + 1}
 	for range steps {
 		r.History = append(r.History, patterns.ActionDone{})
@@ -38,17 +39,17 @@ func TestNearestAllowedArguments(t *testing.T) {
 		action, getting string // of next; in its arguments
 	}{
 		"an action": {gateway.Supervisor, twoRefunds, "supervisor_block:run_cap", "supervisor", 1, cap,
-			"/actions/1/args/amount_usd", "500", "300", actionFix, `"amount_usd":300,`},
+			"/actions/1/args/amount_usd", "500", "300", envelope.ActionFix, `"amount_usd":300,`},
 		"an action in a text": {gateway.Supervisor, `{"goal":"x","actions":"[{\"name\":\"issue_refund\",\"args\":{\"user_id\":42,\"amount_usd\":500}}]"}`,
-			"supervisor_block:run_cap", "supervisor", 0, cap, "/actions/0/args/amount_usd", "500", "300", actionFix, `"amount_usd":300,`},
+			"supervisor_block:run_cap", "supervisor", 0, cap, "/actions/0/args/amount_usd", "500", "300", envelope.ActionFix, `"amount_usd":300,`},
 		"a step": {gateway.TaskDecomposition, `{"goal":"x","plan":{"steps":[{"id":"a","title":"a","tool":"pay","args":{"cents":900}}]}}`, "policy_block:cap", "execute", 0,
-			patterns.Blocked{Tool: "pay", Argument: "cents", Nearest: map[string]any{"cents": 400.0}}, "/plan/steps/0/args/cents", "900", "400", actionFix, `"cents":400`},
+			patterns.Blocked{Tool: "pay", Argument: "cents", Nearest: map[string]any{"cents": 400.0}}, "/plan/steps/0/args/cents", "900", "400", envelope.ActionFix, `"cents":400`},
 		"a route": {gateway.Routing, `{"ticket":"x","route":{"target":"billing_specialist","args":{"level":"high"}}}`, "policy_block:level", "delegate", 0,
-			patterns.Blocked{Tool: "billing_specialist", Argument: "level", Nearest: map[string]any{"level": "low"}}, "/route/args/level", `"high"`, `"low"`, actionFix, `"level":"low"`},
-		"one call": {gateway.Call, `{"user_id":42,"amount_usd":500.0,"reason":"x"}`, "policy_block:run_cap", "call", 0, cap, "/amount_usd", "500", "300", actionFix, `"amount_usd":300`},
+			patterns.Blocked{Tool: "billing_specialist", Argument: "level", Nearest: map[string]any{"level": "low"}}, "/route/args/level", `"high"`, `"low"`, envelope.ActionFix, `"level":"low"`},
+		"one call": {gateway.Call, `{"user_id":42,"amount_usd":500.0,"reason":"x"}`, "policy_block:run_cap", "call", 0, cap, "/amount_usd", "500", "300", envelope.ActionFix, `"amount_usd":300`},
 		"nothing near": {gateway.Call, `{"user_id":42,"amount_usd":500.0,"reason":"x"}`, "policy_block:run_cap", "call", 0,
-			patterns.Blocked{Tool: "issue_refund", Rule: "run_cap"}, "", "", "", actionTell, ""},
-		"a step that is not there": {gateway.TaskDecomposition, `{"goal":"x","plan":{"steps":[]}}`, "policy_block:cap", "execute", 3, cap, "", "", "", actionTell, ""},
+			patterns.Blocked{Tool: "issue_refund", Rule: "run_cap"}, "", "", "", envelope.ActionTell, ""},
+		"a step that is not there": {gateway.TaskDecomposition, `{"goal":"x","plan":{"steps":[]}}`, "policy_block:cap", "execute", 3, cap, "", "", "", envelope.ActionTell, ""},
 	}
 	for name, tt := range tests {
 		c, _ := sent{kind: tt.kind, arguments: tt.arguments}.taken(t)
@@ -64,7 +65,7 @@ func TestNearestAllowedArguments(t *testing.T) {
 			t.Errorf("%s: next is %+v, want %s", name, e.Next, tt.action)
 			continue
 		}
-		if tt.action != actionFix {
+		if tt.action != envelope.ActionFix {
 			continue
 		}
 		changed, _ := json.Marshal(e.Next.Changed)
@@ -82,37 +83,37 @@ func TestNearestKeepsToItsCaller(t *testing.T) {
 	near := patterns.Blocked{Tool: "issue_refund", Args: map[string]any{"amount_usd": 500.0}, Argument: "amount_usd", Nearest: map[string]any{"amount_usd": 300.0}}
 	c, _ := sent{kind: gateway.Supervisor, arguments: strings.Replace(twoRefunds, `{`, `{"idempotency_key":"k",`, 1)}.taken(t)
 	keyed := blockedAt(c, "supervisor_block:cap", "supervisor", 1, near)
-	if diff := cmp.Diff([]string{"/idempotency_key"}, pointers(keyed.Next)); keyed.Next.Action != actionFix || diff != "" {
+	if diff := cmp.Diff([]string{"/idempotency_key"}, pointers(keyed.Next)); keyed.Next.Action != envelope.ActionFix || diff != "" {
 		t.Errorf("with a key next is %+v", keyed.Next)
 	}
 	edited := near
 	edited.Args = map[string]any{"amount_usd": 501.0}
-	if e := blockedAt(c, "supervisor_block:cap", "supervisor", 1, edited); e.Next.Action != actionTell {
+	if e := blockedAt(c, "supervisor_block:cap", "supervisor", 1, edited); e.Next.Action != envelope.ActionTell {
 		t.Errorf("of another call than the caller's next is %+v", e.Next)
 	}
 	between := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Trace: []any{}, History: []any{patterns.ActionDone{}}, Taken: 1}
-	if e := endedEnvelope(c, patterns.Ended{Result: between}); e.Next.Action != actionTell {
+	if e := endedEnvelope(c, patterns.Ended{Result: between}); e.Next.Action != envelope.ActionTell {
 		t.Errorf("after a model's action next is %+v", e.Next)
 	}
 	wrote := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Taken: 2, Trace: []any{}, History: []any{patterns.ActionDone{}},
 		Ledger: []gateway.Entry{{Tool: "issue_refund", Effect: catalog.Write, Status: gateway.InDoubt}}}
-	if e := endedEnvelope(c, patterns.Ended{Result: wrote}); e.Next.Action != actionTell {
+	if e := endedEnvelope(c, patterns.Ended{Result: wrote}); e.Next.Action != envelope.ActionTell {
 		t.Errorf("after a write next is %+v", e.Next)
 	}
 	model := wrote
 	model.Ledger, model.ByCall = nil, false
-	if e := endedEnvelope(c, patterns.Ended{Result: model}); e.Next.Action != actionTell {
+	if e := endedEnvelope(c, patterns.Ended{Result: model}); e.Next.Action != envelope.ActionTell {
 		t.Errorf("for a model's action next is %+v", e.Next)
 	}
 	needs := wrote
 	needs.Ledger, needs.Need = nil, []string{"get_refund_context", "reason"}
 	e := endedEnvelope(c, patterns.Ended{Result: needs})
-	if e.Next.Action != actionCall || e.Next.Say != "Send your own actions; get_refund_context must come first; give The final answer its reason." && !strings.Contains(e.Next.Say, "its reason") {
+	if e.Next.Action != envelope.ActionCall || e.Next.Say != "Send your own actions; get_refund_context must come first; give The final answer its reason." && !strings.Contains(e.Next.Say, "its reason") {
 		t.Errorf("where something comes first next is %+v", e.Next)
 	}
 }
 
-func pointers(n next) (list []string) {
+func pointers(n envelope.Next) (list []string) {
 	for _, p := range n.Fill {
 		list = append(list, string(p))
 	}
@@ -129,7 +130,7 @@ func TestBlockShown(t *testing.T) {
 	r := patterns.Result{StopReason: "supervisor_block:too_much", Phase: "supervisor", ByCall: true, Blocked: &b, Trace: []any{}, History: []any{},
 		Action: map[string]any{"kind": "tool", "name": "issue_refund", "args": map[string]any{}}}
 	e := endedEnvelope(c, patterns.Ended{Result: r})
-	structured, text, err := e.present(defaultResultBytes)
+	structured, text, err := e.Present(defaultResultBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestBlockIsBounded(t *testing.T) {
 		values[strings.Repeat("v", i+1)] = long
 	}
 	e := blockedAt(c, "supervisor_block:x", "supervisor", 0, patterns.Blocked{Tool: long, Rule: long, Reason: long, Text: long, Values: values})
-	structured, text, err := e.present(defaultResultBytes)
+	structured, text, err := e.Present(defaultResultBytes)
 	if err != nil || len(structured) > defaultResultBytes || len(text) > defaultResultBytes {
 		t.Errorf("%d and %d bytes, %v, want at most %d", len(structured), len(text), err, defaultResultBytes)
 	}

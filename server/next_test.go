@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -28,47 +29,47 @@ func TestNextAfterStops(t *testing.T) {
 		args    string // canonical JSON; "": not compared
 	}
 	for name, want := range map[string]want{
-		"ok_plan_by_caller":      {action: actionAnswer},
-		"ok_supervised":          {action: actionAnswer},
-		"refused_plan_of_caller": {action: actionFix, changed: "/plan/steps/1/tool"},
+		"ok_plan_by_caller":      {action: envelope.ActionAnswer},
+		"ok_supervised":          {action: envelope.ActionAnswer},
+		"refused_plan_of_caller": {action: envelope.ActionFix, changed: "/plan/steps/1/tool"},
 		"refused_plan_as_text": {
-			action: actionFix, say: []string{"/plan/steps/1/note: remove it or use a known name", "/plan/steps/2/title: must be a text"},
+			action: envelope.ActionFix, say: []string{"/plan/steps/1/note: remove it or use a known name", "/plan/steps/2/title: must be a text"},
 		},
 		"refused_plan_of_model": {
-			action: actionCall, fill: "/plan", say: []string{"your own plan"},
+			action: envelope.ActionCall, fill: "/plan", say: []string{"your own plan"},
 			args: `{"goal":"April report","plan":{"steps":[{"args":{},"id":"step_1","title":"","tool":""}]}}`,
 		},
-		"refused_route_of_rules": {action: actionCall, fill: "/route", args: `{"route":{"target":""},"ticket":"x"}`},
-		"refused_no_json":        {action: actionCall, fill: "/actions"},
-		"route_reroute_to_same":  {action: actionCall, fill: "/route", say: []string{"sales_specialist"}},
-		"route_bad_observation":  {action: actionTell, say: []string{"neither done nor needs_reroute"}},
-		"route_denied":           {action: actionFix, fill: "/route/target"},
+		"refused_route_of_rules": {action: envelope.ActionCall, fill: "/route", args: `{"route":{"target":""},"ticket":"x"}`},
+		"refused_no_json":        {action: envelope.ActionCall, fill: "/actions"},
+		"route_reroute_to_same":  {action: envelope.ActionCall, fill: "/route", say: []string{"sales_specialist"}},
+		"route_bad_observation":  {action: envelope.ActionTell, say: []string{"neither done nor needs_reroute"}},
+		"route_denied":           {action: envelope.ActionFix, fill: "/route/target"},
 		"blocked_needs_context": {
-			action: actionCall, fill: "/actions", say: []string{"get_refund_context"},
+			action: envelope.ActionCall, fill: "/actions", say: []string{"get_refund_context"},
 			args: `{"actions":[{"args":{"user_id":42},"kind":"tool","name":"get_refund_context"},` +
 				`{"args":{"amount_usd":1200,"user_id":42},"kind":"tool","name":"issue_refund"},{"answer":"","kind":"final"}],"goal":"x"}`,
 		},
 		"blocked_caller_needs_before": {
-			action: actionCall, fill: "/actions",
+			action: envelope.ActionCall, fill: "/actions",
 			args: `{"actions":[{"args":{"user_id":42},"kind":"tool","name":"get_refund_context"},` +
 				`{"args":{"amount_usd":1200,"user_id":42},"kind":"tool","name":"issue_refund"},{"answer":"y","kind":"final"}],"goal":"x"}`,
 		},
-		"blocked_after_payment":       {action: actionTell, say: []string{"Done: refunding 800.00 USD to user 42.", "Not done: emailing user 42"}},
-		"human_rejected":              {action: actionTell, say: []string{"nobody may be asked", "Nothing was written"}},
-		"caller_expired":              {action: actionCall, fill: "/actions"},
-		"caller_expired_after_refund": {action: actionTell, say: []string{"Done: refunding 800.00 USD to user 42."}},
-		"loop_with_actions_left":      {action: actionTell, say: []string{"Done: refunding 1200.00 USD", "(step 3)", "(step 4)"}},
-		"model_down_after_refund":     {action: actionTell, say: []string{"Done: refunding 800.00 USD to user 42."}},
-		"model_down_in_plan":          {action: actionCall, fill: "/plan"},
-		"model_down_in_finalize":      {action: actionAnswer},
-		"tool_error":                  {action: actionTell, say: []string{"tool_error:breaks", "Not done: mean (step s3)"}},
-		"write_fails_no_more":         {action: actionTell, say: []string{"Done: pay.", "Not done: pay (step s3)."}},
-		"tool_bad_args_of_caller":     {action: actionFix, say: []string{"/plan/steps/0/args/extra: remove it or use a known name"}},
-		"max_execute_steps":           {action: actionFix, fill: "/plan/steps"},
-		"max_tool_calls":              {action: actionTell, say: []string{"Not done: fetch_refund_data (step step_3)"}},
-		"critical_task_failed":        {action: actionTell, say: []string{"inventory_worker for task t3"}},
-		"goal_incomplete":             {action: actionTell, say: []string{"Which month (YYYY-MM) is the report about?"}},
-		"route_unclear":               {action: actionTell, say: []string{"billing_specialist; sales_specialist?"}},
+		"blocked_after_payment":       {action: envelope.ActionTell, say: []string{"Done: refunding 800.00 USD to user 42.", "Not done: emailing user 42"}},
+		"human_rejected":              {action: envelope.ActionTell, say: []string{"nobody may be asked", "Nothing was written"}},
+		"caller_expired":              {action: envelope.ActionCall, fill: "/actions"},
+		"caller_expired_after_refund": {action: envelope.ActionTell, say: []string{"Done: refunding 800.00 USD to user 42."}},
+		"loop_with_actions_left":      {action: envelope.ActionTell, say: []string{"Done: refunding 1200.00 USD", "(step 3)", "(step 4)"}},
+		"model_down_after_refund":     {action: envelope.ActionTell, say: []string{"Done: refunding 800.00 USD to user 42."}},
+		"model_down_in_plan":          {action: envelope.ActionCall, fill: "/plan"},
+		"model_down_in_finalize":      {action: envelope.ActionAnswer},
+		"tool_error":                  {action: envelope.ActionTell, say: []string{"tool_error:breaks", "Not done: mean (step s3)"}},
+		"write_fails_no_more":         {action: envelope.ActionTell, say: []string{"Done: pay.", "Not done: pay (step s3)."}},
+		"tool_bad_args_of_caller":     {action: envelope.ActionFix, say: []string{"/plan/steps/0/args/extra: remove it or use a known name"}},
+		"max_execute_steps":           {action: envelope.ActionFix, fill: "/plan/steps"},
+		"max_tool_calls":              {action: envelope.ActionTell, say: []string{"Not done: fetch_refund_data (step step_3)"}},
+		"critical_task_failed":        {action: envelope.ActionTell, say: []string{"inventory_worker for task t3"}},
+		"goal_incomplete":             {action: envelope.ActionTell, say: []string{"Which month (YYYY-MM) is the report about?"}},
+		"route_unclear":               {action: envelope.ActionTell, say: []string{"billing_specialist; sales_specialist?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, ended := all[name].carriedOut(t)
@@ -103,17 +104,17 @@ type failer interface {
 }
 
 // holds checks what is true of every advice: a place to fill is there, and only calls have a tool.
-func holds(t failer, n next) {
+func holds(t failer, n envelope.Next) {
 	t.Helper()
-	calls := n.Action == actionCall || n.Action == actionFix
+	calls := n.Action == envelope.ActionCall || n.Action == envelope.ActionFix
 	switch {
 	case calls != (n.Tool != ""):
 		t.Errorf("%s with tool %q", n.Action, n.Tool)
-	case n.Action == actionFix && n.Fill == nil && (n.Say == "" || n.Arguments != nil || n.Changed != nil):
+	case n.Action == envelope.ActionFix && n.Fill == nil && (n.Say == "" || n.Arguments != nil || n.Changed != nil):
 		t.Errorf("%s without fill says what to decide and has no arguments; got %+v", n.Action, n)
-	case n.Action == actionFix && n.Fill != nil && n.Changed == nil:
+	case n.Action == envelope.ActionFix && n.Fill != nil && n.Changed == nil:
 		t.Errorf("%s without changed: %+v", n.Action, n)
-	case n.Action == actionTell && n.Say == "":
+	case n.Action == envelope.ActionTell && n.Say == "":
 		t.Errorf("%s says nothing", n.Action)
 	case !calls && (n.Arguments != nil || n.Changed != nil || n.Fill != nil):
 		t.Errorf("%s has what only calls have: %+v", n.Action, n)
@@ -127,14 +128,14 @@ func holds(t failer, n next) {
 
 // advised are the actions that a row of the registry may come to.
 var advised = map[stopreason.Next][]string{
-	stopreason.NextAnswer:    {actionAnswer},
-	stopreason.NextFix:       {actionFix},
-	stopreason.NextTell:      {actionTell},
-	stopreason.NextFixOrCall: {actionFix, actionCall},
-	stopreason.NextFixOrTell: {actionFix, actionTell},
-	stopreason.NextCallOrAns: {actionCall, actionAnswer},
-	stopreason.NextCallOrTel: {actionCall, actionTell},
-	stopreason.NextOfBlock:   {actionCall, actionFix, actionTell},
+	stopreason.NextAnswer:    {envelope.ActionAnswer},
+	stopreason.NextFix:       {envelope.ActionFix},
+	stopreason.NextTell:      {envelope.ActionTell},
+	stopreason.NextFixOrCall: {envelope.ActionFix, envelope.ActionCall},
+	stopreason.NextFixOrTell: {envelope.ActionFix, envelope.ActionTell},
+	stopreason.NextCallOrAns: {envelope.ActionCall, envelope.ActionAnswer},
+	stopreason.NextCallOrTel: {envelope.ActionCall, envelope.ActionTell},
+	stopreason.NextOfBlock:   {envelope.ActionCall, envelope.ActionFix, envelope.ActionTell},
 }
 
 // TestNextKeepsToTheRegistry puts together every stop of the registry, by caller and by model, before and after
@@ -163,17 +164,17 @@ func TestNextKeepsToTheRegistry(t *testing.T) {
 	}
 }
 
-func keepsTo(t *testing.T, row stopreason.Reason, e Envelope, wrote bool) {
+func keepsTo(t *testing.T, row stopreason.Reason, e envelope.Envelope, wrote bool) {
 	t.Helper()
 	holds(t, e.Next)
 	may := advised[row.Next]
 	if wrote {
-		may = []string{actionTell, actionAnswer} // the latter only where just the final text is missing
+		may = []string{envelope.ActionTell, envelope.ActionAnswer} // the latter only where just the final text is missing
 	}
 	if !slices.Contains(may, e.Next.Action) {
 		t.Errorf("got %s, want one of %v", e.Next.Action, may)
 	}
-	if wrote && e.Next.Action == actionTell && !strings.Contains(e.Next.Say, "Done: refunding 5.00 USD to user 42") {
+	if wrote && e.Next.Action == envelope.ActionTell && !strings.Contains(e.Next.Say, "Done: refunding 5.00 USD to user 42") {
 		t.Errorf("say is %q, want it to name what was done", e.Next.Say)
 	}
 	for _, s := range []string{e.Summary, e.Next.Say} {
@@ -187,7 +188,7 @@ func keepsTo(t *testing.T, row stopreason.Reason, e Envelope, wrote bool) {
 }
 
 // madeUp is a result put together by hand.
-func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wrote bool) Envelope {
+func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wrote bool) envelope.Envelope {
 	t.Helper()
 	arguments := `{"goal":"x"}`
 	if byCaller {
@@ -219,10 +220,10 @@ func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wro
 // TestWritesThatAreNotKnown: what may have happened is told as such, whatever its state.
 func TestWritesThatAreNotKnown(t *testing.T) {
 	for status, want := range map[gateway.EffectStatus]struct{ words, action string }{
-		gateway.Finished: {"Done: refunding 5.00 USD to user 42.", actionTell},
-		gateway.InDoubt:  {"Not known whether it happened: refunding 5.00 USD to user 42.", actionTell},
-		gateway.Reserved: {"Begun, and not known whether it happened: refunding 5.00 USD to user 42.", actionTell},
-		gateway.Failed:   {"Tried and failed: refunding 5.00 USD to user 42.", actionCall},
+		gateway.Finished: {"Done: refunding 5.00 USD to user 42.", envelope.ActionTell},
+		gateway.InDoubt:  {"Not known whether it happened: refunding 5.00 USD to user 42.", envelope.ActionTell},
+		gateway.Reserved: {"Begun, and not known whether it happened: refunding 5.00 USD to user 42.", envelope.ActionTell},
+		gateway.Failed:   {"Tried and failed: refunding 5.00 USD to user 42.", envelope.ActionCall},
 	} {
 		c, _ := sent{kind: gateway.Supervisor, arguments: `{"goal":"x"}`}.taken(t)
 		e := endedEnvelope(c, patterns.Ended{Result: patterns.Result{

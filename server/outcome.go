@@ -8,30 +8,31 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 	"slices"
 )
 
 // endedEnvelope presents a run that ended.
-func endedEnvelope(c arguments.Call, ended patterns.Ended) Envelope {
+func endedEnvelope(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	a := newAccount(c, ended)
-	e := Envelope{
-		Status: statusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
+	e := envelope.Envelope{
+		Status: envelope.StatusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
 		Summary: a.summary(), Next: a.next(), Problems: a.placed(),
 		Answer: answerOf(a.Result), AnswerBytes: a.AnswerBytes, Plan: a.Plan, Route: a.Route, SelectedRoute: a.SelectedRoute,
 		Action: a.Action, Aggregate: a.Aggregate, FailedCritical: a.FailedCritical, Human: a.Human,
 		Trace: rows(a.Trace), History: rows(a.History),
-		Budget: a.Budget, Usage: &usage{a.Model, a.Usage}, Filled: a.Filled, Demo: c.Demo,
-		tool: c.Tool, author: a.speaker(), joins: a.Spec.Aggregate != nil && a.Spec.Declared,
+		Budget: a.Budget, Usage: &envelope.Usage{Model: a.Model, Usage: a.Usage}, Filled: a.Filled, Demo: c.Demo,
+		Tool: c.Tool, Author: a.speaker(), Joins: a.Spec.Aggregate != nil && a.Spec.Declared,
 	}
 	if !a.OK() {
-		e.Status = statusStopped
+		e.Status = envelope.StatusStopped
 	}
 	if a.Bad {
 		e.Expected, e.Received, e.BadObservation = a.Expected, &a.Received, &a.BadObservation
 	}
-	e.showRaw(a.Result)
-	e.showPlan(a.Planned)
+	e.ShowRaw(a.Result)
+	e.ShowPlan(a.Planned)
 	if a.Planned != nil && arguments.VerbOf(a.Spec) == patterns.DecomposeVerb && a.OK() {
 		e.SubtaskCount = &a.Planned.Count
 	}
@@ -54,7 +55,7 @@ func answerOf(r patterns.Result) any {
 }
 
 // faultEnvelope presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
-func faultEnvelope(c arguments.Call, ended patterns.Ended, fault string) Envelope {
+func faultEnvelope(c arguments.Call, ended patterns.Ended, fault string) envelope.Envelope {
 	did := "Nothing that it may call writes."
 	if mayWrite(c) {
 		did = "Whether something was written is not known; find out before anything is repeated."
@@ -66,7 +67,7 @@ func faultEnvelope(c arguments.Call, ended patterns.Ended, fault string) Envelop
 }
 
 // brokenEnvelope presents a run with a damaged record, which does not say what the run did.
-func brokenEnvelope(c arguments.Call, ended patterns.Ended) Envelope {
+func brokenEnvelope(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	return untold(c, ended, brokenRecord, "Stopped in phase %s: "+meaning(brokenRecord)+" ("+brokenRecord+").", staysDone)
 }
 
@@ -77,29 +78,29 @@ const brokenRecord = "record_broken"
 const staysDone = "What it did stays done; find out what that was before anything is repeated."
 
 // untold returns the envelope of a run that ended without an account of its calls. why has a %s for the phase.
-func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) Envelope {
+func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) envelope.Envelope {
 	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhaseOf(c))
 	summary := sentence.Paragraph(fmt.Sprintf(why, phase), did)
-	return withCall(Envelope{
-		Status: statusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
-		Next:  next{Action: actionTell, Say: summary},
-		Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
+	return withCall(envelope.Envelope{
+		Status: envelope.StatusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
+		Next:  envelope.Next{Action: envelope.ActionTell, Say: summary},
+		Trace: []any{}, History: []any{}, Demo: c.Demo, Tool: c.Tool,
 	}, c)
 }
 
 // refusedEnvelope presents a call that was rejected before anything ran. There must be at least one problem.
-func refusedEnvelope(c arguments.Call, problems []document.Problem) Envelope {
-	e := Envelope{
-		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
+func refusedEnvelope(c arguments.Call, problems []document.Problem) envelope.Envelope {
+	e := envelope.Envelope{
+		Status: envelope.StatusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
 		Summary: refusedWords(problems),
-		Next:    fixed(c, c.Repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
+		Next:    fixed(c, c.Repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, Tool: c.Tool,
 	}
 	if c.Run != nil {
 		e.RunID = c.Run.RunID
 	}
 	if e.StopReason == "invalid_request:"+arguments.NotFound.Reason("run_id") {
 		// A second run could repeat a payment, so the caller looks for the run first.
-		e.Next = next{Action: actionCall, Tool: arguments.ListTool, Arguments: map[string]any{},
+		e.Next = envelope.Next{Action: envelope.ActionCall, Tool: arguments.ListTool, Arguments: map[string]any{},
 			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
 	}
 	if c.Spec.Kind == gateway.Call { // nothing was called
@@ -131,7 +132,7 @@ func rows(list []any) []any {
 }
 
 // effects returns at most 100 calls of a run, and how many were left out. It leaves out the oldest reads first.
-func effects(ledger []gateway.Entry) ([]effect, int) {
+func effects(ledger []gateway.Entry) ([]envelope.Effect, int) {
 	const most = 100
 	excess := max(0, len(ledger)-most)
 	reads := 0
@@ -142,7 +143,7 @@ func effects(ledger []gateway.Entry) ([]effect, int) {
 	}
 	skipReads := min(excess, reads)
 	skipOthers := excess - skipReads
-	var list []effect
+	var list []envelope.Effect
 	for _, e := range ledger {
 		skip := &skipOthers
 		if e.Effect == catalog.Read {
@@ -152,7 +153,7 @@ func effects(ledger []gateway.Entry) ([]effect, int) {
 			*skip--
 			continue
 		}
-		list = append(list, effect{e.Key, e.Tool, string(e.Effect), e.Hash, string(e.Status)})
+		list = append(list, envelope.Effect{Key: e.Key, Tool: e.Tool, Effect: string(e.Effect), ArgsHash: e.Hash, Status: string(e.Status)})
 	}
 	return list, excess
 }
@@ -190,11 +191,11 @@ func mayWrite(c arguments.Call) bool {
 }
 
 // unrecordedEnvelope presents a call whose run could not begin, because nothing can be recorded.
-func unrecordedEnvelope(c arguments.Call) Envelope {
+func unrecordedEnvelope(c arguments.Call) envelope.Envelope {
 	said := "The run was not begun: its record cannot be written, and nothing is done without it. Nothing ran. " +
 		"Whoever runs this server has to look at its state directory (full, read-only or damaged)."
-	return withCall(Envelope{
-		Status: statusStopped, StopReason: "journal_unavailable", Phase: firstPhaseOf(c), Summary: said,
-		Next: next{Action: actionTell, Say: said}, Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
+	return withCall(envelope.Envelope{
+		Status: envelope.StatusStopped, StopReason: "journal_unavailable", Phase: firstPhaseOf(c), Summary: said,
+		Next: envelope.Next{Action: envelope.ActionTell, Say: said}, Trace: []any{}, History: []any{}, Demo: c.Demo, Tool: c.Tool,
 	}, c)
 }

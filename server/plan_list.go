@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) listPlans(ctx context.Context, r *arguments.Request) (*mcp.Call
 		}
 		e := plansEnvelope(r.Tool, page, f.Cursor != "")
 		e.Demo = reachOf(r.Spec).demo
-		fits, err := e.plansFit(s.config.ResultBytes)
+		fits, err := e.PlansFit(s.config.ResultBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -38,23 +39,23 @@ func (s *Server) listPlans(ctx context.Context, r *arguments.Request) (*mcp.Call
 }
 
 // plansEnvelope presents a page of plans.
-func plansEnvelope(tool string, page patterns.PlanPage, later bool) Envelope {
-	e := Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: plansSummary(len(page.Plans), page.Next != "", later),
-		Next: next{Action: actionDone}, tool: tool,
+func plansEnvelope(tool string, page patterns.PlanPage, later bool) envelope.Envelope {
+	e := envelope.Envelope{
+		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: plansSummary(len(page.Plans), page.Next != "", later),
+		Next: envelope.Next{Action: envelope.ActionDone}, Tool: tool,
 	}
-	e.Plans, e.NextCursor = []planRow{}, page.Next
+	e.Plans, e.NextCursor = []envelope.PlanRow{}, page.Next
 	for _, state := range page.Plans {
 		e.Plans = append(e.Plans, newPlanRow(state))
 	}
 	return e
 }
 
-func newPlanRow(state patterns.PlanState) planRow {
+func newPlanRow(state patterns.PlanState) envelope.PlanRow {
 	view := viewOf(state)
-	row := planRow{
+	row := envelope.PlanRow{
 		PlanID: state.Plan.ID, Goal: sentence.AtMost(state.Plan.Goal, maxRowSummary), Strategy: state.Plan.Strategy, Revision: state.Plan.Revision,
-		Progress: fourDigits(view.Progress), PlanStatus: view.Counts,
+		Progress: envelope.FourDigits(view.Progress), PlanStatus: view.Counts,
 	}
 	if last := state.Plan.Last; last != nil {
 		row.LastStopReason = sentence.Short(last.StopReason, maxRowSummary)

@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // busyPause is the wait in seconds before a caller asks again for a plan that another run holds.
@@ -16,7 +17,7 @@ const busyPause = 5
 
 // planNext advises the caller after a run of a planning tool. To continue a plan repeats nothing: completed subtasks
 // stay completed, and a subtask that may have acted is in doubt and does not run again.
-func (a account) planNext() next {
+func (a account) planNext() envelope.Next {
 	switch {
 	case a.OK():
 		return a.planWent()
@@ -26,12 +27,12 @@ func (a account) planNext() next {
 	family, _, _ := strings.Cut(a.StopReason, ":")
 	switch family {
 	case "plan_complete":
-		return next{Action: actionAnswer}
+		return envelope.Next{Action: envelope.ActionAnswer}
 	case patterns.PlanNotFound:
-		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{},
+		return envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{},
 			Say: "No such plan of yours is known. Look for it among your plans."}
 	case patterns.PlanBusy:
-		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}, Wait: busyPause}
+		return envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}, Wait: busyPause}
 	case patterns.PlanConflict:
 		return a.withRevision()
 	case "invalid_plan", "invalid_replan":
@@ -52,43 +53,43 @@ func (a account) planNext() next {
 		return a.resumeNext()
 	case "llm_timeout", "llm_unreachable", "llm_empty", "llm_error":
 		if a.Phase == patterns.PhaseFinalize {
-			return next{Action: actionAnswer}
+			return envelope.Next{Action: envelope.ActionAnswer}
 		}
 		return a.ownSubtasks()
 	}
-	return next{Action: actionTell, Say: a.say()}
+	return envelope.Next{Action: envelope.ActionTell, Say: a.say()}
 }
 
 // planWent advises after a run that succeeded.
-func (a account) planWent() next {
+func (a account) planWent() envelope.Next {
 	p := a.planned()
 	switch verb := arguments.VerbOf(a.Spec); {
 	case p.DryRun:
-		return next{Action: actionDone}
+		return envelope.Next{Action: envelope.ActionDone}
 	case verb == patterns.DecomposeVerb:
 		args := map[string]any{"plan_id": p.PlanID, "expected_revision": float64(p.Revision)}
-		return next{Action: actionCall, Tool: a.planTool(patterns.ExecuteVerb), Arguments: args}
+		return envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.ExecuteVerb), Arguments: args}
 	case verb == patterns.ReplanVerb:
 		return a.resume()
 	case a.StopReason == patterns.IterationPending:
 		args := map[string]any{a.Spec.GoalArgument(): p.Goal, "parent_plan_id": p.PlanID}
-		n := next{Action: actionCall, Tool: a.planTool(patterns.DecomposeVerb), Arguments: showable(args)}
+		n := envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.DecomposeVerb), Arguments: envelope.Showable(args)}
 		if !p.LLM {
 			args["plan"] = a.IntentSkeleton()
-			n.Arguments, n.Fill = showable(args), []ijson.Pointer{"/plan"}
+			n.Arguments, n.Fill = envelope.Showable(args), []ijson.Pointer{"/plan"}
 		}
 		return n
 	}
-	return next{Action: actionAnswer}
+	return envelope.Next{Action: envelope.ActionAnswer}
 }
 
 // resumeNext advises after a run that was cut short. If the plan is stored, the advice is to continue it. If not, the
 // advice is to send one.
-func (a account) resumeNext() next {
+func (a account) resumeNext() envelope.Next {
 	switch p := a.planned(); {
 	case p.PlanID == "" || a.planID() == "", arguments.VerbOf(a.Spec) == patterns.DecomposeVerb:
 		if a.StopReason == "cancelled" {
-			return next{Action: actionTell, Say: a.say()}
+			return envelope.Next{Action: envelope.ActionTell, Say: a.say()}
 		}
 		return a.ownSubtasks()
 	case arguments.VerbOf(a.Spec) == patterns.ReplanVerb || a.Phase == patterns.PhaseReplan:
@@ -100,13 +101,13 @@ func (a account) resumeNext() next {
 }
 
 // resume returns the advice to continue the plan.
-func (a account) resume() next {
-	return next{Action: actionCall, Tool: a.planTool(patterns.ExecuteVerb), Arguments: map[string]any{"plan_id": a.planID()}}
+func (a account) resume() envelope.Next {
+	return envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.ExecuteVerb), Arguments: map[string]any{"plan_id": a.planID()}}
 }
 
 // ownSubtasks returns the advice to send your own subtasks in place of those that a model failed to produce. They go
 // with the same call, or with a replan if a run could not replan by itself.
-func (a account) ownSubtasks() next {
+func (a account) ownSubtasks() envelope.Next {
 	if arguments.VerbOf(a.Spec) == patterns.ExecuteVerb && a.planID() != "" {
 		return a.replanNext(false)
 	}
@@ -114,13 +115,13 @@ func (a account) ownSubtasks() next {
 }
 
 // replanNext returns the advice to replace the subtasks that are not completed, by a model or by your own subtasks.
-func (a account) replanNext(byModel bool) next {
+func (a account) replanNext(byModel bool) envelope.Next {
 	p := a.planned()
 	args := map[string]any{"plan_id": a.planID(), "expected_revision": float64(p.Revision)}
 	if p.Failed != "" {
 		args["failed_subtask"] = p.Failed
 	}
-	n := next{Action: actionCall, Tool: a.planTool(patterns.ReplanVerb), Arguments: args}
+	n := envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.ReplanVerb), Arguments: args}
 	if !byModel {
 		args["plan"] = a.IntentSkeleton()
 		n.Fill, n.Say = []ijson.Pointer{"/plan"}, "Send your own subtasks for what remains."
@@ -129,9 +130,9 @@ func (a account) replanNext(byModel bool) next {
 }
 
 // withRevision returns the advice to repeat the call with the plan's current revision.
-func (a account) withRevision() next {
+func (a account) withRevision() envelope.Next {
 	if a.planned().Revision == 0 || a.Call.NamedPlan() == "" { // another run has changed the plan
-		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}}
+		return envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}}
 	}
 	args := maps.Clone(a.Arguments)
 	if args == nil {
@@ -142,7 +143,7 @@ func (a account) withRevision() next {
 		row.From = document.Got(was)
 	}
 	args["expected_revision"] = float64(a.planned().Revision)
-	return next{Action: actionCall, Tool: a.Tool, Arguments: showable(args), Changed: []arguments.Change{row},
+	return envelope.Next{Action: envelope.ActionCall, Tool: a.Tool, Arguments: envelope.Showable(args), Changed: []arguments.Change{row},
 		Say: "The plan has changed. See whether the call still fits it."}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // planned makes a tools/call of one of planning's tools and gives its result in both channels.
@@ -79,7 +80,7 @@ func TestPlanThatWaits(t *testing.T) {
 	want(t, first, "/status", `"waiting"`, "/waiting_for/ready/0/id", `"a"`, "/waiting", `["a"]`, "/progress", "0.5",
 		"/next/arguments/results", `{"a":{"result":"","status":""}}`, "/next/fill", `["/results/a"]`, "/filled/0/pointer", `"/plan/kind"`)
 	if !strings.HasPrefix(text, "WAITING caller | plan_execute | "+run) {
-		t.Errorf("headline %q", firstLines(text))
+		t.Errorf("headline %q", envelope.FirstLines(text))
 	}
 	with := func(more ...any) map[string]any {
 		args := map[string]any{"plan_id": id}

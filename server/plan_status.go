@@ -16,13 +16,14 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
 // planStatusOutput returns the output schema of the tool that shows plans.
 func planStatusOutput() json.RawMessage {
-	shows := among("status stop_reason phase summary next waiting_for problems trace trace_omitted budget demo")
-	return outputOf(reflect.TypeFor[Envelope](), func(name string) bool { return shows(name) || plannedBy(patterns.StatusVerb, name) })
+	shows := envelope.Among("status stop_reason phase summary next waiting_for problems trace trace_omitted budget demo")
+	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), func(name string) bool { return shows(name) || envelope.HasPlanMember(patterns.StatusVerb, name) })
 }
 
 // answerPlanStatus answers plan_status.
@@ -54,22 +55,22 @@ func (s *Server) answerPlanStatus(ctx context.Context, r *arguments.Request) (*m
 }
 
 // noPlan returns the answer about a plan that the principal does not have.
-func noPlan(r *arguments.Request) Envelope {
+func noPlan(r *arguments.Request) envelope.Envelope {
 	said := "No such plan of yours is known. Nothing was done."
-	e := Envelope{
-		Status: statusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
-		Next: next{Action: actionCall, Tool: r.Tool, Arguments: map[string]any{}, Say: "Look for it among your plans."},
+	e := envelope.Envelope{
+		Status: envelope.StatusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: said, Tool: r.Tool,
+		Next: envelope.Next{Action: envelope.ActionCall, Tool: r.Tool, Arguments: map[string]any{}, Say: "Look for it among your plans."},
 	}
 	e.Resumable = new(false)
 	return e
 }
 
 // corruptPlan returns the answer about a damaged plan, of which only the id is known.
-func corruptPlan(r *arguments.Request, id string) Envelope {
+func corruptPlan(r *arguments.Request, id string) envelope.Envelope {
 	said := sentence.Paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
-	e := Envelope{
-		Status: statusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
-		Next: next{Action: actionTell, Say: said},
+	e := envelope.Envelope{
+		Status: envelope.StatusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, Tool: r.Tool,
+		Next: envelope.Next{Action: envelope.ActionTell, Say: said},
 	}
 	e.PlanID, e.Resumable = ijson.Cut(id, arguments.MaxInput), new(false)
 	return e
@@ -92,13 +93,13 @@ func storedOf(state patterns.PlanState) patterns.StoredPlan {
 }
 
 // planState presents the current state of a plan. tool is the name of the tool that the caller used.
-func (s *Server) planState(tool string, state patterns.PlanState) Envelope {
+func (s *Server) planState(tool string, state patterns.PlanState) envelope.Envelope {
 	view := viewOf(state)
-	e := Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(planStands(view), holderWords(state)),
-		Next: next{Action: actionDone}, tool: tool,
+	e := envelope.Envelope{
+		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(planStands(view), holderWords(state)),
+		Next: envelope.Next{Action: envelope.ActionDone}, Tool: tool,
 	}
-	e.showView(view)
+	e.ShowView(view)
 	p := storedOf(state)
 	metadata := p.Metadata
 	if r := state.Result; r != nil {
@@ -106,7 +107,7 @@ func (s *Server) planState(tool string, state patterns.PlanState) Envelope {
 	}
 	metadata.ReplanCount = view.ReplanCount
 	e.Goal, e.Strategy, e.Metadata = p.Goal, p.Strategy, &metadata
-	e.Revisions = listed(p.Revisions)
+	e.Revisions = envelope.Listed(p.Revisions)
 	if p.Last != nil {
 		last := *p.Last
 		e.LastRun, e.LastStopReason = &last, last.StopReason
@@ -114,7 +115,7 @@ func (s *Server) planState(tool string, state patterns.PlanState) Envelope {
 	if state.Holder != "" && state.Verb == patterns.ExecuteVerb && state.State != patterns.Over {
 		e.LastRun = &patterns.PlanRun{RunID: state.Holder, Status: string(state.State)}
 		if state.State == patterns.Running {
-			e.LastRun.Status = statusRunning
+			e.LastRun.Status = envelope.StatusRunning
 		}
 	}
 	if state.State == patterns.Parked && state.Waiting != nil {
@@ -137,7 +138,7 @@ func holderWords(state patterns.PlanState) string {
 }
 
 // waitingOf returns what the run of a plan waits for, as the run's own result says it.
-func (s *Server) waitingOf(state patterns.PlanState) waitingFor {
+func (s *Server) waitingOf(state patterns.PlanState) envelope.WaitingFor {
 	t := lightTool(s, state.Spec, "")
 	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
 	c := t.NewCall(nil)
@@ -157,7 +158,7 @@ func traceOf(state patterns.PlanState) []any {
 
 // pageRows adds the subtasks of one page, each completed one with its result. It notes a fault and returns false if the
 // cursor does not belong to this list.
-func (s *Server) pageRows(ctx context.Context, r *arguments.Request, e *Envelope, state patterns.PlanState) bool {
+func (s *Server) pageRows(ctx context.Context, r *arguments.Request, e *envelope.Envelope, state patterns.PlanState) bool {
 	bound := rowsOf(s.principalOf(ctx), e.PlanID, e.Revision, r.Arguments["include_completed"] == false)
 	from := 0
 	if cursor := r.Said("cursor"); cursor != "" {
@@ -178,9 +179,9 @@ func (s *Server) pageRows(ctx context.Context, r *arguments.Request, e *Envelope
 			e.NextCursor = planCursor(i, bound)
 			break
 		}
-		e.Subtasks, e.rowPlaces = append(e.Subtasks, rows[i]), append(e.rowPlaces, i)
+		e.Subtasks, e.RowPlaces = append(e.Subtasks, rows[i]), append(e.RowPlaces, i)
 	}
-	e.cursorAt = func(row int) string { return planCursor(row, bound) }
+	e.CursorAt = func(row int) string { return planCursor(row, bound) }
 	return true
 }
 

@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -129,7 +130,7 @@ func isAre(n int) string {
 }
 
 // callersSubtasks says what the caller must do and how to send the results.
-func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
+func (a account) callersSubtasks(e *envelope.Envelope, w *patterns.Waiting) {
 	e.WaitingFor = newPlanWait(w)
 	asked := fmt.Sprintf("%s yours to do: see waiting_for.ready, then send results.", subtasksAre(len(w.Ready)))
 	lapse := ""
@@ -139,12 +140,12 @@ func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 	e.Summary = sentence.Paragraph(a.standing(), asked, a.writtenSoFar(), lapse)
 	results, fill := map[string]any{}, []ijson.Pointer{}
 	for _, r := range w.Ready {
-		results[r.ID] = emptyResult()
+		results[r.ID] = envelope.EmptyResult()
 		fill = append(fill, ijson.Pointer("/results").Member(r.ID))
 	}
-	e.Next = next{
-		Action: actionCall, Tool: a.planTool(patterns.ExecuteVerb),
-		Arguments: showable(map[string]any{"plan_id": a.planID(), "results": results}), Fill: fill,
+	e.Next = envelope.Next{
+		Action: envelope.ActionCall, Tool: a.planTool(patterns.ExecuteVerb),
+		Arguments: envelope.Showable(map[string]any{"plan_id": a.planID(), "results": results}), Fill: fill,
 		Say: "Do these subtasks. For each send status completed or failed, and its result.",
 	}
 }
@@ -152,12 +153,12 @@ func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
 func subtasksAre(n int) string { return sentence.Count(n, "subtask") + " " + isAre(n) }
 
 // newPlanWait returns which subtasks the caller must do.
-func newPlanWait(w *patterns.Waiting) *planWait {
+func newPlanWait(w *patterns.Waiting) *envelope.PlanWait {
 	ready := slices.Clone(w.Ready)
 	for i := range ready {
 		if ready[i].Inputs == nil {
 			ready[i].Inputs = map[string]any{}
 		}
 	}
-	return &planWait{waitingHead: headOf(w), Ready: listed(ready)}
+	return &envelope.PlanWait{WaitHead: headOf(w), Ready: envelope.Listed(ready)}
 }

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/envelope"
 )
 
 func BenchmarkPresent(b *testing.B) {
 	c, ended := sent{kind: gateway.TaskDecomposition, arguments: `{"goal":"April"}`, replies: []string{modelPlan, "Net sales in April were 26,825 USD."}}.carriedOut(b)
-	structured, text, err := endedEnvelope(c, ended).present(32 << 10)
+	structured, text, err := endedEnvelope(c, ended).Present(32 << 10)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -32,16 +33,16 @@ func BenchmarkPresent(b *testing.B) {
 	b.Run("structured own maps", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := appendJSON(make([]byte, 0, 8<<10), e); err != nil {
+			if _, err := envelope.AppendJSON(make([]byte, 0, 8<<10), e); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	space := newScratch()
+	space := envelope.NewScratch()
 	b.Run("all", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := endedEnvelope(c, ended).presentIn(space, 32<<10); err != nil {
+			if _, _, err := endedEnvelope(c, ended).PresentIn(space, 32<<10); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 )
 
 const limit = 32 << 10
@@ -219,9 +220,9 @@ var (
 )
 
 // compareGolden compares both channels of a result with its golden file.
-func compareGolden(t *testing.T, name string, e Envelope) {
+func compareGolden(t *testing.T, name string, e envelope.Envelope) {
 	t.Helper()
-	structured, text, err := e.present(limit)
+	structured, text, err := e.Present(limit)
 	if err != nil {
 		t.Fatal(err)
 	}

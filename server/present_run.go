@@ -10,6 +10,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -54,24 +55,24 @@ func (s *Server) shownBy(r patterns.Snapshot) *tool {
 
 // stateOf presents the current state of a run. If the advice names a tool that this server does not offer, the advice
 // says so instead.
-func (s *Server) stateOf(r patterns.Snapshot) Envelope {
+func (s *Server) stateOf(r patterns.Snapshot) envelope.Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.NewCall(nil), r)
 	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
-		e.Next = next{Action: actionTell, Say: sentence.Paragraph("This server does not offer "+printable.Name(tool)+
+		e.Next = envelope.Next{Action: envelope.ActionTell, Say: sentence.Paragraph("This server does not offer "+printable.Name(tool)+
 			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
 	}
 	return e
 }
 
 // stateOf presents the current state of a run to a call that continues it or looks at it.
-func (t *tool) stateOf(c arguments.Call, s patterns.Snapshot) Envelope {
+func (t *tool) stateOf(c arguments.Call, s patterns.Snapshot) envelope.Envelope {
 	c.Run = &s
 	switch {
 	case s.State == patterns.Running:
 		return runningEnvelope(c, s)
 	case s.State == patterns.Over && len(s.Kept) > 0:
-		if e, ok := keptEnvelope(s); ok {
+		if e, ok := envelope.Kept(s); ok {
 			return e
 		}
 	}
@@ -107,7 +108,7 @@ func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patter
 			run.State = patterns.Parked
 		}
 		e := t.stateOf(t.NewCall(nil), run)
-		text, err := appendJSON(nil, e)
+		text, err := envelope.AppendJSON(nil, e)
 		if err != nil {
 			text = nil
 		}
@@ -116,7 +117,7 @@ func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patter
 }
 
 // unrecorded presents a call whose run could not begin or continue, because nothing can be recorded.
-func unrecorded(t *tool, c arguments.Call) Envelope {
+func unrecorded(t *tool, c arguments.Call) envelope.Envelope {
 	if c.Run != nil {
 		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)
 		e.Problems = append([]document.Problem{{

@@ -14,12 +14,13 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 )
 
 // outputSchema is a schema of all members that results may have.
 func outputSchema(t testing.TB) *catalog.Schema {
 	t.Helper()
-	return compiled(t, outputOf(reflect.TypeFor[Envelope](), func(string) bool { return true }))
+	return compiled(t, envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), func(string) bool { return true }))
 }
 
 func compiled(t testing.TB, text json.RawMessage) *catalog.Schema {
@@ -34,7 +35,7 @@ func compiled(t testing.TB, text json.RawMessage) *catalog.Schema {
 // TestEnvelopeSchemaIsOneThatClientsTake holds the rules for published schemas (design.md section 7).
 func TestEnvelopeSchemaIsOneThatClientsTake(t *testing.T) {
 	for _, spec := range everySpec(t) {
-		text := envelopeSchema(spec)
+		text := envelope.Schema(spec)
 		if most := 4 << 10; len(text) > most {
 			t.Errorf("%s: the output schema has %d bytes, want at most %d", spec.Name, len(text), most)
 		}
@@ -96,9 +97,9 @@ func walkSchema(t *testing.T, at string, schema map[string]any) {
 func TestEveryMemberIsInSomeSchema(t *testing.T) {
 	named := string(runSchema()) + string(planStatusOutput())
 	for _, spec := range everySpec(t) {
-		named += string(envelopeSchema(spec))
+		named += string(envelope.Schema(spec))
 	}
-	for _, name := range memberNames(reflect.TypeFor[Envelope]()) {
+	for _, name := range memberNames(reflect.TypeFor[envelope.Envelope]()) {
 		if !strings.Contains(named, `"`+name+`":{`) {
 			t.Errorf("no output schema names %s", name)
 		}
@@ -118,14 +119,14 @@ func TestEnvelopeOrder(t *testing.T) {
 		ready running waiting failed skipped blocked in_doubt ids_omitted preserved added removed rationale
 		subtask_results results_omitted open resumable details
 		goal strategy metadata last_run last_stop_reason revisions subtasks plans next_cursor`
-	if diff := cmp.Diff(strings.Fields(want), memberNames(reflect.TypeFor[Envelope]())); diff != "" {
+	if diff := cmp.Diff(strings.Fields(want), memberNames(reflect.TypeFor[envelope.Envelope]())); diff != "" {
 		t.Errorf("members in order (-want +got):\n%s", diff)
 	}
 }
 
 func memberNames(t reflect.Type) []string {
 	var names []string
-	outputOf(t, func(name string) bool {
+	envelope.SchemaOf(t, func(name string) bool {
 		names = append(names, name)
 		return true
 	})
@@ -137,14 +138,14 @@ func TestEnvelopesMeetTheSchema(t *testing.T) {
 	schema := outputSchema(t)
 	for name, s := range shapes(t) {
 		c, ended := s.carriedOut(t)
-		for _, e := range map[string]Envelope{
+		for _, e := range map[string]envelope.Envelope{
 			"ended": endedEnvelope(c, ended),
 			"fault": faultEnvelope(c, ended, "f_00000000"),
 			"refused": refusedEnvelope(c, []document.Problem{
 				{Pointer: "/goal", Reason: "missing:goal", Want: "a text"},
 			}),
 		} {
-			structured, _, err := e.present(limit)
+			structured, _, err := e.Present(limit)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -161,7 +162,7 @@ func named(t testing.TB, spec patterns.Spec, name string, structured json.RawMes
 	if err := json.Unmarshal(structured, &members); err != nil {
 		t.Fatal(err)
 	}
-	schema := string(envelopeSchema(spec))
+	schema := string(envelope.Schema(spec))
 	for member := range members {
 		if !strings.Contains(schema, `"`+member+`":{`) {
 			t.Errorf("%s: the output schema of %s does not name %s", name, spec.Name, member)

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -103,14 +104,14 @@ func (p *progress) end(last string) {
 const maxProgress = 120
 
 // lastWords returns the last line about a run.
-func lastWords(e Envelope, ended patterns.Ended) string {
+func lastWords(e envelope.Envelope, ended patterns.Ended) string {
 	line := ended.Phase + ": done"
 	switch e.Status {
-	case statusRunning:
+	case envelope.StatusRunning:
 		line = e.Current.Phase + ": " + printable.Text(e.Current.Doing)
-	case statusWaiting:
-		line = e.WaitingFor.head().Phase + ": " + waitWords(e.WaitingFor.head().Kind)
-	case statusStopped:
+	case envelope.StatusWaiting:
+		line = e.WaitingFor.Head().Phase + ": " + waitWords(e.WaitingFor.Head().Kind)
+	case envelope.StatusStopped:
 		line = e.Phase + ": stopped, " + sentence.Reason(e.StopReason)
 	}
 	return sentence.AtMost(line, maxProgress)

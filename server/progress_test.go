@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 )
 
 // At most ten lines a second, the newest of those that wait, and the last always.
@@ -62,16 +63,16 @@ func TestProgressEnds(t *testing.T) {
 }
 
 func TestLastWords(t *testing.T) {
-	for want, e := range map[string]Envelope{
-		"finalize: done": {Status: statusOK},
-		"plan: stopped, invalid_plan:tool_not_allowed:pay": {Status: statusStopped, Phase: "plan", StopReason: "invalid_plan:tool_not_allowed:pay"},
-		"request: stopped, a:\\u001bb":                     {Status: statusStopped, Phase: "request", StopReason: "a:\x1bb"},
+	for want, e := range map[string]envelope.Envelope{
+		"finalize: done": {Status: envelope.StatusOK},
+		"plan: stopped, invalid_plan:tool_not_allowed:pay": {Status: envelope.StatusStopped, Phase: "plan", StopReason: "invalid_plan:tool_not_allowed:pay"},
+		"request: stopped, a:\\u001bb":                     {Status: envelope.StatusStopped, Phase: "request", StopReason: "a:\x1bb"},
 	} {
 		if got := lastWords(e, patterns.Ended{Phase: "finalize"}); got != want {
 			t.Errorf("lastWords(%q in %q) = %q, want %q", e.StopReason, e.Phase, got, want)
 		}
 	}
-	long := lastWords(Envelope{Status: statusStopped, Phase: "plan", StopReason: "invalid_plan:" + strings.Repeat("é", 4000)}, patterns.Ended{})
+	long := lastWords(envelope.Envelope{Status: envelope.StatusStopped, Phase: "plan", StopReason: "invalid_plan:" + strings.Repeat("é", 4000)}, patterns.Ended{})
 	if n := len([]rune(long)); n > maxProgress {
 		t.Errorf("a line of %d characters: %s", n, long)
 	}

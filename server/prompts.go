@@ -14,6 +14,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -135,7 +136,7 @@ func (p *prompt) handle(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPr
 		if len(given) > 1 {
 			given = append(given, ',')
 		}
-		given = ijson.Append(append(appendText(given, a.name), ':'), v)
+		given = ijson.Append(append(envelope.AppendString(given, a.name), ':'), v)
 	}
 	text := p.before + fenced(string(append(given, '}'))) + p.after()
 	return &mcp.GetPromptResult{

@@ -7,6 +7,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 	"slices"
 )
@@ -15,28 +16,28 @@ import (
 const dryAdvice = "Nothing was done yet: judged says what the same call without dry_run would come to."
 
 // rehearsedEnvelope presents a dry run.
-func rehearsedEnvelope(c arguments.Call, r patterns.Rehearsal) Envelope {
+func rehearsedEnvelope(c arguments.Call, r patterns.Rehearsal) envelope.Envelope {
 	e := endedEnvelope(c, patterns.Ended{Result: r.Result})
 	e.Budget, e.Effects, e.EffectsOmitted, e.Human, e.Observation = nil, nil, 0, nil, nil // only runs have them
 	if !r.Result.Asked {
 		e.Usage = nil
 	}
 	e.DryRun, e.Verdict = true, r.Verdict
-	if e.Status == statusStopped {
+	if e.Status == envelope.StatusStopped {
 		e.Summary = sentence.Joined(e.Summary, "It was a dry run.")
 		return e
 	}
-	e.Judged = make([]judgedRow, len(r.Judged))
+	e.Judged = make([]envelope.JudgedRow, len(r.Judged))
 	for i, row := range r.Judged {
 		e.Judged[i] = judgedRowOf(row)
 	}
 	e.Summary = rehearsedWords(e, c)
-	e.Next = next{Action: actionAnswer, Say: dryAdvice}
+	e.Next = envelope.Next{Action: envelope.ActionAnswer, Say: dryAdvice}
 	return e
 }
 
-func judgedRowOf(r patterns.RehearsedRow) judgedRow {
-	row := judgedRow{r.Step, r.Tool, r.ArgsHash, r.Decision, r.Rule, r.Reason, r.Values, r.RevisedArgs, r.Need, r.Passes, r.Begins}
+func judgedRowOf(r patterns.RehearsedRow) envelope.JudgedRow {
+	row := envelope.JudgedRow{Step: r.Step, Tool: r.Tool, ArgsHash: r.ArgsHash, Decision: r.Decision, Rule: r.Rule, Reason: r.Reason, Values: r.Values, RevisedArgs: r.RevisedArgs, Need: r.Need, Passes: r.Passes, Begins: r.Begins}
 	if row.Values == nil {
 		row.Values = map[string]any{}
 	}
@@ -45,7 +46,7 @@ func judgedRowOf(r patterns.RehearsedRow) judgedRow {
 
 // rehearsedWords describes what a dry run found, the strictest decision first. Of what a caller or model wrote, it shows
 // only names.
-func rehearsedWords(e Envelope, c arguments.Call) string {
+func rehearsedWords(e envelope.Envelope, c arguments.Call) string {
 	what := "step"
 	switch c.Spec.Kind {
 	case gateway.Orchestrator:
@@ -57,7 +58,7 @@ func rehearsedWords(e Envelope, c arguments.Call) string {
 	}
 	var said []string
 	told := 0
-	for _, decision := range []string{rehearsedBlock, rehearsedEscalate, rehearsedUnknown, rehearsedRevise} {
+	for _, decision := range []string{envelope.DecisionBlock, envelope.DecisionEscalate, envelope.DecisionUnknown, envelope.DecisionRevise} {
 		for _, row := range e.Judged {
 			if row.Decision != decision {
 				continue
@@ -75,7 +76,7 @@ func rehearsedWords(e Envelope, c arguments.Call) string {
 	}
 	said = slices.Insert(said, min(1, len(said)), "A dry run: nothing was called or recorded.")
 	for _, row := range e.Judged {
-		if row.Begins != "" && row.Decision != rehearsedBlock {
+		if row.Begins != "" && row.Decision != envelope.DecisionBlock {
 			said = append(said, "What runs of "+printable.Name(row.Begins)+" would do is not rehearsed.")
 			break
 		}
@@ -95,7 +96,7 @@ func approvedWords(n, others int) string {
 }
 
 // judgedWords says how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
-func judgedWords(r judgedRow, what string) string {
+func judgedWords(r envelope.JudgedRow, what string) string {
 	name := printable.Name(r.Tool)
 	if what != "" && r.Step != "" {
 		name = capitalized(what) + " " + sentence.Label(r.Step) + " " + name
@@ -111,14 +112,14 @@ func judgedWords(r judgedRow, what string) string {
 		by = " (rule " + printable.Name(r.Rule) + ", " + sentence.Reason(r.Reason) + ")"
 	}
 	switch r.Decision {
-	case rehearsedBlock:
+	case envelope.DecisionBlock:
 		if len(r.Need) > 0 {
 			by += "; it needs " + sentence.Names(r.Need)
 		}
 		return name + " would be blocked" + by + "."
-	case rehearsedEscalate:
+	case envelope.DecisionEscalate:
 		return name + " would be put to a person" + by + "."
-	case rehearsedUnknown:
+	case envelope.DecisionUnknown:
 		return name + " depends on what an earlier call returns" + by + "."
 	}
 	return name + " would be changed" + by + "."

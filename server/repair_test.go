@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // parsed are the problems that the gate finds in a call's intent.
@@ -243,8 +244,8 @@ func valueOf(t *rapid.T, text json.RawMessage) any {
 }
 
 func asText(problems []document.Problem) string {
-	e := Envelope{Problems: problems}
-	return string(e.appendPlain(nil))
+	e := envelope.Envelope{Problems: problems}
+	return string(e.AppendText(nil))
 }
 
 // TestRepairOfRequests is about the call's own arguments, which the check of the request judges.
@@ -290,7 +291,7 @@ func TestRepairOfRequests(t *testing.T) {
 			args, _ := v.(map[string]any)
 			sent := arguments.Call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: args}
 			n := refusedEnvelope(sent, c.problems).Next
-			got, err := appendJSON(nil, n)
+			got, err := envelope.AppendJSON(nil, n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -315,7 +316,7 @@ func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serving(t)
 			c, problems := toolNamed(t, s, "run_task_decomposition").take(json.RawMessage(tt.arguments), "local:0")
-			got, err := appendJSON(nil, refusedEnvelope(c, problems).Next)
+			got, err := envelope.AppendJSON(nil, refusedEnvelope(c, problems).Next)
 			if err != nil || !strings.Contains(string(got), tt.want) {
 				t.Errorf("%s: next is %s (%v), want %s", tt.arguments, got, err, tt.want)
 			}

@@ -31,7 +31,7 @@ func TestRepairTurnsListEachReplysProblems(t *testing.T) {
 	if turn != 1 || !seen["1 tool_not_allowed:fetch_sale_data"] || !seen["2 bad_kind"] || !seen["3 missing_steps"] {
 		t.Errorf("problems by reply: %v", seen)
 	}
-	_, text, err := e.present(limit)
+	_, text, err := e.Present(limit)
 	if err != nil {
 		t.Fatal(err)
 	}

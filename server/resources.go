@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // These are the resources that every client may read (spec/surface.md section 3).
@@ -62,7 +63,7 @@ func (s *Server) reasons() (json.RawMessage, error) {
 			rows = append(rows, r)
 		}
 	}
-	return appendJSON(nil, DeclaredReasons(rows, s.config.Patterns))
+	return envelope.AppendJSON(nil, DeclaredReasons(rows, s.config.Patterns))
 }
 
 // DeclaredReasons adds to the registry's rows the stop reasons that only policies of these patterns declare.

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -91,7 +92,7 @@ func (t *tool) run(ctx context.Context, c arguments.Call, told *progress) (*mcp.
 	}
 	told.end(lastWords(e, ended))
 	s.delivered(ctx, e)
-	result.IsError = e.Status == statusStopped && e.Phase == patterns.PhaseRequest
+	result.IsError = e.Status == envelope.StatusStopped && e.Phase == patterns.PhaseRequest
 	return result, nil
 }
 
@@ -114,8 +115,8 @@ func (t *tool) notBegun(ctx context.Context, c arguments.Call, cause error) (*mc
 
 // delivered notes that a caller received the result of a run, unless the caller has disconnected. A caller that
 // cancelled the run also counts: it knows the outcome, and another call means another run.
-func (s *Server) delivered(ctx context.Context, e Envelope) {
-	over := e.RunID != "" && (e.Status == statusOK || e.Status == statusStopped)
+func (s *Server) delivered(ctx context.Context, e envelope.Envelope) {
+	over := e.RunID != "" && (e.Status == envelope.StatusOK || e.Status == envelope.StatusStopped)
 	if over && (ctx.Err() == nil || e.StopReason == "cancelled") {
 		s.config.Engine.Delivered(s.principalOf(ctx), e.RunID)
 	}
@@ -166,7 +167,7 @@ func (t *tool) look(ctx context.Context, c arguments.Call) (*mcp.CallToolResult,
 }
 
 // envelope presents a run that ended or waits.
-func (t *tool) envelope(c arguments.Call, ended patterns.Ended) Envelope {
+func (t *tool) envelope(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	if ended.Waiting != nil {
 		c.Model = t.modelOf(c, ended.Waiting.SoFar)
 		return waitingEnvelope(c, ended, t.server.inbox())
@@ -189,7 +190,7 @@ func (t *tool) modelOf(c arguments.Call, r patterns.Result) string {
 
 // conclude presents a run that ended or waits, or that an internal fault ended. A run that cannot be presented counts
 // as such a fault.
-func (t *tool) conclude(ctx context.Context, c arguments.Call, ended patterns.Ended, cause error) (Envelope, *mcp.CallToolResult, error) {
+func (t *tool) conclude(ctx context.Context, c arguments.Call, ended patterns.Ended, cause error) (envelope.Envelope, *mcp.CallToolResult, error) {
 	s := t.server
 	if cause == nil {
 		e := t.came(ctx, c, ended)
@@ -209,13 +210,13 @@ func (t *tool) conclude(ctx context.Context, c arguments.Call, ended patterns.En
 // came presents the run of a call. A run that continues, or that an earlier call began, is shown in its current state.
 // A run that was not waited for is shown as running, even if it ends at this moment. Its result is for the next call
 // that asks.
-func (t *tool) came(ctx context.Context, c arguments.Call, ended patterns.Ended) Envelope {
+func (t *tool) came(ctx context.Context, c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	c.Principal = t.server.principalOf(ctx)
 	if ended.Running == nil && !ended.Joined {
 		return t.envelope(c, ended)
 	}
 	run, known := t.server.config.Engine.Run(c.Principal, ended.RunID)
-	var e Envelope
+	var e envelope.Envelope
 	switch {
 	case known && (ended.Running == nil || run.State != patterns.Over):
 		e = t.server.stateOf(run)
@@ -229,25 +230,25 @@ func (t *tool) came(ctx context.Context, c arguments.Call, ended patterns.Ended)
 }
 
 // show presents an envelope in both channels, or only as far as the client's model reads them.
-func (s *Server) show(ctx context.Context, e Envelope) (*mcp.CallToolResult, error) {
+func (s *Server) show(ctx context.Context, e envelope.Envelope) (*mcp.CallToolResult, error) {
 	return s.showIn(ctx, e, s.config.ResultBytes)
 }
 
 // showIn does the same as show with its own bound for each channel, in bytes.
-func (s *Server) showIn(ctx context.Context, e Envelope, most int) (*mcp.CallToolResult, error) {
-	space, _ := s.scratch.Get().(*scratch)
+func (s *Server) showIn(ctx context.Context, e envelope.Envelope, most int) (*mcp.CallToolResult, error) {
+	space, _ := s.scratch.Get().(*envelope.Scratch)
 	if space == nil {
-		space = newScratch()
+		space = envelope.NewScratch()
 	}
-	structured, text, err := e.presentIn(space, most)
-	if space.ordinary() {
+	structured, text, err := e.PresentIn(space, most)
+	if space.Ordinary() {
 		s.scratch.Put(space)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
 	}
 	if e.Phase != patterns.PhaseRequest && s.readsStructured(ctx) {
-		text = firstLines(text)
+		text = envelope.FirstLines(text)
 	}
 	return &mcp.CallToolResult{
 		RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)},

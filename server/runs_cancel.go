@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // cancelWait is how long run_cancel waits for the run to end. A call in progress may take longer.
@@ -46,7 +47,7 @@ func (s *Server) showCanceled(ctx context.Context, r *arguments.Request, run pat
 			Pointer: "/run_id", Reason: arguments.ReasonEnded, Got: document.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",
 		}}, e.Problems...)
 	case run.State == patterns.Over:
-		e.Next = next{Action: actionDone}
+		e.Next = envelope.Next{Action: envelope.ActionDone}
 	}
 	result, err := s.show(ctx, e)
 	if err == nil {

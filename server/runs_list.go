@@ -11,13 +11,14 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
 // listArguments returns the arguments of list_runs, in the order in which faults are reported.
 func listArguments() []arguments.Row {
 	return []arguments.Row{
-		{Name: "status", Shape: arguments.Word, Words: []string{statusRunning, statusWaiting, statusOK, statusStopped}},
+		{Name: "status", Shape: arguments.Word, Words: []string{envelope.StatusRunning, envelope.StatusWaiting, envelope.StatusOK, envelope.StatusStopped}},
 		{Name: "pattern", Most: arguments.MaxInput}, {Name: "stop_reason", Most: arguments.MaxReasonName + arguments.MaxInput},
 		{Name: "since", Shape: arguments.Time}, {Name: "until", Shape: arguments.Time},
 		{Name: "cursor", Most: 4 << 10}, {Name: "limit", Shape: arguments.Page},
@@ -89,7 +90,7 @@ func (s *Server) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Me
 			continue
 		}
 		if s.readsStructured(ctx) {
-			text = firstLines(text)
+			text = envelope.FirstLines(text)
 		}
 		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
 	}
@@ -99,11 +100,11 @@ func (s *Server) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Me
 // each channel, at least one.
 func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (structured []byte, text string, fits int, err error) {
 	rows, lines := []runRow{}, ""
-	room := s.config.ResultBytes - pageFrame - len(page.Next)
+	room := s.config.ResultBytes - envelope.PageFrame - len(page.Next)
 	size := 0
 	for _, row := range page.Rows {
 		shown := newRunRow(row)
-		members, err := appendJSON(nil, shown)
+		members, err := envelope.AppendJSON(nil, shown)
 		if err != nil {
 			return nil, "", 0, err
 		}
@@ -112,15 +113,15 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (stru
 		}
 		rows, lines = append(rows, shown), lines+shown.line()
 	}
-	e := Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: sentence.WithLast(listSummary(len(rows), page.Next != "", f), off), Next: next{Action: actionDone},
-		tool: arguments.ListTool,
+	e := envelope.Envelope{
+		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.WithLast(listSummary(len(rows), page.Next != "", f), off), Next: envelope.Next{Action: envelope.ActionDone},
+		Tool: arguments.ListTool,
 	}
 	body := listResult{e, rows, page.Next}
-	if structured, err = appendJSON(nil, body); err != nil {
+	if structured, err = envelope.AppendJSON(nil, body); err != nil {
 		return nil, "", 0, err
 	}
-	dst := e.appendPlain(nil)
+	dst := e.AppendText(nil)
 	if len(rows) > 0 {
 		dst = append(dst, "\nRUNS (status | pattern | begun | what became of it)\n"+lines...)
 		dst = bytes.TrimSuffix(dst, []byte("\n"))
@@ -133,7 +134,7 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (stru
 
 // listResult is the result of list_runs.
 type listResult struct {
-	Envelope
+	envelope.Envelope
 	Runs       []runRow `json:"runs"`
 	NextCursor string   `json:"next_cursor,omitempty"`
 }

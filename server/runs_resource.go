@@ -12,6 +12,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/envelope"
 )
 
 // A run is a resource of its principal. patterngate://runs/{run_id} is its current envelope, and /trace below it is its
@@ -40,7 +41,7 @@ func (s *Server) addRuns() {
 		if !ok {
 			return nil, errNoRun
 		}
-		structured, _, err := e.present(s.config.ResultBytes)
+		structured, _, err := e.Present(s.config.ResultBytes)
 		if err != nil {
 			return nil, s.fault(ctx, err)
 		}
@@ -87,10 +88,10 @@ func (s *Server) keys() (gateway.Ring, error) {
 }
 
 // runEnvelope returns the current envelope of a principal's run.
-func (s *Server) runEnvelope(principal, id string) (Envelope, bool) {
+func (s *Server) runEnvelope(principal, id string) (envelope.Envelope, bool) {
 	r, ok := s.config.Engine.Run(principal, id)
 	if !ok {
-		return Envelope{}, false
+		return envelope.Envelope{}, false
 	}
 	return s.stateOf(r), true
 }

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // These are the inputs of the tools about runs, for readers. Each tool's own table judges the arguments of a call.
@@ -65,11 +66,11 @@ func (runDeclaration) complete(schema *catalog.Schema, w arguments.Waits) json.R
 // runSchema returns the output schema of the tools that show a run. It describes the run's envelope. The schema of the
 // pattern describes its further members.
 func runSchema() json.RawMessage {
-	return outputOf(reflect.TypeFor[Envelope](), among(`status stop_reason phase answered run_id summary next waiting_for current problems answer
+	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), envelope.Among(`status stop_reason phase answered run_id summary next waiting_for current problems answer
 		history effects record pattern created_at ended_at step`))
 }
 
 // listSchema returns the output schema of list_runs.
 func listSchema() json.RawMessage {
-	return outputOf(reflect.TypeFor[listResult](), among("status stop_reason phase summary next problems runs next_cursor"))
+	return envelope.SchemaOf(reflect.TypeFor[listResult](), envelope.Among("status stop_reason phase summary next problems runs next_cursor"))
 }

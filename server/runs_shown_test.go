@@ -206,8 +206,8 @@ func TestKeptResultsLookTheSame(t *testing.T) {
 				t.Errorf("the summary is %q, want %q", kept.Summary, made.Summary)
 			}
 			for _, limit := range []int{4096, defaultResultBytes} {
-				want, wantText, err := made.present(limit)
-				got, gotText, err2 := read.present(limit)
+				want, wantText, err := made.Present(limit)
+				got, gotText, err2 := read.Present(limit)
 				if err != nil || err2 != nil {
 					t.Fatal(err, err2)
 				}
@@ -217,7 +217,7 @@ func TestKeptResultsLookTheSame(t *testing.T) {
 				if diff := cmp.Diff(string(want), string(got)); diff != "" {
 					t.Errorf("structured content (-made +kept):\n%s", diff)
 				}
-				if read.author == made.author && wantText != gotText {
+				if read.Author == made.Author && wantText != gotText {
 					t.Errorf("text (-made +kept):\n%s", cmp.Diff(wantText, gotText))
 				}
 			}
@@ -232,7 +232,7 @@ func FuzzKeptResult(f *testing.F) {
 	s := serving(f)
 	f.Fuzz(func(t *testing.T, kept []byte) {
 		run := patterns.Snapshot{RunID: someRun, Pattern: "gone", State: patterns.Over, Kept: kept, Ended: patterns.Ended{RunID: someRun}}
-		structured, text, err := s.stateOf(run).present(4096)
+		structured, text, err := s.stateOf(run).Present(4096)
 		if err == nil && (!json.Valid(structured) || text == "") {
 			t.Errorf("%q is shown as %s\n%s", kept, structured, text)
 		}

@@ -12,6 +12,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // These limit what is shown of one step. Everything that was recorded is shown, and the record has its own bounds. The
@@ -23,7 +24,7 @@ const (
 )
 
 // showStep answers with one row and the whole recorded observation.
-func (s *Server) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole Envelope) (*mcp.CallToolResult, error) {
+func (s *Server) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole envelope.Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
 	if step == nil {
 		r.Add(arguments.NotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
@@ -32,12 +33,12 @@ func (s *Server) showStep(ctx context.Context, r *arguments.Request, run pattern
 		return s.refuseAbout(ctx, c, r.Of(arguments.NotFound))
 	}
 	s.inFull(ctx, step, whole.PlanID)
-	e := Envelope{
+	e := envelope.Envelope{
 		Status: whole.Status, StopReason: whole.StopReason, Phase: whole.Phase, RunID: whole.RunID, Summary: whole.Summary, Next: whole.Next,
 		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
-		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, tool: whole.tool,
+		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, Tool: whole.Tool,
 	}
-	e, err := e.fitted(newScratch(), s.config.ResultBytes) // the rest of the space is for the observation
+	e, err := e.Fitted(envelope.NewScratch(), s.config.ResultBytes) // the rest of the space is for the observation
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
 	}
@@ -47,10 +48,10 @@ func (s *Server) showStep(ctx context.Context, r *arguments.Request, run pattern
 
 // inFull adds the whole result of a subtask if its row shows only the beginning and no recorded call has the rest. This
 // occurs for subtasks of the caller. The plan stores the result.
-func (s *Server) inFull(ctx context.Context, step *oneStep, plan string) {
+func (s *Server) inFull(ctx context.Context, step *envelope.Step, plan string) {
 	row, _ := step.Row.(map[string]any)
 	id, _ := row["subtask_id"].(string)
-	if _, _, isCut := cutBefore(step.Observation); !isCut || id == "" {
+	if _, _, isCut := envelope.CutBefore(step.Observation); !isCut || id == "" {
 		return
 	}
 	state, err := s.config.Engine.Plan(s.principalOf(ctx), "", plan)
@@ -66,11 +67,11 @@ func (s *Server) inFull(ctx context.Context, step *oneStep, plan string) {
 
 // stepOf finds a step by its name: a row of the history, then of the trace, then a call by its key. It returns nil if
 // there is none.
-func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
+func stepOf(name string, e envelope.Envelope, ended patterns.Ended) *envelope.Step {
 	for _, rows := range [][]any{e.History, e.Trace} {
 		for _, row := range rows {
 			if members := membersOf(row); isNamed(members, name) {
-				observation, shown := observed(row)
+				observation, shown := envelope.Observed(row)
 				if !shown {
 					observation = members["observation"]
 				}
@@ -78,7 +79,7 @@ func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
 				if _, isSubtask := row.(patterns.SubtaskDone); isSubtask {
 					delete(members, "result")
 				}
-				return &oneStep{boundedRow(members), recorded(observation, members, e, ended)}
+				return &envelope.Step{Row: boundedRow(members), Observation: recorded(observation, members, e, ended)}
 			}
 		}
 	}
@@ -86,7 +87,7 @@ func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
 		if call.Key != name {
 			continue
 		}
-		step := &oneStep{Row: boundedRow(membersOf(e.Effects[i]))}
+		step := &envelope.Step{Row: boundedRow(membersOf(e.Effects[i]))}
 		for _, entry := range ledgerOf(ended) {
 			if entry.Key == name {
 				step.Observation = entry.Observation
@@ -99,7 +100,7 @@ func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
 
 // membersOf returns a row's members as they are shown.
 func membersOf(row any) map[string]any {
-	text, err := appendJSON(nil, row)
+	text, err := envelope.AppendJSON(nil, row)
 	if err != nil {
 		return nil
 	}
@@ -129,8 +130,8 @@ func isNamed(members map[string]any, name string) bool {
 }
 
 // recorded returns the whole recorded observation if the row shows only its beginning.
-func recorded(observation any, members map[string]any, e Envelope, ended patterns.Ended) any {
-	if _, _, isCut := cutBefore(observation); !isCut {
+func recorded(observation any, members map[string]any, e envelope.Envelope, ended patterns.Ended) any {
+	if _, _, isCut := envelope.CutBefore(observation); !isCut {
 		return observation
 	}
 	hash, _ := members["args_hash"].(string)
@@ -170,5 +171,5 @@ func ledgerOf(ended patterns.Ended) []gateway.Entry {
 }
 
 func boundedRow(members map[string]any) any {
-	return bounded(members, maxStepRow)
+	return envelope.Bounded(members, maxStepRow)
 }

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -114,7 +115,7 @@ func (s *Server) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.Call
 }
 
 // about presents a run, with the members that only the tools about runs show.
-func (s *Server) about(r patterns.Snapshot) Envelope {
+func (s *Server) about(r patterns.Snapshot) envelope.Envelope {
 	e := s.stateOf(r)
 	e.Summary = sentence.WithLast(e.Summary, s.switchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
 	began := r.Began
@@ -126,7 +127,7 @@ func (s *Server) about(r patterns.Snapshot) Envelope {
 		e.EndedAt = sentence.TimeIfSet(r.Ended.Ended)
 	}
 	if r.Head.Events > 0 {
-		e.Record = &record{Events: r.Head.Events, Head: fmt.Sprintf("sha256:%x", r.Head.Hash)}
+		e.Record = &envelope.Record{Events: r.Head.Events, Head: fmt.Sprintf("sha256:%x", r.Head.Hash)}
 		if r.Parent != nil {
 			e.Record.Parent = r.Parent.RunID
 		}
@@ -163,9 +164,9 @@ func (s *Server) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.
 }
 
 // noRun returns the answer when the principal has no run yet.
-func noRun(off string) Envelope {
-	return Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: sentence.WithLast("You have no run here yet.", off), Next: next{Action: actionDone}, tool: arguments.StatusTool,
+func noRun(off string) envelope.Envelope {
+	return envelope.Envelope{
+		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.WithLast("You have no run here yet.", off), Next: envelope.Next{Action: envelope.ActionDone}, Tool: arguments.StatusTool,
 	}
 }
 

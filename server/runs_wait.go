@@ -10,6 +10,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -101,12 +102,12 @@ func goingOn(run patterns.Snapshot) string {
 }
 
 // endTurn returns the advice not to wait any longer in this turn.
-func endTurn(e Envelope) next {
+func endTurn(e envelope.Envelope) envelope.Next {
 	say := e.Next.Say
 	if say == "" {
 		say = "The run goes on by itself. Write again to hear how it stands."
 	}
-	return next{Action: actionEnd, Say: say, Tool: arguments.StatusTool, Arguments: map[string]any{"run_id": e.RunID}}
+	return envelope.Next{Action: envelope.ActionEnd, Say: say, Tool: arguments.StatusTool, Arguments: map[string]any{"run_id": e.RunID}}
 }
 
 // shown remembers the state in which run_wait last showed a run to a principal. When it is full, it forgets everything,

@@ -8,6 +8,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -15,22 +16,22 @@ import (
 // and rows have are absent.
 
 // withCall changes an envelope to the form of a one-tool call. It does not change envelopes of other kinds.
-func withCall(e Envelope, c arguments.Call) Envelope {
+func withCall(e envelope.Envelope, c arguments.Call) envelope.Envelope {
 	if c.Spec.Kind != gateway.Call {
 		return e
 	}
 	e.Trace, e.History, e.Usage, e.Filled = nil, nil, nil, nil
-	e.called = &line{label: "call", name: c.Spec.Tool, args: c.CalledWith()}
-	if e.Observation == nil && e.Status == statusStopped && len(e.Effects) > 0 {
-		e.called.stop = e.StopReason
+	e.Called = &envelope.Line{Label: "call", Name: c.Spec.Tool, Args: c.CalledWith()}
+	if e.Observation == nil && e.Status == envelope.StatusStopped && len(e.Effects) > 0 {
+		e.Called.Stop = e.StopReason
 	}
 	return e
 }
 
 // returned adds the result of the call to an envelope.
-func (a account) returned(e *Envelope) {
+func (a account) returned(e *envelope.Envelope) {
 	if a.Spec.Kind == gateway.Call && (a.OK() || a.Observation != nil) {
-		observation := shownObservation(a.Observation)
+		observation := envelope.ShownObservation(a.Observation)
 		e.Observation = &observation
 	}
 	if a.Spec.Kind == gateway.Call && e.Human == nil {
@@ -68,7 +69,7 @@ func (a account) attempts() string {
 
 // longResult says where to read the whole of a long result.
 func (a account) longResult() string {
-	bytes, _, isCut := cutBefore(shownObservation(a.Observation))
+	bytes, _, isCut := envelope.CutBefore(envelope.ShownObservation(a.Observation))
 	if !isCut || len(a.Ledger) == 0 {
 		return ""
 	}
@@ -77,14 +78,14 @@ func (a account) longResult() string {
 }
 
 // singleNext advises after a one-tool call. Only the arguments can be fixed, and only if nothing was written.
-func (a account) singleNext() next {
+func (a account) singleNext() envelope.Next {
 	switch {
 	case a.OK():
-		return next{Action: actionAnswer}
+		return envelope.Next{Action: envelope.ActionAnswer}
 	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "tool_bad_args:") && len(a.Problems) > 0:
 		return fixed(a.Call, a.Repaired(a.placed()))
 	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "policy_block:"):
 		return a.unblocked()
 	}
-	return next{Action: actionTell, Say: a.say()}
+	return envelope.Next{Action: envelope.ActionTell, Say: a.say()}
 }

@@ -14,6 +14,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // orders are tools of somebody's own: one that reads, one that writes, and one that has arguments by the names of ours.
@@ -148,7 +149,7 @@ func TestSingleCall(t *testing.T) {
 			}
 		}
 		effects, _ := r.Structured["effects"].([]any)
-		if next := r.Structured["next"].(map[string]any); len(effects) != 1 || next["action"] != actionAnswer || r.Structured["budget"] == nil {
+		if next := r.Structured["next"].(map[string]any); len(effects) != 1 || next["action"] != envelope.ActionAnswer || r.Structured["budget"] == nil {
 			t.Errorf("effects %v, next %v, budget %v", effects, next, r.Structured["budget"])
 		}
 		if text := textOf(r); !strings.Contains(text, `call read_order {"order_id":"A-1234"} -> {"got":{"order_id":"A-1234"}}`) {
@@ -177,18 +178,18 @@ func TestSingleRefusals(t *testing.T) {
 		next            string
 		isError         bool
 	}{
-		"unknown":        {"read_order", `{"order":"A-1234"}`, "tool_bad_args:read_order", "call", actionFix, false},
-		"missing":        {"read_order", `{}`, "tool_bad_args:read_order", "call", actionFix, false},
-		"null required":  {"read_order", `{"order_id":null}`, "tool_bad_args:read_order", "call", actionFix, false},
-		"type":           {"refund", `{"order_id":"a","cents":"5"}`, "tool_bad_args:pay_back", "call", actionFix, false},
-		"pattern":        {"read_order", `{"order_id":"1234"}`, "tool_bad_args:read_order", "call", actionFix, false},
-		"failed write":   {"refund", `{"order_id":"lost","cents":5}`, "tool_error:pay_back", "call", actionTell, false},
-		"wait":           {"read_order", `{"order_id":"A-1234","max_wait_seconds":"soon"}`, "invalid_request:type:max_wait_seconds", "request", actionFix, true},
-		"wait too long":  {"read_order", `{"order_id":"A-1234","max_wait_seconds":241}`, "invalid_request:limit:max_wait_seconds", "request", actionFix, true},
-		"key":            {"read_order", `{"order_id":"A-1234","idempotency_key":""}`, "invalid_request:limit:idempotency_key", "request", actionFix, true},
-		"no object":      {"read_order", `[]`, "invalid_request:type:arguments", "request", actionFix, true},
-		"name not free":  {"wipe", `{"idempotency_key":"k"}`, "tool_bad_args:wipe", "call", actionFix, false},
-		"a run_id of no": {"read_order", `{"order_id":"A-1234","run_id":"run_0123456789abcdef"}`, "tool_bad_args:read_order", "call", actionFix, false},
+		"unknown":        {"read_order", `{"order":"A-1234"}`, "tool_bad_args:read_order", "call", envelope.ActionFix, false},
+		"missing":        {"read_order", `{}`, "tool_bad_args:read_order", "call", envelope.ActionFix, false},
+		"null required":  {"read_order", `{"order_id":null}`, "tool_bad_args:read_order", "call", envelope.ActionFix, false},
+		"type":           {"refund", `{"order_id":"a","cents":"5"}`, "tool_bad_args:pay_back", "call", envelope.ActionFix, false},
+		"pattern":        {"read_order", `{"order_id":"1234"}`, "tool_bad_args:read_order", "call", envelope.ActionFix, false},
+		"failed write":   {"refund", `{"order_id":"lost","cents":5}`, "tool_error:pay_back", "call", envelope.ActionTell, false},
+		"wait":           {"read_order", `{"order_id":"A-1234","max_wait_seconds":"soon"}`, "invalid_request:type:max_wait_seconds", "request", envelope.ActionFix, true},
+		"wait too long":  {"read_order", `{"order_id":"A-1234","max_wait_seconds":241}`, "invalid_request:limit:max_wait_seconds", "request", envelope.ActionFix, true},
+		"key":            {"read_order", `{"order_id":"A-1234","idempotency_key":""}`, "invalid_request:limit:idempotency_key", "request", envelope.ActionFix, true},
+		"no object":      {"read_order", `[]`, "invalid_request:type:arguments", "request", envelope.ActionFix, true},
+		"name not free":  {"wipe", `{"idempotency_key":"k"}`, "tool_bad_args:wipe", "call", envelope.ActionFix, false},
+		"a run_id of no": {"read_order", `{"order_id":"A-1234","run_id":"run_0123456789abcdef"}`, "tool_bad_args:read_order", "call", envelope.ActionFix, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.call(tt.tool, tt.arguments).result(t)
@@ -326,7 +327,7 @@ func TestSingleJob(t *testing.T) {
 		t.Errorf("the call's own job differs: %v, %v", made.Equal, j.Equal)
 	}
 	p := j.Present(patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: "success", Observation: map[string]any{"x": 1.0}}}, nil)
-	e, ok := keptEnvelope(patterns.Snapshot{RunID: "run_1", Pattern: "read_order", Spec: j.Spec, Arguments: arguments, Kept: p.Envelope})
+	e, ok := envelope.Kept(patterns.Snapshot{RunID: "run_1", Pattern: "read_order", Spec: j.Spec, Arguments: arguments, Kept: p.Envelope})
 	if !ok || e.Trace != nil || e.Observation == nil || !cmp.Equal(*e.Observation, any(map[string]any{"x": 1.0})) {
 		t.Errorf("what is kept reads as %+v", e)
 	}

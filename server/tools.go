@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/kinds"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // tool is one pattern in the form that is served. It does not change after it is made.
@@ -136,7 +137,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
-	if err := checkAnswer(p.Spec); err != nil {
+	if err := envelope.CheckAnswer(p.Spec); err != nil {
 		return nil, err
 	}
 	reach := reachOf(p.Spec)
@@ -159,7 +160,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		t.model, t.answers = p.Model.Name(), p.Model
 	}
 	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input)
-	t.declared.Title, t.declared.RawOutputSchema = p.Title, envelopeSchema(p.Spec)
+	t.declared.Title, t.declared.RawOutputSchema = p.Title, envelope.Schema(p.Spec)
 	t.declared.Annotations = reach.annotations()
 	return t, nil
 }

@@ -13,19 +13,20 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
 // waitingEnvelope presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
 // address of the page on which people decide, or "" for none.
-func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) Envelope {
+func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) envelope.Envelope {
 	w := ended.Waiting
 	a := account{c, w.SoFar, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
-	e := Envelope{
-		Status: statusWaiting, RunID: ended.RunID,
+	e := envelope.Envelope{
+		Status: envelope.StatusWaiting, RunID: ended.RunID,
 		Problems: w.SoFar.Problems, Trace: rows(w.SoFar.Trace), History: rows(w.SoFar.History),
-		Budget: w.SoFar.Budget, Usage: &usage{c.Model, w.SoFar.Usage}, Filled: w.SoFar.Filled, Demo: c.Demo,
-		tool: c.Tool,
+		Budget: w.SoFar.Budget, Usage: &envelope.Usage{Model: c.Model, Usage: w.SoFar.Usage}, Filled: w.SoFar.Filled, Demo: c.Demo,
+		Tool: c.Tool,
 	}
 	switch w.Kind {
 	case patterns.ForApproval:
@@ -41,8 +42,8 @@ func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) Envel
 			a.callersTurn(&e, w)
 		}
 	}
-	e.showRaw(w.SoFar)
-	e.showPlan(w.SoFar.Planned)
+	e.ShowRaw(w.SoFar)
+	e.ShowPlan(w.SoFar.Planned)
 	e.Effects, e.EffectsOmitted = effects(w.SoFar.Ledger)
 	tellResults(&e, closed(w.SoFar.Ledger))
 	return withCall(e, c)
@@ -57,15 +58,15 @@ func kindOf(w *patterns.Waiting) string {
 }
 
 // headOf returns the members that all waiting runs have.
-func headOf(w *patterns.Waiting) waitingHead {
-	return waitingHead{Kind: kindOf(w), Since: sentence.Time(w.Since), ExpiresAt: sentence.TimeIfSet(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
+func headOf(w *patterns.Waiting) envelope.WaitHead {
+	return envelope.WaitHead{Kind: kindOf(w), Since: sentence.Time(w.Since), ExpiresAt: sentence.TimeIfSet(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
 }
 
 // callersTurn says what the caller must send.
-func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
+func (a account) callersTurn(e *envelope.Envelope, w *patterns.Waiting) {
 	e.Summary, e.Next = a.waits(w), toContinue(a.Call, e.RunID, w)
-	e.WaitingFor = &callerWait{
-		headOf(w), w.Turn, expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}, w.Last, w.Refused,
+	e.WaitingFor = &envelope.CallerWait{
+		WaitHead: headOf(w), Turn: w.Turn, Expects: envelope.Expects{Argument: w.Argument, Names: w.Names, Forbidden: w.Forbidden, Left: w.Left, Example: exampleOf(w)}, Last: w.Last, Refused: w.Refused,
 	}
 	if _, sent := a.Intents[w.Argument]; len(e.Problems) > 0 && sent {
 		e.Next = fixed(a.Call, a.Call.Repaired(e.Problems))
@@ -73,13 +74,13 @@ func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
 }
 
 // toContinue returns the advice to make the next call of a run that waits.
-func toContinue(c arguments.Call, runID string, w *patterns.Waiting) next {
+func toContinue(c arguments.Call, runID string, w *patterns.Waiting) envelope.Next {
 	var skeleton any = []any{}
 	if w.Argument != "actions" {
 		skeleton = c.IntentSkeleton()
 	}
-	return next{
-		Action: actionCall, Tool: c.Tool,
+	return envelope.Next{
+		Action: envelope.ActionCall, Tool: c.Tool,
 		Arguments: map[string]any{"run_id": runID, "turn": float64(w.Turn), w.Argument: skeleton},
 		Fill:      []ijson.Pointer{ijson.Pointer("").Member(w.Argument)},
 	}
@@ -152,7 +153,7 @@ func (a account) writtenSoFar() string {
 }
 
 // runningEnvelope presents a run that continues without the call.
-func runningEnvelope(c arguments.Call, s patterns.Snapshot) Envelope {
+func runningEnvelope(c arguments.Call, s patterns.Snapshot) envelope.Envelope {
 	now := s.Current
 	phase, doing := now.Phase, now.Doing
 	if phase == "" {
@@ -169,13 +170,13 @@ func runningEnvelope(c arguments.Call, s patterns.Snapshot) Envelope {
 		answered = fmt.Sprintf("%d of %s", now.Done, sentence.Count(now.Total, "call"))
 	}
 	plan := c.PlanOfRun(s)
-	e := Envelope{
-		Status: statusRunning, RunID: s.RunID,
+	e := envelope.Envelope{
+		Status: envelope.StatusRunning, RunID: s.RunID,
 		Summary: sentence.Paragraph(fmt.Sprintf("Running%s in phase %s: %s; %s answered.", lasting(s.Began), phase, doing, answered), planWords(plan),
 			"It goes on without you. Do not start it again."),
-		Next:    next{Action: actionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": s.RunID}},
-		Current: &current{phase, doing, now.Done, now.Total, sentence.Time(now.Since)},
-		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
+		Next:    envelope.Next{Action: envelope.ActionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": s.RunID}},
+		Current: &envelope.Current{Phase: phase, Doing: doing, Done: now.Done, Total: now.Total, Since: sentence.Time(now.Since)},
+		Trace:   []any{}, History: []any{}, Demo: c.Demo, Tool: c.Tool,
 	}
 	e.PlanID = plan
 	return withCall(e, c)

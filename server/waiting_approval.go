@@ -10,6 +10,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -36,10 +37,10 @@ func whereToDecide(c arguments.Call, approval, inbox string) (where []string, ho
 }
 
 // undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
-func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
+func (a account) undecided(e *envelope.Envelope, w *patterns.Waiting, inbox string) {
 	where, how := whereToDecide(a.Call, w.Approval, inbox)
-	e.WaitingFor = &approvalWait{
-		headOf(w), w.Approval, w.Tool, string(w.CallEffect), w.ArgsHash, w.Rule, w.Reason, string(w.Least), w.Question.Digest(), where,
+	e.WaitingFor = &envelope.ApprovalWait{
+		WaitHead: headOf(w), ApprovalID: w.Approval, Tool: w.Tool, Effect: string(w.CallEffect), ArgsHash: w.ArgsHash, Rule: w.Rule, Reason: w.Reason, MinAssurance: string(w.Least), Digest: w.Question.Digest(), Where: where,
 	}
 	until, lapse := "", ""
 	if !w.Until.IsZero() {
@@ -59,8 +60,8 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 		}
 	}
 	e.Summary = sentence.AtMost(e.Summary, sentence.MaxLength)
-	e.Next = next{
-		Action: actionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
+	e.Next = envelope.Next{
+		Action: envelope.ActionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: sentence.Paragraph(asked+" needs your decision (rule "+printable.Name(w.Rule)+").", how, signed, lapse),
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -168,7 +169,7 @@ func TestWaitingForApprovalTells(t *testing.T) {
 					t.Errorf("%s has %d characters: %q", what, len([]rune(is.text)), is.text)
 				}
 			}
-			if e.Next.Action != actionTell || e.Next.Tool != arguments.WaitTool {
+			if e.Next.Action != envelope.ActionTell || e.Next.Tool != arguments.WaitTool {
 				t.Errorf("next %+v", e.Next)
 			}
 		})
@@ -228,7 +229,7 @@ func TestUnapproved(t *testing.T) {
 			if tt.summary != "" && e.Summary != tt.summary {
 				t.Errorf("summary %q\nwant    %q", e.Summary, tt.summary)
 			}
-			if e.Next.Action != actionTell || e.Next.Tool != "" || e.Next.Arguments != nil {
+			if e.Next.Action != envelope.ActionTell || e.Next.Tool != "" || e.Next.Arguments != nil {
 				t.Errorf("next %+v, want tell_user without a call", e.Next)
 			}
 			for _, want := range tt.says {
@@ -344,8 +345,8 @@ func TestWaitingNamesPageToLocalReaders(t *testing.T) {
 			s := withInbox(t, run, tt.page)
 			begun := s.toolOf(sv).NewCall(nil)
 			begun.Principal = tt.principal
-			for how, e := range map[string]Envelope{"looked at": s.stateOf(run), "begun": s.toolOf(sv).envelope(begun, run.Ended)} {
-				w, ok := e.WaitingFor.(*approvalWait)
+			for how, e := range map[string]envelope.Envelope{"looked at": s.stateOf(run), "begun": s.toolOf(sv).envelope(begun, run.Ended)} {
+				w, ok := e.WaitingFor.(*envelope.ApprovalWait)
 				if !ok || !slices.Equal(w.Where, tt.where) || !strings.Contains(e.Next.Say, tt.says) {
 					t.Errorf("%s: waiting_for %+v\nsay %q\nwant where %q and %q", how, e.WaitingFor, e.Next.Say, tt.where, tt.says)
 				}

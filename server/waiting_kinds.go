@@ -8,6 +8,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
 
@@ -15,10 +16,10 @@ import (
 const retryPause = 30
 
 // unsettled presents a run with a call whose outcome is unknown.
-func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
+func (a account) unsettled(e *envelope.Envelope, w *patterns.Waiting) {
 	settle := "patterngate runs settle " + sentence.ShellWord(cmp.Or(w.Child, e.RunID)) + " " + sentence.ShellWord(w.Effect)
 	where := []string{settle + " --happened", settle + " --did-not-happen"}
-	e.WaitingFor = &settlementWait{headOf(w), w.Effect, w.Tool, w.ArgsHash, w.Cause, where}
+	e.WaitingFor = &envelope.SettlementWait{WaitHead: headOf(w), Effect: w.Effect, Tool: w.Tool, ArgsHash: w.ArgsHash, Cause: w.Cause, Where: where}
 	did, doubt := a.inDoubt(w), "It is not known whether "+a.doubted(w)+" happened: "+doubtCauses(w.Cause)+"."
 	lapse := ""
 	if !w.Until.IsZero() {
@@ -30,8 +31,8 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	if !a.IsLocal() {
 		there = " on the machine of the server"
 	}
-	e.Next = next{
-		Action: actionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
+	e.Next = envelope.Next{
+		Action: envelope.ActionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: sentence.Paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
 			printable.Text(where[0]), printable.Text(where[1]), lapse)),
 	}
@@ -76,16 +77,16 @@ func doubtCauses(cause string) string {
 }
 
 // lacking presents a run that cannot continue here for now.
-func (a account) lacking(e *Envelope, w *patterns.Waiting) {
-	e.WaitingFor = &retryWait{headOf(w), w.Cause, w.Needs}
+func (a account) lacking(e *envelope.Envelope, w *patterns.Waiting) {
+	e.WaitingFor = &envelope.RetryWait{WaitHead: headOf(w), Cause: w.Cause, Needs: w.Needs}
 	did := ""
 	if len(a.Ledger) > 0 {
 		did = a.written()
 	}
 	e.Summary = sentence.Paragraph("WAITING: "+lackCauses(w.Cause, w.Needs)+".", did,
 		"It goes on by itself once that is there; nothing is lost. Do not start it again.")
-	e.Next = next{
-		Action: actionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
+	e.Next = envelope.Next{
+		Action: envelope.ActionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
 		Say: sentence.Paragraph(strings.ToUpper(lackCauses(w.Cause, w.Needs)[:1]) + lackCauses(w.Cause, w.Needs)[1:] + "."),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // A summary says of a call whose act was done before that nothing was sent again, and of no other.
@@ -40,7 +41,7 @@ func TestNextOfAMissingText(t *testing.T) {
 		a := account{Call: arguments.Call{Spec: patterns.Spec{Kind: gateway.TaskDecomposition}}, Result: patterns.Result{
 			StopReason: "invalid_answer:non_json", Phase: patterns.PhaseFinalize, Say: say,
 		}}
-		if got := a.next(); got.Action != actionAnswer || got.Say != say {
+		if got := a.next(); got.Action != envelope.ActionAnswer || got.Say != say {
 			t.Errorf("%+v, want it to say %q", got, say)
 		}
 	}

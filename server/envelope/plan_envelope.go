@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"math"
@@ -53,7 +53,7 @@ type planMembers struct {
 	LastStopReason string                  `json:"last_stop_reason,omitempty"`
 	Revisions      []patterns.PlanRevision `json:"revisions,omitzero"`
 	Subtasks       []patterns.SubtaskRow   `json:"subtasks,omitzero"`
-	Plans          []planRow               `json:"plans,omitzero"`
+	Plans          []PlanRow               `json:"plans,omitzero"`
 	NextCursor     string                  `json:"next_cursor,omitempty"`
 }
 
@@ -62,8 +62,8 @@ type planDetails struct {
 	Cycle []string `json:"cycle"` // ids, each before the one that depends on it; the first is repeated at the end
 }
 
-// planRow describes a plan in a list.
-type planRow struct {
+// PlanRow describes a plan in a list.
+type PlanRow struct {
 	PlanID         string              `json:"plan_id"`
 	Goal           string              `json:"goal"`
 	Strategy       planning.Strategy   `json:"strategy"`
@@ -87,23 +87,23 @@ var (
 	}
 )
 
-// plannedBy reports whether the results of a planning tool may have a member.
-func plannedBy(verb patterns.PlanVerb, name string) bool {
+// HasPlanMember reports whether the results of a planning tool may have a member.
+func HasPlanMember(verb patterns.PlanVerb, name string) bool {
 	return slices.Contains(verbMembers[verb], name)
 }
 
-// showPlan adds the members that only a planning run's result has.
-func (e *Envelope) showPlan(p *patterns.Planned) {
+// ShowPlan adds the members that only a planning run's result has.
+func (e *Envelope) ShowPlan(p *patterns.Planned) {
 	if p == nil {
 		return
 	}
 	e.PlanID, e.Revision = p.PlanID, p.Revision
 	if v := p.View; v != nil {
-		e.showView(*v)
+		e.ShowView(*v)
 		if p.ShowPlan {
 			plan := v.Plan
-			plan.Subtasks, plan.Removed = listed(plan.Subtasks), listed(plan.Removed)
-			e.Plan, e.Levels = &plan, listed(v.Levels)
+			plan.Subtasks, plan.Removed = Listed(plan.Subtasks), Listed(plan.Removed)
+			e.Plan, e.Levels = &plan, Listed(v.Levels)
 		}
 	}
 	if p.DryRun {
@@ -119,10 +119,10 @@ func (e *Envelope) showPlan(p *patterns.Planned) {
 	}
 }
 
-// showView adds a plan's counts and lists.
-func (e *Envelope) showView(v patterns.PlanView) {
+// ShowView adds a plan's counts and lists.
+func (e *Envelope) ShowView(v patterns.PlanView) {
 	e.PlanID, e.Revision = v.PlanID, v.Revision
-	counts, progress, replans := v.Counts, fourDigits(v.Progress), v.ReplanCount
+	counts, progress, replans := v.Counts, FourDigits(v.Progress), v.ReplanCount
 	e.PlanStatus, e.Progress, e.ReplanCount = &counts, &progress, &replans
 	for _, list := range []struct {
 		to  *[]string
@@ -131,15 +131,15 @@ func (e *Envelope) showView(v patterns.PlanView) {
 		{&e.Ready, v.Ready}, {&e.RunningIDs, v.Running}, {&e.WaitingIDs, v.Waiting}, {&e.Failed, v.Failed},
 		{&e.Skipped, v.Skipped}, {&e.Blocked, v.Blocked}, {&e.InDoubt, v.InDoubt},
 	} {
-		*list.to = listed(list.ids)
+		*list.to = Listed(list.ids)
 	}
 }
 
-// fourDigits rounds a share to four decimals.
-func fourDigits(share float64) float64 { return math.Round(share*1e4) / 1e4 }
+// FourDigits rounds a share to four decimals.
+func FourDigits(share float64) float64 { return math.Round(share*1e4) / 1e4 }
 
-// listed returns the list, and an empty list instead of nil.
-func listed[T any](list []T) []T {
+// Listed returns the list, and an empty list instead of nil.
+func Listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
@@ -160,5 +160,5 @@ func (e *Envelope) subtaskRows() []patterns.SubtaskRow {
 	return e.Subtasks
 }
 
-// emptyResult returns the form of a result that the caller sends for a subtask. A form with blanks is refused.
-func emptyResult() any { return map[string]any{"status": "", "result": ""} }
+// EmptyResult returns the form of a result that the caller sends for a subtask. A form with blanks is refused.
+func EmptyResult() any { return map[string]any{"status": "", "result": ""} }

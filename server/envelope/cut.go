@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"bytes"
@@ -15,17 +15,17 @@ const (
 	lastHead  = 128
 )
 
-// present encodes both channels of a result, each of at most limit bytes (limits.result_bytes). Raw values have their
+// Present encodes both channels of a result, each of at most limit bytes (limits.result_bytes). Raw values have their
 // own bound and do not count. It cuts the same parts in both channels: first the longest observations to their heads,
 // then the heads, then the oldest rows. If even a result without rows does not fit, it first squeezes the other
 // members. An error means that a value is not JSON.
-func (e Envelope) present(limit int) (structured json.RawMessage, text string, err error) {
-	return e.presentIn(newScratch(), limit)
+func (e Envelope) Present(limit int) (structured json.RawMessage, text string, err error) {
+	return e.PresentIn(NewScratch(), limit)
 }
 
-// presentIn is [Envelope.present] with borrowed buffers. The results do not refer to the buffers.
-func (e Envelope) presentIn(space *scratch, limit int) (structured json.RawMessage, text string, err error) {
-	e, err = e.fitted(space, limit)
+// PresentIn is [Envelope.Present] with borrowed buffers. The results do not refer to the buffers.
+func (e Envelope) PresentIn(space *Scratch, limit int) (structured json.RawMessage, text string, err error) {
+	e, err = e.Fitted(space, limit)
 	if err != nil {
 		return nil, "", fmt.Errorf("result: %w", err)
 	}
@@ -55,15 +55,15 @@ func (e Envelope) presentIn(space *scratch, limit int) (structured json.RawMessa
 	}
 }
 
-// scratch holds buffers for encoding values of unknown length.
-type scratch struct{ observations, structured, text []byte }
+// Scratch holds buffers for encoding values of unknown length.
+type Scratch struct{ observations, structured, text []byte }
 
-func newScratch() *scratch {
-	return &scratch{make([]byte, 0, 4<<10), make([]byte, 0, 8<<10), make([]byte, 0, 4<<10)}
+func NewScratch() *Scratch {
+	return &Scratch{make([]byte, 0, 4<<10), make([]byte, 0, 8<<10), make([]byte, 0, 4<<10)}
 }
 
-// ordinary reports whether the buffers are small enough to keep for later use.
-func (s *scratch) ordinary() bool {
+// Ordinary reports whether the buffers are small enough to keep for later use.
+func (s *Scratch) Ordinary() bool {
 	const most = 64 << 10
 	return max(cap(s.observations), cap(s.structured), cap(s.text)) <= most
 }
@@ -74,7 +74,7 @@ type view struct {
 	observations []observation // one for each row of History; then BadObservation, then Observation
 	squeezed     int           // how often the other members were squeezed
 	raw          int           // size of the raw values, in bytes
-	space        *scratch
+	space        *Scratch
 }
 
 // observation is the part of a call's result that a row shows.
@@ -88,7 +88,7 @@ func (o observation) long() bool {
 	return o.head == firstHead || o.head == 0 && len(o.text) > firstHead
 }
 
-func newView(e Envelope, lent *scratch) (*view, error) {
+func newView(e Envelope, lent *Scratch) (*view, error) {
 	v := &view{Envelope: e, observations: make([]observation, len(e.History)+2), space: lent}
 	space := lent.observations[:0]
 	for i := range v.observations {
@@ -102,7 +102,7 @@ func newView(e Envelope, lent *scratch) (*view, error) {
 			return nil, err
 		}
 		v.observations[i].text = space[at:len(space):len(space)]
-		if _, _, isCut := cutBefore(o); isCut {
+		if _, _, isCut := CutBefore(o); isCut {
 			v.observations[i].head = firstHead
 		}
 	}
@@ -124,7 +124,7 @@ func newView(e Envelope, lent *scratch) (*view, error) {
 // observation of kind call.
 func (v *view) observed(i int) (any, bool) {
 	if i < len(v.History) {
-		return observed(v.History[i])
+		return Observed(v.History[i])
 	}
 	alone := v.BadObservation
 	if i > len(v.History) {
@@ -157,7 +157,7 @@ func (v *view) channels() (structured, text []byte, err error) {
 		var returned any = v.observations[len(v.History)+1].text
 		e.Observation = &returned
 	}
-	structured, err = appendJSON(v.space.structured[:0], e)
+	structured, err = AppendJSON(v.space.structured[:0], e)
 	text = v.Envelope.text(v.space.text[:0], v.observations)
 	v.space.structured, v.space.text = structured, text
 	return structured, text, err
@@ -171,7 +171,7 @@ func (v *view) over(structured, text []byte, limit int) int {
 // withoutRows returns by how many bytes the result would exceed the limit without rows and with the shortest heads.
 func (v *view) withoutRows(limit int) (int, error) {
 	bare := *v
-	bare.space = newScratch() // the channels of v are still in use
+	bare.space = NewScratch() // the channels of v are still in use
 	bare.History, bare.Trace = []any{}, []any{}
 	bare.HistoryOmitted, bare.TraceOmitted = len(v.History), len(v.Trace)
 	bare.observations = slices.Clone(v.observations[len(v.History):])
@@ -246,7 +246,7 @@ func (v *view) cutForm(i, head int) json.RawMessage {
 
 // cutOf returns the marked head of a value. If the value was cut before, the head is of the same original.
 func cutOf(whole any, head int) map[string]any {
-	bytes, text, isCut := cutBefore(whole)
+	bytes, text, isCut := CutBefore(whole)
 	if !isCut {
 		text = string(ijson.Canonical(whole))
 		bytes = float64(len(text))
@@ -254,8 +254,8 @@ func cutOf(whole any, head int) map[string]any {
 	return map[string]any{"truncated": true, "bytes": bytes, "head": ijson.Cut(text, head)}
 }
 
-// cutBefore reads the cut form of an observation that was too long when the run recorded it.
-func cutBefore(observation any) (bytes float64, head string, isCut bool) {
+// CutBefore reads the cut form of an observation that was too long when the run recorded it.
+func CutBefore(observation any) (bytes float64, head string, isCut bool) {
 	o, _ := observation.(map[string]any)
 	bytes, counted := o["bytes"].(float64)
 	head, beginning := o["head"].(string)
@@ -290,10 +290,10 @@ func (v *view) dropRows(over int) bool {
 func (v *view) rowSizes(rows []any) []int {
 	sizes := make([]int, len(rows))
 	for i, row := range rows {
-		if _, shows := observed(row); shows {
+		if _, shows := Observed(row); shows {
 			row = showing(row, nil)
 		}
-		text, _ := appendJSON(nil, row) // it was encoded before
+		text, _ := AppendJSON(nil, row) // it was encoded before
 		sizes[i] = len(text) + 1
 	}
 	return sizes
@@ -307,5 +307,5 @@ func total(sizes []int) int {
 	return sum
 }
 
-// pageFrame is the maximum size of a page without its rows, in bytes.
-const pageFrame = 640
+// PageFrame is the maximum size of a page without its rows, in bytes.
+const PageFrame = 640

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"patterngate/patterns"
@@ -11,14 +11,14 @@ func TestDryRunFirstLine(t *testing.T) {
 		"block": "WOULD BE BLOCKED | p", "escalate": "WOULD WAIT for a person | p", "unknown": "WOULD DEPEND on earlier results | p",
 		"revise": "WOULD BE CHANGED | p", "approve": "WOULD BE APPROVED | p", "of tomorrow": "DRY RUN | p",
 	} {
-		e := Envelope{Status: statusOK, StopReason: patterns.Success, dryMembers: dryMembers{DryRun: true, Verdict: verdict, Judged: []judgedRow{}}, tool: "p"}
+		e := Envelope{Status: StatusOK, StopReason: patterns.Success, dryMembers: dryMembers{DryRun: true, Verdict: verdict, Judged: []JudgedRow{}}, Tool: "p"}
 		if got := string(e.appendHeadline(nil)); got != want {
 			t.Errorf("%s: %q, want %q", verdict, got, want)
 		}
 	}
 	for name, e := range map[string]Envelope{
-		"STOPPED invalid_plan:bad_kind | p": {Status: statusStopped, StopReason: "invalid_plan:bad_kind", dryMembers: dryMembers{DryRun: true}, tool: "p"},
-		"OK success | p":                    {Status: statusOK, StopReason: patterns.Success, tool: "p"},
+		"STOPPED invalid_plan:bad_kind | p": {Status: StatusStopped, StopReason: "invalid_plan:bad_kind", dryMembers: dryMembers{DryRun: true}, Tool: "p"},
+		"OK success | p":                    {Status: StatusOK, StopReason: patterns.Success, Tool: "p"},
 	} {
 		if got := string(e.appendHeadline(nil)); got != name {
 			t.Errorf("%q, want %q", got, name)

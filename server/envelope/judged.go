@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"patterngate/ijson"
@@ -8,22 +8,22 @@ import (
 
 // The decisions of a dry run, except approve. Some of them do not occur in a real run.
 const (
-	rehearsedBlock    = "block"
-	rehearsedEscalate = "escalate"
-	rehearsedUnknown  = "unknown" // it depends on the result of an earlier call
-	rehearsedRevise   = "revise"
+	DecisionBlock    = "block"
+	DecisionEscalate = "escalate"
+	DecisionUnknown  = "unknown" // it depends on the result of an earlier call
+	DecisionRevise   = "revise"
 )
 
 // dryMembers are the members that only results of dry runs have.
 type dryMembers struct {
 	DryRun        bool        `json:"dry_run,omitempty"`
 	Verdict       string      `json:"verdict,omitempty"` // the strictest decision of the rows
-	Judged        []judgedRow `json:"judged,omitzero"`
+	Judged        []JudgedRow `json:"judged,omitzero"`
 	JudgedOmitted int         `json:"judged_omitted,omitempty"` // how many of the last rows are left out
 }
 
-// judgedRow says how one call would be judged.
-type judgedRow struct {
+// JudgedRow says how one call would be judged.
+type JudgedRow struct {
 	Step        string         `json:"step"`
 	Tool        string         `json:"tool"`
 	ArgsHash    string         `json:"args_hash"`
@@ -40,17 +40,17 @@ type judgedRow struct {
 // dryHeadline returns the first words of a dry run's first line: what the same call without dry_run would lead to. It
 // returns "" if the result is not of a dry run, or if the intent was rejected.
 func (e *Envelope) dryHeadline() string {
-	if !e.DryRun || e.Status != statusOK || e.Judged == nil {
+	if !e.DryRun || e.Status != StatusOK || e.Judged == nil {
 		return ""
 	}
 	switch e.Verdict {
-	case rehearsedBlock:
+	case DecisionBlock:
 		return "WOULD BE BLOCKED"
-	case rehearsedEscalate:
+	case DecisionEscalate:
 		return "WOULD WAIT for a person"
-	case rehearsedUnknown:
+	case DecisionUnknown:
 		return "WOULD DEPEND on earlier results"
-	case rehearsedRevise:
+	case DecisionRevise:
 		return "WOULD BE CHANGED"
 	case "approve":
 		return "WOULD BE APPROVED"
@@ -93,8 +93,8 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 }
 
 // squeezedJudged returns the first rows, with short texts and values.
-func squeezedJudged(rows []judgedRow, bytes, most int) []judgedRow {
-	var list []judgedRow
+func squeezedJudged(rows []JudgedRow, bytes, most int) []JudgedRow {
+	var list []JudgedRow
 	for _, r := range rows[:min(len(rows), most)] {
 		r.Step, r.Tool, r.Rule, r.Reason = sentence.Short(r.Step, bytes), sentence.Short(r.Tool, bytes), sentence.Short(r.Rule, bytes), sentence.Short(r.Reason, bytes)
 		r.Values, r.RevisedArgs = squeezedArgs(r.Values, bytes), squeezedArgs(r.RevisedArgs, bytes)

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"maps"
@@ -21,7 +21,7 @@ const maxShownResult = 8 << 10
 type fitting struct {
 	Envelope
 	results []ownResult
-	space   *scratch
+	space   *Scratch
 	limit   int
 }
 
@@ -35,12 +35,12 @@ type ownResult struct {
 
 // planned reports whether a result belongs to planning.
 func (e *Envelope) planned() bool {
-	_, waits := e.WaitingFor.(*planWait)
+	_, waits := e.WaitingFor.(*PlanWait)
 	return waits || e.PlanStatus != nil || e.planOf() != nil || e.Results != nil || e.Preserved != nil
 }
 
-// fitted returns the envelope cut to the limit, as far as this is possible by cutting the parts that grow with a plan.
-func (e Envelope) fitted(space *scratch, limit int) (Envelope, error) {
+// Fitted returns the envelope cut to the limit, as far as this is possible by cutting the parts that grow with a plan.
+func (e Envelope) Fitted(space *Scratch, limit int) (Envelope, error) {
 	if !e.planned() {
 		return e, nil
 	}
@@ -58,7 +58,7 @@ func (e Envelope) fitted(space *scratch, limit int) (Envelope, error) {
 	steps := []func(over int) bool{
 		f.cutLongest, f.shortenHeads, f.dropRuns, f.dropLevels, f.dropSubtasks, f.dropReady, f.dropResults, f.shortenRevisions, f.dropIDs,
 	}
-	if f.cursorAt != nil { // the caller asked for the rows
+	if f.CursorAt != nil { // the caller asked for the rows
 		steps = []func(over int) bool{
 			f.cutLongest, f.shortenHeads, f.dropRuns, f.dropReady, f.dropLater, f.shortenRevisions, f.dropIDs, f.dropSubtasks,
 		}
@@ -102,7 +102,7 @@ func (f *fitting) collect() {
 			f.add(*row.Result, func(v any) { f.Subtasks[i].Result = &v })
 		}
 	}
-	if w, ok := f.WaitingFor.(*planWait); ok {
+	if w, ok := f.WaitingFor.(*PlanWait); ok {
 		own := *w
 		own.Ready = slices.Clone(w.Ready)
 		f.WaitingFor = &own
@@ -124,7 +124,7 @@ func (f *fitting) collectReady(ready []patterns.ReadySubtask) {
 
 func (f *fitting) add(v any, set func(any)) {
 	r := ownResult{value: v, size: len(ijson.Canonical(v)), set: set}
-	if _, _, isCut := cutBefore(v); isCut {
+	if _, _, isCut := CutBefore(v); isCut {
 		r.head = firstHead
 	}
 	f.results = append(f.results, r)
@@ -176,7 +176,7 @@ func (f *fitting) shortenHeads(int) bool {
 
 // dropRuns removes the oldest rows of trace and history.
 func (f *fitting) dropRuns(over int) bool {
-	v, err := newView(f.Envelope, newScratch())
+	v, err := newView(f.Envelope, NewScratch())
 	if err != nil || !v.dropRows(over) {
 		return false
 	}
@@ -227,7 +227,7 @@ func (f *fitting) keepSubtasks(least, over int) bool {
 	} else {
 		f.Subtasks = rows[:keep]
 	}
-	if f.cursorAt == nil {
+	if f.CursorAt == nil {
 		f.SubtasksOmitted += len(rows) - keep
 		return true
 	}
@@ -237,20 +237,20 @@ func (f *fitting) keepSubtasks(least, over int) bool {
 		from = 1
 	}
 	if from < len(rows) {
-		f.NextCursor = f.cursorAt(f.rowPlaces[from])
+		f.NextCursor = f.CursorAt(f.RowPlaces[from])
 	}
 	return true
 }
 
 // sizeOf returns the length of a value as JSON, plus 1.
 func sizeOf(v any) int {
-	text, _ := appendJSON(nil, v) // it was encoded before without an error
+	text, _ := AppendJSON(nil, v) // it was encoded before without an error
 	return len(text) + 1
 }
 
 // dropReady removes the last of the caller's subtasks. They are ready again when the first ones are done.
 func (f *fitting) dropReady(over int) bool {
-	w, _ := f.WaitingFor.(*planWait)
+	w, _ := f.WaitingFor.(*PlanWait)
 	if w == nil || len(w.Ready) < 2 {
 		return false
 	}
@@ -327,12 +327,12 @@ func (f *fitting) dropIDs(int) bool {
 	return true
 }
 
-// plansFit returns how many of the listed plans fit in both channels, at least one.
-func (e *Envelope) plansFit(most int) (int, error) {
-	room := most - pageFrame - len(e.NextCursor)
+// PlansFit returns how many of the listed plans fit in both channels, at least one.
+func (e *Envelope) PlansFit(most int) (int, error) {
+	room := most - PageFrame - len(e.NextCursor)
 	size, fits := 0, 0
 	for _, row := range e.Plans {
-		members, err := appendJSON(nil, row)
+		members, err := AppendJSON(nil, row)
 		if err != nil {
 			return 0, err
 		}

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ func TestAggregatesAreShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := appendJSON(nil, &row.aggregate)
+			got, err := AppendJSON(nil, &row.aggregate)
 			if err != nil || row.want != "" && string(got) != row.want {
 				t.Errorf("got %s, %v", got, err)
 			}
@@ -41,7 +41,7 @@ func TestAggregatesAreShown(t *testing.T) {
 					t.Errorf("the demo's: %s", got)
 				}
 			}
-			e := Envelope{Status: statusOK, Aggregate: &row.aggregate, joins: row.joins}
+			e := Envelope{Status: StatusOK, Aggregate: &row.aggregate, Joins: row.joins}
 			text := string(e.text(nil, nil))
 			if has := strings.Contains(text, "AGGREGATE"); has != (row.line != "") || has && !strings.Contains(text, "\n"+row.line) {
 				t.Errorf("text %s, want %q", text, row.line)
@@ -57,7 +57,7 @@ func TestAggregatesAreCut(t *testing.T) {
 	for range 80 {
 		long.Errors = append(long.Errors, patterns.JoinError{Member: "health.1.when", Reason: strings.Repeat("b", 500)})
 	}
-	got, err := appendJSON(nil, squeezedAggregate(&long, 200, 5))
+	got, err := AppendJSON(nil, squeezedAggregate(&long, 200, 5))
 	if err != nil || len(got) > 3000 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

@@ -1,10 +1,10 @@
-package server
+package envelope
 
 import "patterngate/server/sentence"
 
-// block holds what the policy said about the call at which a run stopped. It has the rule, its text for people, and the
+// Block holds what the policy said about the call at which a run stopped. It has the rule, its text for people, and the
 // values that made it true.
-type block struct {
+type Block struct {
 	Tool      string         `json:"tool"`
 	Rule      string         `json:"rule,omitempty"`
 	Reason    string         `json:"reason"`
@@ -22,12 +22,12 @@ func (e *Envelope) appendBlocked(dst []byte) []byte {
 	}
 	dst = append(dst, "BLOCK "...)
 	at := len(dst)
-	dst, _ = appendJSON(dst, e.Block) // structuredContent has the same value and reports its errors
+	dst, _ = AppendJSON(dst, e.Block) // structuredContent has the same value and reports its errors
 	return append(revealed(dst, at), '\n')
 }
 
 // squeezed returns a copy of the block with short texts and values. It returns nil for nil.
-func (b *block) squeezed(bytes int) *block {
+func (b *Block) squeezed(bytes int) *Block {
 	if b == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"maps"
@@ -47,15 +47,15 @@ func (e *Envelope) squeezeArguments(bytes, rows int) {
 	e.Plan = squeezedPlan(e.Plan, bytes, rows)
 	e.Route, e.Action = squeezedIntent(e.Route, bytes), squeezedIntent(e.Action, bytes)
 	e.Human, e.Block = squeezedDecision(e.Human, bytes), e.Block.squeezed(bytes)
-	if e.called != nil {
-		less := *e.called
-		less.args = squeezedArgs(less.args, bytes)
-		e.called = &less
+	if e.Called != nil {
+		less := *e.Called
+		less.Args = squeezedArgs(less.Args, bytes)
+		e.Called = &less
 	}
 	switch w := e.WaitingFor.(type) {
-	case *callerWait:
+	case *CallerWait:
 		e.WaitingFor = w.squeezed(bytes, rows)
-	case *retryWait:
+	case *RetryWait:
 		e.WaitingFor = w.squeezed(rows)
 	}
 	e.Aggregate = squeezedAggregate(e.Aggregate, bytes, rows)
@@ -101,7 +101,7 @@ func (e *Envelope) squeezeAnswer(most int) {
 const enoughToContinue = 128
 
 // squeezed returns the wait with a short observation and few names.
-func (w *callerWait) squeezed(bytes, rows int) *callerWait {
+func (w *CallerWait) squeezed(bytes, rows int) *CallerWait {
 	less := *w
 	if less.Last != nil {
 		less.Last = *squeezedValue(&less.Last, bytes)
@@ -112,7 +112,7 @@ func (w *callerWait) squeezed(bytes, rows int) *callerWait {
 }
 
 // squeezed returns the wait with few names of missing things.
-func (w *retryWait) squeezed(rows int) *retryWait {
+func (w *RetryWait) squeezed(rows int) *RetryWait {
 	less := *w
 	less.Needs = w.Needs[:min(len(w.Needs), rows)]
 	return &less
@@ -229,8 +229,8 @@ func squeezedAggregate(a *patterns.Aggregate, bytes, most int) *patterns.Aggrega
 	return &less
 }
 
-// bounded returns a value, or the beginning of its JSON if that takes more than that many bytes.
-func bounded(v any, bytes int) any { return *squeezedValue(&v, bytes) }
+// Bounded returns a value, or the beginning of its JSON if that takes more than that many bytes.
+func Bounded(v any, bytes int) any { return *squeezedValue(&v, bytes) }
 
 func squeezedValue(v *any, bytes int) *any {
 	if v == nil {

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 // maxKeptResult is the largest kept result that is read, in bytes. Observations and intents are bounded before.
 const maxKeptResult = 16 << 20
 
-// keptEnvelope reads a result as [tool.kept] made it, in this version or another. It returns false if it cannot.
-func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
+// Kept reads a result as [server.tool.kept] made it, in this version or another. It returns false if it cannot.
+func Kept(s patterns.Snapshot) (Envelope, bool) {
 	if len(s.Kept) > maxKeptResult {
 		return Envelope{}, false
 	}
@@ -34,7 +34,7 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 			k.Summary = "What became of the run holds values that its record keeps only as hashes."
 		}
 	}
-	if err != nil || k.Status != statusOK && k.Status != statusStopped {
+	if err != nil || k.Status != StatusOK && k.Status != StatusStopped {
 		return Envelope{}, false
 	}
 	e := k.Envelope
@@ -42,25 +42,25 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 	if e.Trace, e.History = nil, nil; k.Trace != nil || k.History != nil { // a call of one tool has none
 		e.Trace, e.History = keptRows(k.Trace, true), keptRows(k.History, false)
 	}
-	e.called = calledOf(s, e)
+	e.Called = calledOf(s, e)
 	if len(e.Expected) > 0 { // next to expected, null is a value
 		e.Received, e.BadObservation = nullable(e.Received), nullable(e.BadObservation)
 	}
-	e.tool, e.author = s.Pattern, "model"
+	e.Tool, e.Author = s.Pattern, "model"
 	if e.Usage != nil && (e.Usage.Model == "caller" || e.Usage.Model == patterns.ByRules) {
-		e.author = e.Usage.Model
+		e.Author = e.Usage.Model
 	}
 	return e, true
 }
 
 // calledOf describes the call of a kept result of a one-tool call. It returns nil for other results.
-func calledOf(s patterns.Snapshot, e Envelope) *line {
+func calledOf(s patterns.Snapshot, e Envelope) *Line {
 	if e.Trace != nil || len(e.Effects) == 0 {
 		return nil
 	}
-	called := line{label: "call", name: e.Effects[0].Tool, args: arguments.Call{Spec: s.Spec, Arguments: s.Arguments}.CalledWith()}
+	called := Line{Label: "call", Name: e.Effects[0].Tool, Args: arguments.Call{Spec: s.Spec, Arguments: s.Arguments}.CalledWith()}
 	if e.Observation == nil {
-		called.stop = e.StopReason
+		called.Stop = e.StopReason
 	}
 	return &called
 }

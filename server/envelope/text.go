@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"patterngate/server/sentence"
 )
 
-// appendPlain appends the text channel of a result that has no observations.
-func (e *Envelope) appendPlain(dst []byte) []byte { return e.text(dst, nil) }
+// AppendText appends the text channel of a result that has no observations.
+func (e *Envelope) AppendText(dst []byte) []byte { return e.text(dst, nil) }
 
 // text returns the text channel of a result (spec/surface.md section 1, "Text channel"). It is one block of lines that
 // is enough for a reader of nothing else. Control and bidi characters in texts of models, tools and people are escaped.
@@ -49,13 +49,13 @@ func (e *Envelope) appendHeadline(dst []byte) []byte {
 	words := e.dryHeadline()
 	switch dst = append(dst, cmp.Or(words, strings.ToUpper(e.Status))...); {
 	case words != "":
-	case e.WaitingFor != nil && e.Status == statusWaiting: // the state of a plan can have waiting_for too
-		dst = append(append(dst, ' '), e.WaitingFor.head().Kind...)
+	case e.WaitingFor != nil && e.Status == StatusWaiting: // the state of a plan can have waiting_for too
+		dst = append(append(dst, ' '), e.WaitingFor.Head().Kind...)
 	case e.StopReason != "":
 		dst = printable.Append(append(dst, ' '), e.StopReason)
 	}
 	dst = e.appendAnswered(dst)
-	dst = append(append(dst, " | "...), e.tool...)
+	dst = append(append(dst, " | "...), e.Tool...)
 	if e.RunID != "" {
 		dst = append(append(dst, " | "...), e.RunID...)
 	}
@@ -67,7 +67,7 @@ func (e *Envelope) appendHeadline(dst []byte) []byte {
 
 func (e *Envelope) appendNext(dst []byte) []byte {
 	at := len(dst)
-	dst, _ = appendJSON(dst, e.Next) // the same value is in structuredContent, where a fault is reported
+	dst, _ = AppendJSON(dst, e.Next) // the same value is in structuredContent, where a fault is reported
 	return revealed(dst, at)
 }
 
@@ -108,7 +108,7 @@ func (e *Envelope) appendWaiting(dst []byte) []byte {
 	}
 	dst = append(dst, "WAITING_FOR "...)
 	at := len(dst)
-	dst, _ = appendJSON(dst, e.WaitingFor) // the same value is in structuredContent, where a fault is reported
+	dst, _ = AppendJSON(dst, e.WaitingFor) // the same value is in structuredContent, where a fault is reported
 	return append(revealed(dst, at), '\n')
 }
 
@@ -118,7 +118,7 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 	if answer == "" {
 		return dst
 	}
-	dst = append(dst, "ANSWER (the "+possessive(e.author)+" words, not checked)\n"...)
+	dst = append(dst, "ANSWER (the "+possessive(e.Author)+" words, not checked)\n"...)
 	for l := range strings.SplitSeq(answer, "\n") {
 		dst = printable.Append(append(dst, "| "...), l)
 		dst = append(dst, '\n')
@@ -137,12 +137,12 @@ func possessive(author string) string {
 // appendAggregate writes the values that a declared pattern's expressions made from its tasks. The demo shows its
 // domains as observations.
 func (e *Envelope) appendAggregate(dst []byte) []byte {
-	if !e.joins || e.Aggregate == nil {
+	if !e.Joins || e.Aggregate == nil {
 		return dst
 	}
 	dst = append(dst, "AGGREGATE "...)
 	at := len(dst)
-	dst, _ = appendJSON(dst, e.Aggregate) // the same value is in structuredContent, where a fault is reported
+	dst, _ = AppendJSON(dst, e.Aggregate) // the same value is in structuredContent, where a fault is reported
 	return append(revealed(dst, at), '\n')
 }
 
@@ -162,7 +162,7 @@ func (e *Envelope) appendObservations(dst []byte, observations []observation) []
 			dst = l.append(dst, nil)
 		}
 	}
-	if l := e.called; l != nil && (l.stop != "" || e.Observation != nil) {
+	if l := e.Called; l != nil && (l.Stop != "" || e.Observation != nil) {
 		dst = l.append(dst, observations[len(e.History)+1].text)
 	}
 	if len(dst) == begin {
@@ -171,17 +171,17 @@ func (e *Envelope) appendObservations(dst []byte, observations []observation) []
 	return dst
 }
 
-func (l line) append(dst []byte, observation json.RawMessage) []byte {
-	dst = append(append(dst, l.label...), ' ')
-	dst = append(append(dst, sentence.Label(l.name)...), ' ')
-	if l.args != nil {
+func (l Line) append(dst []byte, observation json.RawMessage) []byte {
+	dst = append(append(dst, l.Label...), ' ')
+	dst = append(append(dst, sentence.Label(l.Name)...), ' ')
+	if l.Args != nil {
 		at := len(dst)
-		dst = ijson.Append(dst, l.args)
+		dst = ijson.Append(dst, l.Args)
 		dst = revealed(dst, at)
 		dst = append(dst, ' ')
 	}
-	if l.stop != "" {
-		dst = printable.Append(append(dst, "stopped: "...), l.stop)
+	if l.Stop != "" {
+		dst = printable.Append(append(dst, "stopped: "...), l.Stop)
 		return append(dst, '\n')
 	}
 	dst = append(dst, "-> "...)
@@ -221,7 +221,7 @@ func (e *Envelope) appendStep(dst []byte) []byte {
 	}{{"STEP ", e.Step.Row}, {"OBSERVATION ", e.Step.Observation}} {
 		dst = append(dst, part.word...)
 		at := len(dst)
-		dst, _ = appendJSON(dst, part.value) // the same value is in structuredContent, where a fault is reported
+		dst, _ = AppendJSON(dst, part.value) // the same value is in structuredContent, where a fault is reported
 		dst = append(revealed(dst, at), '\n')
 	}
 	return dst
@@ -245,8 +245,8 @@ func (e *Envelope) appendAnswered(dst []byte) []byte {
 	return dst
 }
 
-// firstLines returns the headline, the summary and the next step. That is enough text next to structured content.
-func firstLines(text string) string {
+// FirstLines returns the headline, the summary and the next step. That is enough text next to structured content.
+func FirstLines(text string) string {
 	const lines = 3
 	at := 0
 	for range lines {

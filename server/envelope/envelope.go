@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"patterngate/gateway/document"
@@ -8,15 +8,15 @@ import (
 
 // The values of status (spec/surface.md section 1).
 const (
-	statusOK      = "ok"
-	statusStopped = "stopped"
-	statusRunning = "running"
-	statusWaiting = "waiting"
+	StatusOK      = "ok"
+	StatusStopped = "stopped"
+	StatusRunning = "running"
+	StatusWaiting = "waiting"
 )
 
 // Envelope is the structuredContent that every tool returns. It has one shape for all patterns and outcomes
 // (spec/surface.md section 1). Members that a result does not have are absent, never null. They are in the order of the
-// contract. The text channel is made from the same value, see [Envelope.present].
+// contract. The text channel is made from the same value, see [Envelope.Present].
 type Envelope struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
@@ -24,10 +24,10 @@ type Envelope struct {
 	Answered   string `json:"answered,omitempty"` // no or partly, see [gateway.Results]
 	RunID      string `json:"run_id,omitempty"`
 	Summary    string `json:"summary"`
-	Next       next   `json:"next"`
+	Next       Next   `json:"next"`
 
-	WaitingFor waitingFor `json:"waiting_for,omitempty"` // with status waiting
-	Current    *current   `json:"current,omitempty"`     // with status running
+	WaitingFor WaitingFor `json:"waiting_for,omitempty"` // with status waiting
+	Current    *Current   `json:"current,omitempty"`     // with status running
 
 	Problems []document.Problem `json:"problems,omitempty"`
 
@@ -44,7 +44,7 @@ type Envelope struct {
 	BadObservation *any                    `json:"bad_observation,omitempty"` // as Received
 	Observation    *any                    `json:"observation,omitempty"`     // of kind call; it may be null
 	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
-	Block          *block                  `json:"block,omitempty"` // set if the policy blocked a call
+	Block          *Block                  `json:"block,omitempty"` // set if the policy blocked a call
 
 	Trace          []any `json:"trace,omitzero"` // [] if it has no rows; absent if nil
 	TraceOmitted   int   `json:"trace_omitted,omitempty"`
@@ -54,35 +54,35 @@ type Envelope struct {
 	RawRoute       *any  `json:"raw_route,omitempty"`
 	RawAction      *any  `json:"raw_action,omitempty"`
 
-	Effects        []effect                  `json:"effects,omitempty"`
+	Effects        []Effect                  `json:"effects,omitempty"`
 	EffectsOmitted int                       `json:"effects_omitted,omitempty"`
 	Budget         map[string]patterns.Spent `json:"budget,omitempty"`
-	Usage          *usage                    `json:"usage,omitempty"`
+	Usage          *Usage                    `json:"usage,omitempty"`
 	Filled         []document.Filled         `json:"filled,omitempty"`
 	Joined         bool                      `json:"joined,omitempty"` // the run was begun by an earlier equal call
 	Demo           bool                      `json:"demo,omitempty"`
-	Record         *record                   `json:"record,omitempty"` // only of tools that show runs, as the members after dryMembers
+	Record         *Record                   `json:"record,omitempty"` // only of tools that show runs, as the members after dryMembers
 
 	dryMembers
 
-	Pattern   string   `json:"pattern,omitempty"`
-	CreatedAt string   `json:"created_at,omitempty"`
-	EndedAt   string   `json:"ended_at,omitempty"`
-	Step      *oneStep `json:"step,omitempty"`
+	Pattern   string `json:"pattern,omitempty"`
+	CreatedAt string `json:"created_at,omitempty"`
+	EndedAt   string `json:"ended_at,omitempty"`
+	Step      *Step  `json:"step,omitempty"`
 
 	planMembers // only of planning
 
-	tool   string // for the headline
-	author string // source of the answer: model, rules or caller
-	joins  bool   // expressions of a declared pattern computed the aggregate
-	called *line  // the call, of kind call; nil for other kinds
+	Tool   string `json:"-"` // for the headline
+	Author string `json:"-"` // source of the answer: model, rules or caller
+	Joins  bool   `json:"-"` // expressions of a declared pattern computed the aggregate
+	Called *Line  `json:"-"` // the call, of kind call; nil for other kinds
 
-	rowPlaces []int                // positions of Subtasks in the plan
-	cursorAt  func(row int) string // cursor of the row at a position in the plan; nil: no pages
+	RowPlaces []int                `json:"-"` // positions of Subtasks in the plan
+	CursorAt  func(row int) string `json:"-"` // cursor of the row at a position in the plan; nil: no pages
 }
 
-// effect is one call of a run, as results show it.
-type effect struct {
+// Effect is one call of a run, as results show it.
+type Effect struct {
 	Key      string `json:"key"`
 	Tool     string `json:"tool"`
 	Effect   string `json:"effect"`
@@ -90,21 +90,21 @@ type effect struct {
 	Status   string `json:"status"`
 }
 
-// record is the present extent of a run's record.
-type record struct {
+// Record is the present extent of a run's record.
+type Record struct {
 	Events int64  `json:"events"`
 	Head   string `json:"head"`
 	Parent string `json:"parent_run_id,omitempty"` // the run whose call began this one
 }
 
-// oneStep is one row with all that was recorded of its observation.
-type oneStep struct {
+// Step is one row with all that was recorded of its observation.
+type Step struct {
 	Row         any `json:"row"`
 	Observation any `json:"observation,omitempty"`
 }
 
-// usage is the cost of models, and the model that was asked.
-type usage struct {
+// Usage is the cost of models, and the model that was asked.
+type Usage struct {
 	Model string `json:"model"` // a model's name, rules, or caller if none was asked
 	patterns.Usage
 }
@@ -120,8 +120,8 @@ func (e *Envelope) answerText() string {
 	return string(ijson.Canonical(e.Answer))
 }
 
-// showRaw sets the raw member of an intent that was rejected.
-func (e *Envelope) showRaw(r patterns.Result) {
+// ShowRaw sets the raw member of an intent that was rejected.
+func (e *Envelope) ShowRaw(r patterns.Result) {
 	switch r.RawName {
 	case "raw_plan":
 		e.RawPlan = &r.Raw
@@ -135,9 +135,9 @@ func (e *Envelope) showRaw(r patterns.Result) {
 // shownWhole is the size in bytes up to which an observation is shown whole (spec/surface.md section 1, "Cutting").
 const shownWhole = 8 << 10
 
-// shownObservation returns an observation as a result shows it. A longer one is cut to its beginning.
-func shownObservation(v any) any {
-	if _, _, isCut := cutBefore(v); isCut {
+// ShownObservation returns an observation as a result shows it. A longer one is cut to its beginning.
+func ShownObservation(v any) any {
+	if _, _, isCut := CutBefore(v); isCut {
 		return cutOf(v, firstHead)
 	}
 	if text := ijson.Canonical(v); len(text) > shownWhole {

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"patterngate/server/sentence"
 )
 
-// observed returns the observation that a history row shows. It returns false if the row shows none.
-func observed(row any) (any, bool) {
+// Observed returns the observation that a history row shows. It returns false if the row shows none.
+func Observed(row any) (any, bool) {
 	switch row := row.(type) {
 	case patterns.StepDone:
 		return row.Observation, true
@@ -47,40 +47,40 @@ func showing(row, observation any) any {
 	return row
 }
 
-// line describes one proposed call in short: the call and its outcome.
-type line struct {
-	label string // step, task or attempt; safe at the beginning of a line
-	name  string
-	args  map[string]any
-	stop  string // the stop reason; empty if there is an observation
+// Line describes one proposed call in short: the call and its outcome.
+type Line struct {
+	Label string // step, task or attempt; safe at the beginning of a line
+	Name  string
+	Args  map[string]any
+	Stop  string // the stop reason; empty if there is an observation
 }
 
 // lineOf returns a row in short. It returns false for rows that another row describes.
-func (e *Envelope) lineOf(row any) (line, bool) {
+func (e *Envelope) lineOf(row any) (Line, bool) {
 	switch row := row.(type) {
 	case patterns.StepDone:
-		return line{label: sentence.Label(row.PlanStep.ID), name: row.PlanStep.Tool, args: row.PlanStep.Args}, true
+		return Line{Label: sentence.Label(row.PlanStep.ID), Name: row.PlanStep.Tool, Args: row.PlanStep.Args}, true
 	case patterns.StepRow:
-		return line{sentence.Label(row.StepID), row.Tool, e.stepArgs(row.StepNo), row.StopReason}, row.StopReason != ""
+		return Line{sentence.Label(row.StepID), row.Tool, e.stepArgs(row.StepNo), row.StopReason}, row.StopReason != ""
 	case patterns.TaskRow:
-		return line{sentence.Label(row.TaskID), row.Worker, e.taskArgs(row.TaskID), row.StopReason}, true
+		return Line{sentence.Label(row.TaskID), row.Worker, e.taskArgs(row.TaskID), row.StopReason}, true
 	case patterns.Delegation:
 		target, _ := row.Route["target"].(string)
 		args, _ := row.Route["args"].(map[string]any)
-		return line{label: ordinal("attempt", row.Attempt), name: target, args: args}, true
+		return Line{Label: ordinal("attempt", row.Attempt), Name: target, Args: args}, true
 	case patterns.RouteRow:
-		return line{ordinal("attempt", row.Attempt), row.Target, argsOf(e.Route), row.StopReason}, row.StopReason != ""
+		return Line{ordinal("attempt", row.Attempt), row.Target, argsOf(e.Route), row.StopReason}, row.StopReason != ""
 	case patterns.ActionDone:
 		name, _ := row.Executed["name"].(string)
-		return line{label: ordinal("step", row.Step), name: name, args: argsOf(row.Executed)}, name != ""
+		return Line{Label: ordinal("step", row.Step), Name: name, Args: argsOf(row.Executed)}, name != ""
 	case patterns.SubtaskDone:
-		return line{label: sentence.Label(row.SubtaskID), name: row.Tool, args: e.subtaskArgs(row.SubtaskID)}, true
+		return Line{Label: sentence.Label(row.SubtaskID), Name: row.Tool, Args: e.subtaskArgs(row.SubtaskID)}, true
 	case patterns.AttemptRow:
-		return line{sentence.Label(row.SubtaskID), row.Tool, e.subtaskArgs(row.SubtaskID), row.StopReason}, row.StopReason != ""
+		return Line{sentence.Label(row.SubtaskID), row.Tool, e.subtaskArgs(row.SubtaskID), row.StopReason}, row.StopReason != ""
 	case patterns.ActionRow:
-		return line{ordinal("step", row.Step), row.Tool, argsOf(e.Action), row.StopReason}, row.StopReason != ""
+		return Line{ordinal("step", row.Step), row.Tool, argsOf(e.Action), row.StopReason}, row.StopReason != ""
 	}
-	return line{}, false
+	return Line{}, false
 }
 
 func (e *Envelope) stepArgs(n int) map[string]any {

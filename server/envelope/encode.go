@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"encoding/json"
@@ -13,16 +13,16 @@ import (
 	"patterngate/ijson"
 )
 
-// appendJSON appends a result, or a part of one, as JSON. Structs follow their json tags and the order of their fields;
+// AppendJSON appends a result, or a part of one, as JSON. Structs follow their json tags and the order of their fields;
 // decoded values are in canonical form. For the types of results it writes the same as encoding/json, without the
 // escapes for HTML. It takes a third of the time, and every call uses it. An error names a value that is not JSON, such
 // as NaN.
-func appendJSON(dst []byte, v any) ([]byte, error) {
+func AppendJSON(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "null"...), nil
 	case string:
-		return appendText(dst, v), nil
+		return AppendString(dst, v), nil
 	case map[string]any:
 		return ijson.AppendChecked(dst, v)
 	}
@@ -32,7 +32,7 @@ func appendJSON(dst []byte, v any) ([]byte, error) {
 func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
 	switch v.Kind() {
 	case reflect.String:
-		return appendText(dst, v.String()), nil
+		return AppendString(dst, v.String()), nil
 	case reflect.Bool:
 		return strconv.AppendBool(dst, v.Bool()), nil
 	case reflect.Int, reflect.Int64:
@@ -40,7 +40,7 @@ func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
 	case reflect.Float64:
 		return ijson.AppendChecked(dst, v.Float())
 	case reflect.Interface:
-		return appendJSON(dst, v.Interface())
+		return AppendJSON(dst, v.Interface())
 	case reflect.Pointer:
 		if v.IsNil() {
 			return append(dst, "null"...), nil
@@ -56,9 +56,9 @@ func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
 	return dst, fmt.Errorf("a Go %s is no JSON value", v.Type())
 }
 
-// appendText appends a text as a JSON string. It copies a text directly if no character needs an escape or is outside
+// AppendString appends a text as a JSON string. It copies a text directly if no character needs an escape or is outside
 // ASCII.
-func appendText(dst []byte, text string) []byte {
+func AppendString(dst []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
 			return ijson.Append(dst, text)
@@ -95,7 +95,7 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendText(dst, key.String()), ':')
+		dst = append(AppendString(dst, key.String()), ':')
 		if dst, err = appendReflected(dst, v.MapIndex(key)); err != nil {
 			return dst, fmt.Errorf("/%s%w", key.String(), err)
 		}
@@ -109,7 +109,7 @@ type presenting interface{ Shown() any }
 func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
 	plan := planOf(v.Type())
 	if plan.shows {
-		return appendJSON(dst, v.Interface().(presenting).Shown())
+		return AppendJSON(dst, v.Interface().(presenting).Shown())
 	}
 	dst = append(dst, '{')
 	begin := len(dst)

@@ -1,20 +1,20 @@
-package server
+package envelope
 
 import "patterngate/patterns"
 
-// planWait describes a run that waits for its caller to do subtasks.
-type planWait struct {
-	waitingHead
+// PlanWait describes a run that waits for its caller to do subtasks.
+type PlanWait struct {
+	WaitHead
 	Ready   []patterns.ReadySubtask `json:"ready"`
 	Omitted int                     `json:"ready_omitted,omitempty"`
 }
 
-// waitingFor describes what a run waits for. Each kind has its own type, because each has its members in its own order
+// WaitingFor describes what a run waits for. Each kind has its own type, because each has its members in its own order
 // (spec/surface.md section 1, the table of waiting_for).
-type waitingFor interface{ head() waitingHead }
+type WaitingFor interface{ Head() WaitHead }
 
-// waitingHead holds the members that come first in all of them.
-type waitingHead struct {
+// WaitHead holds the members that come first in all of them.
+type WaitHead struct {
 	Kind      string `json:"kind"` // caller, approval, settlement, retry
 	Since     string `json:"since"`
 	ExpiresAt string `json:"expires_at,omitempty"`
@@ -24,19 +24,19 @@ type waitingHead struct {
 	Pattern string `json:"pattern,omitempty"`
 }
 
-func (h waitingHead) head() waitingHead { return h }
+func (h WaitHead) Head() WaitHead { return h }
 
-// callerWait describes a run that waits for its caller.
-type callerWait struct {
-	waitingHead
+// CallerWait describes a run that waits for its caller.
+type CallerWait struct {
+	WaitHead
 	Turn    int     `json:"turn"`
-	Expects expects `json:"expects"`
+	Expects Expects `json:"expects"`
 	Last    any     `json:"last_observation,omitempty"`
 	Refused int     `json:"refused,omitempty"` // proposals at this turn
 }
 
-// expects says what the caller must send.
-type expects struct {
+// Expects says what the caller must send.
+type Expects struct {
 	Argument  string   `json:"argument"`
 	Names     []string `json:"names"`
 	Forbidden []string `json:"forbidden,omitempty"`
@@ -44,8 +44,8 @@ type expects struct {
 	Example   any      `json:"example"`
 }
 
-// current says what a running run does.
-type current struct {
+// Current says what a running run does.
+type Current struct {
 	Phase string `json:"phase"`
 	Doing string `json:"doing"`
 	Done  int    `json:"done"`            // calls that were answered
@@ -53,9 +53,9 @@ type current struct {
 	Since string `json:"since"`
 }
 
-// approvalWait describes a run that waits for a person's decision about a call.
-type approvalWait struct {
-	waitingHead
+// ApprovalWait describes a run that waits for a person's decision about a call.
+type ApprovalWait struct {
+	WaitHead
 	ApprovalID   string   `json:"approval_id"`
 	Tool         string   `json:"tool"`
 	Effect       string   `json:"effect"` // read, write, destructive
@@ -67,9 +67,9 @@ type approvalWait struct {
 	Where        []string `json:"where"`  // the page, if the caller can open it, and the command
 }
 
-// settlementWait describes a run that waits for a person to say whether a call happened.
-type settlementWait struct {
-	waitingHead
+// SettlementWait describes a run that waits for a person to say whether a call happened.
+type SettlementWait struct {
+	WaitHead
 	Effect   string   `json:"effect"` // its key
 	Tool     string   `json:"tool"`
 	ArgsHash string   `json:"args_hash"`
@@ -77,9 +77,9 @@ type settlementWait struct {
 	Where    []string `json:"where"` // commands
 }
 
-// retryWait describes a run that lacks something here.
-type retryWait struct {
-	waitingHead
+// RetryWait describes a run that lacks something here.
+type RetryWait struct {
+	WaitHead
 	Cause string   `json:"cause"`           // config_missing, tool_missing, secret_missing, journal
 	Needs []string `json:"needs,omitempty"` // names
 }

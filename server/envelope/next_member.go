@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"maps"
@@ -11,17 +11,17 @@ import (
 
 // The values of next.action.
 const (
-	actionAnswer = "answer_user"
-	actionFix    = "fix_and_retry"
-	actionCall   = "call"
-	actionTell   = "tell_user"
-	actionEnd    = "end_turn"
-	actionDone   = "done" // nothing more to do
+	ActionAnswer = "answer_user"
+	ActionFix    = "fix_and_retry"
+	ActionCall   = "call"
+	ActionTell   = "tell_user"
+	ActionEnd    = "end_turn"
+	ActionDone   = "done" // nothing more to do
 )
 
-// next says what the reader should do now (spec/surface.md section 1, next). It is made from the record. The reader
+// Next says what the reader should do now (spec/surface.md section 1, next). It is made from the record. The reader
 // fills in only the places that fill points to.
-type next struct {
+type Next struct {
 	Action    string             `json:"action"`
 	Tool      string             `json:"tool,omitempty"`
 	Arguments map[string]any     `json:"arguments,omitzero"` // absent if larger than 8 KiB
@@ -31,8 +31,8 @@ type next struct {
 	Wait      int                `json:"wait_seconds,omitempty"`
 }
 
-// showable returns the arguments, or nil if they are too large to show.
-func showable(args map[string]any) map[string]any {
+// Showable returns the arguments, or nil if they are too large to show.
+func Showable(args map[string]any) map[string]any {
 	if len(ijson.Canonical(args)) > maxArguments {
 		return nil
 	}
@@ -43,14 +43,14 @@ func showable(args map[string]any) map[string]any {
 const maxArguments = 8 << 10
 
 // fewer limits the advice to send results to some of the subtasks. It does not change other advice.
-func (n next) fewer(ready []patterns.ReadySubtask) next {
+func (n Next) fewer(ready []patterns.ReadySubtask) Next {
 	if len(n.Fill) == 0 {
 		return n
 	}
 	results := map[string]any{}
 	n.Fill = []ijson.Pointer{}
 	for _, r := range ready {
-		results[r.ID] = emptyResult()
+		results[r.ID] = EmptyResult()
 		n.Fill = append(n.Fill, ijson.Pointer("/results").Member(r.ID))
 	}
 	n.Arguments = maps.Clone(n.Arguments)
@@ -61,7 +61,7 @@ func (n next) fewer(ready []patterns.ReadySubtask) next {
 }
 
 // squeezed returns the advice without the reader's own arguments, if they are long, and with short texts.
-func (n next) squeezed(bytes int) next {
+func (n Next) squeezed(bytes int) Next {
 	if len(ijson.Canonical(n.Arguments)) > max(bytes, enoughToContinue) {
 		n.Arguments = nil
 	}

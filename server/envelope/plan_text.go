@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func appendSubtask(dst []byte, row patterns.SubtaskRow) []byte {
 		dst = ijson.Append(append(dst, ' '), row.Args)
 	}
 	if row.Result != nil {
-		dst, _ = appendJSON(append(dst, " -> "...), *row.Result) // the same value is in structuredContent, where a fault is reported
+		dst, _ = AppendJSON(append(dst, " -> "...), *row.Result) // the same value is in structuredContent, where a fault is reported
 	}
 	return append(revealed(dst, at), '\n')
 }
@@ -78,7 +78,7 @@ func (e *Envelope) appendPlans(dst []byte) []byte {
 }
 
 // line returns the plan's line in the text channel.
-func (r planRow) line() string {
+func (r PlanRow) line() string {
 	stands := fmt.Sprintf("%d of %d completed", r.PlanStatus.Completed, r.PlanStatus.Total)
 	if r.LastStopReason != "" {
 		stands += ", " + printable.Text(r.LastStopReason)

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"encoding/json"
@@ -43,8 +43,8 @@ var outputWords = map[string]string{
 	"status": "Not ok: do what next says.", "answer": "A claim; effects are facts.",
 }
 
-// envelopeSchema returns the output schema of a pattern's tool.
-func envelopeSchema(spec patterns.Spec) json.RawMessage {
+// Schema returns the output schema of a pattern's tool.
+func Schema(spec patterns.Spec) json.RawMessage {
 	others := slices.Clone(aboutMembers)
 	for kind, names := range kindMembers {
 		if kind != spec.Kind {
@@ -70,18 +70,18 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	}
 	return outputWith(reflect.TypeFor[Envelope](), answerSchema(spec), func(name string) bool {
 		if planned[name] {
-			return plannedBy(arguments.VerbOf(spec), name)
+			return HasPlanMember(arguments.VerbOf(spec), name)
 		}
 		return !slices.Contains(others, name)
 	})
 }
 
-// outputOf returns the schema of a result type, with the members that has accepts.
-func outputOf(result reflect.Type, has func(name string) bool) json.RawMessage {
+// SchemaOf returns the schema of a result type, with the members that has accepts.
+func SchemaOf(result reflect.Type, has func(name string) bool) json.RawMessage {
 	return outputWith(result, answerSchema(patterns.Spec{}), has)
 }
 
-// outputWith is [outputOf] with a schema for the answer.
+// outputWith is [SchemaOf] with a schema for the answer.
 func outputWith(result reflect.Type, answer string, has func(name string) bool) json.RawMessage {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{`)
@@ -104,8 +104,8 @@ func outputWith(result reflect.Type, answer string, has func(name string) bool) 
 	return json.RawMessage(b.String())
 }
 
-// among returns a function that reports whether a name is in a list of names.
-func among(names string) func(string) bool {
+// Among returns a function that reports whether a name is in a list of names.
+func Among(names string) func(string) bool {
 	list := strings.Fields(names)
 	return func(name string) bool { return slices.Contains(list, name) }
 }
@@ -144,7 +144,7 @@ func schemaType(t reflect.Type) string {
 	case reflect.Map, reflect.Struct:
 		return "object"
 	}
-	if t == reflect.TypeFor[waitingFor]() {
+	if t == reflect.TypeFor[WaitingFor]() {
 		return "object"
 	}
 	return ""
@@ -163,8 +163,8 @@ func answerSchema(spec patterns.Spec) string {
 // 7).
 const maxOwnAnswer = 4 << 10
 
-// checkAnswer returns an error if the answer's schema is too long for the tool's output schema.
-func checkAnswer(spec patterns.Spec) error {
+// CheckAnswer returns an error if the answer's schema is too long for the tool's output schema.
+func CheckAnswer(spec patterns.Spec) error {
 	if n := len(answerSchema(spec)); spec.Answer != nil && n > maxOwnAnswer {
 		return fmt.Errorf("the answer's schema has %d bytes; at most %d", n, maxOwnAnswer)
 	}

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ import (
 
 // stepsWith is a result with one executed step for each observation.
 func stepsWith(observations ...any) Envelope {
-	e := Envelope{Status: statusOK, StopReason: patterns.Success, Summary: "s", Next: next{Action: actionAnswer}, tool: "t", Trace: []any{}, History: []any{}}
+	e := Envelope{Status: StatusOK, StopReason: patterns.Success, Summary: "s", Next: Next{Action: ActionAnswer}, Tool: "t", Trace: []any{}, History: []any{}}
 	for i, o := range observations {
 		id := fmt.Sprintf("s%d", i+1)
 		e.Trace = append(e.Trace, patterns.StepRow{StepNo: i + 1, StepID: id, Tool: "get", OK: true})
@@ -34,7 +34,7 @@ func stepsWith(observations ...any) Envelope {
 // shownBy are the observations of a result: w whole, a number the bytes of its head.
 func shownBy(t *testing.T, e Envelope, limit int) (shown []string, root map[string]any) {
 	t.Helper()
-	structured, text, err := e.present(limit)
+	structured, text, err := e.Present(limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func shownBy(t *testing.T, e Envelope, limit int) (shown []string, root map[stri
 // BenchmarkChannels encodes a result that fits.
 func BenchmarkChannels(b *testing.B) {
 	e := stepsWith("one", strings.Repeat("x", 3000), 3.0)
-	v, err := newView(e, newScratch())
+	v, err := newView(e, NewScratch())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestCutDoesNotCountRawValues(t *testing.T) {
 	var raw any = map[string]any{"kind": "invalid", "raw": strings.Repeat("x", 16<<10)}
 	e := stepsWith(strings.Repeat("x", 2000), strings.Repeat("x", 2000))
 	e.RawPlan = &raw
-	structured, _, err := e.present(6000)
+	structured, _, err := e.Present(6000)
 	if err != nil || len(structured) < 20000 || strings.Contains(string(structured), "truncated") {
 		t.Errorf("%d bytes, %v; want the raw value beside whole observations", len(structured), err)
 	}
@@ -161,14 +161,14 @@ func TestCutDoesNotCountRawValues(t *testing.T) {
 func TestPresentChangesNothing(t *testing.T) {
 	e := stepsWith(strings.Repeat("x", 5000), strings.Repeat("y", 5000))
 	e.Problems = []document.Problem{{Pointer: "/a", Reason: strings.Repeat("r", 3000)}, {Pointer: "/b"}}
-	before, err := appendJSON(nil, e)
+	before, err := AppendJSON(nil, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := e.present(4096); err != nil {
+	if _, _, err := e.Present(4096); err != nil {
 		t.Fatal(err)
 	}
-	if after, _ := appendJSON(nil, e); string(after) != string(before) {
+	if after, _ := AppendJSON(nil, e); string(after) != string(before) {
 		t.Errorf("the envelope was changed by showing it")
 	}
 }
@@ -184,14 +184,14 @@ var textLine = regexp.MustCompile(`^(NEXT \{.*\}|WAITING_FOR \{.*\}|PROBLEMS|ANS
 // and no line of the text can be taken for another.
 func TestPresentAlwaysFits(t *testing.T) {
 	t.Parallel()
-	schema, err := catalog.CompileSchema(outputOf(reflect.TypeFor[Envelope](), func(string) bool { return true }))
+	schema, err := catalog.CompileSchema(SchemaOf(reflect.TypeFor[Envelope](), func(string) bool { return true }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		e := anyEnvelope(rt)
 		limit := rapid.SampledFrom([]int{4096, 5000, 8192, 32768, 100000}).Draw(rt, "limit")
-		structured, text, err := e.present(limit)
+		structured, text, err := e.Present(limit)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -245,14 +245,14 @@ func anyArgs(t *rapid.T) map[string]any {
 func anyEnvelope(t *rapid.T) Envelope {
 	most := 1 << 20
 	e := Envelope{
-		Status: rapid.SampledFrom([]string{statusOK, statusStopped}).Draw(t, "status"), Phase: "plan", RunID: "run_1", tool: "t", author: "model",
+		Status: rapid.SampledFrom([]string{StatusOK, StatusStopped}).Draw(t, "status"), Phase: "plan", RunID: "run_1", Tool: "t", Author: "model",
 		StopReason: "invalid_plan:tool_not_allowed:" + anyText(t, "reason", 4096), Summary: sentence.Paragraph(printable.Name(anyText(t, "summary", 4096))),
 		Answer: anyText(t, "answer", 16<<10), Trace: []any{}, History: []any{}, Demo: true, SelectedRoute: anyText(t, "selected", most),
-		Budget: map[string]patterns.Spent{"max_seconds": {Limit: 1}}, Usage: &usage{Model: "m"},
+		Budget: map[string]patterns.Spent{"max_seconds": {Limit: 1}}, Usage: &Usage{Model: "m"},
 		Route: map[string]any{"kind": "route", "target": anyText(t, "target", most), "args": anyArgs(t)},
 	}
-	e.Next = next{
-		Action: actionFix, Tool: "t", Arguments: showable(anyArgs(t)), Say: sentence.Paragraph(printable.Name(anyText(t, "say", most))), Changed: []arguments.Change{},
+	e.Next = Next{
+		Action: ActionFix, Tool: "t", Arguments: Showable(anyArgs(t)), Say: sentence.Paragraph(printable.Name(anyText(t, "say", most))), Changed: []arguments.Change{},
 		Fill: []ijson.Pointer{ijson.Pointer("").Member(anyText(t, "fill", most))},
 	}
 	steps := make([]gateway.Step, rapid.IntRange(0, 12).Draw(t, "steps"))
@@ -269,7 +269,7 @@ func anyEnvelope(t *rapid.T) Envelope {
 		})
 	}
 	for i := range rapid.IntRange(0, 100).Draw(t, "effects") {
-		e.Effects = append(e.Effects, effect{fmt.Sprintf("pay#%d", i), "pay", string(catalog.Write), "0123456789ab", "done"})
+		e.Effects = append(e.Effects, Effect{fmt.Sprintf("pay#%d", i), "pay", string(catalog.Write), "0123456789ab", "done"})
 	}
 	if rapid.Bool().Draw(t, "refused") {
 		raw := any(anyText(t, "raw", 16<<10))
@@ -280,8 +280,8 @@ func anyEnvelope(t *rapid.T) Envelope {
 		e.BadObservation, e.Received, e.Expected = &bad, &received, []string{"done"}
 	}
 	if rapid.Bool().Draw(t, "waits") {
-		e.Status, e.StopReason, e.Phase = statusWaiting, "", ""
-		w := &callerWait{waitingHead: waitingHead{Kind: "caller", Phase: "worker"}, Turn: 2, Last: anyText(t, "last", 8<<10), Refused: 1}
+		e.Status, e.StopReason, e.Phase = StatusWaiting, "", ""
+		w := &CallerWait{WaitHead: WaitHead{Kind: "caller", Phase: "worker"}, Turn: 2, Last: anyText(t, "last", 8<<10), Refused: 1}
 		for range rapid.IntRange(0, 200).Draw(t, "names") {
 			w.Expects.Names = append(w.Expects.Names, strings.Repeat("n", 64))
 		}

@@ -1,4 +1,4 @@
-package server
+package envelope
 
 import (
 	"encoding/json"
@@ -17,12 +17,12 @@ func TestAppendJSONLeavesOut(t *testing.T) {
 		value any
 		want  string
 	}{
-		"nothing":         {next{Action: "done"}, `{"action":"done"}`},
-		"empty but there": {next{Action: "x", Arguments: map[string]any{}, Changed: []arguments.Change{}}, `{"action":"x","arguments":{},"changed":[]}`},
+		"nothing":         {Next{Action: "done"}, `{"action":"done"}`},
+		"empty but there": {Next{Action: "x", Arguments: map[string]any{}, Changed: []arguments.Change{}}, `{"action":"x","arguments":{},"changed":[]}`},
 		"null that was there": {struct {
 			V *any `json:"v,omitempty"`
 		}{&null}, `{"v":null}`},
-		"embedded members": {usage{"rules", patterns.Usage{Requests: 1}}, `{"model":"rules","llm_calls":1,"input_tokens":0,"output_tokens":0}`},
+		"embedded members": {Usage{"rules", patterns.Usage{Requests: 1}}, `{"model":"rules","llm_calls":1,"input_tokens":0,"output_tokens":0}`},
 		"maps by name":     {map[string]patterns.Spent{"b": {Limit: 1, Used: 0.5}, "a": {}}, `{"a":{"limit":0,"used":0},"b":{"limit":1,"used":0.5}}`},
 		"nil":              {nil, `null`},
 		"an aggregate of a file's own": {&patterns.Aggregate{Fields: map[string]any{"a": 1.0}, Missing: []string{"b"}, Health: "red", Errors: []patterns.JoinError{{Member: "fields.b", Reason: "r"}}},
@@ -31,7 +31,7 @@ func TestAppendJSONLeavesOut(t *testing.T) {
 		"quoted":             {[]string{"a\"\\\n<ä>"}, `["a\"\\\n<ä>"]`},
 		"problem":            {document.Problem{Pointer: "/a", Reason: "r", Want: "w", Got: json.RawMessage(`1`)}, `{"pointer":"/a","reason":"r","got":1,"want":"w"}`},
 	} {
-		got, err := appendJSON(nil, c.value)
+		got, err := AppendJSON(nil, c.value)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v; want %s", name, got, err, c.want)
 		}
@@ -47,7 +47,7 @@ func TestAppendJSONRefuses(t *testing.T) {
 		"odd value":    {Envelope{Trace: []any{1, make(chan int)}}, "/trace/1"},
 		"odd member":   {Envelope{Route: map[string]any{"x": func() {}}}, "/route"},
 	} {
-		if text, err := appendJSON(nil, c.value); err == nil || !strings.Contains(err.Error(), c.where) {
+		if text, err := AppendJSON(nil, c.value); err == nil || !strings.Contains(err.Error(), c.where) {
 			t.Errorf("%s: got %s, error %v; want an error at %s", name, text, err, c.where)
 		}
 	}
