@@ -22,7 +22,7 @@ func TestStoppedBelow(t *testing.T) {
 		want   string
 	}{
 		"a route":                     {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{route}}, "Its run " + child + " stopped with human_rejected."},
-		"a task":                      {gateway.Orchestrator, patterns.Result{StopReason: criticalFailed, FailedCritical: failed, Trace: []any{patterns.TaskTrace{TaskID: "a"}, task}}, "Its run " + child + " stopped with policy_block:late."},
+		"a task":                      {gateway.Orchestrator, patterns.Result{StopReason: "critical_task_failed", FailedCritical: failed, Trace: []any{patterns.TaskTrace{TaskID: "a"}, task}}, "Its run " + child + " stopped with policy_block:late."},
 		"no child run":                {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{patterns.RouteRow{ObservationError: "x"}}}, ""},
 		"a task that is not critical": {gateway.Orchestrator, patterns.Result{StopReason: "max_seconds", Trace: []any{task}}, ""},
 	} {

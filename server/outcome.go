@@ -3,6 +3,8 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"slices"
+
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
@@ -10,7 +12,6 @@ import (
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
 	"patterngate/server/sentence"
-	"slices"
 )
 
 // endedEnvelope presents a run that ended.

@@ -3,13 +3,14 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"slices"
+
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
 	"patterngate/server/sentence"
-	"slices"
 )
 
 // dryAdvice says what the result of a dry run means.

@@ -14,7 +14,7 @@ import (
 // A summary says of a call whose act was done before that nothing was sent again, and of no other.
 func TestSummaryTellsOfDuplicates(t *testing.T) {
 	for _, duplicate := range []bool{false, true} {
-		a := account{Call: arguments.Call{Spec: single(orders(t), "refund", "pay_back").Spec}, Result: patterns.Result{StopReason: patterns.Success, Ledger: []gateway.Entry{
+		a := account{Call: arguments.Call{Spec: patterns.Spec{Kind: gateway.Call, Tool: "pay_back"}}, Result: patterns.Result{StopReason: patterns.Success, Ledger: []gateway.Entry{
 			{Tool: "pay_back", Effect: catalog.Write, Status: gateway.Finished, Duplicate: duplicate}}}}
 		if got := strings.Contains(a.written(), "nothing was sent again"); got != duplicate {
 			t.Errorf("duplicate %t: %s", duplicate, a.written())
@@ -26,7 +26,7 @@ func TestSummaryTellsOfDuplicates(t *testing.T) {
 func TestCutTasksAreNotToldAsNotDone(t *testing.T) {
 	cut := patterns.TaskRow{TaskID: "a", Worker: "pay_back", Status: "failed", StopReason: patterns.ReasonKillSwitch}
 	for status, want := range map[gateway.EffectStatus]bool{gateway.Finished: false, gateway.InDoubt: false, gateway.Failed: true} {
-		a := account{Call: arguments.Call{Spec: patterns.Spec{Kind: gateway.Orchestrator, Catalog: single(orders(t), "refund", "pay_back").Spec.Catalog}}, Result: patterns.Result{
+		a := account{Call: arguments.Call{Spec: patterns.Spec{Kind: gateway.Orchestrator}}, Result: patterns.Result{
 			StopReason: patterns.ReasonKillSwitch, History: []any{cut},
 			Ledger: []gateway.Entry{{Key: "task#1/pay_back#1", Tool: "pay_back", Effect: catalog.Write, Status: status}}}}
 		if got := a.notDone(); strings.Contains(got, "pay_back") != want {
