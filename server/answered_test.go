@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 // A run whose calls returned nothing says so in the member answered, the first line, summary and next, whatever its status is
@@ -50,7 +51,7 @@ func TestAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, ended := tt.sent.carriedOut(t)
-			e := endedEnvelope(c, ended)
+			e := outcome.Ended(c, ended)
 			if e.Status != tt.status || e.Answered != tt.answered {
 				t.Fatalf("status %q, answered %q; want %q, %q\n%s", e.Status, e.Answered, tt.status, tt.answered, e.Summary)
 			}

@@ -7,6 +7,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/outcome"
 )
 
 // TestStoppedBelow holds that who is told of a stop at a child run is told why that one stopped.
@@ -29,7 +30,7 @@ func TestStoppedBelow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			row.result.Phase = "dispatch"
-			e := endedEnvelope(arguments.Call{Spec: patterns.Spec{Kind: row.kind, Declared: true}}, patterns.Ended{RunID: someRun, Result: row.result})
+			e := outcome.Ended(arguments.Call{Spec: patterns.Spec{Kind: row.kind, Declared: true}}, patterns.Ended{RunID: someRun, Result: row.result})
 			if said := strings.Contains(e.Summary, "Its run"); !strings.Contains(e.Summary, row.want) || said != (row.want != "") {
 				t.Errorf("summary %q, want %q in it", e.Summary, row.want)
 			}

@@ -13,6 +13,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
 	"patterngate/patterns/local"
+	"patterngate/server/outcome"
 )
 
 // benchCall is a run of five steps whose plan is the caller's: no model is in the way.
@@ -47,7 +48,7 @@ func BenchmarkCall(b *testing.B) {
 		}
 		return ended
 	}
-	shown, err := s.show(context.Background(), endedEnvelope(c, run()))
+	shown, err := s.show(context.Background(), outcome.Ended(c, run()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func BenchmarkStdio(b *testing.B) {
 		}
 		return ended
 	}
-	shown, err := s.show(context.Background(), endedEnvelope(c, run()))
+	shown, err := s.show(context.Background(), outcome.Ended(c, run()))
 	if err != nil {
 		b.Fatal(err)
 	}

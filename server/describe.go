@@ -15,6 +15,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -84,7 +85,7 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 
 // refuse answers a request whose arguments have problems.
 func (d *describer) refuse(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
-	e := refusedEnvelope(c, problems)
+	e := outcome.Refused(c, problems)
 	e.Trace, e.History = nil, nil // only results of patterns have them
 	if strings.HasPrefix(e.StopReason, "invalid_request:"+arguments.NotFound.Reason("")) {
 		e.Next = envelope.Next{Action: envelope.ActionCall, Tool: arguments.CatalogTool, Arguments: map[string]any{}} // lists all tools

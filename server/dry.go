@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/server/arguments"
+	"patterngate/server/outcome"
 	"patterngate/server/transport"
 )
 
@@ -40,7 +41,7 @@ func (t *tool) rehearse(ctx context.Context, c arguments.Call) (*mcp.CallToolRes
 		return t.notBegun(ctx, c, err)
 	}
 	c.Model = t.modelOf(c, rehearsal.Result)
-	result, err := s.show(ctx, rehearsedEnvelope(c, rehearsal))
+	result, err := s.show(ctx, outcome.Rehearsed(c, rehearsal))
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 // TestAppendJSONIsEncodingJSON compares results of every shape with what encoding/json writes.
 func TestAppendJSONIsEncodingJSON(t *testing.T) {
 	for name, s := range shapes(t) {
 		t.Run(name, func(t *testing.T) {
-			e := endedEnvelope(s.carriedOut(t))
+			e := outcome.Ended(s.carriedOut(t))
 			got, err := envelope.AppendJSON(nil, e)
 			if err != nil {
 				t.Fatal(err)

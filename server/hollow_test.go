@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/outcome"
 )
 
 // Of a refused reply that is {}, [] or null it is said what was answered, and not that nothing was.
@@ -17,7 +18,7 @@ func TestHollowReplies(t *testing.T) {
 	for kind, arguments := range kinds {
 		for _, reply := range []string{"{}", "[]", "null", `{"kind":"x"}`} {
 			c, ended := sent{kind: kind, arguments: arguments, replies: []string{reply}}.carriedOut(t)
-			e := endedEnvelope(c, ended)
+			e := outcome.Ended(c, ended)
 			if said := strings.Contains(e.Summary, " It was "+reply+"."); e.Status != "stopped" || said != (len(reply) < 5) {
 				t.Errorf("%s, %s: %s", kind, reply, e.Summary)
 			}
@@ -26,7 +27,7 @@ func TestHollowReplies(t *testing.T) {
 	c, ended := sent{
 		kind: gateway.TaskDecomposition, arguments: `{"goal":"x"}`, change: func(s *patterns.Spec) { s.RepairTurns = 1 }, replies: []string{"[]", "{}"},
 	}.carriedOut(t)
-	if e := endedEnvelope(c, ended); !strings.Contains(e.Summary, " It was {}. The problems of each reply are listed.") {
+	if e := outcome.Ended(c, ended); !strings.Contains(e.Summary, " It was {}. The problems of each reply are listed.") {
 		t.Errorf("after a repair turn: %s", e.Summary)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -139,7 +140,7 @@ func (s *Server) toolOf(name string) *tool {
 // logWaiting logs that a run waits.
 func (s *Server) logWaiting(ctx context.Context, runID string, w *patterns.Waiting) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run waiting",
-		slog.String("run_id", runID), slog.String("kind", kindOf(w)), slog.String("expires_at", sentence.TimeIfSet(w.Until)))
+		slog.String("run_id", runID), slog.String("kind", outcome.WaitKind(w)), slog.String("expires_at", sentence.TimeIfSet(w.Until)))
 }
 
 // logResumed logs that a run resumes. from names the cause. It can be the caller, the clock that ends the run, or what

@@ -13,6 +13,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 // blockedAt is what became of a call whose policy blocks it, after so many steps.
@@ -21,7 +22,7 @@ func blockedAt(c arguments.Call, reason, phase string, steps int, b patterns.Blo
 	for range steps {
 		r.History = append(r.History, patterns.ActionDone{})
 	}
-	return endedEnvelope(c, patterns.Ended{Result: r})
+	return outcome.Ended(c, patterns.Ended{Result: r})
 }
 
 const twoRefunds = `{"goal":"x","actions":[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":500.0,"reason":"late parcel"}}]}`
@@ -92,22 +93,22 @@ func TestNearestKeepsToItsCaller(t *testing.T) {
 		t.Errorf("of another call than the caller's next is %+v", e.Next)
 	}
 	between := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Trace: []any{}, History: []any{patterns.ActionDone{}}, Taken: 1}
-	if e := endedEnvelope(c, patterns.Ended{Result: between}); e.Next.Action != envelope.ActionTell {
+	if e := outcome.Ended(c, patterns.Ended{Result: between}); e.Next.Action != envelope.ActionTell {
 		t.Errorf("after a model's action next is %+v", e.Next)
 	}
 	wrote := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Taken: 2, Trace: []any{}, History: []any{patterns.ActionDone{}},
 		Ledger: []gateway.Entry{{Tool: "issue_refund", Effect: catalog.Write, Status: gateway.InDoubt}}}
-	if e := endedEnvelope(c, patterns.Ended{Result: wrote}); e.Next.Action != envelope.ActionTell {
+	if e := outcome.Ended(c, patterns.Ended{Result: wrote}); e.Next.Action != envelope.ActionTell {
 		t.Errorf("after a write next is %+v", e.Next)
 	}
 	model := wrote
 	model.Ledger, model.ByCall = nil, false
-	if e := endedEnvelope(c, patterns.Ended{Result: model}); e.Next.Action != envelope.ActionTell {
+	if e := outcome.Ended(c, patterns.Ended{Result: model}); e.Next.Action != envelope.ActionTell {
 		t.Errorf("for a model's action next is %+v", e.Next)
 	}
 	needs := wrote
 	needs.Ledger, needs.Need = nil, []string{"get_refund_context", "reason"}
-	e := endedEnvelope(c, patterns.Ended{Result: needs})
+	e := outcome.Ended(c, patterns.Ended{Result: needs})
 	if e.Next.Action != envelope.ActionCall || e.Next.Say != "Send your own actions; get_refund_context must come first; give The final answer its reason." && !strings.Contains(e.Next.Say, "its reason") {
 		t.Errorf("where something comes first next is %+v", e.Next)
 	}
@@ -129,7 +130,7 @@ func TestBlockShown(t *testing.T) {
 	}
 	r := patterns.Result{StopReason: "supervisor_block:too_much", Phase: "supervisor", ByCall: true, Blocked: &b, Trace: []any{}, History: []any{},
 		Action: map[string]any{"kind": "tool", "name": "issue_refund", "args": map[string]any{}}}
-	e := endedEnvelope(c, patterns.Ended{Result: r})
+	e := outcome.Ended(c, patterns.Ended{Result: r})
 	structured, text, err := e.Present(defaultResultBytes)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +145,7 @@ func TestBlockShown(t *testing.T) {
 	if want := "issue_refund was blocked by the policy in phase supervisor: No more than 300 USD a run (rule run_cap, too_much). It may be let through later. Nothing ran."; e.Summary != want {
 		t.Errorf("the summary is %q, want %q", e.Summary, want)
 	}
-	plain := endedEnvelope(c, patterns.Ended{Result: patterns.Result{
+	plain := outcome.Ended(c, patterns.Ended{Result: patterns.Result{
 		StopReason: "supervisor_block:policy_error:run_cap", Phase: "supervisor", Trace: []any{}, History: []any{}, Blocked: &patterns.Blocked{Tool: "issue_refund", Rule: "run_cap", Reason: "policy_error:run_cap"},
 	}})
 	if !strings.Contains(plain.Summary, "could not be evaluated for this call, so that it blocks (policy_error:run_cap).") {

@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 )
 
@@ -73,7 +74,7 @@ func TestNextAfterStops(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, ended := all[name].carriedOut(t)
-			n := endedEnvelope(c, ended).Next
+			n := outcome.Ended(c, ended).Next
 			var changed, fill []string
 			for _, row := range n.Changed {
 				changed = append(changed, string(row.Pointer))
@@ -214,7 +215,7 @@ func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wro
 		})
 	}
 	began := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
-	return endedEnvelope(c, patterns.Ended{RunID: "run_1", Result: r, Began: began, Ended: began})
+	return outcome.Ended(c, patterns.Ended{RunID: "run_1", Result: r, Began: began, Ended: began})
 }
 
 // TestWritesThatAreNotKnown: what may have happened is told as such, whatever its state.
@@ -226,7 +227,7 @@ func TestWritesThatAreNotKnown(t *testing.T) {
 		gateway.Failed:   {"Tried and failed: refunding 5.00 USD to user 42.", envelope.ActionCall},
 	} {
 		c, _ := sent{kind: gateway.Supervisor, arguments: `{"goal":"x"}`}.taken(t)
-		e := endedEnvelope(c, patterns.Ended{Result: patterns.Result{
+		e := outcome.Ended(c, patterns.Ended{Result: patterns.Result{
 			StopReason: "llm_timeout", Phase: "worker", Ledger: []gateway.Entry{{
 				Tool: "issue_refund", Effect: catalog.Write, Status: status, Args: map[string]any{"user_id": 42.0, "amount_usd": 5.0},
 			}},

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/outcome"
 )
 
 // planTools are the planning tools of a test that begin runs, by name.
@@ -144,7 +145,7 @@ func TestPlanRepairs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			taken, problems := tools[c.tool].take([]byte(c.args), "local:1")
-			e := refusedEnvelope(taken, problems)
+			e := outcome.Refused(taken, problems)
 			fill := ""
 			for _, at := range e.Next.Fill {
 				fill += string(at)

@@ -9,6 +9,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/planexecute"
 	"patterngate/server/arguments"
+	"patterngate/server/outcome"
 )
 
 // face looks at the stored plan that a call names, before a run begins for it (spec/planning-reference.md section 15,
@@ -61,7 +62,7 @@ func (t *tool) parked(ctx context.Context, c *arguments.Call, task patterns.Task
 	if r.CompareRun(t.NewCall(run.Arguments)); len(r.Of(arguments.Mismatch)) > 0 {
 		return t.refuse(ctx, *c, r.Of(arguments.Mismatch))
 	}
-	forCaller := kindOf(run.Ended.Waiting) == string(patterns.ForCaller)
+	forCaller := outcome.WaitKind(run.Ended.Waiting) == string(patterns.ForCaller)
 	if forCaller && task.Plan.Results != nil {
 		if problems := planexecute.JudgePlanCall(t.Spec, task, state); len(problems) > 0 {
 			return t.refuse(ctx, *c, problems)

@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/outcome"
 )
 
 // What a planning run's reader is told to do (spec/planning-reference.md section 15, next).
@@ -39,7 +40,7 @@ func TestPlanNext(t *testing.T) {
 			tool := planTools(t, c.llm)[c.tool]
 			taken, _ := tool.take([]byte(c.args), "local:1")
 			for _, ledger := range [][]gateway.Entry{nil, {{Tool: "issue_refund", Effect: "write", Status: gateway.Finished}}} {
-				n := endedEnvelope(taken, patterns.Ended{Result: patterns.Result{
+				n := outcome.Ended(taken, patterns.Ended{Result: patterns.Result{
 					StopReason: c.reason, Phase: c.phase, Ledger: ledger,
 					Planned: &patterns.Planned{PlanID: "plan_1", Revision: 3, Failed: "b", Goal: "g", LLM: c.llm},
 				}}).Next

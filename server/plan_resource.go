@@ -12,6 +12,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 )
 
@@ -94,7 +95,7 @@ func planPage(state patterns.PlanState) string {
 	view := viewOf(state)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Plan %s\n\nGoal: %s\n\n", markdownName(state.Plan.ID), markdownText(state.Plan.Goal, sentence.MaxLength))
-	fmt.Fprintf(&b, "Strategy %s, revision %d. %s %s\n\n", state.Plan.Strategy, view.Revision, planStands(view), holderWords(state))
+	fmt.Fprintf(&b, "Strategy %s, revision %d. %s %s\n\n", state.Plan.Strategy, view.Revision, outcome.PlanStands(view), holderWords(state))
 	drawPlan(&b, view)
 	b.WriteString("\n| subtask | status | tool | after | what it is for |\n|---|---|---|---|---|\n")
 	rows := view.Plan.Subtasks

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/outcome"
 )
 
 // callers is a plan of subtasks of the caller's own, none of which needs another.
@@ -204,7 +205,7 @@ func TestRunningNamesItsPlan(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		e := runningEnvelope(taken, patterns.Snapshot{RunID: run, Current: patterns.Current{Phase: c.phase}})
+		e := outcome.Running(taken, patterns.Snapshot{RunID: run, Current: patterns.Current{Phase: c.phase}})
 		if e.PlanID != c.want || strings.Contains(e.Summary, "Its plan is "+c.want+".") != (c.want != "") {
 			t.Errorf("%s: plan_id %q, summary %q; want %q in both", name, e.PlanID, e.Summary, c.want)
 		}
@@ -224,7 +225,7 @@ func TestWhatAWaitingRunBeganWith(t *testing.T) {
 // A plan that may not be carried out here: nothing ran, and the reader is told where it says why.
 func TestPlanNotAllowedHere(t *testing.T) {
 	taken, _ := planTools(t, false)["plan_execute"].take([]byte(`{"plan_id":"plan_1"}`), "local:1")
-	e := endedEnvelope(taken, patterns.Ended{Result: patterns.Result{
+	e := outcome.Ended(taken, patterns.Ended{Result: patterns.Result{
 		StopReason: "executor_denied:pay", Phase: patterns.PhaseExecute, Planned: &patterns.Planned{PlanID: "plan_1", Revision: 1},
 	}})
 	if !strings.HasSuffix(e.Summary, " Nothing ran.") || !strings.Contains(e.Next.Say, "problems say") {

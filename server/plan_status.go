@@ -17,6 +17,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 )
 
@@ -96,7 +97,7 @@ func storedOf(state patterns.PlanState) patterns.StoredPlan {
 func (s *Server) planState(tool string, state patterns.PlanState) envelope.Envelope {
 	view := viewOf(state)
 	e := envelope.Envelope{
-		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(planStands(view), holderWords(state)),
+		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(outcome.PlanStands(view), holderWords(state)),
 		Next: envelope.Next{Action: envelope.ActionDone}, Tool: tool,
 	}
 	e.ShowView(view)
@@ -132,7 +133,7 @@ func holderWords(state patterns.PlanState) string {
 	case state.State == patterns.Running:
 		return "The run " + state.Holder + " works on it."
 	case state.State == patterns.Parked && state.Waiting != nil:
-		return fmt.Sprintf("The run %s is %s.", state.Holder, waitWords(kindOf(state.Waiting)))
+		return fmt.Sprintf("The run %s is %s.", state.Holder, outcome.WaitWords(outcome.WaitKind(state.Waiting)))
 	}
 	return ""
 }
@@ -143,7 +144,7 @@ func (s *Server) waitingOf(state patterns.PlanState) envelope.WaitingFor {
 	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
 	c := t.NewCall(nil)
 	c.Principal = state.Principal
-	return waitingEnvelope(c, ended, s.inbox()).WaitingFor
+	return outcome.Waiting(c, ended, s.inbox()).WaitingFor
 }
 
 // traceOf returns the trace of all runs of a plan, including the run that works on it.

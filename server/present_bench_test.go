@@ -6,11 +6,12 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 func BenchmarkPresent(b *testing.B) {
 	c, ended := sent{kind: gateway.TaskDecomposition, arguments: `{"goal":"April"}`, replies: []string{modelPlan, "Net sales in April were 26,825 USD."}}.carriedOut(b)
-	structured, text, err := endedEnvelope(c, ended).Present(32 << 10)
+	structured, text, err := outcome.Ended(c, ended).Present(32 << 10)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -18,10 +19,10 @@ func BenchmarkPresent(b *testing.B) {
 	b.Run("envelope", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			endedEnvelope(c, ended)
+			outcome.Ended(c, ended)
 		}
 	})
-	e := endedEnvelope(c, ended)
+	e := outcome.Ended(c, ended)
 	b.Run("structured maps", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -42,7 +43,7 @@ func BenchmarkPresent(b *testing.B) {
 	b.Run("all", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := endedEnvelope(c, ended).PresentIn(space, 32<<10); err != nil {
+			if _, _, err := outcome.Ended(c, ended).PresentIn(space, 32<<10); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 const limit = 32 << 10
@@ -195,16 +196,16 @@ func TestPresentGolden(t *testing.T) {
 	for name, s := range shapes(t) {
 		t.Run(name, func(t *testing.T) {
 			c, ended := s.carriedOut(t)
-			compareGolden(t, name, endedEnvelope(c, ended))
+			compareGolden(t, name, outcome.Ended(c, ended))
 		})
 	}
 	c, ended := sent{kind: gateway.Supervisor, arguments: `{"goal":"x","actions":[]}`}.carriedOut(t)
 	t.Run("internal_error", func(t *testing.T) {
-		compareGolden(t, "internal_error", faultEnvelope(c, patterns.Ended{RunID: ended.RunID, Phase: patterns.PhaseExecution}, "f_0a1b2c3d"))
+		compareGolden(t, "internal_error", outcome.Fault(c, patterns.Ended{RunID: ended.RunID, Phase: patterns.PhaseExecution}, "f_0a1b2c3d"))
 	})
 	t.Run("refused_request", func(t *testing.T) {
 		c, _ := sent{kind: gateway.TaskDecomposition, arguments: `{"gaol":"April","finalize":"true","color":"red"}`}.taken(t)
-		compareGolden(t, "refused_request", refusedEnvelope(c, []document.Problem{
+		compareGolden(t, "refused_request", outcome.Refused(c, []document.Problem{
 			{Pointer: "/color", Reason: "unknown_field:color", Got: document.Got("red"), Want: "one of goal, plan, finalize"},
 			{Pointer: "/gaol", Reason: "unknown_field:gaol", Got: document.Got("April"), Want: "one of goal, plan, finalize", DidYouMean: "goal"},
 			{Pointer: "/goal", Reason: "missing:goal", Want: "a text of at most 16384 bytes"},

@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 )
 
@@ -70,7 +71,7 @@ func (t *tool) stateOf(c arguments.Call, s patterns.Snapshot) envelope.Envelope 
 	c.Run = &s
 	switch {
 	case s.State == patterns.Running:
-		return runningEnvelope(c, s)
+		return outcome.Running(c, s)
 	case s.State == patterns.Over && len(s.Kept) > 0:
 		if e, ok := envelope.Kept(s); ok {
 			return e
@@ -78,9 +79,9 @@ func (t *tool) stateOf(c arguments.Call, s patterns.Snapshot) envelope.Envelope 
 	}
 	switch {
 	case s.State == patterns.Over && s.Ended.Result.StopReason == "":
-		return faultEnvelope(c, s.Ended, runFault(s.RunID))
-	case s.State == patterns.Over && s.Ended.Result.StopReason == brokenRecord:
-		return brokenEnvelope(c, s.Ended)
+		return outcome.Fault(c, s.Ended, runFault(s.RunID))
+	case s.State == patterns.Over && s.Ended.Result.StopReason == outcome.RecordBroken:
+		return outcome.Broken(c, s.Ended)
 	}
 	return t.envelope(c, s.Ended)
 }
@@ -126,5 +127,5 @@ func unrecorded(t *tool, c arguments.Call) envelope.Envelope {
 		}}, e.Problems...)
 		return e
 	}
-	return unrecordedEnvelope(c)
+	return outcome.Unrecorded(c)
 }

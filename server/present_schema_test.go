@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 // outputSchema is a schema of all members that results may have.
@@ -139,9 +140,9 @@ func TestEnvelopesMeetTheSchema(t *testing.T) {
 	for name, s := range shapes(t) {
 		c, ended := s.carriedOut(t)
 		for _, e := range map[string]envelope.Envelope{
-			"ended": endedEnvelope(c, ended),
-			"fault": faultEnvelope(c, ended, "f_00000000"),
-			"refused": refusedEnvelope(c, []document.Problem{
+			"ended": outcome.Ended(c, ended),
+			"fault": outcome.Fault(c, ended, "f_00000000"),
+			"refused": outcome.Refused(c, []document.Problem{
 				{Pointer: "/goal", Reason: "missing:goal", Want: "a text"},
 			}),
 		} {

@@ -9,6 +9,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 )
 
@@ -110,7 +111,7 @@ func lastWords(e envelope.Envelope, ended patterns.Ended) string {
 	case envelope.StatusRunning:
 		line = e.Current.Phase + ": " + printable.Text(e.Current.Doing)
 	case envelope.StatusWaiting:
-		line = e.WaitingFor.Head().Phase + ": " + waitWords(e.WaitingFor.Head().Kind)
+		line = e.WaitingFor.Head().Phase + ": " + outcome.WaitWords(e.WaitingFor.Head().Kind)
 	case envelope.StatusStopped:
 		line = e.Phase + ": stopped, " + sentence.Reason(e.StopReason)
 	}

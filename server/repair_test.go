@@ -16,6 +16,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 // parsed are the problems that the gate finds in a call's intent.
@@ -154,13 +155,13 @@ func checkRepair(t *rapid.T, c arguments.Call, problems []document.Problem) {
 		t.Fatalf("the caller's call was changed:\n%s\n%s", before, after)
 	}
 	if r.Undecided { // there is no call to offer
-		holds(t, refusedEnvelope(c, problems).Next)
+		holds(t, outcome.Refused(c, problems).Next)
 		return
 	}
 	if diff := cmp.Diff(redone(t, c, r), any(r.Arguments)); diff != "" {
 		t.Fatalf("of %s\n%s\nwhat changed and fill list is not what was done (-listed +done):\n%s", before, asText(problems), diff)
 	}
-	holds(t, refusedEnvelope(c, problems).Next)
+	holds(t, outcome.Refused(c, problems).Next)
 	if len(r.Changed) == 0 {
 		return
 	}
@@ -290,7 +291,7 @@ func TestRepairOfRequests(t *testing.T) {
 			}
 			args, _ := v.(map[string]any)
 			sent := arguments.Call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: args}
-			n := refusedEnvelope(sent, c.problems).Next
+			n := outcome.Refused(sent, c.problems).Next
 			got, err := envelope.AppendJSON(nil, n)
 			if err != nil {
 				t.Fatal(err)
@@ -316,7 +317,7 @@ func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serving(t)
 			c, problems := toolNamed(t, s, "run_task_decomposition").take(json.RawMessage(tt.arguments), "local:0")
-			got, err := envelope.AppendJSON(nil, refusedEnvelope(c, problems).Next)
+			got, err := envelope.AppendJSON(nil, outcome.Refused(c, problems).Next)
 			if err != nil || !strings.Contains(string(got), tt.want) {
 				t.Errorf("%s: next is %s (%v), want %s", tt.arguments, got, err, tt.want)
 			}
@@ -327,13 +328,13 @@ func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
 // TestNextLeavesOutLargeArguments: what changed and what is to be filled stay.
 func TestNextLeavesOutLargeArguments(t *testing.T) {
 	sent := arguments.Call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: map[string]any{"goal": strings.Repeat("x", 9<<10), "finalize": "true"}}
-	n := refusedEnvelope(sent, []document.Problem{
+	n := outcome.Refused(sent, []document.Problem{
 		{Pointer: "/finalize", Reason: "type:finalize", Fix: &document.Fix{At: "/finalize", Value: true}}, {Pointer: "/plan/steps", Reason: "x"},
 	}).Next
 	if n.Arguments != nil || len(n.Changed) != 1 || len(n.Fill) != 1 {
 		t.Errorf("got arguments %v, changed %v, fill %v; want none, one and one", n.Arguments != nil, n.Changed, n.Fill)
 	}
-	unread := refusedEnvelope(arguments.Call{Tool: "t"}, []document.Problem{{Reason: "type:arguments"}}).Next
+	unread := outcome.Refused(arguments.Call{Tool: "t"}, []document.Problem{{Reason: "type:arguments"}}).Next
 	if unread.Fill != nil || unread.Arguments != nil || !strings.Contains(unread.Say, "the arguments") {
 		t.Errorf("of a call that cannot be read: got %+v, want no arguments and what to decide", unread)
 	}

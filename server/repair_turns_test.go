@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/outcome"
 )
 
 // After repair turns a result lists the problems of each refused reply, the newest first: its first problem is the stop reason. A
@@ -16,7 +17,7 @@ func TestRepairTurnsListEachReplysProblems(t *testing.T) {
 		kind: gateway.TaskDecomposition, arguments: `{"goal":"x"}`, change: func(s *patterns.Spec) { s.RepairTurns = 2 },
 		replies: []string{strings.Replace(modelPlan, "fetch_sales_data", "fetch_sale_data", 1), "{}", `{"kind":"plan","steps":[]}`},
 	}.carriedOut(t)
-	e := endedEnvelope(c, ended)
+	e := outcome.Ended(c, ended)
 	if e.StopReason != "invalid_plan:missing_steps" || !strings.HasPrefix(e.Summary, "The model's plan was refused 3 times in phase plan, the last time for 1 fault.") {
 		t.Errorf("stopped with %s: %s", e.StopReason, e.Summary)
 	}
@@ -39,7 +40,7 @@ func TestRepairTurnsListEachReplysProblems(t *testing.T) {
 		t.Errorf("the text does not tell the replies apart:\n%s", text)
 	}
 	c, ended = sent{kind: gateway.TaskDecomposition, arguments: `{"goal":"x"}`, replies: []string{"{}"}}.carriedOut(t)
-	if e := endedEnvelope(c, ended); len(e.Problems) == 0 || e.Problems[0].Turn != 0 {
+	if e := outcome.Ended(c, ended); len(e.Problems) == 0 || e.Problems[0].Turn != 0 {
 		t.Errorf("problems of the only reply: %+v", e.Problems)
 	}
 }

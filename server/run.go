@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -54,7 +55,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 
 // refuse answers a request that does not fit. Nothing ran.
 func (t *tool) refuse(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
-	e := refusedEnvelope(c, problems)
+	e := outcome.Refused(c, problems)
 	t.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", sentence.Reason(e.StopReason)))
 	result, err := t.server.show(ctx, e)
@@ -162,7 +163,7 @@ func (t *tool) look(ctx context.Context, c arguments.Call) (*mcp.CallToolResult,
 	looking := c
 	looking.Intents = nil // they are not part of the run
 	e := t.server.shownBy(*c.Run).stateOf(looking, *c.Run)
-	e.Problems = append([]document.Problem{notTaken(c)}, e.Problems...)
+	e.Problems = append([]document.Problem{outcome.NotTaken(c)}, e.Problems...)
 	return t.server.show(ctx, e)
 }
 
@@ -170,14 +171,14 @@ func (t *tool) look(ctx context.Context, c arguments.Call) (*mcp.CallToolResult,
 func (t *tool) envelope(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	if ended.Waiting != nil {
 		c.Model = t.modelOf(c, ended.Waiting.SoFar)
-		return waitingEnvelope(c, ended, t.server.inbox())
+		return outcome.Waiting(c, ended, t.server.inbox())
 	}
 	c = t.Whole(c, ended.Result)
 	c.Model = t.modelOf(c, ended.Result)
-	if ended.Result.StopReason == killSwitch {
+	if ended.Result.StopReason == outcome.KillSwitch {
 		c.Off = t.server.switchFor(c)
 	}
-	return endedEnvelope(c, ended)
+	return outcome.Ended(c, ended)
 }
 
 // modelOf returns the name for a result's usage: the models, or the caller if no model was needed.
@@ -202,7 +203,7 @@ func (t *tool) conclude(ctx context.Context, c arguments.Call, ended patterns.En
 	}
 	id := runFault(ended.RunID)
 	s.logFaultAs(ctx, id, cause)
-	e := faultEnvelope(c, ended, id)
+	e := outcome.Fault(c, ended, id)
 	result, err := s.show(ctx, e)
 	return e, result, err
 }
@@ -221,7 +222,7 @@ func (t *tool) came(ctx context.Context, c arguments.Call, ended patterns.Ended)
 	case known && (ended.Running == nil || run.State != patterns.Over):
 		e = t.server.stateOf(run)
 	case ended.Running != nil:
-		e = runningEnvelope(c, patterns.Snapshot{RunID: ended.RunID, Began: ended.Began, Current: *ended.Running})
+		e = outcome.Running(c, patterns.Snapshot{RunID: ended.RunID, Began: ended.Began, Current: *ended.Running})
 	default:
 		e = t.envelope(c, ended)
 	}

@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -95,7 +96,7 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 
 // refuseAbout answers a request that does not fit. Nothing was done.
 func (s *Server) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
-	e := refusedEnvelope(c, problems)
+	e := outcome.Refused(c, problems)
 	e.Trace, e.History = nil, nil // it belongs to no pattern
 	e.Summary = fmt.Sprintf("The call was refused for %s.", sentence.Count(arguments.CountProblems(problems), "fault"))
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request refused",

@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 )
 
@@ -41,7 +42,7 @@ func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp
 	}
 	phase := run.Ended.Phase
 	if phase == "" {
-		phase = firstPhase(run.Spec.Kind)
+		phase = outcome.FirstPhase(run.Spec.Kind)
 	}
 	result, err := s.show(ctx, e)
 	if err != nil {
@@ -56,7 +57,7 @@ func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp
 // settledHere reports whether there is nothing to wait for: the run has ended, or it waits for its caller.
 func settledHere(run patterns.Snapshot) bool {
 	w := run.Ended.Waiting
-	return run.State == patterns.Over || run.State == patterns.Parked && w != nil && kindOf(w) == string(patterns.ForCaller)
+	return run.State == patterns.Over || run.State == patterns.Parked && w != nil && outcome.WaitKind(w) == string(patterns.ForCaller)
 }
 
 // await waits until the state of the run changes, at most for the given time, and sends progress.
@@ -89,11 +90,11 @@ func (s *Server) await(ctx context.Context, principal string, run patterns.Snaps
 // goingOn returns a progress line about a run.
 func goingOn(run patterns.Snapshot) string {
 	if w := run.Ended.Waiting; run.State == patterns.Parked && w != nil {
-		return sentence.AtMost(w.Phase+": "+waitWords(kindOf(w)), maxProgress)
+		return sentence.AtMost(w.Phase+": "+outcome.WaitWords(outcome.WaitKind(w)), maxProgress)
 	}
 	phase, doing := run.Current.Phase, run.Current.Doing
 	if phase == "" {
-		phase = firstPhase(run.Spec.Kind)
+		phase = outcome.FirstPhase(run.Spec.Kind)
 	}
 	if doing == "" {
 		doing = "it goes on"

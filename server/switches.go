@@ -6,6 +6,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/outcome"
 )
 
 // switches returns the kill switches that are on.
@@ -27,7 +28,7 @@ func (s *Server) switchedOff(ctx context.Context) string {
 	case len(on) == 0:
 		return ""
 	}
-	said := "Kill switch on: " + SwitchWords(patterns.WidestFirst(on)[0])
+	said := "Kill switch on: " + outcome.SwitchWords(patterns.WidestFirst(on)[0])
 	if more := len(on) - 1; more > 0 {
 		said += fmt.Sprintf(", and %d more", more)
 	}

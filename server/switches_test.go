@@ -9,6 +9,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 )
 
 // What is switched off is told wherever somebody asks how things stand, also that it cannot be read.
@@ -60,7 +61,7 @@ func TestSwitchesAreTold(t *testing.T) {
 		on.Store(&[]patterns.Switch{tt.off})
 		tool := s.toolOf("refund")
 		e := tool.envelope(tool.NewCall(map[string]any{"order_id": "a", "cents": 1.0}),
-			patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: killSwitch, Phase: patterns.PhaseCall}})
+			patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: outcome.KillSwitch, Phase: patterns.PhaseCall}})
 		if !strings.Contains(e.Next.Say, tt.want) || e.Next.Action != envelope.ActionTell || !strings.Contains(e.Summary, tt.want) {
 			t.Errorf("%+v: %s %q, want %q", tt.off, e.Next.Action, e.Next.Say, tt.want)
 		}

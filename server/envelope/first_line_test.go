@@ -1,8 +1,9 @@
 package envelope
 
 import (
-	"patterngate/patterns"
 	"testing"
+
+	"patterngate/patterns"
 )
 
 // The first line of a dry run says what the same call without dry_run would come to, by its verdict.

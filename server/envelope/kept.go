@@ -3,11 +3,12 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
+
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
-	"strings"
 )
 
 // maxKeptResult is the largest kept result that is read, in bytes. Observations and intents are bounded before.

@@ -1,4 +1,4 @@
-package server
+package outcome
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"patterngate/server/sentence"
 )
 
-// endedEnvelope presents a run that ended.
-func endedEnvelope(c arguments.Call, ended patterns.Ended) envelope.Envelope {
+// Ended presents a run that ended.
+func Ended(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	a := newAccount(c, ended)
 	e := envelope.Envelope{
 		Status: envelope.StatusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
@@ -55,8 +55,8 @@ func answerOf(r patterns.Result) any {
 	return nil
 }
 
-// faultEnvelope presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
-func faultEnvelope(c arguments.Call, ended patterns.Ended, fault string) envelope.Envelope {
+// Fault presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
+func Fault(c arguments.Call, ended patterns.Ended, fault string) envelope.Envelope {
 	did := "Nothing that it may call writes."
 	if mayWrite(c) {
 		did = "Whether something was written is not known; find out before anything is repeated."
@@ -67,13 +67,13 @@ func faultEnvelope(c arguments.Call, ended patterns.Ended, fault string) envelop
 	return untold(c, ended, "internal_error", "A fault inside the server ended the run in phase %s (fault "+fault+").", did)
 }
 
-// brokenEnvelope presents a run with a damaged record, which does not say what the run did.
-func brokenEnvelope(c arguments.Call, ended patterns.Ended) envelope.Envelope {
-	return untold(c, ended, brokenRecord, "Stopped in phase %s: "+meaning(brokenRecord)+" ("+brokenRecord+").", staysDone)
+// Broken presents a run with a damaged record, which does not say what the run did.
+func Broken(c arguments.Call, ended patterns.Ended) envelope.Envelope {
+	return untold(c, ended, RecordBroken, "Stopped in phase %s: "+meaning(RecordBroken)+" ("+RecordBroken+").", staysDone)
 }
 
-// brokenRecord is the stop reason of a run whose record is damaged.
-const brokenRecord = "record_broken"
+// RecordBroken is the stop reason of a run whose record is damaged.
+const RecordBroken = "record_broken"
 
 // staysDone is the advice for a run when nothing else is known about it.
 const staysDone = "What it did stays done; find out what that was before anything is repeated."
@@ -89,8 +89,8 @@ func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) env
 	}, c)
 }
 
-// refusedEnvelope presents a call that was rejected before anything ran. There must be at least one problem.
-func refusedEnvelope(c arguments.Call, problems []document.Problem) envelope.Envelope {
+// Refused presents a call that was rejected before anything ran. There must be at least one problem.
+func Refused(c arguments.Call, problems []document.Problem) envelope.Envelope {
 	e := envelope.Envelope{
 		Status: envelope.StatusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
 		Summary: refusedWords(problems),
@@ -167,11 +167,11 @@ func firstPhaseOf(c arguments.Call) string {
 	case patterns.ReplanVerb:
 		return patterns.PhaseReplan
 	}
-	return firstPhase(c.Spec.Kind)
+	return FirstPhase(c.Spec.Kind)
 }
 
-// firstPhase returns the phase in which a run of a kind begins.
-func firstPhase(kind gateway.Kind) string {
+// FirstPhase returns the phase in which a run of a kind begins.
+func FirstPhase(kind gateway.Kind) string {
 	switch kind {
 	case gateway.Routing:
 		return patterns.PhaseRoute
@@ -191,8 +191,8 @@ func mayWrite(c arguments.Call) bool {
 	})
 }
 
-// unrecordedEnvelope presents a call whose run could not begin, because nothing can be recorded.
-func unrecordedEnvelope(c arguments.Call) envelope.Envelope {
+// Unrecorded presents a call whose run could not begin, because nothing can be recorded.
+func Unrecorded(c arguments.Call) envelope.Envelope {
 	said := "The run was not begun: its record cannot be written, and nothing is done without it. Nothing ran. " +
 		"Whoever runs this server has to look at its state directory (full, read-only or damaged)."
 	return withCall(envelope.Envelope{

@@ -2,11 +2,12 @@ package envelope
 
 import (
 	"maps"
+	"slices"
+
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/sentence"
-	"slices"
 )
 
 // The values of next.action.

@@ -1,4 +1,4 @@
-package server
+package outcome
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (a account) planOutcome(p patterns.Planned) string {
 	case patterns.SuccessPartial:
 		more = " What is missing is not critical."
 	}
-	return planStands(*p.View) + more + " It took " + a.time() + "."
+	return PlanStands(*p.View) + more + " It took " + a.time() + "."
 }
 
 // unchanged says what happened to a plan that was refused.
@@ -62,7 +62,7 @@ func (a account) unchanged() string {
 // standing counts the plan's subtasks by status, or returns "" if no plan is shown.
 func (a account) standing() string {
 	if v := a.planned().View; v != nil {
-		return planStands(*v)
+		return PlanStands(*v)
 	}
 	return ""
 }
@@ -92,8 +92,8 @@ func whatIsReady(v patterns.PlanView) string {
 	return fmt.Sprintf("%d are ready.", len(v.Ready))
 }
 
-// planStands counts a plan's subtasks in a sentence: "3 of 5 subtasks are completed, 1 failed, 1 is blocked."
-func planStands(v patterns.PlanView) string {
+// PlanStands counts a plan's subtasks in a sentence: "3 of 5 subtasks are completed, 1 failed, 1 is blocked."
+func PlanStands(v patterns.PlanView) string {
 	c := v.Counts
 	said := []string{fmt.Sprintf("%d of %s %s completed", c.Completed, sentence.Count(c.Total, "subtask"), areOf(c.Completed, c.Total))}
 	for _, part := range []struct {

@@ -1,4 +1,4 @@
-package server
+package outcome
 
 import (
 	"encoding/json"

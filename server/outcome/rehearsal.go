@@ -1,4 +1,4 @@
-package server
+package outcome
 
 import (
 	"cmp"
@@ -16,9 +16,9 @@ import (
 // dryAdvice says what the result of a dry run means.
 const dryAdvice = "Nothing was done yet: judged says what the same call without dry_run would come to."
 
-// rehearsedEnvelope presents a dry run.
-func rehearsedEnvelope(c arguments.Call, r patterns.Rehearsal) envelope.Envelope {
-	e := endedEnvelope(c, patterns.Ended{Result: r.Result})
+// Rehearsed presents a dry run.
+func Rehearsed(c arguments.Call, r patterns.Rehearsal) envelope.Envelope {
+	e := Ended(c, patterns.Ended{Result: r.Result})
 	e.Budget, e.Effects, e.EffectsOmitted, e.Human, e.Observation = nil, nil, 0, nil, nil // only runs have them
 	if !r.Result.Asked {
 		e.Usage = nil

@@ -1,4 +1,4 @@
-package server
+package outcome
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ import (
 	"patterngate/server/sentence"
 )
 
-// waitingEnvelope presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
+// Waiting presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
 // address of the page on which people decide, or "" for none.
-func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) envelope.Envelope {
+func Waiting(c arguments.Call, ended patterns.Ended, inbox string) envelope.Envelope {
 	w := ended.Waiting
 	a := account{c, w.SoFar, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
 	e := envelope.Envelope{
@@ -49,8 +49,8 @@ func waitingEnvelope(c arguments.Call, ended patterns.Ended, inbox string) envel
 	return withCall(e, c)
 }
 
-// kindOf returns what a run waits for, in the contract's word.
-func kindOf(w *patterns.Waiting) string {
+// WaitKind returns what a run waits for, in the contract's word.
+func WaitKind(w *patterns.Waiting) string {
 	if w.Kind == "" {
 		return string(patterns.ForCaller)
 	}
@@ -59,7 +59,7 @@ func kindOf(w *patterns.Waiting) string {
 
 // headOf returns the members that all waiting runs have.
 func headOf(w *patterns.Waiting) envelope.WaitHead {
-	return envelope.WaitHead{Kind: kindOf(w), Since: sentence.Time(w.Since), ExpiresAt: sentence.TimeIfSet(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
+	return envelope.WaitHead{Kind: WaitKind(w), Since: sentence.Time(w.Since), ExpiresAt: sentence.TimeIfSet(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
 }
 
 // callersTurn says what the caller must send.
@@ -152,8 +152,8 @@ func (a account) writtenSoFar() string {
 	return ""
 }
 
-// runningEnvelope presents a run that continues without the call.
-func runningEnvelope(c arguments.Call, s patterns.Snapshot) envelope.Envelope {
+// Running presents a run that continues without the call.
+func Running(c arguments.Call, s patterns.Snapshot) envelope.Envelope {
 	now := s.Current
 	phase, doing := now.Phase, now.Doing
 	if phase == "" {
@@ -190,16 +190,16 @@ func lasting(since time.Time) string {
 	return fmt.Sprintf(" for %d s", int(max(0, time.Since(since)).Seconds()))
 }
 
-// notTaken returns the problem of a continuation that does not match what the run waits for.
-func notTaken(c arguments.Call) document.Problem {
+// NotTaken returns the problem of a continuation that does not match what the run waits for.
+func NotTaken(c arguments.Call) document.Problem {
 	p := document.Problem{Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(c.Run.RunID)}
 	switch s := c.Run; {
 	case s.State == patterns.Running:
 		p.Want = "a run that waits; this one goes on in another call"
 	case s.State == patterns.Over:
 		p.Want = "a run that waits; this one has ended"
-	case kindOf(s.Ended.Waiting) != string(patterns.ForCaller):
-		p.Want = "a run that waits for its caller; this one is " + waitWords(kindOf(s.Ended.Waiting)) + ", and nothing that is sent here counts"
+	case WaitKind(s.Ended.Waiting) != string(patterns.ForCaller):
+		p.Want = "a run that waits for its caller; this one is " + WaitWords(WaitKind(s.Ended.Waiting)) + ", and nothing that is sent here counts"
 	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
 		p.Pointer, p.Got = "/turn", document.Got(c.Arguments["turn"])
 		p.Want = "the present turn: " + string(document.Got(float64(s.Ended.Waiting.Turn)))
@@ -212,8 +212,8 @@ func notTaken(c arguments.Call) document.Problem {
 	return p
 }
 
-// waitWords says what a run waits for, in a progress line.
-func waitWords(kind string) string {
+// WaitWords says what a run waits for, in a progress line.
+func WaitWords(kind string) string {
 	switch patterns.WaitingKind(kind) {
 	case patterns.ForCaller:
 		return "waiting for the caller"

@@ -1,4 +1,4 @@
-package server
+package outcome
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // 4, from 6).
 
 const (
-	killSwitch = "kill_switch"
+	KillSwitch = "kill_switch"
 	onceReused = "once_reused"
 )
 
@@ -25,7 +25,7 @@ func (a account) ownToolStop() string {
 	family, name, _ := strings.Cut(a.StopReason, ":")
 	kind := strings.TrimPrefix(family[max(0, strings.IndexByte(family, '_')):], "_")
 	switch {
-	case a.StopReason == killSwitch:
+	case a.StopReason == KillSwitch:
 		return a.switchedOffAt()
 	case name == onceReused:
 		return fmt.Sprintf("%s was not sent in phase %s: its business key was used before, with other arguments or by a call that nobody "+
@@ -79,10 +79,10 @@ func readiness(t catalog.Tool) catalog.Readiness {
 // switchedOffAt says that a run stopped because a person switched off the run or a tool that it wanted to call.
 func (a account) switchedOffAt() string {
 	if a.Off == nil {
-		return fmt.Sprintf("Stopped in phase %s: a kill switch is on (%s).", a.Phase, killSwitch)
+		return fmt.Sprintf("Stopped in phase %s: a kill switch is on (%s).", a.Phase, KillSwitch)
 	}
 	return fmt.Sprintf("Stopped in phase %s: %s (%s). Nothing of it is called until `%s`.",
-		a.Phase, SwitchWords(*a.Off), killSwitch, SwitchCommand(*a.Off))
+		a.Phase, SwitchWords(*a.Off), KillSwitch, SwitchCommand(*a.Off))
 }
 
 // maxReasonShown is how much of a person's reason is repeated, in bytes.
