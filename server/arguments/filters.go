@@ -51,6 +51,7 @@ func (r *Request) List(name string) ([]any, ijson.Pointer) {
 	return list, at
 }
 
+// ReadLimit returns the number of rows that a call asks for, or 20 if it names none.
 func ReadLimit(r *Request) int {
 	v := r.Arguments["limit"]
 	if v == nil {

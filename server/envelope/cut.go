@@ -58,6 +58,7 @@ func (e Envelope) PresentIn(space *Scratch, limit int) (structured json.RawMessa
 // Scratch holds buffers for encoding values of unknown length.
 type Scratch struct{ observations, structured, text []byte }
 
+// NewScratch returns buffers of the size that most results need.
 func NewScratch() *Scratch {
 	return &Scratch{make([]byte, 0, 4<<10), make([]byte, 0, 8<<10), make([]byte, 0, 4<<10)}
 }

@@ -24,6 +24,7 @@ type WaitHead struct {
 	Pattern string `json:"pattern,omitempty"`
 }
 
+// Head returns the members themselves. It makes every type that embeds them a [WaitingFor].
 func (h WaitHead) Head() WaitHead { return h }
 
 // CallerWait describes a run that waits for its caller.

@@ -35,6 +35,7 @@ func Label(name string) string {
 	return printable.Text(string(ijson.Canonical(ijson.Cut(name, printable.MaxName))))
 }
 
+// IsPlain reports whether a character needs no quotes in a name: an ASCII letter or digit, "_", "-" or ".".
 func IsPlain(r rune) bool {
 	switch {
 	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
