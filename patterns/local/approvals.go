@@ -19,6 +19,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // Approvals are the questions that runs of the state put to people. In memory there are none: nobody could answer them.
@@ -29,48 +30,22 @@ type approvals struct{ *Engine }
 var _ patterns.Approvals = approvals{}
 
 // asked is a row of approvals with what is needed of its run.
-type asked struct {
-	ap, n, seq                   int64
-	digest                       string
-	since, expires               int64
-	shown                        []byte
-	state                        string
-	answer, args                 []byte
-	signature, channel           string
-	refused                      int
-	consumed                     string
-	runState, pattern, principal string
-	rule                         string // by which it is asked; the record has the say
-	canceled                     bool   // the run is to end before its next call
-	parent                       int64  // the run whose call began it; 0: nobody's did
-}
-
-func readAsked(s *session, each func(*asked) error, query string, args ...any) error {
-	return s.each(func(row func(...any) error) error {
-		a := &asked{}
-		err := row(&a.ap, &a.n, &a.seq, &a.digest, &a.since, &a.expires, &a.shown, &a.state, &a.answer, &a.args, &a.signature, &a.channel,
-			&a.refused, &a.consumed, &a.runState, &a.canceled, &a.pattern, &a.principal, &a.rule, &a.parent)
-		if err != nil {
-			return err
-		}
-		return each(a)
-	}, query, args...)
-}
+type asked struct{ *store.Asked }
 
 // lives says that the run may still go on.
-func (a *asked) lives() bool {
-	return !a.canceled && (a.runState == "parked" || a.runState == "running" || a.runState == "ready")
+func (a asked) lives() bool {
+	return !a.Canceled && (a.RunState == "parked" || a.RunState == "running" || a.RunState == "ready")
 }
 
-func (a *asked) stands(now time.Time) patterns.AskedState {
+func (a asked) stands(now time.Time) patterns.AskedState {
 	switch {
-	case a.state == string(patterns.AskedExpired), a.state == string(patterns.AskedOver):
-		return patterns.AskedState(a.state)
-	case a.state != "open":
+	case a.State == string(patterns.AskedExpired), a.State == string(patterns.AskedOver):
+		return patterns.AskedState(a.State)
+	case a.State != "open":
 		return patterns.AskedDecided
 	case !a.lives():
 		return patterns.AskedOver
-	case a.expires <= now.UnixMicro():
+	case a.Expires <= now.UnixMicro():
 		return patterns.AskedExpired
 	}
 	return patterns.AskedOpen
@@ -81,7 +56,7 @@ var errNotAsked = errors.New("local: the row does not fit the record")
 
 // question makes of a row what is shown, from the event that asks: only what stands there is believed. lost says that it
 // holds redacted values no more, so that its digest cannot be made again: nobody is asked that.
-func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
+func (a asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
 	v, err := journal.DecodeTrusted(e.Body)
 	if err != nil {
 		return patterns.Asked{}, err
@@ -94,7 +69,7 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	action, _ := input["action"].(map[string]any)
 	proposed, _ := action["args"].(map[string]any)
 	expires, err := time.Parse(time.RFC3339, text(object, "expires"))
-	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != journal.RunID(a.n) || approvalID(journal.RunID(a.n), e.Key) != journal.ApprovalID(a.ap) {
+	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != journal.RunID(a.Run) || approvalID(journal.RunID(a.Run), e.Key) != journal.ApprovalID(a.Approval) {
 		return patterns.Asked{}, errNotAsked
 	}
 	q := gateway.Question{
@@ -102,19 +77,19 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 		Policy: text(object, "policy"), Expires: expires, Assurance: gateway.Assurance(text(object, "assurance")),
 	}
 	state := a.stands(now)
-	if text(body, "digest") != a.digest || expires.UnixMicro() != a.expires || q.Digest() != a.digest && (!lost || state == patterns.AskedOpen) {
+	if text(body, "digest") != a.Digest || expires.UnixMicro() != a.Expires || q.Digest() != a.Digest && (!lost || state == patterns.AskedOpen) {
 		return patterns.Asked{}, errNotAsked
 	}
 	var shown shownJSON
-	_ = json.Unmarshal(a.shown, &shown) // it is only words
+	_ = json.Unmarshal(a.Shown, &shown) // it is only words
 	asked := patterns.Asked{
-		ID: journal.ApprovalID(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase,
+		ID: journal.ApprovalID(a.Approval), Question: q, Digest: a.Digest, Key: e.Key, Pattern: a.Pattern, Principal: a.Principal, Phase: shown.Phase,
 		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"), Text: text(body, "text"),
-		Least: leastOf(text(input, "min_assurance"), q, state == patterns.AskedOpen && keys.Counts(now)), Since: time.UnixMicro(a.since).UTC(), State: state,
-		Spent: a.consumed != "",
+		Least: leastOf(text(input, "min_assurance"), q, state == patterns.AskedOpen && keys.Counts(now)), Since: time.UnixMicro(a.Since).UTC(), State: state,
+		Spent: a.Consumed != "",
 	}
-	if a.parent != 0 {
-		asked.Parent = journal.RunID(a.parent)
+	if a.Parent != 0 {
+		asked.Parent = journal.RunID(a.Parent)
 	}
 	asked.Values, _ = body["values"].(map[string]any)
 	if asked.State == patterns.AskedDecided {
@@ -125,14 +100,8 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 
 // event reads the one event that asks, and its body as it is stored. lost says that values of it are redacted and were
 // dropped with the run's end.
-func (f *file) event(s *session, n, seq int64) (e patterns.Event, stored []byte, lost bool, err error) {
-	var list []patterns.Event
-	err = s.each(func(scan func(...any) error) error {
-		var e patterns.Event
-		err := scan(&e.Seq, &e.At, &e.Kind, &e.Key, (*json.RawMessage)(&e.Body), &e.Hash)
-		list = append(list, e)
-		return err
-	}, selectEvent, n, seq)
+func (f *file) event(s store.Reader, n, seq int64) (e patterns.Event, stored []byte, lost bool, err error) {
+	list, err := s.Event(n, seq)
 	if err != nil || len(list) == 0 {
 		return e, nil, false, cmp.Or(err, errNotAsked)
 	}
@@ -165,15 +134,15 @@ func (e *Engine) worded(q *patterns.Asked, stored []byte) {
 }
 
 // question is what a row asks, as its record has it, with what was answered.
-func (a approvals) question(s *session, row *asked, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
-	e, stored, lost, err := a.file.event(s, row.n, row.seq)
+func (a approvals) question(s store.Reader, row asked, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
+	e, stored, lost, err := a.file.event(s, row.Run, row.Seq)
 	if err != nil {
 		return patterns.Asked{}, err
 	}
 	q, err := row.question(e, lost, keys, now)
 	a.file.worded(&q, stored)
-	if err == nil && q.State == patterns.AskedDecided && q.Given == nil && len(row.answer) == 0 {
-		q.Given = a.recorded(s, row.n, q.Key)
+	if err == nil && q.State == patterns.AskedDecided && q.Given == nil && len(row.Answer) == 0 {
+		q.Given = a.recorded(s, row.Run, q.Key)
 	}
 	return q, err
 }
@@ -188,27 +157,23 @@ func (a approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.
 		return page, err
 	}
 	limit, now := min(cmp.Or(filter.Limit, defaultRows), maxAskedRows), a.file.journal.now()
-	query, args := selectOpen, []any{since, since, ap, now.UnixMicro()}
-	if filter.All {
-		query, args = selectAsked, args[:3]
-	}
-	err = a.file.journal.view(func(s *session) error {
-		keys, err := ring(s)
+	from := store.QuestionPage{Since: since, Approval: ap, All: filter.All, Now: now.UnixMicro()}
+	err = a.file.journal.view(func(s store.Reader) error {
+		keys, err := ringIn(s)
 		if err != nil {
 			return err
 		}
-		var rows []*asked
-		enough := errors.New("enough")
-		err = readAsked(s, func(row *asked) error {
+		var rows []asked
+		err = s.Questions(from, func(row *store.Asked) bool {
 			if len(rows) > limit {
-				return enough
+				return false
 			}
-			if (filter.Run == "" || journal.RunID(row.n) == filter.Run) && (filter.Rule == "" || row.rule == filter.Rule) {
-				rows = append(rows, row)
+			if (filter.Run == "" || journal.RunID(row.Run) == filter.Run) && (filter.Rule == "" || row.Rule == filter.Rule) {
+				rows = append(rows, asked{row})
 			}
-			return nil
-		}, query, args...)
-		if err != nil && !errors.Is(err, enough) {
+			return true
+		})
+		if err != nil {
 			return err
 		}
 		for i, row := range rows {
@@ -233,8 +198,8 @@ func (a approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.
 const maxAskedRows = 1000
 
 // cursorOfAsked names the place behind a row, bound to its list.
-func cursorOfAsked(f patterns.ApprovalFilter, last *asked) string {
-	return askedCursor(f, last.since, last.ap)
+func cursorOfAsked(f patterns.ApprovalFilter, last asked) string {
+	return askedCursor(f, last.Since, last.Approval)
 }
 
 func askedCursor(f patterns.ApprovalFilter, since, ap int64) string {
@@ -265,8 +230,9 @@ func (a approvals) WaitingApprovals() (n int, err error) {
 	if a.file == nil {
 		return 0, nil
 	}
-	err = a.file.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error { return row(&n) }, countOpen, a.file.journal.now().UnixMicro())
+	err = a.file.journal.view(func(s store.Reader) error {
+		n, err = s.CountOpen(a.file.journal.now().UnixMicro())
+		return err
 	})
 	return n, err
 }
@@ -277,7 +243,7 @@ func (a approvals) Approval(id string) (q patterns.Asked, err error) {
 	if a.file == nil || !ok {
 		return q, patterns.ErrNoApproval
 	}
-	err = a.file.journal.view(func(s *session) error {
+	err = a.file.journal.view(func(s store.Reader) error {
 		q, _, err = a.one(s, ap)
 		return err
 	})
@@ -285,31 +251,31 @@ func (a approvals) Approval(id string) (q patterns.Asked, err error) {
 }
 
 // one is a question with its row. Its error is [patterns.ErrNoApproval] or the journal's.
-func (a approvals) one(s *session, ap int64) (q patterns.Asked, row *asked, err error) {
-	if err := readAsked(s, func(found *asked) error { row = found; return nil }, selectApproval, ap); err != nil {
-		return q, nil, err
+func (a approvals) one(s store.Reader, ap int64) (q patterns.Asked, row asked, err error) {
+	if row.Asked, err = s.Question(ap); err != nil {
+		return q, row, err
 	}
-	if row == nil {
-		return q, nil, patterns.ErrNoApproval
+	if row.Asked == nil {
+		return q, row, patterns.ErrNoApproval
 	}
-	keys, err := ring(s)
+	keys, err := ringIn(s)
 	if err != nil {
-		return q, nil, err
+		return q, row, err
 	}
 	switch q, err = a.question(s, row, keys, a.file.journal.now()); {
 	case unrecorded(err):
-		return q, nil, err
+		return q, row, err
 	case err != nil: // somebody wrote the row
-		return q, nil, patterns.ErrNoApproval
+		return q, row, patterns.ErrNoApproval
 	}
-	if err := s.each(func(scan func(...any) error) error { return scan((*[]byte)(&q.Schema)) }, selectSchema, ap); err != nil {
-		return q, nil, err
+	if q.Schema, err = s.QuestionSchema(ap); err != nil {
+		return q, row, err
 	}
 	if schema, err := catalog.CompileUpstream(q.Schema); err != nil || schema.Hash() != q.Question.Schema {
 		q.Schema = nil // somebody wrote it
 	}
 	if g := q.Given; g != nil && g.Choice == gateway.ChooseEdit && g.Args == nil {
-		if recorded := a.recorded(s, row.n, q.Key); recorded != nil {
+		if recorded := a.recorded(s, row.Run, q.Key); recorded != nil {
 			g.Args = recorded.Args
 		}
 	}
@@ -323,13 +289,12 @@ func (a approvals) FindApproval(beginning string) (string, error) {
 		return "", patterns.ErrNoApproval
 	}
 	var ids []string
-	err := a.file.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var ap int64
-			err := row(&ap)
+	err := a.file.journal.view(func(s store.Reader) error {
+		list, err := s.QuestionsBetween(low, high)
+		for _, ap := range list {
 			ids = append(ids, journal.ApprovalID(ap))
-			return err
-		}, selectApBetween, low, high)
+		}
+		return err
 	})
 	switch {
 	case err != nil:
@@ -361,8 +326,9 @@ func (a approvals) StateID() (id string, err error) {
 	if a.file == nil {
 		return "", patterns.ErrNoApproval
 	}
-	err = a.file.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error { return row(&id) }, selectStateID)
+	err = a.file.journal.view(func(s store.Reader) error {
+		id, err = s.ID()
+		return err
 	})
 	sum := sha256.Sum256([]byte("patterngate state " + id))
 	return "sha256:" + hex.EncodeToString(sum[:]), err
@@ -373,13 +339,8 @@ func (a approvals) OfferSignIn(token [32]byte, until time.Time) error {
 	if a.file == nil {
 		return patterns.ErrNoApproval
 	}
-	return a.file.journal.do(&change{also: func(s *session) error {
-		_, err := s.exec(deleteSignIns, a.file.journal.now().UnixMicro())
-		if err == nil {
-			_, err = s.exec(insertSignIn, token[:], until.UnixMicro())
-		}
-		return err
-	}})
+	step := store.AddSignIn{Token: token[:], Until: until.UnixMicro(), Now: a.file.journal.now().UnixMicro()}
+	return a.file.journal.do(&store.Change{Steps: []store.Step{step}})
 }
 
 // SignIn implements [patterns.Approvals].
@@ -387,10 +348,10 @@ func (a approvals) SignIn(token [32]byte) (used bool, err error) {
 	if a.file == nil {
 		return false, nil
 	}
-	err = a.file.journal.do(&change{also: func(s *session) error {
-		changed, err := s.exec(deleteSignIn, token[:], a.file.journal.now().UnixMicro())
-		used = changed > 0
-		return err
-	}})
-	return used, err
+	step := store.UseSignIn{Token: token[:], Now: a.file.journal.now().UnixMicro()}
+	err = a.file.journal.do(&store.Change{Steps: []store.Step{step}})
+	if store.IsRefused(err) {
+		return false, nil
+	}
+	return err == nil, err
 }

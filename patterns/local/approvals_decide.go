@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 const (
@@ -30,8 +31,8 @@ func (a approvals) Decide(d patterns.Decided) (patterns.Asked, error) {
 		return patterns.Asked{}, patterns.ErrNoApproval
 	}
 	var q patterns.Asked
-	var row *asked
-	err := a.file.journal.view(func(s *session) (err error) {
+	var row asked
+	err := a.file.journal.view(func(s store.Reader) (err error) {
 		q, row, err = a.one(s, ap)
 		return err
 	})
@@ -119,34 +120,29 @@ func fitsTool(q patterns.Asked, args map[string]any) error {
 }
 
 // answer takes an answer, in one transaction: of two one is taken, and the run is ready with it.
-func (a approvals) answer(row *asked, d patterns.Decided, q patterns.Asked) error {
+func (a approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error {
 	now := a.file.journal.now()
-	var args any
-	if d.Args != nil {
-		args = ijson.Canonical(d.Args)
+	step := store.AnswerQuestion{
+		Approval: row.Approval, Run: row.Run, Digest: q.Digest, Now: now.UnixMicro(), Answer: d.Answer.Object(), Signature: d.Signature, Channel: d.Channel,
 	}
-	err := a.file.journal.do(&change{sync: true, also: func(s *session) error {
-		keys, err := ring(s)
+	if d.Args != nil {
+		step.Args = ijson.Canonical(d.Args)
+	}
+	err := a.file.whileKeys(func() ([]store.Step, error) {
+		keys, same, err := a.file.ring()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		g := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: d.Answer, Signature: d.Signature, Least: q.Least, Ring: keys}
 		if _, reason := g.Heard(now); reason != "" {
 			if d.Key == "" && d.Signature == "" {
-				return refusal{patterns.ErrUnsigned}
+				return nil, patterns.ErrUnsigned
 			}
-			return unheard(keys, d.Key)
+			return nil, unheard(keys, d.Key)
 		}
-		changed, err := s.exec(updateAnswered, d.Answer.Object(), args, d.Signature, d.Channel, row.ap, q.Digest, now.UnixMicro())
-		if err == nil && changed == 0 {
-			err = refusal{errNotOpen}
-		}
-		if err == nil {
-			_, err = s.exec(updateDecided, row.n)
-		}
-		return err
-	}})
-	if errors.Is(err, errNotOpen) { // somebody was quicker, or it is too late
+		return []store.Step{same, step, store.Wake{N: row.Run}}, nil
+	}, &store.Change{Durable: true})
+	if store.RefusedBy[store.AnswerQuestion](err) { // somebody was quicker, or it is too late
 		now, err := a.Approval(q.ID)
 		if err != nil {
 			return err
@@ -160,11 +156,9 @@ func (a approvals) answer(row *asked, d patterns.Decided, q patterns.Asked) erro
 	return err
 }
 
-var errNotOpen = errors.New("local: the approval is not open")
-
 // attempted records an attempt that was refused, in the record of a run that rests. That somebody else had decided before is
 // no attempt.
-func (a approvals) attempted(row *asked, d patterns.Decided, cause error) {
+func (a approvals) attempted(row asked, d patterns.Decided, cause error) {
 	reason := gateway.ApprovalInvalid
 	_, bad := errors.AsType[*patterns.BadEdit](cause)
 	open, closed := errors.AsType[*patterns.NotOpen](cause)
@@ -174,39 +168,50 @@ func (a approvals) attempted(row *asked, d patterns.Decided, cause error) {
 	case closed && open.Why == patterns.WhyExpired:
 		reason = gateway.ApprovalExpired
 	}
-	proposal := map[string]any{"approval": journal.ApprovalID(row.ap), "digest": ijson.Cut(d.Digest, 128), "decision": ijson.Cut(string(d.Choice), 32)}
+	proposal := map[string]any{"approval": journal.ApprovalID(row.Approval), "digest": ijson.Cut(d.Digest, 128), "decision": ijson.Cut(string(d.Choice), 32)}
 	for name, v := range map[string]string{"by": d.By, "channel": d.Channel, "key": d.Key} {
 		if v != "" {
 			proposal[name] = ijson.Cut(strings.ToValidUTF8(v, "?"), maxBy)
 		}
 	}
 	body := journal.JudgedBody{"phase": patterns.PhaseHuman, "proposal": proposal, "decision": "refused", "reason": reason}
-	_ = a.file.journal.do(&change{also: func(s *session) error { // what cannot be recorded is refused all the same
-		counted, err := s.exec(updateRefused, row.ap, maxAttempts)
-		if err != nil || counted == 0 {
-			return err
-		}
-		return a.file.noteResting(s, row.n, body)
-	}})
-	a.file.nudge() // it may have come in between where the run was about to be carried on
+	a.file.noteRefused(row.Asked, body) // what cannot be recorded is refused all the same
+	a.file.nudge()                      // it may have come in between where the run was about to be carried on
 }
 
-// noteResting appends a judgment to the record of a run that waits. One in somebody's hands has no place for it.
-func (f *file) noteResting(s *session, n int64, body journal.JudgedBody) error {
-	var r *row
-	if err := readRows(s, func(found *row) bool { r = found; return false }, selectRow, n); err != nil || r == nil || r.state != "parked" {
-		return err
+// noteRefused counts a refused attempt at a question, and appends a judgment to the record of its run if that waits. A run in
+// somebody's hands has no place for it.
+func (f *file) noteRefused(row *store.Asked, body journal.JudgedBody) {
+	for range maxTries {
+		steps := []store.Step{store.CountRefused{Approval: row.Approval, Most: maxAttempts}}
+		err := f.journal.view(func(s store.Reader) error {
+			more, err := f.judgedResting(s, row.Run, body)
+			steps = append(steps, more...)
+			return err
+		})
+		if err != nil {
+			return
+		}
+		err = f.journal.do(&store.Change{Steps: steps})
+		if !store.IsRefused(err) || store.RefusedBy[store.CountRefused](err) {
+			return
+		}
 	}
-	stored, err := readEvents(s, n)
+}
+
+// judgedResting append a judgment to the record of a run that waits.
+func (f *file) judgedResting(s store.Reader, n int64, body journal.JudgedBody) ([]store.Step, error) {
+	r, err := s.Row(n)
+	if err != nil || r == nil || r.State != "parked" {
+		return nil, err
+	}
+	stored, err := s.Events(n)
 	if err == nil {
-		err = r.whole(stored)
+		err = wholeRecord(r, stored)
 	}
 	if err != nil {
-		return refusal{err}
+		return nil, err
 	}
-	e, err := f.appendIn(s, n, stored, journal.Event{Kind: patterns.JudgedEvent, Body: body})
-	if err == nil {
-		_, err = s.exec(updateNoted, e.Seq, e.Hash, e.At, n, r.epoch)
-	}
-	return err
+	e, steps, err := f.appendSteps(s, n, stored, journal.Event{Kind: patterns.JudgedEvent, Body: body})
+	return append(steps, store.Noted{N: n, Epoch: r.Epoch, Head: store.Head{Events: e.Seq, Hash: e.Hash, Newest: e.At}}), err
 }

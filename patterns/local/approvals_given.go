@@ -5,19 +5,20 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // given is the answer as the row has it; nil where it is none.
-func (a *asked) given(q patterns.Asked, keys gateway.Ring) *patterns.Given {
-	answer, err := gateway.ReadAnswer(a.answer)
+func (a asked) given(q patterns.Asked, keys gateway.Ring) *patterns.Given {
+	answer, err := gateway.ReadAnswer(a.Answer)
 	if err != nil {
 		return nil
 	}
-	g := &patterns.Given{Answer: answer, Signature: a.signature, Channel: channelOf(a.channel), Assurance: gateway.NoAssurance}
-	if len(a.args) > 0 {
-		g.Args, _ = decodeArgs(a.args)
+	g := &patterns.Given{Answer: answer, Signature: a.Signature, Channel: channelOf(a.Channel), Assurance: gateway.NoAssurance}
+	if len(a.Args) > 0 {
+		g.Args, _ = decodeArgs(a.Args)
 	}
-	grant := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: answer, Signature: a.signature, Ring: keys}
+	grant := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: answer, Signature: a.Signature, Ring: keys}
 	if sure, reason := grant.Heard(answer.At); reason == "" { // as it counted then
 		g.Assurance = sure
 	}
@@ -34,8 +35,8 @@ func channelOf(text string) string {
 
 // recorded is the answer as the record has it by now: when the row has let go of it, of the arguments of an edit when it was
 // taken, of all when a run ended that had redacted values. nil where there is none.
-func (a approvals) recorded(s *session, n int64, key string) *patterns.Given {
-	events, err := readEvents(s, n)
+func (a approvals) recorded(s store.Reader, n int64, key string) *patterns.Given {
+	events, err := s.Events(n)
 	if err != nil {
 		return nil
 	}

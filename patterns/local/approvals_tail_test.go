@@ -9,6 +9,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // tailed is a record of a run in a journal.
@@ -26,17 +27,18 @@ func told(r *Record) error {
 	return <-done
 }
 
-var errNo = refusal{errors.New("no")}
+// no refuses what is recorded with it.
+func no(journal.Event) []store.Step { return raw(func(*session) error { return errNo }) }
 
 // A result that comes late must not take with it the intent that a branch is about to have written: the branch learns of
 // its own change, and a call whose approval is not there any more is not made.
 func TestLateResultsLeaveIntentsAlone(t *testing.T) {
 	r := tailed(t)
 	r.appendAlso(patterns.IntentEvent, "pay#1", time.Now(), journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay"},
-		func(*session, journal.Event) error { return errNo })
+		no)
 	r.late("look_up#1", time.Now(), journal.OutcomeBody{State: patterns.OK})
-	if err := told(r); !errors.Is(err, errNo.error) {
-		t.Errorf("the intent's flush was told %v, want %v", err, errNo)
+	if err := told(r); !errors.Is(err, errUnspent) {
+		t.Errorf("the intent's flush was told %v, want %v", err, errUnspent)
 	}
 	if got := recordOf(t, r.file.file.journal, 7); len(got) != 0 {
 		t.Errorf("the record has %d events, want none", len(got))
@@ -47,9 +49,9 @@ func TestLateResultsLeaveIntentsAlone(t *testing.T) {
 func TestNothingBehindARefusedChange(t *testing.T) {
 	r := tailed(t)
 	intent := journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay"}
-	r.appendAlso(patterns.IntentEvent, "task#1/pay#1", time.Now(), intent, func(*session, journal.Event) error { return errNo })
-	if err := told(r); !errors.Is(err, errNo.error) {
-		t.Fatalf("the refused change was told %v, want %v", err, errNo)
+	r.appendAlso(patterns.IntentEvent, "task#1/pay#1", time.Now(), intent, no)
+	if err := told(r); !errors.Is(err, errUnspent) {
+		t.Fatalf("the refused change was told %v, want %v", err, errUnspent)
 	}
 	r.append(patterns.IntentEvent, "task#2/pay#1", time.Now(), intent)
 	if err := told(r); !errors.Is(err, patterns.ErrJournal) {

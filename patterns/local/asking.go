@@ -6,12 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // A run asks a person in these steps (spec/surface.md section 8):
@@ -62,13 +62,15 @@ type shownJSON struct {
 const maxSchema = 64 << 10
 
 // row is the question's row, written with the event that asks.
-func (b *branch) row(w *patterns.Waiting) func(*session, journal.Event) error {
+func (b *branch) row(w *patterns.Waiting) func(journal.Event) []store.Step {
 	n := b.record.file.n
 	ap, _ := journal.ApprovalNumber(w.Approval)
 	text, _ := json.Marshal(shownJSON{Phase: w.Phase})
-	return func(s *session, intent journal.Event) error {
-		_, err := s.exec(insertApproval, ap, n, intent.Seq, w.Rule, w.Question.Digest(), intent.At.UnixMicro(), w.Until.UnixMicro(), text, keptSchema(w))
-		return err
+	return func(intent journal.Event) []store.Step {
+		return []store.Step{store.AddQuestion{
+			Approval: ap, Run: n, Seq: int64(intent.Seq), Rule: w.Rule, Digest: w.Question.Digest(), Since: intent.At.UnixMicro(), Expires: w.Until.UnixMicro(),
+			Shown: text, Schema: keptSchema(w),
+		}}
 	}
 }
 
@@ -98,7 +100,7 @@ func (b *branch) entered(w *patterns.Waiting, intent journal.Event) {
 
 // lapse closes the question's row with the outcome that nobody's answer is; nil: there is none. Who answered in the same
 // moment is heard.
-func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
+func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	if !journal.IsQuestion(e) || b.engine.file == nil {
 		return nil
 	}
@@ -108,16 +110,8 @@ func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(*session, j
 	if out.Reason == patterns.ReasonExpired {
 		closed = patterns.AskedExpired
 	}
-	return func(s *session, _ journal.Event) error {
-		rows, err := answeredRows(s, n, func(id string) bool { return id == e.Waiting.Approval })
-		if err == nil && len(rows) > 0 {
-			err = refusal{errUnspent}
-		}
-		if err == nil {
-			_, err = s.exec(updateClosed, string(closed), ap, n)
-		}
-		return err
-	}
+	step := store.CloseQuestion{Approval: ap, Run: n, State: string(closed)}
+	return func(journal.Event) []store.Step { return []store.Step{step} }
 }
 
 // errUnspent unwinds a life whose approval, or question, was another one by the time it was to be recorded: the run is
@@ -143,53 +137,61 @@ func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) strin
 	case w == nil, b.engine.file == nil, w.WholePlan != (p.Share() != ""), !w.WholePlan && !again && key != w.Question.Step:
 		return gateway.ApprovalInvalid
 	}
-	reason := gateway.ApprovalInvalid
-	err := b.engine.file.journal.view(func(s *session) (err error) {
-		reason, err = b.grant(s, w, p, once, again)
-		return err
-	})
+	g, err := b.grant(w, p, once, again)
 	if err != nil {
 		b.unwind(err)
 	}
-	return reason
+	return g.reason
+}
+
+// granted is a person's answer as it stands in the file, judged for one call.
+type granted struct {
+	reason string       // why it does not count; "": it does
+	steps  []store.Step // that spend it for the call while it stands so
 }
 
 // grant judges a person's answer as it stands in the file.
-func (b *branch) grant(s *session, w *patterns.Waiting, p gateway.Permit, once string, again bool) (reason string, err error) {
+func (b *branch) grant(w *patterns.Waiting, p gateway.Permit, once string, again bool) (g granted, err error) {
+	g.reason = gateway.ApprovalInvalid
+	err = b.engine.file.journal.view(func(s store.Reader) error {
+		g, err = b.grantIn(s, w, p, once, again)
+		return err
+	})
+	return g, err
+}
+
+func (b *branch) grantIn(s store.Reader, w *patterns.Waiting, p gateway.Permit, once string, again bool) (granted, error) {
+	invalid := granted{reason: gateway.ApprovalInvalid}
 	ap, _ := journal.ApprovalNumber(w.Approval)
-	var answer []byte
-	var consumed string
-	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Least: w.Least}
-	found := false
-	err = s.each(func(row func(...any) error) error {
-		found = true
-		return row(&answer, &g.Signature, &consumed)
-	}, selectGrant, ap, b.record.file.n)
-	if err == nil {
-		g.Ring, err = ring(s)
-	}
+	stored, found, err := s.Grant(ap, b.record.file.n)
 	if err != nil || !found {
-		return gateway.ApprovalInvalid, err
+		return invalid, err
 	}
+	keys, err := s.Keys()
+	if err != nil {
+		return invalid, err
+	}
+	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Least: w.Least, Signature: stored.Signature, Ring: gateway.NewRing(keys.Stored)}
 	var fault error
-	if g.Answer, fault = gateway.ReadAnswer(answer); fault != nil || g.Answer.Approval != w.Approval {
-		return gateway.ApprovalInvalid, nil
+	if g.Answer, fault = gateway.ReadAnswer(stored.Answer); fault != nil || g.Answer.Approval != w.Approval {
+		return invalid, nil
 	}
-	sent := p.Question()
+	sent, consumed := p.Question(), stored.Consumed
 	if w.WholePlan {
 		if sent, consumed, err = b.shareOf(s, w, p); err != nil {
-			return gateway.ApprovalInvalid, err
+			return invalid, err
 		}
 	}
-	_, reason = g.Check(sent, b.engine.now(), again)
+	_, reason := g.Check(sent, b.engine.now(), again)
 	if reason == "" && !again && consumed != "" && consumed != once {
 		reason = gateway.ApprovalConsumed
 	}
-	return reason, nil
+	spend := store.SpendApproval{Approval: ap, Run: b.record.file.n, Answer: stored.Answer, Signature: stored.Signature, Once: once, Share: p.Share()}
+	return granted{reason, []store.Step{store.KeysAre{Mark: keys.Mark}, spend}}, nil
 }
 
-// spend has an approval spent with what is recorded next: the intent of its call.
-func (b *branch) spend(p gateway.Permit, once string) func(*session, journal.Event) error {
+// spend has an approval spent with what is recorded next: the intent of its call. It unwinds if the approval does not count any more.
+func (b *branch) spend(p gateway.Permit, once string) []store.Step {
 	id, grant := p.Approval(), grantOf(p.Approval(), p.Share())
 	if id == "" || b.granted[once] == grant {
 		return nil
@@ -198,25 +200,14 @@ func (b *branch) spend(p gateway.Permit, once string) func(*session, journal.Eve
 		b.granted = map[string]string{}
 	}
 	b.granted[once] = grant
-	w := b.questions[id]
-	ap, _ := journal.ApprovalNumber(id)
-	return func(s *session, _ journal.Event) error {
-		reason, err := b.grant(s, w, p, once, false)
-		if err != nil {
-			return err
-		}
-		if reason != "" {
-			return refusal{errUnspent}
-		}
-		if w.WholePlan {
-			return b.spendShare(s, ap, p.Share(), once)
-		}
-		changed, err := s.exec(updateSpent, once, ap, b.record.file.n, once)
-		if err == nil && changed == 0 {
-			err = refusal{errUnspent}
-		}
-		return err
+	g, err := b.grant(b.questions[id], p, once, false)
+	if err == nil && g.reason != "" {
+		err = errUnspent
 	}
+	if err != nil {
+		b.unwind(err)
+	}
+	return g.steps
 }
 
 // answers enters into the record of a loaded run what people have answered since. What is no answer to what was asked is
@@ -228,9 +219,9 @@ func (f *file) answers(l *loaded) error {
 	}
 	var rows []answered
 	var keys gateway.Ring
-	err := f.journal.view(func(s *session) (err error) {
-		if rows, err = answeredRows(s, l.n, waits.has); err == nil && len(rows) > 0 {
-			keys, err = ring(s)
+	err := f.journal.view(func(s store.Reader) (err error) {
+		if rows, err = answeredRows(s, l.N, waits.has); err == nil && len(rows) > 0 {
+			keys, err = ringIn(s)
 		}
 		return err
 	})
@@ -238,10 +229,10 @@ func (f *file) answers(l *loaded) error {
 		return err
 	}
 	for _, row := range rows {
-		p := waits[journal.ApprovalID(row.ap)]
+		p := waits[journal.ApprovalID(row.Approval)]
 		out := row.heard(p.effect.Waiting, keys, f.journal.now())
 		l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.now(), out))
-		l.answered = append(l.answered, row.ap)
+		l.answered = append(l.answered, row.Approval)
 	}
 	return nil
 }
@@ -261,36 +252,18 @@ func (d *rehearsal) questions() questions {
 	return list
 }
 
-// isDecided reports whether somebody has answered one of the questions for which a run is about to rest.
-func isDecided(s *session, n int64, parked []*patterns.Waiting) (bool, error) {
-	asks := func(id string) bool {
-		return slices.ContainsFunc(parked, func(w *patterns.Waiting) bool { return w.Approval == id })
-	}
-	if !slices.ContainsFunc(parked, func(w *patterns.Waiting) bool { return w.Kind == patterns.ForApproval }) {
-		return false, nil
-	}
-	rows, err := answeredRows(s, n, asks)
-	return len(rows) > 0, err
-}
-
 // answered is a row that somebody has answered; anybody may have written it.
-type answered struct {
-	ap                 int64
-	answer, args       []byte
-	signature, channel string
-}
+type answered struct{ store.Answered }
 
 // answeredRows are a run's rows that somebody has answered, of the questions that it has asked. Other rows somebody wrote:
 // nothing takes them, so nothing may wait until they are taken.
-func answeredRows(s *session, n int64, asked func(id string) bool) (rows []answered, err error) {
-	err = s.each(func(row func(...any) error) error {
-		var a answered
-		err := row(&a.ap, &a.answer, &a.args, &a.signature, &a.channel)
-		if asked(journal.ApprovalID(a.ap)) {
-			rows = append(rows, a)
+func answeredRows(s store.Reader, n int64, asked func(id string) bool) (rows []answered, err error) {
+	list, err := s.Answered(n)
+	for _, a := range list {
+		if asked(journal.ApprovalID(a.Approval)) {
+			rows = append(rows, answered{a})
 		}
-		return err
-	}, selectAnswered, n)
+	}
 	return rows, err
 }
 
@@ -300,18 +273,18 @@ func (a answered) heard(w *patterns.Waiting, keys gateway.Ring, now time.Time) j
 	if reason != "" {
 		return journal.OutcomeBody{State: patterns.Failed, Reason: reason, Human: true}
 	}
-	return journal.OutcomeBody{State: patterns.OK, Output: d.Value(), Human: true, Decision: answer.Object(), Signature: a.signature}
+	return journal.OutcomeBody{State: patterns.OK, Output: d.Value(), Human: true, Decision: answer.Object(), Signature: a.Signature}
 }
 
 func (a answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time) (d patterns.Decision, answer gateway.Answer, reason string) {
-	answer, err := gateway.ReadAnswer(a.answer)
+	answer, err := gateway.ReadAnswer(a.Answer)
 	if err != nil || answer.Approval != w.Approval {
 		return d, answer, gateway.ApprovalInvalid
 	}
-	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Answer: answer, Signature: a.signature, Least: w.Least, Ring: keys}
+	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Answer: answer, Signature: a.Signature, Least: w.Least, Ring: keys}
 	sent := w.Question
 	if answer.Choice == gateway.ChooseEdit {
-		edited, err := decodeArgs(a.args)
+		edited, err := decodeArgs(a.Args)
 		if err != nil {
 			return d, answer, gateway.ApprovalInvalid
 		}
@@ -325,7 +298,7 @@ func (a answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time
 		return d, answer, reason
 	}
 	d.Approved, d.Comment, d.By, d.Approval, d.Key, d.At = answer.Choice != gateway.ChooseReject, answer.Comment, answer.By, w.Approval, answer.Key, answer.At
-	d.Channel = channelOf(a.channel)
+	d.Channel = channelOf(a.Channel)
 	return d, answer, ""
 }
 

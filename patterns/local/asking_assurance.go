@@ -30,12 +30,8 @@ func (b *branch) assured(least gateway.Assurance) gateway.Assurance {
 
 // keyed reports whether only signed answers count now.
 func (f *file) keyed() (counts bool, err error) {
-	err = f.journal.view(func(s *session) error {
-		keys, err := ring(s)
-		counts = keys.Counts(f.journal.now())
-		return err
-	})
-	return counts, err
+	keys, _, err := f.ring()
+	return keys.Counts(f.journal.now()), err
 }
 
 // demands returns what a run waits for, with the assurance that an answer needs now. If the keys cannot be read, that is the highest.

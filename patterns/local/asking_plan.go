@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // What a person approves of a whole plan is spent step by step: each call spends the share of its subtask with its own intent
@@ -32,9 +33,9 @@ func (b *branch) unshared(p gateway.Permit) string {
 
 // shareOf is what a call of a plan spends: the question about the whole plan, if the call is the step whose share it names and
 // was judged by the same policy, else one that nobody answered; and what has spent the share.
-func (b *branch) shareOf(s *session, w *patterns.Waiting, p gateway.Permit) (sent gateway.Question, by string, err error) {
+func (b *branch) shareOf(s store.Reader, w *patterns.Waiting, p gateway.Permit) (sent gateway.Question, by string, err error) {
 	ap, _ := journal.ApprovalNumber(w.Approval)
-	err = s.each(func(row func(...any) error) error { return row(&by) }, selectShare, ap, p.Share())
+	by, err = s.Share(ap, p.Share())
 	plan, ok := planning.ReadEnvelope(w.Question)
 	call := p.Question()
 	if !ok || !plan.Covers(p.Share(), call) {
@@ -43,16 +44,4 @@ func (b *branch) shareOf(s *session, w *patterns.Waiting, p gateway.Permit) (sen
 	sent = w.Question
 	sent.Policy = call.Policy
 	return sent, by, err
-}
-
-// spendShare enters that a share is spent, in the transaction of its call's intent.
-func (b *branch) spendShare(s *session, ap int64, share, once string) error {
-	changed, err := s.exec(insertShare, ap, share, once)
-	if err == nil && changed == 0 {
-		err = refusal{errUnspent}
-	}
-	if err == nil {
-		_, err = s.exec(updateBegun, once, ap, b.record.file.n)
-	}
-	return err
 }

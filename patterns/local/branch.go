@@ -7,6 +7,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // branch is a life's patterns.Run.
@@ -19,6 +20,7 @@ type branch struct {
 	flow      *flow         // of which it is a body; nil: of none
 	active    bool          // then: it has the turn
 	flows     bool          // its own Flow goes on
+	planned   []store.Step  // that store what a plan's step decided, with its outcome
 	read      look          // what the newest judgment saw of earlier runs
 	outwaited bool          // the call that has a business key was still under way when there was no more time to wait for it
 }
@@ -98,7 +100,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonOnceReused, Key: key}, now)
 	}
 	b.order++
-	intent := b.record.appendUnless(b.unlessStopped(e), key, now, journal.IntentOf(e, a.once), b.along(key, e, a.once, isDone, holds))
+	intent := b.record.appendIntent(b.stoppedBy(e), key, now, journal.IntentOf(e, a.once), b.along(key, e, a.once, isDone, holds))
 	a.order, a.began, a.idle = b.order, intent.At, b.idle
 	b.tell(e.Said...)
 	if e.Kind == patterns.ToolEffect {
@@ -127,41 +129,25 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	return b.made(a, now)
 }
 
-// along is what is done in the transaction of an effect's intent; nil: nothing.
-func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(callTable) error) func(*session, journal.Event) error {
+// along are the steps that are taken with the intent of an effect; nil: none. A call spends an approval, takes a business key, and
+// what it was let through by must hold.
+func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(callTable) error) func(journal.Event) []store.Step {
 	switch {
 	case b.engine.file == nil:
 		return nil
 	case journal.IsQuestion(e):
 		return b.row(e.Waiting)
-	case e.Kind == patterns.ToolEffect:
-		return b.also(b.spend(e.Permit, once), b.takes(key, e, isDone), holds)
-	}
-	return nil
-}
-
-// also spends an approval, takes a business key, and looks whether what the call was let through by holds; nil: nothing is to be
-// done.
-func (b *branch) also(spend func(*session, journal.Event) error, takes func(actTable) error, holds func(callTable) error) func(*session, journal.Event) error {
-	if takes == nil && holds == nil {
-		return spend
-	}
-	return func(s *session, e journal.Event) error {
-		if spend != nil {
-			if err := spend(s, e); err != nil {
-				return err
-			}
-		}
-		if takes != nil {
-			if err := takes(actsIn{s}); err != nil {
-				return err
-			}
-		}
-		if holds != nil {
-			return holds(callsIn{s, b.engine.file.hiding()})
-		}
+	case e.Kind != patterns.ToolEffect:
 		return nil
 	}
+	steps := append(b.spend(e.Permit, once), b.takes(key, e, isDone)...)
+	if holds != nil {
+		steps = append(steps, store.WindowHolds{Judge: b.judges(holds)})
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	return func(journal.Event) []store.Step { return steps }
 }
 
 // patience is how long an effect waits for somebody; false: it does not.
@@ -270,7 +256,7 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 }
 
 // closing is what is done in the transaction of an effect's outcome; nil: nothing.
-func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
+func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	if e.Kind == patterns.PlanEffect && b.engine.file != nil {
 		return b.stored(e, out)
 	}

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // calls are the calls that a window holds, put together from what was recorded of them: intents, then outcomes, in the order of
@@ -88,10 +89,7 @@ func statusOf(effect catalog.Effect, out patterns.Outcome) gateway.EffectStatus 
 }
 
 // lastWord is what was found out about an act, up to one of its attempts.
-type lastWord struct {
-	state   patterns.State
-	attempt string // its key
-}
+type lastWord = store.Settled
 
 // settled takes in what was found out about calls in doubt. Of an attempt after that nothing was found out yet.
 func (c *calls) settled(found func(run int64, once string) (lastWord, error)) error {
@@ -102,10 +100,10 @@ func (c *calls) settled(found func(run int64, once string) (lastWord, error)) er
 		switch f, err := found(act.run, act.once); {
 		case err != nil:
 			return err
-		case f.attempt != act.newest:
-		case f.state == patterns.OK:
+		case f.Attempt != act.newest:
+		case f.State == patterns.OK:
 			act.Status = gateway.Finished
-		case f.state == patterns.Failed:
+		case f.State == patterns.Failed:
 			act.Status = gateway.Failed
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // How long calls are known in memory, and how many of them; a window that begins before what is known cannot be told.
@@ -142,15 +143,12 @@ func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
 	}
 	n, _ := journal.RunNumber(b.id)
 	if b.engine.file != nil {
-		b.record.then(func(s *session) error {
-			_, err := s.exec(upsertSettled, n, once, string(state), out.Newest())
-			return err
-		})
+		b.record.then(store.SetSettled{Run: n, Once: once, State: state, Attempt: out.Newest()})
 		return
 	}
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
 	if b.engine.calls.byKey != nil {
-		b.engine.calls.found[callKey{n, once}] = lastWord{state, out.Newest()}
+		b.engine.calls.found[callKey{n, once}] = lastWord{State: state, Attempt: out.Newest()}
 	}
 }

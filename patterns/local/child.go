@@ -9,6 +9,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // A call of a pattern is made by the engine: it begins a run of its own, which lives beside the one that called, and waits for it
@@ -45,14 +46,8 @@ type childRest struct {
 	usage   patterns.Usage
 	models  []patterns.ModelUsage // of it
 	waiting *patterns.Waiting     // what it waits for; nil: it is over
-	seen    standingRow           // how it then stood
+	seen    store.Standing        // how it then stood
 	lacking error                 // why it cannot be begun here
-}
-
-// standingRow is how a run stands, by its row.
-type standingRow struct {
-	n, epoch int64
-	state    string
 }
 
 // beginsRun reports whether an effect is a call that begins a run.

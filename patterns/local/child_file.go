@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // child implements keeper: the run of a call is begun where there is none, carried on where nobody does, and waited for until it
@@ -40,14 +41,14 @@ func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childR
 		return rest, false, err
 	case r == nil:
 		return f.childBegins(ctx, c)
-	case journal.RunID(r.parent) != c.branch.id:
+	case journal.RunID(r.Parent) != c.branch.id:
 		return childRest{lacking: errNoChild}, true, nil
-	case r.state == "ended", r.state == "broken":
+	case r.State == "ended", r.State == "broken":
 		rest, err = f.ended(c)
 		return rest, true, err
-	case r.state == "parked" && (r.wake == 0 || r.wake > f.journal.now().UnixMicro()):
+	case r.State == "parked" && (r.Wake == 0 || r.Wake > f.journal.now().UnixMicro()):
 		return f.childWaits(r)
-	case r.state == "running", f.life(c.id) != nil:
+	case r.State == "running", f.life(c.id) != nil:
 		return rest, false, nil
 	}
 	switch _, err := f.claim(n, c.progressOf()); {
@@ -81,9 +82,8 @@ func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, d
 			return rest, false, ctx.Err()
 		}
 		refused := r.record.file.entered()
-		_, joined := errors.AsType[joins](refused)
 		switch {
-		case refused == nil, joined:
+		case refused == nil, store.RefusedBy[store.Begin](refused):
 			f.waiters.announce(c.id) // it is looked at again
 			return rest, false, nil
 		case !errors.Is(refused, errUnspent) || try == maxTries:
@@ -93,61 +93,33 @@ func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, d
 }
 
 // beside has a run be entered only while the one that calls it is in the same hands, and not when it is there already.
-func (t *tail) beside(parent *tail) {
-	enter := t.begin
-	t.begin = func(s *session, newest int64) error {
-		above, err := standsAt(s, parent.n)
-		switch {
-		case err != nil:
-			return err
-		case above.state != "running" || above.epoch != parent.epoch:
-			return errFenced
-		}
-		if there, err := standsAt(s, t.n); err != nil || there.state != "" {
-			return errors.Join(err, refusedJoin(there, t.id))
-		}
-		return enter(s, newest)
-	}
-}
-
-func refusedJoin(there standingRow, id string) error {
-	if there.state == "" {
-		return nil
-	}
-	return refusal{joins{id}}
-}
-
-// standsAt is how a run stands; a state of "" is of none.
-func standsAt(s *session, n int64) (r standingRow, err error) {
-	r.n = n
-	err = s.each(func(row func(...any) error) error { return row(&r.state, &r.epoch) }, selectStanding, n)
-	return r, err
-}
+func (t *tail) beside(parent *tail) { t.begin.Parent, t.begin.ParentEpoch = parent.n, parent.epoch }
 
 // rowOf is a run's row; nil: there is none.
-func (f *file) rowOf(n int64) (r *row, err error) {
-	err = f.journal.view(func(s *session) error {
-		return readRows(s, func(found *row) bool { r = found; return false }, selectRow, n)
+func (f *file) rowOf(n int64) (r *store.Row, err error) {
+	err = f.journal.view(func(s store.Reader) error {
+		r, err = s.Row(n)
+		return err
 	})
 	return r, err
 }
 
 // childWaits is a child that rests, with what it waits for.
-func (f *file) childWaits(r *row) (rest childRest, done bool, err error) {
-	now, stored, err := f.read(r.n)
+func (f *file) childWaits(r *store.Row) (rest childRest, done bool, err error) {
+	now, stored, err := f.read(r.N)
 	if err != nil {
 		return rest, false, err
 	}
-	if now == nil || now.epoch != r.epoch || now.state != r.state { // it goes on
-		f.waiters.announce(r.id())
+	if now == nil || now.Epoch != r.Epoch || now.State != r.State { // it goes on
+		f.waiters.announce(r.ID())
 		return rest, false, nil
 	}
 	shown := f.show(now, stored)
 	w := shown.Ended.Waiting
 	if w == nil {
-		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.waitingKind), Phase: r.phase, Since: time.UnixMicro(r.began)}
+		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.WaitingKind), Phase: r.Phase, Since: time.UnixMicro(r.Began)}
 	}
-	rest.waiting, rest.seen = w, standingRow{r.n, r.epoch, r.state}
+	rest.waiting, rest.seen = w, store.Standing{N: r.N, Epoch: r.Epoch, State: r.State}
 	return rest, true, nil
 }
 
@@ -162,7 +134,7 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	if err != nil {
 		return rest, err
 	}
-	if rest.over = r.state == "ended" || r.state == "broken"; h == nil {
+	if rest.over = r.State == "ended" || r.State == "broken"; h == nil {
 		rest.acted = true // nobody knows
 	} else {
 		rest.learned(h, f.answererOf(r, h))
@@ -177,14 +149,14 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	}
 	shown := f.show(r, stored)
 	rest.ended, rest.spec, rest.kept = shown.Ended, shown.Spec, shown.Kept
-	if rest.kept != nil && r.status == "ok" {
+	if rest.kept != nil && r.Status == "ok" {
 		rest.ended.Result.StopReason = patterns.Success
 	}
 	return rest, nil
 }
 
 // answererOf is who answered a child run's own questions where its record does not say.
-func (f *file) answererOf(r *row, h *history) string {
+func (f *file) answererOf(r *store.Row, h *history) string {
 	job, err := f.job(r, h)
 	if err != nil { // what it ended with is all that is known
 		if h.end != nil {
@@ -193,26 +165,6 @@ func (f *file) answererOf(r *row, h *history) string {
 		return ""
 	}
 	return modelOf(job)
-}
-
-// wakeParent has the parent of a run that goes on, or has ended, be taken again where it rests with it.
-func wakeParent(s *session, parent int64) error {
-	if parent == 0 {
-		return nil
-	}
-	_, err := s.exec(updateDecided, parent)
-	return err
-}
-
-// goesOn reports whether a child with which a run is about to rest does not rest any more.
-func goesOn(s *session, children []standingRow) (bool, error) {
-	for _, seen := range children {
-		now, err := standsAt(s, seen.n)
-		if err != nil || now != seen {
-			return true, err
-		}
-	}
-	return false, nil
 }
 
 // dropChildren has those be cancelled here that [file.leavesBehind] marked.
@@ -237,27 +189,18 @@ func (f *file) livesUnder(id string) (list []*life) {
 }
 
 // drops cancels the child of a call that is over before it, in the transaction of the call's outcome; nil: it is over too.
-func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
+func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	if !beginsRun(e) || out.State == patterns.OK || out.Order == 0 {
 		return nil
 	}
 	child, _ := journal.RunNumber(patterns.ChildID(b.id, out.Key))
-	parent := b.record.file.n
-	return func(s *session, _ journal.Event) error {
-		dropped, err := s.exec(updateDropped, child, parent)
-		if dropped > 0 {
-			b.engine.file.recall.Store(true)
-		}
-		return err
-	}
+	step := store.DropChild{N: child, Parent: b.record.file.n}
+	return func(journal.Event) []store.Step { return []store.Step{step} }
 }
 
 // orphans has child runs be cancelled whose parents did not live to do it.
 func (f *file) orphans() {
-	_ = f.journal.do(&change{also: func(s *session) error { // the next process tries it again
-		_, err := s.exec(updateOrphaned)
-		return err
-	}})
+	_ = f.journal.do(&store.Change{Steps: []store.Step{store.DropOrphans{}}}) // the next process tries it again
 }
 
 // waitsFor is what a run waits for that rests, as its rehearsal shows it: for whom it asked itself, or its child runs did.
@@ -287,7 +230,7 @@ func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 	if shown.State != patterns.Parked || shown.Ended.Waiting == nil {
 		return nil
 	}
-	w := childWaiting(p.key, id, r.pattern, shown.Ended.Waiting)
+	w := childWaiting(p.key, id, r.Pattern, shown.Ended.Waiting)
 	if p.effect.SoFar != nil {
 		w.SoFar = p.effect.SoFar()
 		w.SoFar.StopReason, w.SoFar.Phase = "", ""
@@ -298,13 +241,9 @@ func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 // resumeBelow carries on what a run waits for below it, so that the run itself can be carried on: the deepest first.
 func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
 	var below []int64
-	err = f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var n int64
-			err := row(&n)
-			below = append(below, n)
-			return err
-		}, selectBelow, n)
+	err = f.journal.view(func(s store.Reader) error {
+		below, err = s.Below(n)
+		return err
 	})
 	for i := len(below) - 1; i >= 0 && err == nil; i-- {
 		l, fault := f.claim(below[i], nil)
@@ -320,11 +259,12 @@ func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
 
 // leavesBehind is what the end of a run does to others, in its transaction: its own child runs are cancelled, and the run that rests
 // with it is ready.
-func (f *file) leavesBehind(s *session, n, parent int64) error {
-	if _, err := s.exec(updateUnneeded, n); err != nil {
-		return err
+func leavesBehind(n, parent int64) []store.Step {
+	steps := []store.Step{store.DropChildren{Parent: n}}
+	if parent != 0 {
+		steps = append(steps, store.Wake{N: parent})
 	}
-	return wakeParent(s, parent)
+	return steps
 }
 
 // hasBelow reports whether a run may have child runs that go on.

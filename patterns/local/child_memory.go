@@ -7,6 +7,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // child implements keeper: in memory a child run waits for nobody, and goes on as long as its parent does.
@@ -109,7 +110,7 @@ func (f *file) childWaited(id string) (time.Duration, error) {
 }
 
 // historyOf is what a run's record says, as far as it can be read; nil: there is none.
-func (f *file) historyOf(n int64) (*history, *row, error) {
+func (f *file) historyOf(n int64) (*history, *store.Row, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil || len(stored) == 0 {
 		return nil, r, err

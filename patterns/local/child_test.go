@@ -23,7 +23,7 @@ var children = map[string]func(path string, ready func()) error{
 			return err
 		}
 		defer j.close()
-		err = j.do(&change{also: insertRun(int64(os.Getpid()), 1, "running")})
+		err = j.alter(insertRun(int64(os.Getpid()), 1, "running"))
 		ready()
 		return err
 	},
@@ -33,7 +33,7 @@ var children = map[string]func(path string, ready func()) error{
 			return err
 		}
 		defer j.close()
-		return j.do(&change{also: func(*session) error { ready(); return nil }})
+		return j.alter(func(*session) error { ready(); return nil })
 	},
 	"own": func(path string, ready func()) error {
 		o, err := newOwner(path)

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // Delivered implements [patterns.Runs]. The file learns of it with the next tick, of many runs at once: when this process
@@ -35,14 +36,11 @@ func (f *file) deliver() {
 	}
 	list := maps.Clone(f.delivered)
 	f.mu.Unlock()
-	err := f.journal.do(&change{also: func(s *session) error {
-		for n, principal := range list {
-			if _, err := s.exec(updateDelivered, n, principal); err != nil {
-				return err
-			}
-		}
-		return nil
-	}})
+	var steps []store.Step
+	for n, principal := range list {
+		steps = append(steps, store.Deliver{N: n, Principal: principal})
+	}
+	err := f.journal.do(&store.Change{Steps: steps})
 	if err != nil {
 		return // with the next tick
 	}

@@ -15,6 +15,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // What is in force where an Engine says 0.
@@ -61,7 +62,7 @@ type Engine struct {
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by principal; in memory
-	plans   map[int64]*planRow
+	plans   map[int64]*store.Plan
 	// In memory: kill switches that are on, and what was done under business keys.
 	switches []patterns.Switch
 	acts     map[actKey]*firstAct
@@ -137,7 +138,7 @@ func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	ended, err := e.attend(ctx, l, job.Wait)
 	if refused := r.record.file.entered(); refused != nil {
 		<-l.done
-		if joined, err = notBegun(refused); err != nil {
+		if joined, err = e.file.notBegun(refused, job); err != nil {
 			return patterns.Ended{}, err
 		}
 		return e.join(ctx, joined, job)
@@ -228,7 +229,7 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	switch {
 	case l.unentered(err): // there is no run
 		l.engine.file.gone(l)
-	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
+	case errors.Is(err, errHandedOver), errors.Is(err, store.ErrFenced): // somebody else carries it on
 		if l.rest = l.running(); errors.Is(err, errHandedOver) {
 			l.record.append(patterns.NoteEvent, "", l.engine.now(), journal.NoteBody{What: noteDetach, Note: patterns.Note{Channel: "engine"}})
 			l.record.flush(false, nil)
@@ -254,7 +255,7 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 // unentered says that the run of a life that ends by an error is not in the state file, and will not be. One that broke down by
 // a fault of ours before anything of it was written is entered with its end.
 func (l *life) unentered(err error) bool {
-	refused := errors.Is(err, errHandedOver) || errors.Is(err, errFenced) || errors.Is(err, errUnspent) || errors.Is(err, patterns.ErrJournal)
+	refused := errors.Is(err, errHandedOver) || errors.Is(err, store.ErrFenced) || errors.Is(err, errUnspent) || errors.Is(err, patterns.ErrJournal)
 	return l.record.file != nil && l.record.abandon(refused)
 }
 

@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // What tests of whole engines do to a state file.
@@ -35,7 +36,7 @@ func (e *Engine) pragma(t testing.TB, is bool, yes, no string) {
 		check(t, j.writer.run("PRAGMA "+no))
 		return
 	}
-	_ = j.do(&change{also: func(s *session) error { return s.run("PRAGMA " + yes) }}) // that of its batch may fail by it
+	_ = j.alter(func(s *session) error { return s.run("PRAGMA " + yes) }) // that of its batch may fail by it
 }
 
 // Followed waits as a call does, whose context is over, for the next life of a run of which a life ended that had written, or not.
@@ -52,10 +53,10 @@ func (e *Engine) Ahead(d time.Duration) {
 // Alter changes the state file as somebody else may.
 func (e *Engine) Alter(t testing.TB, query string, args ...any) {
 	t.Helper()
-	check(t, e.file.journal.do(&change{also: func(s *session) error {
+	check(t, e.file.journal.alter(func(s *session) error {
 		_, err := s.exec(query, args...)
 		return err
-	}}))
+	}))
 }
 
 // Number is a run's in the state file.
@@ -110,7 +111,7 @@ func (e *Engine) KeyRow(t testing.TB, k gateway.PublicKey) {
 // Open counts the rows of questions that are open, whatever became of their runs.
 func (e *Engine) Open(t testing.TB) (n int) {
 	t.Helper()
-	check(t, e.file.journal.view(func(s *session) error {
+	check(t, e.file.journal.look(func(s *session) error {
 		return s.each(func(row func(...any) error) error { return row(&n) }, "SELECT count(*) FROM approvals WHERE state = 'open'")
 	}))
 	return n
@@ -129,16 +130,15 @@ const MaxAttempts = maxAttempts
 // TakesAnswer says whether the row of a question would take an answer about a digest now, and takes it back.
 func (e *Engine) TakesAnswer(t testing.TB, id, digest string) (taken bool) {
 	t.Helper()
-	back := refusal{errNotOpen}
-	err := e.file.journal.do(&change{also: func(s *session) error {
+	err := e.file.journal.alter(func(s *session) error {
 		changed, err := s.exec(updateAnswered, []byte("{}"), nil, "", "cli", ApprovalNumber(id), digest, e.file.journal.now().UnixMicro())
 		taken = changed > 0
 		if err != nil {
 			return err
 		}
-		return back
-	}})
-	if !errors.Is(err, errNotOpen) {
+		return errNo
+	})
+	if !store.IsRefused(err) {
 		t.Fatal(err)
 	}
 	return taken
@@ -147,8 +147,29 @@ func (e *Engine) TakesAnswer(t testing.TB, id, digest string) (taken bool) {
 // Count is the number that a query of the state file gives.
 func (e *Engine) Count(t testing.TB, query string, args ...any) (n int) {
 	t.Helper()
-	check(t, e.file.journal.view(func(s *session) error {
+	check(t, e.file.journal.look(func(s *session) error {
 		return s.each(func(row func(...any) error) error { return row(&n) }, query, args...)
 	}))
 	return n
+}
+
+// alter changes the state file as somebody else may.
+func (j *stateDB) alter(f func(*session) error) error { return j.do(&store.Change{Steps: raw(f)}) }
+
+// raw is a step with statements of the test's own. errNo refuses it.
+func raw(f func(*session) error) []store.Step {
+	return []store.Step{store.WindowHolds{Judge: func(c store.Calls) (bool, error) {
+		err := f(c.(*session))
+		if errors.Is(err, errNo) {
+			return false, nil
+		}
+		return true, err
+	}}}
+}
+
+var errNo = errors.New("no")
+
+// look reads one state of the file with statements of the test's own.
+func (j *stateDB) look(f func(*session) error) error {
+	return j.view(func(r store.Reader) error { return f(r.(*session)) })
 }

@@ -9,18 +9,6 @@ import (
 	"patterngate/patterns"
 )
 
-// errFenced is returned for a change by an owner that is none any more: the run has another epoch.
-var errFenced = errors.New("local: the run is in other hands")
-
-// errClosed is returned for what comes after the journal was closed.
-var errClosed = fmt.Errorf("%w: closed", patterns.ErrJournal)
-
-// refusal is a change's own reason not to be done. Any other error of what a change does is the file's.
-type refusal struct{ error }
-
-// Unwrap returns the reason.
-func (r refusal) Unwrap() error { return r.error }
-
 // Result codes of SQLite, see https://www.sqlite.org/rescode.html.
 const (
 	codeBusy       = 5

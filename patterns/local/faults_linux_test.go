@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // unprivileged runs f as one to whom modes of files apply, which to root they do not.
@@ -86,13 +87,13 @@ func TestFullFileSystem(t *testing.T) {
 	}
 	events := chain(1, 1, 60, nil)
 	for _, sync := range []bool{false, true} {
-		if err := j.do(&change{run: 1, events: events, sync: sync}); !errors.Is(err, patterns.ErrJournal) {
+		if err := j.do(&store.Change{Run: 1, Events: events, Durable: sync}); !errors.Is(err, patterns.ErrJournal) {
 			t.Errorf("an append to a full disk: %v, want %v", err, patterns.ErrJournal)
 		}
 	}
 	check(t, os.Remove(filler))
 	begin(t, j, 2, 1)
-	check(t, j.do(&change{run: 2, epoch: 1, events: chain(2, 1, 60, nil), sync: true}))
+	check(t, j.do(&store.Change{Run: 2, Epoch: 1, Events: chain(2, 1, 60, nil), Durable: true}))
 	if n := len(recordOf(t, j, 1)) + len(recordOf(t, j, 2)); n != 60 {
 		t.Errorf("%d events after space came, want the 60 appended then", n)
 	}
@@ -106,7 +107,7 @@ func TestCloseLetsTheFilesGo(t *testing.T) {
 	check(t, j.backup(t.Context(), j.path+".backup"))
 	check(t, j.check())
 	ownerAt(t, j.path).close()
-	_ = j.do(&change{run: 1, epoch: 2, events: chain(1, 1, 1, nil)})
+	_ = j.do(&store.Change{Run: 1, Epoch: 2, Events: chain(1, 1, 1, nil)})
 	_ = runsOf(t, j)
 	j.close()
 	if held := descriptors(t, filepath.Dir(j.path)); len(held) > 0 {

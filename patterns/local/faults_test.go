@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // refusesWork checks that a journal takes no change any more and says why.
 func refusesWork(t *testing.T, j *stateDB, want string) {
 	t.Helper()
-	err := j.do(&change{also: func(*session) error { t.Error("something was done"); return nil }})
+	err := j.alter(func(*session) error { t.Error("something was done"); return nil })
 	if !errors.Is(err, patterns.ErrJournal) || !strings.Contains(err.Error(), want) {
 		t.Errorf("a change: %v, want %v with %q", err, patterns.ErrJournal, want)
 	}
@@ -40,7 +41,7 @@ func TestDeletedOrReplacedFileIsNoticed(t *testing.T) {
 			begin(t, j, 1, 1)
 			check(t, harm(j.path))
 			refusesWork(t, j, "deleted or replaced while in use")
-			if err := j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 1, nil)}); !errors.Is(err, patterns.ErrJournal) {
+			if err := j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 1, nil)}); !errors.Is(err, patterns.ErrJournal) {
 				t.Errorf("an append: %v, want %v", err, patterns.ErrJournal)
 			}
 			if err := j.check(); !errors.Is(err, patterns.ErrJournal) {
@@ -72,13 +73,13 @@ func TestClosingLeavesTheNewFileAlone(t *testing.T) {
 
 func TestPanicOfAChangeIsContained(t *testing.T) {
 	j := fresh(t)
-	err := j.do(&change{also: func(*session) error { panic("boom") }})
+	err := j.alter(func(*session) error { panic("boom") })
 	if !errors.Is(err, patterns.ErrJournal) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("a change that panics: %v, want %v with the panic", err, patterns.ErrJournal)
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_ = j.view(func(*session) error { panic("boom") })
+		_ = j.look(func(*session) error { panic("boom") })
 	}()
 	begin(t, j, 1, 1)
 	if got := runsOf(t, j); len(got) != 1 {
@@ -98,7 +99,7 @@ func TestFullDiskRefusesAndGoesOn(t *testing.T) {
 	j := fresh(t)
 	begin(t, j, 1, 1)
 	full(t, j, true)
-	err := j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 100, nil)})
+	err := j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 100, nil)})
 	if !errors.Is(err, patterns.ErrJournal) || !strings.Contains(err.Error(), "no space is left") {
 		t.Errorf("an append to a full file: %v, want %v: no space", err, patterns.ErrJournal)
 	}
@@ -107,7 +108,7 @@ func TestFullDiskRefusesAndGoesOn(t *testing.T) {
 	}
 	full(t, j, false)
 	begin(t, j, 2, 1)
-	if err := j.do(&change{run: 2, epoch: 1, events: chain(2, 1, 100, nil)}); err != nil {
+	if err := j.do(&store.Change{Run: 2, Epoch: 1, Events: chain(2, 1, 100, nil)}); err != nil {
 		t.Errorf("with space again: %v", err)
 	}
 	check(t, j.check())
@@ -117,7 +118,7 @@ func TestFullDiskRefusesAndGoesOn(t *testing.T) {
 func TestDamagedPageIsFoundByCheck(t *testing.T) {
 	j := fresh(t)
 	begin(t, j, 1, 1)
-	check(t, j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 400, nil)}))
+	check(t, j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 400, nil)}))
 	check(t, j.check())
 	j.close()
 	b, err := os.ReadFile(j.path)
@@ -140,7 +141,7 @@ func TestCutLogKeepsWhatWasSynced(t *testing.T) {
 	events := chain(1, 1, 20, nil)
 	var synced int64
 	for i := range events {
-		check(t, j.do(&change{run: 1, epoch: 1, events: events[i : i+1], sync: i == 9}))
+		check(t, j.do(&store.Change{Run: 1, Epoch: 1, Events: events[i : i+1], Durable: i == 9}))
 		if i == 9 {
 			info, err := os.Stat(j.path + "-wal")
 			check(t, err)
@@ -163,7 +164,7 @@ func TestCutLogKeepsWhatWasSynced(t *testing.T) {
 				t.Fatalf("log cut at %d of %d: %d events, want the 10 that were synced", cut, len(log), len(got))
 			}
 			next := chain(1, int64(len(got)+1), 1, got[len(got)-1].Hash)
-			check(t, after.do(&change{run: 1, epoch: 1, events: next, sync: true}))
+			check(t, after.do(&store.Change{Run: 1, Epoch: 1, Events: next, Durable: true}))
 			after.close()
 			cuts++
 		}
@@ -176,7 +177,7 @@ func TestCutLogKeepsWhatWasSynced(t *testing.T) {
 func TestBackupIsAStateFile(t *testing.T) {
 	j := fresh(t)
 	begin(t, j, 1, 1)
-	check(t, j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 30, nil)}))
+	check(t, j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 30, nil)}))
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() { // it is in use meanwhile
 		defer close(stopped)
@@ -185,7 +186,7 @@ func TestBackupIsAStateFile(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				if err := j.do(&change{also: insertRun(run, 1, "running")}); err != nil {
+				if err := j.alter(insertRun(run, 1, "running")); err != nil {
 					t.Error(err)
 				}
 			}
@@ -240,14 +241,14 @@ func TestDeletedValuesAreGone(t *testing.T) {
 	j := fresh(t)
 	value := []byte(strings.Repeat(secret, 300)) // more than a page
 	for _, v := range [][]byte{value, []byte(secret)} {
-		check(t, j.do(&change{also: func(s *session) error {
+		check(t, j.alter(func(s *session) error {
 			_, err := s.exec("INSERT INTO redacted (n, hash, value) VALUES (1, ?, ?)", v[:5:5], v)
 			if err == nil {
 				_, err = s.exec("UPDATE redacted SET hash = ? WHERE n = 1", []byte{byte(len(v))})
 			}
 			return err
-		}}))
-		check(t, j.do(&change{also: func(s *session) error { _, err := s.exec("DELETE FROM redacted WHERE n = 1"); return err }}))
+		}))
+		check(t, j.alter(func(s *session) error { _, err := s.exec("DELETE FROM redacted WHERE n = 1"); return err }))
 	}
 	j.close()
 	b, err := os.ReadFile(j.path)

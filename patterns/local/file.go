@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -14,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // Options say what an engine over a state file needs.
@@ -119,11 +119,9 @@ func (e *Engine) Config(hash string) (body []byte, ok bool) {
 	if e.file == nil {
 		return nil, false
 	}
-	_ = e.file.journal.view(func(s *session) error { // one that cannot be read is not there
-		return s.each(func(row func(...any) error) error {
-			ok = true
-			return row(&body)
-		}, selectConfig, hash)
+	_ = e.file.journal.view(func(s store.Reader) (err error) { // one that cannot be read is not there
+		body, ok, err = s.Config(hash)
+		return err
 	})
 	return body, ok
 }
@@ -159,10 +157,7 @@ func (f *file) close() {
 	}
 	f.watching.Wait()
 	f.deliver()
-	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // else the lock tells, when it falls
-		_, err := s.exec(updateReleased, f.owner.id)
-		return err
-	}})
+	_ = f.journal.do(&store.Change{Durable: true, Steps: []store.Step{store.Release{Owner: f.owner.id}}}) // else the lock tells, when it falls
 	f.journal.close()
 	f.owner.close()
 	f.waiters.announceAll() // here nobody learns of a run any more
@@ -183,11 +178,6 @@ func requestOf(job patterns.Job) (request, args []byte) {
 	return sum[:16], all[:16]
 }
 
-// joins refuses to begin a run because an equal call began one.
-type joins struct{ id string }
-
-func (j joins) Error() string { return "local: an equal call began " + j.id }
-
 // begin prepares a run. It is entered with its first flush, so that beginning costs no transaction of its own; nothing is
 // performed before. What refuses it ends its life, see [Engine.entered].
 func (f *file) begin(r *run) (string, error) {
@@ -200,63 +190,34 @@ func (f *file) begin(r *run) (string, error) {
 	}
 	r.record.file = t
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
-	since := f.joinable(now).UnixMicro()
-	t.begin = func(s *session, newest int64) error {
-		if request != nil {
-			if err := f.equal(s, job, request, args, since); err != nil {
-				return err
-			}
-		}
-		if err := f.unstored.in(s); err != nil {
-			return err
-		}
-		_, err := s.exec(insertRow, n, job.Spec.Name, string(job.Spec.Kind), job.Principal, job.Client, job.Config, request, args,
-			r.began.UnixMicro(), f.owner.id, newest, r.parentRow())
-		return err
+	t.begin = &store.Begin{
+		N: n, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client, Config: job.Config,
+		Began: r.began.UnixMicro(), Owner: f.owner.id, Configs: f.unstored.all(),
+	}
+	if p := r.parentOf(); p != 0 {
+		t.begin.Parent = p
+	}
+	if request != nil {
+		t.begin.Equal = &store.Equal{Request: request, Args: args, ByKey: job.ByKey != "", Since: f.joinable(now).UnixMicro(), Plan: planOfCall(job), Outdated: outdated[:]}
 	}
 	r.idle.Since = r.began
 	return "", nil
 }
 
-// notBegun is why there is no run, as its caller is told: the id of the run that an equal call began, or the error.
-func notBegun(refused error) (joined string, err error) {
-	if before, ok := errors.AsType[joins](refused); ok {
-		return before.id, nil
-	}
-	if errors.Is(refused, patterns.ErrReused) {
+// notBegun returns why there is no run: the id of the run that an equal call began, or the error. It returns [errUnspent] if that run has
+// ended, its result was delivered here, and the file did not know it: the call then begins a run of its own.
+func (f *file) notBegun(refused error, job patterns.Job) (joined string, err error) {
+	r, is := errors.AsType[*store.Refused](refused)
+	switch {
+	case !is:
+		return "", fmt.Errorf("%w: %w", patterns.ErrJournal, refused)
+	case r.Joined == 0:
 		return "", patterns.ErrReused
+	case job.ByKey == "" && f.isDelivered(r.Joined, job.Principal):
+		f.deliver()
+		return "", fmt.Errorf("%w: %w", patterns.ErrJournal, errUnspent)
 	}
-	return "", fmt.Errorf("%w: %w", patterns.ErrJournal, refused)
-}
-
-// equal refuses with the run that an equal call began, if a new one joins it.
-func (f *file) equal(s *session, job patterns.Job, request, args []byte, since int64) (refused error) {
-	err := s.each(func(row func(...any) error) error {
-		var n, ended int64
-		var state, reason string
-		var was []byte
-		var delivered, canceled bool
-		if err := row(&n, &state, &was, &ended, &delivered, &canceled, &reason); err != nil {
-			return err
-		}
-		over := state == "ended" || state == "broken"
-		same := bytes.Equal(was, args)
-		if job.ByKey == "" {
-			stale, err := staleIn(plansIn{f, s}, job, planRun{n: n, canceled: canceled, over: over, reason: reason, ended: ended})
-			if stale || err != nil {
-				return err
-			}
-		}
-		delivered = delivered || f.isDelivered(n, job.Principal)
-		switch {
-		case job.ByKey != "" && !same:
-			refused = refusal{patterns.ErrReused}
-		case job.ByKey != "", !over, state == "ended" && !delivered && ended > since:
-			refused = refusal{joins{journal.RunID(n)}}
-		}
-		return nil
-	}, selectEqual, request)
-	return cmp.Or(err, refused)
+	return journal.RunID(r.Joined), nil
 }
 
 // lost forgets a life whose run is in other hands, with what only this process knew of it.
@@ -296,16 +257,12 @@ func (f *file) finish(l *life, rest patterns.Ended) error {
 func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
 	n, r, below := l.record.file.n, rest.Result, l.hasBelow()
 	summary := l.record.public(ijson.Cut(l.summary, maxSummary))
-	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
-		if _, err := s.exec(updateEnded, head.Events, head.Hash, newest, rest.Ended.UnixMicro(), status, r.StopReason, r.Phase, summary, n); err != nil {
-			return err
-		}
+	err := l.record.rest(false, func(head store.Head) []store.Step {
+		steps := []store.Step{store.End{N: n, Head: head, Ended: rest.Ended.UnixMicro(), Status: status, StopReason: r.StopReason, Phase: r.Phase, Summary: summary}}
 		if below || l.job.Parent != nil {
-			if err := f.leavesBehind(s, n, l.parentOf()); err != nil {
-				return err
-			}
+			steps = append(steps, leavesBehind(n, l.parentOf())...)
 		}
-		return l.record.file.forget(s)
+		return append(steps, l.record.file.forget()...)
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // claim takes a run that is ready or due and carries it on, unless another process was quicker or something is missing
@@ -17,7 +18,7 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if r.state != "ready" && (r.state != "parked" || r.wake == 0 || r.wake > f.journal.now().UnixMicro()) {
+	if r.State != "ready" && (r.State != "parked" || r.Wake == 0 || r.Wake > f.journal.now().UnixMicro()) {
 		return nil, patterns.ErrNotTaken
 	}
 	l, err := f.load(r, stored)
@@ -35,8 +36,8 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	if err := f.answers(l); err != nil {
 		return nil, err
 	}
-	heard := len(l.answered) > 0 && r.waitingKind == string(patterns.ForApproval) // it rested until somebody decided
-	if r.state == "ready" && (!heard || l.canceled) {
+	heard := len(l.answered) > 0 && r.WaitingKind == string(patterns.ForApproval) // it rested until somebody decided
+	if r.State == "ready" && (!heard || l.Canceled) {
 		l.noteTaken(f.journal.now())
 	}
 	return f.resume(l, progress)
@@ -46,12 +47,12 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 // owner died before it could say so.
 func (l *loaded) noteTaken(now time.Time) {
 	what := noteTakeover
-	if l.history.rests && l.waitingKind != "" { // nobody let go of it
+	if l.history.rests && l.WaitingKind != "" { // nobody let go of it
 		what = noteWake
 	}
 	l.note(now, journal.NoteBody{What: what, Note: patterns.Note{Channel: "engine"}})
-	if l.canceled && !l.history.noted {
-		l.note(now, journal.NoteBody{What: noteCancel, Note: patterns.Note{By: l.principal}})
+	if l.Canceled && !l.history.noted {
+		l.note(now, journal.NoteBody{What: noteCancel, Note: patterns.Note{By: l.Principal}})
 	}
 }
 
@@ -86,44 +87,37 @@ func (f *file) takeOver(l *loaded) error {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
-	lost := false // a plan that it held
-	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
-		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
-		if err == nil && changed == 0 {
-			err = refusal{patterns.ErrNotTaken}
-		}
-		if err == nil {
-			lost, err = f.reclaim(s, l)
-		}
-		if err == nil {
-			err = wakeParent(s, l.parent)
-		}
-		for _, ap := range l.answered {
-			if err == nil {
-				changed, err = s.exec(updateHeard, ap, l.n)
-			}
-			if err == nil && changed == 0 {
-				err = refusal{patterns.ErrNotTaken}
-			}
-		}
+	kept, lost, err := f.reclaims(l)
+	if err != nil {
 		return err
-	})})
+	}
+	steps := append(kept, store.Take{Owner: f.owner.id, N: l.N, State: l.State, Epoch: l.Epoch, Canceled: l.Canceled})
+	if l.Parent != 0 {
+		steps = append(steps, store.Wake{N: l.Parent})
+	}
+	for _, ap := range l.answered {
+		steps = append(steps, store.HearAnswer{Approval: ap, Run: l.N})
+	}
+	err = f.journal.do(&store.Change{Run: l.N, Events: events, Steps: append(steps, t.keepHidden()...)})
+	if store.IsRefused(err) {
+		return patterns.ErrNotTaken
+	}
 	if err != nil {
 		return err
 	}
 	t.sure(events)
-	if l.parent != 0 {
+	if l.Parent != 0 {
 		f.nudge()
 	}
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)
-	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.canceled || lost
+	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.Canceled || lost
 	return nil
 }
 
 // announceTaken tells that a run goes on here.
 func (f *file) announceTaken(l *loaded) {
-	f.waiters.announce(l.id())
+	f.waiters.announce(l.ID())
 	f.mu.Lock()
 	s, attended := l.run.snapshot(), l.run.isAttended()
 	f.mu.Unlock()
@@ -132,56 +126,38 @@ func (f *file) announceTaken(l *loaded) {
 
 // quarantine marks a run whose record is broken. Nothing is appended to it, not even by who carries it on, and what it hid
 // is dropped as with any end.
-func (f *file) quarantine(r *row, cause error) {
-	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // by itself: its pages may be damaged too
-		changed, err := s.exec(deleteRedacted, r.n)
-		if changed > 0 {
-			f.journal.stale.Store(true)
-		}
-		if err != nil {
-			err = refusal{err}
-		} else if !f.hiding().none() {
-			err = f.forgetAll(s, r.n, false)
-		}
-		return err
-	}})
+func (f *file) quarantine(r *store.Row, cause error) {
+	drop := store.DropHiddenOf{N: r.N, Below: !f.hiding().none()}
+	_ = f.journal.do(&store.Change{Durable: true, Steps: []store.Step{drop}}) // by itself: its pages may be damaged too
 	broken, _ := stopreason.Lookup("record_broken")
-	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // what it said before does not hold any more
-		_, err := s.exec(updateBroken, broken.Meaning, f.journal.now().UnixMicro(), r.n)
-		if err == nil {
-			err = f.leavesBehind(s, r.n, r.parent)
-		}
-		return err
-	}})
-	f.dropChildren(r.id())
-	f.waiters.announce(r.id())
+	end := store.Break{N: r.N, Ended: f.journal.now().UnixMicro(), Summary: broken.Meaning} // what it said before does not hold any more
+	_ = f.journal.do(&store.Change{Durable: true, Steps: append([]store.Step{end}, leavesBehind(r.N, r.Parent)...)})
+	f.dropChildren(r.ID())
+	f.waiters.announce(r.ID())
 	if f.Fault != nil {
-		f.Fault(r.id(), "", &patterns.Fault{RunID: r.id(), Cause: cause})
+		f.Fault(r.ID(), "", &patterns.Fault{RunID: r.ID(), Cause: cause})
 	}
 }
 
 // lacks notes that a run cannot be carried on here.
 func (f *file) lacks(l *loaded, cause error) error {
 	f.mu.Lock()
-	f.lacking[l.n] = l.epoch
+	f.lacking[l.N] = l.Epoch
 	f.mu.Unlock()
-	if l.canceled {
+	if l.Canceled {
 		return f.cut(l, "cancelled", nil)
 	}
-	if l.state == "ready" && l.waitingKind != string(patterns.ForRetry) {
-		_ = f.journal.do(&change{also: func(s *session) error {
-			_, err := s.exec(updateLacking, l.n, l.epoch)
-			return err
-		}})
+	if l.State == "ready" && l.WaitingKind != string(patterns.ForRetry) {
+		_ = f.journal.do(&store.Change{Steps: []store.Step{store.Lack{N: l.N, Epoch: l.Epoch}}})
 	}
-	f.waiters.announce(l.id())
+	f.waiters.announce(l.ID())
 	return cause
 }
 
 // mismatch ends a run whose code or record no longer fits. Nothing of it was executed.
 func (f *file) mismatch(l *loaded, cause error) error {
 	if f.Fault != nil {
-		f.Fault(l.id(), "", &patterns.Fault{RunID: l.id(), Cause: l.hidden.told(cause)})
+		f.Fault(l.ID(), "", &patterns.Fault{RunID: l.ID(), Cause: l.hidden.told(cause)})
 	}
 	return f.cut(l, "replay_mismatch", cause)
 }
@@ -190,15 +166,15 @@ func (f *file) mismatch(l *loaded, cause error) error {
 func (f *file) cut(l *loaded, reason string, cause error) error {
 	if l.run == nil { // its job cannot be made here
 		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
-		record.file = &tail{file: f, id: l.id(), n: l.n, parent: l.parent, epoch: l.epoch + 1, head: l.last.Hash, hidden: l.hidden}
-		l.run = &run{engine: f.Engine, id: l.id(), record: record, began: l.history.began}
-		l.run.job.Principal, l.run.job.Client, l.run.job.Spec.Name = l.principal, l.client, l.pattern
+		record.file = &tail{file: f, id: l.ID(), n: l.N, parent: l.Parent, epoch: l.Epoch + 1, head: l.last.Hash, hidden: l.hidden}
+		l.run = &run{engine: f.Engine, id: l.ID(), record: record, began: l.history.began}
+		l.run.job.Principal, l.run.job.Client, l.run.job.Spec.Name = l.Principal, l.Client, l.Pattern
 		l.run.job.ClientVersion, l.run.job.Era = l.history.start.ClientVersion, l.history.start.Era
 		l.run.job.Parent = l.history.start.Parent
 	}
-	phase := cmp.Or(l.history.phase, l.phase)
+	phase := cmp.Or(l.history.phase, l.Phase)
 	result := patterns.Result{StopReason: reason, Phase: phase, Ledger: ledgerOf(l.history)}
-	rest := patterns.Ended{RunID: l.id(), Result: result, Phase: phase, Began: l.history.began}
+	rest := patterns.Ended{RunID: l.ID(), Result: result, Phase: phase, Began: l.history.began}
 	end := journal.EndBody{Status: "stopped", StopReason: reason, Phase: phase}
 	summary := ""
 	if present := l.run.job.Present; present != nil {
@@ -211,25 +187,19 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	t := l.run.record.file
 	events := t.pending
 	last := events[len(events)-1]
-	err := f.journal.do(&change{run: l.n, events: events, sync: true, also: func(s *session) error {
-		changed, err := s.exec(updateTaken, nil, l.n, l.state, l.epoch, l.canceled)
-		if err == nil && changed == 0 {
-			return refusal{patterns.ErrNotTaken}
-		}
-		if err == nil {
-			_, err = s.exec(updateEnded, last.Seq, last.Hash, last.At, last.At, end.Status, reason, phase, summary, l.n)
-		}
-		if err == nil {
-			err = f.giveBack(s, l)
-		}
-		if err == nil {
-			err = f.leavesBehind(s, l.n, l.parent)
-		}
-		if err == nil {
-			err = t.forget(s)
-		}
+	plans, err := f.givesBack(l)
+	if err != nil {
 		return err
-	}})
+	}
+	steps := append(plans, store.Take{N: l.N, State: l.State, Epoch: l.Epoch, Canceled: l.Canceled}, store.End{
+		N: l.N, Head: store.Head{Events: last.Seq, Hash: last.Hash, Newest: last.At}, Ended: last.At,
+		Status: end.Status, StopReason: reason, Phase: phase, Summary: summary,
+	})
+	steps = append(append(steps, leavesBehind(l.N, l.Parent)...), t.forget()...)
+	err = f.journal.do(&store.Change{Run: l.N, Events: events, Durable: true, Steps: steps})
+	if store.IsRefused(err) {
+		return patterns.ErrNotTaken
+	}
 	if err != nil {
 		return err
 	}
@@ -237,8 +207,8 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	l.run.state, l.run.rest = patterns.Over, rest
 	s := l.run.snapshot()
 	f.mu.Unlock()
-	f.waiters.announce(l.id())
+	f.waiters.announce(l.ID())
 	f.tell(s, false)
-	f.dropChildren(l.id())
+	f.dropChildren(l.ID())
 	return cause
 }

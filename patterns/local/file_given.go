@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // take implements keeper. What came late of the run's last life may be recorded while this one is prepared: then it is
@@ -34,9 +35,9 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case r == nil || r.principal != c.Principal:
+	case r == nil || r.Principal != c.Principal:
 		return nil, nil, patterns.ErrNoRun
-	case r.state != "parked" || r.waitingKind != string(patterns.ForCaller), c.Turn != 0 && c.Turn != r.turn:
+	case r.State != "parked" || r.WaitingKind != string(patterns.ForCaller), c.Turn != 0 && c.Turn != r.Turn:
 		return nil, nil, patterns.ErrNotTaken
 	}
 	l, err := f.load(r, stored)
@@ -51,10 +52,10 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 		return nil, nil, err
 	}
 	out := journal.OutcomeBody{State: patterns.OK, Output: c.Given}
-	if f.journal.now().UnixMicro() >= r.expires {
+	if f.journal.now().UnixMicro() >= r.Expires {
 		return nil, nil, patterns.ErrNotTaken
 	}
-	l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, r.waitsKey, f.journal.now(), out))
+	l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, r.WaitsKey, f.journal.now(), out))
 	l.run.attended = true
 	if err := f.takeOver(l); errors.Is(err, patterns.ErrNotTaken) {
 		return nil, nil, patterns.ErrNotTaken
@@ -79,7 +80,7 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	if r == nil {
 		return patterns.ErrNoRun
 	}
-	if r.state != "parked" {
+	if r.State != "parked" {
 		return patterns.ErrNotTaken
 	}
 	l, err := f.load(r, stored)
@@ -107,51 +108,40 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	events := record.file.pending
 	head := events[len(events)-1].Hash
 	subject := s.Subject(id, effect)
-	return f.journal.do(&change{run: n, events: events, sync: true, also: record.file.with(func(to *session) error {
-		if err := f.signed(to, s.Act, wanted{gateway.ActSettle, subject}); err != nil {
-			return err
-		}
-		changed, err := to.exec(updateSettled, last.Seq, head, last.At.UnixMicro(), n, r.epoch)
-		if err == nil && changed == 0 {
-			err = refusal{patterns.ErrNotTaken}
-		}
-		return err
-	})})
-}
-
-// noteIn appends a note to the record of a run that was just taken out of all hands. Somebody's words are in it: what the
-// run hides is hidden in them too.
-func (f *file) noteIn(s *session, n int64, body journal.NoteBody) error {
-	stored, err := readEvents(s, n)
-	if err == nil && len(stored) == 0 {
-		err = errBroken
-	}
-	if err == nil {
-		_, err = f.appendIn(s, n, stored, journal.Event{Kind: patterns.NoteEvent, Body: body})
-	}
-	if err != nil && !unrecorded(err) { // the record's fault, not the file's
-		return refusal{err}
+	step := store.Settle{N: n, Epoch: r.Epoch, Head: store.Head{Events: int64(last.Seq), Hash: head, Newest: last.At.UnixMicro()}}
+	c := &store.Change{Run: n, Events: events, Durable: true}
+	err = f.signed(s.Act, wanted{gateway.ActSettle, subject}, c, append([]store.Step{step}, record.file.keepHidden()...)...)
+	if store.IsRefused(err) {
+		return patterns.ErrNotTaken
 	}
 	return err
 }
 
-// appendIn appends an event to the record of a run that is in nobody's hands, behind what is stored.
-func (f *file) appendIn(s *session, n int64, stored []patterns.Event, e journal.Event) (patterns.Event, error) {
+// noteSteps append a note to the record of a run that is taken out of all hands in the same change. Somebody's words are in it: what the
+// run hides is hidden in them too. The error is not the journal's if the record is damaged.
+func (f *file) noteSteps(s store.Reader, n int64, body journal.NoteBody) ([]store.Step, error) {
+	stored, err := s.Events(n)
+	if err == nil && len(stored) == 0 {
+		err = errBroken
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, steps, err := f.appendSteps(s, n, stored, journal.Event{Kind: patterns.NoteEvent, Body: body})
+	return steps, err
+}
+
+// appendSteps append an event to the record of a run that is in nobody's hands, behind what is stored.
+func (f *file) appendSteps(s store.Reader, n int64, stored []patterns.Event, e journal.Event) (patterns.Event, []store.Step, error) {
 	_, h, _, err := f.hiding().reveal(s, n, stored)
 	if err != nil {
-		return patterns.Event{}, err
+		return patterns.Event{}, nil, err
 	}
 	last := stored[len(stored)-1]
 	t := &tail{file: f, id: journal.RunID(n), n: n, head: last.Hash, hidden: h}
 	e.Seq, e.At = int(last.Seq)+1, time.UnixMicro(max(last.At, f.journal.now().UnixMicro()))
 	sealed := t.seal(e)
-	if keep := t.with(nil); keep != nil {
-		if err := keep(s); err != nil {
-			return sealed, err
-		}
-	}
-	_, err = s.exec(insert1, n, sealed.Seq, sealed.At, string(sealed.Kind), sealed.Key, []byte(sealed.Body), sealed.Hash)
-	return sealed, err
+	return sealed, append(t.keepHidden(), store.AddEvent{N: n, Event: sealed}), nil
 }
 
 // doubt is the key of the question about a call in doubt that is not answered; "" where there is none.
@@ -178,16 +168,16 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			return err
 		case r == nil:
 			return patterns.ErrNoRun
-		case r.state != "ended" && r.state != "broken":
+		case r.State != "ended" && r.State != "broken":
 		case tries > 0: // by what was wanted
 			return nil
 		default:
 			return patterns.ErrOver
 		}
-		l := f.life(r.id())
+		l := f.life(r.ID())
 		if l != nil {
 			l.end(by)
-		} else if err := r.whole(events); err != nil {
+		} else if err := wholeRecord(r, events); err != nil {
 			f.quarantine(r, err)
 			return patterns.ErrOver
 		}
@@ -219,21 +209,42 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: the run changes hands too fast", patterns.ErrJournal)
+	return errTooFast
 }
 
 // recalled notes on the disk that a run is to be cancelled; owned says that it is in some process's hands.
 func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
-	var held int64
-	err = f.journal.do(&change{sync: true, also: func(s *session) (err error) {
-		if held, err = s.exec(updateRecalled, n); err != nil || held > 0 {
+	for range maxTries { // it may change hands in between
+		var steps []store.Step
+		err := f.journal.view(func(s store.Reader) (err error) {
+			steps, owned, err = f.recallSteps(s, n, by)
 			return err
+		})
+		if err != nil || len(steps) == 0 {
+			return false, err
 		}
-		rested, err := s.exec(updateCanceled, n)
-		if err == nil && rested > 0 {
-			err = f.noteIn(s, n, journal.NoteBody{What: noteCancel, Note: by})
+		err = f.journal.do(&store.Change{Durable: true, Steps: steps})
+		if !store.IsRefused(err) {
+			return owned && err == nil, err
 		}
-		return err
-	}})
-	return held > 0, err
+	}
+	return false, errTooFast
+}
+
+// errTooFast is returned for a run that changes hands each time when it is looked at.
+var errTooFast = fmt.Errorf("%w: the run changes hands too fast", patterns.ErrJournal)
+
+// recallSteps have a run be cancelled as it stands.
+func (f *file) recallSteps(s store.Reader, n int64, by patterns.Note) (steps []store.Step, owned bool, err error) {
+	r, err := s.Row(n)
+	switch {
+	case err != nil || r == nil:
+		return nil, false, err
+	case r.State == "running":
+		return []store.Step{store.Recall{N: n}}, true, nil
+	case r.State != "ready" && r.State != "parked", r.Canceled:
+		return nil, false, nil
+	}
+	steps, err = f.noteSteps(s, n, journal.NoteBody{What: noteCancel, Note: by})
+	return append([]store.Step{store.CancelResting{N: n, Epoch: r.Epoch}}, steps...), false, err
 }

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,67 +11,23 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
-// row is a run's row in the state file. Times are microseconds since 1970; 0 for none.
-type row struct {
-	n                                  int64
-	pattern, principal, client, config string
-	began                              int64
-	state, owner                       string
-	epoch, wake                        int64
-	canceled                           bool
-	length                             int64
-	head                               []byte
-	waitingKind                        string
-	turn                               int
-	waitsKey                           string
-	expires, ended                     int64
-	status, stopReason, phase, summary string
-	parent                             int64 // 0: nobody's call began it
-
-	damage error // why its record could not be read whole, though the file can be
-}
-
-func (r *row) id() string { return journal.RunID(r.n) }
-
-// readRows reads rows by one of the queries of rowColumns.
-func readRows(s *session, each func(*row) bool, query string, args ...any) error {
-	enough := errors.New("enough")
-	err := s.each(func(scan func(...any) error) error {
-		r := &row{}
-		err := scan(&r.n, &r.pattern, &r.principal, &r.client, &r.config, &r.began, &r.state, &r.owner, &r.epoch, &r.wake, &r.canceled,
-			&r.length, &r.head, &r.waitingKind, &r.turn, &r.waitsKey, &r.expires, &r.ended, &r.status, &r.stopReason, &r.phase, &r.summary, &r.parent)
-		if err == nil && !each(r) {
-			err = enough
-		}
-		return err
-	}, query, args...)
-	if errors.Is(err, enough) {
-		return nil
-	}
-	return err
-}
-
 // read reads a run's row and record in one state of the file. The row is nil where there is no such run.
-func (f *file) read(n int64) (r *row, events []patterns.Event, err error) {
-	err = f.journal.view(func(s *session) error {
-		if err := readRows(s, func(found *row) bool { r = found; return false }, selectRow, n); err != nil || r == nil {
-			return err
-		}
-		if events, err = readEvents(s, n); sqliteCode(err) == codeCorrupt || !unrecorded(err) {
-			r.damage, err = err, nil
-		}
+func (f *file) read(n int64) (r *store.Row, events []patterns.Event, err error) {
+	err = f.journal.view(func(s store.Reader) error {
+		r, events, err = s.Record(n)
 		return err
 	})
 	return r, events, err
 }
 
-// whole checks that what was read is the run's whole record, as far as that is known. Its error is errBroken.
-func (r *row) whole(stored []patterns.Event) error {
-	err := r.damage
+// wholeRecord checks that what was read is the run's whole record, as far as that is known. Its error is errBroken.
+func wholeRecord(r *store.Row, stored []patterns.Event) error {
+	err := r.Damage
 	if err == nil {
-		err = patterns.VerifyChain(r.id(), stored, r.length)
+		err = patterns.VerifyChain(r.ID(), stored, r.Length)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
@@ -80,19 +35,9 @@ func (r *row) whole(stored []patterns.Event) error {
 	return nil
 }
 
-func readEvents(s *session, n int64) (events []patterns.Event, err error) {
-	err = s.each(func(scan func(...any) error) error {
-		var e patterns.Event
-		err := scan(&e.Seq, &e.At, &e.Kind, &e.Key, (*json.RawMessage)(&e.Body), &e.Hash)
-		events = append(events, e)
-		return err
-	}, selectEvents, n)
-	return events, err
-}
-
 // loaded is a run of the state file that fits its record and can be carried on here.
 type loaded struct {
-	*row
+	*store.Row
 	run     *run
 	history *history
 	dry     *rehearsal
@@ -108,14 +53,14 @@ var errBroken = errors.New("local: the record is broken")
 
 // load verifies a run's record, makes its job again and replays it dry. Its error is errBroken, [*patterns.Lacking],
 // [ErrMismatch] with what was loaded, or the journal's.
-func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
-	if r.state == "broken" {
+func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
+	if r.State == "broken" {
 		return nil, errBroken
 	}
-	if err := r.whole(stored); err != nil {
+	if err := wholeRecord(r, stored); err != nil {
 		return nil, err
 	}
-	open, hidden, lost, err := f.reveal(r.n, stored)
+	open, hidden, lost, err := f.reveal(r.N, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -124,15 +69,15 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	h := remembered(events)
-	if s := h.start; s.Pattern != r.pattern || s.Principal != r.principal || s.Config != r.config || s.ParentNumber() != r.parent {
+	if s := h.start; s.Pattern != r.Pattern || s.Principal != r.Principal || s.Config != r.Config || s.ParentNumber() != r.Parent {
 		return nil, fmt.Errorf("%w: its row does not say what its first event says", errBroken)
 	}
-	if lost && r.state == "ended" {
-		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, errRedacted
+	if lost && r.State == "ended" {
+		return &loaded{Row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, errRedacted
 	}
 	job, err := f.job(r, h)
 	if err != nil {
-		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, err
+		return &loaded{Row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, err
 	}
 	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.Settings().Redact) { // begun under another configuration
 		hidden.redactor = hidden.with(own)
@@ -140,10 +85,10 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	}
 	last := stored[len(stored)-1]
 	record := &Record{seq: int(last.Seq), at: time.UnixMicro(last.At)}
-	hidden.inherits(f.inherited(r.parent))
-	record.file = &tail{file: f, id: r.id(), n: r.n, parent: r.parent, epoch: r.epoch + 1, head: last.Hash, hidden: hidden}
-	l := &loaded{row: r, history: h, events: events, last: last, hidden: hidden}
-	l.run = &run{engine: f.Engine, id: r.id(), job: job, record: record, began: h.began, state: patterns.Running}
+	hidden.inherits(f.inherited(r.Parent))
+	record.file = &tail{file: f, id: r.ID(), n: r.N, parent: r.Parent, epoch: r.Epoch + 1, head: last.Hash, hidden: hidden}
+	l := &loaded{Row: r, history: h, events: events, last: last, hidden: hidden}
+	l.run = &run{engine: f.Engine, id: r.ID(), job: job, record: record, began: h.began, state: patterns.Running}
 	l.run.idle = patterns.Current{Since: h.began, Done: h.answered}
 	l.dry, err = l.run.rehearse(h)
 	l.run.idle.Phase = h.phase
@@ -151,15 +96,15 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 }
 
 // job makes a run's job again.
-func (f *file) job(r *row, h *history) (patterns.Job, error) {
+func (f *file) job(r *store.Row, h *history) (patterns.Job, error) {
 	if f.options.Source == nil {
-		return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{r.config}}
+		return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{r.Config}}
 	}
 	job, err := f.options.Source.Job(patterns.Begun{
-		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Client: r.client, Config: r.config, Arguments: h.start.Arguments,
+		RunID: r.ID(), Pattern: r.Pattern, Principal: r.Principal, Client: r.Client, Config: r.Config, Arguments: h.start.Arguments,
 		Parent: h.start.Parent,
 	})
-	job.Principal, job.Client, job.Config = r.principal, r.client, r.config
+	job.Principal, job.Client, job.Config = r.Principal, r.Client, r.Config
 	job.ClientVersion, job.Era = h.start.ClientVersion, h.start.Era
 	job.Earlier = h.start.Earlier()
 	return job.Begun(h.start.Parent), err
@@ -170,7 +115,7 @@ var errRedacted = errors.New("local: values were redacted")
 
 // reveal puts redacted values back.
 func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
-	err = f.journal.view(func(s *session) error {
+	err = f.journal.view(func(s store.Reader) error {
 		open, h, lost, err = f.hiding().reveal(s, n, events)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 func (f *file) park(l *life, rest patterns.Ended) error {
@@ -17,26 +18,21 @@ func (f *file) park(l *life, rest patterns.Ended) error {
 	if len(l.onChildren) > 0 {
 		l.record.append(patterns.NoteEvent, "", f.journal.now(), journal.NoteBody{What: noteRest, Note: patterns.Note{Channel: "engine", Reason: w.Child}})
 	}
-	var wake, expires any
+	step := store.Park{N: n, Kind: string(w.Kind), Turn: w.Turn, Key: w.Key, Phase: w.Phase, Summary: summary, Children: l.onChildren}
 	if until := l.earliest(true); !until.IsZero() {
-		wake = until.UnixMicro()
+		step.Wake = until.UnixMicro()
 	}
 	if until := l.earliest(false); !until.IsZero() {
-		expires = until.UnixMicro()
+		step.Expires = until.UnixMicro()
 	}
-	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
-		decided, err := isDecided(s, n, l.parked)
-		if err != nil {
-			return err
+	for _, p := range l.parked {
+		if ap, ok := journal.ApprovalNumber(p.Approval); ok && p.Kind == patterns.ForApproval {
+			step.Questions = append(step.Questions, ap)
 		}
-		if !decided {
-			decided, err = goesOn(s, l.onChildren)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = s.exec(updateParked, decided, wake, head.Events, head.Hash, newest, string(w.Kind), w.Turn, w.Key, expires, w.Phase, summary, n)
-		return err
+	}
+	err := l.record.rest(false, func(head store.Head) []store.Step {
+		step.Head = head
+		return []store.Step{step}
 	})
 	if err != nil {
 		return err

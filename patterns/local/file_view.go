@@ -12,6 +12,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 func decodeResult(text []byte) (any, error) {
@@ -35,7 +36,7 @@ func (f *file) Run(principal, id string) (patterns.Snapshot, bool) {
 		return f.living(l), true
 	}
 	r, events, err := f.read(n)
-	if err != nil || r == nil || r.principal != principal {
+	if err != nil || r == nil || r.Principal != principal {
 		return patterns.Snapshot{}, false
 	}
 	return f.show(r, events), true
@@ -53,12 +54,12 @@ func (f *file) living(l *life) patterns.Snapshot {
 }
 
 // show makes a run's state again from its row and record.
-func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
+func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 	s := patterns.Snapshot{
-		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Client: r.client, State: patterns.Running,
-		Began: time.UnixMicro(r.began), Head: patterns.HeadOf(events),
+		RunID: r.ID(), Pattern: r.Pattern, Principal: r.Principal, Client: r.Client, State: patterns.Running,
+		Began: time.UnixMicro(r.Began), Head: patterns.HeadOf(events),
 	}
-	s.Ended = patterns.Ended{RunID: r.id(), Began: s.Began}
+	s.Ended = patterns.Ended{RunID: r.ID(), Began: s.Began}
 	l, err := f.load(r, events)
 	if l != nil {
 		s.Arguments, s.ClientVersion, s.Era = l.history.start.Arguments, l.history.start.ClientVersion, l.history.start.Era
@@ -75,19 +76,19 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 	switch {
 	case errors.Is(err, errBroken):
 		s.State = patterns.Over
-		s.Ended.Result = patterns.Result{StopReason: "record_broken", Phase: r.phase}
-		s.Ended.Ended = time.UnixMicro(max(r.ended, r.began))
-	case r.state == "ended":
+		s.Ended.Result = patterns.Result{StopReason: "record_broken", Phase: r.Phase}
+		s.Ended.Ended = time.UnixMicro(max(r.Ended, r.Began))
+	case r.State == "ended":
 		f.showEnded(&s, r, l, err)
-	case r.state == "parked":
+	case r.State == "parked":
 		s.State = patterns.Parked
 		f.showParked(&s, r, l, err)
-	case r.state == "ready" && isLacking(err):
+	case r.State == "ready" && isLacking(err):
 		lacking, _ := errors.AsType[*patterns.Lacking](err)
 		s.State = patterns.Parked
 		s.Ended.Waiting = retry(lacking, time.UnixMicro(events[len(events)-1].At))
-		s.Ended.Waiting.Phase = r.phase
-	case r.state == "running" && f.delayed(r.n, r.state, r.epoch):
+		s.Ended.Waiting.Phase = r.Phase
+	case r.State == "running" && f.delayed(r.N, r.State, r.Epoch):
 		f.mu.Lock()
 		s.Ended.Waiting = f.stuck[s.RunID]
 		f.mu.Unlock()
@@ -116,8 +117,8 @@ func (f *file) isAnswered(l *loaded) (yes bool) {
 	if len(waits) == 0 {
 		return false
 	}
-	_ = f.journal.view(func(s *session) error { // it is only words
-		rows, err := answeredRows(s, l.n, waits.has)
+	_ = f.journal.view(func(s store.Reader) error { // it is only words
+		rows, err := answeredRows(s, l.N, waits.has)
 		yes = len(rows) > 0
 		return err
 	})
@@ -125,10 +126,10 @@ func (f *file) isAnswered(l *loaded) (yes bool) {
 }
 
 // showEnded shows how a run ended: as its replay makes it, else as the record keeps it.
-func (f *file) showEnded(s *patterns.Snapshot, r *row, l *loaded, err error) {
+func (f *file) showEnded(s *patterns.Snapshot, r *store.Row, l *loaded, err error) {
 	s.State = patterns.Over
-	s.Ended.Ended, s.Ended.Phase = time.UnixMicro(r.ended), cmp.Or(s.Ended.Phase, r.phase)
-	s.Ended.Result = patterns.Result{StopReason: r.stopReason, Phase: r.phase}
+	s.Ended.Ended, s.Ended.Phase = time.UnixMicro(r.Ended), cmp.Or(s.Ended.Phase, r.Phase)
+	s.Ended.Result = patterns.Result{StopReason: r.StopReason, Phase: r.Phase}
 	if l == nil || l.history.end == nil {
 		return
 	}
@@ -142,20 +143,20 @@ func (f *file) showEnded(s *patterns.Snapshot, r *row, l *loaded, err error) {
 }
 
 // showParked shows what a run waits for.
-func (f *file) showParked(s *patterns.Snapshot, r *row, l *loaded, err error) {
+func (f *file) showParked(s *patterns.Snapshot, r *store.Row, l *loaded, err error) {
 	var w *patterns.Waiting
 	if err == nil {
 		w = f.demands(f.waitsFor(l.dry))
 	}
 	if w == nil { // it cannot be replayed here: what the row says
-		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.waitingKind), Key: r.waitsKey, Turn: r.turn, Phase: r.phase}
+		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.WaitingKind), Key: r.WaitsKey, Turn: r.Turn, Phase: r.Phase}
 		if lacking, ok := errors.AsType[*patterns.Lacking](err); ok {
 			w = retry(lacking, s.Began)
-			w.Phase = r.phase
+			w.Phase = r.Phase
 		}
 	}
-	if w.Until.IsZero() && r.expires > 0 {
-		w.Until = time.UnixMicro(r.expires)
+	if w.Until.IsZero() && r.Expires > 0 {
+		w.Until = time.UnixMicro(r.Expires)
 	}
 	s.Ended.Waiting, s.Ended.Ended, s.Ended.Phase = w, w.Since, w.Phase
 }
@@ -186,25 +187,23 @@ func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
 	if l := f.life(journal.RunID(n)); l != nil {
 		return patterns.Mark{State: patterns.Running}, l.job.Principal == principal
 	}
-	_ = f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var whose, state, key string
-			var turn int
-			var epoch int64
-			err := row(&whose, &state, &epoch, &turn, &key)
-			ok = whose == principal
-			switch {
-			case state == "parked":
-				m = patterns.Mark{State: patterns.Parked, Turn: turn, Key: key}
-			case f.delayed(n, state, epoch):
-				m.State = patterns.Parked
-			case state == "running", state == "ready":
-				m.State = patterns.Running
-			default:
-				m.State = patterns.Over
-			}
+	_ = f.journal.view(func(s store.Reader) error {
+		is, found, err := s.Mark(n)
+		if !found {
 			return err
-		}, selectMark, n)
+		}
+		ok = is.Principal == principal
+		switch {
+		case is.State == "parked":
+			m = patterns.Mark{State: patterns.Parked, Turn: is.Turn, Key: is.Key}
+		case f.delayed(n, is.State, is.Epoch):
+			m.State = patterns.Parked
+		case is.State == "running", is.State == "ready":
+			m.State = patterns.Running
+		default:
+			m.State = patterns.Over
+		}
+		return err
 	})
 	return m, ok
 }
@@ -219,13 +218,12 @@ func (f *file) delayed(n int64, state string, epoch int64) bool {
 
 // RunIDs implements [patterns.Runs].
 func (f *file) RunIDs(principal string) (ids []string) {
-	_ = f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var n int64
-			err := row(&n)
+	_ = f.journal.view(func(s store.Reader) error {
+		list, err := s.IDs(principal)
+		for _, n := range list {
 			ids = append(ids, journal.RunID(n))
-			return err
-		}, selectIDs, principal)
+		}
+		return err
 	})
 	return ids
 }
@@ -233,17 +231,15 @@ func (f *file) RunIDs(principal string) (ids []string) {
 // Newest implements [patterns.Runs].
 func (f *file) Newest(principal string) (id string, found bool) {
 	rests := false
-	_ = f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var n int64
-			var state string
-			err := row(&n, &state)
-			resting := state != "running" && state != "ready"
+	_ = f.journal.view(func(s store.Reader) error {
+		list, err := s.Newest(principal)
+		for _, r := range list {
+			resting := r.State != "running" && r.State != "ready"
 			if !found || resting && !rests {
-				id, found, rests = journal.RunID(n), true, resting
+				id, found, rests = journal.RunID(r.N), true, resting
 			}
-			return err
-		}, selectNewest, principal)
+		}
+		return err
 	})
 	return id, found
 }
@@ -258,10 +254,10 @@ func (f *file) Events(principal, id string) ([]patterns.Event, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case r == nil || r.principal != principal:
+	case r == nil || r.Principal != principal:
 		return nil, patterns.ErrNoRun
 	}
-	return events, r.damage
+	return events, r.Damage
 }
 
 // Cancel implements [patterns.Runs].
@@ -301,12 +297,13 @@ func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patte
 	}
 	for most := cmp.Or(filter.Limit, defaultRows) + 1; ; most = someRows { // first for a page
 		var some []patterns.RunRow
-		err := f.journal.view(func(s *session) error {
-			return readRows(s, func(r *row) bool {
+		err := f.journal.view(func(s store.Reader) error {
+			page, err := s.Page(principal, began, n, most)
+			for _, r := range page {
 				some = append(some, f.listed(r))
-				began, n = r.began, r.n
-				return true
-			}, selectOf, principal, began, began, n, most)
+				began, n = r.Began, r.N
+			}
+			return err
 		})
 		if err != nil {
 			return err
@@ -325,8 +322,8 @@ func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patte
 // rowsOfAll yields the rows of all principals: of each as many as a page may need.
 func (f *file) rowsOfAll(filter patterns.Filter, yield func(patterns.RunRow) bool) error {
 	var principals []string
-	err := f.journal.view(func(s *session) (err error) {
-		principals, err = readTexts(s, selectWhose)
+	err := f.journal.view(func(s store.Reader) (err error) {
+		principals, err = s.Principals()
 		return err
 	})
 	if err != nil {
@@ -356,23 +353,23 @@ func (f *file) rowsOfAll(filter patterns.Filter, yield func(patterns.RunRow) boo
 }
 
 // listed is a row as lists show it.
-func (f *file) listed(r *row) patterns.RunRow {
+func (f *file) listed(r *store.Row) patterns.RunRow {
 	row := patterns.RunRow{
-		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Status: "running", Began: time.UnixMicro(r.began), Owner: r.owner,
+		RunID: r.ID(), Pattern: r.Pattern, Principal: r.Principal, Status: "running", Began: time.UnixMicro(r.Began), Owner: r.Owner,
 	}
-	if r.parent != 0 {
-		row.Parent = journal.RunID(r.parent)
+	if r.Parent != 0 {
+		row.Parent = journal.RunID(r.Parent)
 	}
-	switch r.state {
+	switch r.State {
 	case "ended", "broken":
-		row.Status, row.StopReason, row.Phase, row.Summary, row.Ended = r.status, r.stopReason, r.phase, r.summary, time.UnixMicro(r.ended)
+		row.Status, row.StopReason, row.Phase, row.Summary, row.Ended = r.Status, r.StopReason, r.Phase, r.Summary, time.UnixMicro(r.Ended)
 	case "parked", "ready":
-		if r.state == "ready" && r.waitingKind == "" {
+		if r.State == "ready" && r.WaitingKind == "" {
 			break
 		}
-		row.Status, row.Phase, row.Summary, row.WaitingKind = "waiting", r.phase, r.summary, r.waitingKind
-		if r.expires > 0 {
-			row.Expires = time.UnixMicro(r.expires)
+		row.Status, row.Phase, row.Summary, row.WaitingKind = "waiting", r.Phase, r.Summary, r.WaitingKind
+		if r.Expires > 0 {
+			row.Expires = time.UnixMicro(r.Expires)
 		}
 	}
 	return row

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // slowPoll is how often it is looked where no other process carries anything on and nobody waits: a decision that another
@@ -91,13 +92,9 @@ func (f *file) look(others *[]string) bool {
 
 // owners are the other processes that carry runs on.
 func (f *file) owners() (list []string) {
-	_ = f.journal.view(func(s *session) error { // the next look finds them
-		return s.each(func(row func(...any) error) error {
-			var id string
-			err := row(&id)
-			list = append(list, id)
-			return err
-		}, selectOwners, f.owner.id)
+	_ = f.journal.view(func(s store.Reader) (err error) { // the next look finds them
+		list, err = s.Owners(f.owner.id)
+		return err
 	})
 	return list
 }
@@ -109,11 +106,7 @@ func (f *file) bury(owners []string) (found bool) {
 		if !dead {
 			continue
 		}
-		err := f.journal.do(&change{also: func(s *session) error {
-			_, err := s.exec(updateReleased, id)
-			return err
-		}})
-		if err == nil {
+		if err := f.journal.do(&store.Change{Steps: []store.Step{store.Release{Owner: id}}}); err == nil {
 			bury()
 			found = true
 		}
@@ -131,21 +124,17 @@ func (f *file) yield() {
 	if len(lives) == 0 {
 		return
 	}
-	mine := map[int64]int64{}
-	err := f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var n, epoch int64
-			err := row(&n, &epoch)
-			mine[n] = epoch
-			return err
-		}, selectMine, f.owner.id)
+	var mine map[int64]int64
+	err := f.journal.view(func(s store.Reader) (err error) {
+		mine, err = s.Owned(f.owner.id)
+		return err
 	})
 	if err != nil {
 		return // its next change finds out
 	}
 	for _, l := range lives {
 		if t := l.record.file; mine[t.n] != t.epoch {
-			l.giveUp(errFenced)
+			l.giveUp(store.ErrFenced)
 		}
 	}
 }
@@ -153,13 +142,9 @@ func (f *file) yield() {
 // obey cancels the runs of this process that somebody wants cancelled who could not tell their lives.
 func (f *file) obey() {
 	var list []int64
-	_ = f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var n int64
-			err := row(&n)
-			list = append(list, n)
-			return err
-		}, selectCanceled, f.owner.id)
+	_ = f.journal.view(func(s store.Reader) (err error) {
+		list, err = s.Canceled(f.owner.id)
+		return err
 	})
 	for _, n := range list {
 		if l := f.life(journal.RunID(n)); l != nil {
@@ -189,7 +174,7 @@ func (f *file) claimReady() (next time.Time) {
 			return time.Time{}
 		default:
 		}
-		_, err := f.claim(r.n, nil)
+		_, err := f.claim(r.N, nil)
 		failed = failed || unrecorded(err) // others may be readable
 	}
 	if failed {
@@ -199,40 +184,24 @@ func (f *file) claimReady() (next time.Time) {
 }
 
 // candidates are the runs that are ready or due, but for those that were found to lack something here.
-func (f *file) candidates() (list []*row, next time.Time, err error) {
+func (f *file) candidates() (list []*store.Row, next time.Time, err error) {
 	now, room := f.journal.now().UnixMicro(), f.room()
 	if room == 0 {
 		return nil, time.Time{}, nil
 	}
-	err = f.journal.view(func(s *session) error {
-		keep := func(r *row) bool {
+	var wake int64
+	err = f.journal.view(func(s store.Reader) (err error) {
+		wake, err = s.Ready(now, func(r *store.Row) bool {
 			if f.claimable(r) {
 				list = append(list, r)
 			}
 			return len(list) < room
-		}
-		if err := readRows(s, keep, selectReady); err != nil {
-			return err
-		}
-		configs, err := readTexts(s, selectConfigs)
-		if err != nil {
-			return err
-		}
-		for _, config := range append(configs, "") {
-			if err := readRows(s, keep, selectDue, config, now); err != nil {
-				return err
-			}
-			var wake int64
-			err := s.each(func(row func(...any) error) error { return row(&wake) }, selectNextWake, config, now)
-			if err != nil {
-				return err
-			}
-			if at := time.UnixMicro(wake); wake > 0 && (next.IsZero() || at.Before(next)) {
-				next = at
-			}
-		}
-		return nil
+		})
+		return err
 	})
+	if wake > 0 {
+		next = time.UnixMicro(wake)
+	}
 	if len(list) == room { // there may be more
 		next = f.journal.now()
 	}
@@ -255,19 +224,9 @@ func (f *file) room() int {
 }
 
 // claimable says that a run which is ready or due does not live here and is not known to lack something here.
-func (f *file) claimable(r *row) bool {
+func (f *file) claimable(r *store.Row) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	epoch, lacks := f.lacking[r.n]
-	return f.lives[r.id()] == nil && !(lacks && epoch == r.epoch)
-}
-
-func readTexts(s *session, query string) (list []string, err error) {
-	err = s.each(func(row func(...any) error) error {
-		var text string
-		err := row(&text)
-		list = append(list, text)
-		return err
-	}, query)
-	return list, err
+	epoch, lacks := f.lacking[r.N]
+	return f.lives[r.ID()] == nil && !(lacks && epoch == r.Epoch)
 }

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // What tests of pattern code that is no pattern do to an engine.
@@ -55,10 +56,10 @@ func ReplayCodeStored(events []patterns.Event, code patterns.Pattern, job patter
 }
 
 // PlansNow are the stored plans as they stand, for [Engine.PlansAgain].
-func (e *Engine) PlansNow() map[int64]planRow {
+func (e *Engine) PlansNow() map[int64]store.Plan {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := map[int64]planRow{}
+	now := map[int64]store.Plan{}
 	for n, r := range e.plans {
 		now[n] = *r
 	}
@@ -66,12 +67,12 @@ func (e *Engine) PlansNow() map[int64]planRow {
 }
 
 // PlansAgain has the stored plans be what they were, in the hands of one run.
-func (e *Engine) PlansAgain(then map[int64]planRow, runID string) {
+func (e *Engine) PlansAgain(then map[int64]store.Plan, runID string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	run, _ := journal.RunNumber(runID)
 	for n, r := range then {
-		r.run, r.under = run, 0
+		r.Run, r.Under = run, 0
 		e.plans[n] = &r
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // busyTimeout is how long another process may keep the file locked before a change fails.
@@ -29,7 +30,7 @@ type stateDB struct {
 	*clock
 
 	mu     sync.Mutex
-	queue  []*change
+	queue  []*store.Change
 	closed bool
 	wake   chan struct{} // something is queued, or it was closed
 
@@ -40,7 +41,7 @@ type stateDB struct {
 	full    bool            // what PRAGMA synchronous is now
 	broken  map[int64]int64 // epochs of runs whose last change failed
 	version int64           // PRAGMA data_version
-	taken   []*change       // the batch
+	taken   []*store.Change // the batch
 	refused []error
 	args    []any
 	written chan struct{} // closed when the writer is through
@@ -172,11 +173,11 @@ func (j *stateDB) remembered() (at int64, err error) {
 }
 
 // view reads one state of the file. It waits for other views, not for the writer. An error of f is returned as it is.
-func (j *stateDB) view(f func(*session) error) (err error) {
+func (j *stateDB) view(f func(store.Reader) error) (err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
 	if j.reader == nil {
-		return errClosed
+		return store.ErrClosed
 	}
 	if _, err := j.reader.exec("BEGIN"); err != nil {
 		return err

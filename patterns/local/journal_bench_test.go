@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // pair makes two events of a usual size, as one effect's outcome and the next one's intent. Their hashes are no hashes.
@@ -40,11 +41,11 @@ func BenchmarkAppend(b *testing.B) {
 			begin(b, j, 1, 1)
 			seq := int64(1)
 			for b.Loop() {
-				c := &change{run: 1, epoch: 1, events: pair(seq), sync: bb.sync}
+				c := &store.Change{Run: 1, Epoch: 1, Events: pair(seq), Durable: bb.sync}
 				seq += 2
 				if bb.alone {
-					c.done = func(err error) { check(b, err) }
-					j.commit([]*change{c})
+					c.Done = func(err error) { check(b, err) }
+					j.commit([]*store.Change{c})
 					continue
 				}
 				check(b, j.do(c))
@@ -89,7 +90,7 @@ func together(b *testing.B, j *stateDB, runs int64, synced bool) {
 	for _, run := range ids {
 		wg.Go(func() {
 			for seq := int64(1); left.Add(-1) >= 0; seq += 2 {
-				if err := j.do(&change{run: run, epoch: 1, events: pair(seq), sync: synced}); err != nil {
+				if err := j.do(&store.Change{Run: run, Epoch: 1, Events: pair(seq), Durable: synced}); err != nil {
 					b.Error(err)
 				}
 			}
@@ -144,7 +145,7 @@ func BenchmarkOpen(b *testing.B) {
 func crowded(b *testing.B, state string, runs int) string {
 	b.Helper()
 	j := fresh(b)
-	check(b, j.do(&change{also: func(s *session) error {
+	check(b, j.alter(func(s *session) error {
 		return errors.Join(
 			s.run(fmt.Sprintf(`WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)
 				INSERT INTO runs (n, pattern, principal, config, began, state, epoch, request, newest)
@@ -152,7 +153,7 @@ func crowded(b *testing.B, state string, runs int) string {
 			s.run(`WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10)
 				INSERT INTO events (n, seq, at, kind, key, body, hash)
 				SELECT n, i, i, 'intent', 'task#1/fetch#1', zeroblob(300), randomblob(32) FROM runs CROSS JOIN c`))
-	}}))
+	}))
 	j.close()
 	return j.path
 }

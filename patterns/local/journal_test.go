@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // openAt opens a journal that is closed with the test.
@@ -28,7 +29,7 @@ func fresh(t testing.TB) *stateDB { return openAt(t, filepath.Join(t.TempDir(), 
 // begin inserts a run's row.
 func begin(t testing.TB, j *stateDB, run, epoch int64) {
 	t.Helper()
-	if err := j.do(&change{run: run, also: insertRun(run, epoch, "running")}); err != nil {
+	if err := j.do(&store.Change{Run: run, Steps: raw(insertRun(run, epoch, "running"))}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,7 +58,7 @@ func runName(run int64) string { return fmt.Sprintf("run_%016x", uint64(run)) }
 func recordOf(t testing.TB, j *stateDB, run int64) []patterns.Event {
 	t.Helper()
 	var events []patterns.Event
-	err := j.view(func(s *session) error {
+	err := j.look(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
 			var e patterns.Event
 			err := row(&e.Seq, &e.At, &e.Kind, &e.Key, &e.Body, &e.Hash)
@@ -83,7 +84,7 @@ func TestAppendsAreChainedAndKept(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 7} {
 		run := int64(-n) // ids use all 64 bits
 		begin(t, j, run, 1)
-		if err := j.do(&change{run: run, epoch: 1, events: chain(run, 1, n, nil), sync: n%2 == 0}); err != nil {
+		if err := j.do(&store.Change{Run: run, Epoch: 1, Events: chain(run, 1, n, nil), Durable: n%2 == 0}); err != nil {
 			t.Fatalf("%d events: %v", n, err)
 		}
 		want += n
@@ -105,22 +106,22 @@ func TestAppendsAreChainedAndKept(t *testing.T) {
 func TestFenceKeepsFormerOwnersOut(t *testing.T) {
 	j := fresh(t)
 	begin(t, j, 1, 2)
-	for name, c := range map[string]change{
-		"one event":   {run: 1, epoch: 1, events: chain(1, 1, 1, nil)},
-		"two events":  {run: 1, epoch: 3, events: chain(1, 1, 2, nil)},
-		"five events": {run: 1, epoch: 1, events: chain(1, 1, 5, nil)},
-		"no event":    {run: 1, epoch: 1},
-		"no run":      {run: 7, epoch: 1, events: chain(7, 1, 1, nil)},
-		"also":        {run: 1, epoch: 1, also: func(*session) error { t.Error("also ran"); return nil }},
+	for name, c := range map[string]store.Change{
+		"one event":   {Run: 1, Epoch: 1, Events: chain(1, 1, 1, nil)},
+		"two events":  {Run: 1, Epoch: 3, Events: chain(1, 1, 2, nil)},
+		"five events": {Run: 1, Epoch: 1, Events: chain(1, 1, 5, nil)},
+		"no event":    {Run: 1, Epoch: 1},
+		"no run":      {Run: 7, Epoch: 1, Events: chain(7, 1, 1, nil)},
+		"a step":      {Run: 1, Epoch: 1, Steps: raw(func(*session) error { t.Error("a step was taken"); return nil })},
 	} {
-		if err := j.do(&c); !errors.Is(err, errFenced) {
-			t.Errorf("%s under another epoch: %v, want errFenced", name, err)
+		if err := j.do(&c); !errors.Is(err, store.ErrFenced) {
+			t.Errorf("%s under another epoch: %v, want store.ErrFenced", name, err)
 		}
 	}
 	if events := recordOf(t, j, 1); len(events) != 0 {
 		t.Errorf("%d events were written, want none", len(events))
 	}
-	if err := j.do(&change{run: 1, epoch: 2, events: chain(1, 1, 2, nil)}); err != nil {
+	if err := j.do(&store.Change{Run: 1, Epoch: 2, Events: chain(1, 1, 2, nil)}); err != nil {
 		t.Errorf("the owner: %v", err)
 	}
 }

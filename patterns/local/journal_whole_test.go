@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // sizeOf is how long a file is.
@@ -27,7 +28,7 @@ func TestShortenedFileIsNoticed(t *testing.T) {
 			before := sizeOf(t, j.path)
 			check(t, os.Truncate(j.path, size))
 			refusesWork(t, j, "was shortened while in use")
-			if err := j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 1, nil)}); !errors.Is(err, patterns.ErrJournal) {
+			if err := j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 1, nil)}); !errors.Is(err, patterns.ErrJournal) {
 				t.Errorf("an append: %v, want %v", err, patterns.ErrJournal)
 			}
 			for what, err := range map[string]error{"check": j.check(), "backup": j.backup(t.Context(), j.path+".backup")} {

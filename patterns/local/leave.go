@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // A process that is about to end leaves its runs in this order:
@@ -83,10 +84,7 @@ func (l *life) quit() {
 // release has a run that a life has left be taken by whoever comes.
 func (f *file) release(l *life) {
 	t := l.record.file
-	f.journal.submit(&change{also: func(s *session) error { // else the end of this process does it
-		_, err := s.exec(updateGivenUp, t.n, f.owner.id, t.epoch)
-		return err
-	}})
+	f.journal.submit(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.id, Epoch: t.epoch}}}) // else the end of this process does it
 }
 
 // stay ends the branch where the life quits: its next effect is somebody else's. A run that is taken back begins nothing
@@ -116,11 +114,8 @@ func (f *file) later(l *life) {
 	f.mu.Unlock()
 	time.AfterFunc(again, func() {
 		n, epoch := l.record.file.n, l.record.file.epoch
-		err := f.journal.do(&change{also: func(s *session) error {
-			_, err := s.exec(updateGivenUp, n, f.owner.id, epoch)
-			return err
-		}})
-		if unrecorded(err) && !errors.Is(err, errClosed) {
+		err := f.journal.do(&store.Change{Steps: []store.Step{store.GiveUp{N: n, Owner: f.owner.id, Epoch: epoch}}})
+		if unrecorded(err) && !errors.Is(err, store.ErrClosed) {
 			f.later(l)
 			return
 		}

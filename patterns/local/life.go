@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // life is one execution of a run's code, from its start or over what is recorded already. All its fields but record, ctx,
@@ -44,7 +45,7 @@ type life struct {
 	phase      string     // of the newest effect
 	cause      error      // why the run cannot go on
 	parked     []*patterns.Waiting
-	onChildren []standingRow                // child runs with which branches rest, as they then stood
+	onChildren []store.Standing             // child runs with which branches rest, as they then stood
 	callsRuns  bool                         // a call began a run
 	wrote      bool                         // a call that changes something was begun
 	taken      bool                         // the run was taken back: nothing more is begun

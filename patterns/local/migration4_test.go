@@ -18,7 +18,7 @@ func TestMigration4(t *testing.T) {
 	check(t, err)
 	defer e.Close()
 	runs, version := 0, 0
-	check(t, e.file.journal.view(func(s *session) error {
+	check(t, e.file.journal.look(func(s *session) error {
 		if err := s.each(func(row func(...any) error) error { return row(&version) }, "PRAGMA user_version"); err != nil {
 			return err
 		}

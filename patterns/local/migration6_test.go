@@ -19,7 +19,7 @@ func TestMigration6(t *testing.T) {
 	defer e.Close()
 	r, err := e.file.rowOf(7)
 	check(t, err)
-	if r == nil || r.parent != 0 || r.status != "ok" {
+	if r == nil || r.Parent != 0 || r.Status != "ok" {
 		t.Errorf("the run of before is %+v", r)
 	}
 }
@@ -45,7 +45,7 @@ func TestOrphans(t *testing.T) {
 			check(t, err)
 			defer e.Close()
 			var canceled bool
-			check(t, e.file.journal.do(&change{also: func(s *session) error {
+			check(t, e.file.journal.alter(func(s *session) error {
 				if tt.parent != "" {
 					if err := insertRun(1, 1, tt.parent)(s); err != nil {
 						return err
@@ -56,9 +56,9 @@ func TestOrphans(t *testing.T) {
 				}
 				_, err := s.exec("UPDATE runs SET parent = 1 WHERE n = 2")
 				return err
-			}}))
+			}))
 			e.file.orphans()
-			check(t, e.file.journal.view(func(s *session) error {
+			check(t, e.file.journal.look(func(s *session) error {
 				return s.each(func(row func(...any) error) error { return row(&canceled) }, "SELECT canceled FROM runs WHERE n = 2")
 			}))
 			if canceled != tt.want {

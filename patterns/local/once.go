@@ -10,6 +10,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // A call with a business key acts once over all runs of the state (spec/config.md section 4, once):
@@ -22,13 +23,8 @@ import (
 
 // firstAct is the act that has a business key; nil: none has.
 type firstAct struct {
-	args   []byte // what they were, as sealed by sealedArgs
-	run    int64
-	act    string // key of the first attempt in its run
-	effect string // key of the attempt that took it
-	body   []byte // its outcome as the record has it; nil: in flight, or in doubt
-	over   bool   // its run has ended
-	of     *run   // in memory: whose act it is
+	store.Act
+	of *run // in memory: whose act it is
 }
 
 // standing is how a business key stands for a call.
@@ -84,49 +80,37 @@ func sealedWith(salt, args []byte) []byte {
 
 // wants reports whether a call has the arguments of the first act.
 func (c business) wants(f *firstAct) bool {
-	return len(f.args) > saltSize && bytes.Equal(f.args, sealedWith(f.args[:saltSize], c.args))
+	return len(f.Args) > saltSize && bytes.Equal(f.Args, sealedWith(f.Args[:saltSize], c.args))
 }
 
 func (c business) stands(f *firstAct) standing {
 	switch {
 	case f == nil:
 		return keyFree
-	case f.run == c.run && f.act == c.act:
+	case f.Run == c.run && f.Act.Act == c.act:
 		return keyMine
-	case f.body != nil && c.wants(f):
+	case f.Body != nil && c.wants(f):
 		return keyDone
-	case f.body == nil && f.over && c.again && c.wants(f): // the same key again acts once at the service
+	case f.Body == nil && f.Over && c.again && c.wants(f): // the same key again acts once at the service
 		return keyLeft
 	}
 	return keyTaken
 }
 
-// actTable is where business keys are kept, seen at one time.
-type actTable interface {
-	first(c business) (*firstAct, error)
-	take(c business) error
-	// adopt makes the act this call's. No attempt of it frees the key: of the one that took it nobody knows.
-	adopt(c business) error
-	// keep notes the outcome of the act that has the key; free gives the key back, unless an earlier attempt took it: of that
-	// nobody knows yet.
-	keep(c business, body []byte) error
-	free(c business) error
-}
-
-// acted sees the state's table; f reads it only.
-func (b *branch) acted(f func(actTable) error) error {
-	if file := b.engine.file; file != nil {
-		return file.journal.view(func(s *session) error { return f(actsIn{s}) })
-	}
-	b.engine.mu.Lock()
-	defer b.engine.mu.Unlock()
-	return f(b.engine)
-}
-
 // standsFor is how a call's key stands now, and who has it.
 func (b *branch) standsFor(c business) (at standing, f *firstAct) {
-	err := b.acted(func(t actTable) (err error) {
-		f, err = t.first(c)
+	file := b.engine.file
+	if file == nil {
+		b.engine.mu.Lock()
+		defer b.engine.mu.Unlock()
+		f = b.engine.first(c)
+		return c.stands(f), f
+	}
+	err := file.journal.view(func(s store.Reader) error {
+		a, err := s.Act(c.tool, c.once)
+		if a != nil {
+			f = &firstAct{Act: *a}
+		}
 		return err
 	})
 	if err != nil {
@@ -156,7 +140,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	if c.wants(f) {
 		why = "and nobody knows yet what became of it"
 	}
-	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.act, journal.RunID(f.run), why))
+	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.Act.Act, journal.RunID(f.Run), why))
 	return true
 }
 
@@ -170,7 +154,7 @@ func (b *branch) duplicated(key string, e patterns.Effect) (patterns.Outcome, bo
 	if at != keyDone {
 		return patterns.Outcome{}, false
 	}
-	v, err := journal.DecodeTrusted(f.body)
+	v, err := journal.DecodeTrusted(f.Body)
 	obj, _ := v.(map[string]any)
 	if err != nil || obj == nil { // somebody wrote it
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Duplicate: true}, true
@@ -190,47 +174,70 @@ func (b *branch) unsent(key string, e patterns.Effect) bool {
 	return at == keyTaken || at == keyLeft // it would have been adopted with its intent
 }
 
-// takes has a call's business key taken with its intent; nil: it has none. In a state file that is done in the transaction
-// of the intent, and refused where the key has come to stand otherwise.
-func (b *branch) takes(key string, e patterns.Effect, duplicate bool) func(actTable) error {
+// taking is what a call does with its business key when it begins.
+type taking int
+
+const (
+	takesNothing taking = iota // it has none
+	takesFree                  // it takes the key, which is free or this act's already
+	takesLeft                  // it repeats the act that has the key
+	takesDone                  // the act that has the key was done; its outcome is this call's
+	takesRefused               // another act has the key
+)
+
+// takingOf is what a call whose key stands so does with it.
+func takingOf(at standing, duplicate bool) taking {
+	switch {
+	case !duplicate && (at == keyFree || at == keyMine):
+		return takesFree
+	case !duplicate && at == keyLeft:
+		return takesLeft
+	case duplicate && at == keyDone:
+		return takesDone
+	}
+	return takesRefused
+}
+
+// takes are the steps that take a call's business key in a state file, with its intent; nil: it has none. It unwinds if another act has
+// the key by now: the run is replayed, and then knows.
+func (b *branch) takes(key string, e patterns.Effect, duplicate bool) []store.Step {
 	c, ok := b.businessOf(key, e)
 	if !ok {
 		return nil
 	}
-	return func(t actTable) error {
-		f, err := t.first(c)
-		if err != nil {
-			return err
-		}
-		switch at := c.stands(f); {
-		case at == keyFree && !duplicate:
-			return t.take(c)
-		case at == keyLeft && !duplicate:
-			return t.adopt(c)
-		case at == keyMine && !duplicate, at == keyDone && duplicate:
-			return nil
-		}
-		return refusal{errUnspent}
+	at, f := b.standsFor(c)
+	switch takingOf(at, duplicate) {
+	case takesFree:
+		return []store.Step{store.TakeKey{Tool: c.tool, Once: c.once, Args: sealedArgs(c.args), Run: c.run, Act: c.act, Effect: c.key}}
+	case takesLeft:
+		return []store.Step{store.AdoptKey{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, FromRun: f.Run, FromAct: f.Act.Act}}
+	case takesDone:
+		return []store.Step{store.KeyDone{Tool: c.tool, Once: c.once, Run: f.Run, Act: f.Act.Act}}
 	}
+	b.unwind(errUnspent)
+	return nil
 }
 
 // takesHere takes a call's business key in memory; false: another call has it by now. In a state file its intent does.
 func (b *branch) takesHere(key string, e patterns.Effect, duplicate bool) bool {
-	takes := b.takes(key, e, duplicate)
-	return takes == nil || b.engine.file != nil || b.acted(takes) == nil
-}
-
-// concludes notes what became of the act that has the business key; nil: nothing is to be noted.
-func (b *branch) concludes(key string, e patterns.Effect, out patterns.Outcome, settled bool) func(t actTable, body []byte) error {
 	c, ok := b.businessOf(key, e)
-	c.settled = settled
-	switch {
-	case !ok, out.Duplicate, out.State == patterns.Unknown:
-		return nil
-	case out.State == patterns.Canceled, out.State == patterns.Failed && out.Reason != patterns.ReasonBadResult: // it did nothing
-		return func(t actTable, _ []byte) error { return t.free(c) }
+	if !ok || b.engine.file != nil {
+		return true
 	}
-	return func(t actTable, body []byte) error { return t.keep(c, body) }
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	f := b.engine.first(c)
+	switch at := c.stands(f); takingOf(at, duplicate) {
+	case takesFree:
+		if at == keyFree {
+			b.engine.take(c)
+		}
+	case takesLeft:
+		b.engine.adopt(c)
+	case takesRefused:
+		return false
+	}
+	return true
 }
 
 // Settled implements [patterns.Run].
@@ -241,85 +248,66 @@ func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) {
 
 // conclude has it noted what became of the act of a call, by its own outcome or because it was found out.
 func (b *branch) conclude(e patterns.Effect, out patterns.Outcome, settled bool) {
-	does := b.concludes(out.Key, e, out, settled)
-	if does == nil || b.dry != nil {
+	c, ok := b.businessOf(out.Key, e)
+	if !ok || out.Duplicate || out.State == patterns.Unknown || b.dry != nil {
 		return
 	}
-	if b.engine.file == nil {
-		_ = b.acted(func(t actTable) error { return does(t, journal.Encode(journal.OutcomeOf(e, out))) })
-		return
+	c.settled = settled
+	didNothing := out.State == patterns.Canceled || out.State == patterns.Failed && out.Reason != patterns.ReasonBadResult
+	switch {
+	case b.engine.file == nil:
+		b.engine.mu.Lock()
+		defer b.engine.mu.Unlock()
+		if didNothing {
+			b.engine.free(c)
+		} else {
+			b.engine.keep(c, journal.Encode(journal.OutcomeOf(e, out)))
+		}
+	case didNothing:
+		b.record.then(store.FreeKey{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, Settled: c.settled, Effect: c.key})
+	default:
+		b.record.then(store.KeepOutcome{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, Body: b.record.stored(journal.OutcomeOf(e, out))})
 	}
-	b.record.also(journal.OutcomeOf(e, out), func(s *session, body []byte) error { return does(actsIn{s}, body) })
-}
-
-// actsIn are the business keys of a state file.
-type actsIn struct{ *session }
-
-func (t actsIn) first(c business) (f *firstAct, err error) {
-	err = t.each(func(row func(...any) error) error {
-		f = &firstAct{}
-		return row(&f.args, &f.run, &f.act, &f.effect, &f.body, &f.over)
-	}, selectActed, c.tool, c.once)
-	return f, err
-}
-
-func (t actsIn) take(c business) error {
-	_, err := t.exec(insertActed, c.tool, c.once, sealedArgs(c.args), c.run, c.act, c.key)
-	return err
-}
-
-func (t actsIn) adopt(c business) error {
-	_, err := t.exec(updateAdopted, c.run, c.act, c.tool, c.once)
-	return err
-}
-
-func (t actsIn) keep(c business, body []byte) error {
-	_, err := t.exec(updateActed, body, c.tool, c.once, c.run, c.act)
-	return err
-}
-
-func (t actsIn) free(c business) error {
-	_, err := t.exec(deleteActed, c.tool, c.once, c.run, c.act, c.settled, c.key)
-	return err
 }
 
 // actKey names an act in memory.
 type actKey struct{ tool, once string }
 
-func (e *Engine) first(c business) (*firstAct, error) {
+// first returns the act in memory that has a business key. The lock is held, here and in the next functions.
+func (e *Engine) first(c business) *firstAct {
 	f := e.acts[actKey{c.tool, c.once}]
 	if f == nil {
-		return nil, nil
+		return nil
 	}
 	seen := *f // it changes while others look at it
-	seen.over = f.of.state == patterns.Over
-	return &seen, nil
+	seen.Over = f.of.state == patterns.Over
+	return &seen
 }
 
-func (e *Engine) take(c business) error {
+// take gives a free key to a call.
+func (e *Engine) take(c business) {
 	if e.acts == nil {
 		e.acts = map[actKey]*firstAct{}
 	}
-	e.acts[actKey{c.tool, c.once}] = &firstAct{args: sealedArgs(c.args), run: c.run, act: c.act, effect: c.key, of: c.of}
-	return nil
+	e.acts[actKey{c.tool, c.once}] = &firstAct{store.Act{Args: sealedArgs(c.args), Run: c.run, Act: c.act, Effect: c.key}, c.of}
 }
 
-func (e *Engine) adopt(c business) error {
+// adopt makes the act this call's. No attempt of it frees the key: of the one that took it nobody knows.
+func (e *Engine) adopt(c business) {
 	f := e.acts[actKey{c.tool, c.once}]
-	f.run, f.act, f.effect, f.of = c.run, c.act, "", c.of
-	return nil
+	f.Run, f.Act.Act, f.Effect, f.of = c.run, c.act, "", c.of
 }
 
-func (e *Engine) keep(c business, body []byte) error {
+// keep notes the outcome of the act that has the key.
+func (e *Engine) keep(c business, body []byte) {
 	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine {
-		f.body = body
+		f.Body = body
 	}
-	return nil
 }
 
-func (e *Engine) free(c business) error {
-	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine && (c.settled || f.effect == c.key) && f.body == nil {
+// free gives the key back, unless an earlier attempt took it: of that nobody knows yet.
+func (e *Engine) free(c business) {
+	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine && (c.settled || f.Effect == c.key) && f.Body == nil {
 		delete(e.acts, actKey{c.tool, c.once})
 	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // How long a call waits for the one that has its business key, where neither its tool nor its run says so, and how often it
@@ -60,7 +61,7 @@ func (b *branch) awaitFirst(e patterns.Effect) {
 // isUnderWay reports whether a call of another run has the business key, wants the same, and is being made.
 func (b *branch) isUnderWay(c business) (yes bool) {
 	at, f := b.standsFor(c)
-	if at != keyTaken || f.body != nil || f.run == c.run || !c.wants(f) {
+	if at != keyTaken || f.Body != nil || f.Run == c.run || !c.wants(f) {
 		return false
 	}
 	if b.engine.file == nil {
@@ -68,15 +69,12 @@ func (b *branch) isUnderWay(c business) (yes bool) {
 		defer b.engine.mu.Unlock()
 		return f.of.state == patterns.Running
 	}
-	if err := b.engine.file.journal.view(func(s *session) error {
-		yes = false
-		return s.each(func(row func(...any) error) error {
-			var state, kind, key string
-			err := row(&state, &kind, &key)
-			yes = state == "running"
-			return err
-		}, selectStands, f.run)
-	}); err != nil {
+	err := b.engine.file.journal.view(func(s store.Reader) error {
+		r, err := s.Standing(f.Run)
+		yes = r.State == "running"
+		return err
+	})
+	if err != nil {
 		b.unwind(err)
 	}
 	return yes

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // database makes a file by statements, as another program would.
@@ -29,7 +30,7 @@ func TestOtherFilesAreRefusedAndLeftAlone(t *testing.T) {
 	ours := func(t *testing.T) string {
 		j := fresh(t)
 		begin(t, j, 1, 1)
-		check(t, j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 50, nil)}))
+		check(t, j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 50, nil)}))
 		j.close()
 		return j.path
 	}
@@ -190,14 +191,14 @@ func TestTimeGoesOnFromWhatRunsRemember(t *testing.T) {
 	begin(t, j, 1, 1)
 	events := chain(1, 1, 2, nil)
 	events[1].At = ahead.UnixMicro()
-	check(t, j.do(&change{run: 1, epoch: 1, events: events}))
-	check(t, j.do(&change{also: func(s *session) error {
+	check(t, j.do(&store.Change{Run: 1, Epoch: 1, Events: events}))
+	check(t, j.alter(func(s *session) error {
 		if err := insertRun(2, 1, "parked")(s); err != nil {
 			return err
 		}
 		_, err := s.exec("UPDATE runs SET newest = ? WHERE n = 2", ahead.UnixMicro()-1)
 		return err
-	}}))
+	}))
 	for _, tt := range []struct {
 		after string
 		want  bool // what is remembered is ahead
@@ -208,7 +209,7 @@ func TestTimeGoesOnFromWhatRunsRemember(t *testing.T) {
 		{"UPDATE runs SET state = 'ended'", false, 0},
 	} {
 		if tt.after != "" {
-			check(t, j.do(&change{also: func(s *session) error { _, err := s.exec(tt.after); return err }}))
+			check(t, j.alter(func(s *session) error { _, err := s.exec(tt.after); return err }))
 		}
 		j.close()
 		j = openAt(t, j.path)

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // Operator is what the owner of a state file may do with the runs of all principals: what commands stand on. It is of an
@@ -72,13 +73,12 @@ func (o Operator) Find(beginning string) (string, error) {
 		return "", patterns.ErrNoRun
 	}
 	var ids []string
-	err := o.file.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var n int64
-			err := row(&n)
+	err := o.file.journal.view(func(s store.Reader) error {
+		list, err := s.Between(low, high)
+		for _, n := range list {
 			ids = append(ids, journal.RunID(n))
-			return err
-		}, selectBetween, low, high)
+		}
+		return err
 	})
 	switch {
 	case err != nil:
@@ -111,7 +111,7 @@ func (o Operator) Record(id string) (events []patterns.Event, kept int64, err er
 	if err != nil {
 		return nil, 0, err
 	}
-	return events, r.length, nil
+	return events, r.Length, nil
 }
 
 // Kept returns a run's record and what its row keeps beside it, both from one state of the file. A concurrent write is in both or in
@@ -126,11 +126,11 @@ func (o Operator) Kept(id string) (events []patterns.Event, kept patterns.Kept, 
 		return nil, kept, patterns.ErrNoRun
 	}
 	kept = patterns.Kept{
-		State: r.state, Pattern: r.pattern, Principal: r.principal, Config: r.config, Began: r.began, Ended: r.ended,
-		Status: r.status, StopReason: r.stopReason, Phase: r.phase, Summary: r.summary, Head: patterns.Head{Events: r.length, Hash: r.head},
+		State: r.State, Pattern: r.Pattern, Principal: r.Principal, Config: r.Config, Began: r.Began, Ended: r.Ended,
+		Status: r.Status, StopReason: r.StopReason, Phase: r.Phase, Summary: r.Summary, Head: patterns.Head{Events: r.Length, Hash: r.Head},
 	}
-	if r.parent != 0 {
-		kept.Parent = journal.RunID(r.parent)
+	if r.Parent != 0 {
+		kept.Parent = journal.RunID(r.Parent)
 	}
 	return events, kept, nil
 }
@@ -150,7 +150,7 @@ func (o Operator) List(f patterns.Filter) (patterns.Page, error) { return o.file
 
 // Plan implements [patterns.Owner].
 func (o Operator) Plan(id string) (patterns.PlanState, error) {
-	return o.file.planOf(id, func(*planRow) bool { return true })
+	return o.file.planOf(id, func(*store.Plan) bool { return true })
 }
 
 // Check reads the whole file and says what is wrong with it.
@@ -166,7 +166,7 @@ func (o Operator) Cancel(ctx context.Context, id string, by patterns.Note) (patt
 	if err != nil {
 		return patterns.Snapshot{}, err
 	}
-	return o.file.Cancel(ctx, r.principal, id, by)
+	return o.file.Cancel(ctx, r.Principal, id, by)
 }
 
 // Settle says what became of a call in doubt, by its effect key. The run then goes on wherever it is taken.
@@ -189,23 +189,31 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 	case r == nil:
 		return patterns.ErrNoRun
 	}
-	if err := r.whole(events); err != nil { // nothing may be appended
+	if err := wholeRecord(r, events); err != nil { // nothing may be appended
 		o.file.quarantine(r, err)
 		return err
 	}
-	err = o.file.journal.do(&change{run: n, sync: true, also: func(s *session) error {
-		if err := o.file.signed(s, act, wanted{gateway.ActSeize, SeizeSubject(id)}); err != nil {
+	for try := 1; ; try++ {
+		var note []store.Step
+		err = o.file.journal.view(func(s store.Reader) error {
+			note, err = o.file.noteSteps(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
 			return err
-		}
-		changed, err := s.exec(updateSeized, n)
+		})
 		if err != nil {
-			return err
+			break
 		}
-		if changed == 0 {
-			return refusal{patterns.ErrNotTaken}
+		steps := append([]store.Step{store.Seize{N: n}}, note...)
+		err = o.file.signed(act, wanted{gateway.ActSeize, SeizeSubject(id)}, &store.Change{Run: n, Durable: true}, steps...)
+		if store.RefusedBy[store.Seize](err) {
+			err = patterns.ErrNotTaken
 		}
-		return o.file.noteIn(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
-	}})
+		if !store.IsRefused(err) {
+			break
+		}
+		if err = errTooFast; try == maxTries { // its owner recorded something in between
+			break
+		}
+	}
 	o.file.nudge()
 	return err
 }
@@ -236,7 +244,7 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 		}
 		var lives []*life
 		for _, r := range ready {
-			if l, err := f.claim(r.n, nil); err == nil {
+			if l, err := f.claim(r.N, nil); err == nil {
 				lives = append(lives, l)
 			}
 		}
@@ -274,17 +282,18 @@ func (o Operator) Alive() bool { return o.file.watched.Load() || o.file.owner.ot
 
 // Prune deletes runs that ended before a time but for their tombstones; dry only lists them.
 func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error) {
-	var old []*row
-	err = o.file.journal.view(func(s *session) error {
-		return readRows(s, func(r *row) bool { old = append(old, r); return true }, selectOld, before.UnixMicro())
+	var old []*store.Row
+	err = o.file.journal.view(func(s store.Reader) error {
+		old, err = s.Old(before.UnixMicro())
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range old {
 		t := Tombstone{
-			RunID: r.id(), Pattern: r.pattern, StopReason: r.stopReason, Began: time.UnixMicro(r.began), Ended: time.UnixMicro(r.ended),
-			Head: patterns.Head{Events: r.length, Hash: r.head},
+			RunID: r.ID(), Pattern: r.Pattern, StopReason: r.StopReason, Began: time.UnixMicro(r.Began), Ended: time.UnixMicro(r.Ended),
+			Head: patterns.Head{Events: r.Length, Hash: r.Head},
 		}
 		if !dry {
 			if err := o.bury(r, t); err != nil {
@@ -297,29 +306,26 @@ func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error
 }
 
 // bury leaves a run's tombstone.
-func (o Operator) bury(r *row, t Tombstone) error {
-	return o.file.journal.do(&change{sync: true, also: func(s *session) error {
-		_, err := s.exec(insertTombstone, t.RunID, r.pattern, r.principal, r.stopReason, r.began, r.ended, r.length, r.head)
-		for _, query := range []string{deleteEvents, deleteRedacted, deleteShares, deleteAsked, deleteSettlings, deleteRun} {
-			if err == nil {
-				_, err = s.exec(query, r.n)
-			}
-		}
-		return err
-	}})
+func (o Operator) bury(r *store.Row, t Tombstone) error {
+	step := store.Bury{
+		N: r.N, RunID: t.RunID, Pattern: r.Pattern, Principal: r.Principal, StopReason: r.StopReason, Began: r.Began, Ended: r.Ended,
+		Head: store.Head{Events: r.Length, Hash: r.Head},
+	}
+	return o.file.journal.do(&store.Change{Durable: true, Steps: []store.Step{step}})
 }
 
 // Tombstones lists what stays of pruned runs, newest first.
 func (o Operator) Tombstones() (list []Tombstone, err error) {
-	err = o.file.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var t Tombstone
-			var began, ended int64
-			err := row(&t.RunID, &t.Pattern, &t.StopReason, &began, &ended, &t.Head.Events, &t.Head.Hash)
-			t.Began, t.Ended = time.UnixMicro(began), time.UnixMicro(ended)
-			list = append(list, t)
-			return err
-		}, selectTombstones)
+	var stored []store.Bury
+	err = o.file.journal.view(func(s store.Reader) error {
+		stored, err = s.Tombstones()
+		return err
 	})
+	for _, b := range stored {
+		list = append(list, Tombstone{
+			RunID: b.RunID, Pattern: b.Pattern, StopReason: b.StopReason, Began: time.UnixMicro(b.Began), Ended: time.UnixMicro(b.Ended),
+			Head: patterns.Head{Events: b.Events, Hash: b.Hash},
+		})
+	}
 	return list, err
 }

@@ -45,7 +45,7 @@ func queries(t *testing.T) map[string]string {
 // plan is how SQLite would carry out a query.
 func plan(t *testing.T, j *stateDB, query string) (steps []string) {
 	t.Helper()
-	err := j.view(func(s *session) error {
+	err := j.look(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
 			var id, parent, unused int64
 			var step string
@@ -103,7 +103,7 @@ func TestQueriesStandInTheirFiles(t *testing.T) {
 func TestPrincipalsAreFoundInTheirIndex(t *testing.T) {
 	j := fresh(t)
 	find := func() (got string) {
-		check(t, j.view(func(s *session) error {
+		check(t, j.look(func(s *session) error {
 			return s.each(func(row func(...any) error) error {
 				var principal string
 				err := row(&principal)
@@ -117,13 +117,13 @@ func TestPrincipalsAreFoundInTheirIndex(t *testing.T) {
 		t.Errorf("principals of no run: %q, want none", got)
 	}
 	for run := range int64(6) {
-		check(t, j.do(&change{also: func(s *session) error {
+		check(t, j.alter(func(s *session) error {
 			if err := insertRun(run+1, 1, "ended")(s); err != nil {
 				return err
 			}
 			_, err := s.exec("UPDATE runs SET principal = ? WHERE n = ?", string(rune('a'+run%3)), run+1)
 			return err
-		}}))
+		}))
 	}
 	if got := find(); got != "a;b;c;" {
 		t.Errorf("principals %q, want a;b;c;", got)

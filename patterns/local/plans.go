@@ -14,20 +14,21 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 var _ patterns.Plans = (*Engine)(nil)
 
 // Plan implements [patterns.Plans].
 func (e *Engine) Plan(principal, pattern, id string) (patterns.PlanState, error) {
-	return e.planOf(id, func(r *planRow) bool { return r.principal == principal && (pattern == "" || r.pattern == pattern) })
+	return e.planOf(id, func(r *store.Plan) bool { return r.Principal == principal && (pattern == "" || r.Pattern == pattern) })
 }
 
 // maxLooks is how often a plan is looked at whose run comes to its end meanwhile.
 const maxLooks = 3
 
 // planOf is a plan as it stands, for who it is meant for.
-func (e *Engine) planOf(id string, meant func(*planRow) bool) (state patterns.PlanState, err error) {
+func (e *Engine) planOf(id string, meant func(*store.Plan) bool) (state patterns.PlanState, err error) {
 	n, ok := planNumber(id)
 	if !ok {
 		return state, patterns.ErrNoPlan
@@ -49,7 +50,7 @@ func (e *Engine) planOf(id string, meant func(*planRow) bool) (state patterns.Pl
 }
 
 // planAt is a plan's row with its body, and how far its holder is; nil: there is none.
-func (e *Engine) planAt(n int64) (r *planRow, how stands, err error) {
+func (e *Engine) planAt(n int64) (r *store.Plan, how stands, err error) {
 	if e.file != nil {
 		return e.file.planAt(n)
 	}
@@ -57,16 +58,16 @@ func (e *Engine) planAt(n int64) (r *planRow, how stands, err error) {
 	defer e.mu.Unlock()
 	t := &plansHere{Engine: e}
 	if r, err = t.row(n); err == nil && r != nil {
-		t.principal = r.principal
+		t.principal = r.Principal
 		how, err = holder(t, r)
 	}
 	return r, how, err
 }
 
 // stateOf is a row as it is shown. settled is false where its holder came to its end in between: the row is another by now.
-func (e *Engine) stateOf(r *planRow, how stands) (state patterns.PlanState, settled bool, err error) {
-	state = patterns.PlanState{Plan: patterns.StoredPlan{ID: r.id()}, Pattern: r.pattern, Principal: r.principal}
-	v, err := r.content()
+func (e *Engine) stateOf(r *store.Plan, how stands) (state patterns.PlanState, settled bool, err error) {
+	state = patterns.PlanState{Plan: patterns.StoredPlan{ID: planID(r.N)}, Pattern: r.Pattern, Principal: r.Principal}
+	v, err := contentOf(r)
 	if err != nil {
 		return state, true, patterns.ErrPlanCorrupt
 	}
@@ -75,13 +76,13 @@ func (e *Engine) stateOf(r *planRow, how stands) (state patterns.PlanState, sett
 		return state, true, patterns.ErrPlanCorrupt
 	}
 	state.Plan = plan
-	if r.run == 0 {
+	if r.Run == 0 {
 		return state, true, nil
 	}
-	state.Holder, state.State = journal.RunID(r.run), patterns.Over
-	s, known := e.Run(r.principal, state.Holder)
+	state.Holder, state.State = journal.RunID(r.Run), patterns.Over
+	s, known := e.Run(r.Principal, state.Holder)
 	if known {
-		state.Verb, state.Arguments, state.Spec = verbOf(s.Pattern, r.pattern), s.Arguments, s.Spec
+		state.Verb, state.Arguments, state.Spec = verbOf(s.Pattern, r.Pattern), s.Arguments, s.Spec
 	}
 	if how == runOver {
 		return state, true, nil
@@ -90,7 +91,7 @@ func (e *Engine) stateOf(r *planRow, how stands) (state patterns.PlanState, sett
 		return state, false, nil
 	}
 	state.State, state.Waiting = s.State, s.Ended.Waiting
-	if result, ok := e.shownOf(r.principal, state.Holder); ok {
+	if result, ok := e.shownOf(r.Principal, state.Holder); ok {
 		state.Result = &result
 	}
 	return state, true, nil
@@ -137,8 +138,8 @@ func (e *Engine) ListPlans(filter patterns.PlanFilter) (page patterns.PlanPage, 
 			page.Next = last.cursor(filter)
 			break
 		}
-		var row planRow
-		state, err := e.planOf(planID(n), func(r *planRow) bool { row = *r; return true })
+		var row store.Plan
+		state, err := e.planOf(planID(n), func(r *store.Plan) bool { row = *r; return true })
 		switch {
 		case errors.Is(err, patterns.ErrNoPlan): // it made way
 			continue
@@ -146,7 +147,7 @@ func (e *Engine) ListPlans(filter patterns.PlanFilter) (page patterns.PlanPage, 
 			return patterns.PlanPage{}, err
 		}
 		page.Plans = append(page.Plans, state)
-		bytes, last = bytes+len(row.body), planPlace{row.created, row.n}
+		bytes, last = bytes+len(row.Body), planPlace{row.Created, row.N}
 	}
 	return page, nil
 }
@@ -156,17 +157,9 @@ func (e *Engine) planNumbers(f patterns.PlanFilter, from planPlace, most int) (l
 	if e.file == nil {
 		return e.planNumbersHere(f, from, most), nil
 	}
-	query, args := selectAllPlans, []any{from.created, from.created, from.n, f.Principal, f.Principal, f.Pattern, f.Pattern, most}
-	if f.Principal != "" && f.Pattern != "" {
-		query, args = selectMyPlans, []any{f.Principal, f.Pattern, from.created, from.created, from.n, most}
-	}
-	err = e.file.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var n int64
-			err := row(&n)
-			list = append(list, n)
-			return err
-		}, query, args...)
+	err = e.file.journal.view(func(s store.Reader) error {
+		list, err = s.Plans(store.PlanPage{Principal: f.Principal, Pattern: f.Pattern, Created: from.created, N: from.n, Most: most})
+		return err
 	})
 	return list, err
 }
@@ -174,16 +167,16 @@ func (e *Engine) planNumbers(f patterns.PlanFilter, from planPlace, most int) (l
 func (e *Engine) planNumbersHere(f patterns.PlanFilter, from planPlace, most int) (list []int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var rows []*planRow
+	var rows []*store.Plan
 	for _, r := range e.plans {
-		behind := r.created < from.created || r.created == from.created && r.n < from.n
-		if behind && (f.Principal == "" || f.Principal == r.principal) && (f.Pattern == "" || f.Pattern == r.pattern) {
+		behind := r.Created < from.created || r.Created == from.created && r.N < from.n
+		if behind && (f.Principal == "" || f.Principal == r.Principal) && (f.Pattern == "" || f.Pattern == r.Pattern) {
 			rows = append(rows, r)
 		}
 	}
-	slices.SortFunc(rows, func(a, b *planRow) int { return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.n, a.n)) })
+	slices.SortFunc(rows, func(a, b *store.Plan) int { return cmp.Or(cmp.Compare(b.Created, a.Created), cmp.Compare(b.N, a.N)) })
 	for _, r := range rows[:min(most, len(rows))] {
-		list = append(list, r.n)
+		list = append(list, r.N)
 	}
 	return list
 }

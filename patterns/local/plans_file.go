@@ -2,138 +2,133 @@ package local
 
 import (
 	"errors"
-
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
-// plansIn is the table of a state file, in one transaction.
-type plansIn struct {
+// plannedIn is the table of a state file as it is read. It changes nothing: it notes what must hold for the decisions that were made of
+// it, and what is to be written. The steps are then a part of a change.
+type plannedIn struct {
 	*file
-	s *session
+	s     store.Reader
+	steps []store.Step
 }
 
-var _ planTable = plansIn{}
+var _ planTable = (*plannedIn)(nil)
 
-// row implements [planTable]. One whose page is damaged is as good as gone.
-func (p plansIn) row(n int64) (r *planRow, err error) {
-	r, err = p.read(selectPlan, n)
-	if sqliteCode(err) == codeCorrupt {
+// row implements [planTable].
+func (p *plannedIn) row(n int64) (*store.Plan, error) {
+	r, err := p.s.Plan(n)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		p.steps = append(p.steps, store.PlanIs{N: n, Missing: true})
 		return nil, nil
 	}
-	return r, err
+	p.steps = append(p.steps, store.PlanIs{N: n, Version: r.Version, Run: r.Run, Under: r.Under, Sum: r.Sum})
+	return r, nil
 }
 
-// planAt is a plan's row with its body, and how far its holder is; nil: there is none. The body may lie on pages of its own,
-// which may be damaged.
-func (f *file) planAt(n int64) (r *planRow, how stands, err error) {
-	look := func(query string) error {
-		return f.journal.view(func(s *session) (err error) {
-			t := plansIn{f, s}
-			if r, err = t.read(query, n); err == nil && r != nil {
-				how, err = holder(t, r)
+func (p *plannedIn) insert(r *store.Plan) error {
+	p.steps = append(p.steps, store.AddPlan{Plan: *r})
+	return nil
+}
+
+func (p *plannedIn) hold(r *store.Plan) error {
+	p.steps = append(p.steps, store.HoldPlan{N: r.N, Run: r.Run, Under: r.Under})
+	return nil
+}
+
+func (p *plannedIn) commit(r *store.Plan) error {
+	p.steps = append(p.steps, store.SetPlan{Plan: *r})
+	return nil
+}
+
+func (p *plannedIn) stands(run int64) (stands, error) {
+	is, err := p.s.Stands(run)
+	p.steps = append(p.steps, is)
+	return standsAs(is), err
+}
+
+// standsAs is how a run stands for somebody who wants its plan.
+func standsAs(is store.RunIs) stands {
+	switch is.State {
+	case "running":
+		return runRunning
+	case "ready":
+		return runReady
+	case "parked":
+		return waitsAs(patterns.WaitingKind(is.Kind), is.Key)
+	}
+	return runOver
+}
+
+// end has a waiting run cancelled, as who cancels it would. One whose record is broken is marked as that when it is taken.
+func (p *plannedIn) end(run, by int64) error {
+	r, err := p.s.Row(run)
+	if err != nil || r == nil || r.Canceled || r.State != "ready" && r.State != "parked" {
+		return err
+	}
+	p.steps = append(p.steps, store.CancelResting{N: run, Epoch: r.Epoch})
+	note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + journal.RunID(by)}
+	steps, err := p.noteSteps(p.s, run, journal.NoteBody{What: noteCancel, Note: note})
+	if err != nil && !unrecorded(err) {
+		return nil
+	}
+	p.steps = append(p.steps, steps...)
+	return err
+}
+
+// planAt is a plan's row with its body, and how far its holder is; nil: there is none.
+func (f *file) planAt(n int64) (r *store.Plan, how stands, err error) {
+	look := func(read func(s store.Reader) (*store.Plan, error)) error {
+		return f.journal.view(func(s store.Reader) (err error) {
+			if r, err = read(s); err == nil && r != nil {
+				how, err = holder(&plannedIn{file: f, s: s}, r)
 			}
 			return err
 		})
 	}
-	err = look(selectPlanBody)
-	if sqliteCode(err) == codeCorrupt {
+	err = look(func(s store.Reader) (*store.Plan, error) { return s.PlanBody(n) })
+	if errors.Is(err, store.ErrDamaged) {
 		damage := err
-		if err = look(selectPlan); r != nil {
-			r.damage = damage
-		}
-		if sqliteCode(err) == codeCorrupt {
-			r, err = nil, nil
+		if err = look(func(s store.Reader) (*store.Plan, error) { return s.Plan(n) }); r != nil {
+			r.Damage = damage
 		}
 	}
 	return r, how, err
 }
 
-// read reads a row by one of the queries of planColumns.
-func (p plansIn) read(query string, n int64) (r *planRow, err error) {
-	err = p.s.each(func(row func(...any) error) error {
-		r = &planRow{}
-		to := []any{&r.n, &r.principal, &r.pattern, &r.version, &r.revision, &r.created, &r.changed, &r.run, &r.under, &r.sum}
-		if query == selectPlanBody {
-			to = append(to, &r.body)
-		}
-		return row(to...)
-	}, query, n)
-	return r, err
-}
-
-// orNull is a run's number as it is stored.
-func orNull(run int64) any {
-	if run == 0 {
-		return nil
-	}
-	return run
-}
-
-func (p plansIn) insert(r *planRow) error {
-	_, err := p.s.exec(insertPlan, r.n, r.principal, r.pattern, r.version, r.revision, r.created, r.changed, orNull(r.run), r.sum, r.body)
-	return err
-}
-
-func (p plansIn) hold(r *planRow) error {
-	_, err := p.s.exec(updateHolder, orNull(r.run), orNull(r.under), r.n)
-	return err
-}
-
-func (p plansIn) commit(r *planRow) error {
-	_, err := p.s.exec(updatePlan, r.version, r.revision, r.changed, orNull(r.run), orNull(r.under), r.sum, r.body, r.n)
-	return err
-}
-
-func (p plansIn) stands(run int64) (how stands, err error) {
-	err = p.s.each(func(row func(...any) error) error {
-		var state, kind, key string
-		err := row(&state, &kind, &key)
-		how = map[string]stands{"running": runRunning, "ready": runReady, "parked": waitsAs(patterns.WaitingKind(kind), key)}[state]
+// planned decides something of the table as it stands, and returns the steps that do it while it stands so.
+func (f *file) planned(decide func(planTable) error) (steps []store.Step, err error) {
+	err = f.journal.view(func(s store.Reader) error {
+		p := &plannedIn{file: f, s: s}
+		err := decide(p)
+		steps = p.steps
 		return err
-	}, selectStands, run)
-	return how, err
-}
-
-// end has a waiting run cancelled, as who cancels it would. One whose record is broken is marked as that when it is taken.
-func (p plansIn) end(run, by int64) error {
-	changed, err := p.s.exec(updateCanceled, run)
-	if err != nil || changed == 0 {
-		return err
-	}
-	note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + journal.RunID(by)}
-	err = p.noteIn(p.s, run, journal.NoteBody{What: noteCancel, Note: note})
-	if _, broken := errors.AsType[refusal](err); broken {
-		return nil
-	}
-	return err
+	})
+	return steps, err
 }
 
 // stepInFile performs a load, and judges what the others will do: that is done with the record of their outcome, see
 // [branch.stored].
 func (b *branch) stepInFile(a planAct) patterns.Outcome {
-	f := b.engine.file
 	if a.Op == patterns.LoadOp {
 		return b.loadInFile(a)
 	}
 	var reason string
-	err := f.journal.view(func(s *session) (err error) {
-		reason, err = a.change(judging{plansIn{f, s}})
+	steps, err := b.engine.file.planned(func(t planTable) (err error) {
+		reason, err = a.change(t)
 		return err
 	})
 	if err != nil {
 		b.unwind(err)
 	}
+	b.planned = steps
 	return stepped(reason)
 }
-
-// judging is a table in which nothing is changed.
-type judging struct{ planTable }
-
-func (judging) insert(*planRow) error  { return nil }
-func (judging) hold(*planRow) error    { return nil }
-func (judging) commit(*planRow) error  { return nil }
-func (judging) end(int64, int64) error { return nil }
 
 // loadInFile reads the plan beside the writer, which has others to serve, and then claims what it read.
 func (b *branch) loadInFile(a planAct) patterns.Outcome {
@@ -149,12 +144,15 @@ func (b *branch) loadInFile(a planAct) patterns.Outcome {
 		}
 		var reason string
 		changed := false
-		err = b.record.along(func(s *session) (err error) {
-			reason, changed, err = a.claim(plansIn{f, s}, seen)
+		steps, err := f.planned(func(t planTable) (err error) {
+			reason, changed, err = a.claim(t, seen)
 			return err
 		})
+		if err == nil && !changed {
+			err = b.record.along(steps...)
+		}
 		switch {
-		case err != nil:
+		case err != nil: // also where somebody changed the plan in between
 			b.unwind(err)
 		case reason != "":
 			return patterns.Outcome{State: patterns.Failed, Reason: reason, Output: shownBy(reason, out.Output)}
@@ -164,28 +162,22 @@ func (b *branch) loadInFile(a planAct) patterns.Outcome {
 	}
 }
 
-// stored is what is done with the record of a step's outcome; nil: nothing. Somebody may have changed the plan since it was
-// judged.
-func (b *branch) stored(e patterns.Effect, out patterns.Outcome) func(*session, journal.Event) error {
+// stored are the steps of a plan's change that are taken with the record of its outcome; nil: none. Somebody may have changed the plan
+// since it was judged: then the run is replayed.
+func (b *branch) stored(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
+	steps := b.planned
+	b.planned = nil
 	if e.Plan == nil || e.Plan.Op == patterns.LoadOp || out.State != patterns.OK {
 		return nil
 	}
-	a, _ := b.act(*e.Plan)
-	return func(s *session, _ journal.Event) error {
-		reason, err := a.change(plansIn{b.engine.file, s})
-		if err == nil && reason != "" {
-			err = refusal{errUnspent}
-		}
-		return err
-	}
+	return func(journal.Event) []store.Step { return steps }
 }
 
 // kept waits until a step is stored, and tells who may want to know.
 func (b *branch) kept(s *patterns.PlanStep) {
 	f := b.engine.file
 	under := b.beneath(s.Plan)
-	nothing := func(*session) error { return nil } // who looks at the run may have flushed the outcome: it is then waited for
-	if err := b.record.along(nothing); err != nil {
+	if err := b.record.settled(); err != nil { // who looks at the run may have flushed the outcome: it is then waited for
 		b.unwind(err)
 	}
 	b.engine.waiters.announce(s.Plan)
@@ -204,49 +196,59 @@ func (b *branch) kept(s *patterns.PlanStep) {
 // beneath is the run that waits beneath the one that has a plan; 0: none does.
 func (b *branch) beneath(plan string) (run int64) {
 	n, _ := planNumber(plan)
-	_ = b.engine.file.journal.view(func(s *session) error { // it is only told something
-		r, err := plansIn{b.engine.file, s}.row(n)
+	_ = b.engine.file.journal.view(func(s store.Reader) error { // it is only told something
+		r, err := s.Plan(n)
 		if r != nil {
-			run = r.under
+			run = r.Under
 		}
 		return err
 	})
 	return run
 }
 
-// reclaim says, with a run's taking, whether it lost a plan that it held. One that another is over is not taken up.
-func (f *file) reclaim(s *session, l *loaded) (lost bool, err error) {
-	for _, n := range l.history.plans() {
-		has, waits, err := keeps(plansIn{f, s}, n, l.n, l.canceled)
-		switch {
-		case err != nil:
-			return false, err
-		case waits:
-			return false, refusal{patterns.ErrNotTaken}
-		}
-		lost = lost || !has
+// reclaims says whether a run that is taken lost a plan that it held, and returns the steps that go with its taking. The error is
+// [patterns.ErrNotTaken] if another run is over it.
+func (f *file) reclaims(l *loaded) (steps []store.Step, lost bool, err error) {
+	plans := l.history.plans()
+	if len(plans) == 0 {
+		return nil, false, nil
 	}
-	return lost, nil
+	steps, err = f.planned(func(t planTable) error {
+		for _, n := range plans {
+			has, waits, err := keeps(t, n, l.N, l.Canceled)
+			switch {
+			case err != nil:
+				return err
+			case waits:
+				return patterns.ErrNotTaken
+			}
+			lost = lost || !has
+		}
+		return nil
+	})
+	return steps, lost, err
 }
 
-// giveBack gives back the plans of a run that is ended without its code, where all that it did is stored with them. What one did
-// that was in the middle of its work stands in its record alone: its plan stays claimed.
-func (f *file) giveBack(s *session, l *loaded) error {
-	if waitsAs(patterns.WaitingKind(l.waitingKind), l.waitsKey) != runWaits {
+// givesBack returns the steps that give back the plans of a run that is ended without its code, where all that it did is stored with them.
+// What one did that was in the middle of its work stands in its record alone: its plan stays claimed.
+func (f *file) givesBack(l *loaded) ([]store.Step, error) {
+	plans := l.history.plans()
+	if len(plans) == 0 || waitsAs(patterns.WaitingKind(l.WaitingKind), l.WaitsKey) != runWaits {
+		return nil, nil
+	}
+	return f.planned(func(t planTable) error {
+		for _, n := range plans {
+			r, err := t.row(n)
+			if err == nil && r != nil {
+				_, err = holder(t, r)
+			}
+			if err == nil {
+				err = planAct{run: l.N}.release(t, r)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-	t := plansIn{f, s}
-	for _, n := range l.history.plans() {
-		r, err := t.row(n)
-		if err == nil && r != nil {
-			_, err = holder(t, r)
-		}
-		if err == nil {
-			err = planAct{run: l.n}.release(t, r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }

@@ -1,6 +1,8 @@
 package local
 
 import (
+	"slices"
+
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 )
@@ -17,12 +19,8 @@ type planRun struct {
 // staleIn reports whether a run must not be joined, because its plan is no longer the one that it works on or left. A new
 // call then begins a run of its own. It is false for a call that names no plan.
 func staleIn(t planTable, job patterns.Job, before planRun) (bool, error) {
-	call := job.Task.Plan
-	if call == nil || call.PlanID == "" {
-		return false, nil
-	}
-	n, ok := planNumber(call.PlanID)
-	if !ok {
+	n := planOfCall(job)
+	if n == 0 {
 		return false, nil
 	}
 	r, err := t.row(n)
@@ -30,15 +28,22 @@ func staleIn(t planTable, job patterns.Job, before planRun) (bool, error) {
 		return false, err
 	}
 	if !before.over { // another run changed the plan and cancelled this one, which has not ended yet
-		return before.canceled && r.run != before.n && r.under != before.n, nil
+		return before.canceled && r.Run != before.n && r.Under != before.n, nil
 	}
-	return outdated(before.reason) || r.changed > before.ended, nil
+	return slices.Contains(outdated[:], before.reason) || r.Changed > before.ended, nil
 }
 
-// outdated reports whether a run stopped because of how the plan stood at that time. The plan may stand otherwise now.
-func outdated(reason string) bool {
-	return reason == patterns.PlanConflict || reason == patterns.PlanBusy
+// planOfCall is the number of the stored plan that a call names; 0: none.
+func planOfCall(job patterns.Job) int64 {
+	if job.Task.Plan == nil {
+		return 0
+	}
+	n, _ := planNumber(job.Task.Plan.PlanID)
+	return n
 }
+
+// outdated are the stop reasons of runs that stopped because of how their plan stood at that time. It may stand otherwise now.
+var outdated = [...]string{patterns.PlanConflict, patterns.PlanBusy}
 
 // isStale is staleIn for a run in memory. The lock is held.
 func (e inMemory) isStale(before *run) bool {

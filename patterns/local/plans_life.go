@@ -7,6 +7,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // act is a step as this run's; false where its plan's id is none.
@@ -39,14 +40,14 @@ func stepped(reason string) patterns.Outcome {
 }
 
 // read is what a load comes to, as far as its plan's row says.
-func (a planAct) read(r *planRow, how stands) patterns.Outcome {
+func (a planAct) read(r *store.Plan, how stands) patterns.Outcome {
 	if reason := a.refuses(r, how, true); reason == patterns.PlanNotFound {
 		return stepped(reason)
 	}
-	v, err := r.content()
+	v, err := contentOf(r)
 	reason := a.refuses(r, how, err == nil)
 	out := stepped(reason)
-	out.Output = shownBy(reason, patterns.Loaded(v, r.version))
+	out.Output = shownBy(reason, patterns.Loaded(v, r.Version))
 	return out
 }
 
@@ -66,16 +67,19 @@ func weightOf(v any) int {
 	return ijson.Weight(v)
 }
 
-// along has something done in the transaction of what is pending, or behind it, and waits for both. The pattern's code does
-// not go on meanwhile.
-func (r *Record) along(also func(*session) error) error {
+// along has steps taken in the transaction of what is pending, or behind it, and waits for both. The pattern's code does not go on
+// meanwhile.
+func (r *Record) along(steps ...store.Step) error {
 	told := make(chan error, 1)
 	r.mu.Lock()
-	help := r.file.flush(false, also, func(err error) { told <- err })
+	help := r.file.flush(false, func(err error) { told <- err }, steps...)
 	r.mu.Unlock()
 	help()
 	return <-told
 }
+
+// settled waits until what was appended so far is stored.
+func (r *Record) settled() error { return r.along(store.AddConfigs(nil)) }
 
 // holding learns from an outcome whether the run has a plan.
 func (h *history) holding(m *memory) {

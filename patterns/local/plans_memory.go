@@ -7,6 +7,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // How many plans of one principal are kept in memory, and how long they are together. The oldest that no run has claimed
@@ -25,7 +26,7 @@ type plansHere struct {
 
 var _ planTable = (*plansHere)(nil)
 
-func (p *plansHere) row(n int64) (*planRow, error) {
+func (p *plansHere) row(n int64) (*store.Plan, error) {
 	r := p.plans[n]
 	if r == nil {
 		return nil, nil
@@ -34,30 +35,30 @@ func (p *plansHere) row(n int64) (*planRow, error) {
 	return &copied, nil
 }
 
-func (p *plansHere) insert(r *planRow) error {
+func (p *plansHere) insert(r *store.Plan) error {
 	if p.plans == nil {
-		p.plans = map[int64]*planRow{}
+		p.plans = map[int64]*store.Plan{}
 	}
-	r.body = slices.Clone(r.body)
-	p.plans[r.n] = r
+	r.Body = slices.Clone(r.Body)
+	p.plans[r.N] = r
 	p.makeWay(r)
 	return nil
 }
 
 // makeWay forgets plans for a new one.
-func (p *plansHere) makeWay(newest *planRow) {
-	var mine []*planRow
+func (p *plansHere) makeWay(newest *store.Plan) {
+	var mine []*store.Plan
 	bytes := 0
 	for _, r := range p.plans {
-		if r.principal == newest.principal {
+		if r.Principal == newest.Principal {
 			mine = append(mine, r)
-			bytes += len(r.body)
+			bytes += len(r.Body)
 		}
 	}
 	if len(mine) <= maxPlans && bytes <= maxPlanBytes {
 		return
 	}
-	slices.SortFunc(mine, func(a, b *planRow) int { return cmp.Or(cmp.Compare(a.changed, b.changed), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(mine, func(a, b *store.Plan) int { return cmp.Or(cmp.Compare(a.Changed, b.Changed), cmp.Compare(a.N, b.N)) })
 	left := len(mine)
 	for _, r := range mine {
 		if left <= maxPlans && bytes <= maxPlanBytes {
@@ -65,20 +66,20 @@ func (p *plansHere) makeWay(newest *planRow) {
 		}
 		seen := *r // of one whose holder is no more the run beneath has it
 		if how, _ := holder(p, &seen); r != newest && how == runOver {
-			delete(p.plans, r.n)
-			left, bytes = left-1, bytes-len(r.body)
+			delete(p.plans, r.N)
+			left, bytes = left-1, bytes-len(r.Body)
 		}
 	}
 }
 
-func (p *plansHere) hold(r *planRow) error {
-	p.plans[r.n].run, p.plans[r.n].under = r.run, r.under
+func (p *plansHere) hold(r *store.Plan) error {
+	p.plans[r.N].Run, p.plans[r.N].Under = r.Run, r.Under
 	return nil
 }
 
-func (p *plansHere) commit(r *planRow) error {
-	r.body = slices.Clone(r.body)
-	p.plans[r.n] = r
+func (p *plansHere) commit(r *store.Plan) error {
+	r.Body = slices.Clone(r.Body)
+	p.plans[r.N] = r
 	p.makeWay(r)
 	return nil
 }
@@ -156,10 +157,10 @@ func (e inMemory) over(r *run) bool {
 	n, _ := journal.RunNumber(r.id)
 	t := &plansHere{Engine: e.Engine, principal: r.job.Principal}
 	for _, p := range e.plans {
-		if p.under != n || p.principal != r.job.Principal {
+		if p.Under != n || p.Principal != r.job.Principal {
 			continue
 		}
-		if _, waits, _ := keeps(t, p.n, n, false); waits {
+		if _, waits, _ := keeps(t, p.N, n, false); waits {
 			return true
 		}
 	}

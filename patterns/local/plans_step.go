@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // A stored plan belongs to at most one run at a time:
@@ -24,19 +25,6 @@ import (
 //
 // While a run is under another it is not taken up, whatever it waits for comes. Only who cancels it has it end at once: it
 // then has the plan again, and the other's commit is a conflict.
-
-// planRow is a stored plan's row. Times are microseconds since 1970; numbers of runs are 0 where there is none.
-type planRow struct {
-	n                  int64
-	principal, pattern string
-	version, revision  int
-	created, changed   int64
-	run, under         int64
-	sum, body          []byte // the body only where it was asked for
-	damage             error  // why the body could not be read, though the file can be
-}
-
-func (r *planRow) id() string { return planID(r.n) }
 
 func planID(n int64) string { return fmt.Sprintf("plan_%016x", uint64(n)) }
 
@@ -53,23 +41,23 @@ func planNumber(id string) (int64, bool) {
 // errPlanBody says that a plan's body is not what was stored.
 var errPlanBody = errors.New("local: the plan's body is not what was stored")
 
-// content is the decoded body. Only canonical text is one, so that a replay from the record reads the same.
-func (r *planRow) content() (any, error) {
-	if r.damage != nil {
-		return nil, r.damage
+// contentOf is the decoded body. Only canonical text is one, so that a replay from the record reads the same.
+func contentOf(r *store.Plan) (any, error) {
+	if r.Damage != nil {
+		return nil, r.Damage
 	}
-	if sum := sha256.Sum256(r.body); !bytes.Equal(sum[:], r.sum) {
+	if sum := sha256.Sum256(r.Body); !bytes.Equal(sum[:], r.Sum) {
 		return nil, errPlanBody
 	}
-	v, err := journal.DecodeTrusted(r.body)
+	v, err := journal.DecodeTrusted(r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPlanBody, err)
 	}
-	if !bytes.Equal(ijson.Canonical(v), r.body) {
+	if !bytes.Equal(ijson.Canonical(v), r.Body) {
 		return nil, errPlanBody
 	}
 	plan, _ := v.(map[string]any)
-	if plan["id"] != r.id() || plan["revision"] != float64(r.revision) { // of another row
+	if plan["id"] != planID(r.N) || plan["revision"] != float64(r.Revision) { // of another row
 		return nil, errPlanBody
 	}
 	return v, nil
@@ -98,11 +86,11 @@ func waitsAs(kind patterns.WaitingKind, key string) stands {
 // planTable is where plans are kept, seen at one time.
 type planTable interface {
 	// row is a plan's row without its body; nil: there is none.
-	row(n int64) (*planRow, error)
-	insert(r *planRow) error
+	row(n int64) (*store.Plan, error)
+	insert(r *store.Plan) error
 	// hold stores who has claimed the plan, commit all of it that changes.
-	hold(r *planRow) error
-	commit(r *planRow) error
+	hold(r *store.Plan) error
+	commit(r *store.Plan) error
 	stands(run int64) (stands, error)
 	// end has a waiting run end, whose plan was changed by another.
 	end(run, by int64) error
@@ -118,51 +106,51 @@ type planAct struct {
 
 // holder is the run that has claimed the plan, and how far it is. Of a second one that ended without a commit the plan is
 // given back to the one beneath.
-func holder(t planTable, r *planRow) (stands, error) {
-	if r.run == 0 {
+func holder(t planTable, r *store.Plan) (stands, error) {
+	if r.Run == 0 {
 		return runOver, nil
 	}
-	s, err := t.stands(r.run)
-	if err == nil && s == runOver && r.under != 0 {
-		r.run, r.under = r.under, 0
-		s, err = t.stands(r.run)
+	s, err := t.stands(r.Run)
+	if err == nil && s == runOver && r.Under != 0 {
+		r.Run, r.Under = r.Under, 0
+		s, err = t.stands(r.Run)
 	}
 	return s, err
 }
 
 // refuses is why a load gets no plan; "" where it does. whole says whether its body is what was stored.
-func (a planAct) refuses(r *planRow, s stands, whole bool) string {
-	others := a.Claim && r != nil && r.run != 0 && r.run != a.run
+func (a planAct) refuses(r *store.Plan, s stands, whole bool) string {
+	others := a.Claim && r != nil && r.Run != 0 && r.Run != a.run
 	switch {
-	case r == nil, r.principal != a.principal, r.pattern != a.Pattern:
+	case r == nil, r.Principal != a.principal, r.Pattern != a.Pattern:
 		return patterns.PlanNotFound
 	case !whole, others && s == runOver:
 		return patterns.PlanCorrupt
-	case a.Expected != nil && *a.Expected != r.revision:
+	case a.Expected != nil && *a.Expected != r.Revision:
 		return patterns.PlanConflict
-	case others && (!a.Over || s != runWaits || r.under != 0):
+	case others && (!a.Over || s != runWaits || r.Under != 0):
 		return patterns.PlanBusy
 	}
 	return ""
 }
 
 // claim claims a plan that was seen before; again says that it has changed since.
-func (a planAct) claim(t planTable, seen *planRow) (reason string, again bool, err error) {
+func (a planAct) claim(t planTable, seen *store.Plan) (reason string, again bool, err error) {
 	r, err := t.row(a.n)
 	if err != nil {
 		return "", false, err
 	}
-	if r == nil || r.version != seen.version || !bytes.Equal(r.sum, seen.sum) {
+	if r == nil || r.Version != seen.Version || !bytes.Equal(r.Sum, seen.Sum) {
 		return "", true, nil
 	}
 	s, err := holder(t, r)
 	if err != nil {
 		return "", false, err
 	}
-	if reason := a.refuses(r, s, true); reason != "" || r.run == a.run {
+	if reason := a.refuses(r, s, true); reason != "" || r.Run == a.run {
 		return reason, false, nil
 	}
-	r.run, r.under = a.run, r.run // nobody, or the one that waits
+	r.Run, r.Under = a.run, r.Run // nobody, or the one that waits
 	return "", false, t.hold(r)
 }
 
@@ -175,7 +163,7 @@ func (a planAct) change(t planTable) (reason string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if r != nil && (r.principal != a.principal || r.pattern != a.Pattern) {
+	if r != nil && (r.Principal != a.principal || r.Pattern != a.Pattern) {
 		r = nil
 		if a.Op == patterns.CreateOp {
 			return patterns.PlanConflict, nil
@@ -192,66 +180,66 @@ func (a planAct) change(t planTable) (reason string, err error) {
 	return patterns.ReasonRefused, nil
 }
 
-func (a planAct) create(t planTable, r *planRow) (string, error) {
+func (a planAct) create(t planTable, r *store.Plan) (string, error) {
 	sum := sha256.Sum256(a.Content)
 	if r != nil {
-		if r.run == a.run && r.version == 1 && bytes.Equal(r.sum, sum[:]) {
+		if r.Run == a.run && r.Version == 1 && bytes.Equal(r.Sum, sum[:]) {
 			return "", nil
 		}
 		return patterns.PlanConflict, nil
 	}
-	r = &planRow{
-		n: a.n, principal: a.principal, pattern: a.Pattern, version: 1, revision: a.Revision, created: a.now, changed: a.now,
-		sum: sum[:], body: a.Content,
+	r = &store.Plan{
+		N: a.n, Principal: a.principal, Pattern: a.Pattern, Version: 1, Revision: a.Revision, Created: a.now, Changed: a.now,
+		Sum: sum[:], Body: a.Content,
 	}
 	if a.Keep {
-		r.run = a.run
+		r.Run = a.run
 	}
 	return "", t.insert(r)
 }
 
-func (a planAct) commit(t planTable, r *planRow) (string, error) {
-	if r == nil || r.run != a.run || r.version != a.Version {
+func (a planAct) commit(t planTable, r *store.Plan) (string, error) {
+	if r == nil || r.Run != a.run || r.Version != a.Version {
 		return patterns.PlanConflict, nil
 	}
-	if r.under != 0 {
-		s, err := t.stands(r.under)
+	if r.Under != 0 {
+		s, err := t.stands(r.Under)
 		switch {
 		case err != nil:
 			return "", err
 		case s == runRunning: // nothing takes it up, so somebody wrote the row
 			return patterns.PlanConflict, nil
 		case s != runOver:
-			if err := t.end(r.under, a.run); err != nil {
+			if err := t.end(r.Under, a.run); err != nil {
 				return "", err
 			}
 		}
 	}
 	sum := sha256.Sum256(a.Content)
-	r.version, r.revision, r.changed, r.under = r.version+1, a.Revision, max(r.changed, a.now), 0
-	r.sum, r.body = sum[:], a.Content
+	r.Version, r.Revision, r.Changed, r.Under = r.Version+1, a.Revision, max(r.Changed, a.now), 0
+	r.Sum, r.Body = sum[:], a.Content
 	if !a.Keep {
-		r.run = 0
+		r.Run = 0
 	}
 	return "", t.commit(r)
 }
 
-func (a planAct) release(t planTable, r *planRow) error {
+func (a planAct) release(t planTable, r *store.Plan) error {
 	switch {
-	case r == nil, r.run != a.run && r.under != a.run:
+	case r == nil, r.Run != a.run && r.Under != a.run:
 		return nil
-	case r.run == a.run && r.under != 0:
-		s, err := t.stands(r.under)
+	case r.Run == a.run && r.Under != 0:
+		s, err := t.stands(r.Under)
 		if err != nil {
 			return err
 		}
-		if r.run, r.under = r.under, 0; s == runOver {
-			r.run = 0
+		if r.Run, r.Under = r.Under, 0; s == runOver {
+			r.Run = 0
 		}
-	case r.run == a.run:
-		r.run = 0
+	case r.Run == a.run:
+		r.Run = 0
 	default:
-		r.under = 0
+		r.Under = 0
 	}
 	return t.hold(r)
 }
@@ -263,15 +251,15 @@ func keeps(t planTable, n, run int64, canceled bool) (has, waits bool, err error
 	if err != nil || r == nil {
 		return false, false, err
 	}
-	over := r.under == run
+	over := r.Under == run
 	if _, err := holder(t, r); err != nil {
 		return false, false, err
 	}
-	if r.under == run && canceled {
-		r.run, r.under = run, 0
+	if r.Under == run && canceled {
+		r.Run, r.Under = run, 0
 	}
-	if over && r.run == run {
+	if over && r.Run == run {
 		err = t.hold(r)
 	}
-	return r.run == run, r.under == run, err
+	return r.Run == run, r.Under == run, err
 }

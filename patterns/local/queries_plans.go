@@ -6,7 +6,7 @@ const (
 
 	selectPlan     = "SELECT " + planColumns + " FROM plans WHERE id = ?"
 	selectPlanBody = "SELECT " + planColumns + ", body FROM plans WHERE id = ?"
-	insertPlan     = "INSERT INTO plans (id, principal, pattern, version, revision, created, changed, run, under, sha256, body) VALUES (?,?,?,?,?,?,?,?,NULL,?,?)"
+	insertPlan     = "INSERT INTO plans (id, principal, pattern, version, revision, created, changed, run, under, sha256, body) VALUES (?,?,?,?,?,?,?,?,NULL,?,?) ON CONFLICT DO NOTHING"
 	updateHolder   = "UPDATE plans SET run = ?, under = ? WHERE id = ?"
 	updatePlan     = "UPDATE plans SET version = ?, revision = ?, changed = ?, run = ?, under = ?, sha256 = ?, body = ? WHERE id = ?"
 

@@ -29,7 +29,7 @@ const (
 	updateBroken   = `UPDATE runs SET state = 'broken', owner = NULL, wake = NULL, epoch = epoch + 1, status = 'stopped', stop_reason = 'record_broken',
 		summary = ?, ended = ? WHERE n = ? AND state <> 'broken'`
 	updateLacking   = "UPDATE runs SET waiting_kind = 'retry' WHERE n = ? AND state = 'ready' AND epoch = ?"
-	updateCanceled  = "UPDATE runs SET canceled = 1, state = 'ready', epoch = epoch + 1 WHERE n = ? AND state IN ('ready', 'parked') AND NOT canceled"
+	updateCanceled  = "UPDATE runs SET canceled = 1, state = 'ready', epoch = epoch + 1 WHERE n = ? AND state IN ('ready', 'parked') AND NOT canceled AND epoch = ?"
 	updateRecalled  = "UPDATE runs SET canceled = 1 WHERE n = ? AND state = 'running'"
 	updateDelivered = "UPDATE runs SET delivered = 1 WHERE n = ? AND principal = ? AND state = 'ended'"
 
@@ -48,6 +48,8 @@ const (
 	selectWhose = `WITH RECURSIVE whose(principal) AS (SELECT min(principal) FROM runs
 		UNION ALL SELECT (SELECT min(runs.principal) FROM runs WHERE runs.principal > whose.principal) FROM whose WHERE principal IS NOT NULL)
 		SELECT principal FROM whose WHERE principal IS NOT NULL`
+
+	selectLast = "SELECT coalesce(max(seq), 0) FROM events WHERE n = ?"
 
 	insertConfig  = "INSERT INTO configs VALUES (?,?) ON CONFLICT DO NOTHING"
 	selectConfig  = "SELECT body FROM configs WHERE hash = ?"

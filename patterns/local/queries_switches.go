@@ -10,7 +10,7 @@ const (
 	selectActed = `SELECT args, n, act, effect, body, coalesce((SELECT state FROM runs WHERE runs.n = acted.n), 'ended') = 'ended'
 		FROM acted WHERE tool = ? AND once = ?`
 	insertActed   = "INSERT INTO acted (tool, once, args, n, act, effect) VALUES (?,?,?,?,?,?)"
-	updateAdopted = "UPDATE acted SET n = ?, act = ?, effect = '' WHERE tool = ? AND once = ? AND body IS NULL"
+	updateAdopted = "UPDATE acted SET n = ?, act = ?, effect = '' WHERE tool = ? AND once = ? AND body IS NULL AND n = ? AND act = ?"
 	updateActed   = "UPDATE acted SET body = ? WHERE tool = ? AND once = ? AND n = ? AND act = ?"
 	deleteActed   = "DELETE FROM acted WHERE tool = ? AND once = ? AND n = ? AND act = ? AND (? OR effect = ?) AND body IS NULL"
 )

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // Record is what a run leaves behind: in memory the events themselves, of a run in a state file the place at which this
@@ -63,40 +64,39 @@ func (r *Record) add(kind patterns.EventKind, key string, at time.Time, body any
 	return e
 }
 
-// appendAlso is append with something that is done in the transaction in which the event is written; nil: nothing.
-func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, body any, do func(*session, journal.Event) error) journal.Event {
+// appendAlso is append with steps that are taken in the transaction in which the event is written.
+func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, body any, steps func(journal.Event) []store.Step) journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.add(kind, key, at, body)
-	if do != nil {
-		r.file.more = append(r.file.more, func(s *session) error { return do(s, e) })
+	if steps != nil {
+		r.file.more = append(r.file.more, steps(e)...)
 	}
 	return e
 }
 
-// appendUnless is appendAlso for an intent that a kill switch may forbid; nil: none may.
-func (r *Record) appendUnless(stops func(*session) error, key string, at time.Time, body any, do func(*session, journal.Event) error) journal.Event {
+// appendIntent is appendAlso for an intent that a kill switch may forbid; nil: none may.
+func (r *Record) appendIntent(begins *store.Begins, key string, at time.Time, body any, steps func(journal.Event) []store.Step) journal.Event {
 	r.mu.Lock()
-	if stops != nil {
-		r.file.stops = append(r.file.stops, stops)
+	if begins != nil {
+		r.file.begins = append(r.file.begins, *begins)
 	}
 	r.mu.Unlock()
-	return r.appendAlso(patterns.IntentEvent, key, at, body, do)
+	return r.appendAlso(patterns.IntentEvent, key, at, body, steps)
 }
 
-// also has something done with the next flush that takes a body in its stored form, which is not appended.
-func (r *Record) also(body journal.OutcomeBody, do func(s *session, stored []byte) error) {
+// stored is a body in its stored form, which is not appended.
+func (r *Record) stored(body journal.OutcomeBody) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stored := r.file.seal(journal.Event{Kind: patterns.OutcomeEvent, Body: body}).Body
-	r.file.more = append(r.file.more, func(s *session) error { return do(s, stored) })
+	return r.file.seal(journal.Event{Kind: patterns.OutcomeEvent, Body: body}).Body
 }
 
-// then has something done with the next flush.
-func (r *Record) then(do func(*session) error) {
+// then has steps taken with the next flush.
+func (r *Record) then(steps ...store.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.file.more = append(r.file.more, do)
+	r.file.more = append(r.file.more, steps...)
 }
 
 // flush has what was appended so far written, and told learn of it; nil: nobody needs to. durable: it must survive the
@@ -109,7 +109,7 @@ func (r *Record) flush(durable bool, told func(error)) {
 		return
 	}
 	r.mu.Lock()
-	help := r.file.flush(durable, nil, told)
+	help := r.file.flush(durable, told)
 	r.mu.Unlock()
 	help()
 }
@@ -124,7 +124,7 @@ func (r *Record) abandon(refused bool) bool {
 			r.mu.Unlock()
 			return false
 		}
-		t.begin, t.refused = nil, errClosed
+		t.begin, t.refused = nil, store.ErrClosed
 		close(t.begun)
 	}
 	r.mu.Unlock()

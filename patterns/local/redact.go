@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // redactor says which values are kept out of records (spec/config.md section 2, redact): in the record each stands as
@@ -89,19 +90,16 @@ func (r redactor) with(o redactor) redactor {
 // hidden are the values of one run that are kept out of its record. It is guarded by the record's lock. Nil hides nothing.
 type hidden struct {
 	redactor
-	hashes  map[string]string // by canonical value: as a marker shows it
-	fresh   []hiddenValue     // of events that are pending
-	texts   []string          // to be found within others
-	numbers map[string]bool   // by their JSON text, to be found where equal
-	digits  []string          // those of them that are found within texts
-	weak    map[string]bool   // by member and canonical value
-	calls   map[string]string // the tool of each call, by its key
-	over    bool              // the run ended: nothing more goes into the table
-	held    bool              // when it did, the table held something
+	hashes  map[string]string   // by canonical value: as a marker shows it
+	fresh   []store.HiddenValue // of events that are pending
+	texts   []string            // to be found within others
+	numbers map[string]bool     // by their JSON text, to be found where equal
+	digits  []string            // those of them that are found within texts
+	weak    map[string]bool     // by member and canonical value
+	calls   map[string]string   // the tool of each call, by its key
+	over    bool                // the run ended: nothing more goes into the table
+	held    bool                // when it did, the table held something
 }
-
-// hiddenValue is a row of the table.
-type hiddenValue struct{ hash, value []byte }
 
 func (r redactor) hidden() *hidden {
 	return &hidden{redactor: r, hashes: map[string]string{}, numbers: map[string]bool{}, weak: map[string]bool{}, calls: map[string]string{}}
@@ -124,34 +122,22 @@ func (t *tail) seal(e journal.Event) patterns.Event {
 	return stored
 }
 
-// with adds to a change what the pending events hide.
-func (t *tail) with(also func(*session) error) func(*session) error {
+// keepHidden are the steps that keep what the pending events hide.
+func (t *tail) keepHidden() []store.Step {
 	if t.hidden == nil || len(t.hidden.fresh) == 0 {
-		return also
+		return nil
 	}
 	fresh := t.hidden.fresh
 	t.hidden.fresh = nil
-	return func(s *session) error {
-		if also != nil {
-			if err := also(s); err != nil {
-				return err
-			}
-		}
-		for _, v := range fresh {
-			if _, err := s.exec(insertRedacted, t.n, v.hash, v.value); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	return []store.Step{store.AddHidden{N: t.n, Values: fresh}}
 }
 
-// forget drops what a run hid, with its end.
-func (t *tail) forget(s *session) error {
+// forget are the steps that drop what a run hid, with its end.
+func (t *tail) forget() []store.Step {
 	if t.hidden == nil || !t.hidden.held && t.hidden.none() {
 		return nil
 	}
-	return t.forgetBelow(s)
+	return []store.Step{store.DropHidden{N: t.n, Parent: t.parent, Itself: t.hidden.held}}
 }
 
 // public is a text for the run's row; empty where it tells what is hidden.
@@ -192,7 +178,7 @@ const marker = `{"` + patterns.Redacted + `":`
 
 // reveal puts values back for who replays a record, and returns what is hidden in it. Only hashes that stand in the run's
 // table are revealed. Where the run has ended there are none: lost says that values are missing.
-func (r redactor) reveal(s *session, n int64, stored []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
+func (r redactor) reveal(s store.Reader, n int64, stored []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
 	h = r.hidden()
 	marked := slices.ContainsFunc(stored, func(e patterns.Event) bool { return bytes.Contains(e.Body, []byte(marker)) })
 	if !marked {
@@ -200,18 +186,17 @@ func (r redactor) reveal(s *session, n int64, stored []patterns.Event) (open []p
 		return stored, h, false, nil
 	}
 	values := map[string]any{}
-	err = s.each(func(row func(...any) error) error {
-		var v hiddenValue
-		if err := row(&v.hash, &v.value); err != nil {
-			return err
-		}
-		value, err := journal.DecodeTrusted(v.value)
-		values[hashText(v.hash)] = value
-		h.hashes[string(v.value)] = hashText(v.hash)
-		return err
-	}, selectRedacted, n)
+	list, err := s.Hidden(n)
 	if err != nil {
 		return nil, nil, false, err
+	}
+	for _, v := range list {
+		value, err := journal.DecodeTrusted(v.Value)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		values[hashText(v.Hash)] = value
+		h.hashes[string(v.Value)] = hashText(v.Hash)
 	}
 	for text := range h.hashes {
 		if v, err := journal.DecodeTrusted([]byte(text)); err == nil && strings.HasPrefix(text, `"`) {
@@ -278,7 +263,7 @@ func (h *hidden) mark(v any) any {
 		hash = "sha256:" + hex.EncodeToString(sum[:])
 		h.hashes[string(text)] = hash
 		if !h.over {
-			h.fresh = append(h.fresh, hiddenValue{sum[:], text})
+			h.fresh = append(h.fresh, store.HiddenValue{Hash: sum[:], Value: text})
 		}
 	}
 	return map[string]any{patterns.Redacted: hash}

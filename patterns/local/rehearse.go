@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/kinds"
+	"patterngate/patterns/store"
 )
 
 // Rehearse implements [patterns.Engine].
@@ -33,7 +34,7 @@ func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (r patterns.Reh
 		if known, ok := job.Spec.Catalog.Tool(tool); ok { // as switches name it
 			tool = known.Own()
 		}
-		return stopTool(list, job, tool, false) || stopsPattern(list, row.Begins)
+		return store.Begins{Tool: tool, Starts: row.Begins, Patterns: patternsOf(job)}.StoppedBy(list)
 	}), err
 }
 

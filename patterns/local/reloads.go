@@ -9,6 +9,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // A reload is asked for in the state file, so that every program that serves from it hears of it, on any system:
@@ -85,55 +86,47 @@ const maxAsked = 16
 const answerPoll = 20 * time.Millisecond
 
 func (f *file) askReload(r ReloadRequest) (n int64, err error) {
-	err = f.journal.do(&change{sync: true, also: func(s *session) error {
-		if r.Signed() {
-			if err := f.signed(s, r.Act, wanted{gateway.ActReload, ReloadSubject(r.Path, r.To)}); err != nil {
-				return err
-			}
-		}
-		n, err = reloadIn(s, r, true)
-		return err
-	}})
-	return n, err
+	c, step := &store.Change{Durable: true}, f.reloadStep(r, true)
+	step.N = &n
+	if r.Signed() {
+		return n, f.signed(r.Act, wanted{gateway.ActReload, ReloadSubject(r.Path, r.To)}, c, step)
+	}
+	c.Steps = []store.Step{step}
+	return n, f.journal.do(c)
 }
 
-// reloadIn enters a reload that programs are asked for, or that one did by itself.
-func reloadIn(s *session, r ReloadRequest, asked bool) (n int64, err error) {
-	var act any // NULL
+// reloadStep enters a reload that programs are asked for, or that one did by itself.
+func (f *file) reloadStep(r ReloadRequest, asked bool) store.AddReload {
+	s := store.AddReload{At: r.At.UnixMicro(), Path: r.Path, Hash: r.To, Asked: asked, By: r.By.By, Channel: r.By.Channel, Signature: r.Act.Signature}
 	if r.Signed() {
-		act = r.Act.Object()
+		s.Act = r.Act.Object()
 	}
-	if _, err := s.exec(insertReload, r.At.UnixMicro(), r.Path, r.To, asked, r.By.By, r.By.Channel, act, r.Act.Signature); err != nil {
-		return 0, err
-	}
-	err = s.each(func(row func(...any) error) error { return row(&n) }, selectNewestReload)
-	return n, err
+	return s
 }
 
 func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
-	err = f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var a ReloadAnswer
-			var owner, body string
-			if err := row(&owner, &body); err != nil {
-				return err
-			}
-			if json.Unmarshal([]byte(body), &a) != nil {
-				a = ReloadAnswer{Text: "its answer cannot be read"}
-			}
-			a.Owner = owner
-			list = append(list, a)
-			return nil
-		}, selectReloadAnswers, n)
+	var stored []store.ReloadAnswer
+	err = f.journal.view(func(s store.Reader) error {
+		stored, err = s.ReloadAnswers(n)
+		return err
 	})
+	for _, s := range stored {
+		var a ReloadAnswer
+		if json.Unmarshal([]byte(s.Body), &a) != nil {
+			a = ReloadAnswer{Text: "its answer cannot be read"}
+		}
+		a.Owner = s.Owner
+		list = append(list, a)
+	}
 	return list, err
 }
 
 // skipReloads has requests from before this program's start be none of its business.
 func (f *file) skipReloads() {
 	var newest int64
-	_ = f.journal.view(func(s *session) error { // what it cannot read it takes for new: it loads once more
-		return s.each(func(row func(...any) error) error { return row(&newest) }, selectNewestReload)
+	_ = f.journal.view(func(s store.Reader) (err error) { // what it cannot read it takes for new: it loads once more
+		newest, err = s.NewestReload()
+		return err
 	})
 	f.heard.Store(newest)
 }
@@ -154,9 +147,10 @@ func (f *file) heed() (all bool) {
 	for _, a := range list {
 		f.heard.Store(a.n)
 		answer := f.Engine.Reload(a.ReloadRequest)
-		_ = f.journal.do(&change{sync: true, also: func(s *session) error { // who asked is told that nothing was answered
-			return f.answerIn(s, a.n, answer)
-		}})
+		if body, err := f.answered(answer); err == nil {
+			step := store.AddReloadAnswer{N: a.n, ReloadAnswer: body}
+			_ = f.journal.do(&store.Change{Durable: true, Steps: []store.Step{step}}) // who asked is told that nothing was answered
+		}
 	}
 	return err == nil && len(list) < maxAsked
 }
@@ -164,36 +158,29 @@ func (f *file) heed() (all bool) {
 // askedReloads are the next requests that nobody here has heard of. An act that cannot be read, or that was brought before,
 // signs nothing.
 func (f *file) askedReloads() (list []askedReload, err error) {
-	err = f.journal.view(func(s *session) error {
-		return s.each(func(row func(...any) error) error {
-			var a askedReload
-			var at int64
-			var act []byte
-			var again bool
-			if err := row(&a.n, &at, &a.Path, &a.To, &a.By.By, &a.By.Channel, &act, &a.Act.Signature, &again); err != nil {
-				return err
-			}
-			a.At = time.UnixMicro(at)
-			if signed, err := gateway.ReadAct(act); err == nil && !again {
-				a.Act.Act = signed
-			} else {
-				a.Act.Signature = ""
-			}
-			list = append(list, a)
-			return nil
-		}, selectReloads, f.heard.Load(), maxAsked)
+	var stored []store.Reload
+	err = f.journal.view(func(s store.Reader) error {
+		stored, err = s.Reloads(f.heard.Load(), maxAsked)
+		return err
 	})
+	for _, s := range stored {
+		a := askedReload{n: s.N, ReloadRequest: ReloadRequest{Path: s.Path, To: s.Hash, At: time.UnixMicro(s.At)}}
+		a.By.By, a.By.Channel, a.Act.Signature = s.By, s.Channel, s.Signature
+		if signed, err := gateway.ReadAct(s.Act); err == nil && !s.Again {
+			a.Act.Act = signed
+		} else {
+			a.Act.Signature = ""
+		}
+		list = append(list, a)
+	}
 	return list, err
 }
 
-func (f *file) answerIn(s *session, n int64, a ReloadAnswer) error {
+// answered is this program's answer to a reload as it is stored.
+func (f *file) answered(a ReloadAnswer) (store.ReloadAnswer, error) {
 	a.Owner = f.owner.id
 	body, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	_, err = s.exec(insertReloadAnswer, n, a.Owner, f.journal.now().UnixMicro(), string(body))
-	return err
+	return store.ReloadAnswer{Owner: a.Owner, At: f.journal.now().UnixMicro(), Body: string(body)}, err
 }
 
 // Reloaded records a reload that nobody asked for in the state file, such as one by a signal: no other program follows it. In
@@ -203,13 +190,11 @@ func (e *Engine) Reloaded(r ReloadRequest, a ReloadAnswer) {
 		return
 	}
 	r.Act = gateway.SignedAct{}
-	err := e.file.journal.do(&change{sync: true, also: func(s *session) error {
-		n, err := reloadIn(s, r, false)
-		if err == nil {
-			err = e.file.answerIn(s, n, a)
-		}
-		return err
-	}})
+	step := e.file.reloadStep(r, false)
+	answer, err := e.file.answered(a)
+	if step.Answer = &answer; err == nil {
+		err = e.file.journal.do(&store.Change{Durable: true, Steps: []store.Step{step}})
+	}
 	if err != nil && e.Fault != nil {
 		e.Fault("", "reload", err)
 	}

@@ -1,35 +1,30 @@
 package local
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
-// ring reads the approver keys of a state file. What nobody vouches for is no key of it.
-func ring(s *session) (gateway.Ring, error) {
-	stored, err := storedKeys(s)
-	return gateway.NewRing(stored), err
+// ring returns the approver keys of a state file. A key that nobody vouches for is not in it. The step holds while the keys are the same.
+func (f *file) ring() (keys gateway.Ring, same store.Step, err error) {
+	err = f.journal.view(func(s store.Reader) error {
+		stored, err := s.Keys()
+		keys, same = gateway.NewRing(stored.Stored), store.KeysAre{Mark: stored.Mark}
+		return err
+	})
+	return keys, same, err
 }
 
-func storedKeys(s *session) (list []gateway.PublicKey, err error) {
-	err = s.each(func(row func(...any) error) error {
-		var k gateway.PublicKey
-		var enrolled, removed int64
-		err := row(&k.ID, &k.Name, (*[]byte)(&k.Public), &enrolled, &k.Vouched.Key, &k.Vouched.Nonce, &k.Vouched.Signature,
-			&removed, &k.Dropped.Key, &k.Dropped.Nonce, &k.Dropped.Signature)
-		k.Enrolled = time.Unix(enrolled, 0).UTC()
-		k.Vouched.Act.Act, k.Vouched.Subject, k.Vouched.At = gateway.ActEnroll, k.EnrolSubject(), k.Enrolled
-		if removed != 0 {
-			k.Removed = time.Unix(removed, 0).UTC()
-			k.Dropped.Act.Act, k.Dropped.Subject, k.Dropped.At = gateway.ActRemove, gateway.RemoveSubject(k.ID), k.Removed
-		}
-		list = append(list, k)
-		return err
-	}, selectKeys)
-	return list, err
+// ringIn is the ring of one state of the file.
+func ringIn(s store.Reader) (gateway.Ring, error) {
+	stored, err := s.Keys()
+	return gateway.NewRing(stored.Stored), err
 }
 
 // Keys implements [patterns.Approvals].
@@ -37,10 +32,7 @@ func (a approvals) Keys() (keys gateway.Ring, err error) {
 	if a.file == nil {
 		return keys, nil
 	}
-	err = a.file.journal.view(func(s *session) error {
-		keys, err = ring(s)
-		return err
-	})
+	keys, _, err = a.file.ring()
 	return keys, err
 }
 
@@ -50,27 +42,27 @@ func (a approvals) Enroll(k gateway.PublicKey) error {
 		return patterns.ErrNoKey
 	}
 	now := a.file.journal.now()
-	return a.file.journal.do(&change{sync: true, also: func(s *session) error {
-		stored, err := storedKeys(s)
-		if err != nil {
+	return a.file.whileKeys(func() ([]store.Step, error) {
+		var stored store.Keys
+		err := a.file.journal.view(func(s store.Reader) (err error) {
+			stored, err = s.Keys()
 			return err
+		})
+		if err != nil {
+			return nil, err
 		}
-		before := gateway.NewRing(stored)
-		after := gateway.NewRing(append(stored, k))
+		before := gateway.NewRing(stored.Stored)
+		after := gateway.NewRing(append(stored.Stored, k))
 		_, known := before.Find(k.ID)
 		added, ok := after.Find(k.ID)
 		if known || !ok || k.Vouched.Fresh(now) != nil || !k.Removed.IsZero() {
-			return refusal{patterns.ErrForged}
+			return nil, patterns.ErrForged
 		}
 		if before.Counts(now) && before.Check(added.Vouched, now) != nil {
-			return refusal{patterns.ErrForged}
+			return nil, patterns.ErrForged
 		}
-		if err := actOnce(s, k.Vouched.Act, now); err != nil {
-			return err
-		}
-		_, err = s.exec(insertKey, k.ID, k.Name, []byte(k.Public), k.Enrolled.Unix(), k.Vouched.Key, k.Vouched.Nonce, k.Vouched.Signature)
-		return err
-	}})
+		return []store.Step{store.KeysAre{Mark: stored.Mark}, actOnce(k.Vouched.Act, now), store.AddKey{Key: k}}, nil
+	}, &store.Change{Durable: true})
 }
 
 // RemoveKey implements [patterns.Approvals].
@@ -79,21 +71,18 @@ func (a approvals) RemoveKey(id string, by gateway.SignedAct) error {
 		return patterns.ErrNoKey
 	}
 	now := a.file.journal.now()
-	return a.file.journal.do(&change{sync: true, also: func(s *session) error {
-		keys, err := ring(s)
+	return a.file.whileKeys(func() ([]store.Step, error) {
+		keys, same, err := a.file.ring()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		k, known := keys.Find(id)
 		if !known || !k.Removed.IsZero() {
-			return refusal{patterns.ErrNoKey}
+			return nil, patterns.ErrNoKey
 		}
-		if err := allowed(s, keys, by, wanted{gateway.ActRemove, gateway.RemoveSubject(id)}, now); err != nil {
-			return err
-		}
-		_, err = s.exec(updateKey, by.At.Unix(), by.Key, by.Nonce, by.Signature, id)
-		return err
-	}})
+		steps, err := allowed(keys, by, wanted{gateway.ActRemove, gateway.RemoveSubject(id)}, now)
+		return append([]store.Step{same}, append(steps, store.DropKey{ID: id, By: by})...), err
+	}, &store.Change{Durable: true})
 }
 
 // wanted is what somebody is about to do that needs a key where one is enrolled.
@@ -102,42 +91,63 @@ type wanted struct {
 	subject map[string]any
 }
 
-// allowed refuses what is not signed where only what is signed counts: with [patterns.ErrUnsigned], [patterns.ErrForged] or
-// [patterns.ErrUsed].
-func allowed(s *session, keys gateway.Ring, by gateway.SignedAct, want wanted, now time.Time) error {
+// allowed returns the steps that note a signed act. Where only signed acts count, it refuses others with [patterns.ErrUnsigned],
+// [patterns.ErrForged] or [patterns.ErrKeyRemoved].
+func allowed(keys gateway.Ring, by gateway.SignedAct, want wanted, now time.Time) ([]store.Step, error) {
 	switch {
 	case by.Key == "" && by.Signature == "" && !keys.Counts(now):
-		return nil
+		return nil, nil
 	case by.Key == "" || by.Signature == "":
-		return refusal{patterns.ErrUnsigned}
+		return nil, patterns.ErrUnsigned
 	case by.Act.Act != want.act, !ijson.Equal(by.Subject, want.subject), keys.Check(by, now) != nil:
-		return unheard(keys, by.Key)
+		return nil, unheard(keys, by.Key)
 	}
-	return actOnce(s, by.Act, now)
+	return []store.Step{actOnce(by.Act, now)}, nil
 }
 
 // unheard is why what a key has signed does not count: [patterns.ErrForged], or [patterns.ErrKeyRemoved] where it did once.
 func unheard(keys gateway.Ring, id string) error {
 	if k, known := keys.Find(id); known && !k.Removed.IsZero() {
-		return refusal{patterns.ErrKeyRemoved}
+		return patterns.ErrKeyRemoved
 	}
-	return refusal{patterns.ErrForged}
+	return patterns.ErrForged
 }
 
-// signed is allowed for the keys that the file has now.
-func (f *file) signed(s *session, by gateway.SignedAct, want wanted) error {
-	keys, err := ring(s)
-	if err != nil {
-		return err
-	}
-	return allowed(s, keys, by, want, f.journal.now())
+// signed makes a change that needs the signature of an approver key, if one is enrolled. The errors are those of allowed,
+// [patterns.ErrUsed], and those of the change.
+func (f *file) signed(by gateway.SignedAct, want wanted, c *store.Change, more ...store.Step) error {
+	return f.whileKeys(func() ([]store.Step, error) {
+		keys, same, err := f.ring()
+		if err != nil {
+			return nil, err
+		}
+		steps, err := allowed(keys, by, want, f.journal.now())
+		return append(append([]store.Step{same}, steps...), more...), err
+	}, c)
 }
 
-// actOnce notes that a signed act is done.
-func actOnce(s *session, a gateway.Act, now time.Time) error {
-	changed, err := s.exec(insertAct, a.Nonce, now.UnixMicro())
-	if err == nil && changed == 0 {
-		err = refusal{patterns.ErrUsed}
+// whileKeys makes a change with steps that were made of the keys. It makes them again if the keys change in between.
+func (f *file) whileKeys(steps func() ([]store.Step, error), c *store.Change) error {
+	before := c.Steps
+	for try := 1; ; try++ {
+		more, err := steps()
+		if err != nil {
+			return err
+		}
+		c.Steps = append(slices.Clip(more), before...)
+		err = f.journal.do(c)
+		switch {
+		case store.RefusedBy[store.UseAct](err):
+			return patterns.ErrUsed
+		case !store.RefusedBy[store.KeysAre](err):
+			return err
+		case try == maxTries:
+			return fmt.Errorf("%w: the keys of approvers change too fast", patterns.ErrJournal)
+		}
 	}
-	return err
+}
+
+// actOnce notes that a signed act is done. It holds if it was not done before.
+func actOnce(a gateway.Act, now time.Time) store.Step {
+	return store.UseAct{Nonce: a.Nonce, At: now.UnixMicro()}
 }

@@ -32,7 +32,7 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := fresh(t)
-			check(t, j.do(&change{also: func(s *session) error {
+			check(t, j.alter(func(s *session) error {
 				changed, err := s.exec(`INSERT INTO runs (n, pattern, principal, config, began, epoch, owner, request, args, state, canceled, turn, wake, expires)
 					VALUES (?, 'p', 'me', 'c', 0, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
 					want.N, want.Owner, want.Request, want.Args, want.State, want.Canceled, want.Turn, want.Wake, want.Expires)
@@ -40,9 +40,9 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 					t.Errorf("%d rows changed, want 1", changed)
 				}
 				return err
-			}}))
+			}))
 			got := kept{Owner: "before", Turn: -1}
-			check(t, j.view(func(s *session) error {
+			check(t, j.look(func(s *session) error {
 				return s.each(func(row func(...any) error) error {
 					return row(&got.N, &got.Owner, &got.Request, &got.Args, &got.State, &got.Canceled, &got.Turn, &got.Wake, &got.Expires)
 				}, "SELECT n, owner, request, args, state, canceled, turn, wake, expires FROM runs WHERE n = ?", want.N)
@@ -75,7 +75,7 @@ func TestSessionRefusesWhatDoesNotFit(t *testing.T) {
 		"no SQL":                {"SELEKT", nil, nil},
 		"no such column":        {`SELECT "state'" FROM runs`, nil, nil},
 	} {
-		err := j.view(func(s *session) error {
+		err := j.look(func(s *session) error {
 			return s.each(func(row func(...any) error) error { return row(tt.to...) }, tt.query, tt.args...)
 		})
 		if err == nil {
@@ -89,7 +89,7 @@ func TestQueryIsNotBegunAgainByItsScan(t *testing.T) {
 	begin(t, j, 1, 1)
 	stop := errors.New("stop")
 	const query = "SELECT n FROM runs WHERE n = ?"
-	check(t, j.view(func(s *session) error {
+	check(t, j.look(func(s *session) error {
 		err := s.each(func(func(...any) error) error {
 			if err := s.each(nil, query, 1); err == nil {
 				t.Error("the inner query ran")
@@ -101,7 +101,7 @@ func TestQueryIsNotBegunAgainByItsScan(t *testing.T) {
 		}
 		return nil
 	}))
-	check(t, j.view(func(s *session) error { // and it can be begun after
+	check(t, j.look(func(s *session) error { // and it can be begun after
 		return s.each(func(row func(...any) error) error { return nil }, query, 1)
 	}))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/patterns/store"
 )
 
 // Settings are what a reload changes of an engine: what its fields and [Options] said at first.
@@ -69,7 +70,7 @@ func (f *file) configure(hash string, snapshot []byte) {
 		return
 	}
 	f.unstored.add(hash, snapshot)
-	f.journal.submit(&change{also: f.unstored.in, done: func(err error) {
+	f.journal.submit(&store.Change{Steps: []store.Step{store.AddConfigs(f.unstored.all())}, Done: func(err error) {
 		if err == nil {
 			f.unstored.drop(hash)
 		}
@@ -98,14 +99,12 @@ func (u *unstored) drop(hash string) {
 	delete(u.list, hash)
 }
 
-// in stores them.
-func (u *unstored) in(s *session) error {
+// all lists them in the order of their hashes.
+func (u *unstored) all() (list []store.Config) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, hash := range slices.Sorted(maps.Keys(u.list)) {
-		if _, err := s.exec(insertConfig, hash, u.list[hash]); err != nil {
-			return err
-		}
+		list = append(list, store.Config{Hash: hash, Body: u.list[hash]})
 	}
-	return nil
+	return list
 }

@@ -165,11 +165,3 @@ func (r *run) parentOf() int64 {
 	n, _ := journal.RunNumber(r.job.Parent.RunID)
 	return n
 }
-
-// parentRow is parentOf as the row has it.
-func (r *run) parentRow() any {
-	if n := r.parentOf(); n != 0 {
-		return n
-	}
-	return nil
-}

@@ -88,7 +88,7 @@ func (f *file) rehearsed(principal, runID string) (*rehearsal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r == nil || r.principal != principal {
+	if r == nil || r.Principal != principal {
 		return nil, patterns.ErrNoRun
 	}
 	if here == nil {

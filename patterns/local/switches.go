@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // A kill switch stops what is begun after it was set, in every process over the state file: it is looked for in the
@@ -21,8 +22,8 @@ func (e *Engine) KillSwitches() (list []patterns.Switch, err error) {
 		defer e.mu.Unlock()
 		return slices.Clone(e.switches), nil
 	}
-	err = e.file.journal.view(func(s *session) error {
-		list, err = readSwitches(s)
+	err = e.file.journal.view(func(s store.Reader) error {
+		list, err = s.Switches()
 		return err
 	})
 	return list, err
@@ -40,21 +41,15 @@ func (e *Engine) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) e
 	if e.file == nil {
 		return e.inMemorySwitch(on, s)
 	}
-	return e.file.journal.do(&change{sync: true, also: func(to *session) error {
-		if on {
-			e.file.stopping.Store(true)
-			_, err := to.exec(insertSwitch, s.Tool, s.Pattern, s.Reason, s.By, s.Channel, s.Assurance, s.At.UnixMicro())
-			return err
-		}
-		if err := e.file.signed(to, act, wanted{gateway.ActSwitchOff, s.Subject()}); err != nil {
-			return err
-		}
-		changed, err := to.exec(deleteSwitch, s.Tool, s.Pattern)
-		if err == nil && changed == 0 {
-			err = refusal{patterns.ErrNoSwitch}
-		}
-		return err
-	}})
+	if on {
+		e.file.stopping.Store(true)
+		return e.file.journal.do(&store.Change{Durable: true, Steps: []store.Step{store.SetSwitch{Switch: s}}})
+	}
+	err := e.file.signed(act, wanted{gateway.ActSwitchOff, s.Subject()}, &store.Change{Durable: true}, store.ClearSwitch{Tool: s.Tool, Pattern: s.Pattern})
+	if store.IsRefused(err) {
+		return patterns.ErrNoSwitch
+	}
+	return err
 }
 
 func (e *Engine) inMemorySwitch(on bool, s patterns.Switch) error {
@@ -73,43 +68,28 @@ func (e *Engine) inMemorySwitch(on bool, s patterns.Switch) error {
 	return nil
 }
 
-func readSwitches(s *session) (list []patterns.Switch, err error) {
-	err = s.each(func(row func(...any) error) error {
-		var one patterns.Switch
-		var at int64
-		err := row(&one.Tool, &one.Pattern, &one.Reason, &one.By, &one.Channel, &one.Assurance, &at)
-		one.At = time.UnixMicro(at).UTC()
-		list = append(list, one)
-		return err
-	}, selectSwitches)
-	return list, err
-}
-
 // stops reports whether one of the switches forbids that a run's effect is begun.
 func stops(list []patterns.Switch, job patterns.Job, e patterns.Effect) bool {
-	if e.Kind != patterns.ToolEffect {
-		return stopTool(list, job, "", false)
+	return begins(job, e).StoppedBy(list)
+}
+
+// begins is what a kill switch needs to know of an effect.
+func begins(job patterns.Job, e patterns.Effect) store.Begins {
+	b := store.Begins{Patterns: patternsOf(job)}
+	if e.Kind == patterns.ToolEffect {
+		b.Tool, b.LooksUp = e.Permit.Tool(), e.Permit.LooksUp()
+		b.Starts, _ = e.Permit.Pattern()
 	}
-	name, _ := e.Permit.Pattern()
-	return stopTool(list, job, e.Permit.Tool(), e.Permit.LooksUp()) || stopsPattern(list, name)
+	return b
 }
 
-// stopsPattern reports whether one of the switches is about a pattern of which a call begins a run; "" for what is none.
-func stopsPattern(list []patterns.Switch, name string) bool {
-	return name != "" && slices.ContainsFunc(list, func(s patterns.Switch) bool { return s.Pattern == name })
-}
-
-// stopTool is stops for a call of a tool; "" for what is none.
-func stopTool(list []patterns.Switch, job patterns.Job, tool string, looksUp bool) bool {
-	return slices.ContainsFunc(list, func(s patterns.Switch) bool {
-		switch {
-		case s.Tool != "":
-			return s.Tool == tool
-		case looksUp:
-			return false
-		}
-		return s.Pattern == "" || s.Pattern == job.Spec.Plans || slices.Contains(within(job), s.Pattern)
-	})
+// patternsOf are the patterns of a run and of those around it.
+func patternsOf(job patterns.Job) []string {
+	list := within(job)
+	if job.Spec.Plans != "" {
+		list = append(slices.Clip(list), job.Spec.Plans)
+	}
+	return list
 }
 
 // stoppable reports whether switches are looked for before an effect. What takes no part in it: pauses, what the caller has
@@ -128,7 +108,7 @@ func stoppable(e patterns.Effect) bool {
 	return false
 }
 
-// isStopped reports whether a switch forbids an effect, as far as is known; [branch.unlessStopped] is sure of it.
+// isStopped reports whether a switch forbids an effect, as far as is known; [branch.stoppedBy] is sure of it.
 func (b *branch) isStopped(e patterns.Effect) bool {
 	f := b.engine.file
 	switch {
@@ -147,22 +127,11 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	return stops(list, b.job, e)
 }
 
-// unlessStopped refuses the transaction of an intent where a switch forbids it; nil: none may. The run is replayed then, and
-// knows of the switch.
-func (b *branch) unlessStopped(e patterns.Effect) func(*session) error {
-	f := b.engine.file
-	if f == nil || e.Kind != patterns.ToolEffect && e.Kind != patterns.ModelEffect {
+// stoppedBy is what refuses the transaction of an intent, if a kill switch forbids it; nil: none may.
+func (b *branch) stoppedBy(e patterns.Effect) *store.Begins {
+	if b.engine.file == nil || e.Kind != patterns.ToolEffect && e.Kind != patterns.ModelEffect {
 		return nil
 	}
-	return func(s *session) error {
-		list, err := readSwitches(s)
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		f.stopping.Store(true)
-		if stops(list, b.job, e) {
-			return refusal{errUnspent}
-		}
-		return nil
-	}
+	begins := begins(b.job, e)
+	return &begins
 }

@@ -3,11 +3,13 @@ package local
 import (
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // tail is the end of a run's record in the state file, at which its owner appends. All but unsure is guarded by the
@@ -20,16 +22,16 @@ type tail struct {
 	epoch    int64  // the fence; 0 until the run's row is there
 	head     []byte // hash of the newest event
 	pending  []patterns.Event
-	durable  bool                   // what is pending must survive the loss of power
-	branches int                    // side branches of the run that go on
-	shares   bool                   // they begin many effects at a time, whose intents share a transaction
-	hidden   *hidden                // what is kept out of the record; nil: nothing
-	more     []func(*session) error // what is done in the transaction of what is pending
-	stops    []func(*session) error // what forbids it
+	durable  bool           // what is pending must survive the loss of power
+	branches int            // side branches of the run that go on
+	shares   bool           // they begin many effects at a time, whose intents share a transaction
+	hidden   *hidden        // what is kept out of the record; nil: nothing
+	more     []store.Step   // what is done in the transaction of what is pending
+	begins   []store.Begins // what a kill switch may forbid of it
 
 	// begin enters the run with its first flush; then nil. begun is closed when that was told: refused is why there is no
 	// run, if there is none.
-	begin   func(s *session, newest int64) error
+	begin   *store.Begin
 	begun   chan struct{} // nil: the run was there before
 	refused error
 
@@ -58,27 +60,42 @@ func (t *tail) add(e journal.Event) {
 // flush queues what is pending, with what else must be true in the same transaction. help is called when the caller
 // holds no lock any more that told may want: it sees to it that all is written. What waits for the disk is left to
 // somebody else where the run has side branches, which could not go on meanwhile; so is what others may go along with.
-func (t *tail) flush(durable bool, also func(*session) error, told func(error)) (help func()) {
+func (t *tail) flush(durable bool, told func(error), also ...store.Step) (help func()) {
 	none := func() {}
-	if len(t.pending) == 0 && also == nil {
+	if len(t.pending) == 0 && len(also) == 0 {
 		if told != nil {
 			told(nil)
 		}
 		return none
 	}
 	events := t.pending
-	if durable && also == nil {
-		also = t.keepLength()
+	if durable && len(also) == 0 {
+		also = []store.Step{t.keepLength()}
 	}
-	also = t.withMore(also)
+	steps, begun := slices.Concat(t.more, also, t.keepHidden()), t.begun
 	if t.begin != nil {
-		also, told = t.beginning(also, told)
+		t.begin.Newest = events[len(events)-1].At
+		steps = slices.Insert(steps, 0, store.Step(*t.begin))
+	} else {
+		begun = nil
 	}
-	c := &change{run: t.n, epoch: t.epoch, events: events, chained: true, sync: durable || t.durable, also: t.with(also)}
-	c.stops, t.stops = inOrder(t.stops), nil
-	c.done = func(err error) {
+	c := &store.Change{Run: t.n, Epoch: t.epoch, Events: events, Chained: true, Durable: durable || t.durable, Steps: steps, Begins: t.begins}
+	t.more, t.begins = nil, nil
+	c.Done = func(err error) {
 		if err == nil {
 			t.sure(events)
+			if slices.ContainsFunc(steps, isDrop) {
+				t.file.recall.Store(true)
+			}
+		}
+		if begun != nil {
+			if !store.RefusedBy[store.Begin](err) {
+				err = t.file.unspent(err)
+			}
+			t.refused = err
+			close(begun)
+		} else {
+			err = t.file.unspent(err)
 		}
 		if told != nil {
 			told(err)
@@ -91,63 +108,25 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 	if !t.file.journal.enqueue(c) {
 		return none
 	}
-	if c.sync && t.branches > 0 || t.shares && t.branches > 1 {
+	if c.Durable && t.branches > 0 || t.shares && t.branches > 1 {
 		return t.file.journal.stir
 	}
 	return t.file.journal.help
 }
 
-// inOrder does one after the other; nil: there is none.
-func inOrder(list []func(*session) error) func(*session) error {
-	if len(list) == 0 {
-		return nil
-	}
-	return func(s *session) error {
-		for _, do := range list {
-			if err := do(s); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
+// isDrop reports whether a step has a child run be cancelled, which then must be looked for.
+func isDrop(s store.Step) bool { _, is := s.(store.DropChild); return is }
 
-// withMore adds what is to be done with the pending events.
-func (t *tail) withMore(also func(*session) error) func(*session) error {
-	if len(t.more) == 0 {
-		return also
+// unspent is how a run's own change went. [errUnspent] stands for a refusal: the run is replayed, and then knows why.
+func (f *file) unspent(err error) error {
+	refused, is := errors.AsType[*store.Refused](err)
+	if !is {
+		return err
 	}
-	more := t.more
-	t.more = nil
-	return func(s *session) error {
-		for _, do := range more {
-			if err := do(s); err != nil {
-				return err
-			}
-		}
-		if also == nil {
-			return nil
-		}
-		return also(s)
+	if refused.Stopped {
+		f.stopping.Store(true)
 	}
-}
-
-// beginning is the first flush: it enters the run.
-func (t *tail) beginning(also func(*session) error, told func(error)) (func(*session) error, func(error)) {
-	begin, newest := t.begin, t.pending[len(t.pending)-1].At
-	return func(s *session) error {
-			err := begin(s, newest)
-			if err == nil && also != nil {
-				err = also(s)
-			}
-			return err
-		}, func(err error) {
-			t.refused = err
-			close(t.begun)
-			if told != nil {
-				told(err)
-			}
-		}
+	return errUnspent
 }
 
 // entered waits until the run is in the file, and says why it is not.
@@ -174,12 +153,9 @@ func (t *tail) isEntered() bool {
 
 // keepLength has the run's row keep how long its record is: should the file lose its newest events, a write that it knew
 // of is not taken for one that was never sent.
-func (t *tail) keepLength() func(*session) error {
+func (t *tail) keepLength() store.Step {
 	last := t.pending[len(t.pending)-1]
-	return func(s *session) error {
-		_, err := s.exec(updateLength, last.Seq, last.Hash, last.At, t.n)
-		return err
-	}
+	return store.SetLength{N: t.n, Head: store.Head{Events: last.Seq, Hash: last.Hash, Newest: last.At}}
 }
 
 // sure forgets outcomes that are recorded.
@@ -222,15 +198,19 @@ func (e *Engine) held(run, key string) (patterns.Outcome, bool) {
 	return b.Outcome(), ok
 }
 
-// rest submits the end of a life: what is pending and the row's change, and waits for it.
-func (r *Record) rest(durable bool, also func(s *session, head patterns.Head, newest int64) error) error {
+// rest submits the end of a life: what is pending and the steps that steps makes of the record's head, and waits for it.
+func (r *Record) rest(durable bool, steps func(store.Head) []store.Step) error {
 	told := make(chan error, 1)
 	r.mu.Lock()
-	head, newest := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro()
-	help := r.file.flush(durable, func(s *session) error { return also(s, head, newest) }, func(err error) { told <- err })
+	help := r.file.flush(durable, func(err error) { told <- err }, steps(r.head())...)
 	r.mu.Unlock()
 	help()
 	return <-told
+}
+
+// head is the end of the record. The lock is held.
+func (r *Record) head() store.Head {
+	return store.Head{Events: int64(r.seq), Hash: r.file.head, Newest: r.at.UnixMicro()}
 }
 
 // late records what came after an outcome, perhaps when the run rests already. What is pending meanwhile is about to be
@@ -241,11 +221,7 @@ func (r *Record) late(key string, at time.Time, body journal.OutcomeBody) {
 	r.add(patterns.LateEvent, key, at, body)
 	help := func() {}
 	if alone {
-		head, newest, n := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro(), r.file.n
-		help = r.file.flush(false, func(s *session) error {
-			_, err := s.exec(updateLate, head.Events, head.Hash, newest, n)
-			return err
-		}, nil)
+		help = r.file.flush(false, nil, store.SetLength{N: r.file.n, Head: r.head(), Resting: true})
 	}
 	r.mu.Unlock()
 	help()

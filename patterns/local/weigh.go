@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // What earlier runs did is read twice: when a call is judged, which is recorded, and in the transaction that records its intent,
@@ -107,11 +108,23 @@ type callTable interface {
 // looked sees the state's table of calls; f reads it only.
 func (e *Engine) looked(f func(callTable) error) error {
 	if e.file != nil {
-		return e.file.journal.view(func(s *session) error { return f(callsIn{s, e.file.hiding()}) })
+		return e.file.journal.view(func(s store.Reader) error { return f(callsIn{s, e.file.hiding()}) })
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return f(e)
+}
+
+// judges is what a call was let through by, as the state file asks it in the transaction of the intent.
+func (b *branch) judges(holds func(callTable) error) func(store.Calls) (bool, error) {
+	hiding := b.engine.file.hiding()
+	return func(calls store.Calls) (bool, error) {
+		err := holds(callsIn{calls, hiding})
+		if errors.Is(err, errUnspent) {
+			return false, nil
+		}
+		return true, err
+	}
 }
 
 // errUnreadable says that somebody wrote into a call's record.
@@ -131,7 +144,7 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error
 	return func(t callTable) error {
 		seen, err := read.windowsIn(t, w, own, now)
 		if err == nil && !w.Holds(seen) {
-			err = refusal{errUnspent}
+			err = errUnspent
 		}
 		return err
 	}
@@ -158,86 +171,37 @@ func (l *life) giveBack(quotas []patterns.Quota) {
 
 // callsIn are the calls of a state file.
 type callsIn struct {
-	*session
+	store.Calls
 	redactor
 }
 
 func (t callsIn) hiding() *redactor { return &t.redactor }
 
 func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, principal string) error {
-	if err := t.each(func(row func(...any) error) error {
-		var ended int64
-		if err := row(&ended); err != nil || ended == 0 {
-			return err
-		}
-		return errForgotten
-	}, selectBuried, since.UnixMicro()); err != nil {
-		return err
-	}
-	query, args := selectCalls, []any{tool, since.UnixMicro(), but}
-	if principal != "" {
-		query, args = selectCallsOf, append(args, principal)
-	}
-	return t.each(func(row func(...any) error) error {
-		var n, at int64
-		var kind patterns.EventKind
-		var key string
-		var body []byte
-		if err := row(&n, &at, &kind, &key, &body); err != nil {
-			return err
-		}
-		v, err := journal.DecodeTrusted(body)
+	pruned, err := t.CallsSince(tool, since, but, principal, func(c store.CallEvent) error {
+		v, err := journal.DecodeTrusted(c.Body)
 		obj, ok := v.(map[string]any)
 		if err != nil || !ok {
-			return fmt.Errorf("%w: %s of %s", errUnreadable, key, journal.RunID(n))
+			return fmt.Errorf("%w: %s of %s", errUnreadable, c.Key, journal.RunID(c.Run))
 		}
-		if kind == patterns.OutcomeEvent {
-			return to.ended(n, key, journal.DecodeOutcome(obj).Outcome())
+		if c.Kind == patterns.OutcomeEvent {
+			return to.ended(c.Run, c.Key, journal.DecodeOutcome(obj).Outcome())
 		}
-		e := gateway.Entry{Key: key, Tool: tool, At: time.UnixMicro(at).UTC()}
+		e := gateway.Entry{Key: c.Key, Tool: tool, At: time.UnixMicro(c.At).UTC()}
 		effect, _ := obj["effect"].(string)
 		once, _ := obj["idempotency_key"].(string)
 		e.Effect = catalog.Effect(effect)
 		e.Args, _ = obj["input"].(map[string]any)
-		return to.begun(n, e, once)
-	}, query, args...)
+		return to.begun(c.Run, e, once)
+	})
+	if pruned {
+		return errForgotten
+	}
+	return err
 }
 
-// mark tells of each tool how many events there are, and which is the newest: events are only added, and if that one is there
-// still, no other was given its id. Of more events than a window holds nothing is told.
 func (t callsIn) mark(tools []string, since time.Time) (string, error) {
-	var all []byte
-	crowded := false
-	for _, tool := range tools {
-		var number, newest int64
-		err := t.each(func(row func(...any) error) error { return row(&number, &newest) }, selectCallsMark, tool, since.UnixMicro(), maxMarked)
-		if err != nil {
-			return "", err
-		}
-		crowded = crowded || number == maxMarked
-		var hash []byte
-		if err := t.each(func(row func(...any) error) error { return row(&hash) }, selectEventHash, newest); err != nil {
-			return "", err
-		}
-		all = fmt.Appendf(all, "%d %d %x,", number, newest, hash)
-	}
-	if crowded {
-		return "", nil
-	}
-	var number, newest int64
-	err := t.each(func(row func(...any) error) error { return row(&number, &newest) }, selectBuriedMark, since.UnixMicro())
-	return string(fmt.Appendf(all, "%d %d", number, newest)), err
+	return t.CallsMark(tools, since)
 }
 
-// maxMarked is how many events are counted: a little more than those of the calls that a window holds.
-const maxMarked = 2*gateway.MaxWindow + 2
-
-func (t callsIn) found(run int64, once string) (f lastWord, err error) {
-	err = t.each(func(row func(...any) error) error {
-		var state string
-		err := row(&state, &f.attempt)
-		f.state = patterns.State(state)
-		return err
-	}, selectSettled, run, once)
-	return f, err
-}
+func (t callsIn) found(run int64, once string) (lastWord, error) { return t.SettledCall(run, once) }

@@ -7,45 +7,23 @@ import (
 	"slices"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // maxBatch is how many changes share a transaction at most: what fails together, and how long a read may lag behind.
 const maxBatch = 256
 
-// change is one all-or-nothing change of the file. Changes that wait at the same time share a transaction and its
-// fsync. It is the journal's from its submission until done was told.
-type change struct {
-	// run and epoch are the fence: the run's row must have this epoch, else nothing is done: [errFenced]. run 0: none;
-	// epoch 0: no fence.
-	run, epoch int64
-	// events are inserted in their order, sealed by the caller. What is sealed behind a change that may be refused must
-	// not be submitted before that was told, or the record gets a gap; behind one that is chained it may: when that is
-	// refused, the run takes no more under its epoch.
-	events  []patterns.Event
-	chained bool
-	sync    bool // must survive power loss
-	// stops refuses the change where a kill switch forbids it; nil: none may. looks: one is on, and it is looked which.
-	stops func(*session) error
-	looks bool
-	// also runs before the events are inserted; nil: nothing. A [refusal] concerns this change alone, any other error is
-	// the file's and fails all that share the transaction. It must not wait for anything.
-	also func(*session) error
-	// done is told once, by who writes: it may submit, but not wait for the journal, nor for a lock under which somebody
-	// waits for the journal; nil: nobody is told.
-	done func(error)
-}
-
 // submit queues a change. The order of submission is the order of effect.
-func (j *stateDB) submit(c *change) {
+func (j *stateDB) submit(c *store.Change) {
 	if j.enqueue(c) {
 		j.stir()
 	}
 }
 
-// do submits a change and waits for it. The change's done is not told.
-func (j *stateDB) do(c *change) error {
+// do submits a change and waits for it. Its Done is not called.
+func (j *stateDB) do(c *store.Change) error {
 	done := make(chan error, 1)
-	c.done = func(err error) { done <- err }
+	c.Done = func(err error) { done <- err }
 	if j.enqueue(c) {
 		j.help()
 	}
@@ -53,7 +31,7 @@ func (j *stateDB) do(c *change) error {
 }
 
 // enqueue is submit for who calls help before it waits; false: the journal is closed, which the change was told.
-func (j *stateDB) enqueue(c *change) bool {
+func (j *stateDB) enqueue(c *store.Change) bool {
 	j.mu.Lock()
 	closed := j.closed
 	if !closed {
@@ -61,7 +39,7 @@ func (j *stateDB) enqueue(c *change) bool {
 	}
 	j.mu.Unlock()
 	if closed {
-		c.tell(errClosed)
+		c.Tell(store.ErrClosed)
 	}
 	return !closed
 }
@@ -83,12 +61,6 @@ func (j *stateDB) stir() {
 	select {
 	case j.wake <- struct{}{}:
 	default: // it will look anyway
-	}
-}
-
-func (c *change) tell(err error) {
-	if c.done != nil {
-		c.done(err)
 	}
 }
 
@@ -137,26 +109,26 @@ func (j *stateDB) batch() bool {
 
 // commit makes a batch durable and tells each change how it went. After a failure nothing that a run of the batch
 // remembers may be believed: under its epoch it takes no more, so nothing can be missing in the middle of a record.
-func (j *stateDB) commit(batch []*change) {
+func (j *stateDB) commit(batch []*store.Change) {
 	refused, err := j.transact(batch)
 	for i, c := range batch {
 		if err != nil {
 			j.damn(c)
-			c.tell(err)
+			c.Tell(err)
 			continue
 		}
-		c.tell(refused[i])
+		c.Tell(refused[i])
 	}
 }
 
-func (j *stateDB) damn(c *change) {
-	if c.run != 0 && c.epoch > j.broken[c.run] { // what is late of an earlier life says nothing of this one
-		j.broken[c.run] = c.epoch
+func (j *stateDB) damn(c *store.Change) {
+	if c.Run != 0 && c.Epoch > j.broken[c.Run] { // what is late of an earlier life says nothing of this one
+		j.broken[c.Run] = c.Epoch
 	}
 }
 
 // transact is one transaction. The first result is each change's own, the second concerns them all.
-func (j *stateDB) transact(batch []*change) (refused []error, err error) {
+func (j *stateDB) transact(batch []*store.Change) (refused []error, err error) {
 	if err := j.there(); err != nil {
 		return nil, err
 	}
@@ -164,22 +136,23 @@ func (j *stateDB) transact(batch []*change) (refused []error, err error) {
 		return nil, err
 	}
 	j.refused = j.refused[:0]
-	if len(batch) == 1 && batch[0].plain() {
+	byStep := false
+	if len(batch) == 1 && plain(batch[0]) {
 		refused, err := j.statement(batch[0])
-		if err != nil || !batch[0].mayBeStopped(refused[0]) {
+		if err != nil || !mayBeStopped(batch[0], refused[0]) {
 			return refused, err
 		}
-		j.refused = j.refused[:0]
+		j.refused, byStep = j.refused[:0], true
 	}
 	if _, err := j.writer.exec("BEGIN IMMEDIATE"); err != nil {
 		return nil, err
 	}
 	for _, c := range batch {
-		own, err := j.apply(c, len(batch) > 1)
+		own, err := j.apply(c, len(batch) > 1, byStep)
 		if err != nil {
 			return nil, j.rollback(err)
 		}
-		if own != nil && c.chained {
+		if own != nil && c.Chained {
 			j.damn(c)
 		}
 		j.refused = append(j.refused, own)
@@ -196,21 +169,20 @@ func (j *stateDB) transact(batch []*change) (refused []error, err error) {
 	return j.refused, nil
 }
 
-// plain says that one statement does the change: it takes itself back where it is refused.
-func (c *change) plain() bool {
-	return c.also == nil && len(c.events) > 0 && len(c.events) <= len(inserts) && !c.looks && (c.stops == nil || c.epoch > 0)
+// plain reports whether one statement does the change: it takes itself back if it is refused.
+func plain(c *store.Change) bool {
+	return len(c.Steps) == 0 && len(c.Events) > 0 && len(c.Events) <= len(inserts) && (len(c.Begins) == 0 || c.Epoch > 0)
 }
 
-// mayBeStopped reports whether a plain change was refused because of a kill switch, perhaps: it is then done the long way.
-func (c *change) mayBeStopped(refused error) bool {
-	c.looks = c.stops != nil && errors.Is(refused, errFenced)
-	return c.looks
+// mayBeStopped reports whether a plain change was refused, perhaps because of a kill switch. It is then done step by step.
+func mayBeStopped(c *store.Change, refused error) bool {
+	return len(c.Begins) > 0 && errors.Is(refused, store.ErrFenced)
 }
 
 // statement is a transaction of one plain change, which needs no more than its statement.
-func (j *stateDB) statement(c *change) (refused []error, err error) {
+func (j *stateDB) statement(c *store.Change) (refused []error, err error) {
 	j.tellHook("commit")
-	own, err := j.apply(c, false)
+	own, err := j.apply(c, false, false)
 	if err != nil {
 		return nil, journalFault(j.path, err)
 	}
@@ -231,10 +203,10 @@ func (j *stateDB) tellHook(point string) {
 }
 
 // discipline sets whether the commit waits for the disk. It cannot change inside a transaction, and outside it is cheap.
-func (j *stateDB) discipline(batch []*change) error {
+func (j *stateDB) discipline(batch []*store.Change) error {
 	full := false
 	for _, c := range batch {
-		full = full || c.sync
+		full = full || c.Durable
 	}
 	if full == j.full {
 		return nil
@@ -250,32 +222,32 @@ func (j *stateDB) discipline(batch []*change) error {
 	return nil
 }
 
-// apply does one change, in a transaction that it may share. The first result concerns the change alone, the second the
-// whole transaction.
-func (j *stateDB) apply(c *change, shared bool) (own, err error) {
-	if c.epoch > 0 {
-		if broken, ok := j.broken[c.run]; ok {
-			if broken == c.epoch {
+// apply does one change, in a transaction that it may share. byStep says that one statement refused the change before. The first result
+// concerns the change alone, the second the whole transaction.
+func (j *stateDB) apply(c *store.Change, shared, byStep bool) (own, err error) {
+	if c.Epoch > 0 {
+		if broken, ok := j.broken[c.Run]; ok {
+			if broken == c.Epoch {
 				return fmt.Errorf("%w: an earlier change of the run failed", patterns.ErrJournal), nil
 			}
-			if broken < c.epoch { // the run has changed hands since
-				delete(j.broken, c.run)
+			if broken < c.Epoch { // the run has changed hands since
+				delete(j.broken, c.Run)
 			}
 		}
 	}
-	if c.plain() {
-		own, err := j.alone(c, j.append(c, c.epoch > 0))
-		if err != nil || !shared || !c.mayBeStopped(own) {
+	if plain(c) && !byStep {
+		own, err := j.alone(c, j.append(c, c.Epoch > 0))
+		if err != nil || !shared || !mayBeStopped(c, own) {
 			return own, err
 		}
 	}
-	if c.epoch > 0 {
+	if c.Epoch > 0 {
 		holds, err := j.holds(c)
 		if err != nil {
 			return nil, err
 		}
 		if !holds {
-			return errFenced, nil
+			return store.ErrFenced, nil
 		}
 	}
 	if !shared { // what it is refused for takes back the whole transaction
@@ -299,9 +271,9 @@ func (j *stateDB) apply(c *change, shared bool) (own, err error) {
 
 // alone tells an error that concerns the change from one that concerns the file. A constraint that does not hold is a
 // fault of ours; others shall not suffer, and nobody may take it for a refusal.
-func (j *stateDB) alone(c *change, err error) (own, common error) {
-	switch _, refused := errors.AsType[refusal](err); {
-	case err == nil, refused, errors.Is(err, errFenced):
+func (j *stateDB) alone(c *store.Change, err error) (own, common error) {
+	switch {
+	case err == nil, isRefusal(err):
 		return err, nil
 	case sqliteCode(err) == codeConstraint:
 		j.damn(c)
@@ -310,17 +282,20 @@ func (j *stateDB) alone(c *change, err error) (own, common error) {
 	return nil, err
 }
 
-func (j *stateDB) both(c *change) (err error) {
+func (j *stateDB) both(c *store.Change) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // who waits must not wait for ever
 			err = fmt.Errorf("%w: a change panicked: %v\n%s", patterns.ErrJournal, r, debug.Stack())
 		}
 	}()
-	for _, do := range []func(*session) error{c.stops, c.also} {
-		if do == nil {
-			continue
-		}
-		if err := do(j.writer); err != nil {
+	switch stopped, err := j.stopped(c.Begins); {
+	case err != nil:
+		return err
+	case stopped:
+		return &store.Refused{Stopped: true}
+	}
+	for _, s := range c.Steps {
+		if err := j.step(s); err != nil {
 			return err
 		}
 	}
@@ -328,31 +303,31 @@ func (j *stateDB) both(c *change) (err error) {
 }
 
 // holds is the fence of a change that is more than events.
-func (j *stateDB) holds(c *change) (bool, error) {
+func (j *stateDB) holds(c *store.Change) (bool, error) {
 	epoch := int64(-1)
-	err := j.writer.each(func(row func(...any) error) error { return row(&epoch) }, selectEpoch, c.run)
-	return epoch == c.epoch, err
+	err := j.writer.each(func(row func(...any) error) error { return row(&epoch) }, selectEpoch, c.Run)
+	return epoch == c.Epoch, err
 }
 
 // inserts are the statements for so many events at once, plain, fenced and guarded.
 var inserts = [...][3]string{{insert1, insertFenced1, insertGuarded1}, {insert2, insertFenced2, insertGuarded2}, {insert3, insertFenced3, insertGuarded3}}
 
 // append inserts the events, as many in one statement as there are statements for.
-func (j *stateDB) append(c *change, fenced bool) error {
-	if len(c.events) == 0 && fenced {
+func (j *stateDB) append(c *store.Change, fenced bool) error {
+	if len(c.Events) == 0 && fenced {
 		holds, err := j.holds(c)
 		if err != nil {
 			return err
 		}
 		if !holds {
-			return errFenced
+			return store.ErrFenced
 		}
 	}
-	for rest := c.events; len(rest) > 0; {
+	for rest := c.Events; len(rest) > 0; {
 		n := min(len(rest), len(inserts))
 		query := inserts[n-1][0]
 		switch {
-		case fenced && c.stops != nil:
+		case fenced && len(c.Begins) > 0:
 			query = inserts[n-1][2]
 		case fenced:
 			query = inserts[n-1][1]
@@ -362,7 +337,7 @@ func (j *stateDB) append(c *change, fenced bool) error {
 			return err
 		}
 		if changed != int64(n) {
-			return errFenced
+			return store.ErrFenced
 		}
 		rest = rest[n:]
 	}
@@ -370,16 +345,16 @@ func (j *stateDB) append(c *change, fenced bool) error {
 }
 
 // columns are the arguments of an insert. What it returns is valid until the next call.
-func (j *stateDB) columns(c *change, events []patterns.Event, fenced bool) []any {
+func (j *stateDB) columns(c *store.Change, events []patterns.Event, fenced bool) []any {
 	j.args = j.args[:0]
 	for i := range events {
 		e := &events[i]
 		if !fenced {
-			j.args = append(j.args, c.run)
+			j.args = append(j.args, c.Run)
 		}
 		j.args = append(j.args, e.Seq, e.At, string(e.Kind), e.Key, []byte(e.Body), e.Hash)
 		if fenced {
-			j.args = append(j.args, c.run, c.epoch)
+			j.args = append(j.args, c.Run, c.Epoch)
 		}
 	}
 	return j.args

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // What is late of an earlier life of a run does not let through what stands behind a change that this life was refused: the
@@ -13,13 +14,13 @@ func TestLateChangeMendsNothing(t *testing.T) {
 	j := fresh(t)
 	begin(t, j, 7, 2)
 	events := chain(7, 1, 2, nil)
-	if err := j.do(&change{run: 7, epoch: 2, events: events[:1], chained: true, also: func(*session) error { return errNo }}); !errors.Is(err, errNo.error) {
+	if err := j.do(&store.Change{Run: 7, Epoch: 2, Events: events[:1], Chained: true, Steps: raw(func(*session) error { return errNo })}); !store.IsRefused(err) {
 		t.Fatalf("the refused change was told %v", err)
 	}
-	if err := j.do(&change{run: 7, epoch: 1, events: events[:1], chained: true}); !errors.Is(err, errFenced) {
-		t.Fatalf("the change of the earlier life was told %v, want %v", err, errFenced)
+	if err := j.do(&store.Change{Run: 7, Epoch: 1, Events: events[:1], Chained: true}); !errors.Is(err, store.ErrFenced) {
+		t.Fatalf("the change of the earlier life was told %v, want %v", err, store.ErrFenced)
 	}
-	if err := j.do(&change{run: 7, epoch: 2, events: events[1:], chained: true}); !errors.Is(err, patterns.ErrJournal) {
+	if err := j.do(&store.Change{Run: 7, Epoch: 2, Events: events[1:], Chained: true}); !errors.Is(err, patterns.ErrJournal) {
 		t.Errorf("what stands behind the refused change was told %v, want %v", err, patterns.ErrJournal)
 	}
 	if got := recordOf(t, j, 7); len(got) != 0 {

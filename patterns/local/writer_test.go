@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/store"
 )
 
 // held keeps the writer in a transaction until release is called.
 func held(j *stateDB) (release func()) {
 	in, out := make(chan struct{}), make(chan struct{})
-	j.submit(&change{also: func(*session) error { close(in); <-out; return nil }})
+	j.submit(&store.Change{Steps: raw(func(*session) error { close(in); <-out; return nil })})
 	<-in
 	return func() { close(out) }
 }
@@ -32,7 +33,7 @@ func TestWaitingChangesShareATransaction(t *testing.T) {
 	release := held(j)
 	var told []int
 	for i := range 100 {
-		j.submit(&change{also: insertRun(int64(i+1), 1, "running"), done: func(err error) {
+		j.submit(&store.Change{Steps: raw(insertRun(int64(i+1), 1, "running")), Done: func(err error) {
 			told = append(told, i)
 			check(t, err)
 		}})
@@ -63,11 +64,11 @@ func TestOnlySyncedBatchesWaitForTheDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sync := range []bool{false, true, true, false} {
-		check(t, j.do(&change{sync: sync}))
+		check(t, j.do(&store.Change{Durable: sync}))
 	}
 	release := held(j) // a batch in which one is synced is synced
-	j.submit(&change{})
-	j.submit(&change{sync: true})
+	j.submit(&store.Change{})
+	j.submit(&store.Change{Durable: true})
 	release()
 	j.close()
 	const normal, full = 1, 2
@@ -81,31 +82,34 @@ func TestRefusalConcernsItsChangeAlone(t *testing.T) {
 	begin(t, j, 1, 1)
 	release := held(j)
 	results := map[string]error{}
-	submit := func(name string, c *change) {
-		c.done = func(err error) { results[name] = err }
+	submit := func(name string, c *store.Change) {
+		c.Done = func(err error) { results[name] = err }
 		j.submit(c)
 	}
-	submit("before", &change{also: insertRun(2, 1, "running")})
-	submit("refused", &change{run: 1, epoch: 1, events: chain(1, 1, 1, nil), also: func(s *session) error {
+	submit("before", &store.Change{Steps: raw(insertRun(2, 1, "running"))})
+	submit("refused", &store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 1, nil), Steps: raw(func(s *session) error {
 		if err := insertRun(3, 1, "running")(s); err != nil {
 			return err
 		}
-		return refusal{patterns.ErrNotTaken}
-	}})
-	submit("constraint", &change{run: 2, epoch: 1, also: func(s *session) error {
+		return errNo
+	})})
+	submit("constraint", &store.Change{Run: 2, Epoch: 1, Steps: raw(func(s *session) error {
 		if err := insertRun(4, 1, "running")(s); err != nil {
 			return err
 		}
 		return insertRun(1, 1, "running")(s) // is there
-	}})
-	submit("twice", &change{run: 2, events: append(chain(2, 1, 1, nil), chain(2, 1, 1, nil)...)})
-	submit("after", &change{run: 1, epoch: 1, events: chain(1, 1, 2, nil)})
+	})})
+	submit("twice", &store.Change{Run: 2, Events: append(chain(2, 1, 1, nil), chain(2, 1, 1, nil)...)})
+	submit("after", &store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 2, nil)})
 	release()
 	j.close()
-	for name, want := range map[string]error{"before": nil, "refused": patterns.ErrNotTaken, "constraint": patterns.ErrJournal, "twice": patterns.ErrJournal, "after": nil} {
+	for name, want := range map[string]error{"before": nil, "constraint": patterns.ErrJournal, "twice": patterns.ErrJournal, "after": nil} {
 		if got := results[name]; !errors.Is(got, want) || want == nil && got != nil {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
+	}
+	if err := results["refused"]; !store.RefusedBy[store.WindowHolds](err) {
+		t.Errorf("refused: %v, want a refusal by its step", err)
 	}
 	j = openAt(t, j.path)
 	if got, want := runsOf(t, j), []int64{1, 2}; !slices.Equal(got, want) {
@@ -118,7 +122,7 @@ func TestRefusalConcernsItsChangeAlone(t *testing.T) {
 
 func runsOf(t *testing.T, j *stateDB) (list []int64) {
 	t.Helper()
-	check(t, j.view(func(s *session) error {
+	check(t, j.look(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
 			var n int64
 			err := row(&n)
@@ -136,25 +140,25 @@ func TestAfterAFailedTransactionRunsNeedAnotherEpoch(t *testing.T) {
 	full(t, j, true)
 	large := chain(1, 1, 1, nil)
 	large[0].Body = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
-	if err := j.do(&change{run: 1, epoch: 1, events: large}); !errors.Is(err, patterns.ErrJournal) {
+	if err := j.do(&store.Change{Run: 1, Epoch: 1, Events: large}); !errors.Is(err, patterns.ErrJournal) {
 		t.Fatalf("append to a full file: %v, want %v", err, patterns.ErrJournal)
 	}
 	full(t, j, false)
-	if err := j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 1, nil)}); !errors.Is(err, patterns.ErrJournal) || errors.Is(err, errFenced) {
+	if err := j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 1, 1, nil)}); !errors.Is(err, patterns.ErrJournal) || errors.Is(err, store.ErrFenced) {
 		t.Errorf("append under the epoch of a failed one: %v, want %v", err, patterns.ErrJournal)
 	}
-	if err := j.do(&change{run: 2, epoch: 1, events: chain(2, 1, 1, nil)}); err != nil {
+	if err := j.do(&store.Change{Run: 2, Epoch: 1, Events: chain(2, 1, 1, nil)}); err != nil {
 		t.Errorf("another run: %v", err)
 	}
-	check(t, j.do(&change{also: func(s *session) error {
+	check(t, j.alter(func(s *session) error {
 		_, err := s.exec("UPDATE runs SET epoch = 2 WHERE n = 1")
 		return err
-	}}))
-	if err := j.do(&change{run: 1, epoch: 2, events: chain(1, 1, 1, nil)}); err != nil {
+	}))
+	if err := j.do(&store.Change{Run: 1, Epoch: 2, Events: chain(1, 1, 1, nil)}); err != nil {
 		t.Errorf("under a new epoch: %v", err)
 	}
-	if err := j.do(&change{run: 1, epoch: 1, events: chain(1, 2, 1, nil)}); !errors.Is(err, errFenced) {
-		t.Errorf("then under the old one: %v, want errFenced", err)
+	if err := j.do(&store.Change{Run: 1, Epoch: 1, Events: chain(1, 2, 1, nil)}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("then under the old one: %v, want store.ErrFenced", err)
 	}
 }
 
@@ -162,7 +166,7 @@ func TestCloseDoesWhatWasSubmitted(t *testing.T) {
 	j := fresh(t)
 	told := 0
 	for i := range 1000 {
-		j.submit(&change{also: insertRun(int64(i+1), 1, "running"), done: func(err error) {
+		j.submit(&store.Change{Steps: raw(insertRun(int64(i+1), 1, "running")), Done: func(err error) {
 			check(t, err)
 			told++
 		}})
@@ -172,10 +176,10 @@ func TestCloseDoesWhatWasSubmitted(t *testing.T) {
 	if told != 1000 {
 		t.Errorf("%d changes told, want 1000", told)
 	}
-	if err := j.do(&change{}); !errors.Is(err, errClosed) || !errors.Is(err, patterns.ErrJournal) {
+	if err := j.do(&store.Change{}); !errors.Is(err, store.ErrClosed) || !errors.Is(err, patterns.ErrJournal) {
 		t.Errorf("a change after close: %v, want errClosed", err)
 	}
-	if err := j.view(func(*session) error { return nil }); !errors.Is(err, errClosed) {
+	if err := j.look(func(*session) error { return nil }); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("a view after close: %v, want errClosed", err)
 	}
 	if j.changed() {
@@ -189,14 +193,14 @@ func TestManyWritersAndReaders(t *testing.T) {
 	var wg sync.WaitGroup
 	for run := int64(1); run <= 16; run++ {
 		wg.Go(func() {
-			if err := j.do(&change{also: insertRun(run, 1, "running")}); err != nil {
+			if err := j.alter(insertRun(run, 1, "running")); err != nil {
 				t.Error(err)
 			}
 			var before []byte
 			for seq := int64(1); seq <= 40; seq += 2 {
 				events := chain(run, seq, 2, before)
 				before = events[1].Hash
-				c := &change{run: run, epoch: 1, events: events, sync: seq == 21}
+				c := &store.Change{Run: run, Epoch: 1, Events: events, Durable: seq == 21}
 				if run%2 == 0 {
 					j.submit(c) // the next one stands behind it
 				} else if err := j.do(c); err != nil {
@@ -204,7 +208,7 @@ func TestManyWritersAndReaders(t *testing.T) {
 				}
 				_ = j.changed()
 			}
-			if err := j.do(&change{run: run, epoch: 1}); err != nil {
+			if err := j.do(&store.Change{Run: run, Epoch: 1}); err != nil {
 				t.Error(err)
 			}
 			if n := len(recordOf(t, j, run)); n != 40 {
@@ -222,7 +226,7 @@ func TestViewSeesOneState(t *testing.T) {
 		check(t, s.each(func(row func(...any) error) error { return row(&n) }, "SELECT count(*) FROM runs"))
 		return n
 	}
-	check(t, j.view(func(s *session) error {
+	check(t, j.look(func(s *session) error {
 		before := count(s)
 		begin(t, j, 1, 1)
 		if after := count(s); before != 0 || after != 0 {
@@ -230,7 +234,7 @@ func TestViewSeesOneState(t *testing.T) {
 		}
 		return nil
 	}))
-	check(t, j.view(func(s *session) error {
+	check(t, j.look(func(s *session) error {
 		if n := count(s); n != 1 {
 			t.Errorf("%d runs in the next view, want 1", n)
 		}
@@ -240,7 +244,7 @@ func TestViewSeesOneState(t *testing.T) {
 		return nil
 	}))
 	own := errors.New("own")
-	if err := j.view(func(*session) error { return own }); !errors.Is(err, own) || errors.Is(err, patterns.ErrJournal) {
+	if err := j.look(func(*session) error { return own }); !errors.Is(err, own) || errors.Is(err, patterns.ErrJournal) {
 		t.Errorf("an error of the view's own: %v, want %v", err, own)
 	}
 }
