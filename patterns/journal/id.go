@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +19,19 @@ func ApprovalID(n int64) string { return idOf("ap_", n) }
 
 // ApprovalNumber returns the number in an approval's id. It returns false for a text that is not such an id.
 func ApprovalNumber(id string) (int64, bool) { return numberOf("ap_", id) }
+
+// PlanID returns the id of a stored plan.
+func PlanID(n int64) string { return idOf("plan_", n) }
+
+// PlanNumber returns the number of a stored plan. It returns false if the text is no id.
+func PlanNumber(id string) (int64, bool) { return numberOf("plan_", id) }
+
+// QuestionID returns the id of the question that a run puts to a person at a place in its code. Nobody can guess it, as nobody can guess
+// the id of the run, and it stays the same in each replay.
+func QuestionID(run, key string) string {
+	sum := sha256.Sum256([]byte("approval/" + run + "/" + key))
+	return ApprovalID(int64(binary.BigEndian.Uint64(sum[:8])))
+}
 
 func idOf(prefix string, n int64) string { return fmt.Sprintf("%s%016x", prefix, uint64(n)) }
 

@@ -69,7 +69,7 @@ func (a asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time
 	action, _ := input["action"].(map[string]any)
 	proposed, _ := action["args"].(map[string]any)
 	expires, err := time.Parse(time.RFC3339, text(object, "expires"))
-	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != journal.RunID(a.Run) || approvalID(journal.RunID(a.Run), e.Key) != journal.ApprovalID(a.Approval) {
+	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != journal.RunID(a.Run) || journal.QuestionID(journal.RunID(a.Run), e.Key) != journal.ApprovalID(a.Approval) {
 		return patterns.Asked{}, errNotAsked
 	}
 	q := gateway.Question{
@@ -156,9 +156,9 @@ func (a approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.
 	if err != nil {
 		return page, err
 	}
-	limit, now := min(cmp.Or(filter.Limit, defaultRows), maxAskedRows), a.file.journal.now()
+	limit, now := min(cmp.Or(filter.Limit, defaultRows), maxAskedRows), a.file.journal.Now()
 	from := store.QuestionPage{Since: since, Approval: ap, All: filter.All, Now: now.UnixMicro()}
-	err = a.file.journal.view(func(s store.Reader) error {
+	err = a.file.journal.View(func(s store.Reader) error {
 		keys, err := ringIn(s)
 		if err != nil {
 			return err
@@ -230,8 +230,8 @@ func (a approvals) WaitingApprovals() (n int, err error) {
 	if a.file == nil {
 		return 0, nil
 	}
-	err = a.file.journal.view(func(s store.Reader) error {
-		n, err = s.CountOpen(a.file.journal.now().UnixMicro())
+	err = a.file.journal.View(func(s store.Reader) error {
+		n, err = s.CountOpen(a.file.journal.Now().UnixMicro())
 		return err
 	})
 	return n, err
@@ -243,7 +243,7 @@ func (a approvals) Approval(id string) (q patterns.Asked, err error) {
 	if a.file == nil || !ok {
 		return q, patterns.ErrNoApproval
 	}
-	err = a.file.journal.view(func(s store.Reader) error {
+	err = a.file.journal.View(func(s store.Reader) error {
 		q, _, err = a.one(s, ap)
 		return err
 	})
@@ -262,7 +262,7 @@ func (a approvals) one(s store.Reader, ap int64) (q patterns.Asked, row asked, e
 	if err != nil {
 		return q, row, err
 	}
-	switch q, err = a.question(s, row, keys, a.file.journal.now()); {
+	switch q, err = a.question(s, row, keys, a.file.journal.Now()); {
 	case unrecorded(err):
 		return q, row, err
 	case err != nil: // somebody wrote the row
@@ -289,7 +289,7 @@ func (a approvals) FindApproval(beginning string) (string, error) {
 		return "", patterns.ErrNoApproval
 	}
 	var ids []string
-	err := a.file.journal.view(func(s store.Reader) error {
+	err := a.file.journal.View(func(s store.Reader) error {
 		list, err := s.QuestionsBetween(low, high)
 		for _, ap := range list {
 			ids = append(ids, journal.ApprovalID(ap))
@@ -326,7 +326,7 @@ func (a approvals) StateID() (id string, err error) {
 	if a.file == nil {
 		return "", patterns.ErrNoApproval
 	}
-	err = a.file.journal.view(func(s store.Reader) error {
+	err = a.file.journal.View(func(s store.Reader) error {
 		id, err = s.ID()
 		return err
 	})
@@ -339,8 +339,8 @@ func (a approvals) OfferSignIn(token [32]byte, until time.Time) error {
 	if a.file == nil {
 		return patterns.ErrNoApproval
 	}
-	step := store.AddSignIn{Token: token[:], Until: until.UnixMicro(), Now: a.file.journal.now().UnixMicro()}
-	return a.file.journal.do(&store.Change{Steps: []store.Step{step}})
+	step := store.AddSignIn{Token: token[:], Until: until.UnixMicro(), Now: a.file.journal.Now().UnixMicro()}
+	return a.file.journal.Do(&store.Change{Steps: []store.Step{step}})
 }
 
 // SignIn implements [patterns.Approvals].
@@ -348,8 +348,8 @@ func (a approvals) SignIn(token [32]byte) (used bool, err error) {
 	if a.file == nil {
 		return false, nil
 	}
-	step := store.UseSignIn{Token: token[:], Now: a.file.journal.now().UnixMicro()}
-	err = a.file.journal.do(&store.Change{Steps: []store.Step{step}})
+	step := store.UseSignIn{Token: token[:], Now: a.file.journal.Now().UnixMicro()}
+	err = a.file.journal.Do(&store.Change{Steps: []store.Step{step}})
 	if store.IsRefused(err) {
 		return false, nil
 	}

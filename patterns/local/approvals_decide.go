@@ -32,14 +32,14 @@ func (a approvals) Decide(d patterns.Decided) (patterns.Asked, error) {
 	}
 	var q patterns.Asked
 	var row asked
-	err := a.file.journal.view(func(s store.Reader) (err error) {
+	err := a.file.journal.View(func(s store.Reader) (err error) {
 		q, row, err = a.one(s, ap)
 		return err
 	})
 	if err != nil {
 		return q, err
 	}
-	if err = fitting(q, d, a.file.journal.now()); err == nil {
+	if err = fitting(q, d, a.file.journal.Now()); err == nil {
 		err = a.answer(row, d, q)
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func fitsTool(q patterns.Asked, args map[string]any) error {
 
 // answer takes an answer, in one transaction: of two one is taken, and the run is ready with it.
 func (a approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error {
-	now := a.file.journal.now()
+	now := a.file.journal.Now()
 	step := store.AnswerQuestion{
 		Approval: row.Approval, Run: row.Run, Digest: q.Digest, Now: now.UnixMicro(), Answer: d.Answer.Object(), Signature: d.Signature, Channel: d.Channel,
 	}
@@ -184,7 +184,7 @@ func (a approvals) attempted(row asked, d patterns.Decided, cause error) {
 func (f *file) noteRefused(row *store.Asked, body journal.JudgedBody) {
 	for range maxTries {
 		steps := []store.Step{store.CountRefused{Approval: row.Approval, Most: maxAttempts}}
-		err := f.journal.view(func(s store.Reader) error {
+		err := f.journal.View(func(s store.Reader) error {
 			more, err := f.judgedResting(s, row.Run, body)
 			steps = append(steps, more...)
 			return err
@@ -192,7 +192,7 @@ func (f *file) noteRefused(row *store.Asked, body journal.JudgedBody) {
 		if err != nil {
 			return
 		}
-		err = f.journal.do(&store.Change{Steps: steps})
+		err = f.journal.Do(&store.Change{Steps: steps})
 		if !store.IsRefused(err) || store.RefusedBy[store.CountRefused](err) {
 			return
 		}

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,14 +11,17 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
+	"patterngate/patterns/store/sqlite"
 )
 
 // tailed is a record of a run in a journal.
 func tailed(t *testing.T) *Record {
 	t.Helper()
-	j := fresh(t)
-	begin(t, j, 7, 1)
-	return &Record{file: &tail{file: &file{journal: j}, id: runName(7), n: 7, epoch: 1}}
+	j, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), nil)
+	check(t, err)
+	t.Cleanup(j.Close)
+	check(t, j.Do(&store.Change{Run: 7, Steps: []store.Step{store.Begin{N: 7, Pattern: "p", Kind: "routing", Principal: "local:1", Client: "c", Config: "sha256:test", Began: 1, Newest: 1, Owner: j.Owner().ID()}}}))
+	return &Record{file: &tail{file: &file{journal: j}, id: journal.RunID(7), n: 7, epoch: 1}}
 }
 
 // told is what a flush is told.
@@ -27,8 +31,15 @@ func told(r *Record) error {
 	return <-done
 }
 
+// recordOf are the events that the state file has of a run.
+func recordOf(t *testing.T, r *Record, n int64) (events []patterns.Event) {
+	t.Helper()
+	check(t, r.file.file.journal.View(func(s store.Reader) (err error) { events, err = s.Events(n); return err }))
+	return events
+}
+
 // no refuses what is recorded with it.
-func no(journal.Event) []store.Step { return raw(func(*session) error { return errNo }) }
+func no(journal.Event) []store.Step { return raw(func(execer) error { return errNo }) }
 
 // A result that comes late must not take with it the intent that a branch is about to have written: the branch learns of
 // its own change, and a call whose approval is not there any more is not made.
@@ -40,7 +51,7 @@ func TestLateResultsLeaveIntentsAlone(t *testing.T) {
 	if err := told(r); !errors.Is(err, errUnspent) {
 		t.Errorf("the intent's flush was told %v, want %v", err, errUnspent)
 	}
-	if got := recordOf(t, r.file.file.journal, 7); len(got) != 0 {
+	if got := recordOf(t, r, 7); len(got) != 0 {
 		t.Errorf("the record has %d events, want none", len(got))
 	}
 }
@@ -57,7 +68,7 @@ func TestNothingBehindARefusedChange(t *testing.T) {
 	if err := told(r); !errors.Is(err, patterns.ErrJournal) {
 		t.Errorf("the change behind it was told %v, want %v", err, patterns.ErrJournal)
 	}
-	if got := recordOf(t, r.file.file.journal, 7); len(got) != 0 {
+	if got := recordOf(t, r, 7); len(got) != 0 {
 		t.Errorf("the record has %d events, want none", len(got))
 	}
 }

@@ -2,8 +2,6 @@ package local
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"time"
@@ -33,7 +31,7 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 		w.Question.Assurance = b.assured(w.Least)
 	}
 	w.Least = w.Least.Stricter(w.Question.Assurance)
-	w.Approval = approvalID(b.id, key)
+	w.Approval = journal.QuestionID(b.id, key)
 	w.Question.Run, w.Question.Step, w.Question.Expires = b.id, b.keys.peek(w.Tool), w.Until
 	if w.WholePlan {
 		w.Question.Step = key
@@ -44,13 +42,6 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 	b.questions[w.Approval] = &w
 	e.Waiting = &w
 	return e
-}
-
-// approvalID is the id of a question: of its run, which nobody guesses, and its place there, so that it stays the same
-// however often the run is replayed.
-func approvalID(run, key string) string {
-	sum := sha256.Sum256([]byte("approval/" + run + "/" + key))
-	return journal.ApprovalID(int64(binary.BigEndian.Uint64(sum[:8])))
 }
 
 // shownJSON is what a row keeps of a question besides what stands in the record.
@@ -153,7 +144,7 @@ type granted struct {
 // grant judges a person's answer as it stands in the file.
 func (b *branch) grant(w *patterns.Waiting, p gateway.Permit, once string, again bool) (g granted, err error) {
 	g.reason = gateway.ApprovalInvalid
-	err = b.engine.file.journal.view(func(s store.Reader) error {
+	err = b.engine.file.journal.View(func(s store.Reader) error {
 		g, err = b.grantIn(s, w, p, once, again)
 		return err
 	})
@@ -219,7 +210,7 @@ func (f *file) answers(l *loaded) error {
 	}
 	var rows []answered
 	var keys gateway.Ring
-	err := f.journal.view(func(s store.Reader) (err error) {
+	err := f.journal.View(func(s store.Reader) (err error) {
 		if rows, err = answeredRows(s, l.N, waits.has); err == nil && len(rows) > 0 {
 			keys, err = ringIn(s)
 		}
@@ -230,8 +221,8 @@ func (f *file) answers(l *loaded) error {
 	}
 	for _, row := range rows {
 		p := waits[journal.ApprovalID(row.Approval)]
-		out := row.heard(p.effect.Waiting, keys, f.journal.now())
-		l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.now(), out))
+		out := row.heard(p.effect.Waiting, keys, f.journal.Now())
+		l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.Now(), out))
 		l.answered = append(l.answered, row.Approval)
 	}
 	return nil

@@ -31,7 +31,7 @@ func (b *branch) assured(least gateway.Assurance) gateway.Assurance {
 // keyed reports whether only signed answers count now.
 func (f *file) keyed() (counts bool, err error) {
 	keys, _, err := f.ring()
-	return keys.Counts(f.journal.now()), err
+	return keys.Counts(f.journal.Now()), err
 }
 
 // demands returns what a run waits for, with the assurance that an answer needs now. If the keys cannot be read, that is the highest.

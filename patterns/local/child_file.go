@@ -46,7 +46,7 @@ func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childR
 	case r.State == "ended", r.State == "broken":
 		rest, err = f.ended(c)
 		return rest, true, err
-	case r.State == "parked" && (r.Wake == 0 || r.Wake > f.journal.now().UnixMicro()):
+	case r.State == "parked" && (r.Wake == 0 || r.Wake > f.journal.Now().UnixMicro()):
 		return f.childWaits(r)
 	case r.State == "running", f.life(c.id) != nil:
 		return rest, false, nil
@@ -97,7 +97,7 @@ func (t *tail) beside(parent *tail) { t.begin.Parent, t.begin.ParentEpoch = pare
 
 // rowOf is a run's row; nil: there is none.
 func (f *file) rowOf(n int64) (r *store.Row, err error) {
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		r, err = s.Row(n)
 		return err
 	})
@@ -200,7 +200,7 @@ func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(journal.Eve
 
 // orphans has child runs be cancelled whose parents did not live to do it.
 func (f *file) orphans() {
-	_ = f.journal.do(&store.Change{Steps: []store.Step{store.DropOrphans{}}}) // the next process tries it again
+	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.DropOrphans{}}}) // the next process tries it again
 }
 
 // waitsFor is what a run waits for that rests, as its rehearsal shows it: for whom it asked itself, or its child runs did.
@@ -241,7 +241,7 @@ func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 // resumeBelow carries on what a run waits for below it, so that the run itself can be carried on: the deepest first.
 func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
 	var below []int64
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		below, err = s.Below(n)
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/store/processtest"
 )
 
 // tilled is a house whose leaf is received beside the state file, and may be sent again.
@@ -42,7 +43,7 @@ func tilled(t testing.TB, path string, asks bool) *house {
 
 // A process has the hall pay by way of the desk, decides what a person is asked, and kills itself at the boundary that the file
 // beside says.
-var _ = local.Role("house", func(path string, _ func()) error {
+var _ = processtest.Role("house", func(path string, _ func()) error {
 	text, err := os.ReadFile(path + ".at")
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func TestChildRunsKilled(t *testing.T) {
 					if err := os.WriteFile(path+".at", fmt.Append(nil, name, " ", at+1), 0o600); err != nil {
 						t.Fatal(err)
 					}
-					if err := local.SpawnAlone(t, "house", path).Wait(); err != nil {
+					if err := processtest.SpawnAlone(t, "house", path).Wait(); err != nil {
 						killed++
 					}
 					h := tilled(t, path, name)

@@ -16,7 +16,7 @@ func TestConfigurationComesWithTheFirstRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	check(t, e.file.journal.alter(func(s *session) error { return s.run("DELETE FROM configs") }))
+	check(t, e.alter(func(s execer) error { _, err := s.Exec("DELETE FROM configs"); return err }))
 	e.file.unstored.add("sha256:test", []byte("{}"))
 	if _, err := e.Start(t.Context(), patterns.Job{Spec: patterns.Spec{Kind: gateway.Routing}, Config: "sha256:test"}); err != nil {
 		t.Logf("the run: %v", err) // it has no model

@@ -40,7 +40,7 @@ func (f *file) deliver() {
 	for n, principal := range list {
 		steps = append(steps, store.Deliver{N: n, Principal: principal})
 	}
-	err := f.journal.do(&store.Change{Steps: steps})
+	err := f.journal.Do(&store.Change{Steps: steps})
 	if err != nil {
 		return // with the next tick
 	}

@@ -22,7 +22,7 @@
 // rests, or while it goes on where its code says how ([patterns.Run]'s Shows).
 //
 //	Engine ──▶ keeper ─┬─▶ inMemory: shelves of runs
-//	                   └─▶ file: rows and events ──▶ journal ──▶ writer: one transaction for all that waits ──▶ SQLite
+//	                   └─▶ file: rows and events ──▶ store.Change ──▶ package store/sqlite
 //
 // In a state file a run is a row and a hash-chained list of events. A locked file beside it says that an owner lives, the
 // row's epoch keeps an owner out that is none any more. Intents and outcomes of calls that change something are on the

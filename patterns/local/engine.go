@@ -274,7 +274,7 @@ func newID() string {
 // now is the time that the record goes by.
 func (e *Engine) now() time.Time {
 	if e.file != nil {
-		return e.file.journal.now()
+		return e.file.journal.Now()
 	}
 	return time.Now()
 }

@@ -3,6 +3,9 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,26 +20,134 @@ import (
 // Full lets the state file take nothing more, or again what is written to it.
 func (e *Engine) Full(t testing.TB, is bool) {
 	t.Helper()
-	e.pragma(t, is, "query_only=1", "query_only=0")
+	a := e.file.journal.(*ahead)
+	if is { // behind what was submitted
+		_ = a.Do(&store.Change{})
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.full = is
 }
 
 // Pages lets the state file have no more pages than it has, or again as many as it wants.
 func (e *Engine) Pages(t testing.TB, most bool) {
 	t.Helper()
-	e.pragma(t, most, "max_page_count=1", "max_page_count=1000000")
+	pages := 1_000_000
+	if most {
+		pages = 1
+	}
+	err := e.alter(func(s execer) error {
+		_, err := s.Exec(fmt.Sprintf("PRAGMA max_page_count=%d", pages))
+		return err
+	})
+	if !most { // that of its batch may fail by it
+		check(t, err)
+	}
 }
 
-// pragma sets one in the order of changes: who asked for the lock would come last.
-func (e *Engine) pragma(t testing.TB, is bool, yes, no string) {
-	t.Helper()
-	j := e.file.journal
-	if !is {
-		j.writing.Lock()
-		defer j.writing.Unlock()
-		check(t, j.writer.run("PRAGMA "+no))
+// execer is what a state file is read and written by, whose statements tests choose themselves.
+type execer interface {
+	Exec(query string, args ...any) (changed int64, err error)
+	Each(scan func(row func(...any) error) error, query string, args ...any) error
+}
+
+// alter changes the state file as somebody else may.
+func (e *Engine) alter(f func(execer) error) error {
+	return e.file.journal.Do(&store.Change{Steps: raw(f)})
+}
+
+// raw is a step with statements of the test's own. errNo refuses it.
+func raw(f func(execer) error) []store.Step {
+	return []store.Step{store.WindowHolds{Judge: func(c store.Calls) (bool, error) {
+		err := f(c.(execer))
+		if errors.Is(err, errNo) {
+			return false, nil
+		}
+		return true, err
+	}}}
+}
+
+var errNo = errors.New("no")
+
+// look reads one state of the file with statements of the test's own.
+func (e *Engine) look(f func(execer) error) error {
+	return e.file.journal.View(func(r store.Reader) error { return f(r.(execer)) })
+}
+
+// ahead is a state file whose clock tests set forward, and that takes nothing while it is full.
+type ahead struct {
+	store.Store
+	by atomic.Int64 // nanoseconds
+
+	mu     sync.Mutex
+	full   bool
+	broken map[int64]int64 // epochs of runs of which a change was not taken
+}
+
+var errFull = fmt.Errorf("%w: the state file or its directory cannot be written", patterns.ErrJournal)
+
+func (a *ahead) Now() time.Time {
+	now := a.Store.Now()
+	if by := time.Duration(a.by.Load()); by != 0 {
+		if later := time.Now().Add(by).Truncate(time.Microsecond); later.After(now) {
+			return later
+		}
+	}
+	return now
+}
+
+// refuses is what a change is told while the file is full, and what stands behind it afterwards.
+func (a *ahead) refuses(c *store.Change) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.full:
+		if a.broken == nil {
+			a.broken = map[int64]int64{}
+		}
+		a.broken[c.Run] = max(a.broken[c.Run], c.Epoch)
+	case c.Epoch == 0 || a.broken[c.Run] != c.Epoch:
+		return nil
+	}
+	return errFull
+}
+
+func (a *ahead) Do(c *store.Change) error {
+	if err := a.refuses(c); err != nil {
+		return err
+	}
+	return a.Store.Do(c)
+}
+
+func (a *ahead) Submit(c *store.Change) {
+	if err := a.refuses(c); err != nil {
+		c.Tell(err)
 		return
 	}
-	_ = j.alter(func(s *session) error { return s.run("PRAGMA " + yes) }) // that of its batch may fail by it
+	a.Store.Submit(c)
+}
+
+func (a *ahead) Queue(c *store.Change) (help, hurry func()) {
+	if err := a.refuses(c); err != nil {
+		c.Tell(err)
+		return nil, nil
+	}
+	return a.Store.Queue(c)
+}
+
+func init() {
+	open := openFile
+	openFile = func(path string, hook func(string)) (store.Store, error) {
+		s, err := open(path, hook)
+		return &ahead{Store: s}, err
+	}
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // Followed waits as a call does, whose context is over, for the next life of a run of which a life ended that had written, or not.
@@ -46,15 +157,13 @@ func (e *Engine) Followed(ctx context.Context, principal, id string, wrote bool)
 }
 
 // Ahead sets the clock of the state file forward, as when the process began so much later.
-func (e *Engine) Ahead(d time.Duration) {
-	e.file.journal.clock.wall.Add(d.Microseconds())
-}
+func (e *Engine) Ahead(d time.Duration) { e.file.journal.(*ahead).by.Add(int64(d)) }
 
 // Alter changes the state file as somebody else may.
 func (e *Engine) Alter(t testing.TB, query string, args ...any) {
 	t.Helper()
-	check(t, e.file.journal.alter(func(s *session) error {
-		_, err := s.exec(query, args...)
+	check(t, e.alter(func(s execer) error {
+		_, err := s.Exec(query, args...)
 		return err
 	}))
 }
@@ -86,7 +195,7 @@ func (e *Engine) File() bool { return e.file != nil }
 func (e *Engine) Yield() { e.file.yield() }
 
 // Tidied has the log hold no deleted values, as far as the engine knows: as after its first look.
-func (e *Engine) Tidied() { e.file.journal.stale.Store(false) }
+func (e *Engine) Tidied() { e.file.journal.Tidy() }
 
 // ApprovalNumber is an approval's in the state file.
 func ApprovalNumber(id string) int64 {
@@ -105,14 +214,14 @@ func (e *Engine) AnswerRow(t testing.TB, id string, answer, args []byte, signatu
 // KeyRow enrols a key as somebody may who writes into the file.
 func (e *Engine) KeyRow(t testing.TB, k gateway.PublicKey) {
 	t.Helper()
-	e.Alter(t, insertKey, k.ID, k.Name, []byte(k.Public), k.Enrolled.Unix(), k.Vouched.Key, k.Vouched.Nonce, k.Vouched.Signature)
+	check(t, e.file.journal.Do(&store.Change{Steps: []store.Step{store.AddKey{Key: k}}}))
 }
 
 // Open counts the rows of questions that are open, whatever became of their runs.
 func (e *Engine) Open(t testing.TB) (n int) {
 	t.Helper()
-	check(t, e.file.journal.look(func(s *session) error {
-		return s.each(func(row func(...any) error) error { return row(&n) }, "SELECT count(*) FROM approvals WHERE state = 'open'")
+	check(t, e.look(func(s execer) error {
+		return s.Each(func(row func(...any) error) error { return row(&n) }, "SELECT count(*) FROM approvals WHERE state = 'open'")
 	}))
 	return n
 }
@@ -128,48 +237,22 @@ func (e *Engine) CarryOn(t testing.TB, id string, progress func(patterns.Progres
 const MaxAttempts = maxAttempts
 
 // TakesAnswer says whether the row of a question would take an answer about a digest now, and takes it back.
-func (e *Engine) TakesAnswer(t testing.TB, id, digest string) (taken bool) {
+func (e *Engine) TakesAnswer(t testing.TB, id, digest string) bool {
 	t.Helper()
-	err := e.file.journal.alter(func(s *session) error {
-		changed, err := s.exec(updateAnswered, []byte("{}"), nil, "", "cli", ApprovalNumber(id), digest, e.file.journal.now().UnixMicro())
-		taken = changed > 0
-		if err != nil {
-			return err
-		}
-		return errNo
-	})
+	answer := store.AnswerQuestion{Approval: ApprovalNumber(id), Digest: digest, Now: e.file.journal.Now().UnixMicro(), Answer: []byte("{}"), Channel: "cli"}
+	back := raw(func(execer) error { return errNo })
+	err := e.file.journal.Do(&store.Change{Steps: append([]store.Step{answer}, back...)})
 	if !store.IsRefused(err) {
 		t.Fatal(err)
 	}
-	return taken
+	return store.RefusedBy[store.WindowHolds](err)
 }
 
 // Count is the number that a query of the state file gives.
 func (e *Engine) Count(t testing.TB, query string, args ...any) (n int) {
 	t.Helper()
-	check(t, e.file.journal.look(func(s *session) error {
-		return s.each(func(row func(...any) error) error { return row(&n) }, query, args...)
+	check(t, e.look(func(s execer) error {
+		return s.Each(func(row func(...any) error) error { return row(&n) }, query, args...)
 	}))
 	return n
-}
-
-// alter changes the state file as somebody else may.
-func (j *stateDB) alter(f func(*session) error) error { return j.do(&store.Change{Steps: raw(f)}) }
-
-// raw is a step with statements of the test's own. errNo refuses it.
-func raw(f func(*session) error) []store.Step {
-	return []store.Step{store.WindowHolds{Judge: func(c store.Calls) (bool, error) {
-		err := f(c.(*session))
-		if errors.Is(err, errNo) {
-			return false, nil
-		}
-		return true, err
-	}}}
-}
-
-var errNo = errors.New("no")
-
-// look reads one state of the file with statements of the test's own.
-func (j *stateDB) look(f func(*session) error) error {
-	return j.view(func(r store.Reader) error { return f(r.(*session)) })
 }

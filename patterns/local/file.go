@@ -14,12 +14,15 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
+	"patterngate/patterns/store/sqlite"
 )
 
 // Options say what an engine over a state file needs.
 type Options struct {
 	// Path of the state file; made where it is not there.
 	Path string
+	// Store keeps the runs instead of a state file at Path; nil: that does. The engine closes it.
+	Store store.Store
 	// Config is the hash of the configuration that this process makes jobs from, Snapshot what Source makes it again from.
 	Config   string
 	Snapshot []byte
@@ -49,8 +52,8 @@ const (
 type file struct {
 	*Engine
 	options  Options
-	journal  *stateDB
-	owner    *owner
+	journal  store.Store
+	owner    store.Owner
 	redactor redactor
 	nudged   chan struct{}
 	closing  chan struct{}
@@ -77,6 +80,9 @@ type file struct {
 
 var _ keeper = (*file)(nil)
 
+// openFile opens a state file.
+var openFile = func(path string, hook func(point string)) (store.Store, error) { return sqlite.Open(path, hook) }
+
 // Open opens or makes a state file. Its errors wrap [patterns.ErrJournal]. Nothing of what it holds is carried on before
 // [Engine.Go]; the engine's fields are set in between.
 func Open(o Options) (*Engine, error) {
@@ -89,14 +95,15 @@ func Open(o Options) (*Engine, error) {
 	if f.redactor, err = newRedactor(o.Redact); err != nil {
 		return nil, err
 	}
-	if f.journal, err = openJournal(o.Path, o.Hook); err != nil {
-		return nil, err
+	if f.journal = o.Store; f.journal == nil {
+		if f.journal, err = openFile(o.Path, o.Hook); err != nil {
+			return nil, err
+		}
 	}
+	f.owner = f.journal.Owner()
 	f.stopping.Store(true)
-	f.journal.stale.Store(!f.redactor.none()) // a process may have died before it tidied
-	if f.owner, err = newOwner(o.Path); err != nil {
-		f.journal.close()
-		return nil, err
+	if !f.redactor.none() { // a process may have died before it tidied
+		f.journal.Hides()
 	}
 	f.configure(o.Config, o.Snapshot)
 	e.file = f
@@ -108,7 +115,7 @@ func Open(o Options) (*Engine, error) {
 func (e *Engine) Go() {
 	e.file.watched.Store(true)
 	e.file.skipReloads()
-	e.file.owner.serves()
+	e.file.owner.Serves()
 	e.file.orphans()
 	e.file.watching.Add(1)
 	go e.file.watch()
@@ -119,7 +126,7 @@ func (e *Engine) Config(hash string) (body []byte, ok bool) {
 	if e.file == nil {
 		return nil, false
 	}
-	_ = e.file.journal.view(func(s store.Reader) (err error) { // one that cannot be read is not there
+	_ = e.file.journal.View(func(s store.Reader) (err error) { // one that cannot be read is not there
 		body, ok, err = s.Config(hash)
 		return err
 	})
@@ -127,7 +134,7 @@ func (e *Engine) Config(hash string) (body []byte, ok bool) {
 }
 
 // Backup copies the state into a new file while it is in use.
-func (e *Engine) Backup(ctx context.Context, to string) error { return e.file.journal.backup(ctx, to) }
+func (e *Engine) Backup(ctx context.Context, to string) error { return e.file.journal.Backup(ctx, to) }
 
 func (e *Engine) hook(point string) {
 	if e.file != nil && e.file.options.Hook != nil {
@@ -157,9 +164,8 @@ func (f *file) close() {
 	}
 	f.watching.Wait()
 	f.deliver()
-	_ = f.journal.do(&store.Change{Durable: true, Steps: []store.Step{store.Release{Owner: f.owner.id}}}) // else the lock tells, when it falls
-	f.journal.close()
-	f.owner.close()
+	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{store.Release{Owner: f.owner.ID()}}}) // else the lock tells, when it falls
+	f.journal.Close()
 	f.waiters.announceAll() // here nobody learns of a run any more
 }
 
@@ -182,7 +188,7 @@ func requestOf(job patterns.Job) (request, args []byte) {
 // performed before. What refuses it ends its life, see [Engine.entered].
 func (f *file) begin(r *run) (string, error) {
 	n, _ := journal.RunNumber(r.id)
-	job, now := r.job, f.journal.now()
+	job, now := r.job, f.journal.Now()
 	request, args := requestOf(job)
 	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().hidden(), begun: make(chan struct{})}
 	if r.within != nil {
@@ -192,7 +198,7 @@ func (f *file) begin(r *run) (string, error) {
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
 	t.begin = &store.Begin{
 		N: n, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client, Config: job.Config,
-		Began: r.began.UnixMicro(), Owner: f.owner.id, Configs: f.unstored.all(),
+		Began: r.began.UnixMicro(), Owner: f.owner.ID(), Configs: f.unstored.all(),
 	}
 	if p := r.parentOf(); p != 0 {
 		t.begin.Parent = p
@@ -295,7 +301,7 @@ func (f *file) lose(l *life, rest patterns.Ended, fault error) {
 		shown := l.job.Present(rest, fault)
 		end.Envelope, l.summary = shown.Envelope, shown.Summary
 	}
-	rest.Ended = l.record.append(patterns.EndEvent, "", f.journal.now(), end).At
+	rest.Ended = l.record.append(patterns.EndEvent, "", f.journal.Now(), end).At
 	rest.Result = patterns.Result{StopReason: end.StopReason, Phase: phase}
 	if err := f.finishAs(l, rest, end.Status); err != nil {
 		f.later(l)

@@ -18,7 +18,7 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if r.State != "ready" && (r.State != "parked" || r.Wake == 0 || r.Wake > f.journal.now().UnixMicro()) {
+	if r.State != "ready" && (r.State != "parked" || r.Wake == 0 || r.Wake > f.journal.Now().UnixMicro()) {
 		return nil, patterns.ErrNotTaken
 	}
 	l, err := f.load(r, stored)
@@ -38,7 +38,7 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	}
 	heard := len(l.answered) > 0 && r.WaitingKind == string(patterns.ForApproval) // it rested until somebody decided
 	if r.State == "ready" && (!heard || l.Canceled) {
-		l.noteTaken(f.journal.now())
+		l.noteTaken(f.journal.Now())
 	}
 	return f.resume(l, progress)
 }
@@ -91,14 +91,14 @@ func (f *file) takeOver(l *loaded) error {
 	if err != nil {
 		return err
 	}
-	steps := append(kept, store.Take{Owner: f.owner.id, N: l.N, State: l.State, Epoch: l.Epoch, Canceled: l.Canceled})
+	steps := append(kept, store.Take{Owner: f.owner.ID(), N: l.N, State: l.State, Epoch: l.Epoch, Canceled: l.Canceled})
 	if l.Parent != 0 {
 		steps = append(steps, store.Wake{N: l.Parent})
 	}
 	for _, ap := range l.answered {
 		steps = append(steps, store.HearAnswer{Approval: ap, Run: l.N})
 	}
-	err = f.journal.do(&store.Change{Run: l.N, Events: events, Steps: append(steps, t.keepHidden()...)})
+	err = f.journal.Do(&store.Change{Run: l.N, Events: events, Steps: append(steps, t.keepHidden()...)})
 	if store.IsRefused(err) {
 		return patterns.ErrNotTaken
 	}
@@ -128,10 +128,10 @@ func (f *file) announceTaken(l *loaded) {
 // is dropped as with any end.
 func (f *file) quarantine(r *store.Row, cause error) {
 	drop := store.DropHiddenOf{N: r.N, Below: !f.hiding().none()}
-	_ = f.journal.do(&store.Change{Durable: true, Steps: []store.Step{drop}}) // by itself: its pages may be damaged too
+	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{drop}}) // by itself: its pages may be damaged too
 	broken, _ := stopreason.Lookup("record_broken")
-	end := store.Break{N: r.N, Ended: f.journal.now().UnixMicro(), Summary: broken.Meaning} // what it said before does not hold any more
-	_ = f.journal.do(&store.Change{Durable: true, Steps: append([]store.Step{end}, leavesBehind(r.N, r.Parent)...)})
+	end := store.Break{N: r.N, Ended: f.journal.Now().UnixMicro(), Summary: broken.Meaning} // what it said before does not hold any more
+	_ = f.journal.Do(&store.Change{Durable: true, Steps: append([]store.Step{end}, leavesBehind(r.N, r.Parent)...)})
 	f.dropChildren(r.ID())
 	f.waiters.announce(r.ID())
 	if f.Fault != nil {
@@ -148,7 +148,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 		return f.cut(l, "cancelled", nil)
 	}
 	if l.State == "ready" && l.WaitingKind != string(patterns.ForRetry) {
-		_ = f.journal.do(&store.Change{Steps: []store.Step{store.Lack{N: l.N, Epoch: l.Epoch}}})
+		_ = f.journal.Do(&store.Change{Steps: []store.Step{store.Lack{N: l.N, Epoch: l.Epoch}}})
 	}
 	f.waiters.announce(l.ID())
 	return cause
@@ -181,7 +181,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 		shown := present(rest, nil)
 		end.Envelope, summary = shown.Envelope, l.run.record.public(shown.Summary)
 	}
-	now := f.journal.now()
+	now := f.journal.Now()
 	l.noteTaken(now)
 	rest.Ended = l.run.record.append(patterns.EndEvent, "", now, end).At
 	t := l.run.record.file
@@ -196,7 +196,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 		Status: end.Status, StopReason: reason, Phase: phase, Summary: summary,
 	})
 	steps = append(append(steps, leavesBehind(l.N, l.Parent)...), t.forget()...)
-	err = f.journal.do(&store.Change{Run: l.N, Events: events, Durable: true, Steps: steps})
+	err = f.journal.Do(&store.Change{Run: l.N, Events: events, Durable: true, Steps: steps})
 	if store.IsRefused(err) {
 		return patterns.ErrNotTaken
 	}

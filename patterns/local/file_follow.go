@@ -23,7 +23,7 @@ func (f *file) follow(id string, progress func(patterns.Progress)) (stop func())
 	following.Go(func() {
 		ticks := time.NewTicker(cmp.Or(f.options.Poll, defaultPoll))
 		defer ticks.Stop()
-		for look := true; ; look = f.journal.changed() {
+		for look := true; ; look = f.journal.Changed() {
 			if buried := f.bury(f.owners()); look || buried {
 				_, _ = f.claim(n, progress) // else it waits, has ended, or is carried on elsewhere
 				f.waiters.announce(id)
@@ -61,7 +61,7 @@ func (f *file) lookOn() (stop func()) {
 			case <-f.closing:
 				return
 			case <-ticks.C:
-				if f.journal.changed() {
+				if f.journal.Changed() {
 					f.waiters.announceAll()
 				}
 			}

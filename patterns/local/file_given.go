@@ -19,7 +19,7 @@ import (
 func (f *file) take(c patterns.Continuation) (r *run, h *history, err error) {
 	for range 3 {
 		r, h, err = f.takeNow(c)
-		if sqliteCode(err) != codeConstraint {
+		if !errors.Is(err, store.ErrConflict) {
 			break
 		}
 	}
@@ -52,10 +52,10 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 		return nil, nil, err
 	}
 	out := journal.OutcomeBody{State: patterns.OK, Output: c.Given}
-	if f.journal.now().UnixMicro() >= r.Expires {
+	if f.journal.Now().UnixMicro() >= r.Expires {
 		return nil, nil, patterns.ErrNotTaken
 	}
-	l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, r.WaitsKey, f.journal.now(), out))
+	l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, r.WaitsKey, f.journal.Now(), out))
 	l.run.attended = true
 	if err := f.takeOver(l); errors.Is(err, patterns.ErrNotTaken) {
 		return nil, nil, patterns.ErrNotTaken
@@ -102,7 +102,7 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	}
 	record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
 	record.file = &tail{file: f, id: id, n: n, head: l.last.Hash, hidden: l.hidden}
-	now := f.journal.now()
+	now := f.journal.Now()
 	record.append(patterns.NoteEvent, "", now, journal.NoteBody{What: noteSettle, Note: s.By, Act: s.Act})
 	last := record.append(patterns.OutcomeEvent, key, now, journal.OutcomeBody{State: patterns.OK, Output: out, Human: true})
 	events := record.file.pending
@@ -139,7 +139,7 @@ func (f *file) appendSteps(s store.Reader, n int64, stored []patterns.Event, e j
 	}
 	last := stored[len(stored)-1]
 	t := &tail{file: f, id: journal.RunID(n), n: n, head: last.Hash, hidden: h}
-	e.Seq, e.At = int(last.Seq)+1, time.UnixMicro(max(last.At, f.journal.now().UnixMicro()))
+	e.Seq, e.At = int(last.Seq)+1, time.UnixMicro(max(last.At, f.journal.Now().UnixMicro()))
 	sealed := t.seal(e)
 	return sealed, append(t.keepHidden(), store.AddEvent{N: n, Event: sealed}), nil
 }
@@ -216,14 +216,14 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
 	for range maxTries { // it may change hands in between
 		var steps []store.Step
-		err := f.journal.view(func(s store.Reader) (err error) {
+		err := f.journal.View(func(s store.Reader) (err error) {
 			steps, owned, err = f.recallSteps(s, n, by)
 			return err
 		})
 		if err != nil || len(steps) == 0 {
 			return false, err
 		}
-		err = f.journal.do(&store.Change{Durable: true, Steps: steps})
+		err = f.journal.Do(&store.Change{Durable: true, Steps: steps})
 		if !store.IsRefused(err) {
 			return owned && err == nil, err
 		}

@@ -16,7 +16,7 @@ import (
 
 // read reads a run's row and record in one state of the file. The row is nil where there is no such run.
 func (f *file) read(n int64) (r *store.Row, events []patterns.Event, err error) {
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		r, events, err = s.Record(n)
 		return err
 	})
@@ -115,7 +115,7 @@ var errRedacted = errors.New("local: values were redacted")
 
 // reveal puts redacted values back.
 func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		open, h, lost, err = f.hiding().reveal(s, n, events)
 		return err
 	})

@@ -16,7 +16,7 @@ func (f *file) park(l *life, rest patterns.Ended) error {
 		summary = l.record.public(ijson.Cut(l.job.Present(rest, nil).Summary, maxSummary))
 	}
 	if len(l.onChildren) > 0 {
-		l.record.append(patterns.NoteEvent, "", f.journal.now(), journal.NoteBody{What: noteRest, Note: patterns.Note{Channel: "engine", Reason: w.Child}})
+		l.record.append(patterns.NoteEvent, "", f.journal.Now(), journal.NoteBody{What: noteRest, Note: patterns.Note{Channel: "engine", Reason: w.Child}})
 	}
 	step := store.Park{N: n, Kind: string(w.Kind), Turn: w.Turn, Key: w.Key, Phase: w.Phase, Summary: summary, Children: l.onChildren}
 	if until := l.earliest(true); !until.IsZero() {

@@ -117,7 +117,7 @@ func (f *file) isAnswered(l *loaded) (yes bool) {
 	if len(waits) == 0 {
 		return false
 	}
-	_ = f.journal.view(func(s store.Reader) error { // it is only words
+	_ = f.journal.View(func(s store.Reader) error { // it is only words
 		rows, err := answeredRows(s, l.N, waits.has)
 		yes = len(rows) > 0
 		return err
@@ -187,7 +187,7 @@ func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
 	if l := f.life(journal.RunID(n)); l != nil {
 		return patterns.Mark{State: patterns.Running}, l.job.Principal == principal
 	}
-	_ = f.journal.view(func(s store.Reader) error {
+	_ = f.journal.View(func(s store.Reader) error {
 		is, found, err := s.Mark(n)
 		if !found {
 			return err
@@ -218,7 +218,7 @@ func (f *file) delayed(n int64, state string, epoch int64) bool {
 
 // RunIDs implements [patterns.Runs].
 func (f *file) RunIDs(principal string) (ids []string) {
-	_ = f.journal.view(func(s store.Reader) error {
+	_ = f.journal.View(func(s store.Reader) error {
 		list, err := s.IDs(principal)
 		for _, n := range list {
 			ids = append(ids, journal.RunID(n))
@@ -231,7 +231,7 @@ func (f *file) RunIDs(principal string) (ids []string) {
 // Newest implements [patterns.Runs].
 func (f *file) Newest(principal string) (id string, found bool) {
 	rests := false
-	_ = f.journal.view(func(s store.Reader) error {
+	_ = f.journal.View(func(s store.Reader) error {
 		list, err := s.Newest(principal)
 		for _, r := range list {
 			resting := r.State != "running" && r.State != "ready"
@@ -297,7 +297,7 @@ func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patte
 	}
 	for most := cmp.Or(filter.Limit, defaultRows) + 1; ; most = someRows { // first for a page
 		var some []patterns.RunRow
-		err := f.journal.view(func(s store.Reader) error {
+		err := f.journal.View(func(s store.Reader) error {
 			page, err := s.Page(principal, began, n, most)
 			for _, r := range page {
 				some = append(some, f.listed(r))
@@ -322,7 +322,7 @@ func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patte
 // rowsOfAll yields the rows of all principals: of each as many as a page may need.
 func (f *file) rowsOfAll(filter patterns.Filter, yield func(patterns.RunRow) bool) error {
 	var principals []string
-	err := f.journal.view(func(s store.Reader) (err error) {
+	err := f.journal.View(func(s store.Reader) (err error) {
 		principals, err = s.Principals()
 		return err
 	})

@@ -24,7 +24,7 @@ func (f *file) watch() {
 		next := f.claimReady()
 		var due <-chan time.Time
 		if !next.IsZero() {
-			due = time.After(max(next.Sub(f.journal.now()), time.Millisecond))
+			due = time.After(max(next.Sub(f.journal.Now()), time.Millisecond))
 		}
 		if !f.idle(due, &others) {
 			return
@@ -69,8 +69,8 @@ func (f *file) idle(due <-chan time.Time, others *[]string) bool {
 // look sees what other processes have done, and says whether there may be something to carry on.
 func (f *file) look(others *[]string) bool {
 	f.deliver()
-	f.journal.tidy()
-	changed := f.journal.changed()
+	f.journal.Tidy()
+	changed := f.journal.Changed()
 	if changed || f.unheard {
 		f.unheard = !f.heed()
 	}
@@ -92,8 +92,8 @@ func (f *file) look(others *[]string) bool {
 
 // owners are the other processes that carry runs on.
 func (f *file) owners() (list []string) {
-	_ = f.journal.view(func(s store.Reader) (err error) { // the next look finds them
-		list, err = s.Owners(f.owner.id)
+	_ = f.journal.View(func(s store.Reader) (err error) { // the next look finds them
+		list, err = s.Owners(f.owner.ID())
 		return err
 	})
 	return list
@@ -102,11 +102,11 @@ func (f *file) owners() (list []string) {
 // bury frees the runs of owners that have died.
 func (f *file) bury(owners []string) (found bool) {
 	for _, id := range owners {
-		bury, dead := f.owner.dead(id)
+		bury, dead := f.owner.Dead(id)
 		if !dead {
 			continue
 		}
-		if err := f.journal.do(&store.Change{Steps: []store.Step{store.Release{Owner: id}}}); err == nil {
+		if err := f.journal.Do(&store.Change{Steps: []store.Step{store.Release{Owner: id}}}); err == nil {
 			bury()
 			found = true
 		}
@@ -125,8 +125,8 @@ func (f *file) yield() {
 		return
 	}
 	var mine map[int64]int64
-	err := f.journal.view(func(s store.Reader) (err error) {
-		mine, err = s.Owned(f.owner.id)
+	err := f.journal.View(func(s store.Reader) (err error) {
+		mine, err = s.Owned(f.owner.ID())
 		return err
 	})
 	if err != nil {
@@ -142,8 +142,8 @@ func (f *file) yield() {
 // obey cancels the runs of this process that somebody wants cancelled who could not tell their lives.
 func (f *file) obey() {
 	var list []int64
-	_ = f.journal.view(func(s store.Reader) (err error) {
-		list, err = s.Canceled(f.owner.id)
+	_ = f.journal.View(func(s store.Reader) (err error) {
+		list, err = s.Canceled(f.owner.ID())
 		return err
 	})
 	for _, n := range list {
@@ -165,7 +165,7 @@ func (f *file) life(id string) *life {
 func (f *file) claimReady() (next time.Time) {
 	ready, next, err := f.candidates()
 	if err != nil {
-		return f.journal.now().Add(again)
+		return f.journal.Now().Add(again)
 	}
 	failed := false
 	for _, r := range ready {
@@ -178,19 +178,19 @@ func (f *file) claimReady() (next time.Time) {
 		failed = failed || unrecorded(err) // others may be readable
 	}
 	if failed {
-		return f.journal.now().Add(again)
+		return f.journal.Now().Add(again)
 	}
 	return next
 }
 
 // candidates are the runs that are ready or due, but for those that were found to lack something here.
 func (f *file) candidates() (list []*store.Row, next time.Time, err error) {
-	now, room := f.journal.now().UnixMicro(), f.room()
+	now, room := f.journal.Now().UnixMicro(), f.room()
 	if room == 0 {
 		return nil, time.Time{}, nil
 	}
 	var wake int64
-	err = f.journal.view(func(s store.Reader) (err error) {
+	err = f.journal.View(func(s store.Reader) (err error) {
 		wake, err = s.Ready(now, func(r *store.Row) bool {
 			if f.claimable(r) {
 				list = append(list, r)
@@ -203,7 +203,7 @@ func (f *file) candidates() (list []*store.Row, next time.Time, err error) {
 		next = time.UnixMicro(wake)
 	}
 	if len(list) == room { // there may be more
-		next = f.journal.now()
+		next = f.journal.Now()
 	}
 	return list, next, err
 }

@@ -84,7 +84,7 @@ func (l *life) quit() {
 // release has a run that a life has left be taken by whoever comes.
 func (f *file) release(l *life) {
 	t := l.record.file
-	f.journal.submit(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.id, Epoch: t.epoch}}}) // else the end of this process does it
+	f.journal.Submit(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // else the end of this process does it
 }
 
 // stay ends the branch where the life quits: its next effect is somebody else's. A run that is taken back begins nothing
@@ -114,7 +114,7 @@ func (f *file) later(l *life) {
 	f.mu.Unlock()
 	time.AfterFunc(again, func() {
 		n, epoch := l.record.file.n, l.record.file.epoch
-		err := f.journal.do(&store.Change{Steps: []store.Step{store.GiveUp{N: n, Owner: f.owner.id, Epoch: epoch}}})
+		err := f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: n, Owner: f.owner.ID(), Epoch: epoch}}})
 		if unrecorded(err) && !errors.Is(err, store.ErrClosed) {
 			f.later(l)
 			return

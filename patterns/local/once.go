@@ -106,7 +106,7 @@ func (b *branch) standsFor(c business) (at standing, f *firstAct) {
 		f = b.engine.first(c)
 		return c.stands(f), f
 	}
-	err := file.journal.view(func(s store.Reader) error {
+	err := file.journal.View(func(s store.Reader) error {
 		a, err := s.Act(c.tool, c.once)
 		if a != nil {
 			f = &firstAct{Act: *a}

@@ -1,8 +1,9 @@
 package local
 
 import (
-	"patterngate/patterns/store"
 	"testing"
+
+	"patterngate/patterns/store"
 )
 
 // A call takes over an act in doubt only where its plan began one, that may be repeated, with the same arguments, and the run that

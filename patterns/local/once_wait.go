@@ -69,7 +69,7 @@ func (b *branch) isUnderWay(c business) (yes bool) {
 		defer b.engine.mu.Unlock()
 		return f.of.state == patterns.Running
 	}
-	err := b.engine.file.journal.view(func(s store.Reader) error {
+	err := b.engine.file.journal.View(func(s store.Reader) error {
 		r, err := s.Standing(f.Run)
 		yes = r.State == "running"
 		return err

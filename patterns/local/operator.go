@@ -73,7 +73,7 @@ func (o Operator) Find(beginning string) (string, error) {
 		return "", patterns.ErrNoRun
 	}
 	var ids []string
-	err := o.file.journal.view(func(s store.Reader) error {
+	err := o.file.journal.View(func(s store.Reader) error {
 		list, err := s.Between(low, high)
 		for _, n := range list {
 			ids = append(ids, journal.RunID(n))
@@ -154,7 +154,14 @@ func (o Operator) Plan(id string) (patterns.PlanState, error) {
 }
 
 // Check reads the whole file and says what is wrong with it.
-func (o Operator) Check() error { return o.file.journal.check() }
+func (o Operator) Check() error { return o.file.journal.Check() }
+
+// Damage is a fault of a state file outside the records of its runs.
+type Damage = store.Damage
+
+// Audit reads the whole file and returns its faults: of pages and indexes, of tables, and of rows that refer to nothing. It reads one
+// state of the file while other programs write. It returns an error if the file cannot be read.
+func (o Operator) Audit() ([]Damage, error) { return o.file.journal.Audit() }
 
 // Cancel is as [patterns.Runs] has it. A run that no process carries on is ended here; nothing of it is called.
 func (o Operator) Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error) {
@@ -195,7 +202,7 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 	}
 	for try := 1; ; try++ {
 		var note []store.Step
-		err = o.file.journal.view(func(s store.Reader) error {
+		err = o.file.journal.View(func(s store.Reader) error {
 			note, err = o.file.noteSteps(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
 			return err
 		})
@@ -278,12 +285,12 @@ func (o Operator) unclaimed(id string, cause error) ([]patterns.Snapshot, error)
 }
 
 // Alive reports whether some process carries on what is ready, this one or another.
-func (o Operator) Alive() bool { return o.file.watched.Load() || o.file.owner.othersServe() }
+func (o Operator) Alive() bool { return o.file.watched.Load() || o.file.owner.OthersServe() }
 
 // Prune deletes runs that ended before a time but for their tombstones; dry only lists them.
 func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error) {
 	var old []*store.Row
-	err = o.file.journal.view(func(s store.Reader) error {
+	err = o.file.journal.View(func(s store.Reader) error {
 		old, err = s.Old(before.UnixMicro())
 		return err
 	})
@@ -311,13 +318,13 @@ func (o Operator) bury(r *store.Row, t Tombstone) error {
 		N: r.N, RunID: t.RunID, Pattern: r.Pattern, Principal: r.Principal, StopReason: r.StopReason, Began: r.Began, Ended: r.Ended,
 		Head: store.Head{Events: r.Length, Hash: r.Head},
 	}
-	return o.file.journal.do(&store.Change{Durable: true, Steps: []store.Step{step}})
+	return o.file.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}})
 }
 
 // Tombstones lists what stays of pruned runs, newest first.
 func (o Operator) Tombstones() (list []Tombstone, err error) {
 	var stored []store.Bury
-	err = o.file.journal.view(func(s store.Reader) error {
+	err = o.file.journal.View(func(s store.Reader) error {
 		stored, err = s.Tombstones()
 		return err
 	})

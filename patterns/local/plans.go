@@ -29,7 +29,7 @@ const maxLooks = 3
 
 // planOf is a plan as it stands, for who it is meant for.
 func (e *Engine) planOf(id string, meant func(*store.Plan) bool) (state patterns.PlanState, err error) {
-	n, ok := planNumber(id)
+	n, ok := journal.PlanNumber(id)
 	if !ok {
 		return state, patterns.ErrNoPlan
 	}
@@ -66,7 +66,7 @@ func (e *Engine) planAt(n int64) (r *store.Plan, how stands, err error) {
 
 // stateOf is a row as it is shown. settled is false where its holder came to its end in between: the row is another by now.
 func (e *Engine) stateOf(r *store.Plan, how stands) (state patterns.PlanState, settled bool, err error) {
-	state = patterns.PlanState{Plan: patterns.StoredPlan{ID: planID(r.N)}, Pattern: r.Pattern, Principal: r.Principal}
+	state = patterns.PlanState{Plan: patterns.StoredPlan{ID: journal.PlanID(r.N)}, Pattern: r.Pattern, Principal: r.Principal}
 	v, err := contentOf(r)
 	if err != nil {
 		return state, true, patterns.ErrPlanCorrupt
@@ -139,7 +139,7 @@ func (e *Engine) ListPlans(filter patterns.PlanFilter) (page patterns.PlanPage, 
 			break
 		}
 		var row store.Plan
-		state, err := e.planOf(planID(n), func(r *store.Plan) bool { row = *r; return true })
+		state, err := e.planOf(journal.PlanID(n), func(r *store.Plan) bool { row = *r; return true })
 		switch {
 		case errors.Is(err, patterns.ErrNoPlan): // it made way
 			continue
@@ -157,7 +157,7 @@ func (e *Engine) planNumbers(f patterns.PlanFilter, from planPlace, most int) (l
 	if e.file == nil {
 		return e.planNumbersHere(f, from, most), nil
 	}
-	err = e.file.journal.view(func(s store.Reader) error {
+	err = e.file.journal.View(func(s store.Reader) error {
 		list, err = s.Plans(store.PlanPage{Principal: f.Principal, Pattern: f.Pattern, Created: from.created, N: from.n, Most: most})
 		return err
 	})
@@ -198,7 +198,7 @@ func placeOfPlan(f patterns.PlanFilter) (planPlace, error) {
 		return planPlace{}, patterns.ErrCursor
 	}
 	created, err := strconv.ParseInt(parts[0], 10, 64)
-	n, ok := planNumber("plan_" + parts[1])
+	n, ok := journal.PlanNumber("plan_" + parts[1])
 	p := planPlace{created, n}
 	if err != nil || !ok || p.cursor(f) != f.Cursor {
 		return planPlace{}, patterns.ErrCursor

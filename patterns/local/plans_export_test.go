@@ -2,6 +2,8 @@ package local
 
 import (
 	"crypto/sha256"
+	"database/sql"
+	"os"
 	"testing"
 )
 
@@ -14,17 +16,16 @@ func SumOf(content []byte) []byte {
 // OlderState makes a state file as it was before there were plans.
 func OlderState(t testing.TB, path string) {
 	t.Helper()
-	check(t, makeFile(path))
-	s, err := connect(path)
+	check(t, os.WriteFile(path, nil, 0o600))
+	db, err := sql.Open("sqlite", path)
 	check(t, err)
-	for _, script := range []string{migration1, migration2, "PRAGMA application_id=0x50474154; PRAGMA user_version=2"} {
-		check(t, s.run(script))
+	for _, name := range []string{"schema.sql", "schema2.sql"} {
+		script, err := os.ReadFile("../store/sqlite/" + name)
+		check(t, err)
+		_, err = db.Exec(string(script))
+		check(t, err)
 	}
-	check(t, s.close())
-}
-
-// SpawnAlone starts a child and does not wait for a word of it; it is killed with the test.
-func SpawnAlone(t *testing.T, role, path string) Child {
-	t.Helper()
-	return Child{spawn(t, role, path)}
+	_, err = db.Exec("PRAGMA application_id=0x50474154; PRAGMA user_version=2")
+	check(t, err)
+	check(t, db.Close())
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
@@ -84,7 +85,7 @@ func (p *plannedIn) end(run, by int64) error {
 // planAt is a plan's row with its body, and how far its holder is; nil: there is none.
 func (f *file) planAt(n int64) (r *store.Plan, how stands, err error) {
 	look := func(read func(s store.Reader) (*store.Plan, error)) error {
-		return f.journal.view(func(s store.Reader) (err error) {
+		return f.journal.View(func(s store.Reader) (err error) {
 			if r, err = read(s); err == nil && r != nil {
 				how, err = holder(&plannedIn{file: f, s: s}, r)
 			}
@@ -103,7 +104,7 @@ func (f *file) planAt(n int64) (r *store.Plan, how stands, err error) {
 
 // planned decides something of the table as it stands, and returns the steps that do it while it stands so.
 func (f *file) planned(decide func(planTable) error) (steps []store.Step, err error) {
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		p := &plannedIn{file: f, s: s}
 		err := decide(p)
 		steps = p.steps
@@ -195,8 +196,8 @@ func (b *branch) kept(s *patterns.PlanStep) {
 
 // beneath is the run that waits beneath the one that has a plan; 0: none does.
 func (b *branch) beneath(plan string) (run int64) {
-	n, _ := planNumber(plan)
-	_ = b.engine.file.journal.view(func(s store.Reader) error { // it is only told something
+	n, _ := journal.PlanNumber(plan)
+	_ = b.engine.file.journal.View(func(s store.Reader) error { // it is only told something
 		r, err := s.Plan(n)
 		if r != nil {
 			run = r.Under

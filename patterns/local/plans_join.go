@@ -38,7 +38,7 @@ func planOfCall(job patterns.Job) int64 {
 	if job.Task.Plan == nil {
 		return 0
 	}
-	n, _ := planNumber(job.Task.Plan.PlanID)
+	n, _ := journal.PlanNumber(job.Task.Plan.PlanID)
 	return n
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"patterngate/patterns/local"
+	"patterngate/patterns/store/processtest"
 )
 
 // killed are the runs of the child that is killed, and of who goes on with them.
@@ -25,7 +26,7 @@ var killed = map[string]func(*planner){
 }
 
 // A child works on the plan and kills itself at the boundary of the journal that the file beside says.
-var _ = local.Role("plan", func(path string, ready func()) error {
+var _ = processtest.Role("plan", func(path string, ready func()) error {
 	text, err := os.ReadFile(path + ".at")
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func TestKilledInAChangeOfAPlan(t *testing.T) {
 			if err := os.WriteFile(path+".at", fmt.Append(nil, at), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c := local.SpawnAlone(t, "plan", path)
+			c := processtest.SpawnAlone(t, "plan", path)
 			var died *exec.ExitError
 			if err := c.Wait(); !errors.As(err, &died) || died.ExitCode() != -1 {
 				t.Fatalf("the child ended with %v, want it killed", err)

@@ -12,7 +12,7 @@ import (
 
 // act is a step as this run's; false where its plan's id is none.
 func (b *branch) act(s patterns.PlanStep) (planAct, bool) {
-	n, ok := planNumber(s.Plan)
+	n, ok := journal.PlanNumber(s.Plan)
 	run, _ := journal.RunNumber(b.id)
 	return planAct{PlanStep: s, n: n, run: run, principal: b.job.Principal, now: b.engine.nowMicro()}, ok
 }
@@ -89,7 +89,7 @@ func (h *history) holding(m *memory) {
 	v, _ := journal.DecodeTrusted(m.intent.Input)
 	input, _ := v.(map[string]any)
 	id, _ := input["plan_id"].(string)
-	n, ok := planNumber(id)
+	n, ok := journal.PlanNumber(id)
 	if !ok {
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"patterngate/ijson"
@@ -26,18 +25,6 @@ import (
 // While a run is under another it is not taken up, whatever it waits for comes. Only who cancels it has it end at once: it
 // then has the plan again, and the other's commit is a conflict.
 
-func planID(n int64) string { return fmt.Sprintf("plan_%016x", uint64(n)) }
-
-// planNumber is a plan's number; false for what is no id.
-func planNumber(id string) (int64, bool) {
-	digits, ok := strings.CutPrefix(id, "plan_")
-	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 16, 64)
-	return int64(n), err == nil
-}
-
 // errPlanBody says that a plan's body is not what was stored.
 var errPlanBody = errors.New("local: the plan's body is not what was stored")
 
@@ -57,7 +44,7 @@ func contentOf(r *store.Plan) (any, error) {
 		return nil, errPlanBody
 	}
 	plan, _ := v.(map[string]any)
-	if plan["id"] != planID(r.N) || plan["revision"] != float64(r.Revision) { // of another row
+	if plan["id"] != journal.PlanID(r.N) || plan["revision"] != float64(r.Revision) { // of another row
 		return nil, errPlanBody
 	}
 	return v, nil

@@ -50,7 +50,7 @@ var ErrNobodyServes = errors.New("no program serves from this state file")
 
 // Reload asks for a reload and returns what each program that serves says, when all have or ctx ends.
 func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, error) {
-	servers := o.file.owner.servers()
+	servers := o.file.owner.Servers()
 	if len(servers) == 0 {
 		return nil, ErrNobodyServes
 	}
@@ -65,7 +65,7 @@ func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, 
 		if err != nil {
 			return answers, err
 		}
-		servers = slices.DeleteFunc(o.file.owner.living(servers), func(id string) bool {
+		servers = slices.DeleteFunc(o.file.owner.Living(servers), func(id string) bool {
 			return slices.ContainsFunc(answers, func(a ReloadAnswer) bool { return a.Owner == id })
 		})
 		if len(servers) == 0 {
@@ -92,7 +92,7 @@ func (f *file) askReload(r ReloadRequest) (n int64, err error) {
 		return n, f.signed(r.Act, wanted{gateway.ActReload, ReloadSubject(r.Path, r.To)}, c, step)
 	}
 	c.Steps = []store.Step{step}
-	return n, f.journal.do(c)
+	return n, f.journal.Do(c)
 }
 
 // reloadStep enters a reload that programs are asked for, or that one did by itself.
@@ -106,7 +106,7 @@ func (f *file) reloadStep(r ReloadRequest, asked bool) store.AddReload {
 
 func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
 	var stored []store.ReloadAnswer
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		stored, err = s.ReloadAnswers(n)
 		return err
 	})
@@ -124,7 +124,7 @@ func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
 // skipReloads has requests from before this program's start be none of its business.
 func (f *file) skipReloads() {
 	var newest int64
-	_ = f.journal.view(func(s store.Reader) (err error) { // what it cannot read it takes for new: it loads once more
+	_ = f.journal.View(func(s store.Reader) (err error) { // what it cannot read it takes for new: it loads once more
 		newest, err = s.NewestReload()
 		return err
 	})
@@ -149,7 +149,7 @@ func (f *file) heed() (all bool) {
 		answer := f.Engine.Reload(a.ReloadRequest)
 		if body, err := f.answered(answer); err == nil {
 			step := store.AddReloadAnswer{N: a.n, ReloadAnswer: body}
-			_ = f.journal.do(&store.Change{Durable: true, Steps: []store.Step{step}}) // who asked is told that nothing was answered
+			_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}}) // who asked is told that nothing was answered
 		}
 	}
 	return err == nil && len(list) < maxAsked
@@ -159,7 +159,7 @@ func (f *file) heed() (all bool) {
 // signs nothing.
 func (f *file) askedReloads() (list []askedReload, err error) {
 	var stored []store.Reload
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		stored, err = s.Reloads(f.heard.Load(), maxAsked)
 		return err
 	})
@@ -178,9 +178,9 @@ func (f *file) askedReloads() (list []askedReload, err error) {
 
 // answered is this program's answer to a reload as it is stored.
 func (f *file) answered(a ReloadAnswer) (store.ReloadAnswer, error) {
-	a.Owner = f.owner.id
+	a.Owner = f.owner.ID()
 	body, err := json.Marshal(a)
-	return store.ReloadAnswer{Owner: a.Owner, At: f.journal.now().UnixMicro(), Body: string(body)}, err
+	return store.ReloadAnswer{Owner: a.Owner, At: f.journal.Now().UnixMicro(), Body: string(body)}, err
 }
 
 // Reloaded records a reload that nobody asked for in the state file, such as one by a signal: no other program follows it. In
@@ -193,7 +193,7 @@ func (e *Engine) Reloaded(r ReloadRequest, a ReloadAnswer) {
 	step := e.file.reloadStep(r, false)
 	answer, err := e.file.answered(a)
 	if step.Answer = &answer; err == nil {
-		err = e.file.journal.do(&store.Change{Durable: true, Steps: []store.Step{step}})
+		err = e.file.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}})
 	}
 	if err != nil && e.Fault != nil {
 		e.Fault("", "reload", err)

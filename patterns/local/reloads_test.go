@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/store/processtest"
 )
 
 // heard is what a serving engine was asked, and how it answers.
@@ -136,7 +137,7 @@ func TestReloadDoesNotWaitForTheDead(t *testing.T) {
 	}}
 	gone := serving(t, path, answered)
 	serving(t, path, slow)
-	c := local.Spawn(t, "mute", path) // serves, and never answers
+	c := processtest.Spawn(t, "mute", path) // serves, and never answers
 	type result struct {
 		answers []local.ReloadAnswer
 		err     error
@@ -158,7 +159,7 @@ func TestReloadDoesNotWaitForTheDead(t *testing.T) {
 }
 
 // A child serves from the file and never answers a reload.
-var _ = local.Role("mute", func(path string, ready func()) error {
+var _ = processtest.Role("mute", func(path string, ready func()) error {
 	e, err := local.Open(local.Options{Path: path, Config: "sha256:test", Snapshot: []byte("{}")})
 	if err != nil {
 		return err
@@ -173,7 +174,7 @@ func TestReloadInTime(t *testing.T) {
 	path := newState(t)
 	desk := opened(t, path, nil)
 	serving(t, path, &heard{})
-	c := local.Spawn(t, "mute", path)
+	c := processtest.Spawn(t, "mute", path)
 	defer c.Kill(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var answers []local.ReloadAnswer

@@ -13,7 +13,7 @@ import (
 
 // ring returns the approver keys of a state file. A key that nobody vouches for is not in it. The step holds while the keys are the same.
 func (f *file) ring() (keys gateway.Ring, same store.Step, err error) {
-	err = f.journal.view(func(s store.Reader) error {
+	err = f.journal.View(func(s store.Reader) error {
 		stored, err := s.Keys()
 		keys, same = gateway.NewRing(stored.Stored), store.KeysAre{Mark: stored.Mark}
 		return err
@@ -41,10 +41,10 @@ func (a approvals) Enroll(k gateway.PublicKey) error {
 	if a.file == nil {
 		return patterns.ErrNoKey
 	}
-	now := a.file.journal.now()
+	now := a.file.journal.Now()
 	return a.file.whileKeys(func() ([]store.Step, error) {
 		var stored store.Keys
-		err := a.file.journal.view(func(s store.Reader) (err error) {
+		err := a.file.journal.View(func(s store.Reader) (err error) {
 			stored, err = s.Keys()
 			return err
 		})
@@ -70,7 +70,7 @@ func (a approvals) RemoveKey(id string, by gateway.SignedAct) error {
 	if a.file == nil {
 		return patterns.ErrNoKey
 	}
-	now := a.file.journal.now()
+	now := a.file.journal.Now()
 	return a.file.whileKeys(func() ([]store.Step, error) {
 		keys, same, err := a.file.ring()
 		if err != nil {
@@ -121,7 +121,7 @@ func (f *file) signed(by gateway.SignedAct, want wanted, c *store.Change, more .
 		if err != nil {
 			return nil, err
 		}
-		steps, err := allowed(keys, by, want, f.journal.now())
+		steps, err := allowed(keys, by, want, f.journal.Now())
 		return append(append([]store.Step{same}, steps...), more...), err
 	}, c)
 }
@@ -135,7 +135,7 @@ func (f *file) whileKeys(steps func() ([]store.Step, error), c *store.Change) er
 			return err
 		}
 		c.Steps = append(slices.Clip(more), before...)
-		err = f.journal.do(c)
+		err = f.journal.Do(c)
 		switch {
 		case store.RefusedBy[store.UseAct](err):
 			return patterns.ErrUsed

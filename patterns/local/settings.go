@@ -36,7 +36,7 @@ func (e *Engine) Change(s Settings) error {
 	e.changed.Store(&inForce{s, redactor})
 	if f := e.file; f != nil {
 		if !redactor.none() {
-			f.journal.stale.Store(true)
+			f.journal.Hides()
 		}
 		f.configure(s.Config, s.Snapshot)
 	}
@@ -70,7 +70,7 @@ func (f *file) configure(hash string, snapshot []byte) {
 		return
 	}
 	f.unstored.add(hash, snapshot)
-	f.journal.submit(&store.Change{Steps: []store.Step{store.AddConfigs(f.unstored.all())}, Done: func(err error) {
+	f.journal.Submit(&store.Change{Steps: []store.Step{store.AddConfigs(f.unstored.all())}, Done: func(err error) {
 		if err == nil {
 			f.unstored.drop(hash)
 		}

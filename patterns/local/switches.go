@@ -22,7 +22,7 @@ func (e *Engine) KillSwitches() (list []patterns.Switch, err error) {
 		defer e.mu.Unlock()
 		return slices.Clone(e.switches), nil
 	}
-	err = e.file.journal.view(func(s store.Reader) error {
+	err = e.file.journal.View(func(s store.Reader) error {
 		list, err = s.Switches()
 		return err
 	})
@@ -43,7 +43,7 @@ func (e *Engine) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) e
 	}
 	if on {
 		e.file.stopping.Store(true)
-		return e.file.journal.do(&store.Change{Durable: true, Steps: []store.Step{store.SetSwitch{Switch: s}}})
+		return e.file.journal.Do(&store.Change{Durable: true, Steps: []store.Step{store.SetSwitch{Switch: s}}})
 	}
 	err := e.file.signed(act, wanted{gateway.ActSwitchOff, s.Subject()}, &store.Change{Durable: true}, store.ClearSwitch{Tool: s.Tool, Pattern: s.Pattern})
 	if store.IsRefused(err) {

@@ -105,13 +105,14 @@ func (t *tail) flush(durable bool, told func(error), also ...store.Step) (help f
 	if t.begin != nil { // never written again: who looks after a run's beginning needs no lock
 		t.begin, t.epoch = nil, 1
 	}
-	if !t.file.journal.enqueue(c) {
+	help, hurry := t.file.journal.Queue(c)
+	switch {
+	case help == nil:
 		return none
+	case c.Durable && t.branches > 0 || t.shares && t.branches > 1:
+		return hurry
 	}
-	if c.Durable && t.branches > 0 || t.shares && t.branches > 1 {
-		return t.file.journal.stir
-	}
-	return t.file.journal.help
+	return help
 }
 
 // isDrop reports whether a step has a child run be cancelled, which then must be looked for.

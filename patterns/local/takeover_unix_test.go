@@ -15,6 +15,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/store/processtest"
 )
 
 // taking is a run of three payments which are written down beside the state file by their keys. The second tells when it
@@ -40,7 +41,7 @@ func taking(path string, at func(n int)) (catalog.Tool, error) {
 }
 
 // A child begins the run, and goes on with it when its input ends.
-var _ = local.Role("run", func(path string, ready func()) error {
+var _ = processtest.Role("run", func(path string, ready func()) error {
 	t := childTest{}
 	tool, err := taking(path, func(n int) {
 		if n == 1 {
@@ -63,7 +64,7 @@ var _ = local.Role("run", func(path string, ready func()) error {
 })
 
 // beside is an engine in this process, beside a child that has begun a run and is in its second call.
-func beside(t *testing.T) (p port, c local.Child, id, path string) {
+func beside(t *testing.T) (p port, c *processtest.Child, id, path string) {
 	t.Helper()
 	path = newState(t)
 	tool, err := taking(path, nil)
@@ -75,7 +76,7 @@ func beside(t *testing.T) (p port, c local.Child, id, path string) {
 	e := opened(t, path, configs{"": job, "sha256:test": job})
 	e.Go()
 	p = port{e, &begun{}}
-	c = local.Spawn(t, "run", path)
+	c = processtest.Spawn(t, "run", path)
 	ids := p.RunIDs(mine)
 	if len(ids) != 1 {
 		t.Fatalf("runs %q, want the child's", ids)

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // A call that the policy escalated goes to nobody's place without the approval of exactly its step, whatever pattern code
@@ -69,7 +70,8 @@ func TestCallsThatNobodyApproved(t *testing.T) {
 		if tt.approved {
 			said := gateway.Answered(id, q, gateway.ChooseApprove, nil)
 			said.By, said.At = "local:1", time.Now().UTC().Truncate(time.Second)
-			e.Alter(t, insertApproval, ap, 1, 1, "ask", q.Digest(), 0, q.Expires.UnixMicro(), []byte("{}"), nil)
+			asked := store.AddQuestion{Approval: ap, Run: 1, Seq: 1, Rule: "ask", Digest: q.Digest(), Expires: q.Expires.UnixMicro(), Shown: []byte("{}")}
+			check(t, e.file.journal.Do(&store.Change{Steps: []store.Step{asked}}))
 			e.Alter(t, "UPDATE approvals SET state = 'taken', answer = ?", said.Object())
 		}
 		if got := b.ungranted(tt.key, onceKey(r.id, tt.key), p, false); got != tt.want {

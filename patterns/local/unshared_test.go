@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // Calls of plans that are approved whole spend exactly one share of that approval, whatever pattern code hands to the engine.
@@ -85,10 +86,11 @@ func TestSharesThatNobodyApproved(t *testing.T) {
 		ap, _ := journal.ApprovalNumber(id)
 		e.Alter(t, "DELETE FROM approvals")
 		e.Alter(t, "DELETE FROM plan_shares")
-		e.Alter(t, insertApproval, ap, 1, 1, "ask", q.Digest(), 0, q.Expires.UnixMicro(), []byte("{}"), nil)
+		asked := store.AddQuestion{Approval: ap, Run: 1, Seq: 1, Rule: "ask", Digest: q.Digest(), Expires: q.Expires.UnixMicro(), Shown: []byte("{}")}
+		check(t, e.file.journal.Do(&store.Change{Steps: []store.Step{asked}}))
 		e.Alter(t, "UPDATE approvals SET state = 'taken', answer = ?", said.Object())
 		if tt.spent != "" {
-			e.Alter(t, insertShare, ap, "a", tt.spent)
+			e.Alter(t, "INSERT INTO plan_shares (ap, share, once) VALUES (?,?,?)", ap, "a", tt.spent)
 		}
 		if got := b.ungranted("a#1/"+tt.tool+"#1", "pg_own", p, false); got != tt.want {
 			t.Errorf("%s: ungranted = %q, want %q", name, got, tt.want)

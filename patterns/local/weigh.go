@@ -108,7 +108,7 @@ type callTable interface {
 // looked sees the state's table of calls; f reads it only.
 func (e *Engine) looked(f func(callTable) error) error {
 	if e.file != nil {
-		return e.file.journal.view(func(s store.Reader) error { return f(callsIn{s, e.file.hiding()}) })
+		return e.file.journal.View(func(s store.Reader) error { return f(callsIn{s, e.file.hiding()}) })
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/store/processtest"
 )
 
 // pursed is a run of three payments of 40 under a day's cap of 100, each written down beside the state file as it is received.
@@ -75,7 +76,7 @@ func receivedAt(t *testing.T, path string) (sum float64, acts int) {
 }
 
 // A child spends from several runs at once, and kills itself at the boundary that the file beside says.
-var _ = local.Role("purse", func(path string, _ func()) error {
+var _ = processtest.Role("purse", func(path string, _ func()) error {
 	text, err := os.ReadFile(path + ".at")
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func TestKilledUnderACap(t *testing.T) {
 					if err := os.WriteFile(path+".at", fmt.Append(nil, kind, " ", at+1), 0o600); err != nil {
 						t.Fatal(err)
 					}
-					if err := local.SpawnAlone(t, "purse", path).Wait(); err != nil {
+					if err := processtest.SpawnAlone(t, "purse", path).Wait(); err != nil {
 						killed++
 					}
 					source := manyKinds{t, path}

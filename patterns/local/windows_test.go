@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/store/processtest"
 )
 
 // dayCap lets a tool be called so often in a day, by all runs of the state together; from asks on a person decides.
@@ -220,7 +221,7 @@ func spending(t testing.TB, path string, calls, most int) patterns.Job {
 
 const childrenCap = 12
 
-var _ = local.Role("spend", func(path string, ready func()) error {
+var _ = processtest.Role("spend", func(path string, ready func()) error {
 	t := childTest{}
 	job := spending(t, path, 2, childrenCap)
 	job.Config = "sha256:test"
@@ -253,7 +254,7 @@ func TestProcessesShareACap(t *testing.T) {
 			e := opened(t, path, configs{"": job, "sha256:test": job})
 			e.Go()
 			p := port{e, &begun{}}
-			c := local.Spawn(t, "spend", path)
+			c := processtest.Spawn(t, "spend", path)
 			var all sync.WaitGroup
 			for range 8 {
 				all.Go(func() {

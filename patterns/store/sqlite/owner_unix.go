@@ -1,0 +1,59 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lockNew makes a file that is locked from the moment it is there under its name. Go opens files so that child processes
+// do not get them: one of ours that lives on must not keep the lock.
+func lockNew(path string) (*os.File, error) {
+	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = lock(f)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock(f, path+".new"))
+	}
+	return f, nil
+}
+
+// lockExisting locks a file that is there, or fails at once because its owner lives.
+func lockExisting(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func lock(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var locked error
+	err = raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) })
+	return errors.Join(err, locked)
+}
+
+// unlock removes a file that is locked here and lets the lock go.
+func unlock(f *os.File, path string) error {
+	return errors.Join(os.Remove(path), f.Close())
+}
+
+// ownedHere says whether a file belongs to who runs this process. To root all do.
+func ownedHere(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (os.Geteuid() == 0 || int(stat.Uid) == os.Geteuid())
+}
