@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -12,7 +11,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/catalog"
 	"patterngate/gateway/document"
+	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
 	"patterngate/server/outcome"
@@ -20,10 +21,33 @@ import (
 	"patterngate/server/transport"
 )
 
+// describeHost is the server that offers [arguments.CatalogTool]. Its methods may be called concurrently.
+type describeHost interface {
+	// Principal returns the requester of a call.
+	Principal(context.Context) string
+	// ReadsStructured reports whether the client's model reads only structured content.
+	ReadsStructured(context.Context) bool
+	// SwitchedOff says in one sentence what is switched off now, or returns "" if nothing is.
+	SwitchedOff(context.Context) string
+	// Show presents an envelope in both channels.
+	Show(context.Context, envelope.Envelope) (*mcp.CallToolResult, error)
+	// Fault logs a cause and returns the error that the client may see.
+	Fault(ctx context.Context, cause error) error
+}
+
+// describeConfig says what is described.
+type describeConfig struct {
+	Host        describeHost
+	Offered     []patterns.Spec  // in the order of the configuration
+	Catalog     *catalog.Catalog // all tools behind the gate; nil: only those of the patterns
+	ResultBytes int              // the greatest size of each channel of a result
+	Log         *slog.Logger
+}
+
 // describer serves [arguments.CatalogTool]. It is built once, except for the cached pages and the current state of the tools. It
 // is safe for concurrent use.
 type describer struct {
-	server    *Server
+	describeConfig
 	directory func() *directory               // built at the first use, so that startup stays fast
 	still     func() (json.RawMessage, error) // the whole catalog if it does not change, built at the first read
 	declared  mcp.Tool
@@ -31,16 +55,17 @@ type describer struct {
 	pages     pages
 }
 
-func newDescriber(s *Server) (*describer, error) {
-	if err := checkNames(s.config.Patterns, s.config.Catalog); err != nil {
+// newDescriber returns the tool, or an error if one name stands for different tools.
+func newDescriber(c describeConfig) (*describer, error) {
+	if err := checkNames(c.Offered, c.Catalog); err != nil {
 		return nil, err
 	}
-	input, err := describeInputSchema(s.config.Patterns)
+	input, err := describeInputSchema(c.Offered)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
-	d := &describer{server: s, cursors: newCursors()}
-	d.directory = sync.OnceValue(func() *directory { return newDirectory(s.config.Patterns, s.config.Catalog, s.config.ResultBytes/2) })
+	d := &describer{describeConfig: c, cursors: newCursors()}
+	d.directory = sync.OnceValue(func() *directory { return newDirectory(c.Offered, c.Catalog, c.ResultBytes/2) })
 	d.still = sync.OnceValues(func() (json.RawMessage, error) { return d.wholeNow("") })
 	d.declared = mcp.NewToolWithRawSchema(arguments.CatalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
 		"reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, "+
@@ -51,15 +76,18 @@ func newDescriber(s *Server) (*describer, error) {
 	return d, nil
 }
 
-// handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
-func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+// Declared returns the declaration of the tool.
+func (d *describer) Declared() mcp.Tool { return d.declared }
+
+// Handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
+func (d *describer) Handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			result, err = nil, d.server.fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+			result, err = nil, d.Host.Fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	asked := question{d.server.principalOf(ctx), string(req.Params.RawArguments), d.server.readsStructured(ctx)}
-	off := d.server.switchedOff(ctx)
+	asked := question{d.Host.Principal(ctx), string(req.Params.RawArguments), d.Host.ReadsStructured(ctx)}
+	off := d.Host.SwitchedOff(ctx)
 	if shown := d.pages.get(asked); shown != nil && off == "" {
 		return shown, nil
 	}
@@ -70,9 +98,9 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 	if ctx.Err() != nil {
 		return nil, transport.ErrCanceled
 	}
-	structured, text, err := d.page(s, off, d.server.config.ResultBytes)
+	structured, text, err := d.page(s, off, d.ResultBytes)
 	if err != nil {
-		return nil, d.server.fault(ctx, err)
+		return nil, d.Host.Fault(ctx, err)
 	}
 	if asked.structured {
 		text = envelope.FirstLines(text)
@@ -93,18 +121,15 @@ func (d *describer) refuse(ctx context.Context, c arguments.Call, problems []doc
 			e.Next.Arguments = envelope.Showable(r.Arguments)
 		}
 	}
-	d.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
+	d.Log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", sentence.Reason(e.StopReason)))
-	result, err := d.server.show(ctx, e)
+	result, err := d.Host.Show(ctx, e)
 	if err != nil {
-		return nil, d.server.fault(ctx, err)
+		return nil, d.Host.Fault(ctx, err)
 	}
 	result.IsError = true
 	return result, nil
 }
-
-// errReservedName is the error for a pattern that has the name of one of the server's own tools.
-var errReservedName = errors.New("the name is taken by a tool of the server's own")
 
 // pages caches answers, because most catalogs never change and encoding is most of an answer's cost. The zero pages is
 // empty. It is safe for concurrent use.

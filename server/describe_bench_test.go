@@ -24,12 +24,9 @@ var catalogCalls = map[string]string{
 // raw JSON, which mcp-go encodes the quickest.
 func echoOf(b testing.TB, s *Server) *mcpserver.MCPServer {
 	b.Helper()
-	structured, text, err := s.catalog.page(search{pattern: -1, limit: 9}, "", defaultResultBytes)
-	if err != nil {
-		b.Fatal(err)
-	}
+	answer := answered(b, s, "p", `{"limit":9}`)
 	return bareServer(arguments.CatalogTool, func() (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
+		return &mcp.CallToolResult{RawStructuredContent: answer.RawStructuredContent, Content: answer.Content}, nil
 	})
 }
 
@@ -55,15 +52,6 @@ func BenchmarkDescribe(b *testing.B) {
 			})
 		}
 	}
-	b.Run("take and encode", func(b *testing.B) { // what the first call of its kind pays
-		b.ReportAllocs()
-		for b.Loop() {
-			asked, _, _ := s.catalog.take(json.RawMessage(`{"limit":9}`), "local:0")
-			if _, _, err := s.catalog.page(asked, "", defaultResultBytes); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
 
 func hop(b testing.TB, s *mcpserver.MCPServer, line string) int {

@@ -62,9 +62,9 @@ func TestDescribeFits(t *testing.T) {
 		cursor := ""
 		for range len(want) {
 			r := asking(t, s, "p", `{"limit":100,"cursor":"`+cursor+`"}`)
-			structured, text, err := s.catalog.page(search{pattern: -1, from: len(walked), limit: 100}, "", most)
-			if err != nil || len(structured) > most || len(text) > most {
-				t.Fatalf("at %d: channels of %d and %d bytes, want at most %d; %v", len(walked), len(structured), len(text), most, err)
+			structured, text := answered(t, s, "p", `{"limit":100,"cursor":"`+cursor+`"}`).RawStructuredContent, textOf(r)
+			if len(structured) == 0 || len(structured) > most || len(text) > most {
+				t.Fatalf("at %d: channels of %d and %d bytes, want at most %d", len(walked), len(structured), len(text), most)
 			}
 			checkOwnLines(t, textOf(r))
 			walked = append(walked, namesIn(r)...)
@@ -75,9 +75,9 @@ func TestDescribeFits(t *testing.T) {
 		if diff := cmp.Diff(want, walked); diff != "" {
 			t.Errorf("%d bytes: the pages together (-want +got):\n%s", most, diff)
 		}
-		whole, err := s.catalog.whole(t.Context())
-		if err != nil || len(whole) > maxResource || !json.Valid(whole) {
-			t.Errorf("the resource has %d bytes, want at most %d; %v", len(whole), maxResource, err)
+		whole, err := s.catalog.Whole(t.Context())
+		if err != nil || len(whole) > 1<<20 || !json.Valid(whole) {
+			t.Errorf("the resource has %d bytes, want at most %d; %v", len(whole), 1<<20, err)
 		}
 	}
 }
@@ -130,13 +130,10 @@ func TestDescribeKeepsPages(t *testing.T) {
 	if strings.Contains(first[0], "resultType") || !strings.Contains(first[1], "resultType") {
 		t.Errorf("resultType is in %.100s or not in %.100s", first[0], first[1])
 	}
-	if n := len(s.catalog.pages.kept); n != 1 {
-		t.Errorf("%d pages are kept, want 1", n)
-	}
 }
 
-// Junk does not fill the memory, and many at once do not disturb each other.
-func TestDescribePagesAreBounded(t *testing.T) {
+// Many at once do not disturb each other.
+func TestDescribeOfMany(t *testing.T) {
 	s := serving(t)
 	var all sync.WaitGroup
 	for n := range 8 {
@@ -150,17 +147,6 @@ func TestDescribePagesAreBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	asking(t, s, "p", `{"query":"`+strings.Repeat(" ", maxKeptQuestion)+`"`+`,"limit":1}`)
-	p, sum := &s.catalog.pages, 0
-	for asked, kept := range p.kept {
-		sum += len(asked.arguments) + len(kept.RawStructuredContent)
-		if len(asked.arguments) > maxKeptQuestion {
-			t.Errorf("arguments of %d bytes are kept", len(asked.arguments))
-		}
-	}
-	if p.bytes > maxKept || sum > maxKept || len(p.kept) == 0 {
-		t.Errorf("%d pages are kept, %d bytes by its own count, %d at least", len(p.kept), p.bytes, sum)
-	}
 }
 
 // Names that would hide each other make no server.
@@ -184,48 +170,40 @@ func TestDescribeRefusesNames(t *testing.T) {
 	}
 }
 
-// A fault of ours is told by its id alone.
-func TestDescribeFault(t *testing.T) {
-	var log logBuffer
-	s := serving(t, logging(&log))
-	s.catalog.directory().patterns = nil // what cannot be: rows name patterns that are not there
-	m := connect(t, s).call(arguments.CatalogTool, `{}`)
-	if m.Error == nil || m.Error.Code != -32603 || !strings.HasPrefix(m.Error.Message, "internal fault f_") {
-		t.Errorf("a fault is answered by %s", m.line)
-	}
-	if faults := log.lines(t, "fault"); len(faults) != 1 || !strings.Contains(fmt.Sprint(faults[0]["cause"]), "panic") {
-		t.Errorf("the log has %v", faults)
-	}
-}
-
 // Whatever comes is refused with words or answered in bounds, and found tools are those that exist.
 func FuzzDescribe(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"pattern":"route_ticket"}`, `{"names":["issue_refund"],"query":"refund","limit":3}`, `{"names":"[1]","cursor":"x"}`, `null`, `[]`} {
 		f.Add([]byte(seed))
 	}
 	s := serving(f)
-	all := s.catalog.directory().names()
+	all := namesIn(asking(f, s, "p", `{"limit":100}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		asked, _, problems := s.catalog.take(raw, "p")
+		shown := answered(t, s, "p", string(raw))
+		var r result
+		if err := json.Unmarshal([]byte(mustJSON(shown)), &r); err != nil {
+			t.Fatal(err)
+		}
+		problems, _ := r.Structured["problems"].([]any)
 		for _, p := range problems {
-			if strings.HasSuffix(p.Reason, ":") {
+			p, _ := p.(map[string]any)
+			reason, _ := p["reason"].(string)
+			if strings.HasSuffix(reason, ":") {
 				continue // about a member without a name
 			}
-			row, ok := stopreason.Lookup("invalid_request:" + p.Reason)
-			if p.Reason != "more" && (!ok || !row.Occurs(gateway.Catalog, "request")) || p.Got != nil && !json.Valid(p.Got) {
-				t.Fatalf("take(%q): problem %+v", raw, p)
+			row, ok := stopreason.Lookup("invalid_request:" + reason)
+			if reason != "more" && (!ok || !row.Occurs(gateway.Catalog, "request")) {
+				t.Fatalf("%q: problem %+v", raw, p)
 			}
 		}
-		if len(problems) > 0 {
-			return
+		if shown.IsError != (len(problems) > 0) {
+			t.Fatalf("%q: is error %t with problems %v", raw, shown.IsError, problems)
 		}
-		structured, text, err := s.catalog.page(asked, "", defaultResultBytes)
-		if err != nil || !json.Valid(structured) || max(len(structured), len(text)) > defaultResultBytes {
-			t.Fatalf("page of %q: %d and %d bytes, %v", raw, len(structured), len(text), err)
+		if structured, text := shown.RawStructuredContent, textOf(r); len(structured) > defaultResultBytes || len(text) > defaultResultBytes {
+			t.Fatalf("page of %q: %d and %d bytes", raw, len(structured), len(text))
 		}
-		for _, i := range s.catalog.directory().part(asked, defaultResultBytes).shown() {
-			if !slices.Contains(all, s.catalog.directory().tools[i].name) {
-				t.Fatalf("page of %q shows %q", raw, s.catalog.directory().tools[i].name)
+		for _, name := range namesIn(r) {
+			if !slices.Contains(all, name) {
+				t.Fatalf("page of %q shows %q", raw, name)
 			}
 		}
 	})

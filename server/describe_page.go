@@ -182,10 +182,10 @@ func (d *directory) appendLines(dst []byte, p part, cursor string) []byte {
 // maxResource is the maximum size of a resource, in bytes.
 const maxResource = 1 << 20
 
-// whole returns the answer to a call without arguments, with the page size of a resource. It has no cursor, because a
+// Whole returns the answer to a call without arguments, with the page size of a resource. It has no cursor, because a
 // cursor belongs to one principal.
-func (d *describer) whole(ctx context.Context) (json.RawMessage, error) {
-	off := d.server.switchedOff(ctx)
+func (d *describer) Whole(ctx context.Context) (json.RawMessage, error) {
+	off := d.Host.SwitchedOff(ctx)
 	if d.directory().lives || off != "" {
 		return d.wholeNow(off)
 	}

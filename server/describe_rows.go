@@ -118,7 +118,7 @@ const stateReady = "ready"
 
 // newDirectory lists the tools that a pattern may both name and call, and all other tools of the catalog. No row is
 // longer than most bytes.
-func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory {
+func newDirectory(offered []patterns.Spec, all *catalog.Catalog, most int) *directory {
 	d := &directory{place: map[string]bool{}}
 	tools, users := usable(offered, all)
 	for _, name := range all.Names() {
@@ -129,7 +129,7 @@ func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory 
 	}
 	slices.SortFunc(tools, func(a, b catalog.Tool) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range offered {
-		d.patterns = append(d.patterns, newOfferedAs(p.Spec))
+		d.patterns = append(d.patterns, newOfferedAs(p))
 	}
 	for _, t := range tools {
 		d.place[t.Name] = true
@@ -142,10 +142,10 @@ func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory 
 
 // usable returns the tools that a pattern may both name and call. users holds the patterns of each tool, by their
 // position.
-func usable(offered []Pattern, all *catalog.Catalog) (tools []catalog.Tool, users map[string][]int) {
+func usable(offered []patterns.Spec, all *catalog.Catalog) (tools []catalog.Tool, users map[string][]int) {
 	users = map[string][]int{}
 	for i, p := range offered {
-		for _, t := range calledBy(p.Spec, all) {
+		for _, t := range calledBy(p, all) {
 			if slices.Contains(users[t.Name], i) {
 				continue
 			}
@@ -160,13 +160,13 @@ func usable(offered []Pattern, all *catalog.Catalog) (tools []catalog.Tool, user
 
 // checkNames returns an error if two patterns, or a pattern and the whole catalog, use one name for different tools.
 // Otherwise one tool would hide the other.
-func checkNames(offered []Pattern, all *catalog.Catalog) error {
+func checkNames(offered []patterns.Spec, all *catalog.Catalog) error {
 	named := map[string]catalog.Tool{}
 	for _, name := range all.Names() {
 		named[name], _ = all.Tool(name)
 	}
 	for _, p := range offered {
-		for _, t := range arguments.NamedTools(p.Spec) {
+		for _, t := range arguments.NamedTools(p) {
 			if t.Own() != t.Name || t.Pattern != "" { // the pattern chose this name
 				continue
 			}
@@ -185,7 +185,7 @@ func sameTool(a, b catalog.Tool) bool {
 }
 
 // newEntry encodes a tool for both channels.
-func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
+func newEntry(t catalog.Tool, offered []patterns.Spec, users []int, most int) entry {
 	e := entry{name: t.Name, patterns: users, words: wordsOf(t.Name + " " + t.Description), ready: t.Ready}
 	row := toolRow{
 		Name: t.Name, Title: arguments.TitleOf(t), Description: t.Description, Effect: string(t.Effect), Idempotent: t.Idempotent,
@@ -197,8 +197,8 @@ func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
 		hidden = nil
 	}
 	for _, i := range users {
-		row.Patterns = append(row.Patterns, offered[i].Spec.Name)
-		if offered[i].Spec.Kind != gateway.Orchestrator {
+		row.Patterns = append(row.Patterns, offered[i].Name)
+		if offered[i].Kind != gateway.Orchestrator {
 			hidden = nil
 		}
 	}
@@ -273,10 +273,10 @@ func (r toolRow) cut(most int) toolRow {
 }
 
 // asksOf combines what the patterns that may use a tool say about asking a person.
-func asksOf(tool string, offered []Pattern, users []int) gateway.Asks {
+func asksOf(tool string, offered []patterns.Spec, users []int) gateway.Asks {
 	said := map[gateway.Asks]bool{}
 	for _, i := range users {
-		said[offered[i].Spec.Asks(tool)] = true
+		said[offered[i].Asks(tool)] = true
 	}
 	if len(users) == 0 { // nothing may call it
 		return gateway.AsksNever

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
+	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
 )
@@ -22,14 +23,14 @@ type describeInput struct {
 const maxPatternsNamed = 32
 
 // describeInputSchema returns the published schema of the arguments. [describer.take] checks the arguments of a call.
-func describeInputSchema(offered []Pattern) (json.RawMessage, error) {
+func describeInputSchema(offered []patterns.Spec) (json.RawMessage, error) {
 	shape, err := catalog.SchemaOf[describeInput]()
 	if err != nil {
 		return nil, err
 	}
 	names := make([]string, len(offered))
 	for i, p := range offered {
-		names[i] = p.Spec.Name
+		names[i] = p.Name
 	}
 	pattern := arguments.Described("Only tools that this pattern may use.")
 	if n := len(names); n > 0 && n <= maxPatternsNamed { // an empty enum is not a valid schema

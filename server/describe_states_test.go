@@ -31,7 +31,7 @@ func TestDescribeStates(t *testing.T) {
 		}
 		row := toolNamedIn(t, r, "late")
 		why, _ := row["why"].(string)
-		if row["state"] != want || (why == "") != (now.Why == "") || !strings.HasPrefix(now.Why, why) || len(why) > maxState {
+		if row["state"] != want || (why == "") != (now.Why == "") || !strings.HasPrefix(now.Why, why) || len(why) > 200 {
 			t.Errorf("%+v is shown as %v, %q", now, row["state"], why)
 		}
 		if other := toolNamedIn(t, r, "steady"); other["state"] != "ready" || other["why"] != nil {

@@ -65,7 +65,7 @@ func textOf(r result) string {
 
 // Both channels tell everything, in both eras, and the structured one is what the output schema says.
 func TestDescribeCatalog(t *testing.T) {
-	schema, err := catalog.CompileSchema(serving(t).catalog.declared.RawOutputSchema)
+	schema, err := catalog.CompileSchema(serving(t).catalog.Declared().RawOutputSchema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +161,17 @@ func TestDescribeNamesLimitsAsRunsDo(t *testing.T) {
 		sv: `{"goal":"x","actions":[{"name":"get_refund_context","args":{"user_id":42}},{"kind":"final","answer":"x"}]}`,
 	}
 	c := connect(t, s)
+	listed, _ := c.call(arguments.CatalogTool, `{}`).result(t).Structured["patterns"].([]any)
 	for _, p := range s.config.Patterns {
-		shown := limitsOf(p.Spec)
+		shown := map[string]float64{}
+		for _, row := range listed {
+			if row, _ := row.(map[string]any); row["name"] == p.Spec.Name {
+				limits, _ := row["budget"].(map[string]any)
+				for name, limit := range limits {
+					shown[name], _ = limit.(float64)
+				}
+			}
+		}
 		budget, _ := c.call(p.Spec.Name, calls[p.Spec.Name]).result(t).Structured["budget"].(map[string]any)
 		of := map[string]float64{}
 		for name, spent := range budget {
@@ -211,7 +220,7 @@ func TestDescribeRefuses(t *testing.T) {
 			"unknown_field:more /more ", "type:pattern /pattern ", "type:names /names/1 ", "limit:limit /limit ", "too_large:query /query ", "not_found:names /names/0 "}, ""},
 		"too large": {`{"query":"` + strings.Repeat("x", ijson.MaxBytes) + `"}`, []string{"too_large:arguments  "}, ""},
 	}
-	schema, err := catalog.CompileSchema(serving(t).catalog.declared.RawOutputSchema)
+	schema, err := catalog.CompileSchema(serving(t).catalog.Declared().RawOutputSchema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,14 +330,21 @@ func TestDescribeFinds(t *testing.T) {
 	}
 }
 
-// asking makes calls of a principal's without a transport.
-func asking(t testing.TB, s *Server, principal, arguments string) result {
+// answered is the answer to a call of a principal's without a transport.
+func answered(t testing.TB, s *Server, principal, arguments string) *mcp.CallToolResult {
 	t.Helper()
 	req := mcp.CallToolRequest{Params: mcp.CallToolParams{RawArguments: json.RawMessage(arguments)}}
-	shown, err := s.catalog.handle(transport.WithPrincipal(context.Background(), principal), req)
+	shown, err := s.catalog.Handle(transport.WithPrincipal(context.Background(), principal), req)
 	if err != nil {
 		t.Fatalf("%s: %v", arguments, err)
 	}
+	return shown
+}
+
+// asking makes calls of a principal's without a transport.
+func asking(t testing.TB, s *Server, principal, arguments string) result {
+	t.Helper()
+	shown := answered(t, s, principal, arguments)
 	var r result
 	if err := json.Unmarshal([]byte(mustJSON(shown)), &r); err != nil {
 		t.Fatal(err)
@@ -352,7 +368,7 @@ func TestDescribePages(t *testing.T) {
 			break
 		}
 	}
-	if diff := cmp.Diff(s.catalog.directory().names(), walked); diff != "" {
+	if diff := cmp.Diff(namesIn(asking(t, s, "token:a", `{"limit":100}`)), walked); diff != "" {
 		t.Errorf("the pages together (-want +got):\n%s", diff)
 	}
 

@@ -6,10 +6,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/server/envelope"
 	"patterngate/server/transport"
 )
 
-// host adapts a [Server] for its transports.
+// host adapts a [Server] for its transports and its parts.
 type host struct{ *Server }
 
 // Going implements [transport.Host].
@@ -23,6 +24,20 @@ func (h host) Grace(landed <-chan struct{}) { h.grace(landed) }
 
 // Fault implements [transport.Host].
 func (h host) Fault(ctx context.Context, cause error) error { return h.fault(ctx, cause) }
+
+// Principal returns the requester of a call.
+func (h host) Principal(ctx context.Context) string { return h.principalOf(ctx) }
+
+// ReadsStructured reports whether the client's model reads only structured content.
+func (h host) ReadsStructured(ctx context.Context) bool { return h.readsStructured(ctx) }
+
+// SwitchedOff says what is switched off now.
+func (h host) SwitchedOff(ctx context.Context) string { return h.switchedOff(ctx) }
+
+// Show presents an envelope.
+func (h host) Show(ctx context.Context, e envelope.Envelope) (*mcp.CallToolResult, error) {
+	return h.show(ctx, e)
+}
 
 // ServeStdio serves one client over stdio, see [transport.Server.ServeStdio].
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {

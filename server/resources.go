@@ -28,7 +28,7 @@ const jsonType = "application/json"
 func (s *Server) addResources() {
 	s.addResource(catalogURI, "catalog", "What may be called",
 		"Every tool behind the gate with its arguments and effect, and the patterns that may use it.",
-		func(ctx context.Context) (json.RawMessage, error) { return s.newest().catalog.whole(ctx) })
+		func(ctx context.Context) (json.RawMessage, error) { return s.newest().catalog.Whole(ctx) })
 	s.addResource(reasonsURI, "stop-reasons", "Stop reasons",
 		"Every way in which a run can end: what it means, where it occurs, its exit code and what to do next.",
 		func(context.Context) (json.RawMessage, error) { return s.newest().reasons() })

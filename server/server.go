@@ -154,7 +154,7 @@ func (s *Server) served() []mcpserver.ServerTool {
 			add(status.declared, status.handle)
 		}
 	}
-	add(s.catalog.declared, s.catalog.handle)
+	add(s.catalog.Declared(), s.catalog.Handle)
 	for _, t := range s.runTools {
 		add(t.declared, t.handle)
 	}
@@ -179,6 +179,15 @@ func (c Config) completed() Config {
 // waits returns how long calls wait for their runs.
 func (c Config) waits() arguments.Waits {
 	return arguments.Waits{Default: c.WaitDefault, Max: c.WaitMax}
+}
+
+// specs returns the specs of the patterns, in their order.
+func (c Config) specs() []patterns.Spec {
+	list := make([]patterns.Spec, len(c.Patterns))
+	for i, p := range c.Patterns {
+		list[i] = p.Spec
+	}
+	return list
 }
 
 // modelName returns the name of the model that answers questions.
@@ -211,7 +220,7 @@ func (s *Server) declare() error {
 	all.Go(func() { faults[len(s.tools)] = s.declareStatus() })
 	all.Go(func() {
 		var err error
-		if s.catalog, err = newDescriber(s); err != nil {
+		if s.catalog, err = newDescriber(describeConfig{Host: host{s}, Offered: s.config.specs(), Catalog: s.config.Catalog, ResultBytes: s.config.ResultBytes, Log: s.log}); err != nil {
 			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", arguments.CatalogTool, err)
 		}
 	})
@@ -254,7 +263,7 @@ func (s *Server) Tools() []mcp.Tool {
 			list = append(list, status.declared)
 		}
 	}
-	list = append(list, s.catalog.declared)
+	list = append(list, s.catalog.Declared())
 	for _, t := range s.runTools {
 		list = append(list, t.declared)
 	}
@@ -287,3 +296,6 @@ func (s *Server) inbox() string {
 	}
 	return s.config.Inbox()
 }
+
+// errReservedName is the error for a pattern that has the name of one of the server's own tools.
+var errReservedName = errors.New("the name is taken by a tool of the server's own")
