@@ -61,7 +61,7 @@ var floors = map[string]floor{
 	"patterns/llm/offline/english": {"part", "ijson", "", "reads a goal's English and knows no tool"},
 	"patterns/llm/llmtest":         {"part", "", "", "a model server for tests, like net/http/httptest"},
 
-	"server":                  {"", "server/arguments server/envelope server/outcome server/sentence server/transport patterns gateway gateway/stopreason catalog ijson gateway/document ijson/printable patterns/kinds patterns/planexecute", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server":                  {"", "server/arguments server/describe server/envelope server/outcome server/sentence server/transport patterns gateway gateway/stopreason catalog ijson gateway/document ijson/printable patterns/kinds patterns/planexecute", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web":              {"part", "server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning server/web/geometry server/web/wording", "", "pages for browsers: inbox and run viewer, over ports"},
 	"server/web/geometry":     {"part", "patterns/record", "", "where the nodes of a drawn plan and the bars of a timeline are; the pages draw them"},
 	"server/web/wording":      {"part", "patterns patterns/record gateway/planning gateway/stopreason ijson", "", "recorded values and text from outside as the words of a page; the pages show them"},
@@ -75,6 +75,7 @@ var floors = map[string]floor{
 	"server/cli/console":      {"part", "ijson/printable ijson server/settings/machine", "github.com/spf13/cobra golang.org/x/term", "what commands need to talk to a person at a terminal: failures, exit codes, text cut to a width, the standard streams"},
 
 	"server/arguments":   {"part", "patterns gateway gateway/document gateway/planning catalog ijson", "", "what a call asks for: rows of arguments, published schemas, every problem with its fix; the server and its parts use it"},
+	"server/describe":    {"part", "server/arguments server/envelope server/sentence catalog gateway gateway/document ijson ijson/printable patterns server/outcome server/transport", "github.com/mark3labs/mcp-go", "the tool and the resource that list what may be called; it knows the server by an interface"},
 	"server/envelope":    {"part", "server/arguments server/sentence gateway gateway/document gateway/planning ijson ijson/printable patterns", "", "the one shape of results, cut to size, in both channels; the server and its parts use it"},
 	"server/outcome":     {"part", "server/arguments server/envelope server/sentence catalog gateway gateway/document gateway/stopreason ijson ijson/printable patterns", "", "from a run to its result: what was done, why it stopped, what to do next"},
 	"server/sentence":    {"part", "ijson ijson/printable", "", "counts, names and texts from outside in the sentences of results; the server and its parts use it"},

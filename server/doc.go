@@ -21,7 +21,7 @@
 //   - run.go: executing it.
 //   - envelope.go: presenting the result.
 //   - runs_tools.go: tools for runs that exist already.
-//   - describe.go, resources.go and prompts.go: information that a client can read before it runs anything.
+//   - resources.go and prompts.go: information that a client can read before it runs anything.
 //
 // Package [patterngate/server/transport] receives and sends the messages.
 package server

@@ -17,6 +17,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/describe"
 	"patterngate/server/transport"
 )
 
@@ -75,7 +76,7 @@ type Server struct {
 	*shared
 	config     Config
 	tools      []*tool
-	catalog    *describer
+	catalog    *describe.Tool
 	runTools   []*runTool
 	planStatus map[string]*runTool // by the planning pattern's name
 	prompts    map[string]*prompt  // by name
@@ -220,7 +221,7 @@ func (s *Server) declare() error {
 	all.Go(func() { faults[len(s.tools)] = s.declareStatus() })
 	all.Go(func() {
 		var err error
-		if s.catalog, err = newDescriber(describeConfig{Host: host{s}, Offered: s.config.specs(), Catalog: s.config.Catalog, ResultBytes: s.config.ResultBytes, Log: s.log}); err != nil {
+		if s.catalog, err = describe.New(describe.Config{Host: host{s}, Offered: s.config.specs(), Catalog: s.config.Catalog, ResultBytes: s.config.ResultBytes, Log: s.log}); err != nil {
 			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", arguments.CatalogTool, err)
 		}
 	})

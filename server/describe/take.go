@@ -1,4 +1,4 @@
-package server
+package describe
 
 import (
 	"crypto/hmac"
@@ -30,7 +30,7 @@ func catalogArguments() []arguments.Row {
 
 // take reads the arguments that a principal sent. If there are problems, nothing is listed, and the first problem names
 // the stop reason. A blank or empty filter counts as absent, because many clients fill in all arguments of a schema.
-func (d *describer) take(raw json.RawMessage, principal string) (search, arguments.Call, []document.Problem) {
+func (d *Tool) take(raw json.RawMessage, principal string) (search, arguments.Call, []document.Problem) {
 	r := arguments.NewRequest(arguments.CatalogTool)
 	decoded, problem := arguments.Decode(raw)
 	if problem != nil {

@@ -1,4 +1,4 @@
-package server
+package describe
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"patterngate/server/envelope"
 )
 
-type describeInput struct {
+type input struct {
 	Pattern string   `json:"pattern,omitempty" jsonschema_description:"$pattern"`
 	Names   []string `json:"names,omitempty" jsonschema:"maxItems=50" jsonschema_description:"Only these tools."`
 	Query   string   `json:"query,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Words of names and descriptions; the tools that meet most of them are listed."`
@@ -22,9 +22,9 @@ type describeInput struct {
 // maxPatternsNamed is the number of patterns up to which the schema lists their names.
 const maxPatternsNamed = 32
 
-// describeInputSchema returns the published schema of the arguments. [describer.take] checks the arguments of a call.
-func describeInputSchema(offered []patterns.Spec) (json.RawMessage, error) {
-	shape, err := catalog.SchemaOf[describeInput]()
+// inputSchema returns the published schema of the arguments. [Tool.take] checks the arguments of a call.
+func inputSchema(offered []patterns.Spec) (json.RawMessage, error) {
+	shape, err := catalog.SchemaOf[input]()
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +39,13 @@ func describeInputSchema(offered []patterns.Spec) (json.RawMessage, error) {
 	return json.RawMessage(strings.Replace(string(shape.JSON()), `"description":"$pattern"`, pattern, 1)), nil
 }
 
-// describeOutputSchema returns the schema of the result; see output.go.
-func describeOutputSchema() json.RawMessage {
-	return envelope.SchemaOf(reflect.TypeFor[describeShape](), func(string) bool { return true })
+// outputSchema returns the schema of the result; see output.go.
+func outputSchema() json.RawMessage {
+	return envelope.SchemaOf(reflect.TypeFor[shape](), func(string) bool { return true })
 }
 
-// describeShape are the members of a result of describe_catalog.
-type describeShape struct {
+// shape are the members of a result of describe_catalog.
+type shape struct {
 	Status     string           `json:"status"`
 	StopReason string           `json:"stop_reason"`
 	Phase      string           `json:"phase"`

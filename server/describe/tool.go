@@ -1,4 +1,4 @@
-package server
+package describe
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"patterngate/server/transport"
 )
 
-// describeHost is the server that offers [arguments.CatalogTool]. Its methods may be called concurrently.
-type describeHost interface {
+// Host is the server that offers [arguments.CatalogTool]. Its methods may be called concurrently.
+type Host interface {
 	// Principal returns the requester of a call.
 	Principal(context.Context) string
 	// ReadsStructured reports whether the client's model reads only structured content.
@@ -35,19 +35,19 @@ type describeHost interface {
 	Fault(ctx context.Context, cause error) error
 }
 
-// describeConfig says what is described.
-type describeConfig struct {
-	Host        describeHost
+// Config says what is described.
+type Config struct {
+	Host        Host
 	Offered     []patterns.Spec  // in the order of the configuration
 	Catalog     *catalog.Catalog // all tools behind the gate; nil: only those of the patterns
 	ResultBytes int              // the greatest size of each channel of a result
 	Log         *slog.Logger
 }
 
-// describer serves [arguments.CatalogTool]. It is built once, except for the cached pages and the current state of the tools. It
+// Tool serves [arguments.CatalogTool]. It is built once, except for the cached pages and the current state of the tools. It
 // is safe for concurrent use.
-type describer struct {
-	describeConfig
+type Tool struct {
+	Config
 	directory func() *directory               // built at the first use, so that startup stays fast
 	still     func() (json.RawMessage, error) // the whole catalog if it does not change, built at the first read
 	declared  mcp.Tool
@@ -55,32 +55,32 @@ type describer struct {
 	pages     pages
 }
 
-// newDescriber returns the tool, or an error if one name stands for different tools.
-func newDescriber(c describeConfig) (*describer, error) {
+// New returns the tool, or an error if one name stands for different tools.
+func New(c Config) (*Tool, error) {
 	if err := checkNames(c.Offered, c.Catalog); err != nil {
 		return nil, err
 	}
-	input, err := describeInputSchema(c.Offered)
+	input, err := inputSchema(c.Offered)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
-	d := &describer{describeConfig: c, cursors: newCursors()}
+	d := &Tool{Config: c, cursors: newCursors()}
 	d.directory = sync.OnceValue(func() *directory { return newDirectory(c.Offered, c.Catalog, c.ResultBytes/2) })
 	d.still = sync.OnceValues(func() (json.RawMessage, error) { return d.wholeNow("") })
 	d.declared = mcp.NewToolWithRawSchema(arguments.CatalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
 		"reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, "+
 		"route or actions by hand.", input)
-	d.declared.Title, d.declared.RawOutputSchema = "What may be called", describeOutputSchema()
+	d.declared.Title, d.declared.RawOutputSchema = "What may be called", outputSchema()
 	yes, no := true, false
 	d.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
 	return d, nil
 }
 
 // Declared returns the declaration of the tool.
-func (d *describer) Declared() mcp.Tool { return d.declared }
+func (d *Tool) Declared() mcp.Tool { return d.declared }
 
 // Handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
-func (d *describer) Handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+func (d *Tool) Handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			result, err = nil, d.Host.Fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
@@ -112,7 +112,7 @@ func (d *describer) Handle(ctx context.Context, req mcp.CallToolRequest) (result
 }
 
 // refuse answers a request whose arguments have problems.
-func (d *describer) refuse(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
+func (d *Tool) refuse(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := outcome.Refused(c, problems)
 	e.Trace, e.History = nil, nil // only results of patterns have them
 	if strings.HasPrefix(e.StopReason, "invalid_request:"+arguments.NotFound.Reason("")) {

@@ -1,4 +1,4 @@
-package server
+package describe
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func (p part) shown() []int { return p.found[p.from:p.to] }
 
 // page encodes the results of a search in both channels. Each channel has at most most bytes, unless one tool alone
 // needs more. off says what is switched off now.
-func (d *describer) page(s search, off string, most int) (structured json.RawMessage, text string, err error) {
+func (d *Tool) page(s search, off string, most int) (structured json.RawMessage, text string, err error) {
 	listed := d.directory()
 	p := listed.part(s, most)
 	e := envelope.Envelope{
@@ -184,7 +184,7 @@ const maxResource = 1 << 20
 
 // Whole returns the answer to a call without arguments, with the page size of a resource. It has no cursor, because a
 // cursor belongs to one principal.
-func (d *describer) Whole(ctx context.Context) (json.RawMessage, error) {
+func (d *Tool) Whole(ctx context.Context) (json.RawMessage, error) {
 	off := d.Host.SwitchedOff(ctx)
 	if d.directory().lives || off != "" {
 		return d.wholeNow(off)
@@ -192,7 +192,7 @@ func (d *describer) Whole(ctx context.Context) (json.RawMessage, error) {
 	return d.still()
 }
 
-func (d *describer) wholeNow(off string) (json.RawMessage, error) {
+func (d *Tool) wholeNow(off string) (json.RawMessage, error) {
 	structured, _, err := d.page(search{pattern: -1, limit: len(d.directory().tools)}, off, maxResource)
 	return structured, err
 }
