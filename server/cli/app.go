@@ -102,12 +102,17 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	config := &configCommands{a.invocation}
 	trial := &trialCommands{state}
+	catalog := &catalogCommands{state, sign}
+	approvals := &approvalsCommands{stateOpener: state, Signer: sign}
+	if a.desks == nil {
+		approvals.held = catalog.held
+	}
 	root.AddCommand(serve.serveCommand(), trial.demoCommand(), (&callCommands{state}).callCommand(), (&setupCommands{a.invocation}).setupCommand(),
 		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
 		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
-		(&doctorCommands{state}).doctorCommand(), (&catalogCommands{state, sign}).catalogCommand(), (&policyCommands{state}).policyCommand(),
+		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),
 		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runsCommands{state, sign}).runsCommand(),
-		(&approvalsCommands{state, sign}).approvalsCommand(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
+		approvals.approvalsCommand(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.invocation}).versionCommand(), trial.proveCommand(), trial.proveLifeCommand(), trial.ledgerCommand())
 	strictHelpers(root)
 	return root

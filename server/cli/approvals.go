@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
@@ -24,6 +25,7 @@ import (
 type approvalsCommands struct {
 	*stateOpener
 	*signing.Signer
+	held func(keys func() (gateway.Ring, error)) heldAcceptances // what an enrolment leaves held; nil: nothing
 }
 
 func (a *approvalsCommands) approvalsCommand() *cobra.Command {

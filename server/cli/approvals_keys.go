@@ -14,6 +14,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
@@ -130,20 +131,43 @@ func (a *approvalsCommands) enrolled(ctx context.Context, d desk, file approver.
 	} else if err != nil {
 		return errors.Join(signing.Refusal(what, err), dir.Remove(file.ID))
 	}
-	open, pin := a.lockToSign(d)
+	var held heldAcceptances
+	var names []string
+	if a.held != nil {
+		held = a.held(d.Keys)
+		names = held.Names()
+	}
 	if a.JSON {
 		row := keyRowOf(public, dir)
-		row.Held = acceptanceNames(open)
+		row.Held = names
 		return a.PrintJSON(row)
 	}
 	err = a.Print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, console.Clip(file.Name, console.MaxName), dir.Path(file.ID)) +
 		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs seize.\n" +
 		"Nobody can recover the passphrase. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
-		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n" + heldWords(open))
+		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n" + heldWords(names))
 	if err != nil {
 		return err
 	}
-	return a.offerLock(ctx, open, pin, file)
+	if held == nil {
+		return nil
+	}
+	return held.Offer(ctx, file)
+}
+
+// heldWords names the tools that are held because a key is enrolled. It returns "" if there are none.
+func heldWords(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "These tools were accepted without a signature, so Patterngate holds them from now on: " + printable.Text(strings.Join(names, ", ")) + "\n"
+}
+
+// heldAcceptances are the tools that Patterngate holds since an approver key is enrolled, because their acceptance has no signature.
+type heldAcceptances interface {
+	Names() []string
+	// Offer lets the person sign the acceptances with the key in that file, or leave the tools held.
+	Offer(ctx context.Context, file approver.File) error
 }
 
 // keyRow is a key as --json shows it.

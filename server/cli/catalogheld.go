@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"patterngate/catalog/pins"
+	"patterngate/gateway"
+	"patterngate/gateway/approver"
+	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
+)
+
+// If an approver key is enrolled, Patterngate accepts only acceptances that a key signed. It holds tools that were accepted before
+// (spec/config.md section 10). Enrolment prints their names, and offers to sign the lock at once:
+//
+//	enrolled ─▶ which lines of the lock count no more ─▶ shown whole ─▶ the passphrase ─▶ signed, written
+//	                                                              └──── Enter, no terminal ─▶ held, with the command
+
+// heldLines are the lines of a lock file that do not count because no approver key signed them.
+type heldLines struct {
+	*catalogCommands
+	open []acceptance
+	pin  string // path of the lock file
+}
+
+// held returns the tools of the configuration that are held under the approver keys. It returns none if the configuration or the keys
+// cannot be read: other commands print why.
+func (a *catalogCommands) held(keys func() (gateway.Ring, error)) heldAcceptances {
+	none := heldLines{catalogCommands: a}
+	loaded, err := a.load()
+	if err != nil {
+		return none
+	}
+	defer loaded.pool.close()
+	ring, err := keys()
+	wanted, unnamed := wantedTools(loaded.Catalog, nil)
+	if err != nil || unnamed != nil || loaded.lock == nil {
+		return none
+	}
+	held := heldLines{catalogCommands: a, pin: loaded.Catalog.Pin}
+	counting := countingLines(loaded.lock, ring, console.Now())
+	for _, s := range loaded.Catalog.Servers {
+		for _, tool := range wanted[s.Name] {
+			def, known := loaded.lock.Tool(s.Name, tool)
+			if _, counts := counting.Tool(s.Name, tool); known && !counts {
+				held.open = append(held.open, acceptance{s.Name, def})
+			}
+		}
+	}
+	return held
+}
+
+// Names returns the held tools, each as server/tool.
+func (h heldLines) Names() []string {
+	names := make([]string, len(h.open))
+	for i, c := range h.open {
+		names[i] = c.name()
+	}
+	return names
+}
+
+const acceptLater = "They are held until you run \"patterngate catalog accept\".\n"
+
+// Offer lets the person sign the held lines with the key that they enrolled. It prints everything that they sign, as "catalog accept"
+// does.
+func (h heldLines) Offer(ctx context.Context, file approver.File) error {
+	const what = "approvals enroll"
+	if len(h.open) == 0 || h.JSON {
+		return nil
+	}
+	var shown strings.Builder
+	for _, c := range h.open {
+		fmt.Fprintf(&shown, "%s %s\n", c.name(), c.declared.Hash())
+		for _, change := range pins.Compare(pins.Definition{}, c.declared) {
+			if change.Pointer != "/name" {
+				shown.WriteString(changeText(change))
+			}
+		}
+	}
+	typed, err := h.Passphrase(ctx, shown.String(), fmt.Sprintf(
+		"To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", console.Plural(len(h.open), "tool"), file.ID))
+	if err != nil || typed == "" {
+		return h.Print(acceptLater) // the key is enrolled all the same
+	}
+	key, err := file.Open(typed)
+	switch {
+	case errors.Is(err, approver.ErrPassphrase):
+		return h.Print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
+	case err != nil:
+		return console.Fault(what, err)
+	}
+	defer key.Close()
+	lock, err := pins.Read(h.pin)
+	if err != nil {
+		return console.Fault(what, err)
+	}
+	err = enter(lock, h.open, func(name string, subject map[string]any) gateway.SignedAct {
+		return approver.Sign(name, subject, key, console.Now())
+	})
+	if err == nil {
+		err = lock.Write(h.pin)
+	}
+	if err != nil {
+		return console.Fault(what, err)
+	}
+	return h.Print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", console.Plural(len(h.open), "tool"), printable.Text(h.pin)))
+}
