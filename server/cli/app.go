@@ -15,6 +15,7 @@ import (
 
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/machine"
 )
 
@@ -23,8 +24,8 @@ type app struct {
 	*invocation
 
 	hook   func(point string)                             // is told of every boundary of the journal, for prove; nil: nobody
-	opens  func() (operator, func(), error)               // what commands see runs by; nil: the state file
-	desks  func() (desk, func(), error)                   // what commands see approvals by; nil: the state file
+	opens  func() (statefile.Runs, func(), error)         // what commands see runs by; nil: the state file
+	desks  func() (statefile.Questions, func(), error)    // what commands see approvals by; nil: the state file
 	after  func(time.Duration, func()) (stop func() bool) // starts a timer for that; nil: a real one
 	starts func() (begun func())                          // is told when serve starts, and what it returns when it has; nil: nobody
 
@@ -45,7 +46,7 @@ func Main(args []string, in io.Reader, out, err io.Writer) int {
 
 // opener opens the state file of this invocation, as the commands do.
 func (a *app) opener() *stateOpener {
-	return &stateOpener{invocation: a.invocation, opens: a.opens, desks: a.desks, hook: a.hook}
+	return newStateOpener(a.invocation, a.opens, a.desks, a.hook)
 }
 
 // startGarbage is by how many percent the heap may grow while the program starts to serve before garbage is collected. What a start

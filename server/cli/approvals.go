@@ -13,6 +13,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 )
 
 // The commands over approvals stand on the owner's view of the state file. They decide and never execute: whichever
@@ -42,6 +43,19 @@ func (a *approvalsCommands) approvalsCommand() *cobra.Command {
 	cmd.AddCommand(a.approvalsListCommand(), a.approvalsWatchCommand(), a.approvalsShowCommand(), a.approveCommand(), a.rejectCommand(),
 		a.enrollCommand(), a.keysCommand())
 	return cmd
+}
+
+// desk is the approvals of a state file, with what the commands do with them.
+type desk struct{ statefile.Questions }
+
+// withApprovals opens the state file, calls do, and closes the file.
+func (a *approvalsCommands) withApprovals(what string, do func(desk) error) error {
+	return a.Opener.WithApprovals(what, func(q statefile.Questions) error { return do(desk{q}) })
+}
+
+// withNewApprovals is withApprovals for a command that can be the first one to use the file: it makes the file if there is none.
+func (a *approvalsCommands) withNewApprovals(what string, do func(desk) error) error {
+	return a.Opener.WithNewApprovals(what, func(q statefile.Questions) error { return do(desk{q}) })
 }
 
 // assuranceTruth is what a decision by a command is worth.

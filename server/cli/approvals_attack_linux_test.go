@@ -16,6 +16,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // scene is a state file with a refund that waits and an approver key, and programs of the same user that want it paid.
@@ -75,7 +76,7 @@ func waitingRefund(t *testing.T, engine *local.Engine) patterns.Asked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := d.job(patterns.Begun{Pattern: "supervised_refund", Principal: byOwner("").By, Arguments: map[string]any{"goal": "Refund user 42", "actions": actions}})
+	job, err := d.job(patterns.Begun{Pattern: "supervised_refund", Principal: statefile.ByUser("").By, Arguments: map[string]any{"goal": "Refund user 42", "actions": actions}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"patterngate/server"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/recordtext"
+	"patterngate/server/cli/statefile"
 )
 
 // deciding is one approve or reject as it was typed.
@@ -113,7 +114,7 @@ func (c *deciding) decide(ctx context.Context, d desk, beginning string) error {
 		}
 	}
 	in := patterns.Decided{Answer: gateway.Answered(asked.ID, asked.Question, choice, args), Args: args, Channel: "cli"}
-	in.By, in.Comment = byOwner("").By, c.comment
+	in.By, in.Comment = statefile.ByUser("").By, c.comment
 	if open := c.seen(&in, asked); open {
 		if err := c.agreed(ctx, d, asked, &in); err != nil {
 			return err
@@ -178,7 +179,7 @@ func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
 // given hands the answer in and says what came of it.
 func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in patterns.Decided) error {
 	what := c.name() + " " + before.ID
-	run, _ := d.owner.Run(before.Question.Run)
+	run, _ := d.Owner.Run(before.Question.Run)
 	asked, err := d.Decide(in)
 	if err != nil {
 		return c.approvals.undecided(what, before, err)
@@ -186,7 +187,7 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 	if asked.Given == nil {
 		return console.Fault(what, errors.New("the decision was taken and cannot be read back"))
 	}
-	server.LogDecided(ctx, d.log, asked)
+	server.LogDecided(ctx, d.Log, asked)
 	return c.approvals.told(asked, d.takenUp(ctx, asked.Question.Run, run), d.outermost(asked.Question.Run))
 }
 
@@ -208,16 +209,16 @@ const (
 
 // takenUp waits a moment for a process that carries on the run. One that lives may be busy, or have another configuration.
 func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) goesOn {
-	if !d.alive() {
+	if !d.Alive() {
 		return byNobody
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeUp)
 	defer cancel()
 	for since := uint64(0); before.RunID != "" && ctx.Err() == nil; {
 		patience, over := context.WithTimeout(ctx, takeUpLook)
-		_, since = d.owner.Changed(patience, since)
+		_, since = d.Owner.Changed(patience, since)
 		over()
-		if s, ok := d.owner.Run(id); ok && (s.Head.Events > before.Head.Events || s.State == patterns.Over) {
+		if s, ok := d.Owner.Run(id); ok && (s.Head.Events > before.Head.Events || s.State == patterns.Over) {
 			return taken
 		}
 	}
@@ -227,7 +228,7 @@ func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) 
 // outermost is the run that an agent knows: of a child run the one in which it lies, however deep.
 func (d desk) outermost(run string) string {
 	for range patterns.MaxDepth {
-		s, ok := d.owner.Run(run)
+		s, ok := d.Owner.Run(run)
 		if !ok || s.Parent == nil {
 			break
 		}

@@ -20,6 +20,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 )
 
 // fakeDesk is a state with questions, for commands. What it takes it judges as [patterns.Approvals] says.
@@ -230,8 +231,8 @@ func (f *fakeDesk) app(o, e *bytes.Buffer) *app {
 	log := slog.New(slog.NewTextHandler(e, nil))
 	return &app{
 		invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: o, Err: e, Environ: []string{"COLUMNS=160"}}},
-		desks: func() (desk, func(), error) {
-			return desk{f, f, func() bool { return f.alive }, f.dir, log}, func() {}, nil
+		desks: func() (statefile.Questions, func(), error) {
+			return statefile.Questions{Approvals: f, Owner: f, Alive: func() bool { return f.alive }, KeyDir: f.dir, Log: log}, func() {}, nil
 		},
 	}
 }

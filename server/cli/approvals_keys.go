@@ -36,7 +36,7 @@ func (a *approvalsCommands) enrollCommand() *cobra.Command {
 			if err := approver.CheckName(name); err != nil {
 				return console.Usage("--name", errors.New(strings.TrimPrefix(err.Error(), "approver: ")), "--name NAME")
 			}
-			return a.withDesk(a.newDesk, "approvals enroll", func(d desk) error { return a.enroll(cmd.Context(), d, name, key) })
+			return a.withNewApprovals("approvals enroll", func(d desk) error { return a.enroll(cmd.Context(), d, name, key) })
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "whose key it is (else your user name at this machine)")
@@ -69,7 +69,7 @@ func (a *approvalsCommands) enroll(ctx context.Context, d desk, name, voucher st
 	}
 	var by gateway.Signer
 	if ring.Counts(console.Now()) || voucher != "" {
-		key, err := a.OpenKey(ctx, signing.Request{What: what, Does: "vouch for a further key, of " + name, Ring: ring, Dir: approver.Dir(d.keyDir), Key: voucher})
+		key, err := a.OpenKey(ctx, signing.Request{What: what, Does: "vouch for a further key, of " + name, Ring: ring, Dir: approver.Dir(d.KeyDir), Key: voucher})
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (a *approvalsCommands) typedNew(ctx context.Context, what, prompt string) (
 // enrolled puts a key where it belongs: its file first, so that no key counts that nobody has.
 func (a *approvalsCommands) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
 	const what = "approvals enroll"
-	dir := approver.Dir(d.keyDir)
+	dir := approver.Dir(d.KeyDir)
 	public, err := approver.Enrolment(file, by, console.Now())
 	if err != nil {
 		return console.Fault(what, err)
@@ -220,7 +220,7 @@ func (a *approvalsCommands) listKeys(d desk) error {
 	}
 	rows := []keyRow{}
 	for _, k := range ring.Keys() {
-		rows = append(rows, keyRowOf(k, approver.Dir(d.keyDir)))
+		rows = append(rows, keyRowOf(k, approver.Dir(d.KeyDir)))
 	}
 	signed := ring.Counts(console.Now())
 	if a.JSON {
@@ -287,7 +287,7 @@ func (a *approvalsCommands) removeKey(ctx context.Context, d desk, beginning, by
 	}
 	signer, err := a.OpenKey(ctx, signing.Request{
 		What: what + " " + k.ID, Does: "remove the key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + ")", Call: lastKey(ring, k), Ring: ring,
-		Dir: approver.Dir(d.keyDir), Key: by,
+		Dir: approver.Dir(d.KeyDir), Key: by,
 	})
 	if err != nil {
 		return err
@@ -320,7 +320,7 @@ func (a *approvalsCommands) removed(d desk, k gateway.PublicKey) error {
 	if err != nil {
 		return console.Fault(what, err)
 	}
-	dir := approver.Dir(d.keyDir)
+	dir := approver.Dir(d.KeyDir)
 	if now, ok := ring.Find(k.ID); ok {
 		k = now
 	}

@@ -222,7 +222,7 @@ func (a *approvalsCommands) approvalsWatchCommand() *cobra.Command {
 			if err := checkRule(cmd, rule); err != nil {
 				return err
 			}
-			return a.withDesk(a.newDesk, "approvals watch", func(d desk) error { return a.watchApprovals(cmd.Context(), d, rule) })
+			return a.withNewApprovals("approvals watch", func(d desk) error { return a.watchApprovals(cmd.Context(), d, rule) })
 		},
 	}
 	ruleFlag(cmd, &rule)
@@ -248,7 +248,7 @@ func (a *approvalsCommands) watchApprovals(ctx context.Context, d desk, rule str
 			}
 		}
 		patience, over := context.WithTimeout(ctx, look)
-		_, since = d.owner.Changed(patience, since)
+		_, since = d.Owner.Changed(patience, since)
 		over()
 		if ctx.Err() != nil {
 			return ctx.Err()

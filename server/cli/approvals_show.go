@@ -61,7 +61,7 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 	if ring, err := d.Keys(); err != nil || ring.Counts(now) {
 		v.keyed = true
 	}
-	if events, _, err := d.owner.Record(asked.Question.Run); err == nil { // the call is what counts
+	if events, _, err := d.Owner.Record(asked.Question.Run); err == nil { // the call is what counts
 		story := record.Read(events)
 		v.run, v.behind = story.Receipt(), story.Behind(asked.Key)
 	}

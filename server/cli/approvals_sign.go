@@ -25,7 +25,7 @@ func (c *deciding) sign(ctx context.Context, d desk, ring gateway.Ring, asked pa
 	verb := map[gateway.Choice]string{gateway.ChooseApprove: "approve ", gateway.ChooseEdit: "approve, with these changes, ", gateway.ChooseReject: "reject "}[in.Choice]
 	key, err := c.approvals.OpenKey(ctx, signing.Request{
 		What: c.name() + " " + asked.ID, Does: verb + asked.ID + ", " + console.Clip(phraseOf(asked), 2*console.MaxName), Call: d.context(asked, console.Now(), c.approvals.Width()) + c.call(asked, in.Args), Ring: ring,
-		Dir: approver.Dir(d.keyDir), Key: c.key,
+		Dir: approver.Dir(d.KeyDir), Key: c.key,
 	})
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 func TestApprovalsCommands(t *testing.T) {
@@ -140,7 +141,7 @@ func TestDecisionIsWhole(t *testing.T) {
 	}
 	d := f.decided[0]
 	edited := q.Question.With(map[string]any{"user_id": 42.0, "amount_usd": 800.0, "reason": "annual plan"})
-	if d.Digest != q.Digest || d.Executes != edited.Digest() || d.By != byOwner("").By || d.Key != "" || d.Signature != "" || d.At.Nanosecond() != 0 || time.Since(d.At) > time.Minute {
+	if d.Digest != q.Digest || d.Executes != edited.Digest() || d.By != statefile.ByUser("").By || d.Key != "" || d.Signature != "" || d.At.Nanosecond() != 0 || time.Since(d.At) > time.Minute {
 		t.Errorf("decided %+v", d)
 	}
 	if back, err := gateway.ReadAnswer(d.Answer.Object()); err != nil || back != d.Answer {

@@ -23,7 +23,7 @@ const testSchema = `{"type":"object","properties":{
 // typed is the object that words make of the schema, or the fault.
 func typed(t *testing.T, stdin, args string, words ...string) string {
 	t.Helper()
-	c := &toolCall{opener: &stateOpener{invocation: &invocation{Console: console.Console{In: strings.NewReader(stdin)}}}, args: args}
+	c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(stdin)}}, nil, nil, nil), args: args}
 	g, err := c.given(t.Context(), words)
 	if err == nil {
 		var text json.RawMessage
@@ -129,7 +129,7 @@ func TestArgumentsInterrupted(t *testing.T) {
 	}
 	defer never.Close()
 	defer w.Close()
-	c := &toolCall{opener: &stateOpener{invocation: &invocation{Console: console.Console{In: never}}}, args: "-"}
+	c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: never}}, nil, nil, nil), args: "-"}
 	if _, err := c.given(ctx, nil); err != context.Canceled {
 		t.Errorf("given = %v, want %v", err, context.Canceled)
 	}
@@ -146,7 +146,7 @@ func FuzzCallArguments(f *testing.F) {
 		if strings.Contains(first+second, "=@") || strings.HasPrefix(args, "@") {
 			return // no file is to be read
 		}
-		c := &toolCall{opener: &stateOpener{invocation: &invocation{Console: console.Console{In: strings.NewReader(args)}}}, args: args}
+		c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(args)}}, nil, nil, nil), args: args}
 		g, err := c.given(t.Context(), []string{first, second})
 		if err != nil {
 			return
@@ -252,7 +252,7 @@ func TestChecklistArguments(t *testing.T) {
 		"a checklist for no plan": {`{"properties":{"plan":{"type":"object"}}}`, "plan=- [ ] Write it", `fault: plan: got "- [ ] Write it"; want a JSON object such as {"key": "value"}`},
 	}
 	for name, tt := range tests {
-		c := &toolCall{opener: &stateOpener{invocation: &invocation{Console: console.Console{In: strings.NewReader("")}}}}
+		c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: strings.NewReader("")}}, nil, nil, nil)}
 		g, err := c.given(t.Context(), []string{tt.word})
 		if err != nil {
 			t.Fatal(err)

@@ -104,7 +104,7 @@ func (s *slowServer) play(t *testing.T, wait time.Duration, interrupt time.Durat
 		t.Fatal(err)
 	}
 	var o, e bytes.Buffer
-	c := &toolCall{opener: &stateOpener{invocation: &invocation{Console: console.Console{Out: &o, Err: &e, Color: "never"}}}, name: "work", wait: wait, errs: &lockedWriter{to: &e}}
+	c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{Out: &o, Err: &e, Color: "never"}}, nil, nil, nil), name: "work", wait: wait, errs: &lockedWriter{to: &e}}
 	to := &callee{client: client, wait: func() {}}
 	defer func() {
 		end()

@@ -102,7 +102,7 @@ func TestNextInWords(t *testing.T) {
 			want: "next: Fix these arguments and call again:\n  fill in /a\n  (the arguments are too long to be shown; change your own)\n"},
 		"call": {status: "waiting", next: `{"action":"call","tool":"t","arguments":{"run_id":"run_1"},"wait_seconds":2.5}`,
 			want: "next: after 2.5 s: send this call\n  patterngate call t --args '{\"run_id\":\"run_1\"}'\n"},
-		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", opener: &stateOpener{invocation: &invocation{config: "my config.yaml"}}}, status: "waiting",
+		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", opener: newStateOpener(&invocation{config: "my config.yaml"}, nil, nil, nil)}, status: "waiting",
 			next: `{"action":"call","tool":"t","arguments":{},"say":"Send your own plan."}`,
 			want: "next: Send your own plan.\n  patterngate call t --args '{}' --config 'my config.yaml' --url 'http://127.0.0.1:1/mcp?a=b'\n"},
 		"by a command": {call: toolCall{command: "npx 'a b'"}, status: "waiting", next: `{"action":"call","tool":"t","arguments":{}}`,
@@ -122,7 +122,7 @@ func TestNextInWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := tt.call
 			if c.opener == nil {
-				c.opener = &stateOpener{invocation: &invocation{}}
+				c.opener = newStateOpener(&invocation{}, nil, nil, nil)
 			}
 			c.opener.Color = "never"
 			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"next":%s}`, tt.status, tt.answer, tt.next)))
@@ -194,7 +194,7 @@ func TestJSONResults(t *testing.T) {
 
 // Colours are for the words of ours, where they are wanted.
 func TestResultColors(t *testing.T) {
-	c := toolCall{opener: &stateOpener{invocation: &invocation{Console: console.Console{Color: "always"}}}}
+	c := toolCall{opener: newStateOpener(&invocation{Console: console.Console{Color: "always"}}, nil, nil, nil)}
 	text := c.ourText("STOPPED x | t\n\x1b[31ms\nNEXT {}", envelope{Status: "stopped", Next: nextStep{Action: "done"}})
 	if want := "\x1b[31mSTOPPED\x1b[0m x | t\n\\u001b[31ms\n\x1b[1mnext:\x1b[0m nothing\n"; text != want {
 		t.Errorf("the text is %q, want %q", text, want)

@@ -18,6 +18,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 )
 
 // acceptTimeout is how long all servers together may take to say what they declare.
@@ -299,7 +300,7 @@ func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lo
 	if c.State == memoryState && key == "" && a.opens == nil {
 		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })
 	}
-	return a.withState(what, c, func(runs operator) error {
+	return a.withState(what, c, func(runs statefile.Runs) error {
 		var shown strings.Builder
 		for _, c := range open {
 			fmt.Fprintf(&shown, "%s %s\n", c.name(), c.declared.Hash())
@@ -317,7 +318,7 @@ func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lo
 // enter puts what was accepted into the lock.
 func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject map[string]any) gateway.SignedAct) error {
 	for _, c := range open {
-		entry := pins.Acceptance{At: console.Now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
+		entry := pins.Acceptance{At: console.Now(), By: statefile.ByUser("").By, Assurance: string(gateway.UserAssurance)}
 		if act := sign(gateway.ActAccept, acceptSubject(c.name(), c.declared)); act.Signature != "" {
 			entry = pins.Acceptance{
 				At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,

@@ -11,7 +11,7 @@ import (
 
 // The entry that the demo offers names a program that is there tomorrow, or no program at all.
 func TestDemoOffersALastingProgram(t *testing.T) {
-	said := (&trialCommands{&stateOpener{invocation: &invocation{Console: console.Console{Environ: []string{"PATH=/nonexistent"}}}}}).giveToClient()
+	said := (&trialCommands{newStateOpener(&invocation{Console: console.Console{Environ: []string{"PATH=/nonexistent"}}}, nil, nil, nil)}).giveToClient()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

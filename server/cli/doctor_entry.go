@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
@@ -115,7 +116,7 @@ func commandIn(start clientStart, goos string) string {
 
 // servedBy is this program as the client starts it: the flags of the entry, and its environment.
 func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
-	as := &doctorCommands{&stateOpener{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}}}
+	as := &doctorCommands{newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil, nil)}
 	flags := map[string]*string{"--config": &as.config, "--state": &as.state, "--http": &as.http, "--token-file": &as.tokenFile, "--inbox": &as.inboxAt}
 	for i, arg := range start.args {
 		name, value, given := strings.Cut(arg, "=")
@@ -176,7 +177,7 @@ func (a *doctorCommands) examineState(path string, f *findings) {
 		return
 	}
 	a.state = path // it is known by now: no other one can be meant
-	err := a.withDesk(a.newDesk, "doctor", func(d desk) error {
+	err := a.WithNewApprovals("doctor", func(d statefile.Questions) error {
 		ring, err := d.Keys()
 		if err != nil {
 			return err
@@ -201,9 +202,9 @@ type switchboard interface {
 }
 
 // examineSwitches tells of kill switches that are on, where the state has such.
-func examineSwitches(d desk, f *findings, named people) error {
+func examineSwitches(d statefile.Questions, f *findings, named people) error {
 	var board switchboard
-	for _, part := range []any{d.owner, d.Approvals} {
+	for _, part := range []any{d.Owner, d.Approvals} {
 		if b, ok := part.(switchboard); ok {
 			board = b
 		}

@@ -13,6 +13,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/machine"
 	"patterngate/server/web"
 )
@@ -33,7 +34,7 @@ func (s *service) inbox(c Config, command string, log *slog.Logger) *inbox {
 func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slog.Logger) func(address string) *web.Door {
 	return func(address string) *web.Door {
 		pages := web.New(web.Config{
-			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, People: systemPeople, Alive: engine.Operator().Alive,
+			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: statefile.ByUser("").By, People: systemPeople, Alive: engine.Operator().Alive,
 			Open: opener(keys), KeyFiles: keyFiles(keys), Log: log,
 			Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), log, asked) },
 		})

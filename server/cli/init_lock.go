@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // initLock is where the accepted definitions go. A lock that is there belongs to another configuration, and is never
@@ -38,7 +39,7 @@ func (l initLock) pin() string { return filepath.Base(l.path) }
 // nothing: where an approver key is enrolled, "catalog accept" does.
 func acceptImported(lock initLock, servers []importedServer) (bool, error) {
 	var kept pins.Lock
-	by := pins.Acceptance{At: console.Now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
+	by := pins.Acceptance{At: console.Now(), By: statefile.ByUser("").By, Assurance: string(gateway.UserAssurance)}
 	for _, s := range servers {
 		if s.problem != "" || s.out != "" {
 			continue

@@ -13,6 +13,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 )
 
 // killSwitchCommands are the commands that turn and show kill switches.
@@ -69,7 +70,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 			if flag := c.aliased(tool, a.Environ); on && flag != "" { // it would stop nothing, and look as if it did
 				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only what a pattern calls it"), flag)
 			}
-			return a.withState(what, c, func(runs operator) error {
+			return a.withState(what, c, func(runs statefile.Runs) error {
 				var act gateway.SignedAct
 				if !on {
 					var err error
@@ -78,7 +79,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 						return err
 					}
 				}
-				by := byOwner(reason)
+				by := statefile.ByUser(reason)
 				s.By, s.Channel = by.By, by.Channel
 				if err := runs.KillSwitch(on, s, act); errors.Is(err, patterns.ErrNoSwitch) {
 					return console.Refused(what, "no such switch is on", "patterngate kill-switch status")
@@ -136,7 +137,7 @@ type switchRow struct {
 	At      string `json:"at"`
 }
 
-func (a *killSwitchCommands) printSwitches(runs operator) error {
+func (a *killSwitchCommands) printSwitches(runs statefile.Runs) error {
 	list, err := runs.KillSwitches()
 	if err != nil {
 		return console.Fault("kill-switch status", err)

@@ -151,7 +151,7 @@ all           1       3           42           18      0.000540
 `,
 	} {
 		var out bytes.Buffer
-		if err := (&runsCommands{stateOpener: &stateOpener{invocation: &invocation{Console: console.Console{Out: &out}}}}).runsStats(s.engine.Operator(), by, time.Time{}); err != nil {
+		if err := (&runsCommands{stateOpener: newStateOpener(&invocation{Console: console.Console{Out: &out}}, nil, nil, nil)}).runsStats(s.engine.Operator(), by, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -159,11 +159,11 @@ all           1       3           42           18      0.000540
 		}
 	}
 	var out bytes.Buffer
-	if err := (&runsCommands{stateOpener: &stateOpener{invocation: &invocation{Console: console.Console{Out: &out, JSON: true}}}}).runsStats(s.engine.Operator(), "run", time.Time{}); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
+	if err := (&runsCommands{stateOpener: newStateOpener(&invocation{Console: console.Console{Out: &out, JSON: true}}, nil, nil, nil)}).runsStats(s.engine.Operator(), "run", time.Time{}); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	out.Reset()
-	if err := (&runsCommands{stateOpener: &stateOpener{invocation: &invocation{Console: console.Console{Out: &out}}}}).runsStats(s.engine.Operator(), "day", time.Now().Add(time.Hour)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
+	if err := (&runsCommands{stateOpener: newStateOpener(&invocation{Console: console.Console{Out: &out}}, nil, nil, nil)}).runsStats(s.engine.Operator(), "day", time.Now().Add(time.Hour)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
 		t.Errorf("of nothing: %v\n%s", err, out.String())
 	}
 }

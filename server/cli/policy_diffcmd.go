@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // policyDiff is where two files decide otherwise, as --json shows it.
@@ -97,7 +98,7 @@ type diffSide struct {
 // pastIfAny are the recorded runs; none where nothing was recorded yet.
 func (a *policyCommands) pastIfAny(since time.Time) (*pastRuns, error) {
 	past := &pastRuns{}
-	err := a.withRuns("policy diff", func(runs operator) (err error) {
+	err := a.WithRuns("policy diff", func(runs statefile.Runs) (err error) {
 		past, _, err = readPast(runs, since)
 		return err
 	})

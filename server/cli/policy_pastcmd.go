@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -46,7 +47,7 @@ func (a *policyCommands) policyBacktestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withRuns("policy backtest", func(runs operator) error {
+			return a.WithRuns("policy backtest", func(runs statefile.Runs) error {
 				past, n, err := readPast(runs, from)
 				if err != nil {
 					return console.Fault("policy backtest", err)
@@ -119,7 +120,7 @@ func (a *policyCommands) oneName(what, name string) (string, error) {
 }
 
 // readPast reads all recorded runs. What was begun long before a time may still be seen by a window, so all are read.
-func readPast(runs recordReader, since time.Time) (*pastRuns, int, error) {
+func readPast(runs statefile.Reader, since time.Time) (*pastRuns, int, error) {
 	past, n := &pastRuns{}, 0
 	for page := (patterns.Page{Next: "first"}); page.Next != ""; {
 		f := patterns.Filter{Limit: 100}
@@ -243,7 +244,7 @@ func (a *policyCommands) policyRecordCommand() *cobra.Command {
 		Example: "  patterngate policy record 5d0c\n  patterngate policy record run_5d0c9a1e77b2f340 --policy refunds --print",
 		Args:    console.One("policy record", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withRuns("policy record", func(runs operator) error {
+			return a.WithRuns("policy record", func(runs statefile.Runs) error {
 				_, events, _, err := recordOf("policy record", runs, args[0])
 				if err != nil {
 					return err

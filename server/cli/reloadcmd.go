@@ -14,6 +14,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 )
 
 // reloadTimeout is how long the programs that serve may take to answer.
@@ -51,8 +52,8 @@ func (a *reloadCommands) reload(ctx context.Context, key string) error {
 	if loaded.Path == "" {
 		return console.Usage(what, errors.New("there is no configuration file"), "patterngate init")
 	}
-	return a.withState(what, loaded, func(runs operator) error {
-		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: byOwner(""), At: console.Now()}
+	return a.withState(what, loaded, func(runs statefile.Runs) error {
+		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: statefile.ByUser(""), At: console.Now()}
 		signed := signing.Request{What: what, Does: "load " + console.Quoted(request.Path) + " as it is, " + loaded.Hash(), Key: key}
 		if request.Act, err = a.Act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 )
 
 // The commands over recorded runs stand on the owner's view of the state file ([local.Operator]). They open the state
@@ -19,8 +20,6 @@ import (
 //
 //	RUN ──find──▶ id ──Record──▶ events ──record.Read──▶ Story ──▶ show, receipt
 //	                                    └──────────────────────▶ trace, head, export, verify
-
-var _ operator = stateRuns{}
 
 // runsCommands are the commands about recorded runs.
 type runsCommands struct {
@@ -48,7 +47,7 @@ func (a *runsCommands) runsCommand() *cobra.Command {
 var idBeginning = regexp.MustCompile(`^(run_)?[0-9a-f]{4,16}$`)
 
 // find is the run that was meant.
-func find(what string, runs recordReader, beginning string) (string, error) {
+func find(what string, runs statefile.Reader, beginning string) (string, error) {
 	if !idBeginning.MatchString(beginning) {
 		return "", console.Usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", console.Quoted(beginning)), "patterngate runs list")
 	}
@@ -66,8 +65,8 @@ func find(what string, runs recordReader, beginning string) (string, error) {
 }
 
 // pruned says what to try for a run that is not there: its tombstone may be.
-func pruned(runs recordReader, beginning string) string {
-	if keeper, ok := runs.(recordKeeper); ok {
+func pruned(runs statefile.Reader, beginning string) string {
+	if keeper, ok := runs.(statefile.Keeper); ok {
 		stones, err := keeper.Tombstones()
 		for _, t := range stones {
 			if err == nil && strings.HasPrefix(strings.TrimPrefix(t.RunID, "run_"), strings.TrimPrefix(beginning, "run_")) {
@@ -84,7 +83,7 @@ func headText(h patterns.Head) string {
 }
 
 // recordOf is the record of a run, and the length that was kept of it.
-func recordOf(what string, runs recordReader, beginning string) (id string, events []patterns.Event, kept int64, err error) {
+func recordOf(what string, runs statefile.Reader, beginning string) (id string, events []patterns.Event, kept int64, err error) {
 	if id, err = find(what, runs, beginning); err != nil {
 		return "", nil, 0, err
 	}

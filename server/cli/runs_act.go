@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/cli/statefile"
 )
 
 // maxReason is how long a reason or comment may be, in characters (spec/surface.md section 2, run_cancel).
@@ -99,12 +100,12 @@ func (a *runsCommands) runsCancelCommand() *cobra.Command {
 			if err := reasonFlag("--reason", reason); err != nil {
 				return err
 			}
-			return a.withRuns("runs cancel", func(runs operator) error {
+			return a.WithRuns("runs cancel", func(runs statefile.Runs) error {
 				id, err := find("runs cancel", runs, args[0])
 				if err != nil {
 					return err
 				}
-				s, err := runs.Cancel(cmd.Context(), id, byOwner(reason))
+				s, err := runs.Cancel(cmd.Context(), id, statefile.ByUser(reason))
 				if err != nil {
 					return refusedBy("runs cancel "+id, err, "patterngate runs show "+id)
 				}
@@ -128,7 +129,7 @@ func (a *runsCommands) runsSeizeCommand() *cobra.Command {
 			if err := reasonFlag("--reason", reason); err != nil {
 				return err
 			}
-			return a.withRuns("runs seize", func(runs operator) error {
+			return a.WithRuns("runs seize", func(runs statefile.Runs) error {
 				id, err := find("runs seize", runs, args[0])
 				if err != nil {
 					return err
@@ -140,7 +141,7 @@ func (a *runsCommands) runsSeizeCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := runs.Seize(id, byOwner(reason), act); err != nil {
+				if err := runs.Seize(id, statefile.ByUser(reason), act); err != nil {
 					return refusedBy("runs seize "+id, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "seized; a server takes it up, or patterngate runs resume "+id)
@@ -186,7 +187,7 @@ func (a *runsCommands) runsSettleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withRuns("runs settle", func(runs operator) error {
+			return a.WithRuns("runs settle", func(runs statefile.Runs) error {
 				id, err := find("runs settle", runs, args[0])
 				if err != nil {
 					return err
@@ -228,7 +229,7 @@ func settlementOf(happened, didNot bool, result, comment string) (local.Settleme
 	if err := reasonFlag("--comment", comment); err != nil {
 		return local.Settlement{}, err
 	}
-	s := local.Settlement{By: byOwner(comment), Happened: happened, Comment: comment}
+	s := local.Settlement{By: statefile.ByUser(comment), Happened: happened, Comment: comment}
 	if result == "" {
 		return s, nil
 	}
@@ -256,13 +257,13 @@ func (a *runsCommands) runsResumeCommand() *cobra.Command {
 			"come to rest. A run is carried on only under the configuration that it was begun with, and by one process.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withRunsBy(a.openService, "runs resume", func(runs operator) error { return a.resume(cmd.Context(), runs, args) })
+			return a.WithServing("runs resume", func(runs statefile.Runs) error { return a.resume(cmd.Context(), runs, args) })
 		},
 	}
 }
 
 // resume carries on all runs that are ready, or one.
-func (a *runsCommands) resume(ctx context.Context, runs operator, args []string) error {
+func (a *runsCommands) resume(ctx context.Context, runs statefile.Runs, args []string) error {
 	id := ""
 	if len(args) == 1 {
 		var err error

@@ -17,6 +17,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // fakeRuns is a state with records, for commands.
@@ -187,7 +188,7 @@ func (f *fakeRuns) command(t testing.TB, args ...string) (code int, out, errs st
 func (f *fakeRuns) commandTyped(t testing.TB, secrets []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"COLUMNS=120"}}}, opens: func() (operator, func(), error) { return f, func() {}, nil }}
+	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"COLUMNS=120"}}}, opens: func() (statefile.Runs, func(), error) { return f, func() {}, nil }}
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(append([]string{}, args...))

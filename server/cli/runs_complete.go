@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // maxCompleted is how many runs a completion offers, and completedPages how many pages of runs it looks at for them.
@@ -42,7 +43,7 @@ func (a *stateOpener) completeRuns(statuses ...string) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = a.withRuns("completion", func(runs operator) error { // a state that cannot be read offers nothing
+		_ = a.WithRuns("completion", func(runs statefile.Runs) error { // a state that cannot be read offers nothing
 			filter := patterns.Filter{Limit: mostListed}
 			for range completedPages {
 				page, err := runs.List(filter)

@@ -8,11 +8,12 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // pagedRuns are many runs, by pages of ten.
 type pagedRuns struct {
-	operator
+	statefile.Runs
 	rows []patterns.RunRow
 }
 
@@ -36,7 +37,7 @@ func TestCompleteRuns(t *testing.T) {
 	}
 	complete := func(words ...string) string {
 		var o bytes.Buffer
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &o}}, opens: func() (operator, func(), error) { return runs, func() {}, nil }}
+		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &o}}, opens: func() (statefile.Runs, func(), error) { return runs, func() {}, nil }}
 		root := a.root()
 		root.SetOut(&o)
 		root.SetArgs(append([]string{"__complete"}, words...))

@@ -13,6 +13,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // listFlags are the filters and the paging of list, as they were typed.
@@ -36,7 +37,7 @@ func (a *runsCommands) runsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withRuns("runs list", func(runs operator) error { return a.listRuns(runs, filter) })
+			return a.WithRuns("runs list", func(runs statefile.Runs) error { return a.listRuns(runs, filter) })
 		},
 	}
 	flags := cmd.Flags()
@@ -128,7 +129,7 @@ type runRow struct {
 	Owner      string `json:"owner,omitempty"`
 }
 
-func (a *runsCommands) listRuns(runs recordReader, filter patterns.Filter) error {
+func (a *runsCommands) listRuns(runs statefile.Reader, filter patterns.Filter) error {
 	page, err := runs.List(filter)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):

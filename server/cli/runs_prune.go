@@ -10,6 +10,7 @@ import (
 
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // stone is a tombstone as --json shows it (spec/surface.md section 7).
@@ -39,7 +40,7 @@ func (a *runsCommands) runsPruneCommand() *cobra.Command {
 			if err != nil || older == "" {
 				return console.Usage("--older-than", errors.New("got "+console.Quoted(older)), "--older-than 90d, 2w or 36h")
 			}
-			return a.withRuns("runs prune", func(runs operator) error { return a.prune(runs, time.Now().Add(-age), dry) })
+			return a.WithRuns("runs prune", func(runs statefile.Runs) error { return a.prune(runs, time.Now().Add(-age), dry) })
 		},
 	}
 	cmd.Flags().StringVar(&older, "older-than", "", "how long ago a run ended: 90d, 2w, 36h")
@@ -47,7 +48,7 @@ func (a *runsCommands) runsPruneCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *runsCommands) prune(runs recordKeeper, before time.Time, dry bool) error {
+func (a *runsCommands) prune(runs statefile.Keeper, before time.Time, dry bool) error {
 	list, err := runs.Prune(before, dry)
 	if err != nil {
 		return console.Fault("runs prune", err)

@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // A recorded run as a test: what its tools, models and people answered stands in the record, so its pattern's code can be
@@ -75,7 +76,7 @@ var tookWords = regexp.MustCompile(`(under )?[0-9]+\.[0-9]{2} s\b`)
 
 // replayTest is an export as a session of the repository's examples: a txtar archive with the record, the configuration
 // and the result, which a replay is compared with. A run that cannot be replayed makes none.
-func replayTest(events []patterns.Event, export []byte, shelf configShelf) ([]byte, error) {
+func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
 	s := record.Read(events)
 	if s.EndedAt == "" {
 		return nil, errors.New("the run has not ended; a test needs its result")

@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/recordtext"
+	"patterngate/server/cli/statefile"
 )
 
 func (a *runsCommands) runsShowCommand() *cobra.Command {
@@ -28,7 +29,7 @@ func (a *runsCommands) runsShowCommand() *cobra.Command {
 			if receipt && step != "" {
 				return console.Usage("runs show", errors.New("--receipt and --step show different things"), "one of them")
 			}
-			return a.withRuns("runs show", func(runs operator) error {
+			return a.WithRuns("runs show", func(runs statefile.Runs) error {
 				_, events, kept, err := recordOf("runs show", runs, args[0])
 				if err != nil {
 					return err

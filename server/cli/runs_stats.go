@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // statsBy are what usage can be summed by.
@@ -38,7 +39,7 @@ func (a *runsCommands) runsStatsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withRuns("runs stats", func(runs operator) error { return a.runsStats(runs, by, from) })
+			return a.WithRuns("runs stats", func(runs statefile.Runs) error { return a.runsStats(runs, by, from) })
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", "pattern", "a row for each run, pattern, day or model")
@@ -117,7 +118,7 @@ func (s *stats) sorted() []*statsRow {
 func (r *statsRow) name() string { return cmp.Or(r.Run, r.Pattern, r.Day, r.Model) }
 
 // runsStats reads all records since a time, page by page.
-func (a *runsCommands) runsStats(runs recordReader, by string, since time.Time) error {
+func (a *runsCommands) runsStats(runs statefile.Reader, by string, since time.Time) error {
 	const pageRows = 100
 	s := stats{by: by, rows: map[string]*statsRow{}}
 	for filter := (patterns.Filter{Since: since, Limit: pageRows}); ; {

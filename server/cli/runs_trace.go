@@ -14,6 +14,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 func (a *runsCommands) runsTraceCommand() *cobra.Command {
@@ -24,7 +25,7 @@ func (a *runsCommands) runsTraceCommand() *cobra.Command {
 			"at a terminal as much of it as fits. With --json each line is an event as an export has it (spec: seq, at in microseconds, kind, key, hash, body).",
 		Args: console.One("runs trace", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withRuns("runs trace", func(runs operator) error {
+			return a.WithRuns("runs trace", func(runs statefile.Runs) error {
 				_, events, _, err := recordOf("runs trace", runs, args[0])
 				if err != nil {
 					return err
@@ -72,7 +73,7 @@ func (a *runsCommands) runsHeadCommand() *cobra.Command {
 			"EVENTS:HASH\", that nothing of the record up to there was cut or written anew.",
 		Args: console.One("runs head", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withRuns("runs head", func(runs operator) error {
+			return a.WithRuns("runs head", func(runs statefile.Runs) error {
 				id, events, _, err := recordOf("runs head", runs, args[0])
 				if err != nil {
 					return err
@@ -106,7 +107,7 @@ func (a *runsCommands) runsExportCommand() *cobra.Command {
 			if form != "jsonl" && form != "test" {
 				return console.Usage("--as", fmt.Errorf("got %s", console.Quoted(form)), "--as jsonl or test")
 			}
-			return a.withRuns("runs export", func(runs operator) error {
+			return a.WithRuns("runs export", func(runs statefile.Runs) error {
 				id, events, kept, err := recordOf("runs export", runs, args[0])
 				if err != nil {
 					return err

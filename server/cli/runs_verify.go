@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/statefile"
 )
 
 // finding is what a check of a record found, as --json shows it.
@@ -97,7 +98,7 @@ func (a *runsCommands) runsVerifyCommand() *cobra.Command {
 			case all && (len(args) > 0 || head != "" || len(keys) > 0):
 				return console.Usage("runs verify", errors.New("--all checks every run. It takes no RUN, FILE, --head or --key"), "one of them")
 			case all:
-				return a.withRuns("runs verify", a.verifyAll)
+				return a.WithRuns("runs verify", a.verifyAll)
 			case len(args) != 1:
 				return console.Usage("runs verify", fmt.Errorf("one RUN or FILE; there are %d arguments", len(args)), "patterngate runs list")
 			}
@@ -108,7 +109,7 @@ func (a *runsCommands) runsVerifyCommand() *cobra.Command {
 			if !idBeginning.MatchString(args[0]) {
 				return a.verifyFile(args[0], t)
 			}
-			return a.withRuns("runs verify", func(runs operator) error { return a.verifyRun(runs, args[0], t) })
+			return a.WithRuns("runs verify", func(runs statefile.Runs) error { return a.verifyRun(runs, args[0], t) })
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "N:HASH, a head of the record that was kept elsewhere")
@@ -179,7 +180,7 @@ func readWhole(path string, most int64) ([]byte, error) {
 }
 
 // verifyRun checks the record of a run.
-func (a *runsCommands) verifyRun(runs operator, beginning string, t trust) error {
+func (a *runsCommands) verifyRun(runs statefile.Runs, beginning string, t trust) error {
 	id, err := find("runs verify", runs, beginning)
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func (a *runsCommands) verifyRun(runs operator, beginning string, t trust) error
 }
 
 // verdictOf is what a check of one run's record finds. A record that cannot be read is a broken one.
-func verdictOf(runs recordReader, id string, ring gateway.Ring, t trust) finding {
+func verdictOf(runs statefile.Reader, id string, ring gateway.Ring, t trust) finding {
 	events, kept, err := runs.Kept(id)
 	var v finding
 	if err != nil {
@@ -224,7 +225,7 @@ func (a *runsCommands) tell(v finding) error {
 }
 
 // verifyAll checks every run and prints those that are broken.
-func (a *runsCommands) verifyAll(runs operator) error {
+func (a *runsCommands) verifyAll(runs statefile.Runs) error {
 	ring, err := runs.Keys()
 	if err != nil {
 		return console.Fault("runs verify --all", err)
@@ -285,7 +286,7 @@ func (a *runsCommands) verifyAll(runs operator) error {
 }
 
 // audited is what a check of the state file finds: of runs by themselves, and of the file in one text; "" where it is whole.
-func (a *runsCommands) audited(runs recordKeeper) (broken []finding, damaged string) {
+func (a *runsCommands) audited(runs statefile.Keeper) (broken []finding, damaged string) {
 	found, err := runs.Audit()
 	var ofFile []string
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/recordtext"
+	"patterngate/server/cli/statefile"
 )
 
 // Lists that a file or another program reads have whole rows, whatever COLUMNS says: a search in them finds everything.
@@ -53,7 +54,7 @@ func TestTerminalListsAreCut(t *testing.T) {
 
 // onlyListed are runs that are only listed.
 type onlyListed struct {
-	recordReader
+	statefile.Reader
 	rows []patterns.RunRow
 }
 

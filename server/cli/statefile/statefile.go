@@ -1,0 +1,142 @@
+package statefile
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+	"patterngate/server/cli/console"
+	"patterngate/server/cli/signing"
+)
+
+// Questions is what commands about approvals stand on.
+type Questions struct {
+	patterns.Approvals
+	Owner  patterns.Owner
+	Alive  func() bool // a process carries runs on
+	KeyDir string      // where approver keys lie
+	Log    *slog.Logger
+}
+
+// Reader is what commands read runs from.
+type Reader interface {
+	Find(beginning string) (string, error)
+	Run(id string) (patterns.Snapshot, bool)
+	Record(id string) (events []patterns.Event, kept int64, err error)
+	Kept(id string) (events []patterns.Event, kept patterns.Kept, err error)
+	List(f patterns.Filter) (patterns.Page, error)
+}
+
+// Decider is what commands decide on.
+type Decider interface {
+	Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error)
+	Settle(id, effect string, s local.Settlement) error
+	Seize(id string, by patterns.Note, act gateway.SignedAct) error
+	Resume(ctx context.Context, id string) ([]patterns.Snapshot, error)
+}
+
+// Keeper is what commands check the whole file by, and delete runs from.
+type Keeper interface {
+	Audit() ([]local.Damage, error)
+	Prune(before time.Time, dry bool) ([]local.Tombstone, error)
+	Tombstones() ([]local.Tombstone, error)
+}
+
+// Runs is the owner's view of recorded runs.
+type Runs interface {
+	Reader
+	Decider
+	Keeper
+	Configs
+	signing.KeyHolder
+	Switchboard
+}
+
+// Configs keeps the configurations under which recorded runs were begun, by their hash.
+type Configs interface {
+	Config(hash string) (snapshot []byte, ok bool)
+}
+
+// Switchboard is where kill switches are turned, and programs that serve are asked to reload.
+type Switchboard interface {
+	patterns.Switches
+	Reload(ctx context.Context, r local.ReloadRequest) ([]local.ReloadAnswer, error)
+}
+
+// stateRuns is an engine's state for commands.
+type stateRuns struct {
+	local.Operator
+	Configs
+	stateKeys
+}
+
+// stateKeys are the approver keys of a state file.
+type stateKeys struct {
+	approvals patterns.Approvals
+	dir       string
+}
+
+// Keys are the enrolled ones.
+func (k stateKeys) Keys() (gateway.Ring, error) { return k.approvals.Keys() }
+
+// KeyDir is where the files of those are that sign here: beside the state file.
+func (k stateKeys) KeyDir() string { return k.dir }
+
+func RunsOf(engine *local.Engine, path string) Runs {
+	return stateRuns{engine.Operator(), engine, stateKeys{engine.Approvals(), filepath.Dir(path)}}
+}
+
+// ByUser returns who decides by a command: the user of this process, with a reason.
+func ByUser(reason string) patterns.Note {
+	return patterns.Note{By: "local:" + strconv.Itoa(os.Getuid()), Channel: "cli", Reason: reason}
+}
+
+// QuestionsOf returns the approvals of a state file. Its engine must not be closed before they are no longer used.
+func QuestionsOf(engine *local.Engine, path string, log *slog.Logger) Questions {
+	operator := engine.Operator()
+	return Questions{engine.Approvals(), operator, operator.Alive, filepath.Dir(path), log}
+}
+
+// Opener opens the state file of an invocation for one command at a time.
+type Opener struct {
+	Runs    func() (Runs, func(), error)      // opens a file that exists, and continues no run in it
+	Serving func() (Runs, func(), error)      // opens a file that exists as a server does: it continues runs
+	Asked   func() (Questions, func(), error) // opens the approvals of a file that exists
+	Asking  func() (Questions, func(), error) // like asked, and makes the file if there is none
+	Missed  func(error) error                 // called with the error of a command; it can print what else to try
+}
+
+// WithRuns opens the file, calls do, and closes the file. what names the command in errors.
+func (f *Opener) WithRuns(what string, do func(Runs) error) error {
+	return with(f, f.Runs, what, do)
+}
+
+// WithServing is withRuns for a command that continues runs.
+func (f *Opener) WithServing(what string, do func(Runs) error) error {
+	return with(f, f.Serving, what, do)
+}
+
+// WithApprovals opens the approvals of the file, calls do, and closes the file. what names the command in errors.
+func (f *Opener) WithApprovals(what string, do func(Questions) error) error {
+	return with(f, f.Asked, what, do)
+}
+
+// WithNewApprovals is withApprovals for a command that can be the first one to use the file. It makes the file if there is none.
+func (f *Opener) WithNewApprovals(what string, do func(Questions) error) error {
+	return with(f, f.Asking, what, do)
+}
+
+func with[V any](f *Opener, open func() (V, func(), error), what string, do func(V) error) error {
+	v, done, err := open()
+	if err != nil {
+		return console.Wrap(what, err)
+	}
+	defer done()
+	return f.Missed(do(v))
+}
