@@ -112,7 +112,7 @@ func (a *app) root() *cobra.Command {
 		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
 		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),
-		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runsCommands{state, sign}).runsCommand(),
+		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runsCommands{Console: &a.Console, Opener: &state.Opener, Signer: sign, people: a.people, noteOther: a.noteOther, replay: Replay}).runsCommand(),
 		approvals.approvalsCommand(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.invocation}).versionCommand(), trial.proveCommand(), trial.proveLifeCommand(), trial.ledgerCommand())
 	strictHelpers(root)

@@ -103,7 +103,7 @@ func (a *approvalsCommands) completeAsked(_ *cobra.Command, words []string, begu
 		return nil, fail
 	}
 	_ = a.withApprovals("", func(d desk) error { // faults are for the command itself
-		page, err := d.ListApprovals(patterns.ApprovalFilter{Limit: mostListed})
+		page, err := d.ListApprovals(patterns.ApprovalFilter{Limit: statefile.MostListed})
 		for _, asked := range page.Rows {
 			if strings.HasPrefix(asked.ID, begun) {
 				offered = append(offered, cobra.CompletionWithDesc(asked.ID, console.Clip(phraseOf(asked), 2*console.MaxName)))

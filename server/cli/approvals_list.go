@@ -16,10 +16,8 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/recordtext"
+	"patterngate/server/cli/statefile"
 )
-
-// mostListed is how many rows a page may have.
-const mostListed = 100
 
 func (a *approvalsCommands) approvalsListCommand() *cobra.Command {
 	var f patterns.ApprovalFilter
@@ -30,8 +28,8 @@ func (a *approvalsCommands) approvalsListCommand() *cobra.Command {
 		Example: "  patterngate approvals list\n  patterngate approvals list --rule big_refund\n  patterngate approvals list --all --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.Limit < 1 || f.Limit > mostListed {
-				return console.Usage("--limit", fmt.Errorf("got %d", f.Limit), fmt.Sprintf("--limit 1 to %d", mostListed))
+			if f.Limit < 1 || f.Limit > statefile.MostListed {
+				return console.Usage("--limit", fmt.Errorf("got %d", f.Limit), fmt.Sprintf("--limit 1 to %d", statefile.MostListed))
 			}
 			if err := checkRule(cmd, f.Rule); err != nil {
 				return err
@@ -43,7 +41,7 @@ func (a *approvalsCommands) approvalsListCommand() *cobra.Command {
 	flags.BoolVar(&f.All, "all", false, "also what was decided, or lapsed")
 	ruleFlag(cmd, &f.Rule)
 	flags.StringVar(&f.Cursor, "cursor", "", "the page after this one, as the page before names it")
-	flags.IntVar(&f.Limit, "limit", 20, fmt.Sprintf("rows of a page, at most %d", mostListed))
+	flags.IntVar(&f.Limit, "limit", 20, fmt.Sprintf("rows of a page, at most %d", statefile.MostListed))
 	return cmd
 }
 
@@ -259,7 +257,7 @@ func (a *approvalsCommands) watchApprovals(ctx context.Context, d desk, rule str
 // untold are the waiting questions that were not told yet, newest first. It looks no further back than it must: new ones
 // come before old ones.
 func (d desk) untold(told map[string]bool, rule string) (fresh []patterns.Asked, err error) {
-	f := patterns.ApprovalFilter{Limit: mostListed, Rule: rule}
+	f := patterns.ApprovalFilter{Limit: statefile.MostListed, Rule: rule}
 	for {
 		page, err := d.ListApprovals(f)
 		if err != nil {

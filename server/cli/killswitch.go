@@ -59,7 +59,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 			if tool != "" && pattern != "" {
 				return console.Usage(what, errors.New("a tool and a pattern"), "one of --tool and --pattern, or none for everything")
 			}
-			if err := reasonFlag("--reason", reason); err != nil {
+			if err := console.ReasonFlag("--reason", reason); err != nil {
 				return err
 			}
 			s := patterns.Switch{Tool: tool, Pattern: pattern, Reason: reason, At: console.Now()}
@@ -84,7 +84,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 				if err := runs.KillSwitch(on, s, act); errors.Is(err, patterns.ErrNoSwitch) {
 					return console.Refused(what, "no such switch is on", "patterngate kill-switch status")
 				} else if err != nil {
-					return refusedBy(what, err, "patterngate kill-switch status")
+					return statefile.Refused(what, err, "patterngate kill-switch status")
 				}
 				return a.printSwitches(runs)
 			})

@@ -18,6 +18,7 @@ import (
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/recordtext"
+	"patterngate/server/cli/statefile"
 )
 
 // modelScene is a file with models by role, each on a server of its own.
@@ -138,6 +139,16 @@ func TestFallbackIsRecorded(t *testing.T) {
 	if text := recordtext.Timeline(record.Read(events), 160); !strings.Contains(text, "asked the model for the plan: answered (asked small-model, then big-model)") {
 		t.Errorf("the timeline does not say who answered:\n%s", text)
 	}
+	var out bytes.Buffer
+	stats := func(args ...string) error {
+		out.Reset()
+		a := &app{invocation: &invocation{Console: console.Console{Out: &out, Err: &out}}, opens: func() (statefile.Runs, func(), error) {
+			return statefile.RunsOf(s.engine, ""), func() {}, nil
+		}}
+		root := a.root()
+		root.SetArgs(append([]string{"runs", "stats"}, args...))
+		return root.ExecuteContext(t.Context())
+	}
 	for by, want := range map[string]string{
 		"model": `MODEL          RUNS   CALLS    TOKENS IN   TOKENS OUT      COST USD
 top-model         1       1           21            9      0.000390
@@ -150,20 +161,17 @@ report        1       3           42           18      0.000540
 all           1       3           42           18      0.000540
 `,
 	} {
-		var out bytes.Buffer
-		if err := (&runsCommands{stateOpener: newStateOpener(&invocation{Console: console.Console{Out: &out}}, nil, nil, nil)}).runsStats(s.engine.Operator(), by, time.Time{}); err != nil {
+		if err := stats("--by", by); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("by %s:\n%s", by, diff)
 		}
 	}
-	var out bytes.Buffer
-	if err := (&runsCommands{stateOpener: newStateOpener(&invocation{Console: console.Console{Out: &out, JSON: true}}, nil, nil, nil)}).runsStats(s.engine.Operator(), "run", time.Time{}); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
+	if err := stats("--by", "run", "--json"); err != nil || !strings.Contains(out.String(), `"run_id": "`+ended.RunID) {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	out.Reset()
-	if err := (&runsCommands{stateOpener: newStateOpener(&invocation{Console: console.Console{Out: &out}}, nil, nil, nil)}).runsStats(s.engine.Operator(), "day", time.Now().Add(time.Hour)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
+	if err := stats("--by", "day", "--since", time.Now().Add(time.Hour).Format(time.RFC3339)); err != nil || strings.Contains(out.String(), "report") || !strings.Contains(out.String(), "all       0 ") {
 		t.Errorf("of nothing: %v\n%s", err, out.String())
 	}
 }

@@ -87,7 +87,7 @@ func (a *policyCommands) policyCoverageCommand() *cobra.Command {
 			if err := checkIgnored(ignore); err != nil {
 				return err
 			}
-			from, err := timeFlag("--since", since, time.Now())
+			from, err := console.TimeFlag("--since", since, time.Now())
 			if err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ func (a *policyCommands) policyDiffCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			from, err := timeFlag("--since", since, time.Now())
+			from, err := console.TimeFlag("--since", since, time.Now())
 			if err != nil {
 				return err
 			}

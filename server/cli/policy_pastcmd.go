@@ -39,7 +39,7 @@ func (a *policyCommands) policyBacktestCommand() *cobra.Command {
 		Example: "  patterngate policy backtest new.yaml --since 30d\n  patterngate policy backtest refunds.policy.yaml --policy refunds --json",
 		Args:    console.One("policy backtest", "file", "patterngate policy backtest FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			from, err := timeFlag("--since", since, time.Now())
+			from, err := console.TimeFlag("--since", since, time.Now())
 			if err != nil {
 				return err
 			}
@@ -47,8 +47,8 @@ func (a *policyCommands) policyBacktestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.WithRuns("policy backtest", func(runs statefile.Runs) error {
-				past, n, err := readPast(runs, from)
+			return a.WithRuns("policy backtest", func(state statefile.Runs) error {
+				past, n, err := readPast(state, from)
 				if err != nil {
 					return console.Fault("policy backtest", err)
 				}
@@ -244,8 +244,8 @@ func (a *policyCommands) policyRecordCommand() *cobra.Command {
 		Example: "  patterngate policy record 5d0c\n  patterngate policy record run_5d0c9a1e77b2f340 --policy refunds --print",
 		Args:    console.One("policy record", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.WithRuns("policy record", func(runs statefile.Runs) error {
-				_, events, _, err := recordOf("policy record", runs, args[0])
+			return a.WithRuns("policy record", func(state statefile.Runs) error {
+				_, events, _, err := recordOf("policy record", state, args[0])
 				if err != nil {
 					return err
 				}

@@ -32,7 +32,7 @@ func (a *policyCommands) policyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.policyTestCommand(), a.policyExplainCommand(), a.policyCoverageCommand(), a.policyBacktestCommand(), a.policyDiffCommand(), a.policyRecordCommand())
-	a.completeRunsOf(cmd)
+	completeRunsOf(&a.Opener, cmd)
 	return cmd
 }
 

@@ -23,8 +23,12 @@ import (
 
 // runsCommands are the commands about recorded runs.
 type runsCommands struct {
-	*stateOpener
+	*console.Console
+	*statefile.Opener
 	*signing.Signer
+	people    func(id string) string                        // names the user of an id; nil: ids only
+	noteOther func()                                        // prints that another usual state file exists, if there is one
+	replay    func(export, snapshot []byte) ([]byte, error) // runs a recorded run's code again; see runs_replay.go
 }
 
 func (a *runsCommands) runsCommand() *cobra.Command {
@@ -39,7 +43,7 @@ func (a *runsCommands) runsCommand() *cobra.Command {
 	}
 	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsTraceCommand(), a.runsHeadCommand(), a.runsExportCommand(),
 		a.runsVerifyCommand(), a.runsResumeCommand(), a.runsCancelCommand(), a.runsSettleCommand(), a.runsSeizeCommand(), a.runsPruneCommand(), a.runsStatsCommand())
-	a.completeRunsOf(cmd)
+	completeRunsOf(a.Opener, cmd)
 	return cmd
 }
 

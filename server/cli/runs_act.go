@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,28 +18,6 @@ import (
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 )
-
-// maxReason is how long a reason or comment may be, in characters (spec/surface.md section 2, run_cancel).
-const maxReason = 500
-
-// reasonFlag checks what was typed as a reason.
-func reasonFlag(name, text string) error {
-	if n := len([]rune(text)); n > maxReason {
-		return console.Usage(name, fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", maxReason))
-	}
-	return nil
-}
-
-// refusedBy is a decision that the run, as it stands, does not take: exit code 3.
-func refusedBy(what string, err error, try string) error {
-	switch {
-	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
-		return console.Refused(what, console.PortText(err), try)
-	case errors.Is(err, patterns.ErrNoRun):
-		return console.Usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
-	}
-	return signing.Refusal(what, err)
-}
 
 // stands is how a run stands, as --json shows it.
 type stands struct {
@@ -56,13 +35,24 @@ func standsOf(s patterns.Snapshot) stands {
 	case s.State == patterns.Over:
 		v.StopReason = s.Ended.Result.StopReason
 		v.Status = map[bool]string{true: "ok", false: "stopped"}[s.Ended.Result.OK()]
-		if kept, ok := readEnvelope(s.Kept); ok {
-			v.Status, v.StopReason = kept.Status, kept.StopReason
+		if status, reason, ok := keptEnd(s.Kept); ok {
+			v.Status, v.StopReason = status, reason
 		}
 	case w != nil:
 		v.Waiting, v.Cause, v.Needs = string(w.Kind), w.Cause, strings.Join(w.Needs, ", ")
 	}
 	return v
+}
+
+// keptEnd returns the status and the stop reason of a recorded result. ok is false if it has no status.
+func keptEnd(result json.RawMessage) (status, reason string, ok bool) {
+	var members map[string]json.RawMessage // case-sensitive, unlike a struct
+	if json.Unmarshal(result, &members) != nil {
+		return "", "", false
+	}
+	_ = json.Unmarshal(members["status"], &status)
+	_ = json.Unmarshal(members["stop_reason"], &reason)
+	return status, reason, slices.Contains([]string{"ok", "stopped", "running", "waiting"}, status)
 }
 
 func (v stands) text() string {
@@ -97,7 +87,7 @@ func (a *runsCommands) runsCancelCommand() *cobra.Command {
 		Long:  "Stops a run before its next call. What was done stays done; what was sent cannot be recalled.",
 		Args:  console.One("runs cancel", "run", "patterngate runs list --status running"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := reasonFlag("--reason", reason); err != nil {
+			if err := console.ReasonFlag("--reason", reason); err != nil {
 				return err
 			}
 			return a.WithRuns("runs cancel", func(runs statefile.Runs) error {
@@ -107,7 +97,7 @@ func (a *runsCommands) runsCancelCommand() *cobra.Command {
 				}
 				s, err := runs.Cancel(cmd.Context(), id, statefile.ByUser(reason))
 				if err != nil {
-					return refusedBy("runs cancel "+id, err, "patterngate runs show "+id)
+					return statefile.Refused("runs cancel "+id, err, "patterngate runs show "+id)
 				}
 				return a.printStands(s)
 			})
@@ -126,7 +116,7 @@ func (a *runsCommands) runsSeizeCommand() *cobra.Command {
 			"A run whose process ended needs no seizing; any server takes it up by itself.\n\n" + seizeRisk,
 		Args: console.One("runs seize", "run", "patterngate runs list --status running"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := reasonFlag("--reason", reason); err != nil {
+			if err := console.ReasonFlag("--reason", reason); err != nil {
 				return err
 			}
 			return a.WithRuns("runs seize", func(runs statefile.Runs) error {
@@ -142,7 +132,7 @@ func (a *runsCommands) runsSeizeCommand() *cobra.Command {
 					return err
 				}
 				if err := runs.Seize(id, statefile.ByUser(reason), act); err != nil {
-					return refusedBy("runs seize "+id, err, "patterngate runs show "+id)
+					return statefile.Refused("runs seize "+id, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "seized; a server takes it up, or patterngate runs resume "+id)
 			})
@@ -203,7 +193,7 @@ func (a *runsCommands) runsSettleCommand() *cobra.Command {
 					return err
 				}
 				if err := runs.Settle(id, args[1], s); err != nil {
-					return refusedBy(what, err, "patterngate runs show "+id)
+					return statefile.Refused(what, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "settled; a server goes on with it, or patterngate runs resume "+id)
 			})
@@ -226,7 +216,7 @@ func settlementOf(happened, didNot bool, result, comment string) (local.Settleme
 	case didNot && result != "":
 		return local.Settlement{}, console.Usage("--result", errors.New("what did not happen returned nothing"), "--happened --result JSON")
 	}
-	if err := reasonFlag("--comment", comment); err != nil {
+	if err := console.ReasonFlag("--comment", comment); err != nil {
 		return local.Settlement{}, err
 	}
 	s := local.Settlement{By: statefile.ByUser(comment), Happened: happened, Comment: comment}
@@ -276,7 +266,7 @@ func (a *runsCommands) resume(ctx context.Context, runs statefile.Runs, args []s
 		err = nil
 	}
 	if err != nil && ctx.Err() == nil {
-		return refusedBy(strings.TrimSpace("runs resume "+id), err, "patterngate runs list")
+		return statefile.Refused(strings.TrimSpace("runs resume "+id), err, "patterngate runs list")
 	}
 	if len(list) == 0 && !a.JSON {
 		_, _ = fmt.Fprintln(a.Err, "no run is ready")

@@ -19,7 +19,7 @@ const (
 
 // completeRunsOf has the commands below one whose first argument is a run complete it: with all runs, or with those that the
 // command can act on.
-func (a *stateOpener) completeRunsOf(parent *cobra.Command) {
+func completeRunsOf(open *statefile.Opener, parent *cobra.Command) {
 	live := []string{"running", "waiting"}
 	statuses := map[string][]string{"cancel": live, "seize": live, "take-over": live, "resume": live, "settle": {"waiting"}}
 	for _, cmd := range parent.Commands() {
@@ -29,22 +29,22 @@ func (a *stateOpener) completeRunsOf(parent *cobra.Command) {
 		}
 		switch argument := strings.Trim(words[1], "[]"); argument {
 		case "RUN":
-			cmd.ValidArgsFunction = a.completeRuns(statuses[cmd.Name()]...)
+			cmd.ValidArgsFunction = completeRuns(open, statuses[cmd.Name()]...)
 		case "RUN|FILE":
-			cmd.ValidArgsFunction = orFile(a.completeRuns())
+			cmd.ValidArgsFunction = orFile(completeRuns(open))
 		}
 	}
 }
 
 // completeRuns offers the ids of recorded runs, newest first: those of the statuses, or all. It takes what is typed of an id
 // with or without run_, as the commands do.
-func (a *stateOpener) completeRuns(statuses ...string) cobra.CompletionFunc {
+func completeRuns(open *statefile.Opener, statuses ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = a.WithRuns("completion", func(runs statefile.Runs) error { // a state that cannot be read offers nothing
-			filter := patterns.Filter{Limit: mostListed}
+		_ = open.WithRuns("completion", func(runs statefile.Runs) error { // a state that cannot be read offers nothing
+			filter := patterns.Filter{Limit: statefile.MostListed}
 			for range completedPages {
 				page, err := runs.List(filter)
 				if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,54 +61,17 @@ func (f listFlags) filter(now time.Time) (patterns.Filter, error) {
 	case f.limit < 1 || f.limit > most:
 		return patterns.Filter{}, console.Usage("--limit", fmt.Errorf("got %d", f.limit), fmt.Sprintf("--limit 1 to %d", most))
 	}
-	since, err := timeFlag("--since", f.since, now)
+	since, err := console.TimeFlag("--since", f.since, now)
 	if err != nil {
 		return patterns.Filter{}, err
 	}
-	until, err := timeFlag("--until", f.until, now)
+	until, err := console.TimeFlag("--until", f.until, now)
 	if err != nil {
 		return patterns.Filter{}, err
 	}
 	return patterns.Filter{
 		Principal: f.principal, Status: f.status, Pattern: f.pattern, StopReason: f.stopReason, Since: since, Until: until, Limit: f.limit, Cursor: f.cursor,
 	}, nil
-}
-
-// timeFlag reads a time, a day or an age; zero where nothing was typed.
-func timeFlag(name, text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, form := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(form, text); err == nil {
-			return t, nil
-		}
-	}
-	if age, err := ageOf(text); err == nil {
-		return now.Add(-age), nil
-	}
-	return time.Time{}, console.Usage(name, errors.New("got "+console.Quoted(text)), name+" 2026-11-21T09:30:00Z, 2026-11-21 or 7d")
-}
-
-// ageOf reads a duration with days and weeks: 90d, 2w, or what time.ParseDuration reads. It is not below 0.
-func ageOf(text string) (time.Duration, error) {
-	const day, longest = 24 * time.Hour, 100 * 366 // days
-	for unit, days := range map[string]int{"d": 1, "w": 7} {
-		count, ok := strings.CutSuffix(text, unit)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(count, 10, 16)
-		if err != nil || int(n)*days > longest {
-			return 0, fmt.Errorf("not a number of days up to %d", longest)
-		}
-		return time.Duration(int(n)*days) * day, nil
-	}
-	age, err := time.ParseDuration(text)
-	if err == nil && age < 0 {
-		err = errors.New("below 0")
-	}
-	return age, err
 }
 
 // runRow is a row of a list as --json shows it.

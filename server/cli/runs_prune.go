@@ -36,7 +36,7 @@ func (a *runsCommands) runsPruneCommand() *cobra.Command {
 		Example: "  patterngate runs prune --older-than 90d --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			age, err := ageOf(older)
+			age, err := console.Age(older)
 			if err != nil || older == "" {
 				return console.Usage("--older-than", errors.New("got "+console.Quoted(older)), "--older-than 90d, 2w or 36h")
 			}

@@ -21,43 +21,6 @@ import (
 //	record ──local.BegunOf──▶ configuration's snapshot ──▶ Job ─┐
 //	  └────────────────────────────────────────────────────────┴─local.ReplayStored──▶ envelope = the recorded one?
 
-// Replay runs a recorded run's code again over an export of its record, under the snapshot of the configuration that the
-// run was begun with, and returns the run's uncut result as indented JSON. Nothing is called. An error says that the
-// export is broken, that its configuration cannot be made here, or where the code does not do what was recorded.
-func Replay(export, snapshot []byte) ([]byte, error) {
-	x, err := patterns.ReadExport(export)
-	if err != nil {
-		return nil, err
-	}
-	if err := x.Verify(nil); err != nil {
-		return nil, err
-	}
-	begun, err := local.BegunOf(x.Events)
-	if err != nil {
-		return nil, err
-	}
-	c, err := configOfSnapshot(begun.Config, snapshot, snapshotKeys{unasked: true}, []string{keyVariable + "=nobody-is-asked"})
-	if err != nil {
-		return nil, err
-	}
-	if err := c.makeOwn(nil, nil); err != nil {
-		return nil, err
-	}
-	d, err := declare(c, nil)
-	if err != nil {
-		return nil, err
-	}
-	job, err := d.job(begun)
-	if err != nil {
-		return nil, err
-	}
-	ended, err := local.ReplayStored(x.Events, job)
-	if err != nil {
-		return nil, err
-	}
-	return indentedResult(job.Present(ended, nil).Envelope)
-}
-
 // indentedResult is a result as the files of a test hold it: its members by name, a line each.
 func indentedResult(envelope json.RawMessage) ([]byte, error) {
 	v, err := ijson.DecodeCanonical(envelope)
@@ -76,7 +39,7 @@ var tookWords = regexp.MustCompile(`(under )?[0-9]+\.[0-9]{2} s\b`)
 
 // replayTest is an export as a session of the repository's examples: a txtar archive with the record, the configuration
 // and the result, which a replay is compared with. A run that cannot be replayed makes none.
-func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
+func (a *runsCommands) replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
 	s := record.Read(events)
 	if s.EndedAt == "" {
 		return nil, errors.New("the run has not ended; a test needs its result")
@@ -94,7 +57,7 @@ func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs)
 	if !ok {
 		return nil, fmt.Errorf("the configuration %s that it was begun with is not in the state file", console.Clip(begun.Config, 2*console.MaxName))
 	}
-	again, err := Replay(export, snapshot)
+	again, err := a.replay(export, snapshot)
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be replayed: %w", err)
 	}

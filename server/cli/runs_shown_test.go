@@ -26,7 +26,7 @@ func TestRecordsShown(t *testing.T) {
 		}
 		for file, text := range map[string]string{
 			"timeline_80": recordtext.Timeline(s, 80), "timeline_160": recordtext.Timeline(s, 160), "receipt": recordtext.Receipt(s.Receipt(), 80),
-			"trace": traceText(events, 120), "receipt_json": receipt,
+			"trace": recordtext.Trace(events, 120), "receipt_json": receipt,
 		} {
 			t.Run(name+"_"+file, func(t *testing.T) { goldenText(t, filepath.Join("runs", name+"_"+file+".txt"), text) })
 		}
@@ -60,7 +60,7 @@ func TestHostileRecordsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, width := range []int{console.MinWidth, 80, 160, console.MaxWidth} {
-		for name, text := range map[string]string{"timeline": recordtext.Timeline(s, width), "receipt": recordtext.Receipt(s.Receipt(), width), "trace": traceText(events, width)} {
+		for name, text := range map[string]string{"timeline": recordtext.Timeline(s, width), "receipt": recordtext.Receipt(s.Receipt(), width), "trace": recordtext.Trace(events, width)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if n := utf8.RuneCountInString(line); n > width+2*console.MaxName {
 					t.Errorf("%s at %d: a line of %d characters: %.100s", name, width, n, line)

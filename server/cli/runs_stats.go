@@ -35,7 +35,7 @@ func (a *runsCommands) runsStatsCommand() *cobra.Command {
 			if !slices.Contains(statsBy, by) {
 				return console.Usage("--by", errors.New("got "+console.Quoted(by)), "--by "+strings.Join(statsBy, ", "))
 			}
-			from, err := timeFlag("--since", since, time.Now())
+			from, err := console.TimeFlag("--since", since, time.Now())
 			if err != nil {
 				return err
 			}

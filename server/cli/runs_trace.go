@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/statefile"
 )
 
@@ -33,7 +32,7 @@ func (a *runsCommands) runsTraceCommand() *cobra.Command {
 				if a.JSON {
 					return a.PrintLines(eventLines(events))
 				}
-				return a.Print(traceText(events, a.TableWidth()))
+				return a.Print(recordtext.Trace(events, a.TableWidth()))
 			})
 		},
 	}
@@ -46,23 +45,6 @@ func eventLines(events []patterns.Event) []byte {
 		text = e.AppendLine(text)
 	}
 	return text
-}
-
-// traceText is a line for each event, cut to the width unless nothing is cut at it.
-func traceText(events []patterns.Event, width int) string {
-	const keyColumn, hashDigits = 28, 8
-	var b strings.Builder
-	for _, e := range events {
-		hash := hex.EncodeToString(e.Hash)
-		left := fmt.Sprintf("%4d  %s  %-7s  %-*s  %s  ", e.Seq, time.UnixMicro(e.At).UTC().Format("15:04:05.000"),
-			console.Clip(string(e.Kind), 8), keyColumn, console.Cell(e.Key, keyColumn, width), hash[:min(hashDigits, len(hash))])
-		room := width
-		if !console.IsWhole(width) {
-			room = max(10, width-len([]rune(left)))
-		}
-		b.WriteString(left + console.OneLine(e.Body, room) + "\n")
-	}
-	return b.String()
 }
 
 func (a *runsCommands) runsHeadCommand() *cobra.Command {
@@ -121,7 +103,7 @@ func (a *runsCommands) runsExportCommand() *cobra.Command {
 				}
 				text := patterns.ExportRecord(id, record.Read(events).Pattern, events, ring, time.Now())
 				if form == "test" {
-					if text, err = replayTest(events, text, runs); err != nil {
+					if text, err = a.replayTest(events, text, runs); err != nil {
 						return console.Usage("runs export "+id, err, "patterngate runs export "+id)
 					}
 				}

@@ -30,9 +30,11 @@ func TestPipedListsAreWhole(t *testing.T) {
 	}
 
 	var b strings.Builder
-	a := &app{invocation: &invocation{Console: console.Console{Out: &b, Environ: []string{"COLUMNS=80"}}}}
 	rows := []patterns.RunRow{{RunID: "run_00000000000000a1", Pattern: pattern, Status: "ok", Summary: phrase, Began: time.Unix(0, 0)}}
-	if err := (&runsCommands{stateOpener: a.opener()}).listRuns(onlyListed{rows: rows}, patterns.Filter{}); err != nil {
+	a := &app{invocation: &invocation{Console: console.Console{Out: &b, Environ: []string{"COLUMNS=80"}}}, opens: func() (statefile.Runs, func(), error) { return onlyListed{rows: rows}, func() {}, nil }}
+	root := a.root()
+	root.SetArgs([]string{"runs", "list"})
+	if err := root.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), phrase) || !strings.Contains(b.String(), pattern) {
@@ -54,7 +56,7 @@ func TestTerminalListsAreCut(t *testing.T) {
 
 // onlyListed are runs that are only listed.
 type onlyListed struct {
-	statefile.Reader
+	statefile.Runs
 	rows []patterns.RunRow
 }
 
@@ -108,7 +110,7 @@ func TestTerminalPagesAreCut(t *testing.T) {
 	r := recorder{t: t, id: "run_00000000000000b8"}
 	r.start("supervised_refund", "supervisor", `{"goal":"x"}`, `{}`)
 	r.call(1, 2, "issue_refund#1", "write", `{"reason":"`+strings.Repeat("x", 300)+`"}`, `{"decision":"approve"}`, `{"state":"ok","output":{}}`)
-	for name, text := range map[string]string{"trace": traceText(r.events, 100), "timeline": recordtext.Timeline(record.Read(r.events), 100)} {
+	for name, text := range map[string]string{"trace": recordtext.Trace(r.events, 100), "timeline": recordtext.Timeline(record.Read(r.events), 100)} {
 		for line := range strings.Lines(text) {
 			if n := len(strings.TrimSuffix(line, "\n")); n > 100 {
 				t.Errorf("%s: a line of %d characters for a width of 100: %q", name, n, line)

@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -139,4 +140,18 @@ func with[V any](f *Opener, open func() (V, func(), error), what string, do func
 	}
 	defer done()
 	return f.Missed(do(v))
+}
+
+// MostListed is how many rows a page of a list can have.
+const MostListed = 100
+
+// Refused returns the failure of a command whose change the run did not take. try is what the command advises.
+func Refused(what string, err error, try string) error {
+	switch {
+	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
+		return console.Refused(what, console.PortText(err), try)
+	case errors.Is(err, patterns.ErrNoRun):
+		return console.Usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
+	}
+	return signing.Refusal(what, err)
 }

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// Replay runs a recorded run's code again over an export of its record, under the snapshot of the configuration that the
+// run was begun with, and returns the run's uncut result as indented JSON. Nothing is called. An error says that the
+// export is broken, that its configuration cannot be made here, or where the code does not do what was recorded.
+func Replay(export, snapshot []byte) ([]byte, error) {
+	x, err := patterns.ReadExport(export)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.Verify(nil); err != nil {
+		return nil, err
+	}
+	begun, err := local.BegunOf(x.Events)
+	if err != nil {
+		return nil, err
+	}
+	c, err := configOfSnapshot(begun.Config, snapshot, snapshotKeys{unasked: true}, []string{keyVariable + "=nobody-is-asked"})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.makeOwn(nil, nil); err != nil {
+		return nil, err
+	}
+	d, err := declare(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	job, err := d.job(begun)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := local.ReplayStored(x.Events, job)
+	if err != nil {
+		return nil, err
+	}
+	return indentedResult(job.Present(ended, nil).Envelope)
+}
