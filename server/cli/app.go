@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/runs"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/machine"
@@ -112,7 +113,7 @@ func (a *app) root() *cobra.Command {
 		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
 		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),
-		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runsCommands{Console: &a.Console, Opener: &state.Opener, Signer: sign, people: a.people, noteOther: a.noteOther, replay: Replay}).runsCommand(),
+		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther, Replay: Replay}).Command(),
 		approvals.approvalsCommand(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.invocation}).versionCommand(), trial.proveCommand(), trial.proveLifeCommand(), trial.ledgerCommand())
 	strictHelpers(root)

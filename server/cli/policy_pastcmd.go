@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/runs"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/yamldoc"
 )
@@ -245,7 +246,7 @@ func (a *policyCommands) policyRecordCommand() *cobra.Command {
 		Args:    console.One("policy record", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithRuns("policy record", func(state statefile.Runs) error {
-				_, events, _, err := recordOf("policy record", state, args[0])
+				_, events, _, err := runs.RecordOf("policy record", state, args[0])
 				if err != nil {
 					return err
 				}

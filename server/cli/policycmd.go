@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/runs"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -32,7 +33,7 @@ func (a *policyCommands) policyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.policyTestCommand(), a.policyExplainCommand(), a.policyCoverageCommand(), a.policyBacktestCommand(), a.policyDiffCommand(), a.policyRecordCommand())
-	completeRunsOf(&a.Opener, cmd)
+	runs.Complete(&a.Opener, cmd)
 	return cmd
 }
 

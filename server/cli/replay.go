@@ -3,6 +3,7 @@ package cli
 import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/runs"
 )
 
 // Replay runs a recorded run's code again over an export of its record, under the snapshot of the configuration that the
@@ -39,5 +40,5 @@ func Replay(export, snapshot []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return indentedResult(job.Present(ended, nil).Envelope)
+	return runs.ResultText(job.Present(ended, nil).Envelope)
 }

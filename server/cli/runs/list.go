@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ type listFlags struct {
 	limit                                  int
 }
 
-func (a *runsCommands) runsListCommand() *cobra.Command {
+func (a *Commands) runsListCommand() *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -91,7 +91,7 @@ type runRow struct {
 	Owner      string `json:"owner,omitempty"`
 }
 
-func (a *runsCommands) listRuns(runs statefile.Reader, filter patterns.Filter) error {
+func (a *Commands) listRuns(runs statefile.Reader, filter patterns.Filter) error {
 	page, err := runs.List(filter)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
@@ -100,7 +100,7 @@ func (a *runsCommands) listRuns(runs statefile.Reader, filter patterns.Filter) e
 		return console.Fault("runs list", err)
 	}
 	if len(page.Rows) == 0 {
-		a.noteOther()
+		a.NoteOther()
 	}
 	if a.JSON {
 		rows := []runRow{}

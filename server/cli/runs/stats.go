@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 // statsBy are what usage can be summed by.
 var statsBy = []string{"run", "pattern", "day", "model"}
 
-func (a *runsCommands) runsStatsCommand() *cobra.Command {
+func (a *Commands) runsStatsCommand() *cobra.Command {
 	var by, since string
 	cmd := &cobra.Command{
 		Use:   "stats",
@@ -118,7 +118,7 @@ func (s *stats) sorted() []*statsRow {
 func (r *statsRow) name() string { return cmp.Or(r.Run, r.Pattern, r.Day, r.Model) }
 
 // runsStats reads all records since a time, page by page.
-func (a *runsCommands) runsStats(runs statefile.Reader, by string, since time.Time) error {
+func (a *Commands) runsStats(runs statefile.Reader, by string, since time.Time) error {
 	const pageRows = 100
 	s := stats{by: by, rows: map[string]*statsRow{}}
 	for filter := (patterns.Filter{Since: since, Limit: pageRows}); ; {
@@ -143,7 +143,7 @@ func (a *runsCommands) runsStats(runs statefile.Reader, by string, since time.Ti
 	return a.showStats(s)
 }
 
-func (a *runsCommands) showStats(s stats) error {
+func (a *Commands) showStats(s stats) error {
 	rows := s.sorted()
 	text := s.text(rows)
 	if a.JSON {

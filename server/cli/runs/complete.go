@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"slices"
@@ -17,9 +17,9 @@ const (
 	completedPages = 10
 )
 
-// completeRunsOf has the commands below one whose first argument is a run complete it: with all runs, or with those that the
+// Complete has the commands below one whose first argument is a run complete it: with all runs, or with those that the
 // command can act on.
-func completeRunsOf(open *statefile.Opener, parent *cobra.Command) {
+func Complete(open *statefile.Opener, parent *cobra.Command) {
 	live := []string{"running", "waiting"}
 	statuses := map[string][]string{"cancel": live, "seize": live, "take-over": live, "resume": live, "settle": {"waiting"}}
 	for _, cmd := range parent.Commands() {

@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 //	record ──local.BegunOf──▶ configuration's snapshot ──▶ Job ─┐
 //	  └────────────────────────────────────────────────────────┴─local.ReplayStored──▶ envelope = the recorded one?
 
-// indentedResult is a result as the files of a test hold it: its members by name, a line each.
-func indentedResult(envelope json.RawMessage) ([]byte, error) {
+// ResultText is a result as the files of a test hold it: its members by name, a line each.
+func ResultText(envelope json.RawMessage) ([]byte, error) {
 	v, err := ijson.DecodeCanonical(envelope)
 	if err != nil {
 		return nil, fmt.Errorf("the result: %w", err)
@@ -39,7 +39,7 @@ var tookWords = regexp.MustCompile(`(under )?[0-9]+\.[0-9]{2} s\b`)
 
 // replayTest is an export as a session of the repository's examples: a txtar archive with the record, the configuration
 // and the result, which a replay is compared with. A run that cannot be replayed makes none.
-func (a *runsCommands) replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
+func (a *Commands) replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
 	s := record.Read(events)
 	if s.EndedAt == "" {
 		return nil, errors.New("the run has not ended; a test needs its result")
@@ -57,7 +57,7 @@ func (a *runsCommands) replayTest(events []patterns.Event, export []byte, shelf 
 	if !ok {
 		return nil, fmt.Errorf("the configuration %s that it was begun with is not in the state file", console.Clip(begun.Config, 2*console.MaxName))
 	}
-	again, err := a.replay(export, snapshot)
+	again, err := a.Replay(export, snapshot)
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be replayed: %w", err)
 	}
@@ -90,7 +90,7 @@ func recordedResult(events []patterns.Event) ([]byte, error) {
 		if len(end.Envelope) == 0 {
 			break
 		}
-		return indentedResult(end.Envelope)
+		return ResultText(end.Envelope)
 	}
 	return nil, errors.New("the record does not hold the result")
 }

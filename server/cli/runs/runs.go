@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"errors"
@@ -21,17 +21,17 @@ import (
 //	RUN ──find──▶ id ──Record──▶ events ──record.Read──▶ Story ──▶ show, receipt
 //	                                    └──────────────────────▶ trace, head, export, verify
 
-// runsCommands are the commands about recorded runs.
-type runsCommands struct {
+// Commands are the commands about recorded runs.
+type Commands struct {
 	*console.Console
 	*statefile.Opener
 	*signing.Signer
-	people    func(id string) string                        // names the user of an id; nil: ids only
-	noteOther func()                                        // prints that another usual state file exists, if there is one
-	replay    func(export, snapshot []byte) ([]byte, error) // runs a recorded run's code again; see runs_replay.go
+	People    func(id string) string                        // names the user of an id; nil: ids only
+	NoteOther func()                                        // prints that another usual state file exists, if there is one
+	Replay    func(export, snapshot []byte) ([]byte, error) // runs a recorded run's code again; see runs_replay.go
 }
 
-func (a *runsCommands) runsCommand() *cobra.Command {
+func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Look at recorded runs, check their records, decide what becomes of them",
@@ -43,7 +43,7 @@ func (a *runsCommands) runsCommand() *cobra.Command {
 	}
 	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsTraceCommand(), a.runsHeadCommand(), a.runsExportCommand(),
 		a.runsVerifyCommand(), a.runsResumeCommand(), a.runsCancelCommand(), a.runsSettleCommand(), a.runsSeizeCommand(), a.runsPruneCommand(), a.runsStatsCommand())
-	completeRunsOf(a.Opener, cmd)
+	Complete(a.Opener, cmd)
 	return cmd
 }
 
@@ -86,8 +86,8 @@ func headText(h patterns.Head) string {
 	return strings.Replace(h.String(), " sha256:", ":", 1)
 }
 
-// recordOf is the record of a run, and the length that was kept of it.
-func recordOf(what string, runs statefile.Reader, beginning string) (id string, events []patterns.Event, kept int64, err error) {
+// RecordOf is the record of a run, and the length that was kept of it.
+func RecordOf(what string, runs statefile.Reader, beginning string) (id string, events []patterns.Event, kept int64, err error) {
 	if id, err = find(what, runs, beginning); err != nil {
 		return "", nil, 0, err
 	}

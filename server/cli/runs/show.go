@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-func (a *runsCommands) runsShowCommand() *cobra.Command {
+func (a *Commands) runsShowCommand() *cobra.Command {
 	receipt, step := false, ""
 	cmd := &cobra.Command{
 		Use:   "show RUN",
@@ -30,7 +30,7 @@ func (a *runsCommands) runsShowCommand() *cobra.Command {
 				return console.Usage("runs show", errors.New("--receipt and --step show different things"), "one of them")
 			}
 			return a.WithRuns("runs show", func(runs statefile.Runs) error {
-				_, events, kept, err := recordOf("runs show", runs, args[0])
+				_, events, kept, err := RecordOf("runs show", runs, args[0])
 				if err != nil {
 					return err
 				}
@@ -49,7 +49,7 @@ func (a *runsCommands) runsShowCommand() *cobra.Command {
 }
 
 // show prints a record. A broken one is shown as far as it can be read, with a word about it on standard error.
-func (a *runsCommands) show(s record.Story, checked record.Report, receipt bool, step string) error {
+func (a *Commands) show(s record.Story, checked record.Report, receipt bool, step string) error {
 	if checked.Broken != nil {
 		_, _ = fmt.Fprintln(a.Err, "the record is broken: "+console.Clip(checked.Broken.Error(), console.MaxWidth)+"; what follows it cannot be relied on")
 	}
@@ -59,15 +59,15 @@ func (a *runsCommands) show(s record.Story, checked record.Report, receipt bool,
 	case receipt && a.JSON:
 		return a.PrintJSON(s.Receipt())
 	case receipt:
-		return a.Print(recordtext.Receipt(s.Calling(a.people).Receipt(), a.PageWidth()))
+		return a.Print(recordtext.Receipt(s.Calling(a.People).Receipt(), a.PageWidth()))
 	case a.JSON:
 		return a.PrintJSON(s)
 	}
-	return a.Print(recordtext.Timeline(s.Calling(a.people), a.PageWidth()))
+	return a.Print(recordtext.Timeline(s.Calling(a.People), a.PageWidth()))
 }
 
 // showStep prints all that was recorded of one call.
-func (a *runsCommands) showStep(s record.Story, name string) error {
+func (a *Commands) showStep(s record.Story, name string) error {
 	step, ok := s.Step(name)
 	if !ok {
 		return console.Usage("runs show "+s.RunID, fmt.Errorf("no step %s", console.Quoted(name)), "patterngate runs show "+s.RunID)

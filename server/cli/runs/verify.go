@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"crypto/ed25519"
@@ -76,7 +76,7 @@ type trust struct {
 	keys []ed25519.PublicKey
 }
 
-func (a *runsCommands) runsVerifyCommand() *cobra.Command {
+func (a *Commands) runsVerifyCommand() *cobra.Command {
 	head, keys, all := "", []string(nil), false
 	cmd := &cobra.Command{
 		Use:   "verify [RUN|FILE]",
@@ -146,7 +146,7 @@ func keptHead(text string) (*patterns.Head, error) {
 }
 
 // verifyFile checks an export.
-func (a *runsCommands) verifyFile(path string, t trust) error {
+func (a *Commands) verifyFile(path string, t trust) error {
 	text, err := readWhole(path, patterns.MaxExport)
 	if err != nil {
 		return console.Usage("runs verify", err, "patterngate runs export RUN -o FILE")
@@ -180,7 +180,7 @@ func readWhole(path string, most int64) ([]byte, error) {
 }
 
 // verifyRun checks the record of a run.
-func (a *runsCommands) verifyRun(runs statefile.Runs, beginning string, t trust) error {
+func (a *Commands) verifyRun(runs statefile.Runs, beginning string, t trust) error {
 	id, err := find("runs verify", runs, beginning)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func verdictOf(runs statefile.Reader, id string, ring gateway.Ring, t trust) fin
 }
 
 // tell prints a finding; a broken record ends the program with 1.
-func (a *runsCommands) tell(v finding) error {
+func (a *Commands) tell(v finding) error {
 	err := error(nil)
 	if a.JSON {
 		err = a.PrintJSON(v)
@@ -225,7 +225,7 @@ func (a *runsCommands) tell(v finding) error {
 }
 
 // verifyAll checks every run and prints those that are broken.
-func (a *runsCommands) verifyAll(runs statefile.Runs) error {
+func (a *Commands) verifyAll(runs statefile.Runs) error {
 	ring, err := runs.Keys()
 	if err != nil {
 		return console.Fault("runs verify --all", err)
@@ -286,7 +286,7 @@ func (a *runsCommands) verifyAll(runs statefile.Runs) error {
 }
 
 // audited is what a check of the state file finds: of runs by themselves, and of the file in one text; "" where it is whole.
-func (a *runsCommands) audited(runs statefile.Keeper) (broken []finding, damaged string) {
+func (a *Commands) audited(runs statefile.Keeper) (broken []finding, damaged string) {
 	found, err := runs.Audit()
 	var ofFile []string
 	if err != nil {

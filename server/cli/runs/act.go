@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"context"
@@ -66,7 +66,7 @@ func (v stands) text() string {
 }
 
 // printStands prints how runs stand: one as one document.
-func (a *runsCommands) printStands(list ...patterns.Snapshot) error {
+func (a *Commands) printStands(list ...patterns.Snapshot) error {
 	rows := make([]stands, len(list))
 	var text strings.Builder
 	for i, s := range list {
@@ -79,7 +79,7 @@ func (a *runsCommands) printStands(list ...patterns.Snapshot) error {
 	return a.Print(text.String())
 }
 
-func (a *runsCommands) runsCancelCommand() *cobra.Command {
+func (a *Commands) runsCancelCommand() *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
 		Use:   "cancel RUN",
@@ -107,7 +107,7 @@ func (a *runsCommands) runsCancelCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *runsCommands) runsSeizeCommand() *cobra.Command {
+func (a *Commands) runsSeizeCommand() *cobra.Command {
 	yes, reason, key := false, "", ""
 	cmd := &cobra.Command{
 		Use:   "seize RUN",
@@ -148,14 +148,14 @@ const seizeRisk = `A call that the old owner has sent, or sends when it wakes up
 is not. A call in doubt is then settled as after a crash. End that process first, if you can; then nothing is at risk.`
 
 // done says what was decided.
-func (a *runsCommands) done(id, what string) error {
+func (a *Commands) done(id, what string) error {
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"run_id": id, "done": what})
 	}
 	return a.Print(id + " " + what + "\n")
 }
 
-func (a *runsCommands) runsSettleCommand() *cobra.Command {
+func (a *Commands) runsSettleCommand() *cobra.Command {
 	var happened, didNot bool
 	var result, comment, key string
 	cmd := &cobra.Command{
@@ -239,7 +239,7 @@ func settlementOf(happened, didNot bool, result, comment string) (local.Settleme
 	return s, nil
 }
 
-func (a *runsCommands) runsResumeCommand() *cobra.Command {
+func (a *Commands) runsResumeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Carry on the runs that are ready here, or one",
@@ -253,7 +253,7 @@ func (a *runsCommands) runsResumeCommand() *cobra.Command {
 }
 
 // resume carries on all runs that are ready, or one.
-func (a *runsCommands) resume(ctx context.Context, runs statefile.Runs, args []string) error {
+func (a *Commands) resume(ctx context.Context, runs statefile.Runs, args []string) error {
 	id := ""
 	if len(args) == 1 {
 		var err error

@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-func (a *runsCommands) runsTraceCommand() *cobra.Command {
+func (a *Commands) runsTraceCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "trace RUN",
 		Short: "Print the events of a run, a line each",
@@ -25,7 +25,7 @@ func (a *runsCommands) runsTraceCommand() *cobra.Command {
 		Args: console.One("runs trace", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithRuns("runs trace", func(runs statefile.Runs) error {
-				_, events, _, err := recordOf("runs trace", runs, args[0])
+				_, events, _, err := RecordOf("runs trace", runs, args[0])
 				if err != nil {
 					return err
 				}
@@ -47,7 +47,7 @@ func eventLines(events []patterns.Event) []byte {
 	return text
 }
 
-func (a *runsCommands) runsHeadCommand() *cobra.Command {
+func (a *Commands) runsHeadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "head RUN",
 		Short: "Print the head of a run's record: what to keep elsewhere",
@@ -56,7 +56,7 @@ func (a *runsCommands) runsHeadCommand() *cobra.Command {
 		Args: console.One("runs head", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithRuns("runs head", func(runs statefile.Runs) error {
-				id, events, _, err := recordOf("runs head", runs, args[0])
+				id, events, _, err := RecordOf("runs head", runs, args[0])
 				if err != nil {
 					return err
 				}
@@ -73,7 +73,7 @@ func (a *runsCommands) runsHeadCommand() *cobra.Command {
 	}
 }
 
-func (a *runsCommands) runsExportCommand() *cobra.Command {
+func (a *Commands) runsExportCommand() *cobra.Command {
 	form, file := "jsonl", ""
 	cmd := &cobra.Command{
 		Use:   "export RUN",
@@ -90,7 +90,7 @@ func (a *runsCommands) runsExportCommand() *cobra.Command {
 				return console.Usage("--as", fmt.Errorf("got %s", console.Quoted(form)), "--as jsonl or test")
 			}
 			return a.WithRuns("runs export", func(runs statefile.Runs) error {
-				id, events, kept, err := recordOf("runs export", runs, args[0])
+				id, events, kept, err := RecordOf("runs export", runs, args[0])
 				if err != nil {
 					return err
 				}

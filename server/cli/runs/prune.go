@@ -1,4 +1,4 @@
-package cli
+package runs
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type stone struct {
 	Head       string `json:"head"`
 }
 
-func (a *runsCommands) runsPruneCommand() *cobra.Command {
+func (a *Commands) runsPruneCommand() *cobra.Command {
 	older, dry := "", false
 	cmd := &cobra.Command{
 		Use:   "prune --older-than AGE",
@@ -48,7 +48,7 @@ func (a *runsCommands) runsPruneCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *runsCommands) prune(runs statefile.Keeper, before time.Time, dry bool) error {
+func (a *Commands) prune(runs statefile.Keeper, before time.Time, dry bool) error {
 	list, err := runs.Prune(before, dry)
 	if err != nil {
 		return console.Fault("runs prune", err)
