@@ -135,7 +135,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	defer c.errs.end()
 
 	c.name = name
-	read, err := c.given(ctx, words)
+	read, err := readGiven(ctx, c.opener.In, c.args, words)
 	if err != nil {
 		return err
 	}

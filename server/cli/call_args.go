@@ -36,16 +36,17 @@ type key struct {
 	file string // where it was read; empty: typed
 }
 
-// given reads the words, --args and the files that they name.
-func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
+// readGiven reads the words of a command line, the value of --args (empty: it was not given), and the files that they name. "-" is
+// standard input, in.
+func readGiven(ctx context.Context, in io.Reader, args string, words []string) (given, error) {
 	keys, err := parseKeys(words)
 	if err != nil {
 		return given{}, console.Usage("call", err, "patterngate call --help")
 	}
 	g := given{keys: keys}
-	in := &inputs{in: c.opener.In}
-	if c.args != "" {
-		text, err := in.argument(ctx, c.args)
+	read := &inputs{in: in}
+	if args != "" {
+		text, err := read.argument(ctx, args)
 		if ctx.Err() != nil {
 			return given{}, ctx.Err()
 		}
@@ -60,7 +61,7 @@ func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
 		if k.file == "" {
 			continue
 		}
-		text, err := in.read(ctx, k.file)
+		text, err := read.read(ctx, k.file)
 		if ctx.Err() != nil {
 			return given{}, ctx.Err()
 		}

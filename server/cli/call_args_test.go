@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +24,8 @@ const testSchema = `{"type":"object","properties":{
 // typed is the object that words make of the schema, or the fault.
 func typed(t *testing.T, stdin, args string, words ...string) string {
 	t.Helper()
-	c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(stdin)}}, nil, nil, nil), args: args}
-	g, err := c.given(t.Context(), words)
+	in, args := io.Reader(strings.NewReader(stdin)), args
+	g, err := readGiven(t.Context(), in, args, words)
 	if err == nil {
 		var text json.RawMessage
 		if text, err = g.object(json.RawMessage(testSchema)); err == nil {
@@ -129,8 +130,8 @@ func TestArgumentsInterrupted(t *testing.T) {
 	}
 	defer never.Close()
 	defer w.Close()
-	c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: never}}, nil, nil, nil), args: "-"}
-	if _, err := c.given(ctx, nil); err != context.Canceled {
+	in, args := io.Reader(never), "-"
+	if _, err := readGiven(ctx, in, args, nil); err != context.Canceled {
 		t.Errorf("given = %v, want %v", err, context.Canceled)
 	}
 }
@@ -146,8 +147,8 @@ func FuzzCallArguments(f *testing.F) {
 		if strings.Contains(first+second, "=@") || strings.HasPrefix(args, "@") {
 			return // no file is to be read
 		}
-		c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(args)}}, nil, nil, nil), args: args}
-		g, err := c.given(t.Context(), []string{first, second})
+		in, args := io.Reader(strings.NewReader(args)), args
+		g, err := readGiven(t.Context(), in, args, []string{first, second})
 		if err != nil {
 			return
 		}
@@ -252,8 +253,8 @@ func TestChecklistArguments(t *testing.T) {
 		"a checklist for no plan": {`{"properties":{"plan":{"type":"object"}}}`, "plan=- [ ] Write it", `fault: plan: got "- [ ] Write it"; want a JSON object such as {"key": "value"}`},
 	}
 	for name, tt := range tests {
-		c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{In: strings.NewReader("")}}, nil, nil, nil)}
-		g, err := c.given(t.Context(), []string{tt.word})
+		in, args := io.Reader(strings.NewReader("")), ""
+		g, err := readGiven(t.Context(), in, args, []string{tt.word})
 		if err != nil {
 			t.Fatal(err)
 		}
