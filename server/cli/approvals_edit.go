@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/toolargs"
 )
 
 // editOf is what is approved: the call as it is asked, or all arguments of an edited one. Every fault comes at once,
@@ -55,7 +56,7 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 
 // namesOf are the arguments that the tool knows.
 func namesOf(asked patterns.Asked) []string {
-	names := readTypes(asked.Schema).names()
+	names := toolargs.ReadTypes(asked.Schema).Names()
 	for name := range asked.Question.Args {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -77,7 +78,7 @@ func edited(word string, schema json.RawMessage, known []string) (name string, v
 	case !slices.Contains(known, name):
 		return "", nil, fmt.Errorf("the tool has no argument %s; it has %s", console.Typed(name), namesText(known))
 	}
-	raw, err := key{name: name, text: text, json: isJSON}.value(readTypes(schema).of(name))
+	raw, err := toolargs.Key{Name: name, Text: text, JSON: isJSON}.Value(toolargs.ReadTypes(schema).Of(name))
 	if err == nil {
 		v, err = ijson.Decode(raw)
 	}

@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/toolargs"
 	"patterngate/server/settings/machine"
 )
 
@@ -135,7 +136,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	defer c.errs.end()
 
 	c.name = name
-	read, err := readGiven(ctx, c.opener.In, c.args, words)
+	read, err := toolargs.Read(ctx, c.opener.In, c.args, words)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	if err != nil {
 		return err
 	}
-	arguments, err := read.object(tool.Input)
+	arguments, err := read.Object(tool.Input)
 	if err == nil && c.dry {
 		arguments, err = dryRunOf(tool, arguments)
 	}

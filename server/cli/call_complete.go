@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server"
+	"patterngate/server/cli/toolargs"
 	"patterngate/server/settings/machine"
 )
 
@@ -45,7 +46,7 @@ func keysLeft(s *server.Server, words []string) []cobra.Completion {
 		if t.Name != words[0] {
 			continue
 		}
-		for _, name := range readTypes(t.RawInputSchema).names() {
+		for _, name := range toolargs.ReadTypes(t.RawInputSchema).Names() {
 			given := slices.ContainsFunc(words[1:], func(w string) bool {
 				return strings.HasPrefix(w, name+"=") || strings.HasPrefix(w, name+":=")
 			})

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
+	"patterngate/server/cli/toolargs"
 )
 
 // dryArgument asks for a dry run, of a tool that has them.
@@ -18,16 +19,16 @@ var errNoDryRun = errors.New("it has no dry run; nothing was sent")
 
 // dryRunOf are the arguments as they ask for a dry run, whatever they say about it themselves.
 func dryRunOf(tool upstream.Tool, arguments json.RawMessage) (json.RawMessage, error) {
-	results := readTypes(tool.Output).properties
+	results := toolargs.ReadTypes(tool.Output).Properties
 	ours := results[dryArgument] != nil && results["status"] != nil && results["next"] != nil
-	if !ours || !slices.Contains(readTypes(tool.Input).of(dryArgument), "boolean") {
+	if !ours || !slices.Contains(toolargs.ReadTypes(tool.Input).Of(dryArgument), "boolean") {
 		return nil, errNoDryRun
 	}
-	members, err := membersOf(arguments)
+	members, err := toolargs.Members(arguments)
 	if err != nil {
 		return nil, err
 	}
-	return joined(append(without(members, dryArgument), member{ijson.Canonical(dryArgument), ijson.Canonical(true)})), nil
+	return toolargs.JoinMembers(append(toolargs.Without(members, dryArgument), toolargs.Member{Name: ijson.Canonical(dryArgument), Value: ijson.Canonical(true)})), nil
 }
 
 // wouldStop reports whether a dry run found something that would be blocked or put to a person. A verdict that is not known is

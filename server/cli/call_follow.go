@@ -10,6 +10,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/toolargs"
 )
 
 // What follows a run (spec/surface.md section 2).
@@ -35,17 +36,17 @@ func (c *toolCall) checkWait(given bool) error {
 // long.
 func (c *toolCall) patience(tool upstream.Tool, arguments json.RawMessage, left time.Duration) json.RawMessage {
 	usual, takes := waitOf(tool.Input)
-	members, err := membersOf(arguments)
-	if !c.follows() || !takes || left >= usual || err != nil || len(without(members, waitArgument)) < len(members) {
+	members, err := toolargs.Members(arguments)
+	if !c.follows() || !takes || left >= usual || err != nil || len(toolargs.Without(members, waitArgument)) < len(members) {
 		return arguments
 	}
 	seconds := math.Ceil(max(left, 0).Seconds()*1000) / 1000
-	return joined(append(members, member{ijson.Canonical(waitArgument), ijson.Canonical(seconds)}))
+	return toolargs.JoinMembers(append(members, toolargs.Member{Name: ijson.Canonical(waitArgument), Value: ijson.Canonical(seconds)}))
 }
 
 // waitOf is how long a tool waits for its run by itself; takes is false where it cannot be told.
 func waitOf(schema json.RawMessage) (usual time.Duration, takes bool) {
-	property, takes := readTypes(schema).properties[waitArgument].(map[string]any)
+	property, takes := toolargs.ReadTypes(schema).Properties[waitArgument].(map[string]any)
 	usual = usualWait
 	if seconds, ok := property["default"].(float64); ok && seconds >= 0 && seconds <= usual.Seconds()*100 {
 		usual = time.Duration(seconds * float64(time.Second))

@@ -15,6 +15,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/toolargs"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -122,7 +123,7 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 	if f.tool == "" {
 		return policy.Row{}, console.Usage("--tool", errors.New("missing"), "patterngate policy explain --tool TOOL --args JSON")
 	}
-	in := &inputs{in: a.In}
+	in := &toolargs.Input{Stdin: a.In}
 	v := map[string]any{"name": "the call", "want": "block", "approved": f.approved}
 	call := map[string]any{"tool": f.tool}
 	for _, part := range []struct {
@@ -130,7 +131,7 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 		to         map[string]any
 		name       string
 	}{{"--args", f.args, call, "args"}, {"--effects", f.effects, v, "effects"}} {
-		text, err := in.argument(ctx, part.text)
+		text, err := in.Argument(ctx, part.text)
 		if ctx.Err() != nil {
 			return policy.Row{}, ctx.Err()
 		}

@@ -1,4 +1,4 @@
-package cli
+package toolargs
 
 import (
 	"bytes"
@@ -25,10 +25,10 @@ const testSchema = `{"type":"object","properties":{
 func typed(t *testing.T, stdin, args string, words ...string) string {
 	t.Helper()
 	in, args := io.Reader(strings.NewReader(stdin)), args
-	g, err := readGiven(t.Context(), in, args, words)
+	g, err := Read(t.Context(), in, args, words)
 	if err == nil {
 		var text json.RawMessage
-		if text, err = g.object(json.RawMessage(testSchema)); err == nil {
+		if text, err = g.Object(json.RawMessage(testSchema)); err == nil {
 			return string(text)
 		}
 	}
@@ -113,8 +113,8 @@ func TestArguments(t *testing.T) {
 // Of a schema that is none, and of none, every argument is a text.
 func TestArgumentsWithoutSchema(t *testing.T) {
 	for _, schema := range []string{"", "7", "null", "[]", "{}", `{"properties":[]}`, `{"$ref":"#"}`, `{"$ref":"#/nowhere"}`, `{"$ref":"http://x/y"}`} {
-		g := given{keys: []key{{name: "i", text: "42"}}}
-		if text, err := g.object(json.RawMessage(schema)); err != nil || string(text) != `{"i":"42"}` {
+		g := given{keys: []Key{{Name: "i", Text: "42"}}}
+		if text, err := g.Object(json.RawMessage(schema)); err != nil || string(text) != `{"i":"42"}` {
 			t.Errorf("by the schema %q i=42 is %s, %v; want a text", schema, text, err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestArgumentsInterrupted(t *testing.T) {
 	defer never.Close()
 	defer w.Close()
 	in, args := io.Reader(never), "-"
-	if _, err := readGiven(ctx, in, args, nil); err != context.Canceled {
+	if _, err := Read(ctx, in, args, nil); err != context.Canceled {
 		t.Errorf("given = %v, want %v", err, context.Canceled)
 	}
 }
@@ -148,29 +148,29 @@ func FuzzCallArguments(f *testing.F) {
 			return // no file is to be read
 		}
 		in, args := io.Reader(strings.NewReader(args)), args
-		g, err := readGiven(t.Context(), in, args, []string{first, second})
+		g, err := Read(t.Context(), in, args, []string{first, second})
 		if err != nil {
 			return
 		}
-		text, err := g.object(json.RawMessage(testSchema))
+		text, err := g.Object(json.RawMessage(testSchema))
 		if err != nil {
 			return
 		}
-		sent, err := membersOf(text)
-		if err != nil || len(sent) != len(without(without(g.base, g.keys[0].name), g.keys[1].name))+2 {
+		sent, err := Members(text)
+		if err != nil || len(sent) != len(Without(Without(g.base, g.keys[0].Name), g.keys[1].Name))+2 {
 			t.Fatalf("%q, %q over %q is %s: %v", first, second, args, text, err)
 		}
 		for i, k := range g.keys {
 			m := sent[len(sent)-len(g.keys)+i]
 			var got any
-			if !m.named(k.name) || json.Unmarshal(m.value, &got) != nil && !bytes.ContainsAny(m.value, "eE0123456789") {
-				t.Errorf("%q is sent as %s: %s", k.name, m.name, m.value)
+			if !m.named(k.Name) || json.Unmarshal(m.Value, &got) != nil && !bytes.ContainsAny(m.Value, "eE0123456789") {
+				t.Errorf("%q is sent as %s: %s", k.Name, m.Name, m.Value)
 			}
-			if s, isText := got.(string); isText && !k.json && s != k.text {
-				t.Errorf("%s=%q is sent as %s", k.name, k.text, m.value)
+			if s, isText := got.(string); isText && !k.JSON && s != k.Text {
+				t.Errorf("%s=%q is sent as %s", k.Name, k.Text, m.Value)
 			}
-			if k.json && !bytes.Equal(m.value, bytes.TrimSpace([]byte(k.text))) {
-				t.Errorf("%s:=%s is sent as %s", k.name, k.text, m.value)
+			if k.JSON && !bytes.Equal(m.Value, bytes.TrimSpace([]byte(k.Text))) {
+				t.Errorf("%s:=%s is sent as %s", k.Name, k.Text, m.Value)
 			}
 		}
 	})
@@ -254,11 +254,11 @@ func TestChecklistArguments(t *testing.T) {
 	}
 	for name, tt := range tests {
 		in, args := io.Reader(strings.NewReader("")), ""
-		g, err := readGiven(t.Context(), in, args, []string{tt.word})
+		g, err := Read(t.Context(), in, args, []string{tt.word})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := g.object(json.RawMessage(tt.schema))
+		got, err := g.Object(json.RawMessage(tt.schema))
 		if err != nil {
 			got = json.RawMessage("fault: " + err.Error())
 		}

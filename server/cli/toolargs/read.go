@@ -1,4 +1,4 @@
-package cli
+package toolargs
 
 import (
 	"bytes"
@@ -21,37 +21,37 @@ const maxInput = ijson.MaxBytes
 
 // given is what was typed and read, before the schema is known. What --args said is valid JSON.
 type given struct {
-	base []member // of --args, repeated ones too
-	keys []key
+	base []Member // of --args, repeated ones too
+	keys []Key
 }
 
-// member is one member of a JSON object as it is written.
-type member struct{ name, value json.RawMessage }
+// Member is one member of a JSON object as it is written.
+type Member struct{ Name, Value json.RawMessage }
 
-// key is one word: key=value, key=@file or key:=JSON.
-type key struct {
-	name string
-	text string
-	json bool   // the value is JSON
+// Key is one word: key=value, key=@file or key:=JSON.
+type Key struct {
+	Name string
+	Text string
+	JSON bool   // the value is JSON
 	file string // where it was read; empty: typed
 }
 
-// readGiven reads the words of a command line, the value of --args (empty: it was not given), and the files that they name. "-" is
+// Read reads the words of a command line, the value of --args (empty: it was not given), and the files that they name. "-" is
 // standard input, in.
-func readGiven(ctx context.Context, in io.Reader, args string, words []string) (given, error) {
+func Read(ctx context.Context, in io.Reader, args string, words []string) (given, error) {
 	keys, err := parseKeys(words)
 	if err != nil {
 		return given{}, console.Usage("call", err, "patterngate call --help")
 	}
 	g := given{keys: keys}
-	read := &inputs{in: in}
+	read := &Input{Stdin: in}
 	if args != "" {
-		text, err := read.argument(ctx, args)
+		text, err := read.Argument(ctx, args)
 		if ctx.Err() != nil {
 			return given{}, ctx.Err()
 		}
 		if err == nil {
-			g.base, err = membersOf(text)
+			g.base, err = Members(text)
 		}
 		if err != nil {
 			return given{}, console.Usage("--args", err, `--args '{"key": "value"}', --args @file or --args -`)
@@ -66,32 +66,32 @@ func readGiven(ctx context.Context, in io.Reader, args string, words []string) (
 			return given{}, ctx.Err()
 		}
 		if err != nil {
-			return given{}, console.Usage(console.Typed(k.name), err, unread(k, err))
+			return given{}, console.Usage(console.Typed(k.Name), err, unread(k, err))
 		}
-		g.keys[i].text = string(text)
+		g.keys[i].Text = string(text)
 	}
 	return g, nil
 }
 
 // unread is what may help where a file was not read.
-func unread(k key, err error) string {
+func unread(k Key, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	return fmt.Sprintf(`%s:='"@TEXT"' for a text that begins with @`, console.Typed(k.name))
+	return fmt.Sprintf(`%s:='"@TEXT"' for a text that begins with @`, console.Typed(k.Name))
 }
 
 // parseKeys reads the words. All faults come at once.
-func parseKeys(words []string) ([]key, error) {
-	var keys []key
+func parseKeys(words []string) ([]Key, error) {
+	var keys []Key
 	var faults []error
 	named := map[string]bool{}
 	for _, word := range words {
 		k, err := parseKey(word)
-		if err == nil && named[k.name] {
-			err = fmt.Errorf("%s: given twice", console.Typed(k.name))
+		if err == nil && named[k.Name] {
+			err = fmt.Errorf("%s: given twice", console.Typed(k.Name))
 		}
-		named[k.name] = true
+		named[k.Name] = true
 		faults = append(faults, err)
 		keys = append(keys, k)
 	}
@@ -99,27 +99,27 @@ func parseKeys(words []string) ([]key, error) {
 }
 
 // parseKey reads one word.
-func parseKey(word string) (key, error) {
+func parseKey(word string) (Key, error) {
 	name, text, found := strings.Cut(word, "=")
 	if !found {
-		return key{}, fmt.Errorf("got %s; write key=value, key:=JSON or key=@file", console.Typed(word))
+		return Key{}, fmt.Errorf("got %s; write key=value, key:=JSON or key=@file", console.Typed(word))
 	}
-	k := key{name: name, text: text}
-	k.name, k.json = strings.CutSuffix(name, ":")
+	k := Key{Name: name, Text: text}
+	k.Name, k.JSON = strings.CutSuffix(name, ":")
 	switch {
-	case k.name == "":
-		return key{}, fmt.Errorf("got %s, which has no key; write key=value, key:=JSON or key=@file", console.Typed(word))
+	case k.Name == "":
+		return Key{}, fmt.Errorf("got %s, which has no key; write key=value, key:=JSON or key=@file", console.Typed(word))
 	case !utf8.ValidString(word):
-		return key{}, fmt.Errorf("%s: not UTF-8", console.Typed(k.name))
-	case k.json && !json.Valid([]byte(text)):
-		return key{}, fmt.Errorf(`%s: %s is %s; a text is %s=TEXT or %s:='"TEXT"', a file %s=@FILE`,
-			console.Typed(k.name), console.Typed(text), notJSON([]byte(text)), console.Typed(k.name), console.Typed(k.name), console.Typed(k.name))
+		return Key{}, fmt.Errorf("%s: not UTF-8", console.Typed(k.Name))
+	case k.JSON && !json.Valid([]byte(text)):
+		return Key{}, fmt.Errorf(`%s: %s is %s; a text is %s=TEXT or %s:='"TEXT"', a file %s=@FILE`,
+			console.Typed(k.Name), console.Typed(text), notJSON([]byte(text)), console.Typed(k.Name), console.Typed(k.Name), console.Typed(k.Name))
 	}
-	if file, ok := strings.CutPrefix(text, "@"); ok && !k.json {
+	if file, ok := strings.CutPrefix(text, "@"); ok && !k.JSON {
 		if file == "" {
-			return key{}, fmt.Errorf("%s: @ names no file; write %s=@file, or %s=@- for standard input", console.Typed(k.name), console.Typed(k.name), console.Typed(k.name))
+			return Key{}, fmt.Errorf("%s: @ names no file; write %s=@file, or %s=@- for standard input", console.Typed(k.Name), console.Typed(k.Name), console.Typed(k.Name))
 		}
-		k.text, k.file = "", file
+		k.Text, k.file = "", file
 	}
 	return k, nil
 }
@@ -134,14 +134,14 @@ func notJSON(text []byte) string {
 	return "not JSON"
 }
 
-// inputs reads files, and standard input once.
-type inputs struct {
-	in    io.Reader // standard input
+// Input reads files, and standard input once.
+type Input struct {
+	Stdin io.Reader // standard input
 	stdin bool      // it was read
 }
 
-// argument is the text of --args: itself, or of the file or standard input that it names.
-func (in *inputs) argument(ctx context.Context, value string) ([]byte, error) {
+// Argument is the text of --args: itself, or of the file or standard input that it names.
+func (in *Input) Argument(ctx context.Context, value string) ([]byte, error) {
 	if value == "-" {
 		return in.read(ctx, "-")
 	}
@@ -152,7 +152,7 @@ func (in *inputs) argument(ctx context.Context, value string) ([]byte, error) {
 }
 
 // read reads a file, or standard input for "-".
-func (in *inputs) read(ctx context.Context, file string) ([]byte, error) {
+func (in *Input) read(ctx context.Context, file string) ([]byte, error) {
 	if file == "-" {
 		if in.stdin {
 			return nil, errors.New("standard input can be read once")
@@ -177,8 +177,8 @@ func (in *inputs) read(ctx context.Context, file string) ([]byte, error) {
 }
 
 // bounded reads at most [maxInput] bytes.
-func (in *inputs) bounded(file string) ([]byte, error) {
-	name, from := "standard input", in.in
+func (in *Input) bounded(file string) ([]byte, error) {
+	name, from := "standard input", in.Stdin
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
@@ -197,8 +197,8 @@ func (in *inputs) bounded(file string) ([]byte, error) {
 	return text, nil
 }
 
-// membersOf takes an object apart into its members as they are written. What it says is the server's to judge.
-func membersOf(text []byte) ([]member, error) {
+// Members takes an object apart into its members as they are written. What it says is the server's to judge.
+func Members(text []byte) ([]Member, error) {
 	if !json.Valid(text) {
 		return nil, errors.New(notJSON(text))
 	}
@@ -209,7 +209,7 @@ func membersOf(text []byte) ([]member, error) {
 	if _, err := d.Token(); err != nil {
 		return nil, err
 	}
-	var members []member
+	var members []Member
 	for d.More() {
 		from := int(d.InputOffset())
 		if _, err := d.Token(); err != nil {
@@ -220,52 +220,52 @@ func membersOf(text []byte) ([]member, error) {
 		if err := d.Decode(&value); err != nil {
 			return nil, err
 		}
-		members = append(members, member{name, value})
+		members = append(members, Member{name, value})
 	}
 	return members, nil
 }
 
 // named reports whether a member has this name.
-func (m member) named(name string) bool {
+func (m Member) named(name string) bool {
 	var text string
-	return json.Unmarshal(m.name, &text) == nil && text == name
+	return json.Unmarshal(m.Name, &text) == nil && text == name
 }
 
-// object is all of it as one JSON object: what --args said, less the members that a key replaces, and the keys, typed by
+// Object is all of it as one JSON object: what --args said, less the members that a key replaces, and the keys, typed by
 // the tool's input schema. All faults come at once.
-func (g given) object(schema json.RawMessage) (json.RawMessage, error) {
-	types := readTypes(schema)
+func (g given) Object(schema json.RawMessage) (json.RawMessage, error) {
+	types := ReadTypes(schema)
 	var faults []error
 	members := g.base
 	for _, k := range g.keys {
-		value, err := k.value(types.of(k.name))
+		value, err := k.Value(types.Of(k.Name))
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", console.Typed(k.name), err))
+			faults = append(faults, fmt.Errorf("%s: %w", console.Typed(k.Name), err))
 			continue
 		}
-		members = append(without(members, k.name), member{ijson.Canonical(k.name), value})
+		members = append(Without(members, k.Name), Member{ijson.Canonical(k.Name), value})
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return joined(members), nil
+	return JoinMembers(members), nil
 }
 
-// joined is an object of these members.
-func joined(members []member) json.RawMessage {
+// JoinMembers is an object of these members.
+func JoinMembers(members []Member) json.RawMessage {
 	text := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(append(text, m.name...), ':'), m.value...)
+		text = append(append(append(text, m.Name...), ':'), m.Value...)
 	}
 	return append(text, '}')
 }
 
-// without are the members that have another name.
-func without(members []member, name string) []member {
-	var rest []member
+// Without are the members that have another name.
+func Without(members []Member, name string) []Member {
+	var rest []Member
 	for _, m := range members {
 		if !m.named(name) {
 			rest = append(rest, m)

@@ -1,4 +1,4 @@
-package cli
+package toolargs
 
 import (
 	"encoding/json"
@@ -20,31 +20,31 @@ var jsonTypes = map[string]string{
 	"object": `a JSON object such as {"key": "value"}`, "array": `a JSON array such as ["a", "b"]`, "null": "null",
 }
 
-// inputTypes says which types a tool's arguments may have. It only reads what is typed: the server has the say.
-type inputTypes struct{ root, properties map[string]any }
+// Types says which types a tool's arguments may have. It only reads what is typed: the server has the say.
+type Types struct{ root, Properties map[string]any }
 
-// readTypes reads an input schema. Of one that cannot be read every argument is a text.
-func readTypes(schema json.RawMessage) inputTypes {
-	var t inputTypes
+// ReadTypes reads an input schema. Of one that cannot be read every argument is a text.
+func ReadTypes(schema json.RawMessage) Types {
+	var t Types
 	if json.Unmarshal(schema, &t.root) == nil {
-		t.properties, _ = t.target(t.root)["properties"].(map[string]any)
+		t.Properties, _ = t.target(t.root)["properties"].(map[string]any)
 	}
 	return t
 }
 
-// names are the arguments that the schema knows, sorted.
-func (t inputTypes) names() []string {
+// Names are the arguments that the schema knows, sorted.
+func (t Types) Names() []string {
 	var names []string
-	for name := range t.properties {
+	for name := range t.Properties {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// of are the types of an argument in the order of the schema; none where it says nothing.
-func (t inputTypes) of(name string) []string {
-	property, _ := t.properties[name].(map[string]any)
+// Of are the types of an argument in the order of the schema; none where it says nothing.
+func (t Types) Of(name string) []string {
+	property, _ := t.Properties[name].(map[string]any)
 	w := typeWalk{in: t, left: maxSchemas}
 	w.visit(property)
 	if name == "plan" && t.checklists() {
@@ -54,8 +54,8 @@ func (t inputTypes) of(name string) []string {
 }
 
 // checklists reports whether a plan may be a checklist: where plans have ids (spec/planning-reference.md section 15, Arguments).
-func (t inputTypes) checklists() bool {
-	return t.properties["plan_id"] != nil || t.properties["parent_plan_id"] != nil
+func (t Types) checklists() bool {
+	return t.Properties["plan_id"] != nil || t.Properties["parent_plan_id"] != nil
 }
 
 // maxSchemas bounds how many schemas, and references one after the other, are looked at.
@@ -63,7 +63,7 @@ const maxSchemas = 100
 
 // typeWalk collects the types that a schema names itself, by reference or as alternatives.
 type typeWalk struct {
-	in    inputTypes
+	in    Types
 	types []string
 	left  int
 }
@@ -94,7 +94,7 @@ func (w *typeWalk) add(v any) {
 }
 
 // target follows references within the schema.
-func (t inputTypes) target(schema map[string]any) map[string]any {
+func (t Types) target(schema map[string]any) map[string]any {
 	for range maxSchemas {
 		ref, ok := schema["$ref"].(string)
 		if !ok || !strings.HasPrefix(ref, "#") {
@@ -106,10 +106,10 @@ func (t inputTypes) target(schema map[string]any) map[string]any {
 	return schema
 }
 
-// value is a key's value as JSON. Of several types the first counts that the text fits; without one it is a text.
-func (k key) value(types []string) (json.RawMessage, error) {
-	if k.json {
-		return json.RawMessage(k.text), nil
+// Value is a key's value as JSON. Of several types the first counts that the text fits; without one it is a text.
+func (k Key) Value(types []string) (json.RawMessage, error) {
+	if k.JSON {
+		return json.RawMessage(k.Text), nil
 	}
 	if len(types) == 0 {
 		types = []string{"string"}
@@ -126,18 +126,18 @@ func (k key) value(types []string) (json.RawMessage, error) {
 			why = "; it is " + text
 		}
 	}
-	return nil, fmt.Errorf("got %s%s; want %s", console.Typed(k.text), why, strings.Join(wants, ", or "))
+	return nil, fmt.Errorf("got %s%s; want %s", console.Typed(k.Text), why, strings.Join(wants, ", or "))
 }
 
 // errOther says that a text is of another type than it was tried for.
 var errOther = errors.New("")
 
 // as reads the value as one type.
-func (k key) as(name string) (json.RawMessage, error) {
+func (k Key) as(name string) (json.RawMessage, error) {
 	if name == "string" {
 		return k.asText()
 	}
-	text := strings.TrimSpace(k.text)
+	text := strings.TrimSpace(k.Text)
 	switch name {
 	case "boolean":
 		return matching(text, text == "true" || text == "false")
@@ -160,11 +160,11 @@ func (k key) as(name string) (json.RawMessage, error) {
 }
 
 // asText is a text as it is; one that was read loses one line end at its end.
-func (k key) asText() (json.RawMessage, error) {
-	text := k.text
+func (k Key) asText() (json.RawMessage, error) {
+	text := k.Text
 	if k.file != "" {
 		text, _ = strings.CutSuffix(text, "\n")
-		if len(text) < len(k.text) {
+		if len(text) < len(k.Text) {
 			text, _ = strings.CutSuffix(text, "\r")
 		}
 	}
