@@ -52,7 +52,7 @@ var floors = map[string]floor{
 	"patterns/journal":             {"door", "gateway ijson patterns", "", "what a record holds: events, their bodies, their stored form; the engine writes and reads it"},
 	"patterns/store":               {"door", "gateway patterns patterns/journal", "", "the port between the engine and the place where runs are kept: changes as values, and no SQL"},
 	"patterns/store/processtest":   {"part", "", "", "a test's own program as another process that is killed, like net/http/httptest"},
-	"patterns/store/sqlite":        {"door", "gateway ijson patterns patterns/journal patterns/store", "modernc.org/sqlite golang.org/x/sys", "a state file shared by processes of one machine; the one home of the SQL driver and of file locks"},
+	"patterns/store/sqlite":        {"door", "gateway patterns patterns/journal patterns/store", "modernc.org/sqlite golang.org/x/sys", "a state file shared by processes of one machine; the one home of the SQL driver and of file locks"},
 	"patterns/local":               {"door", "patterns patterns/store patterns/store/sqlite gateway gateway/document gateway/planning gateway/stopreason catalog ijson patterns/kinds patterns/journal", "", "the engine in this process: it executes runs over a store, or in memory"},
 	"patterns/record":              {"door", "patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
 	"patterns/llm/openai":          {"door", "patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "a language model behind an OpenAI-compatible server"},
