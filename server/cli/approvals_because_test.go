@@ -2,10 +2,11 @@ package cli
 
 import (
 	"encoding/json"
-	"patterngate/server/cli/console"
 	"strings"
 	"testing"
 	"time"
+
+	"patterngate/server/cli/console"
 )
 
 // A question says by which rule it is asked, in the rule's words and with what made it true.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/tools"
 )
 
 // secrets are those that a configuration refers to, each read once and never shown. It is safe for concurrent use.
@@ -23,7 +24,7 @@ func newSecrets(environ []string) *secrets {
 }
 
 // of is the secret behind a reference; nil for none.
-func (s *secrets) of(ref SecretRef) catalog.Secret {
+func (s *secrets) of(ref tools.SecretRef) catalog.Secret {
 	if !ref.Set() {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (s *secrets) of(ref SecretRef) catalog.Secret {
 	key := fmt.Sprintf("%q", []any{ref.Env, ref.File, ref.Exec})
 	secret, ok := s.known[key]
 	if !ok {
-		secret = catalog.NewSecret(func(ctx context.Context) (string, error) { return ref.read(ctx, s.environ) }, s.mask.Secret())
+		secret = catalog.NewSecret(func(ctx context.Context) (string, error) { return secretAt(ref, ctx, s.environ) }, s.mask.Secret())
 		s.known[key] = secret
 	}
 	return secret

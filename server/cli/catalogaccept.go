@@ -19,6 +19,7 @@ import (
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings/tools"
 )
 
 // acceptTimeout is how long all servers together may take to say what they declare.
@@ -119,7 +120,7 @@ func unreachable(what string, rows []acceptedRow) error {
 }
 
 // wantedTools are the tools that are named, by server: all that the file names where nothing is.
-func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
+func wantedTools(c tools.Catalog, names []string) (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, s := range c.Servers {
 		for _, t := range s.Tools {
@@ -158,7 +159,7 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 }
 
 // disabledIn says that the file names a server, or a tool of it, and disables it; tool "" is the server as a whole.
-func disabledIn(c CatalogConfig, server, tool string) error {
+func disabledIn(c tools.Catalog, server, tool string) error {
 	const fix = `Remove "enabled: false" from its entry, then accept it`
 	for _, s := range c.Servers {
 		if s.Name != server {

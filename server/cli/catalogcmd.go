@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/settings/tools"
 )
 
 // catalogCommands are the commands about the tools of other servers.
@@ -69,7 +70,7 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 			for i := range rows {
 				rows[i].Policy = c.policyOf(rows[i].Name)
 			}
-			closeNames(rows, c.Catalog.closedNames(cmd.Context()))
+			closeNames(rows, c.Catalog.ClosedNames(cmd.Context()))
 			return a.printCatalog(rows)
 		},
 	}
@@ -99,11 +100,11 @@ func (d *declared) catalogRows() []catalogRow {
 }
 
 // closeNames marks the tools that cannot be called because the name of their host leads to addresses that are not dialled.
-func closeNames(rows []catalogRow, closed []closedName) {
+func closeNames(rows []catalogRow, closed []tools.ClosedName) {
 	for _, c := range closed {
 		for i := range rows {
-			if r := &rows[i]; r.State == "ready" && (r.Server == c.name && c.server || r.Name == c.name && !c.server) {
-				r.State, r.Why = string(catalog.Unavailable), c.why
+			if r := &rows[i]; r.State == "ready" && (r.Server == c.Name && c.Server || r.Name == c.Name && !c.Server) {
+				r.State, r.Why = string(catalog.Unavailable), c.Why
 			}
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns/llm/openai"
 	"patterngate/server"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/rules"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -41,9 +44,9 @@ type Config struct {
 	// DemoEnabled is auto, true or false; see [Config.DemoOn].
 	DemoEnabled string
 	// Catalog are a team's own tools.
-	Catalog CatalogConfig
+	Catalog tools.Catalog
 	// Policies are the embedded one, then the file's own in its order.
-	Policies []PolicyConfig
+	Policies []rules.Policy
 
 	builtinPolicy bool // of a run that was begun when the embedded policy was built in
 }
@@ -62,9 +65,9 @@ type LLMConfig struct {
 	// Role, ResponseFormat and RepairTurns are those of patterns that say nothing; "" and nil: plan and final, and what their kind has.
 	Role, ResponseFormat string
 	RepairTurns          *int
-	Key                  SecretRef // where the key stands, as the file says it; the zero SecretRef is OPENAI_API_KEY
-	APIKey               Secret    // of OPENAI_API_KEY; not set where Key says another place
-	Referred             bool      // Key leads somewhere, as far as can be seen without reading it
+	Key                  tools.SecretRef // where the key stands, as the file says it; the zero SecretRef is OPENAI_API_KEY
+	APIKey               Secret          // of OPENAI_API_KEY; not set where Key says another place
+	Referred             bool            // Key leads somewhere, as far as can be seen without reading it
 }
 
 // keyed reports whether there is a key, as far as can be seen without reading it.
@@ -176,7 +179,7 @@ type Document struct {
 	root     *yamldoc.Node // of the file, for faults that are found later
 	text     []byte
 	said     map[string]yamldoc.Place // where each value that was said comes from, by path
-	compiled compiledArguments        // the schemas of the file's arguments
+	compiled tools.Compiled           // the schemas of the file's arguments
 }
 
 // Read reads a configuration and checks it across keys. It makes nothing of it. All faults and warnings come at once, in the order in
@@ -191,7 +194,7 @@ func Read(in ConfigSources) (Document, *yamldoc.Faults, error) {
 	var d Document
 	faults := &yamldoc.Faults{}
 	read := newLoader(faults, in.home)
-	read.left().texts = in.Texts
+	grammar.NotesOf[rules.Notes](read.Reader).Texts = in.Texts
 	if err := d.Config.embed(in.Known); err != nil {
 		return Document{}, faults, err
 	}
@@ -217,7 +220,7 @@ func Read(in ConfigSources) (Document, *yamldoc.Faults, error) {
 	read.acrossPolicies(&d.Config)
 	read.acrossCatalog(&d, in.Environ)
 	read.acrossPlanning(&d.Config)
-	d.said, d.compiled = read.Places, read.left().compiled
+	d.said, d.compiled = read.Places, tools.CompiledIn(read.Reader)
 	return d, faults, nil
 }
 
@@ -226,7 +229,7 @@ func (c *Config) embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
 	faults := &yamldoc.Faults{}
 	read := newLoader(faults, nil)
-	read.left().embeds = true
+	grammar.NotesOf[rules.Notes](read.Reader).Embeds = true
 	read.File(yamldoc.Read("default.yaml", defaultConfig, faults), c.keys(known))
 	if err := faults.Err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -23,7 +25,7 @@ const lockName = "patterngate.lock"
 func (r *configLoader) acrossCatalog(loaded *Document, environ []string) {
 	c := &loaded.Config
 	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
-		c.Catalog.Pin = absolutePathOf(r.Reader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
+		c.Catalog.Pin = grammar.AbsolutePath(r.Reader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
 	}
 	r.acrossNames(c)
 	r.acrossLinks(c)
@@ -46,20 +48,20 @@ func (r *configLoader) acrossNames(c *Config) {
 			owner[name] = "the demo"
 		}
 	}
-	for _, t := range c.Catalog.tools() {
-		at := r.KeyAt(t.named)
+	for _, t := range c.Catalog.Tools() {
+		at := r.KeyAt(t.Named)
 		before, taken := owner[t.Name]
 		switch {
-		case slices.Contains(takenNames, t.Name):
-			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
-		case taken && t.named != t.path:
-			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
-		case taken && t.server == "http":
-			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "write another name"})
+		case slices.Contains(tools.TakenNames, t.Name):
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
+		case taken && t.Named != t.Path:
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
+		case taken && t.Server == "http":
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "write another name"})
 		case taken:
-			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
 		default:
-			owner[t.Name] = t.server
+			owner[t.Name] = t.Server
 		}
 	}
 	tools := (*yamldoc.Path)(nil).Key("patterns")
@@ -136,10 +138,10 @@ func (r *configLoader) acrossLinks(c *Config) {
 	for i, name := range c.Catalog.Expose {
 		links = append(links, toolLink{(*yamldoc.Path)(nil).Key("catalog").Key("expose").Item(i), name})
 	}
-	declared := c.Catalog.tools()
+	declared := c.Catalog.Tools()
 	for _, t := range declared {
 		if t.Reconcile != nil {
-			links = append(links, toolLink{t.path.Key("reconcile").Key("tool"), t.Reconcile.Tool})
+			links = append(links, toolLink{t.Path.Key("reconcile").Key("tool"), t.Reconcile.Tool})
 		}
 	}
 	for _, l := range links {
@@ -154,7 +156,7 @@ func (r *configLoader) acrossLinks(c *Config) {
 
 // noTool is the fault of a name that no tool has; a pattern may have it.
 func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
-	f := noTool(l.name, known)
+	f := tools.NoTool(l.name, known)
 	if _, pattern := c.Pattern(l.name); pattern && l.path.Step == "tool" && patternOf(l.path) != l.name {
 		f.Want, f.DidYouMean = "it is a pattern: write pattern: "+l.name, ""
 	}
@@ -162,12 +164,12 @@ func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
 }
 
 // reconciled checks the tool that settles another's doubts: one that reads, of an http tool also its arguments.
-func (r *configLoader) reconciled(t catalogTool, declared []catalogTool, c *Config) {
+func (r *configLoader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) {
 	if t.Reconcile == nil {
 		return
 	}
-	path := t.path.Key("reconcile")
-	at := slices.IndexFunc(declared, func(other catalogTool) bool { return other.Name == t.Reconcile.Tool })
+	path := t.Path.Key("reconcile")
+	at := slices.IndexFunc(declared, func(other tools.Placed) bool { return other.Name == t.Reconcile.Tool })
 	if at < 0 {
 		return
 	}
@@ -185,9 +187,9 @@ func (r *configLoader) reconciled(t catalogTool, declared []catalogTool, c *Conf
 				continue
 			}
 			below := path.Key("args").Key(arg.Name)
-			f := yamldoc.Fault{Reason: h.Name + " has no argument " + arg.Name, DidYouMean: gateway.Near(arg.Name, sortedNames(input))}
+			f := yamldoc.Fault{Reason: h.Name + " has no argument " + arg.Name, DidYouMean: gateway.Near(arg.Name, slices.Sorted(maps.Keys(input)))}
 			if len(input) > 0 {
-				f.Reason += " (" + strings.Join(sortedNames(input), ", ") + ")"
+				f.Reason += " (" + strings.Join(slices.Sorted(maps.Keys(input)), ", ") + ")"
 			}
 			r.Faults.Add(r.KeyAt(below), below, f)
 		}
@@ -197,7 +199,7 @@ func (r *configLoader) reconciled(t catalogTool, declared []catalogTool, c *Conf
 // acrossAllow warns of names in allow lists that narrow nothing.
 func (r *configLoader) acrossAllow(c *Config) {
 	known := c.ToolNames()
-	for _, s := range r.left().strange {
+	for _, s := range grammar.NotesOf[patternNotes](r.Reader).strange {
 		pattern := patternOf(s.path)
 		p, ok := c.Pattern(pattern)
 		_, said := r.Places[(*yamldoc.Path)(nil).Key("patterns").Key(pattern).Key("tools").String()]
@@ -228,7 +230,7 @@ func patternOf(path *yamldoc.Path) string {
 
 // acrossPrograms looks for the servers' programs.
 func (r *configLoader) acrossPrograms(c *Config, environ []string) {
-	c.Catalog.findCommands(environ)
+	c.Catalog.FindCommands(environ)
 	for _, s := range c.Catalog.Servers {
 		if !s.Enabled || s.Stdio == nil || s.Stdio.Path != "" || s.Stdio.Command == "" {
 			continue
@@ -242,8 +244,8 @@ func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 
 // acrossSecrets warns of references that lead nowhere. Nothing is read or run.
 func (r *configLoader) acrossSecrets(c *Config, environ []string) {
-	warn := func(s SecretRef, path *yamldoc.Path) {
-		if why := s.nowhere(environ); s.Set() && why != "" {
+	warn := func(s tools.SecretRef, path *yamldoc.Path) {
+		if why := s.Nowhere(environ); s.Set() && why != "" {
 			r.Faults.Warn(r.At(path), path, yamldoc.Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
 		}
 	}

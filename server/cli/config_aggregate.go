@@ -42,7 +42,7 @@ func (a *AggregateConfig) keys() []grammar.Key {
 	read := fields.Read
 	fields.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		if read(r, n, path); n.Kind == yamldoc.Mapping {
-			checkMost(r, n, path, len(n.Members), maxAggregateFields)
+			grammar.CheckMost(r, n, path, len(n.Members), maxAggregateFields)
 		}
 	}
 	fields.Show = func() any {
@@ -53,19 +53,19 @@ func (a *AggregateConfig) keys() []grammar.Key {
 	}
 	return []grammar.Key{
 		fields.Means("What the joined result has, name by name: CEL over tasks.WORKER {id, observation, attempts}, failed, input and the fields above. One that errs is listed in missing."),
-		healthItems.key("health", &a.Health).Means("Rules of its health, the first that is true counts: {is: red, yellow or green, when: CEL}. Else unknown where anything is missing or erred, else green."),
+		healthItems.Key("health", &a.Health).Means("Rules of its health, the first that is true counts: {is: red, yellow or green, when: CEL}. Else unknown where anything is missing or erred, else green."),
 	}
 }
 
-var healthItems = items[HealthConfig]{
-	fits: func(string) bool { return false }, most: maxHealthRules,
-	keys: func(h *HealthConfig) []grammar.Key {
+var healthItems = grammar.Items[HealthConfig]{
+	Fits: func(string) bool { return false }, Most: maxHealthRules,
+	Keys: func(h *HealthConfig) []grammar.Key {
 		return []grammar.Key{
 			grammar.Word("is", &h.Is, healthWords...).Need("red, yellow or green?").Means("The colour. Required."),
 			grammar.Expression("when", &h.When).Need(`write CEL: "size(failed) > 0"`).Means("CEL of type bool over what fields see, and all fields. Required."),
 		}
 	},
-	value: func(h *HealthConfig) map[string]any { return map[string]any{"is": h.Is, "when": h.When} },
+	Value: func(h *HealthConfig) map[string]any { return map[string]any{"is": h.Is, "when": h.When} },
 }
 
 // fields are the expressions as an object in their order.
@@ -81,7 +81,7 @@ func (a *AggregateConfig) fields() []byte {
 func (a *AggregateConfig) kept() string {
 	health := make([]any, len(a.Health))
 	for i := range a.Health {
-		health[i] = healthItems.value(&a.Health[i])
+		health[i] = healthItems.Value(&a.Health[i])
 	}
 	return string(objectText([]rawMember{{"fields", a.fields()}, {"health", ijson.Canonical(health)}}))
 }

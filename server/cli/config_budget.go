@@ -16,37 +16,37 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 	switch kind {
 	case gateway.TaskDecomposition:
 		of = []grammar.Key{
-			grammar.Count("min_plan_steps", &b.MinPlanSteps, 0, maxCount).Means("Steps that a plan has at least."),
-			grammar.Count("max_plan_steps", &b.MaxPlanSteps, 0, maxCount).Means("Steps of a plan."),
-			limitKey("max_execute_steps", &b.MaxExecuteSteps, maxCount).Means("Steps of an accepted plan; with more nothing is carried out."),
+			grammar.Count("min_plan_steps", &b.MinPlanSteps, 0, grammar.MaxCount).Means("Steps that a plan has at least."),
+			grammar.Count("max_plan_steps", &b.MaxPlanSteps, 0, grammar.MaxCount).Means("Steps of a plan."),
+			limitKey("max_execute_steps", &b.MaxExecuteSteps, grammar.MaxCount).Means("Steps of an accepted plan; with more nothing is carried out."),
 		}
 	case gateway.Orchestrator:
 		of = []grammar.Key{
-			grammar.Count("max_tasks", &b.MaxTasks, 0, maxCount).Means("Tasks of a plan."),
+			grammar.Count("max_tasks", &b.MaxTasks, 0, grammar.MaxCount).Means("Tasks of a plan."),
 			grammar.Count("max_parallel", &b.MaxParallel, 1, 256).Means("Tasks at once."),
-			grammar.Count("max_retries_per_task", &b.MaxRetriesPerTask, 0, maxCount).Means("How often a task that timed out is tried again."),
-			limitKey("max_dispatches", &b.MaxDispatches, maxCount).Means("Attempts of all tasks together; the first attempts are counted before anything runs."),
-			grammar.Seconds("task_timeout_seconds", &b.TaskTimeout, maxBudget).Means("How long one attempt of a task may take."),
+			grammar.Count("max_retries_per_task", &b.MaxRetriesPerTask, 0, grammar.MaxCount).Means("How often a task that timed out is tried again."),
+			limitKey("max_dispatches", &b.MaxDispatches, grammar.MaxCount).Means("Attempts of all tasks together; the first attempts are counted before anything runs."),
+			grammar.Seconds("task_timeout_seconds", &b.TaskTimeout, grammar.MaxSeconds).Means("How long one attempt of a task may take."),
 		}
 	case gateway.Routing:
 		of = []grammar.Key{
-			grammar.Count("max_route_attempts", &b.MaxRouteAttempts, 0, maxCount).Means("Routes that are tried."),
-			limitKey("max_delegations", &b.MaxDelegations, maxCount).Means("Hand-overs to specialists; one that is refused at the call counts too."),
+			grammar.Count("max_route_attempts", &b.MaxRouteAttempts, 0, grammar.MaxCount).Means("Routes that are tried."),
+			limitKey("max_delegations", &b.MaxDelegations, grammar.MaxCount).Means("Hand-overs to specialists; one that is refused at the call counts too."),
 		}
 	case gateway.Supervisor:
-		of = []grammar.Key{grammar.Count("max_steps", &b.MaxSteps, 0, maxCount).Means("Actions, the closing answer included.")}
+		of = []grammar.Key{grammar.Count("max_steps", &b.MaxSteps, 0, grammar.MaxCount).Means("Actions, the closing answer included.")}
 	case gateway.Planning:
 		of = planningBudgetKeys(b)
 	}
 	of = append(of,
-		grammar.Seconds("max_seconds", &b.MaxTime, maxBudget).Means("Running time; waiting for the caller or a person does not count."),
-		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount).Means("Calls of tools; one that is refused at the call counts too."),
-		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount).Means("Requests to the model, retries included."),
+		grammar.Seconds("max_seconds", &b.MaxTime, grammar.MaxSeconds).Means("Running time; waiting for the caller or a person does not count."),
+		limitKey("max_tool_calls", &b.MaxToolCalls, grammar.MaxCount).Means("Calls of tools; one that is refused at the call counts too."),
+		limitKey("max_llm_calls", &b.MaxLLMCalls, grammar.MaxCount).Means("Requests to the model, retries included."),
 		limitKey("max_tokens", &b.MaxTokens, maxTokens).Means("Tokens in and out together; once they are spent the model is asked nothing more."),
 		costKey("max_cost_usd", &b.MaxCost).Means("What its models may cost in USD, by the prices in `llm.models`."),
 	)
 	if kind != gateway.Planning { // which has it among its own
-		of = append(of, limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).Means("Calls of one tool in a run."))
+		of = append(of, limitKey("max_calls_per_tool", &b.MaxCallsPerTool, grammar.MaxCount).Means("Calls of one tool in a run."))
 	}
 	return append(of, sameCallKey("max_same_call", b), perToolKey("per_tool", &b.PerTool))
 }
@@ -65,7 +65,7 @@ func costKey(name string, target *gateway.USD) grammar.Key {
 
 // sameCallKey is how often the same call is made. A figure of the file holds for every tool; without one, reads may have more.
 func sameCallKey(name string, b *gateway.Budget) grammar.Key {
-	key := limitKey(name, &b.MaxSameCall, maxCount)
+	key := limitKey(name, &b.MaxSameCall, grammar.MaxCount)
 	show, read := key.Show, key.Read
 	key.Show = func() any {
 		if b.MaxSameRead != 0 {
@@ -118,7 +118,7 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
 
 // othersKey is a limit that may be that of every tool, which is shown as null.
 func othersKey(name string, target *gateway.Limit) grammar.Key {
-	key := limitKey(name, target, maxCount)
+	key := limitKey(name, target, grammar.MaxCount)
 	key.Show = func() any {
 		if *target < 0 {
 			return nil

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 )
 
 // binaries is a PATH on which the programs of the tests' files are.
@@ -42,60 +43,60 @@ func TestCatalogIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(loaded.Path)
-	tool := func(name string, effect catalog.Effect) ToolConfig {
-		return ToolConfig{
+	tool := func(name string, effect catalog.Effect) tools.Tool {
+		return tools.Tool{
 			Name: name, Enabled: true, Effect: effect, Idempotent: effect == catalog.Read, MaxResult: 65536,
 			Retry: catalog.Retry{Delay: 200 * time.Millisecond, MaxDelay: 5 * time.Second},
 		}
 	}
-	pay := []HeaderConfig{{Name: "Authorization", Prefix: "Bearer ", Value: Value{Secret: SecretRef{Env: "PAY_TOKEN"}}}}
+	pay := []tools.Header{{Name: "Authorization", Prefix: "Bearer ", Value: tools.Value{Secret: tools.SecretRef{Env: "PAY_TOKEN"}}}}
 	list, read := tool("list_orders", catalog.Read), tool("read_order", catalog.Read)
-	read.MaxResult, read.Retry.Max, read.Rate = 16384, 2, RateConfig{Calls: 5, Burst: 5, Per: 1500 * time.Millisecond}
+	read.MaxResult, read.Retry.Max, read.Rate = 16384, 2, tools.Rate{Calls: 5, Burst: 5, Per: 1500 * time.Millisecond}
 	off := tool("delete_all", catalog.Destructive)
 	off.Enabled = false
 	find, charge := tool("find_refund", catalog.Read), tool("refund_charge", catalog.Write)
 	find.Description, charge.Description = "Finds the refund made under an idempotency key.", "Pays money of one order back to the customer."
-	charge.Reconcile = &ReconcileConfig{
+	charge.Reconcile = &tools.Reconcile{
 		Tool: "find_refund", Args: []grammar.NamedExpression{{Name: "key", Text: "effect.key"}}, Happened: `result.status == "paid"`, Settle: time.Minute,
 	}
-	want := CatalogConfig{
+	want := tools.Catalog{
 		Declared: true, Pin: filepath.Join(dir, "patterngate.lock"), Expose: []string{"find_refund"},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-		Servers: []ServerConfig{{
-			Name: "orders", Enabled: true, Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: BreakerConfig{5, 30 * time.Second},
-			Stdio: &StdioConfig{
+		Servers: []tools.Server{{
+			Name: "orders", Enabled: true, Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{5, 30 * time.Second},
+			Stdio: &tools.Stdio{
 				Command: "sh", Path: filepath.Join(strings.TrimPrefix(path, "PATH="), "sh"),
-				Args: []Value{{Text: "-y"}, {Text: "@modelcontextprotocol/server-filesystem"}, {Text: "/srv/orders"}},
-				Env:  []EnvConfig{{Name: "PATH", Pass: true}, {Name: "HOME", Pass: true}},
+				Args: []tools.Value{{Text: "-y"}, {Text: "@modelcontextprotocol/server-filesystem"}, {Text: "/srv/orders"}},
+				Env:  []tools.Variable{{Name: "PATH", Pass: true}, {Name: "HOME", Pass: true}},
 			},
-			Tools: []ServerToolConfig{
-				{ToolConfig: list, Upstream: "list_directory", Timeout: time.Minute, Fix: []FixValue{{Name: "path", Value: "/srv/orders"}}},
-				{ToolConfig: read, Upstream: "read_text_file", Timeout: time.Minute, Bound: json.RawMessage(`{"path":{"pattern":"^/srv/orders/A-[0-9]{4}\\.json$"}}`)},
+			Tools: []tools.ServerTool{
+				{Tool: list, Upstream: "list_directory", Timeout: time.Minute, Fix: []tools.Fixed{{Name: "path", Value: "/srv/orders"}}},
+				{Tool: read, Upstream: "read_text_file", Timeout: time.Minute, Bound: json.RawMessage(`{"path":{"pattern":"^/srv/orders/A-[0-9]{4}\\.json$"}}`)},
 			},
 		}, {
-			Name: "memory", Enabled: true, Timeout: 5 * time.Second, StartTimeout: time.Minute, MaxParallel: 8, Breaker: BreakerConfig{2, 30 * time.Second},
-			HTTP: &EndpointConfig{URL: "https://memory.example/mcp", Headers: []HeaderConfig{
-				{Name: "X-Team", Value: Value{Text: "orders"}},
-				{Name: "Authorization", Prefix: "Bearer ", Value: Value{Secret: SecretRef{Env: "MEMORY_KEY"}}},
+			Name: "memory", Enabled: true, Timeout: 5 * time.Second, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{2, 30 * time.Second},
+			HTTP: &tools.Endpoint{URL: "https://memory.example/mcp", Headers: []tools.Header{
+				{Name: "X-Team", Value: tools.Value{Text: "orders"}},
+				{Name: "Authorization", Prefix: "Bearer ", Value: tools.Value{Secret: tools.SecretRef{Env: "MEMORY_KEY"}}},
 			}},
-			Tools: []ServerToolConfig{
-				{ToolConfig: tool("search_nodes", catalog.Read), Upstream: "search_nodes", Timeout: 5 * time.Second},
-				{ToolConfig: off, Upstream: "delete_all", Timeout: 5 * time.Second},
+			Tools: []tools.ServerTool{
+				{Tool: tool("search_nodes", catalog.Read), Upstream: "search_nodes", Timeout: 5 * time.Second},
+				{Tool: off, Upstream: "delete_all", Timeout: 5 * time.Second},
 			},
 		}, {
-			Name: "gone", Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: BreakerConfig{5, 30 * time.Second},
-			Stdio: &StdioConfig{Command: "is-not-there"},
+			Name: "gone", Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{5, 30 * time.Second},
+			Stdio: &tools.Stdio{Command: "is-not-there"},
 		}},
-		HTTP: []HTTPToolConfig{{
-			ToolConfig: find, Input: json.RawMessage(`{"key":{"type":"string","description":"Idempotency key of the refund."}}`),
-			Request: RequestConfig{Method: "GET", URL: "http://127.0.0.1:9090/refunds/{key}", Headers: pay, Success: []string{"2xx"}, Absent: []string{"404", "410"}, Timeout: 30 * time.Second},
+		HTTP: []tools.HTTPTool{{
+			Tool: find, Input: json.RawMessage(`{"key":{"type":"string","description":"Idempotency key of the refund."}}`),
+			Request: tools.Request{Method: "GET", URL: "http://127.0.0.1:9090/refunds/{key}", Headers: pay, Success: []string{"2xx"}, Absent: []string{"404", "410"}, Timeout: 30 * time.Second},
 		}, {
-			ToolConfig: charge,
+			Tool: charge,
 			Input: json.RawMessage(`{"order_id":{"type":"string","pattern":"^A-[0-9]{4}$","description":"Order, like A-1001."},` +
 				`"amount_cents":{"type":"integer","minimum":1,"description":"Amount to pay back in cents."},` +
 				`"reason":{"type":"string","minLength":5,"description":"Why the customer gets it back."}}`),
-			Request: RequestConfig{
-				Method: "POST", URL: "http://127.0.0.1:9090/refunds", Headers: pay, Body: Body{Args: true}, IdempotencyHeader: "Idempotency-Key",
+			Request: tools.Request{
+				Method: "POST", URL: "http://127.0.0.1:9090/refunds", Headers: pay, Body: tools.Body{Args: true}, IdempotencyHeader: "Idempotency-Key",
 				Success: []string{"200", "201"}, Timeout: 10 * time.Second,
 			},
 		}},

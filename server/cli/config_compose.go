@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -90,13 +91,13 @@ func (r *configLoader) needsHands(p *PatternConfig) {
 
 // handNames refuses names of workers and routes that mean something else already.
 func (r *configLoader) handNames(c *Config, p *PatternConfig) {
-	tools := c.ToolNames()
+	known := c.ToolNames()
 	for _, h := range p.Hands {
 		at := patternPath(p.Name).Key(handsKeyOf(p.Kind)).Key(h.Name)
 		switch {
-		case slices.Contains(takenNames, h.Name):
+		case slices.Contains(tools.TakenNames, h.Name):
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
-		case h.Tool != h.Name && slices.Contains(tools, h.Name) && !(h.Pattern == h.Name): // of that the pattern is told
+		case h.Tool != h.Name && slices.Contains(known, h.Name) && !(h.Pattern == h.Name): // of that the pattern is told
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
 		}
 	}

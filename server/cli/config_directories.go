@@ -2,9 +2,10 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"patterngate/server/settings/grammar"
@@ -73,7 +74,7 @@ func (r *configLoader) acrossDirectories(l *Document) {
 		}
 		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // of a server elsewhere nothing is known
 		if s.Stdio != nil {
-			start = s.Stdio.start()
+			start = s.Stdio.Start()
 			for i, v := range s.Stdio.Args {
 				refuse(here.Key("stdio").Key("args").Item(i), v.Text, start)
 			}
@@ -132,18 +133,6 @@ var pathStart = regexp.MustCompile(`(?:^|[=,:;"'\s\[({])(?:file://)?((?:~/|~$|/|
 // pathEnd is where one may end, if the text is a list of them.
 const pathEnd = ",:; \t\n])}"
 
-// start is the directory in which the program starts: the present one where the file says none.
-func (c *StdioConfig) start() string {
-	if c.Dir != "" {
-		return c.Dir
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return dir
-}
-
 // pathsIn are the whole paths that a text names or holds. Relative ones count where the directory is known in which the
 // program starts: the text itself, and what stands behind a flag's =.
 func (r *configLoader) pathsIn(text, dir string) []string {
@@ -191,7 +180,7 @@ func readsLikePath(text string) bool {
 // that begin with a path.
 func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
 	arguments, _ := grammar.RawValue(bound).(map[string]any)
-	for _, name := range sortedNames(arguments) {
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		below := path.Key(name)
 		eachKeyword(arguments[name], func(keyword, text string) {
 			var g guarded
@@ -256,7 +245,7 @@ func eachKeyword(v any, do func(keyword, text string)) {
 				walk(keyword, item)
 			}
 		case map[string]any:
-			for _, name := range sortedNames(v) {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
 				below := name
 				if isValue(keyword) {
 					below = keyword
@@ -266,4 +255,10 @@ func eachKeyword(v any, do func(keyword, text string)) {
 		}
 	}
 	walk("", v)
+}
+
+// isWithin reports a path that is a directory or lies in it. Both are whole and clean.
+func isWithin(path, dir string) bool {
+	rest, err := filepath.Rel(dir, path)
+	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }

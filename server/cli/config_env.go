@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -96,4 +100,19 @@ func (r *configLoader) across(c LLMConfig) {
 	}
 	path := (*yamldoc.Path)(nil).Key("llm").Key("provider")
 	r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+}
+
+// instead reads files of policies in the place of those of the configuration.
+func (r *configLoader) instead(in ConfigSources, c *Config) {
+	for _, name := range slices.Sorted(maps.Keys(in.Instead)) {
+		path, err := filepath.Abs(in.Instead[name])
+		if err != nil {
+			path = in.Instead[name]
+		}
+		file := &yamldoc.Node{Kind: yamldoc.Text, Text: path}
+		n := (&yamldoc.Node{Kind: yamldoc.Mapping, Members: []yamldoc.Member{{Key: "file", Value: file.Counted()}}}).Counted()
+		p := rules.Policy{Source: policy.Source{Name: name}}
+		rules.ReadPolicy(r.Reader, &p, n, (*yamldoc.Path)(nil).Key("policies").Key(name))
+		rules.ReplaceOrAdd(&c.Policies, p)
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -60,7 +61,7 @@ func (h *HandConfig) keys(routes bool) []grammar.Key {
 	keys := []grammar.Key{
 		grammar.OneTool("tool", &h.Tool),
 		patternNameKey("pattern", &h.Pattern),
-		grammar.Line("description", &h.Description, maxDescription, "\n"),
+		grammar.Line("description", &h.Description, tools.MaxDescription, "\n"),
 	}
 	if routes {
 		keys = append(keys, grammar.Expression("reroute", &h.Reroute))

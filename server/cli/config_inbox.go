@@ -51,10 +51,7 @@ type NotifyConfig struct {
 }
 
 const (
-	notifyExec   = "exec"
-	maxExecWords = 16
-	maxExecBytes = 4 << 10 // of all words together
-	notifyWant   = "write auto, off or {exec: [program, argument]}"
+	notifyWant = "write auto, off or {exec: [program, argument]}"
 )
 
 // notifyKey is one of two words, or a mapping with the program to start.
@@ -62,16 +59,16 @@ func notifyKey(name string, target *NotifyConfig) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "auto, off or `{exec: [program, argument]}`",
 		Form: func() map[string]any {
-			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, grammar.ObjectForm(map[string]any{notifyExec: grammar.ListForm(grammar.TextForm)}, notifyExec)}}
+			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, grammar.ObjectForm(map[string]any{grammar.ExecMember: grammar.ListForm(grammar.TextForm)}, grammar.ExecMember)}}
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { readNotify(r, n, path, target) },
 		Show: func() any {
 			switch target.Mode {
 			case "":
 				return nil
-			case notifyExec:
+			case grammar.ExecMember:
 				exec := target.Exec
-				return []grammar.Key{{Name: notifyExec, Show: func() any { return exec }}}
+				return []grammar.Key{{Name: grammar.ExecMember, Show: func() any { return exec }}}
 			}
 			return target.Mode
 		},
@@ -85,9 +82,9 @@ func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *
 			*target = NotifyConfig{Mode: word}
 		}
 	case yamldoc.Mapping:
-		exec := grammar.Key{Name: notifyExec, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			if words, ok := readExecWords(r, n, path); ok {
-				*target = NotifyConfig{Mode: notifyExec, Exec: words}
+		exec := grammar.Key{Name: grammar.ExecMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if words, ok := grammar.ReadCommand(r, n, path); ok {
+				*target = NotifyConfig{Mode: grammar.ExecMember, Exec: words}
 			}
 		}}
 		if len(n.Members) == 0 {
@@ -97,35 +94,6 @@ func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *
 	default:
 		r.Wrong(n, path, notifyWant)
 	}
-}
-
-// readExecWords reads a program and its arguments.
-func readExecWords(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
-	if n.Kind != yamldoc.List {
-		r.Wrong(n, path, "write a list: [program, argument]; no shell reads it")
-		return nil, false
-	}
-	words, size, ok := make([]string, 0, len(n.Items)), 0, true
-	for i, item := range n.Items {
-		switch {
-		case item.Kind == yamldoc.Unreadable:
-			ok = false
-		case item.Kind != yamldoc.Text || strings.Contains(item.Text, "\x00"):
-			r.Faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: "not a word", Got: item.Shown(), Want: "write text in quotes"})
-			ok = false
-		default:
-			words, size = append(words, item.Text), size+len(item.Text)
-		}
-	}
-	if ok && (len(words) == 0 || len(words) > maxExecWords || size > maxExecBytes) {
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(words))) + " words of " + yamldoc.NumberText(float64(size)) + " bytes",
-			Want: "write 1 to " + yamldoc.NumberText(maxExecWords) + " words of at most " + yamldoc.NumberText(maxExecBytes) + " bytes together"})
-		return nil, false
-	}
-	if ok && strings.HasPrefix(words[0], "~/") && r.Home != nil {
-		words[0] = r.Home(words[0])
-	}
-	return words, ok
 }
 
 // acrossInbox checks what the keys about people cannot see alone, and says who is asked where nobody said it: a person, who
@@ -155,8 +123,8 @@ func (r *configLoader) acrossInbox(c *Config, environ []string) {
 		f.Reason = "http.listen and inbox are both " + c.Inbox
 		r.Faults.Add(r.Places[path.String()], path, f)
 	}
-	exec := (*yamldoc.Path)(nil).Key("notify").Key(notifyExec)
-	if c.Notify.Mode == notifyExec {
+	exec := (*yamldoc.Path)(nil).Key("notify").Key(grammar.ExecMember)
+	if c.Notify.Mode == grammar.ExecMember {
 		if _, f := machine.FindProgram(c.Notify.Exec[0], machine.Lookup(environ, "PATH")); f.Reason != "" {
 			r.Faults.Add(r.Places[exec.String()], exec.Item(0), f)
 		}

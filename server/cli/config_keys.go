@@ -10,6 +10,8 @@ import (
 	"patterngate/ijson"
 	"patterngate/server"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/rules"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -56,18 +58,17 @@ func (c *Config) keys(known map[string][]string) []grammar.Key {
 		stateKey("state", &c.State).Means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory, or `demo.db` while all tools are the demo's. `:memory:`: nowhere."),
 		inboxKey("inbox", &c.Inbox).Means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
 		notifyKey("notify", &c.Notify).Means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
-		redactKey("redact", &c.Redact).Means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
-		policiesKey("policies", &c.Policies).Means("The rules by which calls are judged: data, typed by the tools' schemas and tested at every load. A file replaces a policy whole."),
-		catalogKey("catalog", &c.Catalog).Means("A team's own tools: MCP servers and HTTP services behind the gate. Not set: none."),
+		tools.RedactKey("redact", &c.Redact).Means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
+		rules.PoliciesKey("policies", &c.Policies).Means("The rules by which calls are judged: data, typed by the tools' schemas and tested at every load. A file replaces a policy whole."),
+		tools.CatalogKey("catalog", &c.Catalog).Means("A team's own tools: MCP servers and HTTP services behind the gate. Not set: none."),
 		patternsKey("patterns", c, list),
 	}
 }
 
 const (
-	maxCount  = 10_000
 	maxTokens = ijson.MaxInteger // tokens are no count of acts: examples have more than 10,000
-	maxBudget = 86_400           // seconds
-	maxRuns   = 100_000          // of a process at once
+
+	maxRuns = 100_000 // of a process at once
 )
 
 func versionKey() grammar.Key {
@@ -101,7 +102,7 @@ func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 			}
 			for _, m := range n.Members {
 				below := path.Key(m.Key)
-				if ijson.Blank(m.Key) || len(m.Key) > maxClientName {
+				if ijson.Blank(m.Key) || len(m.Key) > rules.MaxClientName {
 					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a client's name", Want: "write 1 to 256 bytes, as in clientInfo.name"})
 					continue
 				}
@@ -128,9 +129,6 @@ func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 		},
 	}
 }
-
-// maxClientName is how long a client's name may be, in bytes.
-const maxClientName = 256
 
 // limitKey is a count that may be without limit, which is shown as null.
 func limitKey(name string, target *gateway.Limit, most float64) grammar.Key {

@@ -12,26 +12,3 @@ type configLoader struct{ *grammar.Reader }
 func newLoader(faults *yamldoc.Faults, home func(path string) string) *configLoader {
 	return &configLoader{grammar.NewReader(faults, home)}
 }
-
-// left returns what the keys left that were read so far.
-func (r *configLoader) left() *readNotes { return notesOf(r.Reader) }
-
-// readNotes is what single keys need of the whole reading, or leave for it.
-type readNotes struct {
-	embeds bool              // the embedded default is read
-	texts  map[string][]byte // they replace those of files; see [ConfigSources]
-	// compiled are the schemas of the file's arguments.
-	compiled compiledArguments
-	// strange are names of allow lists that the embedded default does not have; the file may.
-	strange []strangeName
-}
-
-// notesOf returns the notes of a reading, empty ones at its beginning.
-func notesOf(r *grammar.Reader) *readNotes {
-	notes, ok := r.Notes.(*readNotes)
-	if !ok {
-		notes = &readNotes{}
-		r.Notes = notes
-	}
-	return notes
-}

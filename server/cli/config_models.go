@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -11,8 +12,8 @@ import (
 type ModelRole struct {
 	Name           string
 	At             grammar.Position
-	Model, BaseURL string    // "": not said
-	Key            SecretRef // goes only to the base_url beside it
+	Model, BaseURL string          // "": not said
+	Key            tools.SecretRef // goes only to the base_url beside it
 	Timeout        *time.Duration
 	Temperature    *float64
 	Price          *Price // nil: nobody said it
@@ -70,7 +71,7 @@ func (m *ModelRole) keys() []grammar.Key {
 }
 
 // roleKeyKey is where the key of a role stands.
-func roleKeyKey(name string, target *SecretRef) grammar.Key {
+func roleKeyKey(name string, target *tools.SecretRef) grammar.Key {
 	var c LLMConfig
 	key := keyKey(name, &c)
 	read := key.Read
@@ -78,7 +79,7 @@ func roleKeyKey(name string, target *SecretRef) grammar.Key {
 		read(r, n, path)
 		*target = c.Key
 	}
-	key.Show = func() any { return target.shown() }
+	key.Show = func() any { return target.Shown() }
 	return key
 }
 

@@ -9,6 +9,12 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
+// patternNotes is what the reading of patterns leaves for the checks across keys.
+type patternNotes struct {
+	// strange are names of allow lists that the embedded default does not have; the file may.
+	strange []strangeName
+}
+
 // strangeName is a name in an allow list, and where it stands.
 type strangeName struct {
 	at    yamldoc.Place
@@ -39,7 +45,8 @@ func readKnownNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, know
 			r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: "write a name: 1 to 64 letters, digits, _ and -"})
 			ok = false
 		case !slices.Contains(known, item.Text):
-			notesOf(r).strange = append(notesOf(r).strange, strangeName{item.At, at, item.Text, known, kind})
+			notes := grammar.NotesOf[patternNotes](r)
+			notes.strange = append(notes.strange, strangeName{item.At, at, item.Text, known, kind})
 			fallthrough
 		default:
 			names = append(names, item.Text)

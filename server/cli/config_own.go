@@ -171,47 +171,11 @@ func (r *configLoader) acrossTools(c *Config) {
 // enabled is not among them.
 func (c Config) ToolNames() []string {
 	var names []string
-	for _, t := range c.Catalog.tools() {
+	for _, t := range c.Catalog.Tools() {
 		names = append(names, t.Name)
 	}
 	if c.DemoOn() {
 		names = append(names, demoTools...)
 	}
 	return names
-}
-
-// catalogTool is a tool of the file and where it is declared.
-type catalogTool struct {
-	*ToolConfig
-	server string // "http" for a request
-	path   *yamldoc.Path
-	named  *yamldoc.Path // where its name stands
-}
-
-// tools are those that are enabled, of enabled servers, in the order of the file.
-func (c *CatalogConfig) tools() []catalogTool {
-	var list []catalogTool
-	root := (*yamldoc.Path)(nil).Key("catalog")
-	for i := range c.Servers {
-		s := &c.Servers[i]
-		for j := range s.Tools {
-			t := &s.Tools[j]
-			if !s.Enabled || !t.Enabled {
-				continue
-			}
-			path := root.Key("servers").Key(s.Name).Key("tools").Key(t.Upstream)
-			d := catalogTool{&t.ToolConfig, s.Name, path, path}
-			if t.Name != t.Upstream {
-				d.named = path.Key("as")
-			}
-			list = append(list, d)
-		}
-	}
-	for i := range c.HTTP {
-		if t := &c.HTTP[i]; t.Enabled {
-			path := root.Key("http").Key(t.Name)
-			list = append(list, catalogTool{&t.ToolConfig, "http", path, path})
-		}
-	}
-	return list
 }

@@ -8,15 +8,9 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
-
-// policyKey is the name of a policy. Whether there is one is seen once the whole file was read.
-func policyKey(name string, target *string) grammar.Key {
-	key := grammar.Spelled(name, target, grammar.ServerNames)
-	key.Takes = "a policy's name"
-	return key
-}
 
 // refundParams are those of the demo's refund policy, which the reference patterns have under these names.
 var refundParams = []struct {
@@ -51,7 +45,7 @@ func (p *PatternConfig) refunds(r *grammar.Reader) bool {
 		return false
 	}
 	named := r.Said("patterns", p.Name, "policy")
-	return r.Said("policies", demoPolicy) == nil && (named == nil || named.Text == demoPolicy) || notesOf(r).embeds
+	return r.Said("policies", rules.Demo) == nil && (named == nil || named.Text == rules.Demo) || grammar.NotesOf[rules.Notes](r).Embeds
 }
 
 // says reports whether something stands under these keys of a file.
@@ -68,7 +62,7 @@ func (p *PatternConfig) paramsKey(name string) grammar.Key {
 	return grammar.Key{
 		Name: name, Meaning: meaning, Takes: "a mapping of names to values",
 		Form: func() map[string]any {
-			form := grammar.MapForm(paramForm)
+			form := grammar.MapForm(rules.ParamForm)
 			if p.Name == "supervised_refund" {
 				properties := map[string]any{}
 				for _, k := range p.refundKeys() {
@@ -84,11 +78,11 @@ func (p *PatternConfig) paramsKey(name string) grammar.Key {
 				return
 			}
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
-				if v, _, ok := readParam(r, m.Value, below); ok {
+				if v, _, ok := rules.ReadParam(r, m.Value, below); ok {
 					p.param(m.Key, v)
 				}
 			})
-			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
+			grammar.CheckMost(r, n, path, len(n.Members), rules.MaxPolicyMembers)
 		},
 		Show: func() any {
 			shown := []grammar.Key{}
@@ -125,19 +119,19 @@ func (r *configLoader) acrossPolicies(c *Config) {
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
 		}
 	}
-	for _, t := range c.Catalog.tools() {
-		r.noPolicy(t.Policy, known, t.path.Key("policy"))
+	for _, t := range c.Catalog.Tools() {
+		r.noPolicy(t.Policy, known, t.Path.Key("policy"))
 	}
 }
 
 // settle drops what the embedded default says of a pattern's policy and does not hold: demo_refunds judges the demo's tools, and
 // its params are no other policy's.
 func (c *Config) settle(p *PatternConfig, named bool, said func(param string) bool) {
-	if !named && p.Judge == demoPolicy && !c.demoRefunds(p) {
+	if !named && p.Judge == rules.Demo && !c.demoRefunds(p) {
 		p.Judge = ""
 	}
-	of := c.policy(demoPolicy)
-	if p.Name != "supervised_refund" || p.Judge == demoPolicy && of != nil && of.embedded {
+	of := c.policy(rules.Demo)
+	if p.Name != "supervised_refund" || p.Judge == rules.Demo && of != nil && of.Embedded {
 		return
 	}
 	for _, param := range refundParams {

@@ -8,6 +8,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -19,8 +20,8 @@ var ownKinds = []string{
 
 // keys are what a pattern of its kind may say (spec/config.md section 7).
 func (p *PatternConfig) keys(known []string) []grammar.Key {
-	title := grammar.Line("title", &p.Title, maxTitle, "").Means("What people read.")
-	description := grammar.Line("description", &p.Description, maxDescription, "\n").Means("What a client's model reads: what it does, and when to use it.")
+	title := grammar.Line("title", &p.Title, tools.MaxTitle, "").Means("What people read.")
+	description := grammar.Line("description", &p.Description, tools.MaxDescription, "\n").Means("What a client's model reads: what it does, and when to use it.")
 	if p.own() && p.Kind != gateway.Call {
 		title = title.Need("write what people read, in a few words").Means("What people read. Required.")
 		description = description.Need("write what it does and when to use it, for the model").
@@ -38,7 +39,7 @@ func (p *PatternConfig) keys(known []string) []grammar.Key {
 	}
 	keys = append(keys,
 		withLimitsOfOthers(grammar.Group("budget", p.budgetKeys()...), budgetOfOthers(p.Kind)),
-		policyKey("policy", &p.Judge).Means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
+		grammar.OnePolicy("policy", &p.Judge).Means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
 		p.paramsKey("params"),
 		grammar.Group("approver", approverKeys(&p.Approver)...),
 	)
@@ -175,7 +176,7 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault
 
 // checkListedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
 func checkListedSchemas(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-	checkArguments(r, n, path)
+	tools.CheckArguments(r, n, path)
 	checkSeen(r, n, path)
 }
 

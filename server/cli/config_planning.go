@@ -64,15 +64,15 @@ func instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 // planningBudgetKeys are the limits of kind planning (spec/config.md section 7, Budgets).
 func planningBudgetKeys(b *gateway.Budget) []grammar.Key {
 	return []grammar.Key{
-		grammar.Count("max_subtasks", &b.MaxSubtasks, 0, maxCount).Means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
-		grammar.Count("max_depth", &b.MaxDepth, 0, maxCount).Means("Depth of a plan's tree; no call may ask for more."),
-		limitKey("max_replans", &b.MaxReplans, maxCount).Means("Accepted replans of a plan."),
-		grammar.Count("max_iterations", &b.MaxIterations, 0, maxCount).Means("Rounds of an iterative plan."),
-		grammar.Count("min_subtasks", &b.MinSubtasks, 0, maxCount).Means("Subtasks that a plan has at least; not of later rounds and replans."),
+		grammar.Count("max_subtasks", &b.MaxSubtasks, 0, grammar.MaxCount).Means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
+		grammar.Count("max_depth", &b.MaxDepth, 0, grammar.MaxCount).Means("Depth of a plan's tree; no call may ask for more."),
+		limitKey("max_replans", &b.MaxReplans, grammar.MaxCount).Means("Accepted replans of a plan."),
+		grammar.Count("max_iterations", &b.MaxIterations, 0, grammar.MaxCount).Means("Rounds of an iterative plan."),
+		grammar.Count("min_subtasks", &b.MinSubtasks, 0, grammar.MaxCount).Means("Subtasks that a plan has at least; not of later rounds and replans."),
 		grammar.Count("max_concurrent", &b.MaxConcurrent, 1, 256).Means("Subtasks at once; no call may ask for more."),
-		grammar.Count("max_retries", &b.MaxRetries, 0, maxCount).Means("Further attempts at a subtask; no call may ask for more."),
-		grammar.Seconds("subtask_timeout_seconds", &b.SubtaskTimeout, maxBudget).Means("How long one call of a tool may take."),
-		limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).Means("Calls of one tool in a run."),
+		grammar.Count("max_retries", &b.MaxRetries, 0, grammar.MaxCount).Means("Further attempts at a subtask; no call may ask for more."),
+		grammar.Seconds("subtask_timeout_seconds", &b.SubtaskTimeout, grammar.MaxSeconds).Means("How long one call of a tool may take."),
+		limitKey("max_calls_per_tool", &b.MaxCallsPerTool, grammar.MaxCount).Means("Calls of one tool in a run."),
 	}
 }
 

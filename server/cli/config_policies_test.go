@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway/policy"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -199,10 +200,10 @@ tests:
 		t.Helper()
 		faults := &yamldoc.Faults{}
 		r := grammar.NewReader(faults, nil)
-		var list []PolicyConfig
+		var list []rules.Policy
 		root := yamldoc.Read("pg.yaml", []byte(text), faults)
 		if at := root.Member("policies"); at != nil {
-			policiesKey("policies", &list).Read(r, at, nil)
+			rules.PoliciesKey("policies", &list).Read(r, at, nil)
 		}
 		if err := faults.Err(); err != nil || len(list) != 1 {
 			t.Fatalf("%d policies of\n%s\n%v", len(list), text, err)
@@ -216,17 +217,17 @@ tests:
 	if want.Vars[0].Name != "b" || len(want.Rules) != 4 || len(want.Rules[1].Revise) != 3 || want.Rules[0].When != "args.order_id\n == \"x\"" {
 		t.Errorf("the policy was read as %+v", want)
 	}
-	p := PolicyConfig{Source: want}
-	kept := PolicyConfig{Source: policy.Source{Name: "refunds"}}
+	p := rules.Policy{Source: want}
+	kept := rules.Policy{Source: policy.Source{Name: "refunds"}}
 	faults := &yamldoc.Faults{}
-	readPolicy(grammar.NewReader(faults, nil), &kept, nodeOf(string(p.kept())), nil)
-	if diff := cmp.Diff(string(p.kept()), string(kept.kept())); diff != "" || len(faults.Found) > 0 {
+	rules.ReadPolicy(grammar.NewReader(faults, nil), &kept, nodeOf(string(p.Kept())), nil)
+	if diff := cmp.Diff(string(p.Kept()), string(kept.Kept())); diff != "" || len(faults.Found) > 0 {
 		t.Errorf("what a snapshot keeps is read otherwise (-want +got): %v\n%s", faults.Found, diff)
 	}
-	shown := Config{Policies: []PolicyConfig{p}}
+	shown := Config{Policies: []rules.Policy{p}}
 	again := read(t, string(shown.YAML()))
 	sorted := func(s policy.Source) policy.Source { return s }
-	if diff := cmp.Diff(string(p.kept()), string((&PolicyConfig{Source: again}).kept())); diff != "" {
+	if diff := cmp.Diff(string(p.Kept()), string((&rules.Policy{Source: again}).Kept())); diff != "" {
 		t.Errorf("what is shown is read otherwise (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(want.Tests, sorted(again).Tests); diff != "" {

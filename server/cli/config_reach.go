@@ -12,7 +12,7 @@ import (
 // acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
 func (r *configLoader) acrossReach(c *Config) {
 	effects := map[string]realTool{}
-	for _, t := range c.Catalog.tools() {
+	for _, t := range c.Catalog.Tools() {
 		effects[t.Name] = realTool{t.Effect, t.Policy}
 	}
 	for _, p := range c.Patterns {

@@ -49,8 +49,8 @@ func (c Config) YAML() []byte {
 		notes["llm.provider"] += "; api_key: " + catalog.Masked + " from " + from
 	}
 	for _, p := range c.Policies {
-		if p.file != "" {
-			notes["policies."+p.Name] = "from " + grammar.YAMLWord(p.file)
+		if p.File != "" {
+			notes["policies."+p.Name] = "from " + grammar.YAMLWord(p.File)
 		}
 	}
 	for _, p := range c.Patterns {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/ijson"
 	"patterngate/patterns/local"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -15,7 +15,7 @@ const memoryState = ":memory:"
 
 // stateKey is where runs are recorded: the path of a file, or :memory:.
 func stateKey(name string, target *string) grammar.Key {
-	key := pathKey(name, target)
+	key := grammar.Path(name, target)
 	read := key.Read
 	key.Takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -32,82 +32,14 @@ func stateKey(name string, target *string) grammar.Key {
 	return key
 }
 
-// redactRoots are what a pointer of redact may begin with; true: only with something below.
-var redactRoots = map[string]bool{"args": true, "result": true, "input": true, "answer": false}
-
-const redactWant = "write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
-
-// redactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
-func redactKey(name string, target *[]string) grammar.Key {
-	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
-}
-
-// toolRedactKey is likewise, of one tool: it has arguments and results alone.
-func toolRedactKey(name string, target *[]string) grammar.Key {
-	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
-		f := faultOfRedact(n)
-		if f.Reason != "" {
-			return f
-		}
-		if first := ijson.Pointer(n.Text).Tokens()[0]; first != "args" && first != "result" {
-			return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
-		}
-		return yamldoc.Fault{}
-	})
-}
-
-func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node) yamldoc.Fault) grammar.Key {
-	return grammar.Key{
-		Name: name, Takes: takes, Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
-		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			if n.Kind != yamldoc.List {
-				r.Wrong(n, path, "write a list, [] for none")
-				return
-			}
-			list := make([]string, 0, len(n.Items))
-			for i, item := range n.Items {
-				switch f := wrong(item); {
-				case item.Kind == yamldoc.Unreadable:
-				case f.Reason != "":
-					r.Faults.Add(item.At, path.Item(i), f)
-				default:
-					list = append(list, item.Text)
-				}
-			}
-			*target = list
-		},
-		Show: func() any { return *target },
-	}
-}
-
-func faultOfRedact(n *yamldoc.Node) yamldoc.Fault {
-	if n.Kind != yamldoc.Text {
-		return yamldoc.Fault{Reason: "wrong type", Got: n.Shown(), Want: redactWant}
-	}
-	tokens := ijson.Pointer(n.Text).Tokens()
-	if len(tokens) == 0 {
-		return yamldoc.Fault{Reason: "not a JSON pointer", Got: yamldoc.Quoted(n.Text), Want: redactWant}
-	}
-	below, known := redactRoots[tokens[0]]
-	switch {
-	case !known:
-		return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args, /result, /input or /answer"}
-	case below && len(tokens) == 1:
-		return yamldoc.Fault{Reason: "nothing below " + n.Text, Got: yamldoc.Quoted(n.Text), Want: "name a member: " + n.Text + "/card, or any: " + n.Text + "/*"}
-	case !below && len(tokens) > 1:
-		return yamldoc.Fault{Reason: "an answer is one text", Got: yamldoc.Quoted(n.Text), Want: "write /" + tokens[0]}
-	}
-	return yamldoc.Fault{}
-}
-
 // keys are those of spec/config.md section 2.
 func (c *WaitConfig) keys() []grammar.Key {
 	const most = 240 // no client waits longer for a call
 	return []grammar.Key{
-		grammar.Seconds("caller_seconds", &c.Caller, maxBudget).Means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
+		grammar.Seconds("caller_seconds", &c.Caller, grammar.MaxSeconds).Means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
 		grammar.Seconds("default_seconds", &c.Default, most).Means("How long a call waits for its run where it does not say; then the run goes on without it."),
 		grammar.Seconds("max_seconds", &c.Max, most).Means("How long a call may ask to wait for its run."),
-		grammar.Seconds("join_seconds", &c.Join, maxBudget).Means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
+		grammar.Seconds("join_seconds", &c.Join, grammar.MaxSeconds).Means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
 	}
 }
 
@@ -135,7 +67,7 @@ func (c Config) redacted() []string {
 // read what these hide.
 func (c Config) hides() []string {
 	list := slices.Clone(c.Redact)
-	add := func(t ToolConfig) {
+	add := func(t tools.Tool) {
 		for _, pointer := range t.Redact {
 			if t.Enabled {
 				list = append(list, t.Name+":"+pointer)
@@ -143,12 +75,12 @@ func (c Config) hides() []string {
 		}
 	}
 	for _, t := range c.Catalog.HTTP {
-		add(t.ToolConfig)
+		add(t.Tool)
 	}
 	for _, s := range c.Catalog.Servers {
 		for _, t := range s.Tools {
 			if s.Enabled {
-				add(t.ToolConfig)
+				add(t.Tool)
 			}
 		}
 	}

@@ -21,12 +21,13 @@ import (
 	"patterngate/patterns"
 	"patterngate/server"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
 // sameConfig compares configurations; secrets by what they hold.
 func sameConfig(want, got Config) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(grammar.Position{}), cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(func(a, b PolicyConfig) bool { return a.Name == b.Name && bytes.Equal(a.kept(), b.kept()) }), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(grammar.Position{}), cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(func(a, b rules.Policy) bool { return a.Name == b.Name && bytes.Equal(a.Kept(), b.Kept()) }), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
 }
 
 // refundLimits are the params of the demo's refund policy.
@@ -62,7 +63,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		}
 		if name == "supervised_refund" {
 			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
-			p.Judge, p.Params = demoPolicy, refundLimits(1000, 2000, 14)
+			p.Judge, p.Params = rules.Demo, refundLimits(1000, 2000, 14)
 		}
 		if name == "plan" {
 			p.Planning, p.Tools = PlanningConfig{Require: patterns.RequireNone}, demo.ReadTools

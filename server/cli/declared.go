@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
 	"patterngate/server"
+	"patterngate/server/settings/tools"
 )
 
 // declared is what runs are made of under a configuration: its catalog, its patterns and who answers their questions. What
@@ -22,7 +23,7 @@ type declared struct {
 	model         patterns.Model
 	configured    bool // the user set the model up
 	redact        []string
-	reach         CatalogConfig // the servers and requests that it names
+	reach         tools.Catalog // the servers and requests that it names
 	llm           LLMConfig
 	lock          *pins.Lock // what people accepted of its servers' tools; nil: nothing
 	recorded      bool       // it was made of a snapshot

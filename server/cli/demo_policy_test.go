@@ -10,11 +10,12 @@ import (
 
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
+	"patterngate/server/settings/rules"
 )
 
 // What is embedded of the refund policy for every start is what its file says; it compiles, and its tests pass.
 func TestDemoPolicy(t *testing.T) {
-	whole, err := readDemoPolicy()
+	whole, err := rules.ReadDemo()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +53,10 @@ func TestDemoPolicy(t *testing.T) {
 	if err := c.embed(nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.policy(demoPolicy); got == nil || !got.embedded || string(got.kept()) != string((&PolicyConfig{Source: whole}).kept()) {
+	if got := c.policy(rules.Demo); got == nil || !got.Embedded || string(got.Kept()) != string((&rules.Policy{Source: whole}).Kept()) {
 		t.Errorf("the embedded configuration has %+v", got)
 	}
-	if diff := cmp.Diff(whole, c.policy(demoPolicy).whole().Source); diff != "" {
+	if diff := cmp.Diff(whole, c.policy(rules.Demo).Whole().Source); diff != "" {
 		t.Errorf("what is shown of it (-want +got):\n%s", diff)
 	}
 	if made, err := refunds.Compile(policy.Source{Rules: []policy.RuleSource{{ID: "a"}}}, nil); err == nil {

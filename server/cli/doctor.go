@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/tools"
 )
 
 // The states of a check.
@@ -190,7 +191,7 @@ func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, 
 	}
 	f.ok("file", "%s", path)
 	ours, others := ourEntry(entries, self)
-	var catalog CatalogConfig
+	var catalog tools.Catalog
 	if ours.name == "" {
 		tell := f.warn
 		if named {

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/tools"
 )
 
 // bypass is a server that a client starts by itself, around the gate.
@@ -26,7 +27,7 @@ func (b bypass) tell(f *findings) {
 // bypasses are the servers of the catalog that clients of this machine start by themselves too: the same command and
 // arguments, the same url or the same name. It reads at most the clients' own files, each of at most 8 MiB, and is silent
 // about what it cannot read. Without servers in the catalog it reads nothing.
-func bypasses(environ []string, c CatalogConfig) []bypass {
+func bypasses(environ []string, c tools.Catalog) []bypass {
 	if len(c.Servers) == 0 {
 		return nil
 	}
@@ -56,7 +57,7 @@ func bypasses(environ []string, c CatalogConfig) []bypass {
 }
 
 // aroundIn are the servers of one file that the client starts by itself. What it has switched off it does not start.
-func aroundIn(in clientFile, others []clientServer, c CatalogConfig) []bypass {
+func aroundIn(in clientFile, others []clientServer, c tools.Catalog) []bypass {
 	var found []bypass
 	for _, s := range others {
 		if s.off || s.problem != "" {
@@ -75,7 +76,7 @@ func aroundIn(in clientFile, others []clientServer, c CatalogConfig) []bypass {
 }
 
 // sameServer reports whether a client's server is one of the catalog: by what it starts, where it is, or its name.
-func sameServer(s clientServer, ours ServerConfig) bool {
+func sameServer(s clientServer, ours tools.Server) bool {
 	named := []importedServer{{from: s}}
 	nameServers(named)
 	if s.name == ours.Name || named[0].name == ours.Name {

@@ -14,6 +14,7 @@ import (
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -73,7 +74,7 @@ func startAs(host clientfile.Host, client clientfile.Client, s clientServer) cli
 
 // examineEntry starts the entry and checks what it serves. It returns the catalog that is served, none where it cannot be
 // read.
-func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s clientServer, f *findings) CatalogConfig {
+func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s clientServer, f *findings) tools.Catalog {
 	mend := "patterngate setup " + client.Name + " --write"
 	if s.name != "patterngate" {
 		mend += " --name " + console.ShellWord(host.Goos, s.name)
@@ -81,7 +82,7 @@ func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host,
 	switch {
 	case s.problem != "":
 		f.fail("entry", mend, "%s: %s", s.name, s.problem)
-		return CatalogConfig{}
+		return tools.Catalog{}
 	case s.off:
 		f.fail("entry", "switch it on in the client", "%s is switched off", s.name)
 	default:
@@ -91,7 +92,7 @@ func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host,
 	path := machine.Lookup(start.environ, "PATH")
 	if start.command = commandIn(start, host.Goos); start.command == "" {
 		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.command, path, client.Title)
-		return CatalogConfig{}
+		return tools.Catalog{}
 	}
 	as := a.servedBy(start)
 	loaded := as.examineConfig(f)
@@ -100,7 +101,7 @@ func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host,
 	}
 	a.examineServer(ctx, start, s.name, f)
 	if loaded == nil {
-		return CatalogConfig{}
+		return tools.Catalog{}
 	}
 	as.examineState(loaded.State, f)
 	return loaded.Catalog
@@ -160,9 +161,9 @@ func (a *doctorCommands) examineConfig(f *findings) *Loaded {
 }
 
 // examineNames looks up the names of the hosts of tools and servers.
-func examineNames(ctx context.Context, c *CatalogConfig, f *findings) {
-	for _, closed := range c.closedNames(ctx) {
-		f.warn("networks", "add that line to the file", "%s: %s", closed.place, closed.why)
+func examineNames(ctx context.Context, c *tools.Catalog, f *findings) {
+	for _, closed := range c.ClosedNames(ctx) {
+		f.warn("networks", "add that line to the file", "%s: %s", closed.Place, closed.Why)
 	}
 }
 

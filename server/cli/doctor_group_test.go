@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"patterngate/server/settings/tools"
 )
 
 // A wrapper that never answers is ended with what it started.
@@ -42,8 +44,8 @@ func TestDoctorEndsWhatItStarted(t *testing.T) {
 // A program that gives no secret in its time is ended with what it started: it would be there once more after each call.
 func TestSecretEndsWhatItStarted(t *testing.T) {
 	child := filepath.Join(t.TempDir(), "child")
-	ref := SecretRef{Exec: []string{"/bin/sh", "-c", "sleep 600 & echo $! >'" + child + "'; echo s3cret-text"}}
-	if text, err := ref.read(t.Context(), os.Environ()); err == nil {
+	ref := tools.SecretRef{Exec: []string{"/bin/sh", "-c", "sleep 600 & echo $! >'" + child + "'; echo s3cret-text"}}
+	if text, err := secretAt(ref, t.Context(), os.Environ()); err == nil {
 		t.Errorf("a program whose output is held open gives %q", text)
 	}
 	endsSoon(t, child)

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -128,7 +129,7 @@ func droppedIn(schema any, at string) string {
 	}
 	for _, k := range schemaMaps {
 		members, _ := here[k].(map[string]any)
-		for _, name := range sortedNames(members) {
+		for _, name := range slices.Sorted(maps.Keys(members)) {
 			if found := droppedIn(members[name], at+"/"+k+"/"+name); found != "" {
 				return found
 			}

@@ -13,6 +13,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/tools"
 )
 
 // importedValue is a text of an entry as the file is to have it, and as the server gets it now.
@@ -147,7 +148,7 @@ func (in importer) endpoint(out *importedServer) {
 	if out.url, without = plainURL(address); without != "" {
 		out.fail("%s, which stands there for all to read; give it as a header", without)
 	}
-	if f := faultOfEndpoint(out.url); out.url != "" && f.Reason != "" {
+	if f := tools.FaultOfEndpoint(out.url); out.url != "" && f.Reason != "" {
 		out.leaveOut("its url is no use: %s", f.Reason)
 	}
 	in.sentHeaders(out)
@@ -195,7 +196,7 @@ func (in importer) value(out *importedServer, place, named, text string) importe
 
 // literal is a text that stands there itself. What a line of a file cannot hold goes to a file of its own like a secret.
 func literal(named, text string) importedValue {
-	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text) || strings.ContainsAny(text, unwritten) || len(text) > maxText)}
+	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text) || strings.ContainsAny(text, unwritten) || len(text) > tools.MaxText)}
 	return v.without()
 }
 
@@ -294,7 +295,7 @@ func (in importer) found(out *importedServer, command importedValue) {
 	case strings.ContainsAny(word+out.dir+out.from.dir, unwritten):
 		out.leaveOut("its command or cwd holds a line end")
 		return
-	case ijson.Blank(word) || len(word) > maxText:
+	case ijson.Blank(word) || len(word) > tools.MaxText:
 		out.leaveOut("its command is no program's name")
 		return
 	}

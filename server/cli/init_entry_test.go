@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,11 +221,11 @@ func FuzzImportedText(f *testing.F) {
 			return
 		}
 		tools, _ := at(v, "catalog", "servers", servers[0].name, "tools").(map[string]any)
-		if len(tools) != 1 || at(tools, sortedNames(tools)[0], "enabled") != false {
+		if len(tools) != 1 || at(tools, slices.Sorted(maps.Keys(tools))[0], "enabled") != false {
 			t.Fatalf("it reads back as %v\n%s", v, text)
 		}
 		if keys, _ := v.(map[string]any); len(keys) != 2 {
-			t.Fatalf("it has %v at the top\n%s", sortedNames(keys), text)
+			t.Fatalf("it has %v at the top\n%s", slices.Sorted(maps.Keys(keys)), text)
 		}
 		want := string([]rune(arg)) // each byte that is no UTF-8 becomes one U+FFFD
 		args, _ := at(v, "catalog", "servers", servers[0].name, "stdio", "args").([]any)

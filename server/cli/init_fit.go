@@ -8,6 +8,7 @@ import (
 
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/tools"
 )
 
 // What the file cannot have is left out of it, with a note: one such value, and the whole file would be refused.
@@ -19,7 +20,7 @@ func (in importer) variables(out *importedServer) {
 			continue
 		}
 		value := in.value(out, "variable "+v.name, v.name, v.text)
-		if isSecretName(v.name) && value.empty() {
+		if tools.IsSecretName(v.name) && value.empty() {
 			out.note("variable %s is left out: it is empty", v.name)
 			continue
 		}
@@ -45,7 +46,7 @@ func (in importer) sentHeaders(out *importedServer) {
 	seen := map[string]bool{}
 	for _, h := range out.from.headers {
 		small := strings.ToLower(h.name)
-		f := faultOfHeaderName(h.name)
+		f := tools.FaultOfHeaderName(h.name)
 		if f.Reason == "" && seen[small] {
 			f.Reason = "repeated, in other letters"
 		}
@@ -70,14 +71,14 @@ func (in importer) arguments(out *importedServer) {
 	before := ""
 	for i, arg := range out.from.args {
 		v := in.argument(out, out.from.args, i, arg)
-		if !v.hidden() && secretArgument(before, v.text) {
+		if !v.hidden() && tools.IsSecretArgument(before, v.text) {
 			v.keep = true
 			v = v.without()
 		}
 		out.args, before = append(out.args, v), v.text
 	}
-	if len(out.args) > maxArgs {
-		out.leaveOut("it has %d arguments, and the file takes %d", len(out.args), maxArgs)
+	if len(out.args) > tools.MaxArgs {
+		out.leaveOut("it has %d arguments, and the file takes %d", len(out.args), tools.MaxArgs)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"patterngate/catalog/httptool"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -98,15 +98,6 @@ func noteNetworks(servers []importedServer) {
 	}
 }
 
-// networkTexts are networks as the file has them.
-func networkTexts(list []netip.Prefix) string {
-	texts := make([]string, len(list))
-	for i, network := range list {
-		texts[i] = yamlScalar(network.String())
-	}
-	return strings.Join(texts, ", ")
-}
-
 // reaches makes a server a comment that is given a directory in which the configuration or the record lies: it could
 // change what is allowed, and the file is refused with it (spec/config.md section 4). It sees what our reader will.
 func (s *importedServer) reaches(in ConfigSources, dirs ...string) {
@@ -124,7 +115,7 @@ func (s *importedServer) reaches(in ConfigSources, dirs ...string) {
 		}
 	}
 	judge(s.dir, "")
-	start := (&StdioConfig{Dir: s.dir}).start()
+	start := (&tools.Stdio{Dir: s.dir}).Start()
 	for _, v := range s.args {
 		judge(v.now, start)
 	}

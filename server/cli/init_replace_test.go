@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +48,7 @@ func replaceAndUndo(t testing.TB, f clientfile.Format, before []byte) bool {
 	if err != nil || len(servers) == 0 {
 		return false
 	}
-	gone := sortedNames(servers)
+	gone := slices.Sorted(maps.Keys(servers))
 	path := filepath.Join(t.TempDir(), "FILE")
 	if err := os.WriteFile(path, before, 0o640); err != nil {
 		t.Fatal(err)

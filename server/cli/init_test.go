@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -161,7 +162,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	}
 	v := yamlOf(t, file)
 	servers, _ := at(v, "catalog", "servers").(map[string]any)
-	if got := strings.Join(sortedNames(servers), " "); got != "dies gone my_crm" {
+	if got := strings.Join(slices.Sorted(maps.Keys(servers)), " "); got != "dies gone my_crm" {
 		t.Fatalf("the servers are %s, want dies gone my_crm\n%s", got, file)
 	}
 	wantTools := map[string]any{
@@ -291,7 +292,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 		t.Fatalf("init ends with %d: %s%s", code, out, errs)
 	}
 	entries, _, err := (clientfile.JSONServers{Member: "mcpServers"}).Decode([]byte(readFile(t, h.client)))
-	if err != nil || strings.Join(sortedNames(entries), " ") != "gone patterngate" {
+	if err != nil || strings.Join(slices.Sorted(maps.Keys(entries)), " ") != "gone patterngate" {
 		t.Fatalf("the client's file has %v, %v", entries, err)
 	}
 	loaded, _, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"patterngate/catalog"
 	"patterngate/ijson/printable"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -156,16 +156,16 @@ func importedText(title, pin string, servers []importedServer) []byte {
 version: 1
 catalog:
 `)
-	fmt.Fprintf(&b, "  pin: %s   # the accepted definition of each tool; one that changes is held until it is accepted again\n", yamlScalar(pin))
+	fmt.Fprintf(&b, "  pin: %s   # the accepted definition of each tool; one that changes is held until it is accepted again\n", yamldoc.Written(pin))
 	named, others := networksOf(servers)
 	if len(named) > 0 {
-		fmt.Fprintf(&b, "  allow_networks: [%s]   # where servers below were reached; no other address that is not public is dialled\n", networkTexts(named))
+		fmt.Fprintf(&b, "  allow_networks: [%s]   # where servers below were reached; no other address that is not public is dialled\n", tools.NetworkTexts(named))
 	}
 	switch {
 	case len(others) > 0 && len(named) > 0: // the key is there once
-		fmt.Fprintf(&b, "  # add to allow_networks before a tool there comes into force: %s\n", networkTexts(others))
+		fmt.Fprintf(&b, "  # add to allow_networks before a tool there comes into force: %s\n", tools.NetworkTexts(others))
 	case len(others) > 0:
-		fmt.Fprintf(&b, "  # allow_networks: [%s]   # to be added before a tool there comes into force: where servers below were reached\n", networkTexts(others))
+		fmt.Fprintf(&b, "  # allow_networks: [%s]   # to be added before a tool there comes into force: where servers below were reached\n", tools.NetworkTexts(others))
 	}
 	exposed, writes := inForce(servers)
 	fmt.Fprintf(&b, "  expose: [%s]\n", strings.Join(exposed, ", "))
@@ -202,9 +202,9 @@ func inForce(servers []importedServer) (reads, writes []string) {
 			switch {
 			case !t.allow || s.problem != "" || s.out != "":
 			case t.effect == catalog.Read:
-				reads = append(reads, yamlScalar(t.listed()))
+				reads = append(reads, yamldoc.Written(t.listed()))
 			default:
-				writes = append(writes, yamlScalar(t.listed()))
+				writes = append(writes, yamldoc.Written(t.listed()))
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func (s importedServer) yaml() string {
 	case s.command != "":
 		s.stdioYAML(&b)
 	case s.url != "":
-		fmt.Fprintf(&b, "      http: {url: %s%s}\n", yamlScalar(s.url), s.headersYAML())
+		fmt.Fprintf(&b, "      http: {url: %s%s}\n", yamldoc.Written(s.url), s.headersYAML())
 	}
 	b.WriteString("      tools:")
 	if len(s.tools) == 0 {
@@ -255,7 +255,7 @@ func (s importedServer) yaml() string {
 
 // stdioYAML writes how the server is started.
 func (s importedServer) stdioYAML(b *strings.Builder) {
-	fmt.Fprintf(b, "      stdio:\n        command: %s\n", yamlScalar(s.command))
+	fmt.Fprintf(b, "      stdio:\n        command: %s\n", yamldoc.Written(s.command))
 	if len(s.args) > 0 {
 		args := make([]string, len(s.args))
 		for i, v := range s.args {
@@ -265,7 +265,7 @@ func (s importedServer) stdioYAML(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "        env: %s   # it sees nothing else of the environment\n", s.environmentYAML())
 	if s.dir != "" {
-		fmt.Fprintf(b, "        dir: %s\n", yamlScalar(s.dir))
+		fmt.Fprintf(b, "        dir: %s\n", yamldoc.Written(s.dir))
 	}
 }
 
@@ -275,7 +275,7 @@ func (s importedServer) environmentYAML() string {
 	passed := true
 	for i, v := range s.env {
 		passed = passed && v.pass
-		names[i], members[i] = yamlScalar(v.name), yamlScalar(v.name)+": "+v.yaml()
+		names[i], members[i] = yamldoc.Written(v.name), yamldoc.Written(v.name)+": "+v.yaml()
 	}
 	if passed {
 		return "[" + strings.Join(names, ", ") + "]"
@@ -290,7 +290,7 @@ func (s importedServer) headersYAML() string {
 	}
 	members := make([]string, len(s.headers))
 	for i, h := range s.headers {
-		members[i] = yamlScalar(h.name) + ": " + h.yaml()
+		members[i] = yamldoc.Written(h.name) + ": " + h.yaml()
 	}
 	return ", headers: {" + strings.Join(members, ", ") + "}"
 }
@@ -301,23 +301,23 @@ func (v importedValue) yaml() string {
 	case v.pass:
 		return "true"
 	case !v.hidden():
-		return yamlScalar(v.text)
+		return yamldoc.Written(v.text)
 	case v.prefix != "":
-		return "{secret: " + yamlScalar(v.ref) + ", prefix: " + yamlScalar(v.prefix) + "}"
+		return "{secret: " + yamldoc.Written(v.ref) + ", prefix: " + yamldoc.Written(v.prefix) + "}"
 	}
-	return "{secret: " + yamlScalar(v.ref) + "}"
+	return "{secret: " + yamldoc.Written(v.ref) + "}"
 }
 
 // yaml is the tool's line.
 func (t importedTool) yaml() string {
 	as, off := "", ""
 	if t.as != "" {
-		as = "as: " + yamlScalar(t.as) + ", "
+		as = "as: " + yamldoc.Written(t.as) + ", "
 	}
 	if !t.allow {
 		off = ", enabled: false"
 	}
-	line := fmt.Sprintf("        %s: {%seffect: %s%s}", yamlScalar(t.Name), as, t.effect, off)
+	line := fmt.Sprintf("        %s: {%seffect: %s%s}", yamldoc.Written(t.Name), as, t.effect, off)
 	if words := shownTool(t); words != "" {
 		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(lineOf(words, 120))
 	}
@@ -335,30 +335,4 @@ func yamlComment(line string) string {
 }
 
 // plainYAML is text that no reader of YAML takes for anything else.
-var (
-	plainYAML  = regexp.MustCompile(`^(?:[A-Za-z_/]|--?[A-Za-z])[A-Za-z0-9_./+-]*$`)
-	wordOfYAML = regexp.MustCompile(`(?i)^(?:y|n|yes|no|on|off|true|false|null)$`)
-)
-
-// yamlScalar is a text as YAML has it in any place, quoted where it must be.
-func yamlScalar(text string) string {
-	if plainYAML.MatchString(text) && !wordOfYAML.MatchString(text) && yamldoc.IsPlainText(text) {
-		return text
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == ' ' || r < 0x10000 && unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return b.String() + `"`
-}
+var ()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"slices"
 
 	"patterngate/catalog/pins"
@@ -56,10 +57,10 @@ type loading struct{ Faults *yamldoc.Faults }
 // its arguments, and no sentence.
 func (r *loading) phrases(l *Loaded) {
 	var asked []string
-	for _, name := range sortedNames(l.made.by) {
+	for _, name := range slices.Sorted(maps.Keys(l.made.by)) {
 		asked = append(asked, l.made.by[name].Asks()...)
 	}
-	for _, t := range l.Catalog.tools() {
+	for _, t := range l.Catalog.Tools() {
 		if t.Phrase == "" && slices.Contains(asked, t.Name) {
 			r.Faults.Record(l.FaultAt(yamldoc.Fault{
 				Severity: yamldoc.SeverityWarning, Reason: "a rule may ask a person about a call of " + t.Name + ", and it has no phrase",

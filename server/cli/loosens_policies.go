@@ -6,6 +6,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/rules"
 )
 
 // policyChanged says what of a policy is another: every change of one counts as looser, as nobody ranks rules. One that comes
@@ -61,7 +62,7 @@ func policyParts(v any) policyPart {
 }
 
 func outcomeWord(rule map[string]any) string {
-	for _, outcome := range ruleOutcomes {
+	for _, outcome := range rules.Outcomes {
 		if _, has := rule[outcome]; has {
 			return outcome
 		}

@@ -14,6 +14,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/tools"
 )
 
 // judgedText is what a file says, as reloads compare it.
@@ -123,7 +124,7 @@ func TestLoosens(t *testing.T) {
 // Another definition that was accepted permits what was not looked at before; one that is gone does not.
 func TestLoosensByTheLock(t *testing.T) {
 	c := Loaded{lock: &pins.Lock{}}
-	c.Catalog.Servers = []ServerConfig{{Name: "crm", Enabled: true, Tools: []ServerToolConfig{{ToolConfig: ToolConfig{Enabled: true}, Upstream: "search"}}}}
+	c.Catalog.Servers = []tools.Server{{Name: "crm", Enabled: true, Tools: []tools.ServerTool{{Tool: tools.Tool{Enabled: true}, Upstream: "search"}}}}
 	none := map[string]any{lockMember: c.lockedTools()}
 	accept := func(description string) map[string]any {
 		d := pins.Definition{}

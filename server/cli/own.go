@@ -19,6 +19,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -58,7 +59,7 @@ type ownMaker struct {
 	log     *slog.Logger
 	who     upstream.Identity
 	// compiled are the schemas of arguments that were read.
-	compiled compiledArguments
+	compiled tools.Compiled
 	out      ownTools
 	faults   []ownFault
 	at       []string // where it is
@@ -71,7 +72,7 @@ func makeOwn(c *Config, lock *pins.Lock, pool *serverPool, environ []string) (*o
 }
 
 // makeOwnOf is makeOwn with schemas that are compiled already.
-func makeOwnOf(c *Config, lock *pins.Lock, pool *serverPool, environ []string, compiled compiledArguments) (*ownTools, []ownFault) {
+func makeOwnOf(c *Config, lock *pins.Lock, pool *serverPool, environ []string, compiled tools.Compiled) (*ownTools, []ownFault) {
 	if !c.Catalog.Declared {
 		return &ownTools{secrets: pool.secrets(environ)}, nil
 	}
@@ -122,7 +123,7 @@ func (m *ownMaker) expression(f expr.Fault, path ...string) {
 // schema notes what is wrong with a schema that stands in the file, where only the lock shows it.
 func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []string, path ...string) (wrong bool) {
 	for _, f := range faults {
-		fault := faultOfSchema(f)
+		fault := tools.FaultOfSchema(f)
 		if tokens := f.Pointer.Tokens(); len(tokens) == 1 && !slices.Contains(names, tokens[0]) {
 			m.unknown(noArgument(tool, tokens[0], names), append(path, tokens[0])...)
 			wrong = true
@@ -146,7 +147,7 @@ func noArgument(tool, name string, names []string) yamldoc.Fault {
 }
 
 // common is what all tools have.
-func common(t *ToolConfig, server string) catalog.Tool {
+func common(t *tools.Tool, server string) catalog.Tool {
 	return catalog.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, Phrase: t.Phrase, Effect: t.Effect, Idempotent: t.Idempotent,
 		Server: server, MaxResult: t.MaxResult, Retry: t.Retry,
@@ -171,7 +172,7 @@ func (m *ownMaker) masked(do catalog.Func) catalog.Func {
 
 // once adds the business key. One over arguments that are not known yet keeps nobody from anything: their types may come with the
 // lock, and until then the tool is held, so that there is no call to make a key of.
-func (m *ownMaker) once(t *catalog.Tool, c *ToolConfig, whole *catalog.Schema, known bool) {
+func (m *ownMaker) once(t *catalog.Tool, c *tools.Tool, whole *catalog.Schema, known bool) {
 	if c.Once == "" {
 		return
 	}
@@ -218,18 +219,18 @@ func (m *ownMaker) add(t catalog.Tool) { m.out.tools = append(m.out.tools, t) }
 func (m *ownMaker) reconciles() {
 	for i := range m.config.Catalog.HTTP {
 		t := &m.config.Catalog.HTTP[i]
-		m.within(func() { m.reconcile(&t.ToolConfig) }, "catalog", "http", t.Name)
+		m.within(func() { m.reconcile(&t.Tool) }, "catalog", "http", t.Name)
 	}
 	for i := range m.config.Catalog.Servers {
 		s := &m.config.Catalog.Servers[i]
 		for j := range s.Tools {
 			t := &s.Tools[j]
-			m.within(func() { m.reconcile(&t.ToolConfig) }, "catalog", "servers", s.Name, "tools", t.Upstream)
+			m.within(func() { m.reconcile(&t.Tool) }, "catalog", "servers", s.Name, "tools", t.Upstream)
 		}
 	}
 }
 
-func (m *ownMaker) reconcile(c *ToolConfig) {
+func (m *ownMaker) reconcile(c *tools.Tool) {
 	at := slices.IndexFunc(m.out.tools, func(t catalog.Tool) bool { return t.Name == c.Name })
 	if c.Reconcile == nil || at < 0 {
 		return
@@ -310,6 +311,6 @@ func heldFault(why string) error {
 }
 
 // throttled is how often and how much at once a tool may be called.
-func throttled(g *resilience.Guard, r RateConfig, do catalog.Func) catalog.Func {
+func throttled(g *resilience.Guard, r tools.Rate, do catalog.Func) catalog.Func {
 	return g.Wrap(do, resilience.Rate{Calls: r.Calls, Burst: r.Burst, Per: r.Per})
 }

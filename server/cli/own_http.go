@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,26 +14,27 @@ import (
 	"patterngate/catalog/resilience"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
 // httpTool makes a tool that is an HTTP request.
-func (m *ownMaker) httpTool(c *HTTPToolConfig) {
-	t := common(&c.ToolConfig, httpServer)
+func (m *ownMaker) httpTool(c *tools.HTTPTool) {
+	t := common(&c.Tool, httpServer)
 	t.Timeout = c.Request.Timeout
-	read := m.compiled.of(orEmpty(c.Input)) // what is wrong with them was told when they were read
-	if read.wrong() {
+	read := m.compiled.Of(orEmpty(c.Input)) // what is wrong with them was told when they were read
+	if read.Wrong() {
 		return
 	}
 	if len(c.OutputSchema) > 0 {
-		output := m.compiled.of(c.OutputSchema)
-		if t.Output = output.schema; output.wrong() {
+		output := m.compiled.Of(c.OutputSchema)
+		if t.Output = output.Schema; output.Wrong() {
 			return
 		}
 	}
-	input := read.schema
-	t.Input, t.Defaults = input, read.defaults
-	m.once(&t, &c.ToolConfig, input, true)
+	input := read.Schema
+	t.Input, t.Defaults = input, read.Defaults
+	m.once(&t, &c.Tool, input, true)
 	m.phrase(&t)
 	request, ok := m.request(c, input)
 	if !ok {
@@ -45,8 +45,8 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 	t.Do = m.masked(throttled(guard, c.Rate, refused.noting(request.Do)))
 	t.Extra = request.Check
 	t.Ready = refused.ready
-	if closed := closedHostOf(c.Request.URL, m.config.Catalog.AllowNetworks); closed != nil {
-		why := closed.why(m.config.Catalog.AllowNetworks)
+	if closed := tools.ClosedHostOf(c.Request.URL, m.config.Catalog.AllowNetworks); closed != nil {
+		why := closed.Why(m.config.Catalog.AllowNetworks)
 		t.Ready = func() catalog.Readiness { return catalog.Readiness{State: catalog.Unavailable, Why: why} }
 	}
 	m.add(t)
@@ -64,8 +64,8 @@ type refusedCalls struct {
 func (r *refusedCalls) noting(do catalog.Func) catalog.Func {
 	return func(ctx context.Context, call catalog.Call) (any, error) {
 		observation, err := do(ctx, call)
-		if closed := closedBy(err, r.url, r.allow); closed != nil {
-			why := closed.why(r.allow)
+		if closed := tools.ClosedBy(err, r.url, r.allow); closed != nil {
+			why := closed.Why(r.allow)
 			r.last.Store(&why)
 		} else {
 			r.last.Store(nil)
@@ -83,7 +83,7 @@ func (r *refusedCalls) ready() catalog.Readiness {
 }
 
 // request makes the request of a tool.
-func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.Tool, bool) {
+func (m *ownMaker) request(c *tools.HTTPTool, input *catalog.Schema) (*httptool.Tool, bool) {
 	roots, err := m.pool.roots(c.Request.CAFile)
 	if err != nil {
 		m.fault(yamldoc.Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "request", "ca_file")
@@ -139,8 +139,6 @@ const (
 	httpOpen     = 30 * time.Second
 )
 
-func wrongSchema(f catalog.SchemaFault) bool { return !f.Warning }
-
 func orEmpty(text []byte) []byte {
 	if len(text) == 0 {
 		return []byte("{}")
@@ -155,9 +153,4 @@ func rootsIn(text []byte) (*x509.CertPool, error) {
 		return nil, errors.New("there is no certificate in it")
 	}
 	return pool, nil
-}
-
-// wrong reports a schema that no tool can be made of.
-func (a argumentsRead) wrong() bool {
-	return a.schema == nil || slices.ContainsFunc(a.faults, wrongSchema)
 }

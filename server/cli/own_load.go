@@ -210,7 +210,7 @@ func (c *Loaded) makeOwn(pool *serverPool, environ []string) error {
 		pool = newServerPool()
 	}
 	c.pool = pool
-	c.Catalog.findCommands(environ)
+	c.Catalog.FindCommands(environ)
 	lock := c.lock
 	if lock == nil {
 		lock = &pins.Lock{}

@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -39,13 +40,13 @@ type patternSet struct {
 type partsMaker struct {
 	config   *Loaded
 	all      *catalog.Catalog
-	compiled compiledArguments
+	compiled tools.Compiled
 	faults   []ownFault
 	at       []string
 }
 
 // makeParts makes the parts of all patterns that are enabled. What is wrong comes with its place.
-func (c *Loaded) makeParts(all *catalog.Catalog, compiled compiledArguments) (*patternSet, []ownFault) {
+func (c *Loaded) makeParts(all *catalog.Catalog, compiled tools.Compiled) (*patternSet, []ownFault) {
 	m := &partsMaker{config: c, all: all, compiled: compiled}
 	set := &patternSet{catalog: all.Hash(), by: map[string]*patternParts{}}
 	for i := range c.Patterns {
@@ -74,11 +75,11 @@ func (m *partsMaker) parts(p *PatternConfig) *patternParts {
 	}
 	m.arguments(p)
 	if p.Input != nil {
-		read := m.compiled.of(p.Input)
-		parts.input, parts.defaults = read.schema, read.defaults // its faults are told where it was read
+		read := m.compiled.Of(p.Input)
+		parts.input, parts.defaults = read.Schema, read.Defaults // its faults are told where it was read
 	}
 	if p.Answer != nil {
-		parts.answer = m.compiled.of(p.Answer).schema
+		parts.answer = m.compiled.Of(p.Answer).Schema
 		if n := len(parts.answer.JSON()); parts.answer != nil && n > maxListedOutput {
 			m.fault(yamldoc.Fault{Reason: "too large", Got: fmt.Sprintf("%d bytes of schema", n), Want: "write at most " + yamldoc.NumberText(maxListedOutput)}, "answer")
 		}

@@ -13,6 +13,8 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
+	"patterngate/server/settings/rules"
+	"patterngate/server/settings/tools"
 )
 
 // policySet are the policies of a configuration, compiled for what they reach. It is fixed and safe for concurrent use.
@@ -27,7 +29,7 @@ type policySet struct {
 
 // policyFault is a fault of a policy with the policy in which it was found.
 type policyFault struct {
-	of *PolicyConfig
+	of *rules.Policy
 	expr.Fault
 	row string // that differs; "": none
 }
@@ -55,16 +57,16 @@ func (r *loading) makePolicies(l *Loaded, tests bool) {
 
 // ownPolicies reports whether any policy has to be compiled with the tools of this configuration.
 func (c *Loaded) ownPolicies() bool {
-	return slices.ContainsFunc(c.Policies, func(p PolicyConfig) bool { return !c.ofTheDemo(&p) })
+	return slices.ContainsFunc(c.Policies, func(p rules.Policy) bool { return !c.ofTheDemo(&p) })
 }
 
 // ofTheDemo reports a policy that judges nothing but the demo's refund tools, as it is embedded.
-func (c *Loaded) ofTheDemo(p *PolicyConfig) bool {
+func (c *Loaded) ofTheDemo(p *rules.Policy) bool {
 	elsewhere := func(q PatternConfig) bool {
 		return q.Judge == p.Name && q.Enabled && (q.Name != "supervised_refund" || !c.demoRefunds(&q))
 	}
-	return p.embedded && !slices.ContainsFunc(c.Patterns, elsewhere) &&
-		!slices.ContainsFunc(c.Catalog.tools(), func(t catalogTool) bool { return t.Policy == p.Name })
+	return p.Embedded && !slices.ContainsFunc(c.Patterns, elsewhere) &&
+		!slices.ContainsFunc(c.Catalog.Tools(), func(t tools.Placed) bool { return t.Policy == p.Name })
 }
 
 // catalog are the tools of a configuration, as far as they could be made.
@@ -106,7 +108,7 @@ func (c *Loaded) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 	var faults []policyFault
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if c.ofTheDemo(p) || p.node != nil && !p.node.Readable() {
+		if c.ofTheDemo(p) || p.Node != nil && !p.Node.Readable() {
 			continue
 		}
 		reach := c.reach(p.Name, all)
@@ -115,17 +117,17 @@ func (c *Loaded) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 			f.Warning = f.Warning || f.Dyn && waits(reach, p.Rules)
 			faults = append(faults, policyFault{of: p, Fault: f})
 		}
-		if made == nil || p.unsound {
+		if made == nil || p.Unsound {
 			continue
 		}
 		set.by[p.Name] = made
 		for _, f := range made.Gaps() {
-			if !p.embedded {
+			if !p.Embedded {
 				faults = append(faults, policyFault{of: p, Fault: f})
 			}
 		}
 		if tests {
-			faults = append(faults, p.tested(made)...)
+			faults = append(faults, tested(p, made)...)
 		}
 	}
 	return set, faults
@@ -145,7 +147,7 @@ func waits(reach policy.Reach, rules []policy.RuleSource) bool {
 }
 
 // tested runs the tests of a policy; one that fails is a fault.
-func (p *PolicyConfig) tested(made *policy.Policy) (faults []policyFault) {
+func tested(p *rules.Policy, made *policy.Policy) (faults []policyFault) {
 	for i, row := range p.Tests {
 		result := made.Test(row)
 		if result.Passed {
@@ -176,12 +178,12 @@ func (c *Loaded) reach(name string, all *catalog.Catalog) policy.Reach {
 // judgedAlone are the tools whose own policy it is.
 func (c *Loaded) judgedAlone(name string) []string {
 	var tools []string
-	for _, t := range c.Catalog.tools() {
+	for _, t := range c.Catalog.Tools() {
 		if t.Policy == name {
 			tools = append(tools, t.Name)
 		}
 	}
-	if name == demoPolicy && c.DemoOn() {
+	if name == rules.Demo && c.DemoOn() {
 		tools = append(tools, demo.RefundTools...)
 	}
 	return tools
@@ -207,13 +209,13 @@ func (c *Loaded) unknownTools(all *catalog.Catalog) []string {
 
 // policyOf is the policy of a tool by itself; "" for none.
 func (c *Loaded) policyOf(tool string) string {
-	for _, t := range c.Catalog.tools() {
+	for _, t := range c.Catalog.Tools() {
 		if t.Name == tool {
 			return t.Policy
 		}
 	}
 	if c.DemoOn() && slices.Contains(demo.RefundTools, tool) {
-		return demoPolicy
+		return rules.Demo
 	}
 	return ""
 }
@@ -284,7 +286,7 @@ func (c *Loaded) blockReasons(p PatternConfig) []string {
 // speaker is the pattern whose params count where a policy judges a tool by itself: its own, but for the refund policy those of
 // supervised_refund, so that it is one policy, whoever calls the refund tools.
 func (c *Loaded) speaker(name string) string {
-	if p, _ := c.Pattern("supervised_refund"); name == demoPolicy && p.Judge == demoPolicy {
+	if p, _ := c.Pattern("supervised_refund"); name == rules.Demo && p.Judge == rules.Demo {
 		return p.Name
 	}
 	return ""

@@ -11,25 +11,25 @@ import (
 
 // What is wrong with a policy once its types are known: the very character in CEL, however it is quoted, and the row that fails.
 func TestPolicyFaults(t *testing.T) {
-	rules := func(text ...string) string { return withPolicy(append([]string{"rules:"}, text...)...) }
+	rulesText := func(text ...string) string { return withPolicy(append([]string{"rules:"}, text...)...) }
 	ok := "- {id: ok, approve: {}}"
 	tests := map[string]faultCase{
-		"a misspelt argument": {rules("- {id: run_cap, match: refund_charge, when: args.amout_cents > 5, block: {}}", ok),
+		"a misspelt argument": {rulesText("- {id: run_cap, match: refund_charge, when: args.amout_cents > 5, block: {}}", ok),
 			"pg.yaml:18:54: policies.refunds.rules.run_cap.when: refund_charge has no argument amout_cents (order_id, amount_cents, reason); did you mean amount_cents?"},
-		"in a folded block": {rules("- id: run_cap", "  match: refund_charge", "  when: >-", "    args.amount_cents > 5 &&", "    args.amout_cents > 6", "  block: {}", ok),
+		"in a folded block": {rulesText("- id: run_cap", "  match: refund_charge", "  when: >-", "    args.amount_cents > 5 &&", "    args.amout_cents > 6", "  block: {}", ok),
 			"pg.yaml:22:14: policies.refunds.rules.run_cap.when: refund_charge has no argument amout_cents (order_id, amount_cents, reason); did you mean amount_cents?"},
-		"behind an escape": {rules(`- {id: run_cap, match: refund_charge, when: "args.order_id == \"\u00e9\" && args.amout_cents > 5", block: {}}`, ok),
+		"behind an escape": {rulesText(`- {id: run_cap, match: refund_charge, when: "args.order_id == \"\u00e9\" && args.amout_cents > 5", block: {}}`, ok),
 			"pg.yaml:18:86: policies.refunds.rules.run_cap.when: refund_charge has no argument amout_cents (order_id, amount_cents, reason); did you mean amount_cents?"},
-		"an unknown tool":           {rules("- {id: a, match: refund_chrge, approve: {}}", ok), "pg.yaml:18:22: policies.refunds.rules.a.match"},
-		"among several":             {rules("- {id: a, match: [read_order, refund_chrge], approve: {}}", ok), "pg.yaml:18:35: policies.refunds.rules.a.match[1]"},
-		"a wrong type":              {rules(`- {id: a, match: refund_charge, when: 'args.amount_cents > "5"', approve: {}}`, ok), "pg.yaml:18:62: policies.refunds.rules.a.when"},
-		"no bool":                   {rules("- {id: a, match: refund_charge, when: args.amount_cents, approve: {}}", ok), "pg.yaml:18:43: policies.refunds.rules.a.when"},
-		"a literal":                 {rules(`- {id: a, match: refund_charge, when: 'args.?reason == optional.of("brokn") || args.reason == "brokn"', block: {}}`, ok), "pg.yaml:18:99: policies.refunds.rules.a.when"},
-		"never true":                {rules("- {id: a, when: 'false', approve: {}}", ok), "pg.yaml:18:22: policies.refunds.rules.a.when"},
-		"twice one id":              {rules(ok, "- {id: ok, when: 'true', block: {}}"), "pg.yaml:19:12: policies.refunds.rules.ok.id"},
-		"revise of none":            {rules("- {id: a, match: refund_charge, revise: {amount: 5}}", ok), "pg.yaml:18:46: policies.refunds.rules.a.revise.amount"},
-		"revise to text":            {rules("- {id: a, match: refund_charge, revise: {amount_cents: '\"x\"'}}", ok), "pg.yaml:18:61: policies.refunds.rules.a.revise.amount_cents"},
-		"revise of final":           {rules("- {id: a, match: final, revise: {answer: '\"x\"'}}", ok), "pg.yaml:18:"},
+		"an unknown tool":           {rulesText("- {id: a, match: refund_chrge, approve: {}}", ok), "pg.yaml:18:22: policies.refunds.rules.a.match"},
+		"among several":             {rulesText("- {id: a, match: [read_order, refund_chrge], approve: {}}", ok), "pg.yaml:18:35: policies.refunds.rules.a.match[1]"},
+		"a wrong type":              {rulesText(`- {id: a, match: refund_charge, when: 'args.amount_cents > "5"', approve: {}}`, ok), "pg.yaml:18:62: policies.refunds.rules.a.when"},
+		"no bool":                   {rulesText("- {id: a, match: refund_charge, when: args.amount_cents, approve: {}}", ok), "pg.yaml:18:43: policies.refunds.rules.a.when"},
+		"a literal":                 {rulesText(`- {id: a, match: refund_charge, when: 'args.?reason == optional.of("brokn") || args.reason == "brokn"', block: {}}`, ok), "pg.yaml:18:99: policies.refunds.rules.a.when"},
+		"never true":                {rulesText("- {id: a, when: 'false', approve: {}}", ok), "pg.yaml:18:22: policies.refunds.rules.a.when"},
+		"twice one id":              {rulesText(ok, "- {id: ok, when: 'true', block: {}}"), "pg.yaml:19:12: policies.refunds.rules.ok.id"},
+		"revise of none":            {rulesText("- {id: a, match: refund_charge, revise: {amount: 5}}", ok), "pg.yaml:18:46: policies.refunds.rules.a.revise.amount"},
+		"revise to text":            {rulesText("- {id: a, match: refund_charge, revise: {amount_cents: '\"x\"'}}", ok), "pg.yaml:18:61: policies.refunds.rules.a.revise.amount_cents"},
+		"revise of final":           {rulesText("- {id: a, match: final, revise: {answer: '\"x\"'}}", ok), "pg.yaml:18:"},
 		"vars that read themselves": {withPolicy("vars: {a: vars.a + 1}", "rules:", ok), "pg.yaml:17:"},
 		"a window of no tool":       {withPolicy("windows: {today: {tools: [refund_chrge], calendar: day}}", "rules:", ok), "pg.yaml:17:31: policies.refunds.windows.today.tools[0]"},
 		"a zone that is none":       {withPolicy("windows: {today: {tools: [refund_charge], calendar: day, timezone: Europe/Berln}}", "rules:", ok), "pg.yaml:17:72: policies.refunds.windows.today.timezone"},

@@ -7,6 +7,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
+	"patterngate/server/settings/rules"
 )
 
 // lazyJudge is the embedded policy with its params, compiled when the first call is judged: who never uses the refund tools
@@ -79,7 +80,7 @@ var demoJudges = struct {
 
 // demoJudge is the embedded policy with params laid over.
 func demoJudge(params map[string]any) gateway.Reviewer {
-	key := string(ijson.Canonical(map[string]any{"params": objectOr(params)}))
+	key := string(ijson.Canonical(map[string]any{"params": rules.ObjectOr(params)}))
 	demoJudges.Lock()
 	defer demoJudges.Unlock()
 	if j, ok := demoJudges.by[key]; ok {
@@ -116,7 +117,7 @@ func newBuiltinJudge(params map[string]any) gateway.Reviewer {
 	if !ok {
 		return waiting(emptyPolicyHash())
 	}
-	return builtinJudge{judge, hashOf(ijson.Canonical(map[string]any{"builtin": refunds.Name, "params": objectOr(params)}))}
+	return builtinJudge{judge, hashOf(ijson.Canonical(map[string]any{"builtin": refunds.Name, "params": rules.ObjectOr(params)}))}
 }
 
 // emptyPolicyHash is that of no policy.

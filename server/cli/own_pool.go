@@ -13,6 +13,7 @@ import (
 	"patterngate/catalog/httptool"
 	"patterngate/catalog/upstream"
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/tools"
 )
 
 // serverPool keeps the MCP servers of this process: configurations that say the same of one share it, so that a reload
@@ -86,7 +87,7 @@ func (p *serverPool) roots(path string) (*x509.CertPool, error) {
 
 // server is the server that a configuration says, with what judges its tools. With other certificates in its file it is
 // another one.
-func (p *serverPool) server(m *ownMaker, s *ServerConfig) (*upstream.Server, *admission, error) {
+func (p *serverPool) server(m *ownMaker, s *tools.Server) (*upstream.Server, *admission, error) {
 	config, err := m.serverConfig(s)
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +96,7 @@ func (p *serverPool) server(m *ownMaker, s *ServerConfig) (*upstream.Server, *ad
 	config.Admit, config.Changed = admits.admit, admits.changed
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := serverKey(s, m.config.Catalog.AllowNetworks) + m.accepted(s)
+	key := tools.IdentityOf(s, m.config.Catalog.AllowNetworks) + m.accepted(s)
 	if config.Endpoint != nil && config.Endpoint.Roots != nil {
 		key += fmt.Sprintf("\x00%p", config.Endpoint.Roots) // one for each content
 	}
@@ -141,22 +142,8 @@ func mapValues[K comparable, V any](m map[K]V) []V {
 	return list
 }
 
-// serverKey is what makes two servers the same: all that they are started and spoken to with. Secrets count by their
-// references.
-func serverKey(s *ServerConfig, allow []netip.Prefix) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%v\x00%v\x00%v", s.Name, s.Timeout, s.StartTimeout, allow)
-	if s.Stdio != nil {
-		fmt.Fprintf(&b, "\x00%q %q %q %+v %+v", s.Stdio.Command, s.Stdio.Path, s.Stdio.Dir, s.Stdio.Args, sortedEnv(s.Stdio.Env))
-	}
-	if s.HTTP != nil {
-		fmt.Fprintf(&b, "\x00%q %q %+v", s.HTTP.URL, s.HTTP.CAFile, sortedHeaders(s.HTTP.Headers))
-	}
-	return b.String()
-}
-
 // accepted is what people accepted of a server's tools: with another lock it is another server, as its tools are.
-func (m *ownMaker) accepted(s *ServerConfig) string {
+func (m *ownMaker) accepted(s *tools.Server) string {
 	var b strings.Builder
 	for _, t := range s.Tools {
 		if pinned, ok := m.lock.Tool(s.Name, t.Upstream); ok && t.Enabled {
@@ -167,7 +154,7 @@ func (m *ownMaker) accepted(s *ServerConfig) string {
 }
 
 // serverConfig is a server as package upstream takes it.
-func (m *ownMaker) serverConfig(s *ServerConfig) (upstream.ServerConfig, error) {
+func (m *ownMaker) serverConfig(s *tools.Server) (upstream.ServerConfig, error) {
 	c := upstream.ServerConfig{Name: s.Name, StartTimeout: s.StartTimeout, Timeout: s.Timeout, Who: m.who, Log: m.log}
 	if s.Stdio != nil {
 		p := &upstream.ProgramConfig{Command: orElse(s.Stdio.Path, s.Stdio.Command), Dir: s.Stdio.Dir}

@@ -99,7 +99,7 @@ func TestRotatedCertificatesAreTaken(t *testing.T) {
 	if rotated.own.servers["crm"] == first.own.servers["crm"] {
 		t.Error("other certificates are not taken")
 	}
-	if !first.Catalog.within(rotated.Catalog) || first.Hash() != rotated.Hash() {
+	if !first.Catalog.Within(rotated.Catalog) || first.Hash() != rotated.Hash() {
 		t.Error("other certificates make another configuration")
 	}
 }

@@ -20,11 +20,12 @@ import (
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
 // server makes the tools of one MCP server.
-func (m *ownMaker) server(s *ServerConfig) {
+func (m *ownMaker) server(s *tools.Server) {
 	if s.Stdio == nil && s.HTTP == nil { // told when the file was read
 		return
 	}
@@ -35,7 +36,7 @@ func (m *ownMaker) server(s *ServerConfig) {
 		return
 	}
 	m.out.servers[s.Name] = running
-	m.atOnce(s.Tools, func(part *ownMaker, t *ServerToolConfig) {
+	m.atOnce(s.Tools, func(part *ownMaker, t *tools.ServerTool) {
 		if t.Enabled {
 			part.within(func() { part.serverTool(s, t, running, guard, admits) }, "catalog", "servers", s.Name, "tools", t.Upstream)
 		}
@@ -43,7 +44,7 @@ func (m *ownMaker) server(s *ServerConfig) {
 }
 
 // atOnce makes tools on all processors; what they come to, and what is wrong with them, stands in the order of the file.
-func (m *ownMaker) atOnce(tools []ServerToolConfig, do func(part *ownMaker, t *ServerToolConfig)) {
+func (m *ownMaker) atOnce(tools []tools.ServerTool, do func(part *ownMaker, t *tools.ServerTool)) {
 	parts := slices.Repeat([]ownMaker{*m}, len(tools))
 	var next atomic.Int64
 	var working sync.WaitGroup
@@ -64,13 +65,13 @@ func (m *ownMaker) atOnce(tools []ServerToolConfig, do func(part *ownMaker, t *S
 }
 
 // serverTool makes one tool of a server from its line in the lock; without one it is held.
-func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard, admits *admission) {
-	t := common(&c.ToolConfig, s.Name)
+func (m *ownMaker) serverTool(s *tools.Server, c *tools.ServerTool, running *upstream.Server, guard *resilience.Guard, admits *admission) {
+	t := common(&c.Tool, s.Name)
 	t.Timeout = c.Timeout
 	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard, repeatable: t.Repeatable()}
 	if s.HTTP != nil {
-		if closed := closedHostOf(s.HTTP.URL, m.config.Catalog.AllowNetworks); closed != nil {
-			behind.closed = closed.why(m.config.Catalog.AllowNetworks)
+		if closed := tools.ClosedHostOf(s.HTTP.URL, m.config.Catalog.AllowNetworks); closed != nil {
+			behind.closed = closed.Why(m.config.Catalog.AllowNetworks)
 		}
 		behind.url, behind.allow = s.HTTP.URL, m.config.Catalog.AllowNetworks
 	}
@@ -85,7 +86,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 	if !m.serverSchemas(&t, c, pinned, ok, behind) {
 		return
 	}
-	m.once(&t, &c.ToolConfig, whole(t), ok)
+	m.once(&t, &c.Tool, whole(t), ok)
 	m.phrase(&t)
 	if behind.pinned != nil {
 		admits.add(behind)
@@ -97,7 +98,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 }
 
 // serverSchemas are what a proposer sees and what a call must fit.
-func (m *ownMaker) serverSchemas(t *catalog.Tool, c *ServerToolConfig, pinned pins.Definition, known bool, behind *behindServer) bool {
+func (m *ownMaker) serverSchemas(t *catalog.Tool, c *tools.ServerTool, pinned pins.Definition, known bool, behind *behindServer) bool {
 	raw := openInput
 	if known && len(pinned.Input) > 0 {
 		raw = pinned.Input
@@ -136,7 +137,7 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *ServerToolConfig, pinned pi
 }
 
 // fixed are the arguments that the configuration sets; a secret one is put in when the call is sent.
-func (m *ownMaker) fixed(t *catalog.Tool, c *ServerToolConfig, theirs *catalog.Schema, known bool, behind *behindServer) bool {
+func (m *ownMaker) fixed(t *catalog.Tool, c *tools.ServerTool, theirs *catalog.Schema, known bool, behind *behindServer) bool {
 	if len(c.Fix) == 0 {
 		return true
 	}
@@ -382,8 +383,8 @@ func (b *behindServer) ready() catalog.Readiness {
 	}
 	running, why := b.server.Status()
 	here := ""
-	if closed := closedBy(why, b.url, b.allow); closed != nil && !running {
-		here = closed.why(b.allow)
+	if closed := tools.ClosedBy(why, b.url, b.allow); closed != nil && !running {
+		here = closed.Why(b.allow)
 	}
 	if open, _ := b.guard.Open(); open {
 		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s failed several times and is left alone for a moment", b.at), Here: here}

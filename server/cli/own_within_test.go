@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings/tools"
 )
 
 // What lies in a state file starts no program, reaches no server and sends no secret that the configuration does not name
@@ -30,8 +32,8 @@ func TestCatalogWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.Catalog.findCommands([]string{path})
-	if !again.Catalog.within(own.Catalog) {
+	again.Catalog.FindCommands([]string{path})
+	if !again.Catalog.Within(own.Catalog) {
 		t.Errorf("a snapshot is not within the configuration that it was taken of:\n%+v\n%+v", again.Catalog, own.Catalog)
 	}
 	for name, swap := range map[string][2]string{
@@ -53,7 +55,7 @@ func TestCatalogWithin(t *testing.T) {
 		if strings.HasSuffix(name, "that is off") {
 			from, to = to, from
 		}
-		if from.within(to) {
+		if from.Within(to) {
 			t.Errorf("%s is taken from a state file", name)
 		}
 	}
@@ -123,7 +125,7 @@ func TestSecretsAreForgotten(t *testing.T) {
 		}
 	}
 	s := newSecrets(nil)
-	one, two := s.of(SecretRef{File: file}), s.of(SecretRef{File: file})
+	one, two := s.of(tools.SecretRef{File: file}), s.of(tools.SecretRef{File: file})
 	for _, text := range []string{"first-secret", "second-secret"} {
 		put(text)
 		s.forget()

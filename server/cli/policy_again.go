@@ -14,6 +14,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/rules"
 )
 
 // Recorded calls are judged again by the policies of a configuration, each with what was done before it in its own run and, where
@@ -176,7 +177,7 @@ type difference struct {
 // arguments that a call is made with, or something else that is asked of a person.
 func differs(was, now decided) bool {
 	return was.Decision != now.Decision || was.Reason != now.Reason && (was.Decision == "block" || was.Decision == "escalate") ||
-		!ijson.Equal(objectOr(was.Args), objectOr(now.Args)) || was.Expires != now.Expires || was.Least != now.Least
+		!ijson.Equal(rules.ObjectOr(was.Args), rules.ObjectOr(now.Args)) || was.Expires != now.Expires || was.Least != now.Least
 }
 
 // wasDecided is what the record says was decided, as far as it can be compared with what is decided now: what a person was asked

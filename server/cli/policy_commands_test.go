@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -235,10 +236,10 @@ func TestPastWindow(t *testing.T) {
 // A directory is a file that nothing can be read of; for a pipe see policy_pipe_linux_test.go.
 func TestPolicyFilesAreFiles(t *testing.T) {
 	dir := t.TempDir()
-	if _, f := readPolicyFile(dir); f.Reason != "a directory" {
+	if _, f := rules.ReadFile(dir); f.Reason != "a directory" {
 		t.Errorf("a directory: %+v", f)
 	}
-	if _, f := readPolicyFile(filepath.Join(dir, "none")); f.Reason != machine.NoSuchFile {
+	if _, f := rules.ReadFile(filepath.Join(dir, "none")); f.Reason != machine.NoSuchFile {
 		t.Errorf("none: %+v", f)
 	}
 }

@@ -123,7 +123,7 @@ func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
 		c.Findings = append(c.Findings, l.unjudged(all)...)
 	}
 	for i := range l.Policies {
-		p := l.Policies[i].whole()
+		p := l.Policies[i].Whole()
 		if !l.isMeant(p, names) {
 			continue
 		}
@@ -268,7 +268,7 @@ func (c coverage) text() string {
 		}
 		b.WriteByte('\n')
 	}
-	for _, name := range sortedNames(c.Policies) {
+	for _, name := range slices.Sorted(maps.Keys(c.Policies)) {
 		by := c.Policies[name]
 		decide := 0
 		for _, r := range by.Rules {

@@ -170,7 +170,7 @@ func (d *policyDiff) tests(a, b diffSide) error {
 		case a.ofTheDemo(inA) && b.ofTheDemo(inB) && len(a.Policies)+len(b.Policies) > 2:
 			continue // files with policies of their own are compared by these
 		}
-		inA, inB = inA.whole(), inB.whole()
+		inA, inB = inA.Whole(), inB.Whole()
 		madeA, _, err := a.compiledPolicy(inA)
 		if err != nil {
 			return err

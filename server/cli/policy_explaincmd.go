@@ -17,6 +17,7 @@ import (
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/toolargs"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -151,7 +152,7 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 	var rows []policy.Row
 	faults := &yamldoc.Faults{}
 	read := grammar.NewReader(faults, nil)
-	read.Group(nodeOf(map[string]any{"tests": []any{v}}), nil, []grammar.Key{rowItems.key("tests", &rows)}, grammar.UnknownKey)
+	read.Group(nodeOf(map[string]any{"tests": []any{v}}), nil, []grammar.Key{rules.RowsKey("tests", &rows)}, grammar.UnknownKey)
 	if len(faults.Found) > 0 {
 		first := faults.Found[0]
 		_, at, _ := strings.Cut(first.Path, "].")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/runs"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -78,7 +80,7 @@ func (a *policyCommands) declaredBy(what, file, name string) (*declared, error) 
 
 // loadedBy loads a file, whether it is a configuration or one policy of the configuration that is in force.
 func (a *policyCommands) loadedBy(what, file, name string) (Loaded, error) {
-	text, f := readPolicyFile(file)
+	text, f := rules.ReadFile(file)
 	if f.Reason != "" {
 		return Loaded{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
 	}
@@ -113,7 +115,7 @@ func (a *policyCommands) oneName(what, name string) (string, error) {
 		}
 		return name, nil
 	}
-	own := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return loaded.policy(n).embedded })
+	own := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return loaded.policy(n).Embedded })
 	if len(own) == 1 {
 		return own[0], nil
 	}
@@ -217,7 +219,7 @@ func (t backtest) text(width int) string {
 	}
 	fmt.Fprintf(&b, "%s of %s judged again: %d decided otherwise, %s would have ended elsewhere\n", console.Plural(t.Calls, "call"), console.Plural(t.Runs, "run"),
 		len(t.Differences), console.Plural(len(t.Elsewhere), "run"))
-	for _, why := range sortedNames(t.Unjudged) {
+	for _, why := range slices.Sorted(maps.Keys(t.Unjudged)) {
 		fmt.Fprintf(&b, "not judged: %s, %s\n", console.Plural(t.Unjudged[why], "call"), why)
 	}
 	return b.String()
@@ -227,7 +229,7 @@ func (t backtest) text(width int) string {
 func valueWords(values any, width int) string {
 	named, _ := values.(map[string]any)
 	var b strings.Builder
-	for _, name := range sortedNames(named) {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
 		fmt.Fprintf(&b, ", %s %s", name, console.Part(string(ijson.Canonical(named[name])), console.MaxName, width))
 	}
 	return b.String()

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"patterngate/patterns/record"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/rules"
 )
 
 // recordRows makes tests of a run's calls and adds them to the policy that judged them.
@@ -68,7 +70,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 			rows = append(rows, written)
 		}
 	}
-	for _, why := range sortedNames(left) {
+	for _, why := range slices.Sorted(maps.Keys(left)) {
 		fmt.Fprintf(a.Err, "%s: no test of %s: %s\n", what, console.Plural(left[why], "call"), why)
 	}
 	if len(rows) == 0 {
@@ -136,7 +138,7 @@ func decisionOf(word string) gateway.Decision {
 }
 
 // addRows writes tests where the policy stands.
-func (a *policyCommands) addRows(l Loaded, p *PolicyConfig, rows []map[string]any, only bool) error {
+func (a *policyCommands) addRows(l Loaded, p *rules.Policy, rows []map[string]any, only bool) error {
 	const what = "policy record"
 	if only {
 		var b strings.Builder
@@ -146,10 +148,10 @@ func (a *policyCommands) addRows(l Loaded, p *PolicyConfig, rows []map[string]an
 		return a.Print(b.String())
 	}
 	file, text, steps := l.Path, l.text, []string{"policies", p.Name}
-	if p.file != "" {
-		file, text, steps = p.file, p.text, nil
+	if p.File != "" {
+		file, text, steps = p.File, p.Text, nil
 	}
-	if p.embedded || file == "" {
+	if p.Embedded || file == "" {
 		return console.Usage(what, errors.New(p.Name+" is embedded and stands in no file"), "patterngate policy record RUN --print")
 	}
 	after, err := appendRows(file, string(text), steps, rows)

@@ -15,6 +15,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/runs"
+	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -117,7 +118,7 @@ func (a *policyCommands) completePolicies(*cobra.Command, []string, string) ([]s
 func (l Loaded) testPolicies(names []string) ([]policyRow, error) {
 	rows := []policyRow{}
 	for i := range l.Policies {
-		p := l.Policies[i].whole()
+		p := l.Policies[i].Whole()
 		if !l.isMeant(p, names) {
 			continue
 		}
@@ -134,7 +135,7 @@ func (l Loaded) testPolicies(names []string) ([]policyRow, error) {
 
 // isMeant reports whether a command over these policies is about one: over none, it is about all but the embedded one of a file
 // that has its own.
-func (l Loaded) isMeant(p *PolicyConfig, names []string) bool {
+func (l Loaded) isMeant(p *rules.Policy, names []string) bool {
 	if len(names) > 0 {
 		return slices.Contains(names, p.Name)
 	}

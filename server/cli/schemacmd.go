@@ -10,6 +10,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/tools"
 )
 
 func (a *configCommands) schemaCommand() *cobra.Command {
@@ -44,7 +45,7 @@ func configSchema() ([]byte, error) {
 	root["title"] = "Patterngate configuration"
 	root["required"] = []any{"version"}
 	root["patternProperties"] = map[string]any{"^x-": true}
-	root["$defs"] = map[string]any{"secret": secretDefinition()}
+	root["$defs"] = map[string]any{"secret": tools.SecretDefinition()}
 	var out bytes.Buffer
 	if err := json.Indent(&out, ijson.Canonical(root), "", "  "); err != nil {
 		return nil, err

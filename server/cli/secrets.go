@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patterngate/server/settings/machine"
+	"patterngate/server/settings/tools"
 )
 
 const (
@@ -20,9 +21,9 @@ const (
 	secretAfter = 500 * time.Millisecond // what a program's own children get to let go of its output
 )
 
-// read returns the secret. Its error names the place and never quotes what stands there. A program is started without a
+// secretAt returns the secret. Its error names the place and never quotes what stands there. A program is started without a
 // shell, with nothing but the given environment, and is ended after five seconds.
-func (s SecretRef) read(ctx context.Context, environ []string) (string, error) {
+func secretAt(s tools.SecretRef, ctx context.Context, environ []string) (string, error) {
 	text, err := "", error(nil)
 	switch {
 	case s.Env != "":
@@ -45,19 +46,6 @@ func (s SecretRef) read(ctx context.Context, environ []string) (string, error) {
 		return "", fmt.Errorf("secret %s: a NUL character within", s)
 	}
 	return text, nil
-}
-
-// String is where the secret stands: env:NAME, file:PATH or the program, without its arguments.
-func (s SecretRef) String() string {
-	switch {
-	case s.Env != "":
-		return "env:" + s.Env
-	case s.File != "":
-		return "file:" + s.File
-	case len(s.Exec) > 0:
-		return "exec:" + s.Exec[0]
-	}
-	return ""
 }
 
 // readReferred reads a file that nobody else may read. One line end at its end does not count.
@@ -143,28 +131,4 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 		return 0, errors.New("too much")
 	}
 	return b.text.Write(p)
-}
-
-// nowhere says why a reference leads nowhere, as far as can be seen without reading or running anything; "": it may lead
-// somewhere.
-func (s SecretRef) nowhere(environ []string) string {
-	switch {
-	case s.Env != "" && machine.Lookup(environ, s.Env) == "":
-		return s.Env + " is not set"
-	case s.File != "":
-		info, err := os.Stat(s.File)
-		switch {
-		case err != nil:
-			return s.File + ": " + machine.CauseOf(err).Error()
-		case !info.Mode().IsRegular():
-			return s.File + " is no file"
-		case machine.OthersRead(info):
-			return "others may read " + s.File
-		}
-	case len(s.Exec) > 0:
-		if _, f := machine.FindProgram(s.Exec[0], machine.Lookup(environ, "PATH")); f.Reason != "" {
-			return f.Reason
-		}
-	}
-	return ""
 }

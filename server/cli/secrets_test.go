@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings/tools"
 )
 
 // Where a secret stands it is read; what is wrong there is said without it (spec/config.md section 4, Secrets).
@@ -15,27 +17,27 @@ func TestSecretsAreRead(t *testing.T) {
 		t.Skip("needs a shell")
 	}
 	dir := t.TempDir()
-	write := func(name, text string, mode os.FileMode) SecretRef {
+	write := func(name, text string, mode os.FileMode) tools.SecretRef {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
-		return SecretRef{File: path}
+		return tools.SecretRef{File: path}
 	}
-	shell := func(script string) SecretRef { return SecretRef{Exec: []string{"/bin/sh", "-c", script}} }
+	shell := func(script string) tools.SecretRef { return tools.SecretRef{Exec: []string{"/bin/sh", "-c", script}} }
 	environ := []string{"KEY=hunter2", "EMPTY=", "PATH=/bin"}
 	tests := map[string]struct {
-		ref       SecretRef
+		ref       tools.SecretRef
 		want, err string
 	}{
-		"variable":           {SecretRef{Env: "KEY"}, "hunter2", ""},
-		"unset":              {SecretRef{Env: "GONE"}, "", "secret env:GONE: nothing stands there"},
-		"empty":              {SecretRef{Env: "EMPTY"}, "", "nothing stands there"},
+		"variable":           {tools.SecretRef{Env: "KEY"}, "hunter2", ""},
+		"unset":              {tools.SecretRef{Env: "GONE"}, "", "secret env:GONE: nothing stands there"},
+		"empty":              {tools.SecretRef{Env: "EMPTY"}, "", "nothing stands there"},
 		"file":               {write("a", "hunter2\n", 0o600), "hunter2", ""},
 		"one line end":       {write("b", "hunter2\n\n", 0o600), "hunter2\n", ""},
-		"no file":            {SecretRef{File: filepath.Join(dir, "gone")}, "", "no such file"},
+		"no file":            {tools.SecretRef{File: filepath.Join(dir, "gone")}, "", "no such file"},
 		"open to others":     {write("c", "hunter2", 0o644), "", "chmod 600"},
-		"a directory":        {SecretRef{File: dir}, "", "not a regular file"},
+		"a directory":        {tools.SecretRef{File: dir}, "", "not a regular file"},
 		"largest":            {write("d", strings.Repeat("x", maxSecret)+"\n", 0o600), strings.Repeat("x", maxSecret), ""},
 		"too large":          {write("e", strings.Repeat("x", maxSecret+1), 0o600), "", "more than 65536 bytes"},
 		"program":            {shell("echo $KEY"), "hunter2", ""},
@@ -43,13 +45,13 @@ func TestSecretsAreRead(t *testing.T) {
 		"program floods":     {shell("head -c 100000 /dev/zero"), "", "more than 65536 bytes"},
 		"program prints on":  {shell("yes 0123456789"), "", "printed more than 65536 bytes"},
 		"program never ends": {shell("trap '' PIPE; while :; do echo 0123456789012345678901234567890123456789; done"), "", "printed more than 65536 bytes"},
-		"no shell":           {SecretRef{Exec: []string{"/bin/echo", "$KEY;x"}}, "$KEY;x", ""},
-		"no program":         {SecretRef{Exec: []string{"gone"}}, "", `gone is not in PATH /bin`},
-		"nothing is there":   {SecretRef{}, "", "no secret"},
+		"no shell":           {tools.SecretRef{Exec: []string{"/bin/echo", "$KEY;x"}}, "$KEY;x", ""},
+		"no program":         {tools.SecretRef{Exec: []string{"gone"}}, "", `gone is not in PATH /bin`},
+		"nothing is there":   {tools.SecretRef{}, "", "no secret"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := tt.ref.read(t.Context(), environ)
+			got, err := secretAt(tt.ref, t.Context(), environ)
 			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("read() = %.20q, %v; want %.20q, %q", got, err, tt.want, tt.err)
 			}
@@ -60,7 +62,7 @@ func TestSecretsAreRead(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := shell("sleep 60").read(ended, environ); err == nil {
+	if _, err := secretAt(shell("sleep 60"), ended, environ); err == nil {
 		t.Error("a program outlives its context")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/tools"
 )
 
 // A tool that is exposed as it is is no pattern: validate counts it apart.
@@ -73,10 +74,10 @@ func TestPolicyCoverageIgnoresOneArgument(t *testing.T) {
 
 // A tool or server that the file names and disables is told apart from one that it does not name.
 func TestCatalogAcceptOfWhatIsDisabled(t *testing.T) {
-	c := CatalogConfig{Servers: []ServerConfig{
-		{Name: "crm", Enabled: true, Tools: []ServerToolConfig{{ToolConfig: ToolConfig{Enabled: true}, Upstream: "look"}, {Upstream: "drop"}}},
-		{Name: "idle", Enabled: true, Tools: []ServerToolConfig{{Upstream: "look"}}},
-		{Name: "off", Tools: []ServerToolConfig{{ToolConfig: ToolConfig{Enabled: true}, Upstream: "look"}}},
+	c := tools.Catalog{Servers: []tools.Server{
+		{Name: "crm", Enabled: true, Tools: []tools.ServerTool{{Tool: tools.Tool{Enabled: true}, Upstream: "look"}, {Upstream: "drop"}}},
+		{Name: "idle", Enabled: true, Tools: []tools.ServerTool{{Upstream: "look"}}},
+		{Name: "off", Tools: []tools.ServerTool{{Tool: tools.Tool{Enabled: true}, Upstream: "look"}}},
 	}}
 	for name, want := range map[string]string{
 		"crm/look": "", "crm": "",
@@ -97,7 +98,7 @@ func TestCatalogAcceptOfWhatIsDisabled(t *testing.T) {
 			t.Errorf("%s is accepted, want %q", name, want)
 		}
 	}
-	if _, err := wantedTools(CatalogConfig{Servers: c.Servers[1:]}, nil); err == nil || !strings.Contains(err.Error(), "enabled: false") {
+	if _, err := wantedTools(tools.Catalog{Servers: c.Servers[1:]}, nil); err == nil || !strings.Contains(err.Error(), "enabled: false") {
 		t.Errorf("of a file in which all is disabled: %v", err)
 	}
 }

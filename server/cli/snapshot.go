@@ -17,9 +17,6 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// keyReference is where a configuration says that its key stands. A snapshot holds it in the place of the key.
-const keyReference = "env:" + keyVariable
-
 // Snapshot is what of a configuration determines its runs, as canonical JSON: the model with its provider resolved, the
 // demo, redaction, the wait for callers and the patterns; nothing of the process that carries them out. A secret stands
 // in it as a reference (spec/config.md section 8). The runs' record keeps it by its [Loaded.Hash].
@@ -102,7 +99,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 		return Loaded{}, unreadable
 	}
 	if c.LLM.Key.Set() {
-		if c.LLM.Referred = c.LLM.Key.nowhere(environ) == ""; !c.LLM.Referred {
+		if c.LLM.Referred = c.LLM.Key.Nowhere(environ) == ""; !c.LLM.Referred {
 			return Loaded{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{c.LLM.Key.String()}}
 		}
 		return c, nil
@@ -136,9 +133,9 @@ func (k snapshotKeys) known(llm map[string]any) bool {
 		url, _ := role["base_url"].(string)
 		url = cmp.Or(url, top)
 		ours := slices.ContainsFunc(k.own.Models, func(m ModelRole) bool {
-			return m.Key.Set() && ijson.Equal(reference, m.Key.shown()) && url == cmp.Or(m.BaseURL, k.own.BaseURL)
+			return m.Key.Set() && ijson.Equal(reference, m.Key.Shown()) && url == cmp.Or(m.BaseURL, k.own.BaseURL)
 		})
-		if !ours && (url != k.own.BaseURL || !k.own.Key.Set() || !ijson.Equal(reference, k.own.Key.shown())) {
+		if !ours && (url != k.own.BaseURL || !k.own.Key.Set() || !ijson.Equal(reference, k.own.Key.Shown())) {
 			return false
 		}
 	}
@@ -170,7 +167,7 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 		case keys.unasked || ijson.Equal(reference, secretReference()) && url == keys.own.BaseURL:
 			delete(llm, "api_key")
 			out.keyed = true
-		case !keys.own.Key.Set() || url != keys.own.BaseURL || !ijson.Equal(reference, keys.own.Key.shown()):
+		case !keys.own.Key.Set() || url != keys.own.BaseURL || !ijson.Equal(reference, keys.own.Key.Shown()):
 			return out, errors.New("the key is where no key of ours is")
 		}
 	}
@@ -182,9 +179,6 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 	out.root = nodeOf(members)
 	return out, nil
 }
-
-// secretReference is how a key is written where it must not stand.
-func secretReference() map[string]any { return map[string]any{"secret": keyReference} }
 
 // withoutLimits is a budget whose limits that a file can name are not named: null in a snapshot is none.
 func withoutLimits(b gateway.Budget) gateway.Budget {
@@ -227,7 +221,7 @@ func (c Loaded) usedPolicies() map[string]any {
 	used := map[string]any{}
 	for i := range c.Policies {
 		if p := &c.Policies[i]; c.uses(p.Name) {
-			used[p.Name] = string(p.kept())
+			used[p.Name] = string(p.Kept())
 		}
 	}
 	return used

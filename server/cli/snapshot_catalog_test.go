@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/tools"
 )
 
 // A catalog comes back from its snapshot as it was, its schemas in the order of the file. Names are sorted there.
@@ -28,7 +29,7 @@ func TestSnapshotKeepsCatalogs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the snapshot does not load: %v\n%s", err, loaded.Snapshot())
 		}
-		again.Catalog.findCommands(environ)
+		again.Catalog.FindCommands(environ)
 		if again.Hash() != loaded.Hash() {
 			t.Fatalf("another hash:\n%s\n%s", loaded.Snapshot(), again.Snapshot())
 		}
@@ -63,20 +64,20 @@ func sorted(c Config) Config {
 	by := func(a, b string) int { return strings.Compare(a, b) }
 	c.Patterns, c.Catalog.Servers, c.Catalog.HTTP = slices.Clone(c.Patterns), slices.Clone(c.Catalog.Servers), slices.Clone(c.Catalog.HTTP)
 	slices.SortFunc(c.Patterns, func(a, b PatternConfig) int { return by(a.Name, b.Name) })
-	slices.SortFunc(c.Catalog.Servers, func(a, b ServerConfig) int { return by(a.Name, b.Name) })
-	slices.SortFunc(c.Catalog.HTTP, func(a, b HTTPToolConfig) int { return by(a.Name, b.Name) })
+	slices.SortFunc(c.Catalog.Servers, func(a, b tools.Server) int { return by(a.Name, b.Name) })
+	slices.SortFunc(c.Catalog.HTTP, func(a, b tools.HTTPTool) int { return by(a.Name, b.Name) })
 	for i := range c.Catalog.Servers {
 		s := &c.Catalog.Servers[i]
 		s.Tools = slices.Clone(s.Tools)
-		slices.SortFunc(s.Tools, func(a, b ServerToolConfig) int { return by(a.Upstream, b.Upstream) })
+		slices.SortFunc(s.Tools, func(a, b tools.ServerTool) int { return by(a.Upstream, b.Upstream) })
 		for j := range s.Tools {
 			s.Tools[j].Fix = slices.Clone(s.Tools[j].Fix)
-			slices.SortFunc(s.Tools[j].Fix, func(a, b FixValue) int { return by(a.Name, b.Name) })
+			slices.SortFunc(s.Tools[j].Fix, func(a, b tools.Fixed) int { return by(a.Name, b.Name) })
 		}
 		if s.HTTP != nil {
 			endpoint := *s.HTTP
 			endpoint.Headers = slices.Clone(endpoint.Headers)
-			slices.SortFunc(endpoint.Headers, func(a, b HeaderConfig) int { return by(a.Name, b.Name) })
+			slices.SortFunc(endpoint.Headers, func(a, b tools.Header) int { return by(a.Name, b.Name) })
 			s.HTTP = &endpoint
 		}
 	}

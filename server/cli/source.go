@@ -125,8 +125,8 @@ func (s *source) make(hash string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Catalog.findCommands(s.environ)
-	if s.own == nil || !c.Catalog.within(s.own.reach) {
+	c.Catalog.FindCommands(s.environ)
+	if s.own == nil || !c.Catalog.Within(s.own.reach) {
 		return nil, missing // what lies in a state file starts no program and reaches no server that the configuration does not name
 	}
 	if err := c.makeOwn(s.pool, s.environ); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -53,7 +54,7 @@ func (l Loaded) declaredAt(name string) []string {
 			}
 		}
 	}
-	if slices.ContainsFunc(l.Catalog.HTTP, func(t HTTPToolConfig) bool { return t.Name == name }) {
+	if slices.ContainsFunc(l.Catalog.HTTP, func(t tools.HTTPTool) bool { return t.Name == name }) {
 		return []string{"catalog", "http", name}
 	}
 	return []string{"patterns", name}

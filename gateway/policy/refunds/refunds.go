@@ -1,7 +1,7 @@
 // Package refunds has the policy that judges the demo's refund tools, as it is embedded in the configuration: rules like any
 // other, compiled for the tools that they are written for.
 //
-// Its text is server/cli/demo_refunds.yaml; a test there writes what this package embeds of it, since reading YAML takes longer
+// Its text is server/settings/rules/demo_refunds.yaml; a test there writes what this package embeds of it, since reading YAML takes longer
 // than all else of a start.
 package refunds
 

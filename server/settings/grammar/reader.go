@@ -14,13 +14,26 @@ type Reader struct {
 	Places map[string]yamldoc.Place // of each value that was read, by path
 	Home   func(path string) string // replaces "~/"; nil leaves it
 	Root   *yamldoc.Node            // of the file that was read last
-	// Notes are what single keys need of the whole reading, or leave for later checks. The package does not use them.
-	Notes any
+
+	notes []any // see [NotesOf]
 }
 
 // NewReader returns a reader that adds to faults. The function home replaces "~/" at the beginning of a path; nil leaves it.
 func NewReader(faults *yamldoc.Faults, home func(path string) string) *Reader {
 	return &Reader{Faults: faults, Places: map[string]yamldoc.Place{}, Home: home}
+}
+
+// NotesOf returns what some keys need of the whole reading or leave for later checks: one value of each type, at first its zero value. The
+// package does not use it.
+func NotesOf[T any](r *Reader) *T {
+	for _, n := range r.notes {
+		if of, ok := n.(*T); ok {
+			return of
+		}
+	}
+	of := new(T)
+	r.notes = append(r.notes, of)
+	return of
 }
 
 // File reads a whole file. It requires the key version; an empty file is a mapping without keys.

@@ -1,4 +1,4 @@
-package cli
+package tools
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // closedHost is a host of a URL that no call reaches, because no network that the configuration allows holds it.
 type closedHost struct {
-	what     string         // 127.0.0.1 is a loopback address
+	What     string         // 127.0.0.1 is a loopback address
 	networks []netip.Prefix // to allow
 }
 
@@ -36,8 +36,8 @@ func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// closedHostOf judges the host of a URL by its text. Nil: it may be dialled, or its address is found out only when it is dialled.
-func closedHostOf(raw string, allow []netip.Prefix) *closedHost {
+// ClosedHostOf judges the host of a URL by its text. Nil: it may be dialled, or its address is found out only when it is dialled.
+func ClosedHostOf(raw string, allow []netip.Prefix) *closedHost {
 	host := hostOf(raw)
 	if isLocalhost(host) {
 		return closedAddresses(host, []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, allow)
@@ -66,9 +66,9 @@ func closedNameOf(ctx context.Context, raw string, allow []netip.Prefix) *closed
 	return closedAddresses(host, addresses, allow)
 }
 
-// closedBy is the host that a call of a URL did not reach because of its address; nil where err has another cause. The error may
+// ClosedBy is the host that a call of a URL did not reach because of its address; nil where err has another cause. The error may
 // know a host that was redirected to.
-func closedBy(err error, raw string, allow []netip.Prefix) *closedHost {
+func ClosedBy(err error, raw string, allow []netip.Prefix) *closedHost {
 	if refused, ok := errors.AsType[*httptool.HostError](err); ok {
 		addresses := make([]netip.Addr, len(refused.Refused))
 		for i, r := range refused.Refused {
@@ -99,10 +99,10 @@ func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) 
 		if !ok {
 			return nil
 		}
-		if closed.what == "" {
-			closed.what = fmt.Sprintf("%s%s, %s", label, addr, refused.Class)
+		if closed.What == "" {
+			closed.What = fmt.Sprintf("%s%s, %s", label, addr, refused.Class)
 			if label == "" {
-				closed.what = fmt.Sprintf("%s is %s", addr, refused.Class)
+				closed.What = fmt.Sprintf("%s is %s", addr, refused.Class)
 			}
 		}
 		if addr.IsValid() {
@@ -112,47 +112,47 @@ func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) 
 	return closed
 }
 
-// remedy is the line to add.
-func (h *closedHost) remedy(allow []netip.Prefix) string {
-	return fmt.Sprintf("write allow_networks: [%s] in catalog", networkTexts(slices.Concat(allow, h.networks)))
+// Remedy is the line to add.
+func (h *closedHost) Remedy(allow []netip.Prefix) string {
+	return fmt.Sprintf("write allow_networks: [%s] in catalog", NetworkTexts(slices.Concat(allow, h.networks)))
 }
 
-// why says the same of a tool that cannot be called.
-func (h *closedHost) why(allow []netip.Prefix) string {
-	return h.what + ", and Patterngate does not dial it; " + h.remedy(allow)
+// Why says the same of a tool that cannot be called.
+func (h *closedHost) Why(allow []netip.Prefix) string {
+	return h.What + ", and Patterngate does not dial it; " + h.Remedy(allow)
 }
 
-// namedURL is where a tool or server is reached over HTTP.
-type namedURL struct {
-	name   string // of the tool, or the server
-	place  string // in the file
+// NamedURL is where a tool or server is reached over HTTP.
+type NamedURL struct {
+	Name   string // of the tool, or the server
+	Place  string // in the file
 	url    string
-	server bool // it is a server
+	Server bool // it is a server
 }
 
 // urls are where the tools and servers in force are reached over HTTP.
-func (c *CatalogConfig) urls() (list []namedURL) {
+func (c *Catalog) urls() (list []NamedURL) {
 	for _, s := range c.Servers {
 		if s.Enabled && s.HTTP != nil {
-			list = append(list, namedURL{s.Name, "catalog.servers." + s.Name + ".http.url", s.HTTP.URL, true})
+			list = append(list, NamedURL{s.Name, "catalog.servers." + s.Name + ".http.url", s.HTTP.URL, true})
 		}
 	}
 	for _, t := range c.HTTP {
 		if t.Enabled {
-			list = append(list, namedURL{t.Name, "catalog.http." + t.Name + ".request.url", t.Request.URL, false})
+			list = append(list, NamedURL{t.Name, "catalog.http." + t.Name + ".request.url", t.Request.URL, false})
 		}
 	}
 	return list
 }
 
-// closedName is a tool or server whose host's name leads to addresses only that are not dialled.
-type closedName struct {
-	namedURL
-	why string
+// ClosedName is a tool or server whose host's name leads to addresses only that are not dialled.
+type ClosedName struct {
+	NamedURL
+	Why string
 }
 
-// closedNames looks up the names of all hosts. It finds nothing out about those that take too long.
-func (c *CatalogConfig) closedNames(ctx context.Context) (list []closedName) {
+// ClosedNames looks up the names of all hosts. It finds nothing out about those that take too long.
+func (c *Catalog) ClosedNames(ctx context.Context) (list []ClosedName) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
 	all := c.urls()
@@ -164,30 +164,17 @@ func (c *CatalogConfig) closedNames(ctx context.Context) (list []closedName) {
 	looking.Wait()
 	for i, closed := range found {
 		if closed != nil {
-			list = append(list, closedName{all[i], closed.why(c.AllowNetworks)})
+			list = append(list, ClosedName{all[i], closed.Why(c.AllowNetworks)})
 		}
 	}
 	return list
 }
 
-// acrossNetworks warns of tools and servers at addresses that no call of them reaches.
-func (r *configLoader) acrossNetworks(c *Config) {
-	at := (*yamldoc.Path)(nil).Key("catalog")
-	warn := func(raw string, path *yamldoc.Path) {
-		if closed := closedHostOf(raw, c.Catalog.AllowNetworks); closed != nil {
-			r.Faults.Warn(r.At(path), path, yamldoc.Fault{
-				Reason: closed.what + ", and Patterngate does not dial it, so every call fails", Want: closed.remedy(c.Catalog.AllowNetworks),
-			})
-		}
+// NetworkTexts are networks as the file has them.
+func NetworkTexts(list []netip.Prefix) string {
+	texts := make([]string, len(list))
+	for i, network := range list {
+		texts[i] = yamldoc.Written(network.String())
 	}
-	for _, s := range c.Catalog.Servers {
-		if s.Enabled && s.HTTP != nil {
-			warn(s.HTTP.URL, at.Key("servers").Key(s.Name).Key("http").Key("url"))
-		}
-	}
-	for _, t := range c.Catalog.HTTP {
-		if t.Enabled {
-			warn(t.Request.URL, at.Key("http").Key(t.Name).Key("request").Key("url"))
-		}
-	}
+	return strings.Join(texts, ", ")
 }

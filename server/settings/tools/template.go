@@ -1,6 +1,7 @@
-package cli
+package tools
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,9 +12,9 @@ import (
 )
 
 // checkUsedArguments finds templates that use an argument that input does not declare.
-func checkUsedArguments(r *grammar.Reader, request *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
+func checkUsedArguments(r *grammar.Reader, request *yamldoc.Node, path *yamldoc.Path, t *HTTPTool) {
 	input, _ := grammar.RawValue(t.Input).(map[string]any)
-	known := sortedNames(input)
+	known := slices.Sorted(maps.Keys(input))
 	for _, part := range []string{"url", "query", "body"} {
 		if n := request.Member(part); n != nil {
 			checkTemplates(r, n, path.Key(part), known, part == "url")
@@ -44,7 +45,7 @@ func checkTemplates(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, know
 		checkTemplates(r, item, path.Item(i), known, false)
 	}
 	for _, m := range n.Members {
-		if !isReference(m.Value) {
+		if !IsReference(m.Value) {
 			checkTemplates(r, m.Value, path.Key(m.Key), known, false)
 		}
 	}
@@ -95,7 +96,7 @@ func faultOfTemplateURL(text string) yamldoc.Fault {
 			return yamldoc.Fault{Reason: "{" + names[0] + "} stands in a query name", Want: want}
 		}
 	}
-	return faultOfEndpoint(withoutArguments(text))
+	return FaultOfEndpoint(withoutArguments(text))
 }
 
 // withoutArguments is a template as a URL: braces that are written, and an argument in its place.
@@ -111,13 +112,4 @@ func withoutArguments(text string) string {
 		}
 	}
 	return b.String()
-}
-
-func sortedNames[V any](of map[string]V) []string {
-	names := make([]string, 0, len(of))
-	for name := range of {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

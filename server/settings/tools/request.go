@@ -1,4 +1,4 @@
-package cli
+package tools
 
 import (
 	"regexp"
@@ -25,19 +25,19 @@ var managedHeaders = map[string]bool{
 	"proxy-authenticate": true, "transfer-encoding": true, "te": true, "trailer": true, "upgrade": true,
 }
 
-var httpEntries = grammar.Entries[HTTPToolConfig]{
+var httpEntries = grammar.Entries[HTTPTool]{
 	Names: grammar.ToolNames,
-	Named: func(t *HTTPToolConfig) string { return t.Name },
-	Fresh: func(name string, at grammar.Position) HTTPToolConfig {
-		return HTTPToolConfig{ToolConfig: newTool(name, at), Request: newRequest()}
+	Named: func(t *HTTPTool) string { return t.Name },
+	Fresh: func(name string, at grammar.Position) HTTPTool {
+		return HTTPTool{Tool: newTool(name, at), Request: newRequest()}
 	},
-	Keys:   (*HTTPToolConfig).keys,
-	Off:    func(t *HTTPToolConfig) bool { return !t.Enabled },
+	Keys:   (*HTTPTool).keys,
+	Off:    func(t *HTTPTool) bool { return !t.Enabled },
 	Finish: finishHTTP,
 }
 
-func (t *HTTPToolConfig) keys() []grammar.Key {
-	keys := t.ToolConfig.keys()
+func (t *HTTPTool) keys() []grammar.Key {
+	keys := t.Tool.keys()
 	for i, k := range keys {
 		switch k.Name {
 		case "description":
@@ -48,19 +48,19 @@ func (t *HTTPToolConfig) keys() []grammar.Key {
 	}
 	return append(keys,
 		requestKey("request", &t.Request).Need("write {method: GET, url: \"https://host/path\"}").Means("What is sent."),
-		grammar.Raw("input", "a mapping of arguments to JSON schemas", &t.Input, checkArguments).Means("Its arguments. One is required unless `optional: true` or it has a default."),
+		grammar.Raw("input", "a mapping of arguments to JSON schemas", &t.Input, CheckArguments).Means("Its arguments. One is required unless `optional: true` or it has a default."),
 		grammar.Expressions("output", &t.Output, grammar.ArgumentNames).Means("The observation, member by member: CEL over args and response {status, headers, body}. Not set: the response."),
-		grammar.Raw("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, checkArguments).Means("What the observation must fit."),
+		grammar.Raw("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, CheckArguments).Means("What the observation must fit."),
 	)
 }
 
 // newRequest is a request of which nothing was said.
-func newRequest() RequestConfig {
-	return RequestConfig{Success: []string{"2xx"}, Timeout: 30 * time.Second}
+func newRequest() Request {
+	return Request{Success: []string{"2xx"}, Timeout: 30 * time.Second}
 }
 
 // requestKey is replaced whole, never merged.
-func requestKey(name string, target *RequestConfig) grammar.Key {
+func requestKey(name string, target *Request) grammar.Key {
 	return grammar.Key{
 		Name: name,
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -76,7 +76,7 @@ func requestKey(name string, target *RequestConfig) grammar.Key {
 	}
 }
 
-func (c *RequestConfig) keys() []grammar.Key {
+func (c *Request) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Word("method", &c.Method, httpMethods...).Need("write GET, HEAD, POST, PUT, PATCH or DELETE").Means("How it asks."),
 		grammar.Text("url", &c.URL, faultOfTemplateURL).Need("write an absolute URL: https://host/path/{argument}").Means("Where: {argument} stands for a path segment's text or a query value, percent-encoded; `{{` and `}}` are braces."),
@@ -84,7 +84,7 @@ func (c *RequestConfig) keys() []grammar.Key {
 		headersKey("headers", &c.Headers).Means("Headers: text, or {secret, prefix}. They take no arguments."),
 		bodyKey("body", c).Means("What it carries. args: every argument not used elsewhere; in a mapping, text that is exactly {argument} becomes it. Not set: args for POST, PUT and PATCH, else none."),
 		formatKey("body_format", &c.Form).Means("How the body is written."),
-		grammar.OptionalText("idempotency_header", &c.IdempotencyHeader, faultOfHeaderName).Means("The header that carries the key of the call."),
+		grammar.OptionalText("idempotency_header", &c.IdempotencyHeader, FaultOfHeaderName).Means("The header that carries the key of the call."),
 		codesKey("success", &c.Success).Means("Status codes of a success."),
 		codesKey("absent", &c.Absent).Means("Status codes that mean: there is none. Read only. Not set: 404 and 410 for effect read."),
 		grammar.Count("redirects", &c.Redirects, 0, 5).Means("How many redirects are followed, to the same origin, of GET and HEAD."),
@@ -94,18 +94,18 @@ func (c *RequestConfig) keys() []grammar.Key {
 }
 
 func headersForm() map[string]any {
-	withPrefix := grammar.ObjectForm(map[string]any{secretMember: secretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: grammar.OrNull(grammar.TextForm)}, secretMember)
+	withPrefix := grammar.ObjectForm(map[string]any{secretMember: SecretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: grammar.OrNull(grammar.TextForm)}, secretMember)
 	return grammar.MapForm(map[string]any{"anyOf": []any{grammar.TextForm, withPrefix}})
 }
 
 // headersKey are headers, each text or a secret behind a prefix.
-func headersKey(name string, target *[]HeaderConfig) grammar.Key {
+func headersKey(name string, target *[]Header) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of headers to text or `{secret, prefix}`", Form: func() map[string]any { return headersForm() },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			var list []HeaderConfig
+			var list []Header
 			r.Each(n, path, grammar.HeaderNames, func(m yamldoc.Member, below *yamldoc.Path) {
-				if slices.ContainsFunc(list, func(h HeaderConfig) bool { return strings.EqualFold(h.Name, m.Key) }) {
+				if slices.ContainsFunc(list, func(h Header) bool { return strings.EqualFold(h.Name, m.Key) }) {
 					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "repeated header, in other letters", Want: "keep one"})
 					return
 				}
@@ -129,18 +129,18 @@ func headersKey(name string, target *[]HeaderConfig) grammar.Key {
 	}
 }
 
-func readHeader(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (HeaderConfig, bool) {
-	h, small := HeaderConfig{Name: m.Key}, strings.ToLower(m.Key)
-	if f := faultOfHeaderName(m.Key); f.Reason != "" {
+func readHeader(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (Header, bool) {
+	h, small := Header{Name: m.Key}, strings.ToLower(m.Key)
+	if f := FaultOfHeaderName(m.Key); f.Reason != "" {
 		r.Faults.Add(m.At, below, f)
 		return h, false
 	}
 	ok := true
 	switch {
-	case isReference(m.Value):
-		h.Secret, h.Prefix, ok = readReference(r, m.Value, below, true)
-	case secretHeaders[small] || isSecretName(small):
-		refuseLiteral(r, m.Value, below, wantHeader(small, m.Value.Text))
+	case IsReference(m.Value):
+		h.Secret, h.Prefix, ok = ReadReference(r, m.Value, below, true)
+	case secretHeaders[small] || IsSecretName(small):
+		RefuseLiteral(r, m.Value, below, wantHeader(small, m.Value.Text))
 		ok = false
 	default:
 		h.Value, ok = readValue(r, m.Value, below)
@@ -159,7 +159,7 @@ func wantHeader(small, text string) string {
 	return secretWant
 }
 
-func faultOfHeaderName(name string) yamldoc.Fault {
+func FaultOfHeaderName(name string) yamldoc.Fault {
 	switch {
 	case managedHeaders[strings.ToLower(name)]:
 		return yamldoc.Fault{Reason: "a header that is not yours to set", Got: yamldoc.Quoted(name), Want: "leave it out"}
@@ -177,8 +177,8 @@ func queryKey(name string, target *[]NamedTemplate) grammar.Key {
 			var list []NamedTemplate
 			r.Each(n, path, grammar.QueryNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				argument := m.Value.Kind == yamldoc.Text && singleArgument.MatchString(m.Value.Text)
-				if isSecretName(m.Key) && !isReference(m.Value) && !argument {
-					refuseLiteral(r, m.Value, below, secretWant)
+				if IsSecretName(m.Key) && !IsReference(m.Value) && !argument {
+					RefuseLiteral(r, m.Value, below, secretWant)
 					return
 				}
 				if v, ok := readValue(r, m.Value, below); ok {
@@ -198,7 +198,7 @@ func queryKey(name string, target *[]NamedTemplate) grammar.Key {
 }
 
 // bodyKey is args, none or a mapping.
-func bodyKey(name string, c *RequestConfig) grammar.Key {
+func bodyKey(name string, c *Request) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "args, none or a mapping", Form: func() map[string]any {
 			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, grammar.BlockForm}}
@@ -291,8 +291,8 @@ func codesKey(name string, target *[]string) grammar.Key {
 }
 
 // finishHTTP checks what no key of a request can see alone.
-func finishHTTP(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
-	finishTool(r, n, path, &t.ToolConfig)
+func finishHTTP(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *HTTPTool) {
+	finishTool(r, n, path, &t.Tool)
 	request := n.Member("request")
 	if request == nil || request.Kind != yamldoc.Mapping {
 		return

@@ -1,8 +1,8 @@
-package cli
+package rules
 
 import (
 	"bytes"
-	"slices"
+	"os"
 	"strings"
 
 	"patterngate/gateway/policy"
@@ -13,15 +13,21 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// PolicyConfig is one policy as a file declares it (spec/config.md section 5).
-type PolicyConfig struct {
+// Policy is one policy as a file declares it (spec/config.md section 5).
+type Policy struct {
 	policy.Source
 
-	file     string        // it was read from, with its members at that file's root; "": it stands in the configuration
-	text     []byte        // of that file
-	node     *yamldoc.Node // its members, for faults that are found later
-	unsound  bool          // something is wrong with it already
-	embedded bool          // it judges as the embedded one of its name does
+	File     string        // it was read from, with its members at that file's root; "": it stands in the configuration
+	Text     []byte        // of that file
+	Node     *yamldoc.Node // its members, for faults that are found later
+	Unsound  bool          // something is wrong with it already
+	Embedded bool          // it judges as the embedded one of its name does
+}
+
+// Notes is what the reading of policies needs of the whole reading.
+type Notes struct {
+	Embeds bool              // the embedded default is read
+	Texts  map[string][]byte // they replace those of files, by path
 }
 
 // The bounds of a policy.
@@ -29,7 +35,7 @@ const (
 	maxPolicies      = 100
 	maxPolicyFile    = 1 << 20 // bytes
 	maxPolicyNote    = 4096    // characters
-	maxPolicyMembers = 1000    // params, vars, rules or tests
+	MaxPolicyMembers = 1000    // params, vars, rules or tests
 	maxWindows       = 50
 	maxSay           = 300  // characters
 	maxNeed          = 16   // names
@@ -37,41 +43,11 @@ const (
 	maxParamText     = 4096 // bytes
 )
 
-// demoPolicy is the embedded policy that judges the demo's refund tools.
-const demoPolicy = refunds.Name
+// Demo is the embedded policy that judges the demo's refund tools.
+const Demo = refunds.Name
 
-// policy is the policy of a name; nil where there is none.
-func (c *Config) policy(name string) *PolicyConfig {
-	for i := range c.Policies {
-		if c.Policies[i].Name == name {
-			return &c.Policies[i]
-		}
-	}
-	return nil
-}
-
-// policyFiles are the files that policies were read from.
-func (c *Config) policyFiles() []string {
-	var files []string
-	for i := range c.Policies {
-		if file := c.Policies[i].file; file != "" && !slices.Contains(files, file) {
-			files = append(files, file)
-		}
-	}
-	return files
-}
-
-// policyNames are the names of all policies.
-func (c *Config) policyNames() []string {
-	names := make([]string, len(c.Policies))
-	for i := range c.Policies {
-		names[i] = c.Policies[i].Name
-	}
-	return names
-}
-
-// policiesKey are the policies: the embedded one, which a file may replace whole, and the file's own, in its order.
-func policiesKey(name string, list *[]PolicyConfig) grammar.Key {
+// PoliciesKey are the policies: the embedded one, which a file may replace whole, and the file's own, in its order.
+func PoliciesKey(name string, list *[]Policy) grammar.Key {
 	return grammar.Key{
 		Name: name, Entries: true,
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -80,38 +56,38 @@ func policiesKey(name string, list *[]PolicyConfig) grammar.Key {
 					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "more than 100 policies", Want: "write fewer"})
 					return
 				}
-				p := PolicyConfig{Source: policy.Source{Name: m.Key}}
-				readPolicy(r, &p, m.Value, below)
-				p.embedded = notesOf(r).embeds || p.sameAs(*list)
-				replaceOrAdd(list, p)
+				p := Policy{Source: policy.Source{Name: m.Key}}
+				ReadPolicy(r, &p, m.Value, below)
+				p.Embedded = grammar.NotesOf[Notes](r).Embeds || p.sameAs(*list)
+				ReplaceOrAdd(list, p)
 			})
 		},
 		Show: func() any {
 			shown := make([]grammar.Key, len(*list))
 			for i := range *list {
 				p := &(*list)[i]
-				shown[i] = grammar.Key{Name: p.Name, Show: func() any { return p.shown() }, Keep: func() any { return string(p.kept()) }}
+				shown[i] = grammar.Key{Name: p.Name, Show: func() any { return p.shown() }, Keep: func() any { return string(p.Kept()) }}
 			}
 			return shown
 		},
 		Below: func() []grammar.Key {
-			p := PolicyConfig{}
+			p := Policy{}
 			return p.keys(true)
 		},
 	}
 }
 
 // sameAs reports whether it judges as the embedded policy of its name does.
-func (p *PolicyConfig) sameAs(list []PolicyConfig) bool {
+func (p *Policy) sameAs(list []Policy) bool {
 	for i := range list {
-		if list[i].Name == p.Name && list[i].embedded {
-			return bytes.Equal(list[i].kept(), p.kept())
+		if list[i].Name == p.Name && list[i].Embedded {
+			return bytes.Equal(list[i].Kept(), p.Kept())
 		}
 	}
 	return false
 }
 
-func replaceOrAdd(list *[]PolicyConfig, p PolicyConfig) {
+func ReplaceOrAdd(list *[]Policy, p Policy) {
 	for i := range *list {
 		if (*list)[i].Name == p.Name {
 			(*list)[i] = p
@@ -121,10 +97,10 @@ func replaceOrAdd(list *[]PolicyConfig, p PolicyConfig) {
 	*list = append(*list, p)
 }
 
-// readPolicy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
-func readPolicy(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+// ReadPolicy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
+func ReadPolicy(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamldoc.Path) {
 	before := len(r.Faults.Found)
-	defer func() { p.unsound = len(r.Faults.Found) > before }()
+	defer func() { p.Unsound = len(r.Faults.Found) > before }()
 	if text, kept := grammar.KeptJSON(n); kept {
 		n = yamldoc.Read("", text, r.Faults)
 	}
@@ -132,9 +108,9 @@ func readPolicy(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path *yamld
 		r.Wrong(n, path, "write a mapping with rules, or {file: PATH}")
 		return
 	}
-	p.node = n
-	if notesOf(r).embeds {
-		p.Source, p.node = refunds.Source(), nil
+	p.Node = n
+	if grammar.NotesOf[Notes](r).Embeds {
+		p.Source, p.Node = refunds.Source(), nil
 		return
 	}
 	if n.Member("file") != nil {
@@ -145,7 +121,7 @@ func readPolicy(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path *yamld
 }
 
 // readPolicyOfFile reads a policy that has a file of its own. Its faults carry that file's name.
-func readPolicyOfFile(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+func readPolicyOfFile(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamldoc.Path) {
 	at := n.Member("file")
 	for _, m := range n.Members {
 		if m.Key != "file" && m.Value.Kind != yamldoc.Null {
@@ -156,29 +132,29 @@ func readPolicyOfFile(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path 
 		r.Wrong(at, path.Key("file"), "write the path of a file")
 		return
 	}
-	p.file = absolutePathOf(r, at)
-	text, f := readPolicyText(r, p.file)
+	p.File = grammar.AbsolutePath(r, at)
+	text, f := readPolicyText(r, p.File)
 	if len(text) > maxPolicyFile && f.Reason == "" {
 		f = yamldoc.Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
 	}
 	switch {
 	case f.Reason == machine.NoSuchFile:
-		r.Faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: machine.NoSuchFile + " " + p.file, Want: "write the path of a file"})
+		r.Faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: machine.NoSuchFile + " " + p.File, Want: "write the path of a file"})
 		return
 	case f.Reason != "":
-		r.Faults.Add(yamldoc.Place{Source: p.file}, path, f)
+		r.Faults.Add(yamldoc.Place{Source: p.File}, path, f)
 		return
 	}
-	p.text, p.node = text, yamldoc.Read(p.file, text, r.Faults)
-	switch p.node.Kind {
+	p.Text, p.Node = text, yamldoc.Read(p.File, text, r.Faults)
+	switch p.Node.Kind {
 	case yamldoc.Unreadable:
 		return
 	case yamldoc.Mapping:
 	default:
-		r.Wrong(p.node, path, "write a mapping with rules")
+		r.Wrong(p.Node, path, "write a mapping with rules")
 		return
 	}
-	top := *p.node
+	top := *p.Node
 	top.Members = withoutAnchors(top.Members)
 	r.Group(&top, path, p.keys(false), grammar.UnknownKey)
 }
@@ -195,14 +171,14 @@ func withoutAnchors(all []yamldoc.Member) []yamldoc.Member {
 }
 
 // keys are the members of a policy; inline it may instead name a file.
-func (p *PolicyConfig) keys(inline bool) []grammar.Key {
+func (p *Policy) keys(inline bool) []grammar.Key {
 	keys := []grammar.Key{
 		grammar.Short("description", &p.Description, maxPolicyNote).Means("What the policy is for, for people."),
 		paramsKey("params", &p.Params).Means("Values that a pattern may lay others over: numbers, texts, booleans or lists of one of these. Numbers are int, but those of `_usd` and `_seconds` and those written with a fraction, which are double."),
 		varsKey("vars", &p.Vars).Means("CEL by name, evaluated when a rule first reads it, once a pass; a var may read those above it."),
 		windowEntries.Key("windows", &p.Windows).Means("Earlier runs that rules see as `windows.NAME`: {effects, since}."),
-		ruleItems.key("rules", &p.Rules).Means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked."),
-		rowItems.key("tests", &p.Tests).Means("Calls with what the policy must say of them. They run at every load; one that fails is a fault."),
+		ruleItems.Key("rules", &p.Rules).Means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked."),
+		RowsKey("tests", &p.Tests).Means("Calls with what the policy must say of them. They run at every load; one that fails is a fault."),
 	}
 	if inline {
 		file := grammar.Text("file", new(string), func(string) yamldoc.Fault { return yamldoc.Fault{} }).Means("Instead of all others: a file with these members at its root, at most 1 MiB.")
@@ -216,28 +192,28 @@ func (p *PolicyConfig) keys(inline bool) []grammar.Key {
 // paramsKey are the values of a policy that a pattern may lay others over.
 func paramsKey(name string, target *[]policy.Param) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping of names to values", Form: func() map[string]any { return grammar.MapForm(paramForm) },
+		Name: name, Takes: "a mapping of names to values", Form: func() map[string]any { return grammar.MapForm(ParamForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
-				if v, fraction, ok := readParam(r, m.Value, below); ok {
+				if v, fraction, ok := ReadParam(r, m.Value, below); ok {
 					*target = append(*target, policy.Param{Name: m.Key, Value: v, Fraction: fraction})
 				}
 			})
-			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
+			grammar.CheckMost(r, n, path, len(n.Members), MaxPolicyMembers)
 		},
 		Show: func() any { return paramsJSON(*target) },
 	}
 }
 
-// paramForm is what a param may be, as JSON schema.
-var paramForm = map[string]any{"anyOf": []any{
+// ParamForm is what a param may be, as JSON schema.
+var ParamForm = map[string]any{"anyOf": []any{
 	map[string]any{"type": "number"}, grammar.TextForm, map[string]any{"type": "boolean"},
 	grammar.ListForm(map[string]any{"type": []any{"number", "string", "boolean"}}),
 }}
 
-// readParam is a number, text or bool, or a list of one of these. A fraction is what is written with one.
-func readParam(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
+// ReadParam is a number, text or bool, or a list of one of these. A fraction is what is written with one.
+func ReadParam(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
 	const want = "write a number, text, true or false, or a list of one of these"
 	switch n.Kind {
 	case yamldoc.Number:
@@ -258,7 +234,7 @@ func readParam(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (v any, f
 }
 
 func readParamList(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want string) (v any, fraction, ok bool) {
-	if !checkMost(r, n, path, len(n.Items), maxParamItems) {
+	if !grammar.CheckMost(r, n, path, len(n.Items), maxParamItems) {
 		return nil, false, false
 	}
 	list := make([]any, 0, len(n.Items))
@@ -267,7 +243,7 @@ func readParamList(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want 
 			r.Wrong(item, path.Item(i), want)
 			return nil, false, false
 		}
-		one, of, fine := readParam(r, item, path.Item(i))
+		one, of, fine := ReadParam(r, item, path.Item(i))
 		if !fine {
 			return nil, false, false
 		}
@@ -278,15 +254,6 @@ func readParamList(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want 
 
 // isFraction reports a number that is written with a fraction or an exponent.
 func isFraction(n *yamldoc.Node) bool { return strings.ContainsAny(n.Text, ".eE") }
-
-// checkMost refuses what has too many members.
-func checkMost(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, has, most int) bool {
-	if has <= most {
-		return true
-	}
-	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "too many", Got: yamldoc.NumberText(float64(has)), Want: "write at most " + yamldoc.NumberText(float64(most))})
-	return false
-}
 
 // varsKey is CEL by name, in the order of the file.
 func varsKey(name string, target *[]policy.Named) grammar.Key {
@@ -299,7 +266,7 @@ func varsKey(name string, target *[]policy.Named) grammar.Key {
 					*target = append(*target, policy.Named{Name: m.Key, Text: text})
 				}
 			})
-			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
+			grammar.CheckMost(r, n, path, len(n.Members), MaxPolicyMembers)
 		},
 		Show: func() any { return varsJSON(*target) },
 	}
@@ -360,4 +327,20 @@ func faultOfZone(text string) yamldoc.Fault {
 		return yamldoc.Fault{Reason: "not a timezone", Got: yamldoc.Quoted(text), Want: "write an IANA name: Europe/Berlin"}
 	}
 	return yamldoc.Fault{}
+}
+
+// ReadFile is readConfigFile of what is a file: a pipe would keep who reads it waiting.
+func ReadFile(path string) ([]byte, yamldoc.Fault) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
+	}
+	return machine.ReadTrusted(path)
+}
+
+// readPolicyText is the text of a policy's file, or that which stands in for it.
+func readPolicyText(r *grammar.Reader, path string) ([]byte, yamldoc.Fault) {
+	if text, written := grammar.NotesOf[Notes](r).Texts[path]; written {
+		return text, yamldoc.Fault{}
+	}
+	return ReadFile(path)
 }

@@ -1,44 +1,45 @@
-package cli
+package tools
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/server/cli/console"
+	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
 const (
-	maxTitle       = 100 // characters
-	maxDescription = 500
+	MaxTitle       = 100 // characters
+	MaxDescription = 500
 	maxPhraseRunes = 200
 	maxObservation = 65_536 // bytes
 	maxSettle      = 86_400 // seconds
 )
 
-// takenNames have a meaning of their own in plans, routes and actions.
-var takenNames = []string{"final", "model", "caller"}
+// TakenNames have a meaning of their own in plans, routes and actions.
+var TakenNames = []string{"final", "model", "caller"}
 
-func newTool(name string, at grammar.Position) ToolConfig {
-	return ToolConfig{
+func newTool(name string, at grammar.Position) Tool {
+	return Tool{
 		Name: name, At: at, Enabled: true, MaxResult: maxObservation,
 		Retry: catalog.Retry{Delay: 200 * time.Millisecond, MaxDelay: 5 * time.Second},
 	}
 }
 
 // keys are the members that servers' and http tools have in common (spec/config.md section 4, Tool members).
-func (t *ToolConfig) keys() []grammar.Key {
+func (t *Tool) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Bool("enabled", &t.Enabled).Means("false: as if it were not declared."),
 		grammar.Word("effect", &t.Effect, catalog.Read, catalog.Write, catalog.Destructive).Need("read, write or destructive?").
 			Means("What a call can change; yours to say, and never taken from a server's hint. Required."),
 		grammar.Bool("idempotent", &t.Idempotent).Means("true: the same key twice acts once, so a write whose outcome is lost is made again. Not set: only for read."),
-		grammar.Short("title", &t.Title, maxTitle).Means("What people read. Not set: the server's."),
-		grammar.Short("description", &t.Description, maxDescription).Means("What the model reads. Not set: the server's."),
+		grammar.Short("title", &t.Title, MaxTitle).Means("What people read. Not set: the server's."),
+		grammar.Short("description", &t.Description, MaxDescription).Means("What the model reads. Not set: the server's."),
 		grammar.Short("phrase", &t.Phrase, maxPhraseRunes).Means("What people read while a call waits, {argument} standing for a number, a boolean, an enumerated text or one with a pattern."),
 		grammar.Count("max_result_bytes", &t.MaxResult, 1, maxObservation).Means("How much of an observation is kept for record, model and reader."),
 		grammar.Group("retry",
@@ -49,32 +50,32 @@ func (t *ToolConfig) keys() []grammar.Key {
 		rateKey("rate", &t.Rate).Means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
 		grammar.Expression("once", &t.Once).Means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
 		reconcileKey("reconcile", &t.Reconcile).Means("How a call in doubt is settled: by a tool of effect read."),
-		policyKey("policy", &t.Policy).Means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
+		grammar.OnePolicy("policy", &t.Policy).Means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
 		toolRedactKey("redact", &t.Redact).Means("Values that records keep only as salted hashes, of this tool."),
 	}
 }
 
 // rateKey is how often a tool may be called; there only where the file has it.
-func rateKey(name string, target *RateConfig) grammar.Key {
-	keys := func(c *RateConfig) []grammar.Key {
+func rateKey(name string, target *Rate) grammar.Key {
+	keys := func(c *Rate) []grammar.Key {
 		return []grammar.Key{
-			grammar.Count("calls", &c.Calls, 1, maxCount).Need("write how many calls"),
-			grammar.Scaled("per_seconds", grammar.Bounds{Max: maxBudget, Noun: "a number of seconds", Seconds: true, Above: true},
+			grammar.Count("calls", &c.Calls, 1, grammar.MaxCount).Need("write how many calls"),
+			grammar.Scaled("per_seconds", grammar.Bounds{Max: grammar.MaxSeconds, Noun: "a number of seconds", Seconds: true, Above: true},
 				func() any { return c.Per.Seconds() },
 				func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).Need("write in how many seconds"),
-			grammar.Count("burst", &c.Burst, 1, maxCount),
+			grammar.Count("burst", &c.Burst, 1, grammar.MaxCount),
 		}
 	}
 	return grammar.Key{
 		Name: name, Takes: "{calls, per_seconds, burst}",
 		Form: func() map[string]any {
 			return grammar.ObjectForm(map[string]any{
-				"calls": grammar.Bounds{Min: 1, Max: maxCount, Whole: true}.Form(), "per_seconds": grammar.Bounds{Max: maxBudget, Above: true}.Form(),
-				"burst": grammar.OrNull(grammar.Bounds{Min: 1, Max: maxCount, Whole: true}.Form()),
+				"calls": grammar.Bounds{Min: 1, Max: grammar.MaxCount, Whole: true}.Form(), "per_seconds": grammar.Bounds{Max: grammar.MaxSeconds, Above: true}.Form(),
+				"burst": grammar.OrNull(grammar.Bounds{Min: 1, Max: grammar.MaxCount, Whole: true}.Form()),
 			}, "calls", "per_seconds")
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			var c RateConfig
+			var c Rate
 			r.Group(n, path, keys(&c), grammar.UnknownKey)
 			if c.Burst == 0 {
 				c.Burst = c.Calls
@@ -82,7 +83,7 @@ func rateKey(name string, target *RateConfig) grammar.Key {
 			*target = c
 		},
 		Show: func() any {
-			if *target == (RateConfig{}) {
+			if *target == (Rate{}) {
 				return nil
 			}
 			return keys(target)
@@ -91,8 +92,8 @@ func rateKey(name string, target *RateConfig) grammar.Key {
 }
 
 // reconcileKey is spec/config.md section 6.
-func reconcileKey(name string, target **ReconcileConfig) grammar.Key {
-	return grammar.Held(name, target, func() ReconcileConfig { return ReconcileConfig{Settle: time.Minute} }, func(c *ReconcileConfig) []grammar.Key {
+func reconcileKey(name string, target **Reconcile) grammar.Key {
+	return grammar.Held(name, target, func() Reconcile { return Reconcile{Settle: time.Minute} }, func(c *Reconcile) []grammar.Key {
 		return []grammar.Key{
 			grammar.OneTool("tool", &c.Tool).Need("write the tool that finds it out").Means("The tool that is asked; of effect read."),
 			grammar.Expressions("args", &c.Args, grammar.ArgumentNames).Means("Its arguments: CEL over effect {key, run_id, tool, args, at}."),
@@ -103,18 +104,18 @@ func reconcileKey(name string, target **ReconcileConfig) grammar.Key {
 	})
 }
 
-var serverToolEntries = grammar.Entries[ServerToolConfig]{
+var serverToolEntries = grammar.Entries[ServerTool]{
 	Names: grammar.UpstreamNames,
-	Named: func(t *ServerToolConfig) string { return t.Upstream },
-	Fresh: func(name string, at grammar.Position) ServerToolConfig {
-		return ServerToolConfig{ToolConfig: newTool("", at), Upstream: name, Timeout: -1}
+	Named: func(t *ServerTool) string { return t.Upstream },
+	Fresh: func(name string, at grammar.Position) ServerTool {
+		return ServerTool{Tool: newTool("", at), Upstream: name, Timeout: -1}
 	},
-	Keys:   (*ServerToolConfig).keys,
-	Off:    func(t *ServerToolConfig) bool { return !t.Enabled },
+	Keys:   (*ServerTool).keys,
+	Off:    func(t *ServerTool) bool { return !t.Enabled },
 	Finish: finishServerTool,
 }
 
-func (t *ServerToolConfig) keys() []grammar.Key {
+func (t *ServerTool) keys() []grammar.Key {
 	timeout := grammar.Seconds("timeout_seconds", &t.Timeout, maxServerWait)
 	seconds := timeout.Show
 	timeout.Numeric = false // not set is no limit that is missing
@@ -124,7 +125,7 @@ func (t *ServerToolConfig) keys() []grammar.Key {
 		}
 		return seconds()
 	}
-	return append(t.ToolConfig.keys(),
+	return append(t.Tool.keys(),
 		grammar.OneTool("as", &t.Name).Means("Its name here. Not set: the server's."),
 		timeout.Means("How long a call may take. Not set: the server's."),
 		fixKey("fix", &t.Fix).Means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
@@ -133,18 +134,18 @@ func (t *ServerToolConfig) keys() []grammar.Key {
 }
 
 // finishServerTool gives a tool its name and what follows from its effect.
-func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ServerToolConfig) {
+func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ServerTool) {
 	if t.Name == "" {
 		t.Name = t.Upstream
 		if !grammar.ToolName.MatchString(t.Name) {
 			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
 		}
 	}
-	finishTool(r, n, path, &t.ToolConfig)
+	finishTool(r, n, path, &t.Tool)
 }
 
 // finishTool is what a tool's members mean together.
-func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ToolConfig) {
+func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *Tool) {
 	if said := n.Member("idempotent"); t.Effect == catalog.Read && said != nil && said.Kind == yamldoc.Bool && !said.Flag {
 		r.Faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
 	}
@@ -162,15 +163,15 @@ func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ToolC
 }
 
 // fixKey are arguments that the configuration sets.
-func fixKey(name string, target *[]FixValue) grammar.Key {
+func fixKey(name string, target *[]Fixed) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of arguments to values, or `{secret}`", Form: func() map[string]any { return grammar.BlockForm },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			list := []FixValue{}
+			list := []Fixed{}
 			eachArgument(r, n, path, func(m yamldoc.Member, below *yamldoc.Path) {
-				v := FixValue{Name: m.Key}
-				if isReference(m.Value) {
-					v.Secret, _, _ = readReference(r, m.Value, below, false)
+				v := Fixed{Name: m.Key}
+				if IsReference(m.Value) {
+					v.Secret, _, _ = ReadReference(r, m.Value, below, false)
 				} else {
 					refuseLiteralArgument(r, m.Key, m.Value, below)
 					v.Value = m.Value.Decoded()
@@ -183,7 +184,7 @@ func fixKey(name string, target *[]FixValue) grammar.Key {
 			object := make(map[string]any, len(*target))
 			for _, v := range *target {
 				if object[v.Name] = v.Value; v.Secret.Set() {
-					object[v.Name] = v.Secret.shown()
+					object[v.Name] = v.Secret.Shown()
 				}
 			}
 			return object
@@ -210,8 +211,8 @@ func eachArgument(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, do fun
 // refuseLiteralArgument refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
 // max_tokens, are none.
 func refuseLiteralArgument(r *grammar.Reader, name string, n *yamldoc.Node, path *yamldoc.Path) {
-	if n.Kind == yamldoc.Text && isSecretName(name) && n.Text != "" {
-		refuseLiteral(r, n, path, secretWant)
+	if n.Kind == yamldoc.Text && IsSecretName(name) && n.Text != "" {
+		RefuseLiteral(r, n, path, secretWant)
 	}
 	for i, item := range n.Items {
 		refuseLiteralArgument(r, name, item, path.Item(i))
@@ -221,29 +222,35 @@ func refuseLiteralArgument(r *grammar.Reader, name string, n *yamldoc.Node, path
 	}
 }
 
-// checkArguments and bounds have the schemas of the file checked where they stand.
-func checkArguments(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-	if notesOf(r).compiled == nil {
-		notesOf(r).compiled = compiledArguments{}
-	}
-	addSchemaFaults(r, n, path, notesOf(r).compiled.of(n.AppendJSON(nil)).faults)
+// CheckArguments and bounds have the schemas of the file checked where they stand.
+func CheckArguments(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+	addSchemaFaults(r, n, path, CompiledIn(r).Of(n.AppendJSON(nil)).faults)
 }
 
-// compiledArguments are schemas that were compiled while a file was read, by their text: its tools are made of the same.
-type compiledArguments map[string]argumentsRead
+// CompiledIn returns the schemas of arguments that a reading has compiled so far.
+func CompiledIn(r *grammar.Reader) Compiled {
+	notes := grammar.NotesOf[Compiled](r)
+	if *notes == nil {
+		*notes = Compiled{}
+	}
+	return *notes
+}
 
-// argumentsRead is what a schema of arguments came to.
-type argumentsRead struct {
-	schema   *catalog.Schema
-	defaults map[string]any
+// Compiled are schemas that were compiled while a file was read, by their text: its tools are made of the same.
+type Compiled map[string]Arguments
+
+// Arguments is what a schema of arguments came to.
+type Arguments struct {
+	Schema   *catalog.Schema
+	Defaults map[string]any
 	faults   []catalog.SchemaFault
 }
 
-// of compiles a schema once. Nil compiles each.
-func (c compiledArguments) of(text json.RawMessage) argumentsRead {
+// Of compiles a schema once. Nil compiles each.
+func (c Compiled) Of(text json.RawMessage) Arguments {
 	read, ok := c[string(text)]
 	if !ok {
-		read.schema, read.defaults, read.faults = catalog.CompileArguments(text)
+		read.Schema, read.Defaults, read.faults = catalog.CompileArguments(text)
 		if c != nil {
 			c[string(text)] = read
 		}
@@ -271,13 +278,13 @@ func addSchemaFaults(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, fau
 		if f.Warning {
 			record = r.Faults.Warn
 		}
-		record(at, below, faultOfSchema(f))
+		record(at, below, FaultOfSchema(f))
 	}
 }
 
-// faultOfSchema words a fault of a schema as any other of the file. Only where a value has another type than wanted does what
+// FaultOfSchema words a fault of a schema as any other of the file. Only where a value has another type than wanted does what
 // stands there say more than the reason.
-func faultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
+func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	if f.Unknown {
 		return yamldoc.Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
 	}
@@ -297,9 +304,14 @@ func wantUnless(near, want string) string {
 	return "write " + want
 }
 
-// noTool is the fault for the name of a tool that there is not.
-func noTool(name string, known []string) yamldoc.Fault {
-	f := yamldoc.Fault{Reason: "no tool " + console.Cut(name, console.MaxTyped), DidYouMean: gateway.Near(name, known)}
+// NoTool is the fault for the name of a tool that there is not.
+func NoTool(name string, known []string) yamldoc.Fault {
+	const most = 80 // bytes of a name that are shown
+	shown := ijson.Cut(name, most)
+	if shown != name {
+		shown += "..."
+	}
+	f := yamldoc.Fault{Reason: "no tool " + shown, DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = "there are none"
 		if len(known) > 0 {
@@ -308,4 +320,11 @@ func noTool(name string, known []string) yamldoc.Fault {
 		}
 	}
 	return f
+}
+
+func wrongSchema(f catalog.SchemaFault) bool { return !f.Warning }
+
+// Wrong reports a schema that no tool can be made of.
+func (a Arguments) Wrong() bool {
+	return a.Schema == nil || slices.ContainsFunc(a.faults, wrongSchema)
 }

@@ -1,10 +1,9 @@
-package cli
+package tools
 
 import (
 	"net/netip"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,14 +15,14 @@ import (
 )
 
 const (
-	maxArgs        = 256
+	MaxArgs        = 256
 	maxServerWait  = 3600 // seconds
 	maxParallel    = 256
 	defaultTimeout = time.Minute
 )
 
-// catalogKey is a team's own tools (spec/config.md section 4).
-func catalogKey(name string, c *CatalogConfig) grammar.Key {
+// CatalogKey is a team's own tools (spec/config.md section 4).
+func CatalogKey(name string, c *Catalog) grammar.Key {
 	return grammar.Key{
 		Name: name,
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -40,8 +39,8 @@ func catalogKey(name string, c *CatalogConfig) grammar.Key {
 	}
 }
 
-func (c *CatalogConfig) keys() []grammar.Key {
-	pin := pathKey("pin", &c.Pin)
+func (c *Catalog) keys() []grammar.Key {
+	pin := grammar.Path("pin", &c.Pin)
 	pin.Read = absolutePath(&c.Pin)
 	return []grammar.Key{
 		pin.Means("What each server's tool was when it was accepted, whole; empty: `patterngate.lock` beside the file. A tool without a line there, or that differs from it, is held until a person accepts it."),
@@ -61,7 +60,7 @@ func absolutePath(target *string) func(*grammar.Reader, *yamldoc.Node, *yamldoc.
 		case strings.Contains(n.Text, "\x00"):
 			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write a path"})
 		default:
-			*target = absolutePathOf(r, n)
+			*target = grammar.AbsolutePath(r, n)
 		}
 	}
 }
@@ -124,30 +123,30 @@ func networksKey(name string, target *[]netip.Prefix) grammar.Key {
 	}
 }
 
-var serverEntries = grammar.Entries[ServerConfig]{
+var serverEntries = grammar.Entries[Server]{
 	Names: grammar.ServerNames,
-	Named: func(s *ServerConfig) string { return s.Name },
-	Fresh: func(name string, at grammar.Position) ServerConfig {
-		return ServerConfig{
+	Named: func(s *Server) string { return s.Name },
+	Fresh: func(name string, at grammar.Position) Server {
+		return Server{
 			Name: name, At: at, Enabled: true, Timeout: defaultTimeout, StartTimeout: defaultTimeout, MaxParallel: 8,
-			Breaker: BreakerConfig{Failures: 5, Open: 30 * time.Second},
+			Breaker: Breaker{Failures: 5, Open: 30 * time.Second},
 		}
 	},
-	Keys:   (*ServerConfig).keys,
-	Off:    func(s *ServerConfig) bool { return !s.Enabled },
+	Keys:   (*Server).keys,
+	Off:    func(s *Server) bool { return !s.Enabled },
 	Finish: finishServer,
 }
 
-func (s *ServerConfig) keys() []grammar.Key {
+func (s *Server) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Bool("enabled", &s.Enabled).Means("false: as if it were not declared."),
-		grammar.Held("stdio", &s.Stdio, func() StdioConfig { return StdioConfig{} }, (*StdioConfig).keys).Means("A program that speaks MCP on its standard input and output. This or http."),
-		grammar.Held("http", &s.HTTP, func() EndpointConfig { return EndpointConfig{} }, (*EndpointConfig).keys).Means("A server at a URL. This or stdio."),
+		grammar.Held("stdio", &s.Stdio, func() Stdio { return Stdio{} }, (*Stdio).keys).Means("A program that speaks MCP on its standard input and output. This or http."),
+		grammar.Held("http", &s.HTTP, func() Endpoint { return Endpoint{} }, (*Endpoint).keys).Means("A server at a URL. This or stdio."),
 		grammar.Seconds("timeout_seconds", &s.Timeout, maxServerWait).Means("How long a call of one of its tools may take."),
 		grammar.Seconds("start_timeout_seconds", &s.StartTimeout, maxServerWait).Means("How long it may take until it answers for the first time."),
 		grammar.Count("max_parallel", &s.MaxParallel, 1, maxParallel).Means("Calls at once."),
 		grammar.Group("breaker",
-			grammar.Count("failures", &s.Breaker.Failures, 1, maxCount).Means("After so many failures in a row it is left alone."),
+			grammar.Count("failures", &s.Breaker.Failures, 1, grammar.MaxCount).Means("After so many failures in a row it is left alone."),
 			grammar.Seconds("open_seconds", &s.Breaker.Open, maxServerWait).Means("For so long."),
 		),
 		serverToolEntries.Key("tools", &s.Tools).Means("Its tools, by the name that it gives them. One that is not named here does not exist."),
@@ -155,7 +154,7 @@ func (s *ServerConfig) keys() []grammar.Key {
 }
 
 // finishServer checks what no key of a server can see alone, and gives its tools its own time-out.
-func finishServer(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, s *ServerConfig) {
+func finishServer(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, s *Server) {
 	for i := range s.Tools {
 		if t := &s.Tools[i]; t.Timeout < 0 {
 			t.Timeout = s.Timeout
@@ -171,7 +170,7 @@ func finishServer(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, s *Ser
 	}
 }
 
-func (c *StdioConfig) keys() []grammar.Key {
+func (c *Stdio) keys() []grammar.Key {
 	return []grammar.Key{
 		commandKey("command", &c.Command).Need("write the program: npx").Means("The program, on the PATH of this process, or by its path. No shell reads it."),
 		argsKey("args", &c.Args).Means("Its arguments. One may be {secret}, which other users of the machine then see."),
@@ -188,10 +187,10 @@ func commandKey(name string, target *string) grammar.Key {
 		switch {
 		case n.Kind != yamldoc.Text:
 			r.Wrong(n, path, "write text in quotes")
-		case ijson.Blank(n.Text) || strings.ContainsAny(n.Text, "\x00\r\n") || len(n.Text) > maxText:
+		case ijson.Blank(n.Text) || strings.ContainsAny(n.Text, "\x00\r\n") || len(n.Text) > MaxText:
 			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a program", Got: yamldoc.Quoted(n.Text), Want: "write the name or path of one"})
 		case strings.ContainsAny(n.Text, `/\`):
-			*target = absolutePathOf(r, n)
+			*target = grammar.AbsolutePath(r, n)
 		default:
 			*target = n.Text
 		}
@@ -207,8 +206,8 @@ func argsKey(name string, target *[]Value) grammar.Key {
 			var list []Value
 			last := ""
 			ok := r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
-				if item.Kind == yamldoc.Number && secretArgument(last, item.Text) { // it is not quoted
-					refuseLiteral(r, item, at, secretWant)
+				if item.Kind == yamldoc.Number && IsSecretArgument(last, item.Text) { // it is not quoted
+					RefuseLiteral(r, item, at, secretWant)
 					last = ""
 					return
 				}
@@ -216,13 +215,13 @@ func argsKey(name string, target *[]Value) grammar.Key {
 				switch {
 				case ok && v.Secret.Set():
 					r.Faults.Warn(item.At, at, yamldoc.Fault{Reason: "a secret in an argument: other users of this machine see command lines", Want: "give it in env, if the program takes it there"})
-				case ok && secretArgument(last, v.Text):
-					refuseLiteral(r, item, at, secretWant)
+				case ok && IsSecretArgument(last, v.Text):
+					RefuseLiteral(r, item, at, secretWant)
 				}
 				list, last = append(list, v), v.Text
 			})
-			if ok && len(list) > maxArgs {
-				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(list))) + " arguments", Want: "write at most " + yamldoc.NumberText(maxArgs)})
+			if ok && len(list) > MaxArgs {
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(list))) + " arguments", Want: "write at most " + yamldoc.NumberText(MaxArgs)})
 			}
 			*target = list
 		},
@@ -236,27 +235,27 @@ func argsKey(name string, target *[]Value) grammar.Key {
 	}
 }
 
-// secretArgument reports an argument that is, or holds, the value of a flag or variable whose name says that it is secret.
-func secretArgument(before, arg string) bool {
+// IsSecretArgument reports an argument that is, or holds, the value of a flag or variable whose name says that it is secret.
+func IsSecretArgument(before, arg string) bool {
 	if name, value, cut := strings.Cut(arg, "="); cut && value != "" && !strings.ContainsAny(name, " /:?") {
-		return isSecretName(name) // --api-key=x, and the TOKEN=x of "docker run -e"
+		return IsSecretName(name) // --api-key=x, and the TOKEN=x of "docker run -e"
 	}
-	return strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && isSecretName(before) && arg != "" && !strings.HasPrefix(arg, "-")
+	return strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && IsSecretName(before) && arg != "" && !strings.HasPrefix(arg, "-")
 }
 
 // environKey are the variables that a program sees.
-func environKey(name string, target *[]EnvConfig) grammar.Key {
+func environKey(name string, target *[]Variable) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a list of names, or a mapping of names to true, text or `{secret}`",
 		Form: func() map[string]any {
-			return map[string]any{"anyOf": []any{grammar.ListForm(grammar.TextForm), grammar.MapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, grammar.TextForm, secretForm}})}}
+			return map[string]any{"anyOf": []any{grammar.ListForm(grammar.TextForm), grammar.MapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, grammar.TextForm, SecretForm}})}}
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { *target = readEnviron(r, n, path) },
 		Show: func() any { return shownEnviron(*target) },
 	}
 }
 
-func readEnviron(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (list []EnvConfig) {
+func readEnviron(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (list []Variable) {
 	switch n.Kind {
 	case yamldoc.List:
 		r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
@@ -265,10 +264,10 @@ func readEnviron(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (list [
 				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "a value within a list of names", Want: "write env: {NAME: text}"})
 			case item.Kind != yamldoc.Text || !grammar.VariableNames.Fits.MatchString(item.Text):
 				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: grammar.VariableNames.Want})
-			case slices.ContainsFunc(list, func(e EnvConfig) bool { return e.Name == item.Text }):
+			case slices.ContainsFunc(list, func(e Variable) bool { return e.Name == item.Text }):
 				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: item.Text + " is named twice", Want: "leave one out"})
 			default:
-				list = append(list, EnvConfig{Name: item.Text, Pass: true})
+				list = append(list, Variable{Name: item.Text, Pass: true})
 			}
 		})
 	case yamldoc.Mapping:
@@ -283,16 +282,16 @@ func readEnviron(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (list [
 	return list
 }
 
-func readVariable(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (EnvConfig, bool) {
-	e, ok := EnvConfig{Name: m.Key}, true
+func readVariable(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (Variable, bool) {
+	e, ok := Variable{Name: m.Key}, true
 	switch {
 	case m.Value.Kind == yamldoc.Bool && m.Value.Flag:
 		e.Pass = true
 	case m.Value.Kind == yamldoc.Bool:
 		r.Faults.Add(m.Value.At, below, yamldoc.Fault{Reason: "false", Got: "false", Want: "leave the name out, or write true to pass it on"})
 		ok = false
-	case isSecretName(m.Key) && !isReference(m.Value):
-		refuseLiteral(r, m.Value, below, `write {secret: "env:`+m.Key+`"}`)
+	case IsSecretName(m.Key) && !IsReference(m.Value):
+		RefuseLiteral(r, m.Value, below, `write {secret: "env:`+m.Key+`"}`)
 		ok = false
 	default:
 		e.Value, ok = readValue(r, m.Value, below)
@@ -300,7 +299,7 @@ func readVariable(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (Env
 	return e, ok
 }
 
-func shownEnviron(list []EnvConfig) any {
+func shownEnviron(list []Variable) any {
 	names, values := make([]string, len(list)), make(map[string]any, len(list))
 	for i, e := range list {
 		names[i] = e.Name
@@ -308,22 +307,22 @@ func shownEnviron(list []EnvConfig) any {
 			values[e.Name] = true
 		}
 	}
-	if slices.ContainsFunc(list, func(e EnvConfig) bool { return !e.Pass }) {
+	if slices.ContainsFunc(list, func(e Variable) bool { return !e.Pass }) {
 		return values
 	}
 	return names
 }
 
-func (c *EndpointConfig) keys() []grammar.Key {
+func (c *Endpoint) keys() []grammar.Key {
 	return []grammar.Key{
-		grammar.Text("url", &c.URL, faultOfEndpoint).Need("write the server's URL: https://host/mcp").Means("Where it is: an absolute http or https URL."),
+		grammar.Text("url", &c.URL, FaultOfEndpoint).Need("write the server's URL: https://host/mcp").Means("Where it is: an absolute http or https URL."),
 		headersKey("headers", &c.Headers).Means("Headers of each request: text, or {secret, prefix}."),
 		namedPathKey("ca_file", &c.CAFile, false).Means("Certificates that are trusted, PEM. Not set: the system's."),
 	}
 }
 
-// faultOfEndpoint judges the URL of a server or request. It never quotes it, since it may hold a secret.
-func faultOfEndpoint(text string) yamldoc.Fault {
+// FaultOfEndpoint judges the URL of a server or request. It never quotes it, since it may hold a secret.
+func FaultOfEndpoint(text string) yamldoc.Fault {
 	const want = "write an absolute URL: https://host/path"
 	u, err := url.Parse(text)
 	switch {
@@ -341,15 +340,9 @@ func faultOfEndpoint(text string) yamldoc.Fault {
 		if plain, err := url.QueryUnescape(name); err == nil {
 			name = plain
 		}
-		if isSecretName(name) && value != "" && !singleArgument.MatchString(value) {
+		if IsSecretName(name) && value != "" && !singleArgument.MatchString(value) {
 			return yamldoc.Fault{Reason: "a literal for " + yamldoc.Quoted(name) + " in a URL", Want: `write it in query or headers: {secret: "env:NAME"}`}
 		}
 	}
 	return yamldoc.Fault{}
-}
-
-// isWithin reports a path that is a directory or lies in it. Both are whole and clean.
-func isWithin(path, dir string) bool {
-	rest, err := filepath.Rel(dir, path)
-	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }

@@ -1,4 +1,4 @@
-package cli
+package rules
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ import (
 // maxRowName is how long the name of a test may be, in characters.
 const maxRowName = 100
 
-var rowItems = items[policy.Row]{
-	name: "name", fits: isRowName, most: maxPolicyMembers, keys: rowKeys, value: rowValue,
-	finish: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, row *policy.Row) {
+var rowItems = grammar.Items[policy.Row]{
+	Name: "name", Fits: isRowName, Most: MaxPolicyMembers, Keys: rowKeys, Value: rowValue,
+	Finish: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, row *policy.Row) {
 		if at := n.Member("call"); at != nil && at.Kind == yamldoc.Mapping && row.Call.Tool == "final" {
 			if _, text := row.Call.Args["answer"].(string); !text || len(row.Call.Args) != 1 {
 				r.Faults.Add(at.At, path.Key("call"), yamldoc.Fault{Reason: "final has another form", Want: "write {tool: final, args: {answer: TEXT}}"})
@@ -45,7 +45,7 @@ func rowKeys(row *policy.Row) []grammar.Key {
 		grammar.Spelled("want_rule", &row.WantRule, grammar.ServerNames).Means("The rule that must decide."),
 		objectKey("want_args", &row.WantArgs).Means("Arguments after all changes; only those named are compared."),
 		namesListKey("want_need", &row.WantNeed, grammar.ArgumentNames, maxNeed).Means("What a block must name as needed."),
-		effectItems.key("effects", &row.Effects).Means("The calls before it."),
+		effectItems.Key("effects", &row.Effects).Means("The calls before it."),
 		grammar.OneTool("pattern", &row.Pattern).Means("The pattern whose params and input are taken. Not set: the policy's own params."),
 		objectKey("params", &row.Params).Means("Params laid over."),
 		objectKey("input", &row.Input).Means("The pattern's input fields."),
@@ -57,8 +57,8 @@ func rowKeys(row *policy.Row) []grammar.Key {
 }
 
 // effectItems have no name: a path counts them.
-var effectItems = items[policy.RowEffect]{
-	fits: func(string) bool { return false }, most: gateway.MaxWindow, keys: effectKeys, value: effectValue,
+var effectItems = grammar.Items[policy.RowEffect]{
+	Fits: func(string) bool { return false }, Most: gateway.MaxWindow, Keys: effectKeys, Value: effectValue,
 }
 
 func effectKeys(e *policy.RowEffect) []grammar.Key {
@@ -142,7 +142,7 @@ func wantKey(name string, target *gateway.Decision) grammar.Key {
 
 func principalKey(name string, target *gateway.Principal) grammar.Key {
 	fits := func(text string) yamldoc.Fault {
-		if ijson.Blank(text) || len(text) > maxClientName {
+		if ijson.Blank(text) || len(text) > MaxClientName {
 			return yamldoc.Fault{Reason: "not a name", Want: "write 1 to 256 bytes"}
 		}
 		return yamldoc.Fault{}
@@ -181,7 +181,7 @@ func wholePrincipal(p gateway.Principal) gateway.Principal {
 
 func clientKey(name string, target *gateway.Client) grammar.Key {
 	fits := func(text string) yamldoc.Fault {
-		if len(text) > maxClientName {
+		if len(text) > MaxClientName {
 			return yamldoc.Fault{Reason: "too long", Want: "write at most 256 bytes"}
 		}
 		return yamldoc.Fault{}
@@ -217,3 +217,9 @@ func timeKey(name string, target *time.Time) grammar.Key {
 		},
 	}
 }
+
+// MaxClientName is how long a client's name may be, in bytes.
+const MaxClientName = 256
+
+// RowsKey are tests of a policy.
+func RowsKey(name string, list *[]policy.Row) grammar.Key { return rowItems.Key(name, list) }

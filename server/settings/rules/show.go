@@ -1,4 +1,4 @@
-package cli
+package rules
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 )
 
 // shown is a policy as people read it, wherever it was read from.
-func (p *PolicyConfig) shown() []grammar.Key {
-	shown, p := []grammar.Key{}, p.whole()
+func (p *Policy) shown() []grammar.Key {
+	shown, p := []grammar.Key{}, p.Whole()
 	for _, k := range p.keys(false) {
 		switch v := k.Show().(type) {
 		case nil:
@@ -41,9 +41,9 @@ func rawShown(name string, text json.RawMessage) grammar.Key {
 	return grammar.Key{Name: name, Show: func() any { return text }}
 }
 
-// kept is what of a policy decides about runs, with vars in their order: what a snapshot holds. Its description and tests are
+// Kept is what of a policy decides about runs, with vars in their order: what a snapshot holds. Its description and tests are
 // none of that.
-func (p *PolicyConfig) kept() json.RawMessage {
+func (p *Policy) Kept() json.RawMessage {
 	var members []string
 	add := func(name string, value json.RawMessage) {
 		if len(value) > 2 { // {} and [] say nothing
@@ -170,7 +170,7 @@ func reviseValue(list []policy.ReviseSource) any {
 }
 
 func rowValue(row *policy.Row) map[string]any {
-	v := map[string]any{"want": row.Want.String(), "call": map[string]any{"tool": row.Call.Tool, "args": objectOr(row.Call.Args)}}
+	v := map[string]any{"want": row.Want.String(), "call": map[string]any{"tool": row.Call.Tool, "args": ObjectOr(row.Call.Args)}}
 	putText(v, "name", row.Name)
 	putText(v, "want_reason", row.WantReason)
 	putText(v, "want_rule", row.WantRule)
@@ -233,7 +233,7 @@ func effectValue(e *policy.RowEffect) map[string]any {
 	return v
 }
 
-func objectOr(object map[string]any) map[string]any {
+func ObjectOr(object map[string]any) map[string]any {
 	if object == nil {
 		return map[string]any{}
 	}

@@ -1,4 +1,4 @@
-package cli
+package rules
 
 import (
 	"math"
@@ -7,86 +7,17 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
-	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
-// items are mappings of one shape in a list, each named by one of its members.
-type items[E any] struct {
-	name string // of that member
-	fits func(string) bool
-	most int
-	keys func(*E) []grammar.Key
-	// value is an item as a snapshot has it.
-	value func(*E) map[string]any
-	// finish sees an item that was read whole. nil: nothing is left to do.
-	finish func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, item *E)
+var ruleItems = grammar.Items[policy.RuleSource]{
+	Name: "id", Fits: func(s string) bool { return grammar.ServerNames.Fits.MatchString(s) }, Most: MaxPolicyMembers,
+	Keys: ruleKeys, Value: ruleValue, Finish: finishRule,
 }
 
-// key is the list of such items.
-func (of items[E]) key(name string, list *[]E) grammar.Key {
-	return grammar.Key{
-		Name: name, Takes: "a list of mappings",
-		Form: func() map[string]any {
-			var e E
-			return grammar.ListForm(grammar.SchemaOf(of.keys(&e)))
-		},
-		Below: func() []grammar.Key {
-			var e E
-			return of.keys(&e)
-		},
-		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
-		Show: func() any {
-			lines := make(grammar.JSONLines, len(*list))
-			for i := range *list {
-				lines[i] = ijson.Canonical(of.value(&(*list)[i]))
-			}
-			return lines
-		},
-	}
-}
-
-// read keeps every item, so that an index counts as it does in the file.
-func (of items[E]) read(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) []E {
-	if n.Kind != yamldoc.List {
-		r.Wrong(n, path, "write a list, [] for none")
-		return nil
-	}
-	if !checkMost(r, n, path, len(n.Items), of.most) {
-		return nil
-	}
-	list := make([]E, len(n.Items))
-	for i, item := range n.Items {
-		if item.Kind == yamldoc.Unreadable {
-			continue
-		}
-		below, keys := of.step(item, path, i), of.keys(&list[i])
-		if r.Members(item, below, keys, grammar.UnknownKey) {
-			r.Missing(item, below, keys)
-			if of.finish != nil {
-				of.finish(r, item, below, &list[i])
-			}
-		}
-	}
-	return list
-}
-
-// step is the path of an item: by its name where it has one.
-func (of items[E]) step(item *yamldoc.Node, path *yamldoc.Path, i int) *yamldoc.Path {
-	if name := item.Member(of.name); name != nil && name.Kind == yamldoc.Text && of.fits(name.Text) {
-		return path.Key(name.Text)
-	}
-	return path.Item(i)
-}
-
-var ruleItems = items[policy.RuleSource]{
-	name: "id", fits: func(s string) bool { return grammar.ServerNames.Fits.MatchString(s) }, most: maxPolicyMembers,
-	keys: ruleKeys, value: ruleValue, finish: finishRule,
-}
-
-// ruleOutcomes are what a rule may come to: just one of them.
-var ruleOutcomes = []string{"block", "revise", "escalate", "approve"}
+// Outcomes are what a rule may come to: just one of them.
+var Outcomes = []string{"block", "revise", "escalate", "approve"}
 
 func ruleKeys(rule *policy.RuleSource) []grammar.Key {
 	return []grammar.Key{
@@ -105,7 +36,7 @@ func ruleKeys(rule *policy.RuleSource) []grammar.Key {
 func finishRule(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, _ *policy.RuleSource) {
 	var has []yamldoc.Member
 	for _, m := range n.Members {
-		if slices.Contains(ruleOutcomes, m.Key) && m.Value.Kind != yamldoc.Null {
+		if slices.Contains(Outcomes, m.Key) && m.Value.Kind != yamldoc.Null {
 			has = append(has, m)
 		}
 	}
@@ -151,7 +82,7 @@ func matchKey(name string, target *[]string) grammar.Key {
 				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
 				return
 			}
-			*target = readSomeNames(r, n, path, grammar.ToolNames, maxPolicyMembers)
+			*target = readSomeNames(r, n, path, grammar.ToolNames, MaxPolicyMembers)
 		},
 		Show: func() any { return *target },
 	}
@@ -159,7 +90,7 @@ func matchKey(name string, target *[]string) grammar.Key {
 
 // readSomeNames is a list of names.
 func readSomeNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, rule grammar.NameRule, most int) []string {
-	if !checkMost(r, n, path, len(n.Items), most) {
+	if !grammar.CheckMost(r, n, path, len(n.Items), most) {
 		return nil
 	}
 	names := []string{}

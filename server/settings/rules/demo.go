@@ -1,4 +1,4 @@
-package cli
+package rules
 
 import (
 	_ "embed"
@@ -17,20 +17,20 @@ var demoPolicyFile []byte
 
 // demoWhole is the embedded policy with all that its file says.
 var demoWhole = sync.OnceValue(func() policy.Source {
-	source, _ := readDemoPolicy() // a test holds that nothing is wrong with it
+	source, _ := ReadDemo() // a test holds that nothing is wrong with it
 	return source
 })
 
-func readDemoPolicy() (policy.Source, error) {
-	p := PolicyConfig{Source: policy.Source{Name: demoPolicy}}
+func ReadDemo() (policy.Source, error) {
+	p := Policy{Source: policy.Source{Name: Demo}}
 	r := grammar.NewReader(&yamldoc.Faults{}, nil)
 	r.Group(yamldoc.Read("demo_refunds.yaml", demoPolicyFile, r.Faults), nil, p.keys(false), grammar.UnknownKey)
 	return p.Source, r.Faults.Err()
 }
 
-// whole is a policy with all that its file says: of the embedded one tests and description too.
-func (p *PolicyConfig) whole() *PolicyConfig {
-	if p.embedded && p.node == nil {
+// Whole is a policy with all that its file says: of the embedded one tests and description too.
+func (p *Policy) Whole() *Policy {
+	if p.Embedded && p.Node == nil {
 		full := *p
 		full.Source = demoWhole()
 		return &full

@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+
+	"patterngate/server/settings/yamldoc"
+)
+
+// Locate follows a member such as rules[2].when from a policy's node: where the last key stands that was found, its value, and
+// the path to it in words.
+func Locate(n *yamldoc.Node, member string, path *yamldoc.Path) (key yamldoc.Place, value *yamldoc.Node, below *yamldoc.Path) {
+	if n == nil {
+		return yamldoc.Place{}, &yamldoc.Node{}, path
+	}
+	key, list := n.At, ""
+	for member != "" {
+		if n.Kind == yamldoc.List {
+			i, rest, ok := indexed(member)
+			if !ok || i >= len(n.Items) {
+				return key, n, path
+			}
+			n, member = n.Items[i], rest
+			key, path = n.At, itemStep(list, n, path, i)
+			continue
+		}
+		m := longest(n, member)
+		if m == nil {
+			return key, n, wordPath(path, member)
+		}
+		member = strings.TrimPrefix(strings.TrimPrefix(member, m.Key), ".")
+		key, n, path, list = m.At, m.Value, path.Key(m.Key), m.Key
+	}
+	return key, n, path
+}
+
+// wordPath names what is not there too: policies.refunds.rules.
+func wordPath(path *yamldoc.Path, member string) *yamldoc.Path {
+	name, _, _ := strings.Cut(member, ".")
+	if yamldoc.IsPlainKey(name) {
+		return path.Key(name)
+	}
+	return path
+}
+
+// longest is the member whose name a way begins with; the longest of several, as names of arguments may hold dots.
+func longest(n *yamldoc.Node, way string) *yamldoc.Member {
+	found := -1
+	for i, m := range n.Members {
+		rest, ok := strings.CutPrefix(way, m.Key)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') && (found < 0 || len(m.Key) > len(n.Members[found].Key)) {
+			found = i
+		}
+	}
+	if found < 0 {
+		return nil
+	}
+	return &n.Members[found]
+}
+
+// indexed takes [2]. off a way.
+func indexed(way string) (i int, rest string, ok bool) {
+	inner, open := strings.CutPrefix(way, "[")
+	digits, rest, closed := strings.Cut(inner, "]")
+	i, err := strconv.Atoi(digits)
+	return i, strings.TrimPrefix(rest, "."), open && closed && err == nil && i >= 0
+}
+
+// itemStep is the step to a rule or test, by its name.
+func itemStep(list string, n *yamldoc.Node, path *yamldoc.Path, i int) *yamldoc.Path {
+	switch list {
+	case "rules":
+		return ruleItems.Step(n, path, i)
+	case "tests":
+		return rowItems.Step(n, path, i)
+	}
+	return path.Item(i)
+}

@@ -1,0 +1,75 @@
+package tools
+
+import (
+	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
+)
+
+// redactRoots are what a pointer of redact may begin with; true: only with something below.
+var redactRoots = map[string]bool{"args": true, "result": true, "input": true, "answer": false}
+
+const redactWant = "write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
+
+// RedactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
+func RedactKey(name string, target *[]string) grammar.Key {
+	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
+}
+
+// toolRedactKey is likewise, of one tool: it has arguments and results alone.
+func toolRedactKey(name string, target *[]string) grammar.Key {
+	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
+		f := faultOfRedact(n)
+		if f.Reason != "" {
+			return f
+		}
+		if first := ijson.Pointer(n.Text).Tokens()[0]; first != "args" && first != "result" {
+			return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
+		}
+		return yamldoc.Fault{}
+	})
+}
+
+func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node) yamldoc.Fault) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: takes, Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.List {
+				r.Wrong(n, path, "write a list, [] for none")
+				return
+			}
+			list := make([]string, 0, len(n.Items))
+			for i, item := range n.Items {
+				switch f := wrong(item); {
+				case item.Kind == yamldoc.Unreadable:
+				case f.Reason != "":
+					r.Faults.Add(item.At, path.Item(i), f)
+				default:
+					list = append(list, item.Text)
+				}
+			}
+			*target = list
+		},
+		Show: func() any { return *target },
+	}
+}
+
+func faultOfRedact(n *yamldoc.Node) yamldoc.Fault {
+	if n.Kind != yamldoc.Text {
+		return yamldoc.Fault{Reason: "wrong type", Got: n.Shown(), Want: redactWant}
+	}
+	tokens := ijson.Pointer(n.Text).Tokens()
+	if len(tokens) == 0 {
+		return yamldoc.Fault{Reason: "not a JSON pointer", Got: yamldoc.Quoted(n.Text), Want: redactWant}
+	}
+	below, known := redactRoots[tokens[0]]
+	switch {
+	case !known:
+		return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args, /result, /input or /answer"}
+	case below && len(tokens) == 1:
+		return yamldoc.Fault{Reason: "nothing below " + n.Text, Got: yamldoc.Quoted(n.Text), Want: "name a member: " + n.Text + "/card, or any: " + n.Text + "/*"}
+	case !below && len(tokens) > 1:
+		return yamldoc.Fault{Reason: "an answer is one text", Got: yamldoc.Quoted(n.Text), Want: "write /" + tokens[0]}
+	}
+	return yamldoc.Fault{}
+}

@@ -1,0 +1,191 @@
+package tools
+
+import (
+	"os"
+	"strings"
+
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
+	"patterngate/server/settings/yamldoc"
+)
+
+const (
+	secretMember = "secret"
+	prefixMember = "prefix"
+	secretWant   = `write {secret: "env:NAME"}`
+	MaxText      = 4 << 10 // bytes of a header, an argument or a variable
+)
+
+// secretWords are what the name of a secret's place contains (spec/config.md section 4, Secrets).
+var secretWords = []string{"token", "secret", "password", "passwd", "api_key", "apikey", "private_key", "credential"}
+
+// secretHeaders are the headers that hold nothing but secrets, in small letters.
+var secretHeaders = map[string]bool{"authorization": true, "cookie": true, "proxy-authorization": true}
+
+// IsSecretName reports a name whose value must not stand in the file: in any case, - as _.
+func IsSecretName(name string) bool {
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, word := range secretWords {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsReference reports a mapping that means to be a secret.
+func IsReference(n *yamldoc.Node) bool {
+	return n.Kind == yamldoc.Mapping && n.Member(secretMember) != nil
+}
+
+// RefuseLiteral refuses a text where only a reference may stand. It says nothing of the text but where it stands.
+func RefuseLiteral(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want string) {
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
+}
+
+// readValue reads a text, or a reference to a secret.
+func readValue(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (Value, bool) {
+	if IsReference(n) {
+		ref, _, ok := ReadReference(r, n, path, false)
+		return Value{Secret: ref}, ok
+	}
+	if n.Kind != yamldoc.Text {
+		r.Wrong(n, path, "write text in quotes, or {secret: \"env:NAME\"}")
+		return Value{}, false
+	}
+	if f := faultOfText(n.Text); f.Reason != "" {
+		r.Faults.Add(n.At, path, f)
+		return Value{}, false
+	}
+	return Value{Text: n.Text}, true
+}
+
+// faultOfText refuses what cannot be sent as a header, argument or variable. It does not repeat the text.
+func faultOfText(text string) yamldoc.Fault {
+	if len(text) > MaxText {
+		return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(MaxText)}
+	}
+	if strings.ContainsAny(text, "\x00\r\n") {
+		return yamldoc.Fault{Reason: "a line end or NUL character within", Want: "write one line"}
+	}
+	return yamldoc.Fault{}
+}
+
+// ReadReference reads {secret: ...}, with a prefix where one is allowed.
+func ReadReference(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
+	before := len(r.Faults.Found)
+	keys := []grammar.Key{{Name: secretMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { ref = readSecretPlace(r, n, path) }}}
+	if prefixed {
+		keys = append(keys, grammar.Text(prefixMember, &prefix, faultOfText))
+	}
+	r.Group(n, path, keys, grammar.UnknownKey)
+	if m := n.Member(secretMember); m == nil || m.Kind == yamldoc.Null {
+		r.Faults.Add(n.At, path.Key(secretMember), yamldoc.Fault{Reason: "missing", Want: secretWant})
+	}
+	return ref, prefix, len(r.Faults.Found) == before && ref.Set()
+}
+
+// readSecretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
+// it is not repeated.
+func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
+	const want = `write "env:NAME", "file:PATH" or {exec: [program, argument]}`
+	switch n.Kind {
+	case yamldoc.Text:
+		kind, rest, _ := strings.Cut(n.Text, ":")
+		switch {
+		case kind == "env" && referenceNames.MatchString(rest) && len(rest) <= 256:
+			return SecretRef{Env: rest}
+		case kind == "file" && rest != "" && !strings.ContainsAny(rest, "\x00\r\n"):
+			return SecretRef{File: grammar.AbsolutePath(r, &yamldoc.Node{Kind: yamldoc.Text, Text: rest, At: n.At})}
+		}
+		RefuseLiteral(r, n, path, want)
+	case yamldoc.Mapping:
+		exec := grammar.Key{Name: grammar.ExecMember, Required: "write {exec: [program, argument]}", Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.List { // it may be the secret itself
+				RefuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
+			} else if words, ok := grammar.ReadCommand(r, n, path); ok {
+				ref.Exec = words
+			}
+		}}
+		r.Group(n, path, []grammar.Key{exec}, grammar.UnknownKey)
+	default:
+		RefuseLiteral(r, n, path, want)
+	}
+	return ref
+}
+
+// Shown is a reference as the file says it; nil where there is none.
+func (s SecretRef) Shown() any {
+	switch {
+	case s.Env != "":
+		return map[string]any{secretMember: "env:" + s.Env}
+	case s.File != "":
+		return map[string]any{secretMember: "file:" + s.File}
+	case len(s.Exec) > 0:
+		return map[string]any{secretMember: map[string]any{grammar.ExecMember: grammar.TextValues(s.Exec)}}
+	}
+	return nil
+}
+
+// shown is a value as the file says it.
+func (v Value) shown() any {
+	if v.Secret.Set() {
+		return v.Secret.Shown()
+	}
+	return v.Text
+}
+
+var (
+	referenceNames = grammar.Lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+var SecretForm = map[string]any{"$ref": "#/$defs/secret"}
+
+var textOrSecret = map[string]any{"anyOf": []any{grammar.TextForm, SecretForm}}
+
+// SecretDefinition is what [SecretForm] refers to.
+func SecretDefinition() map[string]any {
+	return grammar.ObjectForm(map[string]any{
+		"secret": map[string]any{"anyOf": []any{
+			map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"},
+			grammar.ObjectForm(map[string]any{grammar.ExecMember: grammar.ListForm(grammar.TextForm)}, grammar.ExecMember),
+		}},
+	}, "secret")
+}
+
+// String is where the secret stands: env:NAME, file:PATH or the program, without its arguments.
+func (s SecretRef) String() string {
+	switch {
+	case s.Env != "":
+		return "env:" + s.Env
+	case s.File != "":
+		return "file:" + s.File
+	case len(s.Exec) > 0:
+		return "exec:" + s.Exec[0]
+	}
+	return ""
+}
+
+// Nowhere says why a reference leads nowhere, as far as can be seen without reading or running anything; "": it may lead
+// somewhere.
+func (s SecretRef) Nowhere(environ []string) string {
+	switch {
+	case s.Env != "" && machine.Lookup(environ, s.Env) == "":
+		return s.Env + " is not set"
+	case s.File != "":
+		info, err := os.Stat(s.File)
+		switch {
+		case err != nil:
+			return s.File + ": " + machine.CauseOf(err).Error()
+		case !info.Mode().IsRegular():
+			return s.File + " is no file"
+		case machine.OthersRead(info):
+			return "others may read " + s.File
+		}
+	case len(s.Exec) > 0:
+		if _, f := machine.FindProgram(s.Exec[0], machine.Lookup(environ, "PATH")); f.Reason != "" {
+			return f.Reason
+		}
+	}
+	return ""
+}
