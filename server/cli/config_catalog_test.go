@@ -63,7 +63,7 @@ func TestCatalogIsRead(t *testing.T) {
 		Declared: true, Pin: filepath.Join(dir, "patterngate.lock"), Expose: []string{"find_refund"},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 		Servers: []tools.Server{{
-			Name: "orders", Enabled: true, Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{5, 30 * time.Second},
+			Name: "orders", Enabled: true, Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{Failures: 5, Open: 30 * time.Second},
 			Stdio: &tools.Stdio{
 				Command: "sh", Path: filepath.Join(strings.TrimPrefix(path, "PATH="), "sh"),
 				Args: []tools.Value{{Text: "-y"}, {Text: "@modelcontextprotocol/server-filesystem"}, {Text: "/srv/orders"}},
@@ -74,7 +74,7 @@ func TestCatalogIsRead(t *testing.T) {
 				{Tool: read, Upstream: "read_text_file", Timeout: time.Minute, Bound: json.RawMessage(`{"path":{"pattern":"^/srv/orders/A-[0-9]{4}\\.json$"}}`)},
 			},
 		}, {
-			Name: "memory", Enabled: true, Timeout: 5 * time.Second, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{2, 30 * time.Second},
+			Name: "memory", Enabled: true, Timeout: 5 * time.Second, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{Failures: 2, Open: 30 * time.Second},
 			HTTP: &tools.Endpoint{URL: "https://memory.example/mcp", Headers: []tools.Header{
 				{Name: "X-Team", Value: tools.Value{Text: "orders"}},
 				{Name: "Authorization", Prefix: "Bearer ", Value: tools.Value{Secret: tools.SecretRef{Env: "MEMORY_KEY"}}},
@@ -84,7 +84,7 @@ func TestCatalogIsRead(t *testing.T) {
 				{Tool: off, Upstream: "delete_all", Timeout: 5 * time.Second},
 			},
 		}, {
-			Name: "gone", Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{5, 30 * time.Second},
+			Name: "gone", Timeout: time.Minute, StartTimeout: time.Minute, MaxParallel: 8, Breaker: tools.Breaker{Failures: 5, Open: 30 * time.Second},
 			Stdio: &tools.Stdio{Command: "is-not-there"},
 		}},
 		HTTP: []tools.HTTPTool{{
