@@ -152,7 +152,7 @@ func TestShutdownWithOpenConnections(t *testing.T) {
 func hugeAnswer(s *Server) {
 	text := strings.Repeat("x", 8<<20)
 	s.mcp.AddTool(mcp.NewTool("huge"), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if newProgress(ctx, s, req.Params.Meta) != nil {
+		if s.progressOf(ctx, req.Params.Meta) != nil {
 			s.notify(ctx, progressNote{Token: "p", Value: 1, Message: "begun"})
 		}
 		return mcp.NewToolResultText(text), nil

@@ -71,7 +71,7 @@ func TestUnmarshalableResult(t *testing.T) {
 	inBothEras(t, func(t *testing.T, modern bool) {
 		s := serving(t)
 		s.mcp.AddTool(mcp.NewTool("odd"), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			if newProgress(ctx, s, req.Params.Meta) != nil {
+			if s.progressOf(ctx, req.Params.Meta) != nil {
 				s.notify(ctx, progressNote{Token: "p", Value: 1, Message: "begun"})
 			}
 			return mcp.NewToolResultStructured(map[string]any{"v": math.NaN()}, "x"), nil

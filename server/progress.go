@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -34,8 +33,9 @@ type progressNote struct {
 	Message string            `json:"message"`
 }
 
-// newProgress returns the progress that a request asked for by its token, or nil if it asked for none.
-func newProgress(ctx context.Context, s *Server, meta *mcp.Meta) *progress {
+// newProgress returns the progress that a request asked for by its token, or nil if it asked for none. send sends one
+// notification. Its calls are not concurrent.
+func newProgress(meta *mcp.Meta, send func(progressNote)) *progress {
 	if meta == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func newProgress(ctx context.Context, s *Server, meta *mcp.Meta) *progress {
 	}
 	return startProgress(func(n progressNote) {
 		n.Token = token
-		s.notify(ctx, n)
+		send(n)
 	})
 }
 
@@ -116,9 +116,4 @@ func lastWords(e envelope.Envelope, ended patterns.Ended) string {
 		line = e.Phase + ": stopped, " + sentence.Reason(e.StopReason)
 	}
 	return sentence.AtMost(line, maxProgress)
-}
-
-// notify sends a progress notification, in order with the answer.
-func (s *Server) notify(ctx context.Context, n progressNote) {
-	s.transports.Notify(ctx, "notifications/progress", n)
 }

@@ -50,7 +50,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 			return answer, err
 		}
 	}
-	return t.run(ctx, c, newProgress(ctx, t.server, req.Params.Meta))
+	return t.run(ctx, c, t.server.progressOf(ctx, req.Params.Meta))
 }
 
 // refuse answers a request that does not fit. Nothing ran.
@@ -259,4 +259,14 @@ func (s *Server) showIn(ctx context.Context, e envelope.Envelope, most int) (*mc
 // fault logs a cause and returns the error that the client may see.
 func (s *Server) fault(ctx context.Context, cause error) error {
 	return internalFault{s.logFault(ctx, cause)}
+}
+
+// progressOf returns the progress that a request asked for, or nil if it asked for none.
+func (s *Server) progressOf(ctx context.Context, meta *mcp.Meta) *progress {
+	return newProgress(meta, func(n progressNote) { s.notify(ctx, n) })
+}
+
+// notify sends a progress notification, in order with the answer.
+func (s *Server) notify(ctx context.Context, n progressNote) {
+	s.transports.Notify(ctx, "notifications/progress", n)
 }

@@ -28,7 +28,7 @@ func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp
 	if !ok {
 		return s.refuseRun(ctx, r)
 	}
-	told := newProgress(ctx, s, meta)
+	told := s.progressOf(ctx, meta)
 	if wait := s.config.waits().Of(r.Call); wait > 0 && !settledHere(run) {
 		run, ok = s.await(ctx, principal, run, wait, told)
 	}
