@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/server/progress"
 	"patterngate/server/transport"
 )
 
@@ -153,7 +154,7 @@ func hugeAnswer(s *Server) {
 	text := strings.Repeat("x", 8<<20)
 	s.mcp.AddTool(mcp.NewTool("huge"), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if s.progressOf(ctx, req.Params.Meta) != nil {
-			s.notify(ctx, progressNote{Token: "p", Value: 1, Message: "begun"})
+			s.notify(ctx, progress.Note{Token: "p", Value: 1, Message: "begun"})
 		}
 		return mcp.NewToolResultText(text), nil
 	})

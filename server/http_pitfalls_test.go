@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/patterns"
+	"patterngate/server/progress"
 )
 
 // MCP tasks are not offered over HTTP either: a call that asks for one is an ordinary call.
@@ -72,7 +73,7 @@ func TestUnmarshalableResult(t *testing.T) {
 		s := serving(t)
 		s.mcp.AddTool(mcp.NewTool("odd"), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			if s.progressOf(ctx, req.Params.Meta) != nil {
-				s.notify(ctx, progressNote{Token: "p", Value: 1, Message: "begun"})
+				s.notify(ctx, progress.Note{Token: "p", Value: 1, Message: "begun"})
 			}
 			return mcp.NewToolResultStructured(map[string]any{"v": math.NaN()}, "x"), nil
 		})

@@ -16,6 +16,7 @@ import (
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
 	"patterngate/server/outcome"
+	"patterngate/server/progress"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
@@ -68,7 +69,7 @@ func (t *tool) refuse(ctx context.Context, c arguments.Call, problems []document
 
 // run starts or continues a run and presents it. It returns when the run ends or waits, or when the call has waited
 // long enough.
-func (t *tool) run(ctx context.Context, c arguments.Call, told *progress) (*mcp.CallToolResult, error) {
+func (t *tool) run(ctx context.Context, c arguments.Call, told *progress.Progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
 	ended, err := t.carry(ctx, c, told, who)
 	if err != nil && t.Spec.Kind == gateway.Planning && goneOn(c, err) { // the plan names its run now
@@ -76,12 +77,12 @@ func (t *tool) run(ctx context.Context, c arguments.Call, told *progress) (*mcp.
 		return t.run(ctx, c, told)
 	}
 	if err != nil && ended.RunID == "" { // no run began or continued
-		told.end("")
+		told.End("")
 		return t.notBegun(ctx, c, err)
 	}
 	e, result, err := t.conclude(ctx, c, ended, err)
 	if err != nil {
-		told.end("")
+		told.End("")
 		return nil, s.fault(ctx, err)
 	}
 	switch {
@@ -91,7 +92,7 @@ func (t *tool) run(ctx context.Context, c arguments.Call, told *progress) (*mcp.
 	default:
 		s.logRun(ctx, c.Tool, who, e, ended)
 	}
-	told.end(lastWords(e, ended))
+	told.End(progress.LastWords(e, ended))
 	s.delivered(ctx, e)
 	result.IsError = e.Status == envelope.StatusStopped && e.Phase == patterns.PhaseRequest
 	return result, nil
@@ -124,11 +125,11 @@ func (s *Server) delivered(ctx context.Context, e envelope.Envelope) {
 }
 
 // carry lets the engine start the run or continue it.
-func (t *tool) carry(ctx context.Context, c arguments.Call, told *progress, who peer) (patterns.Ended, error) {
+func (t *tool) carry(ctx context.Context, c arguments.Call, told *progress.Progress, who peer) (patterns.Ended, error) {
 	s := t.server
 	var tell func(patterns.Progress)
 	if told != nil {
-		tell = told.tell
+		tell = told.Tell
 	}
 	if c.Run != nil {
 		more := c.Continuation(s.principalOf(ctx))
@@ -262,11 +263,11 @@ func (s *Server) fault(ctx context.Context, cause error) error {
 }
 
 // progressOf returns the progress that a request asked for, or nil if it asked for none.
-func (s *Server) progressOf(ctx context.Context, meta *mcp.Meta) *progress {
-	return newProgress(meta, func(n progressNote) { s.notify(ctx, n) })
+func (s *Server) progressOf(ctx context.Context, meta *mcp.Meta) *progress.Progress {
+	return progress.New(meta, func(n progress.Note) { s.notify(ctx, n) })
 }
 
 // notify sends a progress notification, in order with the answer.
-func (s *Server) notify(ctx context.Context, n progressNote) {
+func (s *Server) notify(ctx context.Context, n progress.Note) {
 	s.transports.Notify(ctx, "notifications/progress", n)
 }

@@ -12,6 +12,7 @@ import (
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
 	"patterngate/server/outcome"
+	"patterngate/server/progress"
 	"patterngate/server/sentence"
 )
 
@@ -33,7 +34,7 @@ func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp
 		run, ok = s.await(ctx, principal, run, wait, told)
 	}
 	if !ok {
-		told.end("")
+		told.End("")
 		return s.refuseRun(ctx, r)
 	}
 	e := s.about(run)
@@ -46,10 +47,10 @@ func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp
 	}
 	result, err := s.show(ctx, e)
 	if err != nil {
-		told.end("")
+		told.End("")
 		return nil, err
 	}
-	told.end(lastWords(e, patterns.Ended{Phase: phase}))
+	told.End(progress.LastWords(e, patterns.Ended{Phase: phase}))
 	s.delivered(ctx, e)
 	return result, nil
 }
@@ -61,7 +62,7 @@ func settledHere(run patterns.Snapshot) bool {
 }
 
 // await waits until the state of the run changes, at most for the given time, and sends progress.
-func (s *Server) await(ctx context.Context, principal string, run patterns.Snapshot, wait time.Duration, told *progress) (patterns.Snapshot, bool) {
+func (s *Server) await(ctx context.Context, principal string, run patterns.Snapshot, wait time.Duration, told *progress.Progress) (patterns.Snapshot, bool) {
 	ctx, done := context.WithTimeout(ctx, wait)
 	defer done()
 	mark, said, line := run.Mark(), time.Time{}, ""
@@ -71,7 +72,7 @@ func (s *Server) await(ctx context.Context, principal string, run patterns.Snaps
 	for {
 		if now := time.Now(); goingOn(run) != line || now.Sub(said) >= heartbeat {
 			line, said = goingOn(run), now
-			told.tell(patterns.Progress{RunID: run.RunID, Line: line})
+			told.Tell(patterns.Progress{RunID: run.RunID, Line: line})
 		}
 		pause := glance
 		if run.State != patterns.Running {
@@ -90,7 +91,7 @@ func (s *Server) await(ctx context.Context, principal string, run patterns.Snaps
 // goingOn returns a progress line about a run.
 func goingOn(run patterns.Snapshot) string {
 	if w := run.Ended.Waiting; run.State == patterns.Parked && w != nil {
-		return sentence.AtMost(w.Phase+": "+outcome.WaitWords(outcome.WaitKind(w)), maxProgress)
+		return sentence.AtMost(w.Phase+": "+outcome.WaitWords(outcome.WaitKind(w)), progress.MaxLine)
 	}
 	phase, doing := run.Current.Phase, run.Current.Doing
 	if phase == "" {
@@ -99,7 +100,7 @@ func goingOn(run patterns.Snapshot) string {
 	if doing == "" {
 		doing = "it goes on"
 	}
-	return sentence.AtMost(phase+": "+printable.Text(doing), maxProgress)
+	return sentence.AtMost(phase+": "+printable.Text(doing), progress.MaxLine)
 }
 
 // endTurn returns the advice not to wait any longer in this turn.

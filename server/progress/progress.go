@@ -1,4 +1,4 @@
-package server
+package progress
 
 import (
 	"time"
@@ -12,30 +12,30 @@ import (
 	"patterngate/server/sentence"
 )
 
-// progressPause is the least time between two progress notifications of a call, except the last one.
-const progressPause = 100 * time.Millisecond
+// betweenLines is the least time between two progress notifications of a call, except the last one.
+const betweenLines = 100 * time.Millisecond
 
-// progress sends progress lines of a run to a client. A line that comes too soon waits, and a newer line replaces it. A
+// Progress sends progress lines of a run to a client. A line that comes too soon waits, and a newer line replaces it. A
 // client that does not read delays only the end of its own call. On a nil progress, end does nothing.
-type progress struct {
-	send   func(n progressNote)
+type Progress struct {
+	send   func(n Note)
 	newest chan string   // holds one line
 	over   chan struct{} // no more lines come
 	idle   chan struct{} // the sender has ended
 	value  int           // of the last notification
 }
 
-// progressNote is the content of a notifications/progress.
-type progressNote struct {
+// Note is the content of a notifications/progress.
+type Note struct {
 	Token   mcp.ProgressToken `json:"progressToken"`
 	Value   int               `json:"progress"`
 	Total   int               `json:"total,omitempty"` // known only at the end
 	Message string            `json:"message"`
 }
 
-// newProgress returns the progress that a request asked for by its token, or nil if it asked for none. send sends one
+// New returns the progress that a request asked for by its token, or nil if it asked for none. send sends one
 // notification. Its calls are not concurrent.
-func newProgress(meta *mcp.Meta, send func(progressNote)) *progress {
+func New(meta *mcp.Meta, send func(Note)) *Progress {
 	if meta == nil {
 		return nil
 	}
@@ -45,20 +45,20 @@ func newProgress(meta *mcp.Meta, send func(progressNote)) *progress {
 	default:
 		return nil
 	}
-	return startProgress(func(n progressNote) {
+	return start(func(n Note) {
 		n.Token = token
 		send(n)
 	})
 }
 
-func startProgress(send func(progressNote)) *progress {
-	p := &progress{send: send, newest: make(chan string, 1), over: make(chan struct{}), idle: make(chan struct{})}
+func start(send func(Note)) *Progress {
+	p := &Progress{send: send, newest: make(chan string, 1), over: make(chan struct{}), idle: make(chan struct{})}
 	go p.serve()
 	return p
 }
 
-// tell passes on a line. It never waits. Calls must not be concurrent.
-func (p *progress) tell(line patterns.Progress) {
+// Tell passes on a line. It never waits. Calls must not be concurrent.
+func (p *Progress) Tell(line patterns.Progress) {
 	select {
 	case <-p.newest:
 	default:
@@ -67,19 +67,19 @@ func (p *progress) tell(line patterns.Progress) {
 }
 
 // serve sends lines, at most one in each progressPause.
-func (p *progress) serve() {
+func (p *Progress) serve() {
 	defer close(p.idle)
-	pause := time.NewTimer(progressPause)
+	pause := time.NewTimer(betweenLines)
 	defer pause.Stop()
 	for {
 		select {
 		case line := <-p.newest:
 			p.value++
-			p.send(progressNote{Value: p.value, Message: line})
+			p.send(Note{Value: p.value, Message: line})
 		case <-p.over:
 			return
 		}
-		pause.Reset(progressPause)
+		pause.Reset(betweenLines)
 		select {
 		case <-pause.C:
 		case <-p.over:
@@ -88,8 +88,8 @@ func (p *progress) serve() {
 	}
 }
 
-// end stops the progress and sends the last line, unless it is empty. No line is sent after that.
-func (p *progress) end(last string) {
+// End stops the progress and sends the last line, unless it is empty. No line is sent after that.
+func (p *Progress) End(last string) {
 	if p == nil {
 		return
 	}
@@ -97,15 +97,15 @@ func (p *progress) end(last string) {
 	<-p.idle
 	if last != "" {
 		p.value++
-		p.send(progressNote{Value: p.value, Total: p.value, Message: last})
+		p.send(Note{Value: p.value, Total: p.value, Message: last})
 	}
 }
 
-// maxProgress is the greatest length of a line in characters.
-const maxProgress = 120
+// MaxLine is the greatest length of a line in characters.
+const MaxLine = 120
 
-// lastWords returns the last line about a run.
-func lastWords(e envelope.Envelope, ended patterns.Ended) string {
+// LastWords returns the last line about a run.
+func LastWords(e envelope.Envelope, ended patterns.Ended) string {
 	line := ended.Phase + ": done"
 	switch e.Status {
 	case envelope.StatusRunning:
@@ -115,5 +115,5 @@ func lastWords(e envelope.Envelope, ended patterns.Ended) string {
 	case envelope.StatusStopped:
 		line = e.Phase + ": stopped, " + sentence.Reason(e.StopReason)
 	}
-	return sentence.AtMost(line, maxProgress)
+	return sentence.AtMost(line, MaxLine)
 }
