@@ -40,14 +40,3 @@ func TestWaitingWithAChildRun(t *testing.T) {
 		t.Errorf("a run that asks itself: %s, %v", text, err)
 	}
 }
-
-// Lists show whose call began a run.
-func TestListedChildRun(t *testing.T) {
-	row := newRunRow(patterns.RunRow{RunID: someRun, Pattern: "refund_order", Parent: otherRun, Status: "ok", Summary: "Done."})
-	if row.Parent != otherRun || !strings.Contains(row.line(), "begun by "+otherRun+". Done.") {
-		t.Errorf("%+v: %s", row, row.line())
-	}
-	if row = newRunRow(patterns.RunRow{RunID: someRun, Status: "ok", Summary: "Done."}); strings.Contains(row.line(), "begun by") {
-		t.Errorf("nobody's call: %s", row.line())
-	}
-}

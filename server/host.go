@@ -6,7 +6,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/progress"
 	"patterngate/server/transport"
 )
 
@@ -37,6 +39,25 @@ func (h host) SwitchedOff(ctx context.Context) string { return h.switchedOff(ctx
 // Show presents an envelope.
 func (h host) Show(ctx context.Context, e envelope.Envelope) (*mcp.CallToolResult, error) {
 	return h.show(ctx, e)
+}
+
+// ShowIn presents an envelope with its own bound for each channel.
+func (h host) ShowIn(ctx context.Context, e envelope.Envelope, most int) (*mcp.CallToolResult, error) {
+	return h.showIn(ctx, e, most)
+}
+
+// Inbox returns the address of the page on which people decide.
+func (h host) Inbox() string { return h.inbox() }
+
+// StateOf presents the current state of a run.
+func (h host) StateOf(r patterns.Snapshot) envelope.Envelope { return h.stateOf(r) }
+
+// Delivered notes that a caller received the result of a run.
+func (h host) Delivered(ctx context.Context, e envelope.Envelope) { h.delivered(ctx, e) }
+
+// Progress returns the progress that a request asked for.
+func (h host) Progress(ctx context.Context, meta *mcp.Meta) *progress.Progress {
+	return h.progressOf(ctx, meta)
 }
 
 // ServeStdio serves one client over stdio, see [transport.Server.ServeStdio].

@@ -13,10 +13,10 @@ import (
 )
 
 // listPlans answers plan_status without a plan_id.
-func (s *Server) listPlans(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
-	f := patterns.PlanFilter{Principal: s.principalOf(ctx), Pattern: r.Spec.Plans, Limit: r.Limit, Cursor: r.Said("cursor")}
+func (s *statusTools) listPlans(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+	f := patterns.PlanFilter{Principal: s.Host.Principal(ctx), Pattern: r.Spec.Plans, Limit: r.Limit, Cursor: r.Said("cursor")}
 	for {
-		page, err := s.config.Engine.ListPlans(f)
+		page, err := s.Engine.ListPlans(f)
 		if errors.Is(err, patterns.ErrCursor) {
 			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, "the next_cursor of a call without plan_id; without one the list begins anew")
 			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
@@ -25,8 +25,8 @@ func (s *Server) listPlans(ctx context.Context, r *arguments.Request) (*mcp.Call
 			return nil, err
 		}
 		e := plansEnvelope(r.Tool, page, f.Cursor != "")
-		e.Demo = reachOf(r.Spec).demo
-		fits, err := e.PlansFit(s.config.ResultBytes)
+		e.Demo = arguments.ReachesDemo(r.Spec)
+		fits, err := e.PlansFit(s.ResultBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +34,7 @@ func (s *Server) listPlans(ctx context.Context, r *arguments.Request) (*mcp.Call
 			f.Limit = fits
 			continue
 		}
-		return s.show(ctx, e)
+		return s.Host.Show(ctx, e)
 	}
 }
 

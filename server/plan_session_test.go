@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -237,7 +238,7 @@ func TestLargePlan(t *testing.T) {
 	if seen != 90 {
 		t.Errorf("the pages hold %d subtasks, want 90", seen)
 	}
-	for name, cursor := range map[string]string{"damaged": "abc", "of another plan": planCursor(3, rowsOf("local:0", "plan_x", 1, false))} {
+	for name, cursor := range map[string]string{"damaged": "abc", "of another plan": base64.RawURLEncoding.EncodeToString([]byte("3 0123456789abcdef"))} {
 		got, _, isError := c.planned("plan_status", map[string]any{"plan_id": id, "include_details": true, "cursor": cursor})
 		if want(t, got, "/stop_reason", `"invalid_request:limit:cursor"`); !isError {
 			t.Errorf("a cursor that is %s: no error", name)

@@ -28,22 +28,22 @@ func planStatusOutput() json.RawMessage {
 }
 
 // answerPlanStatus answers plan_status.
-func (s *Server) answerPlanStatus(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+func (s *statusTools) answerPlanStatus(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
 	id := r.Said("plan_id")
 	if id == "" {
 		return s.listPlans(ctx, r)
 	}
-	state, err := s.config.Engine.Plan(s.principalOf(ctx), r.Spec.Plans, id)
+	state, err := s.Engine.Plan(s.Host.Principal(ctx), r.Spec.Plans, id)
 	switch {
 	case errors.Is(err, patterns.ErrNoPlan):
-		return s.show(ctx, noPlan(r))
+		return s.Host.Show(ctx, noPlan(r))
 	case errors.Is(err, patterns.ErrPlanCorrupt):
-		return s.show(ctx, corruptPlan(r, id))
+		return s.Host.Show(ctx, corruptPlan(r, id))
 	case err != nil:
 		return nil, err
 	}
 	e := s.planState(r.Spec.Name, state)
-	e.Demo = reachOf(r.Spec).demo
+	e.Demo = arguments.ReachesDemo(r.Spec)
 	if r.Arguments["include_trace"] == true {
 		e.Trace = traceOf(state)
 	}
@@ -52,7 +52,7 @@ func (s *Server) answerPlanStatus(ctx context.Context, r *arguments.Request) (*m
 			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
 		}
 	}
-	return s.show(ctx, e)
+	return s.Host.Show(ctx, e)
 }
 
 // noPlan returns the answer about a plan that the principal does not have.
@@ -94,7 +94,7 @@ func storedOf(state patterns.PlanState) patterns.StoredPlan {
 }
 
 // planState presents the current state of a plan. tool is the name of the tool that the caller used.
-func (s *Server) planState(tool string, state patterns.PlanState) envelope.Envelope {
+func (s *statusTools) planState(tool string, state patterns.PlanState) envelope.Envelope {
 	view := viewOf(state)
 	e := envelope.Envelope{
 		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(outcome.PlanStands(view), holderWords(state)),
@@ -139,12 +139,12 @@ func holderWords(state patterns.PlanState) string {
 }
 
 // waitingOf returns what the run of a plan waits for, as the run's own result says it.
-func (s *Server) waitingOf(state patterns.PlanState) envelope.WaitingFor {
-	t := lightTool(s, state.Spec, "")
+func (s *statusTools) waitingOf(state patterns.PlanState) envelope.WaitingFor {
+	t := arguments.NewReader(state.Spec, arguments.KeyRow())
 	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
 	c := t.NewCall(nil)
 	c.Principal = state.Principal
-	return outcome.Waiting(c, ended, s.inbox()).WaitingFor
+	return outcome.Waiting(c, ended, s.Host.Inbox()).WaitingFor
 }
 
 // traceOf returns the trace of all runs of a plan, including the run that works on it.
@@ -159,8 +159,8 @@ func traceOf(state patterns.PlanState) []any {
 
 // pageRows adds the subtasks of one page, each completed one with its result. It notes a fault and returns false if the
 // cursor does not belong to this list.
-func (s *Server) pageRows(ctx context.Context, r *arguments.Request, e *envelope.Envelope, state patterns.PlanState) bool {
-	bound := rowsOf(s.principalOf(ctx), e.PlanID, e.Revision, r.Arguments["include_completed"] == false)
+func (s *statusTools) pageRows(ctx context.Context, r *arguments.Request, e *envelope.Envelope, state patterns.PlanState) bool {
+	bound := rowsOf(s.Host.Principal(ctx), e.PlanID, e.Revision, r.Arguments["include_completed"] == false)
 	from := 0
 	if cursor := r.Said("cursor"); cursor != "" {
 		var ok bool
@@ -210,4 +210,32 @@ func readPlanCursor(cursor, bound string) (row int, ok bool) {
 		return 0, false
 	}
 	return row, was == bound && planCursor(row, bound) == cursor
+}
+
+// newPlanStatus makes the tool that shows the plans of a pattern. spec is the pattern's with the name of the tool.
+func newPlanStatus(c statusConfig, spec patterns.Spec, title, description string) (*runTool, error) {
+	s := &statusTools{c}
+	input, err := arguments.Schema(spec, c.Waits, false)
+	if err != nil {
+		return nil, err
+	}
+	t := &runTool{tools: s, takes: planStatusArguments()}
+	t.answer = func(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+		r.Spec = spec
+		return s.answerPlanStatus(ctx, r)
+	}
+	t.declared = mcp.NewToolWithRawSchema(spec.Name, description, input)
+	t.declared.Title = title
+	t.declared.RawOutputSchema = planStatusOutput()
+	yes, no := true, false
+	t.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
+	return t, nil
+}
+
+// planStatusArguments returns the arguments of plan_status, in the order in which faults are reported.
+func planStatusArguments() []arguments.Row {
+	return []arguments.Row{
+		{Name: "plan_id", Most: arguments.MaxInput}, {Name: "include_completed", Shape: arguments.Flag}, {Name: "include_details", Shape: arguments.Flag},
+		{Name: "include_trace", Shape: arguments.Flag}, {Name: "cursor", Most: 4 << 10}, {Name: "limit", Shape: arguments.Page},
+	}
 }

@@ -1,10 +1,7 @@
 package server
 
 import (
-	"context"
 	"fmt"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
@@ -71,7 +68,7 @@ func (s *Server) declareStatus() error {
 		if p.Spec.Kind != gateway.Planning || s.planStatus[p.Spec.Plans] != nil {
 			continue
 		}
-		t, err := newPlanStatus(s, statusSpec(p.Spec))
+		t, err := s.newPlanStatus(statusSpec(p.Spec))
 		if err != nil {
 			return fmt.Errorf("%s: %w", arguments.PlanTool(p.Spec.Plans, patterns.StatusVerb), err)
 		}
@@ -80,34 +77,13 @@ func (s *Server) declareStatus() error {
 	return nil
 }
 
-func newPlanStatus(s *Server, spec patterns.Spec) (*runTool, error) {
-	input, err := arguments.Schema(spec, s.config.waits(), s.config.Configured)
-	if err != nil {
-		return nil, err
-	}
-	t := &runTool{server: s, takes: planStatusArguments()}
-	t.answer = func(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
-		r.Spec = spec
-		return s.answerPlanStatus(ctx, r)
-	}
+// newPlanStatus makes the tool that shows the plans of one planning pattern.
+func (s *Server) newPlanStatus(spec patterns.Spec) (*runTool, error) {
 	words := planListing(spec)
-	t.declared = mcp.NewToolWithRawSchema(spec.Name, words.description, input)
-	t.declared.Title = words.title
 	if reachOf(spec).demo {
-		t.declared.Title += demoMark
+		words.title += demoMark
 	}
-	t.declared.RawOutputSchema = planStatusOutput()
-	yes, no := true, false
-	t.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
-	return t, nil
-}
-
-// planStatusArguments returns the arguments of plan_status, in the order in which faults are reported.
-func planStatusArguments() []arguments.Row {
-	return []arguments.Row{
-		{Name: "plan_id", Most: arguments.MaxInput}, {Name: "include_completed", Shape: arguments.Flag}, {Name: "include_details", Shape: arguments.Flag},
-		{Name: "include_trace", Shape: arguments.Flag}, {Name: "cursor", Most: 4 << 10}, {Name: "limit", Shape: arguments.Page},
-	}
+	return newPlanStatus(s.status(), spec, words.title, words.description)
 }
 
 // statusAfter returns the tool that shows plans if the i-th pattern is the last of its planning pattern, otherwise nil.
@@ -138,7 +114,7 @@ func (s *Server) plansOffered() []string {
 // offers reports whether this server offers a tool that begins runs or shows plans.
 func (s *Server) offers(name string) bool {
 	for _, t := range s.planStatus {
-		if t.name() == name {
+		if t.Name() == name {
 			return true
 		}
 	}

@@ -17,13 +17,13 @@ import (
 const cancelWait = 10 * time.Second
 
 // showCanceled presents a run after a request to cancel it.
-func (s *Server) showCanceled(ctx context.Context, r *arguments.Request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
-	principal := s.principalOf(ctx)
+func (s *statusTools) showCanceled(ctx context.Context, r *arguments.Request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
+	principal := s.Host.Principal(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	over := errors.Is(err, patterns.ErrOver)
 	if over && run.RunID == "" {
 		var known bool
-		if run, known = s.config.Engine.Run(principal, id); !known {
+		if run, known = s.Engine.Run(principal, id); !known {
 			err = patterns.ErrNoRun
 		}
 	}
@@ -37,7 +37,7 @@ func (s *Server) showCanceled(ctx context.Context, r *arguments.Request, run pat
 	e := s.about(run)
 	switch {
 	case unrecorded:
-		s.logFault(ctx, err)
+		_ = s.Host.Fault(ctx, err) // the run is shown, with a problem
 		e.Problems = append([]document.Problem{{
 			Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(id),
 			Want: "a record that can be written; the run is not cancelled for good, send it again later",
@@ -49,9 +49,9 @@ func (s *Server) showCanceled(ctx context.Context, r *arguments.Request, run pat
 	case run.State == patterns.Over:
 		e.Next = envelope.Next{Action: envelope.ActionDone}
 	}
-	result, err := s.show(ctx, e)
+	result, err := s.Host.Show(ctx, e)
 	if err == nil {
-		s.delivered(ctx, e)
+		s.Host.Delivered(ctx, e)
 	}
 	return result, err
 }

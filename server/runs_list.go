@@ -67,13 +67,13 @@ func (r runRow) line() string {
 }
 
 // answerList answers list_runs.
-func (s *Server) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
-	f := patterns.Filter{Principal: s.principalOf(ctx), Since: r.Since, Until: r.Until, Limit: r.Limit}
+func (s *statusTools) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+	f := patterns.Filter{Principal: s.Host.Principal(ctx), Since: r.Since, Until: r.Until, Limit: r.Limit}
 	for name, to := range map[string]*string{"status": &f.Status, "pattern": &f.Pattern, "stop_reason": &f.StopReason, "cursor": &f.Cursor} {
 		*to, _ = r.Arguments[name].(string)
 	}
 	for {
-		page, err := s.config.Engine.List(f)
+		page, err := s.Engine.List(f)
 		if errors.Is(err, patterns.ErrCursor) {
 			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, "the next_cursor of a call with the same filters; without one the list begins anew")
 			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
@@ -81,7 +81,7 @@ func (s *Server) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Me
 		if err != nil {
 			return nil, err
 		}
-		structured, text, fits, err := s.listed(page, f, s.switchedOff(ctx))
+		structured, text, fits, err := s.listed(page, f, s.Host.SwitchedOff(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (s *Server) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Me
 			f.Limit = fits
 			continue
 		}
-		if s.readsStructured(ctx) {
+		if s.Host.ReadsStructured(ctx) {
 			text = envelope.FirstLines(text)
 		}
 		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
@@ -98,9 +98,9 @@ func (s *Server) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Me
 
 // listed presents a page in both channels, with the tools that are switched off. It also returns how many rows fit in
 // each channel, at least one.
-func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (structured []byte, text string, fits int, err error) {
+func (s *statusTools) listed(page patterns.Page, f patterns.Filter, off string) (structured []byte, text string, fits int, err error) {
 	rows, lines := []runRow{}, ""
-	room := s.config.ResultBytes - envelope.PageFrame - len(page.Next)
+	room := s.ResultBytes - envelope.PageFrame - len(page.Next)
 	size := 0
 	for _, row := range page.Rows {
 		shown := newRunRow(row)

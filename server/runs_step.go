@@ -24,7 +24,7 @@ const (
 )
 
 // showStep answers with one row and the whole recorded observation.
-func (s *Server) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole envelope.Envelope) (*mcp.CallToolResult, error) {
+func (s *statusTools) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole envelope.Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
 	if step == nil {
 		r.Add(arguments.NotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
@@ -38,23 +38,23 @@ func (s *Server) showStep(ctx context.Context, r *arguments.Request, run pattern
 		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
 		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, Tool: whole.Tool,
 	}
-	e, err := e.Fitted(envelope.NewScratch(), s.config.ResultBytes) // the rest of the space is for the observation
+	e, err := e.Fitted(envelope.NewScratch(), s.ResultBytes) // the rest of the space is for the observation
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
 	}
 	e.Step = step
-	return s.showIn(ctx, e, maxStepResult)
+	return s.Host.ShowIn(ctx, e, maxStepResult)
 }
 
 // inFull adds the whole result of a subtask if its row shows only the beginning and no recorded call has the rest. This
 // occurs for subtasks of the caller. The plan stores the result.
-func (s *Server) inFull(ctx context.Context, step *envelope.Step, plan string) {
+func (s *statusTools) inFull(ctx context.Context, step *envelope.Step, plan string) {
 	row, _ := step.Row.(map[string]any)
 	id, _ := row["subtask_id"].(string)
 	if _, _, isCut := envelope.CutBefore(step.Observation); !isCut || id == "" {
 		return
 	}
-	state, err := s.config.Engine.Plan(s.principalOf(ctx), "", plan)
+	state, err := s.Engine.Plan(s.Host.Principal(ctx), "", plan)
 	if err != nil {
 		return
 	}

@@ -13,34 +13,70 @@ import (
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
 	"patterngate/server/outcome"
+	"patterngate/server/progress"
 	"patterngate/server/sentence"
 	"patterngate/server/transport"
 )
 
-// ownTools lists the names that a pattern must not have, in the order in which the tools are listed.
-var ownTools = []string{arguments.CatalogTool, arguments.StatusTool, arguments.WaitTool, arguments.CancelTool, arguments.ListTool}
-
 // maxReason is the greatest length of the reason for a cancellation, in bytes.
 const maxReason = 500
 
+// statusHost is the server that offers the tools. Its methods may be called concurrently.
+type statusHost interface {
+	// Principal returns the requester of a call.
+	Principal(context.Context) string
+	// ReadsStructured reports whether the client's model reads only structured content.
+	ReadsStructured(context.Context) bool
+	// SwitchedOff says in one sentence what is switched off now, or returns "" if nothing is.
+	SwitchedOff(context.Context) string
+	// Inbox returns the address of the page on which people decide, or "" if there is none.
+	Inbox() string
+	// StateOf presents the current state of a run.
+	StateOf(patterns.Snapshot) envelope.Envelope
+	// Show presents an envelope in both channels.
+	Show(context.Context, envelope.Envelope) (*mcp.CallToolResult, error)
+	// ShowIn does the same as Show with its own bound for each channel, in bytes.
+	ShowIn(ctx context.Context, e envelope.Envelope, most int) (*mcp.CallToolResult, error)
+	// Delivered notes that a caller received the result of a run.
+	Delivered(context.Context, envelope.Envelope)
+	// Progress returns the progress that a request asked for, or nil if it asked for none.
+	Progress(context.Context, *mcp.Meta) *progress.Progress
+	// Fault logs a cause and returns the error that the client may see.
+	Fault(ctx context.Context, cause error) error
+}
+
+// statusConfig says what the tools work with.
+type statusConfig struct {
+	Host        statusHost
+	Engine      patterns.Engine
+	Waits       arguments.Waits
+	ResultBytes int    // the greatest size of each channel of a result
+	Shown       *shown // what run_wait showed last; all configurations of a server share it
+	Log         *slog.Logger
+}
+
+// statusTools answers the calls of the tools.
+type statusTools struct{ statusConfig }
+
 // runTool is one of these tools in the form that is served. It does not change after it is made.
 type runTool struct {
-	server   *Server
+	tools    *statusTools
 	takes    []arguments.Row
 	declared mcp.Tool
 	// answer handles a request without problems. An error is an internal fault.
 	answer func(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error)
 }
 
-// newRunTools makes the tools about runs.
-func newRunTools(s *Server) ([]*runTool, error) {
+// newRunTools makes the tools about runs, in the order in which they are listed.
+func newRunTools(c statusConfig) ([]*runTool, error) {
+	s := &statusTools{c}
 	output := runSchema()
 	id := arguments.Row{Name: "run_id", Most: arguments.MaxInput}
 	needed := id
 	needed.Required = true
 	tools := []*runTool{
 		{answer: s.answerStatus, takes: []arguments.Row{id, {Name: "step", Shape: arguments.Step, Most: maxStep}}},
-		{answer: s.answerWait, takes: []arguments.Row{needed, s.config.waits().Row()}},
+		{answer: s.answerWait, takes: []arguments.Row{needed, s.Waits.Row()}},
 		{answer: s.answerCancel, takes: []arguments.Row{needed, {Name: "reason", Most: maxReason}}},
 		{answer: s.answerList, takes: listArguments()},
 	}
@@ -50,8 +86,8 @@ func newRunTools(s *Server) ([]*runTool, error) {
 			return nil, fmt.Errorf("input schema of %s: %w", d.name, err)
 		}
 		t := tools[i]
-		t.server = s
-		t.declared = mcp.NewToolWithRawSchema(d.name, d.description, d.complete(input, s.config.waits()))
+		t.tools = s
+		t.declared = mcp.NewToolWithRawSchema(d.name, d.description, d.complete(input, s.Waits))
 		t.declared.Title, t.declared.RawOutputSchema = d.title, output
 		yes, no := true, false
 		reads := &yes
@@ -71,17 +107,21 @@ func opposite(b *bool) *bool {
 	return &not
 }
 
-func (t *runTool) name() string { return t.declared.Name }
+// Name returns the name of the tool.
+func (t *runTool) Name() string { return t.declared.Name }
 
-// handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
-func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
-	s := t.server
+// Declared returns the declaration of the tool.
+func (t *runTool) Declared() mcp.Tool { return t.declared }
+
+// Handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
+func (t *runTool) Handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+	s := t.tools
 	defer func() {
 		if r := recover(); r != nil {
-			result, err = nil, s.fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+			result, err = nil, s.Host.Fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	r, problems := arguments.ReadTable(t.name(), t.takes, req.Params.RawArguments)
+	r, problems := arguments.ReadTable(t.Name(), t.takes, req.Params.RawArguments)
 	if len(problems) > 0 {
 		return s.refuseAbout(ctx, r.Call, problems)
 	}
@@ -89,36 +129,36 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 		return nil, transport.ErrCanceled
 	}
 	if result, err = t.answer(ctx, r, req.Params.Meta); err != nil {
-		return nil, s.fault(ctx, err)
+		return nil, s.Host.Fault(ctx, err)
 	}
 	return result, nil
 }
 
 // refuseAbout answers a request that does not fit. Nothing was done.
-func (s *Server) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
+func (s *statusTools) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := outcome.Refused(c, problems)
 	e.Trace, e.History = nil, nil // it belongs to no pattern
 	e.Summary = fmt.Sprintf("The call was refused for %s.", sentence.Count(arguments.CountProblems(problems), "fault"))
-	s.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
+	s.Log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", sentence.Reason(e.StopReason)))
-	result, err := s.show(ctx, e)
+	result, err := s.Host.Show(ctx, e)
 	if err != nil {
-		return nil, s.fault(ctx, err)
+		return nil, s.Host.Fault(ctx, err)
 	}
 	result.IsError = true
 	return result, nil
 }
 
 // refuseRun answers a request about a run that the principal does not have.
-func (s *Server) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+func (s *statusTools) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
 	r.Add(arguments.NotFound, "run_id", r.Arguments["run_id"], "a run of yours; list_runs shows them")
 	return s.refuseAbout(ctx, r.Call, r.Of(arguments.NotFound))
 }
 
 // about presents a run, with the members that only the tools about runs show.
-func (s *Server) about(r patterns.Snapshot) envelope.Envelope {
-	e := s.stateOf(r)
-	e.Summary = sentence.WithLast(e.Summary, s.switchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
+func (s *statusTools) about(r patterns.Snapshot) envelope.Envelope {
+	e := s.Host.StateOf(r)
+	e.Summary = sentence.WithLast(e.Summary, s.Host.SwitchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
 	began := r.Began
 	if began.IsZero() {
 		began = r.Ended.Began
@@ -137,19 +177,19 @@ func (s *Server) about(r patterns.Snapshot) envelope.Envelope {
 }
 
 // answerStatus answers run_status.
-func (s *Server) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
-	principal := s.principalOf(ctx)
+func (s *statusTools) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+	principal := s.Host.Principal(ctx)
 	id, named := r.Arguments["run_id"].(string)
 	if !named {
 		var any bool
-		if id, any = s.config.Engine.Newest(principal); !any {
-			return s.show(ctx, noRun(s.switchedOff(ctx)))
+		if id, any = s.Engine.Newest(principal); !any {
+			return s.Host.Show(ctx, noRun(s.Host.SwitchedOff(ctx)))
 		}
 	}
-	run, ok := s.config.Engine.Run(principal, id)
+	run, ok := s.Engine.Run(principal, id)
 	switch {
 	case !ok && !named: // it was removed at this moment
-		return s.show(ctx, noRun(s.switchedOff(ctx)))
+		return s.Host.Show(ctx, noRun(s.Host.SwitchedOff(ctx)))
 	case !ok:
 		return s.refuseRun(ctx, r)
 	}
@@ -157,9 +197,9 @@ func (s *Server) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.
 	if r.Step != "" {
 		return s.showStep(ctx, r, run, e)
 	}
-	result, err := s.show(ctx, e)
+	result, err := s.Host.Show(ctx, e)
 	if err == nil {
-		s.delivered(ctx, e)
+		s.Host.Delivered(ctx, e)
 	}
 	return result, err
 }
@@ -172,12 +212,12 @@ func noRun(off string) envelope.Envelope {
 }
 
 // answerCancel answers run_cancel.
-func (s *Server) answerCancel(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
-	principal := s.principalOf(ctx)
+func (s *statusTools) answerCancel(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+	principal := s.Host.Principal(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	reason, _ := r.Arguments["reason"].(string)
 	waiting, done := context.WithTimeout(ctx, cancelWait)
 	defer done()
-	run, err := s.config.Engine.Cancel(waiting, principal, id, patterns.Note{By: principal, Channel: "mcp", Reason: reason})
+	run, err := s.Engine.Cancel(waiting, principal, id, patterns.Note{By: principal, Channel: "mcp", Reason: reason})
 	return s.showCanceled(ctx, r, run, err)
 }

@@ -22,15 +22,15 @@ const (
 )
 
 // answerWait answers run_wait.
-func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error) {
-	principal := s.principalOf(ctx)
+func (s *statusTools) answerWait(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error) {
+	principal := s.Host.Principal(ctx)
 	id, _ := r.Arguments["run_id"].(string)
-	run, ok := s.config.Engine.Run(principal, id)
+	run, ok := s.Engine.Run(principal, id)
 	if !ok {
 		return s.refuseRun(ctx, r)
 	}
-	told := s.progressOf(ctx, meta)
-	if wait := s.config.waits().Of(r.Call); wait > 0 && !settledHere(run) {
+	told := s.Host.Progress(ctx, meta)
+	if wait := s.Waits.Of(r.Call); wait > 0 && !settledHere(run) {
 		run, ok = s.await(ctx, principal, run, wait, told)
 	}
 	if !ok {
@@ -38,20 +38,20 @@ func (s *Server) answerWait(ctx context.Context, r *arguments.Request, meta *mcp
 		return s.refuseRun(ctx, r)
 	}
 	e := s.about(run)
-	if s.shown.again(principal, run) {
+	if s.Shown.again(principal, run) {
 		e.Next = endTurn(e)
 	}
 	phase := run.Ended.Phase
 	if phase == "" {
 		phase = outcome.FirstPhase(run.Spec.Kind)
 	}
-	result, err := s.show(ctx, e)
+	result, err := s.Host.Show(ctx, e)
 	if err != nil {
 		told.End("")
 		return nil, err
 	}
 	told.End(progress.LastWords(e, patterns.Ended{Phase: phase}))
-	s.delivered(ctx, e)
+	s.Host.Delivered(ctx, e)
 	return result, nil
 }
 
@@ -62,12 +62,12 @@ func settledHere(run patterns.Snapshot) bool {
 }
 
 // await waits until the state of the run changes, at most for the given time, and sends progress.
-func (s *Server) await(ctx context.Context, principal string, run patterns.Snapshot, wait time.Duration, told *progress.Progress) (patterns.Snapshot, bool) {
+func (s *statusTools) await(ctx context.Context, principal string, run patterns.Snapshot, wait time.Duration, told *progress.Progress) (patterns.Snapshot, bool) {
 	ctx, done := context.WithTimeout(ctx, wait)
 	defer done()
 	mark, said, line := run.Mark(), time.Time{}, ""
 	if told == nil {
-		return s.config.Engine.Wait(ctx, principal, run.RunID, mark)
+		return s.Engine.Wait(ctx, principal, run.RunID, mark)
 	}
 	for {
 		if now := time.Now(); goingOn(run) != line || now.Sub(said) >= heartbeat {
@@ -80,7 +80,7 @@ func (s *Server) await(ctx context.Context, principal string, run patterns.Snaps
 		}
 		looking, stop := context.WithTimeout(ctx, pause)
 		var ok bool
-		run, ok = s.config.Engine.Wait(looking, principal, run.RunID, mark)
+		run, ok = s.Engine.Wait(looking, principal, run.RunID, mark)
 		stop()
 		if !ok || run.Mark() != mark || ctx.Err() != nil {
 			return run, ok

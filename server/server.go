@@ -143,6 +143,13 @@ func (s *Server) newest() *Server {
 	return s // New has not finished
 }
 
+// status returns what the tools about runs and plans work with.
+func (s *Server) status() statusConfig {
+	return statusConfig{
+		Host: host{s}, Engine: s.config.Engine, Waits: s.config.waits(), ResultBytes: s.config.ResultBytes, Shown: &s.shown, Log: s.log,
+	}
+}
+
 // served returns all tools with their handlers.
 func (s *Server) served() []mcpserver.ServerTool {
 	var list []mcpserver.ServerTool
@@ -151,13 +158,13 @@ func (s *Server) served() []mcpserver.ServerTool {
 	}
 	for i, t := range s.tools {
 		add(t.declared, t.handle)
-		if status := s.statusAfter(i); status != nil {
-			add(status.declared, status.handle)
+		if after := s.statusAfter(i); after != nil {
+			add(after.Declared(), after.Handle)
 		}
 	}
 	add(s.catalog.Declared(), s.catalog.Handle)
 	for _, t := range s.runTools {
-		add(t.declared, t.handle)
+		add(t.Declared(), t.Handle)
 	}
 	return list
 }
@@ -225,7 +232,7 @@ func (s *Server) declare() error {
 			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", arguments.CatalogTool, err)
 		}
 	})
-	all.Go(func() { s.runTools, faults[len(s.tools)+2] = newRunTools(s) })
+	all.Go(func() { s.runTools, faults[len(s.tools)+2] = newRunTools(s.status()) })
 	named := map[string]bool{}
 	for i, p := range s.config.Patterns {
 		if slices.Contains(ownTools, p.Spec.Name) {
@@ -246,8 +253,8 @@ func (s *Server) declare() error {
 	}
 	all.Wait()
 	for plans, t := range s.planStatus {
-		if named[t.name()] {
-			faults = append(faults, fmt.Errorf("pattern %q: %s is how the plans of %q are shown", t.name(), t.name(), plans))
+		if named[t.Name()] {
+			faults = append(faults, fmt.Errorf("pattern %q: %s is how the plans of %q are shown", t.Name(), t.Name(), plans))
 		}
 	}
 	return errors.Join(faults...)
@@ -260,13 +267,13 @@ func (s *Server) Tools() []mcp.Tool {
 	list := make([]mcp.Tool, 0, len(s.tools)+len(s.planStatus)+len(ownTools))
 	for i, t := range s.tools {
 		list = append(list, t.declared)
-		if status := s.statusAfter(i); status != nil {
-			list = append(list, status.declared)
+		if after := s.statusAfter(i); after != nil {
+			list = append(list, after.Declared())
 		}
 	}
 	list = append(list, s.catalog.Declared())
 	for _, t := range s.runTools {
-		list = append(list, t.declared)
+		list = append(list, t.Declared())
 	}
 	return list
 }
@@ -300,3 +307,6 @@ func (s *Server) inbox() string {
 
 // errReservedName is the error for a pattern that has the name of one of the server's own tools.
 var errReservedName = errors.New("the name is taken by a tool of the server's own")
+
+// ownTools lists the names that a pattern must not have, in the order in which the tools are listed.
+var ownTools = []string{arguments.CatalogTool, arguments.StatusTool, arguments.WaitTool, arguments.CancelTool, arguments.ListTool}
