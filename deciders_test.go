@@ -20,7 +20,7 @@ var deciders = map[string]string{
 }
 
 // surfaces are the packages of the MCP surface.
-var surfaces = []string{"server", "server/arguments", "server/describe", "server/envelope", "server/outcome", "server/progress", "server/sentence", "server/transport"}
+var surfaces = []string{"server", "server/arguments", "server/describe", "server/envelope", "server/outcome", "server/progress", "server/sentence", "server/status", "server/transport"}
 
 // portsOfPeople are what only a person's door may name: the decision itself, the port that takes it, and what vouches for
 // one.

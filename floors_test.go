@@ -61,7 +61,7 @@ var floors = map[string]floor{
 	"patterns/llm/offline/english": {"part", "ijson", "", "reads a goal's English and knows no tool"},
 	"patterns/llm/llmtest":         {"part", "", "", "a model server for tests, like net/http/httptest"},
 
-	"server":                  {"", "server/arguments server/describe server/envelope server/outcome server/sentence server/transport patterns gateway gateway/stopreason catalog ijson gateway/document ijson/printable patterns/kinds patterns/planexecute server/progress", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server":                  {"", "server/arguments server/describe server/envelope server/outcome server/sentence server/transport patterns gateway gateway/stopreason catalog ijson gateway/document ijson/printable patterns/kinds patterns/planexecute server/progress server/status", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web":              {"part", "server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning server/web/geometry server/web/wording", "", "pages for browsers: inbox and run viewer, over ports"},
 	"server/web/geometry":     {"part", "patterns/record", "", "where the nodes of a drawn plan and the bars of a timeline are; the pages draw them"},
 	"server/web/wording":      {"part", "patterns patterns/record gateway/planning gateway/stopreason ijson", "", "recorded values and text from outside as the words of a page; the pages show them"},
@@ -85,6 +85,7 @@ var floors = map[string]floor{
 	"server/outcome":     {"part", "server/arguments server/envelope server/sentence catalog gateway gateway/document gateway/stopreason ijson ijson/printable patterns", "", "from a run to its result: what was done, why it stopped, what to do next"},
 	"server/progress":    {"part", "server/envelope server/outcome server/sentence ijson/printable patterns", "github.com/mark3labs/mcp-go", "the lines of a run that its caller sees while it waits"},
 	"server/sentence":    {"part", "ijson ijson/printable", "", "counts, names and texts from outside in the sentences of results; the server and its parts use it"},
+	"server/status":      {"part", "server/arguments server/envelope server/outcome server/progress server/sentence server/transport catalog gateway gateway/document ijson ijson/printable patterns", "github.com/mark3labs/mcp-go", "the tools about runs and plans that exist already; they know the server by an interface"},
 	"server/transport":   {"part", "ijson ijson/printable", "github.com/mark3labs/mcp-go", "MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
 	"server/notify":      {"part", "patterns ijson ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"part", "", "", "a real browser for tests, like net/http/httptest"},

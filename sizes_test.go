@@ -20,7 +20,6 @@ var most = size{files: 30, lines: 4500}
 // present ones, lines rounded up to the next hundred, and an entry goes when its package fits.
 var ceilings = map[string]size{
 	"patterns/local": {67, 10000},
-	"server":         {33, 3300},
 	"server/cli":     {155, 19900},
 }
 

@@ -1,11 +1,11 @@
-// Package server is the MCP interface of Patterngate. It reads a tools/call, has the engine execute the run, and presents
-// the result.
+// Package server is the MCP interface of Patterngate. It declares the tools, resources and prompts, carries a tools/call
+// to the engine, and returns the result.
 //
-//	stdin, POST ─▶ transport ─▶ mcp-go ─▶ tool ──take──▶ call ──▶ patterns.Engine ──▶ Ended
-//	                  │                    │                          │                │
-//	                  │                    ├─ refused: problems ──────┼────────────────┤
-//	                  │                    └─ progress ◀──────────────┘                ▼
-//	stdout, reply ◀───┴─────────────────────── structuredContent and text ◀──────── Envelope
+//	stdin, POST ─▶ transport ─▶ mcp-go ─▶ tool ─▶ arguments ─▶ Call ─▶ patterns.Engine ─▶ Ended
+//	                  │                             │                       │               │
+//	                  │                             ├─ problems ────────────┼────────▶ outcome
+//	                  │              progress ◀─────┼───────────────────────┘               │
+//	stdout, reply ◀───┴──────────── structuredContent and text ◀────── envelope ◀───────────┘
 //
 // [New] declares and compiles everything: schemas from Go structs and the patterns' allowlists, annotations from the
 // effects of the tools, and instructions from the listed tools. The server checks what a client sends against the tool's
@@ -15,13 +15,11 @@
 // A run that stops is an ordinary result. Only a request with problems is an error result. Only an internal fault
 // outside a run is a protocol error. The causes of faults go only to the log, under an opaque id.
 //
-// Reading order:
-//   - server.go and tools.go.
-//   - request.go: reading a call.
-//   - run.go: executing it.
-//   - envelope.go: presenting the result.
-//   - runs_tools.go: tools for runs that exist already.
-//   - resources.go and prompts.go: information that a client can read before it runs anything.
-//
-// Package [patterngate/server/transport] receives and sends the messages.
+// Read server.go and tools.go first, then run.go. The parts are packages of their own:
+//   - [patterngate/server/transport] receives and sends the messages.
+//   - [patterngate/server/arguments] reads what a call says.
+//   - [patterngate/server/outcome] makes a result of a run, and [patterngate/server/envelope] presents it.
+//   - [patterngate/server/progress] sends lines while a call waits.
+//   - [patterngate/server/status] has the tools about runs and plans that exist already.
+//   - [patterngate/server/describe] lists what may be called.
 package server

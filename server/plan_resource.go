@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/patterns"
+	"patterngate/server/status"
 )
 
 // A plan is a resource of its principal. patterngate://plans/{plan_id} is a page about its current state, in Markdown
@@ -46,7 +47,7 @@ func (s *Server) addPlans() {
 		case err != nil:
 			return nil, s.fault(ctx, err)
 		}
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: markdownType, Text: planPage(state)}}, nil
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: markdownType, Text: status.PlanPage(state)}}, nil
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/status"
 )
 
 // A planning pattern has four tools. Three of them begin runs; each is a [Pattern] with the same Spec except for its
@@ -63,7 +64,7 @@ func checkPlanning(spec patterns.Spec) error {
 
 // declareStatus makes the tools that show plans, one for each planning pattern.
 func (s *Server) declareStatus() error {
-	s.planStatus = map[string]*runTool{}
+	s.planStatus = map[string]*status.Tool{}
 	for _, p := range s.config.Patterns {
 		if p.Spec.Kind != gateway.Planning || s.planStatus[p.Spec.Plans] != nil {
 			continue
@@ -78,16 +79,16 @@ func (s *Server) declareStatus() error {
 }
 
 // newPlanStatus makes the tool that shows the plans of one planning pattern.
-func (s *Server) newPlanStatus(spec patterns.Spec) (*runTool, error) {
+func (s *Server) newPlanStatus(spec patterns.Spec) (*status.Tool, error) {
 	words := planListing(spec)
 	if reachOf(spec).demo {
 		words.title += demoMark
 	}
-	return newPlanStatus(s.status(), spec, words.title, words.description)
+	return status.NewPlanStatus(s.status(), spec, words.title, words.description)
 }
 
 // statusAfter returns the tool that shows plans if the i-th pattern is the last of its planning pattern, otherwise nil.
-func (s *Server) statusAfter(i int) *runTool {
+func (s *Server) statusAfter(i int) *status.Tool {
 	spec := s.tools[i].Spec
 	if spec.Kind != gateway.Planning {
 		return nil

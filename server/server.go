@@ -18,6 +18,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/describe"
+	"patterngate/server/status"
 	"patterngate/server/transport"
 )
 
@@ -77,9 +78,9 @@ type Server struct {
 	config     Config
 	tools      []*tool
 	catalog    *describe.Tool
-	runTools   []*runTool
-	planStatus map[string]*runTool // by the planning pattern's name
-	prompts    map[string]*prompt  // by name
+	runTools   []*status.Tool
+	planStatus map[string]*status.Tool // by the planning pattern's name
+	prompts    map[string]*prompt      // by name
 	encoded    encodedListing
 }
 
@@ -87,7 +88,7 @@ type Server struct {
 type shared struct {
 	log        *slog.Logger
 	mcp        *mcpserver.MCPServer
-	shown      shown // by run_wait
+	shown      status.Seen // by run_wait
 	levels     levels
 	scratch    sync.Pool // of *scratch, for results
 	subscribed subscriptions
@@ -144,9 +145,9 @@ func (s *Server) newest() *Server {
 }
 
 // status returns what the tools about runs and plans work with.
-func (s *Server) status() statusConfig {
-	return statusConfig{
-		Host: host{s}, Engine: s.config.Engine, Waits: s.config.waits(), ResultBytes: s.config.ResultBytes, Shown: &s.shown, Log: s.log,
+func (s *Server) status() status.Config {
+	return status.Config{
+		Host: host{s}, Engine: s.config.Engine, Waits: s.config.waits(), ResultBytes: s.config.ResultBytes, Seen: &s.shown, Log: s.log,
 	}
 }
 
@@ -232,7 +233,7 @@ func (s *Server) declare() error {
 			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", arguments.CatalogTool, err)
 		}
 	})
-	all.Go(func() { s.runTools, faults[len(s.tools)+2] = newRunTools(s.status()) })
+	all.Go(func() { s.runTools, faults[len(s.tools)+2] = status.New(s.status()) })
 	named := map[string]bool{}
 	for i, p := range s.config.Patterns {
 		if slices.Contains(ownTools, p.Spec.Name) {

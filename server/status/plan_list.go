@@ -1,4 +1,4 @@
-package server
+package status
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // listPlans answers plan_status without a plan_id.
-func (s *statusTools) listPlans(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+func (s *toolSet) listPlans(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
 	f := patterns.PlanFilter{Principal: s.Host.Principal(ctx), Pattern: r.Spec.Plans, Limit: r.Limit, Cursor: r.Said("cursor")}
 	for {
 		page, err := s.Engine.ListPlans(f)

@@ -1,4 +1,4 @@
-package server
+package status
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func planStatusOutput() json.RawMessage {
 }
 
 // answerPlanStatus answers plan_status.
-func (s *statusTools) answerPlanStatus(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+func (s *toolSet) answerPlanStatus(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
 	id := r.Said("plan_id")
 	if id == "" {
 		return s.listPlans(ctx, r)
@@ -94,7 +94,7 @@ func storedOf(state patterns.PlanState) patterns.StoredPlan {
 }
 
 // planState presents the current state of a plan. tool is the name of the tool that the caller used.
-func (s *statusTools) planState(tool string, state patterns.PlanState) envelope.Envelope {
+func (s *toolSet) planState(tool string, state patterns.PlanState) envelope.Envelope {
 	view := viewOf(state)
 	e := envelope.Envelope{
 		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(outcome.PlanStands(view), holderWords(state)),
@@ -139,7 +139,7 @@ func holderWords(state patterns.PlanState) string {
 }
 
 // waitingOf returns what the run of a plan waits for, as the run's own result says it.
-func (s *statusTools) waitingOf(state patterns.PlanState) envelope.WaitingFor {
+func (s *toolSet) waitingOf(state patterns.PlanState) envelope.WaitingFor {
 	t := arguments.NewReader(state.Spec, arguments.KeyRow())
 	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
 	c := t.NewCall(nil)
@@ -159,7 +159,7 @@ func traceOf(state patterns.PlanState) []any {
 
 // pageRows adds the subtasks of one page, each completed one with its result. It notes a fault and returns false if the
 // cursor does not belong to this list.
-func (s *statusTools) pageRows(ctx context.Context, r *arguments.Request, e *envelope.Envelope, state patterns.PlanState) bool {
+func (s *toolSet) pageRows(ctx context.Context, r *arguments.Request, e *envelope.Envelope, state patterns.PlanState) bool {
 	bound := rowsOf(s.Host.Principal(ctx), e.PlanID, e.Revision, r.Arguments["include_completed"] == false)
 	from := 0
 	if cursor := r.Said("cursor"); cursor != "" {
@@ -212,14 +212,14 @@ func readPlanCursor(cursor, bound string) (row int, ok bool) {
 	return row, was == bound && planCursor(row, bound) == cursor
 }
 
-// newPlanStatus makes the tool that shows the plans of a pattern. spec is the pattern's with the name of the tool.
-func newPlanStatus(c statusConfig, spec patterns.Spec, title, description string) (*runTool, error) {
-	s := &statusTools{c}
+// NewPlanStatus makes the tool that shows the plans of a pattern. spec is the pattern's with the name of the tool.
+func NewPlanStatus(c Config, spec patterns.Spec, title, description string) (*Tool, error) {
+	s := &toolSet{c}
 	input, err := arguments.Schema(spec, c.Waits, false)
 	if err != nil {
 		return nil, err
 	}
-	t := &runTool{tools: s, takes: planStatusArguments()}
+	t := &Tool{tools: s, takes: planStatusArguments()}
 	t.answer = func(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 		r.Spec = spec
 		return s.answerPlanStatus(ctx, r)

@@ -1,4 +1,4 @@
-package server
+package status
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 )
 
 // answerWait answers run_wait.
-func (s *statusTools) answerWait(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *toolSet) answerWait(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error) {
 	principal := s.Host.Principal(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	run, ok := s.Engine.Run(principal, id)
@@ -38,7 +38,7 @@ func (s *statusTools) answerWait(ctx context.Context, r *arguments.Request, meta
 		return s.refuseRun(ctx, r)
 	}
 	e := s.about(run)
-	if s.Shown.again(principal, run) {
+	if s.Seen.again(principal, run) {
 		e.Next = endTurn(e)
 	}
 	phase := run.Ended.Phase
@@ -62,7 +62,7 @@ func settledHere(run patterns.Snapshot) bool {
 }
 
 // await waits until the state of the run changes, at most for the given time, and sends progress.
-func (s *statusTools) await(ctx context.Context, principal string, run patterns.Snapshot, wait time.Duration, told *progress.Progress) (patterns.Snapshot, bool) {
+func (s *toolSet) await(ctx context.Context, principal string, run patterns.Snapshot, wait time.Duration, told *progress.Progress) (patterns.Snapshot, bool) {
 	ctx, done := context.WithTimeout(ctx, wait)
 	defer done()
 	mark, said, line := run.Mark(), time.Time{}, ""
@@ -112,9 +112,9 @@ func endTurn(e envelope.Envelope) envelope.Next {
 	return envelope.Next{Action: envelope.ActionEnd, Say: say, Tool: arguments.StatusTool, Arguments: map[string]any{"run_id": e.RunID}}
 }
 
-// shown remembers the state in which run_wait last showed a run to a principal. When it is full, it forgets everything,
+// Seen remembers the state in which run_wait last showed a run to a principal. When it is full, it forgets everything,
 // and then a caller may wait once more than needed. The zero value remembers nothing. It is safe for concurrent use.
-type shown struct {
+type Seen struct {
 	mu sync.Mutex
 	by map[shownRun]patterns.Mark
 }
@@ -125,7 +125,7 @@ const maxRunsShown = 10_000
 
 // again notes the state in which a run is shown. It reports whether the last state was the same and the run may still
 // change by itself.
-func (s *shown) again(principal string, run patterns.Snapshot) bool {
+func (s *Seen) again(principal string, run patterns.Snapshot) bool {
 	key, mark := shownRun{principal, run.RunID}, run.Mark()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-package server
+package status
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 const cancelWait = 10 * time.Second
 
 // showCanceled presents a run after a request to cancel it.
-func (s *statusTools) showCanceled(ctx context.Context, r *arguments.Request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
+func (s *toolSet) showCanceled(ctx context.Context, r *arguments.Request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
 	principal := s.Host.Principal(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	over := errors.Is(err, patterns.ErrOver)

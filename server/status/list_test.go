@@ -1,9 +1,10 @@
-package server
+package status
 
 import (
-	"patterngate/patterns"
 	"strings"
 	"testing"
+
+	"patterngate/patterns"
 )
 
 // Lists show whose call began a run.

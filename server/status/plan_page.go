@@ -1,14 +1,15 @@
-package server
+package status
 
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
+
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/outcome"
 	"patterngate/server/sentence"
-	"slices"
-	"strings"
 )
 
 // These limit what a plan's page shows.
@@ -21,8 +22,8 @@ const (
 	maxNodeLabel = 60   // characters in the drawing
 )
 
-// planPage returns the page about a plan.
-func planPage(state patterns.PlanState) string {
+// PlanPage returns the page about a plan.
+func PlanPage(state patterns.PlanState) string {
 	view := viewOf(state)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Plan %s\n\nGoal: %s\n\n", markdownName(state.Plan.ID), markdownText(state.Plan.Goal, sentence.MaxLength))

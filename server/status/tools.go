@@ -1,4 +1,4 @@
-package server
+package status
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 // maxReason is the greatest length of the reason for a cancellation, in bytes.
 const maxReason = 500
 
-// statusHost is the server that offers the tools. Its methods may be called concurrently.
-type statusHost interface {
+// Host is the server that offers the tools. Its methods may be called concurrently.
+type Host interface {
 	// Principal returns the requester of a call.
 	Principal(context.Context) string
 	// ReadsStructured reports whether the client's model reads only structured content.
@@ -45,36 +45,36 @@ type statusHost interface {
 	Fault(ctx context.Context, cause error) error
 }
 
-// statusConfig says what the tools work with.
-type statusConfig struct {
-	Host        statusHost
+// Config says what the tools work with.
+type Config struct {
+	Host        Host
 	Engine      patterns.Engine
 	Waits       arguments.Waits
-	ResultBytes int    // the greatest size of each channel of a result
-	Shown       *shown // what run_wait showed last; all configurations of a server share it
+	ResultBytes int   // the greatest size of each channel of a result
+	Seen        *Seen // what run_wait showed last; all configurations of a server share it
 	Log         *slog.Logger
 }
 
-// statusTools answers the calls of the tools.
-type statusTools struct{ statusConfig }
+// toolSet answers the calls of the tools.
+type toolSet struct{ Config }
 
-// runTool is one of these tools in the form that is served. It does not change after it is made.
-type runTool struct {
-	tools    *statusTools
+// Tool is one of these tools in the form that is served. It does not change after it is made.
+type Tool struct {
+	tools    *toolSet
 	takes    []arguments.Row
 	declared mcp.Tool
 	// answer handles a request without problems. An error is an internal fault.
 	answer func(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error)
 }
 
-// newRunTools makes the tools about runs, in the order in which they are listed.
-func newRunTools(c statusConfig) ([]*runTool, error) {
-	s := &statusTools{c}
+// New makes the tools about runs, in the order in which they are listed.
+func New(c Config) ([]*Tool, error) {
+	s := &toolSet{c}
 	output := runSchema()
 	id := arguments.Row{Name: "run_id", Most: arguments.MaxInput}
 	needed := id
 	needed.Required = true
-	tools := []*runTool{
+	tools := []*Tool{
 		{answer: s.answerStatus, takes: []arguments.Row{id, {Name: "step", Shape: arguments.Step, Most: maxStep}}},
 		{answer: s.answerWait, takes: []arguments.Row{needed, s.Waits.Row()}},
 		{answer: s.answerCancel, takes: []arguments.Row{needed, {Name: "reason", Most: maxReason}}},
@@ -108,13 +108,13 @@ func opposite(b *bool) *bool {
 }
 
 // Name returns the name of the tool.
-func (t *runTool) Name() string { return t.declared.Name }
+func (t *Tool) Name() string { return t.declared.Name }
 
 // Declared returns the declaration of the tool.
-func (t *runTool) Declared() mcp.Tool { return t.declared }
+func (t *Tool) Declared() mcp.Tool { return t.declared }
 
 // Handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
-func (t *runTool) Handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+func (t *Tool) Handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 	s := t.tools
 	defer func() {
 		if r := recover(); r != nil {
@@ -135,7 +135,7 @@ func (t *runTool) Handle(ctx context.Context, req mcp.CallToolRequest) (result *
 }
 
 // refuseAbout answers a request that does not fit. Nothing was done.
-func (s *statusTools) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
+func (s *toolSet) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := outcome.Refused(c, problems)
 	e.Trace, e.History = nil, nil // it belongs to no pattern
 	e.Summary = fmt.Sprintf("The call was refused for %s.", sentence.Count(arguments.CountProblems(problems), "fault"))
@@ -150,13 +150,13 @@ func (s *statusTools) refuseAbout(ctx context.Context, c arguments.Call, problem
 }
 
 // refuseRun answers a request about a run that the principal does not have.
-func (s *statusTools) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
+func (s *toolSet) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
 	r.Add(arguments.NotFound, "run_id", r.Arguments["run_id"], "a run of yours; list_runs shows them")
 	return s.refuseAbout(ctx, r.Call, r.Of(arguments.NotFound))
 }
 
 // about presents a run, with the members that only the tools about runs show.
-func (s *statusTools) about(r patterns.Snapshot) envelope.Envelope {
+func (s *toolSet) about(r patterns.Snapshot) envelope.Envelope {
 	e := s.Host.StateOf(r)
 	e.Summary = sentence.WithLast(e.Summary, s.Host.SwitchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
 	began := r.Began
@@ -177,7 +177,7 @@ func (s *statusTools) about(r patterns.Snapshot) envelope.Envelope {
 }
 
 // answerStatus answers run_status.
-func (s *statusTools) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *toolSet) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 	principal := s.Host.Principal(ctx)
 	id, named := r.Arguments["run_id"].(string)
 	if !named {
@@ -212,7 +212,7 @@ func noRun(off string) envelope.Envelope {
 }
 
 // answerCancel answers run_cancel.
-func (s *statusTools) answerCancel(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *toolSet) answerCancel(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 	principal := s.Host.Principal(ctx)
 	id, _ := r.Arguments["run_id"].(string)
 	reason, _ := r.Arguments["reason"].(string)

@@ -1,4 +1,4 @@
-package server
+package status
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 )
 
 // showStep answers with one row and the whole recorded observation.
-func (s *statusTools) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole envelope.Envelope) (*mcp.CallToolResult, error) {
+func (s *toolSet) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole envelope.Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
 	if step == nil {
 		r.Add(arguments.NotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
@@ -48,7 +48,7 @@ func (s *statusTools) showStep(ctx context.Context, r *arguments.Request, run pa
 
 // inFull adds the whole result of a subtask if its row shows only the beginning and no recorded call has the rest. This
 // occurs for subtasks of the caller. The plan stores the result.
-func (s *statusTools) inFull(ctx context.Context, step *envelope.Step, plan string) {
+func (s *toolSet) inFull(ctx context.Context, step *envelope.Step, plan string) {
 	row, _ := step.Row.(map[string]any)
 	id, _ := row["subtask_id"].(string)
 	if _, _, isCut := envelope.CutBefore(step.Observation); !isCut || id == "" {

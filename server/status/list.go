@@ -1,4 +1,4 @@
-package server
+package status
 
 import (
 	"bytes"
@@ -67,7 +67,7 @@ func (r runRow) line() string {
 }
 
 // answerList answers list_runs.
-func (s *statusTools) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+func (s *toolSet) answerList(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 	f := patterns.Filter{Principal: s.Host.Principal(ctx), Since: r.Since, Until: r.Until, Limit: r.Limit}
 	for name, to := range map[string]*string{"status": &f.Status, "pattern": &f.Pattern, "stop_reason": &f.StopReason, "cursor": &f.Cursor} {
 		*to, _ = r.Arguments[name].(string)
@@ -98,7 +98,7 @@ func (s *statusTools) answerList(ctx context.Context, r *arguments.Request, _ *m
 
 // listed presents a page in both channels, with the tools that are switched off. It also returns how many rows fit in
 // each channel, at least one.
-func (s *statusTools) listed(page patterns.Page, f patterns.Filter, off string) (structured []byte, text string, fits int, err error) {
+func (s *toolSet) listed(page patterns.Page, f patterns.Filter, off string) (structured []byte, text string, fits int, err error) {
 	rows, lines := []runRow{}, ""
 	room := s.ResultBytes - envelope.PageFrame - len(page.Next)
 	size := 0
