@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"time"
 
 	"patterngate/patterns"
@@ -21,3 +22,6 @@ func Seal(runID string, e Event, before []byte) patterns.Event {
 	sealed.Seal(runID, before)
 	return sealed
 }
+
+// ErrBroken is returned for a record whose chain, length or bodies are not as they were stored. Nothing is appended to it.
+var ErrBroken = errors.New("journal: the record is broken")

@@ -24,8 +24,8 @@ func tailed(t *testing.T) *Record {
 	return &Record{file: &tail{file: &file{journal: j}, id: journal.RunID(7), n: 7, epoch: 1}}
 }
 
-// told is what a flush is told.
-func told(r *Record) error {
+// flushed is what a flush is told.
+func flushed(r *Record) error {
 	done := make(chan error, 1)
 	r.flush(true, func(err error) { done <- err })
 	return <-done
@@ -48,7 +48,7 @@ func TestLateResultsLeaveIntentsAlone(t *testing.T) {
 	r.appendAlso(patterns.IntentEvent, "pay#1", time.Now(), journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay"},
 		no)
 	r.late("look_up#1", time.Now(), journal.OutcomeBody{State: patterns.OK})
-	if err := told(r); !errors.Is(err, errUnspent) {
+	if err := flushed(r); !errors.Is(err, errUnspent) {
 		t.Errorf("the intent's flush was told %v, want %v", err, errUnspent)
 	}
 	if got := recordOf(t, r, 7); len(got) != 0 {
@@ -61,11 +61,11 @@ func TestNothingBehindARefusedChange(t *testing.T) {
 	r := tailed(t)
 	intent := journal.IntentBody{Kind: patterns.ToolEffect, Name: "pay"}
 	r.appendAlso(patterns.IntentEvent, "task#1/pay#1", time.Now(), intent, no)
-	if err := told(r); !errors.Is(err, errUnspent) {
+	if err := flushed(r); !errors.Is(err, errUnspent) {
 		t.Fatalf("the refused change was told %v, want %v", err, errUnspent)
 	}
 	r.append(patterns.IntentEvent, "task#2/pay#1", time.Now(), intent)
-	if err := told(r); !errors.Is(err, patterns.ErrJournal) {
+	if err := flushed(r); !errors.Is(err, patterns.ErrJournal) {
 		t.Errorf("the change behind it was told %v, want %v", err, patterns.ErrJournal)
 	}
 	if got := recordOf(t, r, 7); len(got) != 0 {

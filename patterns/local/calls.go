@@ -127,3 +127,19 @@ func (c *calls) with(own []gateway.Entry, window gateway.Window, since time.Time
 	slices.SortStableFunc(list, func(a, b gateway.Entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Order, b.Order)) })
 	return gateway.Seen{Effects: list, Since: since}
 }
+
+// publicArgs are a call's arguments without what is hidden.
+func (c *calls) publicArgs(e gateway.Entry) (map[string]any, error) {
+	if c.hides == nil {
+		return e.Args, nil
+	}
+	return c.hides.PublicArgs(e.Tool, e.Args)
+}
+
+// publicOutput is likewise what a call came to.
+func (c *calls) publicOutput(tool string, v any) (any, error) {
+	if c.hides == nil {
+		return v, nil
+	}
+	return c.hides.PublicOutput(tool, v)
+}

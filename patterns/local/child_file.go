@@ -54,7 +54,7 @@ func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childR
 	switch _, err := f.claim(n, c.progressOf()); {
 	case isLacking(err):
 		return f.childWaits(r)
-	case errors.Is(err, errBroken), errors.Is(err, ErrMismatch), errors.Is(err, patterns.ErrNotTaken): // its row says so, or will
+	case errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch), errors.Is(err, patterns.ErrNotTaken): // its row says so, or will
 		return rest, false, nil
 	default:
 		return rest, false, err
@@ -142,7 +142,7 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	if !rest.over {
 		return rest, nil
 	}
-	if !f.hiding().none() {
+	if !f.hiding().None() {
 		if _, known, _, err := f.reveal(n, stored); err == nil {
 			c.record.inherits(known)
 		}

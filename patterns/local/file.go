@@ -102,7 +102,7 @@ func Open(o Options) (*Engine, error) {
 	}
 	f.owner = f.journal.Owner()
 	f.stopping.Store(true)
-	if !f.redactor.none() { // a process may have died before it tidied
+	if !f.redactor.None() { // a process may have died before it tidied
 		f.journal.Hides()
 	}
 	f.configure(o.Config, o.Snapshot)
@@ -192,7 +192,7 @@ func (f *file) begin(r *run) (string, error) {
 	request, args := requestOf(job)
 	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().hidden(), begun: make(chan struct{})}
 	if r.within != nil {
-		t.hidden.inherits(r.within.record.known())
+		t.hidden.Inherits(r.within.record.known())
 	}
 	r.record.file = t
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At

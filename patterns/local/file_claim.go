@@ -23,7 +23,7 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	}
 	l, err := f.load(r, stored)
 	switch {
-	case errors.Is(err, errBroken):
+	case errors.Is(err, journal.ErrBroken):
 		f.quarantine(r, err)
 		return nil, err
 	case errors.Is(err, ErrMismatch):
@@ -127,7 +127,7 @@ func (f *file) announceTaken(l *loaded) {
 // quarantine marks a run whose record is broken. Nothing is appended to it, not even by who carries it on, and what it hid
 // is dropped as with any end.
 func (f *file) quarantine(r *store.Row, cause error) {
-	drop := store.DropHiddenOf{N: r.N, Below: !f.hiding().none()}
+	drop := store.DropHiddenOf{N: r.N, Below: !f.hiding().None()}
 	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{drop}}) // by itself: its pages may be damaged too
 	broken, _ := stopreason.Lookup("record_broken")
 	end := store.Break{N: r.N, Ended: f.journal.Now().UnixMicro(), Summary: broken.Meaning} // what it said before does not hold any more
@@ -157,7 +157,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 // mismatch ends a run whose code or record no longer fits. Nothing of it was executed.
 func (f *file) mismatch(l *loaded, cause error) error {
 	if f.Fault != nil {
-		f.Fault(l.ID(), "", &patterns.Fault{RunID: l.ID(), Cause: l.hidden.told(cause)})
+		f.Fault(l.ID(), "", &patterns.Fault{RunID: l.ID(), Cause: told(l.hidden, cause)})
 	}
 	return f.cut(l, "replay_mismatch", cause)
 }

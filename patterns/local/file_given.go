@@ -42,7 +42,7 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 	}
 	l, err := f.load(r, stored)
 	switch {
-	case errors.Is(err, errBroken):
+	case errors.Is(err, journal.ErrBroken):
 		f.quarantine(r, err)
 		return nil, nil, patterns.ErrNotTaken
 	case errors.Is(err, ErrMismatch):
@@ -122,7 +122,7 @@ func (f *file) settle(id, effect string, s Settlement) error {
 func (f *file) noteSteps(s store.Reader, n int64, body journal.NoteBody) ([]store.Step, error) {
 	stored, err := s.Events(n)
 	if err == nil && len(stored) == 0 {
-		err = errBroken
+		err = journal.ErrBroken
 	}
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			switch {
 			case isLacking(err), errors.Is(err, ErrMismatch):
 				return nil
-			case errors.Is(err, errBroken):
+			case errors.Is(err, journal.ErrBroken):
 				return patterns.ErrOver
 			}
 			return err

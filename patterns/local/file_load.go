@@ -23,14 +23,14 @@ func (f *file) read(n int64) (r *store.Row, events []patterns.Event, err error) 
 	return r, events, err
 }
 
-// wholeRecord checks that what was read is the run's whole record, as far as that is known. Its error is errBroken.
+// wholeRecord checks that what was read is the run's whole record, as far as that is known. Its error is journal.ErrBroken.
 func wholeRecord(r *store.Row, stored []patterns.Event) error {
 	err := r.Damage
 	if err == nil {
 		err = patterns.VerifyChain(r.ID(), stored, r.Length)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", errBroken, err)
+		return fmt.Errorf("%w: %w", journal.ErrBroken, err)
 	}
 	return nil
 }
@@ -48,14 +48,11 @@ type loaded struct {
 	answered []int64 // approvals whose answers were entered
 }
 
-// errBroken is returned for a record whose chain or length is broken: nothing is appended to it.
-var errBroken = errors.New("local: the record is broken")
-
-// load verifies a run's record, makes its job again and replays it dry. Its error is errBroken, [*patterns.Lacking],
+// load verifies a run's record, makes its job again and replays it dry. Its error is journal.ErrBroken, [*patterns.Lacking],
 // [ErrMismatch] with what was loaded, or the journal's.
 func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	if r.State == "broken" {
-		return nil, errBroken
+		return nil, journal.ErrBroken
 	}
 	if err := wholeRecord(r, stored); err != nil {
 		return nil, err
@@ -66,11 +63,11 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	}
 	events, err := decodeEvents(open)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errBroken, err)
+		return nil, fmt.Errorf("%w: %w", journal.ErrBroken, err)
 	}
 	h := remembered(events)
 	if s := h.start; s.Pattern != r.Pattern || s.Principal != r.Principal || s.Config != r.Config || s.ParentNumber() != r.Parent {
-		return nil, fmt.Errorf("%w: its row does not say what its first event says", errBroken)
+		return nil, fmt.Errorf("%w: its row does not say what its first event says", journal.ErrBroken)
 	}
 	if lost && r.State == "ended" {
 		return &loaded{Row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, errRedacted
@@ -81,11 +78,11 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	}
 	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.Settings().Redact) { // begun under another configuration
 		hidden.redactor = hidden.with(own)
-		hidden.learn(open)
+		hidden.Learn(open)
 	}
 	last := stored[len(stored)-1]
 	record := &Record{seq: int(last.Seq), at: time.UnixMicro(last.At)}
-	hidden.inherits(f.inherited(r.Parent))
+	hidden.Inherits(f.inherited(r.Parent))
 	record.file = &tail{file: f, id: r.ID(), n: r.N, parent: r.Parent, epoch: r.Epoch + 1, head: last.Hash, hidden: hidden}
 	l := &loaded{Row: r, history: h, events: events, last: last, hidden: hidden}
 	l.run = &run{engine: f.Engine, id: r.ID(), job: job, record: record, began: h.began, state: patterns.Running}

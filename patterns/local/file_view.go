@@ -74,7 +74,7 @@ func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 		}
 	}
 	switch {
-	case errors.Is(err, errBroken):
+	case errors.Is(err, journal.ErrBroken):
 		s.State = patterns.Over
 		s.Ended.Result = patterns.Result{StopReason: "record_broken", Phase: r.Phase}
 		s.Ended.Ended = time.UnixMicro(max(r.Ended, r.Began))

@@ -68,7 +68,7 @@ func remembered(events []journal.Event) *history {
 				break
 			}
 			m := h.at(e.Key)
-			h.learn(m, e, body)
+			h.Learn(m, e, body)
 			open = slices.DeleteFunc(open, func(o *memory) bool { return o == m })
 		case journal.JudgedBody:
 			if body.Weighed() {
@@ -135,7 +135,7 @@ func (h *history) intend(m *memory, body journal.IntentBody, at time.Time) {
 	m.outcome.Order, m.outcome.Began, m.outcome.Once, m.outcome.Idle = h.order, at.Add(-h.idle), body.Once, h.idle
 }
 
-func (h *history) learn(m *memory, e journal.Event, body journal.OutcomeBody) {
+func (h *history) Learn(m *memory, e journal.Event, body journal.OutcomeBody) {
 	o := &m.outcome
 	m.seq, h.latest = e.Seq, e.At
 	said := body.Outcome()

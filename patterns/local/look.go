@@ -47,7 +47,7 @@ func (l look) windowIn(t callTable, w gateway.Window, n int64, principal string,
 	}
 	list, err := l.callsOf(t, w, since, n, principal)
 	switch {
-	case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, errObscured):
+	case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, ErrObscured):
 		return gateway.Seen{Since: since, Err: err}, nil
 	case err != nil:
 		return gateway.Seen{}, err

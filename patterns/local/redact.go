@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,7 +74,7 @@ func newRedactor(pointers []string) (r redactor, err error) {
 	return r, nil
 }
 
-func (r redactor) none() bool {
+func (r redactor) None() bool {
 	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer && len(r.tools) == 0 && len(r.vars) == 0
 }
 
@@ -106,71 +106,65 @@ func (r redactor) hidden() *hidden {
 }
 
 // active says whether bodies have to be looked at: also where a process of another configuration has hidden something.
-func (h *hidden) active() bool { return h != nil && (!h.none() || len(h.hashes) > 0) }
+func (h *hidden) Active() bool { return h != nil && (!h.None() || len(h.hashes) > 0) }
 
-// seal is an event as it is stored.
-func (t *tail) seal(e journal.Event) patterns.Event {
-	if !t.hidden.active() {
-		return journal.Seal(t.id, e, t.head)
+// Seal returns an event of a run as it is stored, with its values hidden. head is the hash of the event before. With nil nothing is hidden.
+func (h *hidden) Seal(run string, e journal.Event, head []byte) patterns.Event {
+	if !h.Active() {
+		return journal.Seal(run, e, head)
 	}
 	stored := patterns.Event{Seq: int64(e.Seq), At: e.At.UnixMicro(), Kind: e.Kind, Key: e.Key}
-	stored.Body = t.hidden.body(e.Kind, e.Key, journal.Encode(e.Body))
-	stored.Seal(t.id, t.head)
+	stored.Body = h.body(e.Kind, e.Key, journal.Encode(e.Body))
+	stored.Seal(run, head)
 	if e.Kind == patterns.EndEvent {
-		t.hidden.over, t.hidden.held, t.hidden.fresh = true, len(t.hidden.hashes) > 0, nil
+		h.over, h.held, h.fresh = true, len(h.hashes) > 0, nil
 	}
 	return stored
 }
 
-// keepHidden are the steps that keep what the pending events hide.
-func (t *tail) keepHidden() []store.Step {
-	if t.hidden == nil || len(t.hidden.fresh) == 0 {
+// Fresh returns the values that were hidden since the last call. They are stored with the events that hide them.
+func (h *hidden) Fresh() []store.HiddenValue {
+	if h == nil {
 		return nil
 	}
-	fresh := t.hidden.fresh
-	t.hidden.fresh = nil
-	return []store.Step{store.AddHidden{N: t.n, Values: fresh}}
+	fresh := h.fresh
+	h.fresh = nil
+	return fresh
 }
 
-// forget are the steps that drop what a run hid, with its end.
-func (t *tail) forget() []store.Step {
-	if t.hidden == nil || !t.hidden.held && t.hidden.none() {
+// Drops reports whether hidden values are dropped with the end of the run, which was sealed: those of child runs, and with itself those of
+// the run.
+func (h *hidden) Drops() (drops, itself bool) {
+	return h != nil && (h.held || !h.None()), h != nil && h.held
+}
+
+// Known returns values to be looked for elsewhere, see [hidden.Inherits]; nil: none.
+func (h *hidden) Known() *hidden {
+	if !h.Active() {
 		return nil
 	}
-	return []store.Step{store.DropHidden{N: t.n, Parent: t.parent, Itself: t.hidden.held}}
+	return &hidden{texts: h.texts[:len(h.texts):len(h.texts)], digits: h.digits[:len(h.digits):len(h.digits)], numbers: maps.Clone(h.numbers), weak: maps.Clone(h.weak)}
 }
 
-// public is a text for the run's row; empty where it tells what is hidden.
-func (r *Record) public(text string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if h := r.file.hidden; h.active() && h.tells(text) {
-		return ""
+// Inherits looks for values that are known elsewhere; nil: none.
+func (h *hidden) Inherits(of *hidden) {
+	if h == nil || of == nil {
+		return
 	}
-	return text
-}
-
-// told is an error as a log may have it.
-func (r *Record) told(cause error) error {
-	if r.file == nil {
-		return cause
+	for _, text := range of.texts {
+		h.texts = add(h.texts, text)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.file.hidden.told(cause)
-}
-
-func (h *hidden) told(cause error) error {
-	if !h.active() || !h.tells(cause.Error()) {
-		return cause
+	for _, text := range of.digits {
+		h.digits = add(h.digits, text)
 	}
-	if fault, ours := errors.AsType[*patterns.Fault](cause); ours {
-		return &patterns.Fault{RunID: fault.RunID, Cause: h.told(fault.Cause)}
+	if h.numbers == nil {
+		h.numbers = map[string]bool{}
 	}
-	if errors.Is(cause, ErrMismatch) {
-		return fmt.Errorf("%w; its words hold redacted values", ErrMismatch)
+	if h.weak == nil {
+		h.weak = map[string]bool{}
 	}
-	return errors.New("the words hold redacted values")
+	maps.Copy(h.numbers, of.numbers)
+	maps.Copy(h.weak, of.weak)
 }
 
 // marker opens what stands for a hidden value.
@@ -182,7 +176,7 @@ func (r redactor) reveal(s store.Reader, n int64, stored []patterns.Event) (open
 	h = r.hidden()
 	marked := slices.ContainsFunc(stored, func(e patterns.Event) bool { return bytes.Contains(e.Body, []byte(marker)) })
 	if !marked {
-		h.learn(stored)
+		h.Learn(stored)
 		return stored, h, false, nil
 	}
 	values := map[string]any{}
@@ -208,18 +202,18 @@ func (r redactor) reveal(s store.Reader, n int64, stored []patterns.Event) (open
 		if bytes.Contains(e.Body, []byte(marker)) {
 			body, err := journal.DecodeTrusted(e.Body)
 			if err != nil {
-				return nil, nil, false, fmt.Errorf("%w: event %d: %w", errBroken, e.Seq, err)
+				return nil, nil, false, fmt.Errorf("%w: event %d: %w", journal.ErrBroken, e.Seq, err)
 			}
 			open[i].Body = ijson.Canonical(revealed(body, values, &lost))
 		}
 	}
-	h.learn(open)
+	h.Learn(open)
 	return open, h, lost, nil
 }
 
 // learn knows the values of a record again.
-func (h *hidden) learn(open []patterns.Event) {
-	if h.none() {
+func (h *hidden) Learn(open []patterns.Event) {
+	if h.None() {
 		return
 	}
 	for _, e := range open {

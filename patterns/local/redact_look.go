@@ -320,7 +320,7 @@ func (w *walk) isHidden(name string, v any) bool {
 }
 
 // tells says whether a text has in it what is hidden.
-func (h *hidden) tells(text string) bool {
+func (h *hidden) Tells(text string) bool {
 	w := walk{hidden: h, purpose: hiding, tools: h.redactor.tools}
 	return w.isHidden("", text) || w.nests("", text, nil)
 }

@@ -27,7 +27,7 @@ const maxExpression = 200 - utf8.UTFMax
 // pointers to be added to these.
 func RedactedVars(pointers, names, texts []string) []string {
 	r, err := newRedactor(pointers)
-	if err != nil || r.none() {
+	if err != nil || r.None() {
 		return nil
 	}
 	var list []string
@@ -69,12 +69,12 @@ func (w *walk) ruled(v map[string]any, places [][]string) any {
 
 // reads reports an expression beside its value that reads a hidden place.
 func (w *walk) reads(expression string) bool {
-	return !w.none() && len(expression) > maxExpression || w.computes(expression)
+	return !w.None() && len(expression) > maxExpression || w.computes(expression)
 }
 
 // computes reports an expression that reads a hidden place, by its words.
 func (w *walk) computes(text string) bool {
-	if w.none() {
+	if w.None() {
 		return false
 	}
 	words := expressionWords(text)
@@ -233,21 +233,15 @@ func quotedLength(text, quote string, raw bool) int {
 	return len(text)
 }
 
-// publicValues are values for who looks, without those that tell what is hidden.
-func (r *Record) publicValues(v map[string]any) map[string]any {
-	if len(v) == 0 {
-		return v
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h := r.file.hidden
-	if !h.active() {
+// Shown returns values beside a verdict for people to see, without those that tell what is hidden; nil: none is left.
+func (h *hidden) Shown(v map[string]any) map[string]any {
+	if !h.Active() {
 		return v
 	}
 	w := walk{hidden: h, purpose: hiding, tools: h.redactor.tools}
 	shown := map[string]any{}
 	for expression, value := range v {
-		if !w.reads(expression) && !h.tells(expression) && !h.tells(string(ijson.Canonical(value))) {
+		if !w.reads(expression) && !h.Tells(expression) && !h.Tells(string(ijson.Canonical(value))) {
 			shown[expression] = value
 		}
 	}

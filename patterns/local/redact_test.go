@@ -16,21 +16,30 @@ import (
 
 var somePlaces = []string{"/args/card", "/args/nested/*/pin", "/result/*/email", "/input/iban", "/answer"}
 
-// sealer seals events as a run's record does.
-func sealer(t testing.TB, pointers ...string) *tail {
+// record seals events as a run's record does.
+type record struct {
+	hidden *hidden
+	head   []byte
+}
+
+const runID = "run_0000000000000001"
+
+func (r *record) seal(e journal.Event) patterns.Event { return r.hidden.Seal(runID, e, r.head) }
+
+func sealer(t testing.TB, pointers ...string) *record {
 	t.Helper()
 	r, err := newRedactor(pointers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tail{id: "run_0000000000000001", hidden: r.hidden()}
+	return &record{hidden: r.hidden()}
 }
 
-// opened are events with what a tail hid put back, as from the table.
-func (t *tail) opened(tb testing.TB, events []patterns.Event) []patterns.Event {
+// opened are events with what a record hid put back, as from the table.
+func (r *record) opened(tb testing.TB, events []patterns.Event) []patterns.Event {
 	tb.Helper()
 	values := map[string]any{}
-	for text, hash := range t.hidden.hashes {
+	for text, hash := range r.hidden.hashes {
 		v, err := journal.DecodeTrusted([]byte(text))
 		if err != nil {
 			tb.Fatal(err)
@@ -119,7 +128,7 @@ func TestRedactedPlaces(t *testing.T) {
 			if !strings.Contains(string(stored[0].Body), tt.stays) {
 				t.Errorf("%q is hidden too: %s", tt.stays, stored[0].Body)
 			}
-			if err := patterns.VerifyChain(tail.id, stored, int64(len(stored))); err != nil {
+			if err := patterns.VerifyChain(runID, stored, int64(len(stored))); err != nil {
 				t.Error(err)
 			}
 			for i, e := range tail.opened(t, stored) {
@@ -174,7 +183,7 @@ func TestForgedMarkers(t *testing.T) {
 // Whatever the bodies, they come back as they were, and no value of a place is to be seen.
 func TestRedactionRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tail := &tail{id: "run_0000000000000001"}
+		tail := &record{}
 		r, err := newRedactor(somePlaces)
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +255,7 @@ func drawn(secret string, depth int) *rapid.Generator[any] {
 // Without places a body is what it always was.
 func TestRedactNothing(t *testing.T) {
 	e := outcome("x#1", map[string]any{"args": map[string]any{"card": card}})
-	for name, tail := range map[string]*tail{"none": sealer(t), "nil": {id: "run_0000000000000001"}} {
+	for name, tail := range map[string]*record{"none": sealer(t), "nil": {}} {
 		if got := tail.seal(e); string(got.Body) != string(journal.Encode(e.Body)) {
 			t.Errorf("%s: %s", name, got.Body)
 		}

@@ -35,7 +35,7 @@ func (e *Engine) Change(s Settings) error {
 	}
 	e.changed.Store(&inForce{s, redactor})
 	if f := e.file; f != nil {
-		if !redactor.none() {
+		if !redactor.None() {
 			f.journal.Hides()
 		}
 		f.configure(s.Config, s.Snapshot)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -16,26 +15,20 @@ import (
 // such a place, or holds it: who calls chooses both, and would choose which of their calls a cap cannot see. There the window
 // cannot be told.
 
-// errObscured says that a value is hidden at a place where none has to be.
-var errObscured = errors.New("a value is hidden where redact does not say so")
+// ErrObscured says that a value is hidden at a place where none has to be.
+var ErrObscured = errors.New("a value is hidden where redact does not say so")
 
-// publicArgs are a call's arguments without what is hidden.
-func (c *calls) publicArgs(e gateway.Entry) (map[string]any, error) {
-	if c.hides == nil {
-		return e.Args, nil
-	}
-	w := c.hides.walkOf(e.Tool)
-	v, err := w.public(e.Args, w.argsPlaces())
-	args, _ := v.(map[string]any)
-	return args, err
+// PublicArgs returns a recorded call's arguments without what is hidden. The error is [ErrObscured].
+func (r redactor) PublicArgs(tool string, args map[string]any) (map[string]any, error) {
+	w := r.walkOf(tool)
+	v, err := w.public(args, w.argsPlaces())
+	shown, _ := v.(map[string]any)
+	return shown, err
 }
 
-// publicOutput is likewise what a call came to.
-func (c *calls) publicOutput(tool string, v any) (any, error) {
-	if c.hides == nil {
-		return v, nil
-	}
-	w := c.hides.walkOf(tool)
+// PublicOutput returns a recorded result without what is hidden. The error is [ErrObscured].
+func (r redactor) PublicOutput(tool string, v any) (any, error) {
+	w := r.walkOf(tool)
 	return w.public(v, w.outputPlaces(v))
 }
 
@@ -52,7 +45,7 @@ func (w *walk) public(v any, places [][]string) (any, error) {
 	case map[string]any:
 		if _, hidden := v[patterns.Redacted]; hidden && len(v) == 1 {
 			if !slices.ContainsFunc(places, func(p []string) bool { return len(p) == 0 }) {
-				return nil, errObscured
+				return nil, ErrObscured
 			}
 			return nil, nil
 		}
