@@ -19,6 +19,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -105,7 +106,7 @@ func (f *file) event(s store.Reader, n, seq int64) (e patterns.Event, stored []b
 	if err != nil || len(list) == 0 {
 		return e, nil, false, cmp.Or(err, errNotAsked)
 	}
-	open, _, lost, err := f.hiding().reveal(s, n, list)
+	open, _, lost, err := f.hiding().Reveal(s, n, list)
 	if err != nil {
 		return e, nil, false, err
 	}
@@ -116,7 +117,7 @@ func (f *file) event(s store.Reader, n, seq int64) (e patterns.Event, stored []b
 // anybody may have written. Words are made of what the record tells everybody, so redacted values are in none.
 func (e *Engine) worded(q *patterns.Asked, stored []byte) {
 	if plan, ok := q.Plan(); ok {
-		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, e.Settings().Catalog, !bytes.Contains(stored, []byte(marker)))
+		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, e.Settings().Catalog, !bytes.Contains(stored, []byte(redaction.Marker)))
 		return
 	}
 	tool, ok := e.Settings().Catalog.Tool(q.Question.Tool)
@@ -124,7 +125,7 @@ func (e *Engine) worded(q *patterns.Asked, stored []byte) {
 		return
 	}
 	args := q.Question.Args
-	if bytes.Contains(stored, []byte(marker)) {
+	if bytes.Contains(stored, []byte(redaction.Marker)) {
 		v, _ := journal.DecodeTrusted(stored)
 		body, _ := v.(map[string]any)
 		object, _ := body["object"].(map[string]any)

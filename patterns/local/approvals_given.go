@@ -40,7 +40,7 @@ func (a approvals) recorded(s store.Reader, n int64, key string) *patterns.Given
 	if err != nil {
 		return nil
 	}
-	if events, _, _, err = a.file.hiding().reveal(s, n, events); err != nil {
+	if events, _, _, err = a.file.hiding().Reveal(s, n, events); err != nil {
 		return nil
 	}
 	for _, e := range events {

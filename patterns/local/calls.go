@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -22,8 +23,8 @@ type calls struct {
 	byKey map[callKey]*calledAct
 	byAct map[callKey]*calledAct // by idempotency key
 	list  []*calledAct
-	seen  int       // attempts
-	hides *redactor // what recorded values are kept out by; nil: they are as they were
+	seen  int              // attempts
+	hides *redaction.Rules // what recorded values are kept out by; nil: they are as they were
 }
 
 // callKey is a place, or an idempotency key, in a run.
@@ -39,7 +40,7 @@ type calledAct struct {
 	newest string // attempt
 }
 
-func newCalls(hides *redactor) *calls {
+func newCalls(hides *redaction.Rules) *calls {
 	return &calls{hides: hides, byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
 }
 

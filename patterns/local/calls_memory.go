@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -93,7 +94,7 @@ func (e *Engine) callsSince(to *calls, tool string, since time.Time, but int64, 
 }
 
 // hiding implements [callTable]: in memory nothing is kept out, and what looks like it is a value.
-func (e *Engine) hiding() *redactor { return nil }
+func (e *Engine) hiding() *redaction.Rules { return nil }
 
 // mark implements [callTable]: what is in memory is as quickly read.
 func (e *Engine) mark([]string, time.Time) (string, error) { return "", nil }

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 	"patterngate/patterns/store/sqlite"
 )
@@ -54,7 +55,7 @@ type file struct {
 	options  Options
 	journal  store.Store
 	owner    store.Owner
-	redactor redactor
+	redactor redaction.Rules
 	nudged   chan struct{}
 	closing  chan struct{}
 	watching sync.WaitGroup
@@ -92,7 +93,7 @@ func Open(o Options) (*Engine, error) {
 		lives: map[string]*life{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{}, delivered: map[int64]string{},
 	}
 	var err error
-	if f.redactor, err = newRedactor(o.Redact); err != nil {
+	if f.redactor, err = redaction.Read(o.Redact); err != nil {
 		return nil, err
 	}
 	if f.journal = o.Store; f.journal == nil {
@@ -190,7 +191,7 @@ func (f *file) begin(r *run) (string, error) {
 	n, _ := journal.RunNumber(r.id)
 	job, now := r.job, f.journal.Now()
 	request, args := requestOf(job)
-	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().hidden(), begun: make(chan struct{})}
+	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().Values(), begun: make(chan struct{})}
 	if r.within != nil {
 		t.hidden.Inherits(r.within.record.known())
 	}

@@ -133,7 +133,7 @@ func (f *file) noteSteps(s store.Reader, n int64, body journal.NoteBody) ([]stor
 
 // appendSteps append an event to the record of a run that is in nobody's hands, behind what is stored.
 func (f *file) appendSteps(s store.Reader, n int64, stored []patterns.Event, e journal.Event) (patterns.Event, []store.Step, error) {
-	_, h, _, err := f.hiding().reveal(s, n, stored)
+	_, h, _, err := f.hiding().Reveal(s, n, stored)
 	if err != nil {
 		return patterns.Event{}, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -43,7 +44,7 @@ type loaded struct {
 	dry     *rehearsal
 	events  []journal.Event
 	last    patterns.Event
-	hidden  *hidden // values that are kept out of the record
+	hidden  *redaction.Values // values that are kept out of the record
 
 	answered []int64 // approvals whose answers were entered
 }
@@ -76,8 +77,8 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	if err != nil {
 		return &loaded{Row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, err
 	}
-	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.Settings().Redact) { // begun under another configuration
-		hidden.redactor = hidden.with(own)
+	if own, err := redaction.Read(job.Redact); err == nil && !slices.Equal(job.Redact, f.Settings().Redact) { // begun under another configuration
+		hidden.Rules = hidden.With(own)
 		hidden.Learn(open)
 	}
 	last := stored[len(stored)-1]
@@ -111,9 +112,9 @@ func (f *file) job(r *store.Row, h *history) (patterns.Job, error) {
 var errRedacted = errors.New("local: values were redacted")
 
 // reveal puts redacted values back.
-func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
+func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, h *redaction.Values, lost bool, err error) {
 	err = f.journal.View(func(s store.Reader) error {
-		open, h, lost, err = f.hiding().reveal(s, n, events)
+		open, h, lost, err = f.hiding().Reveal(s, n, events)
 		return err
 	})
 	return open, h, lost, err

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -53,7 +54,7 @@ func (r *Record) told(cause error) error {
 }
 
 // told is an error as a log may have it, of a run that hides values.
-func told(h *hidden, cause error) error {
+func told(h *redaction.Values, cause error) error {
 	if !h.Active() || !h.Tells(cause.Error()) {
 		return cause
 	}
@@ -67,21 +68,21 @@ func told(h *hidden, cause error) error {
 }
 
 // known are the values that a run's record is kept free of; nil: none.
-func (r *Record) known() *hidden {
+func (r *Record) known() *redaction.Values {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.file.hidden.Known()
 }
 
 // inherits has values be looked for that are known elsewhere; nil: none.
-func (r *Record) inherits(of *hidden) {
+func (r *Record) inherits(of *redaction.Values) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.file.hidden.Inherits(of)
 }
 
 // inherited are the values that the run above knows; nil: none is known, or nothing is hidden here.
-func (f *file) inherited(parent int64) *hidden {
+func (f *file) inherited(parent int64) *redaction.Values {
 	if parent == 0 || f.hiding().None() {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 )
 
 // look is what was read of windows: it is read again only where it changed meanwhile, as a call's windows are looked at when it is
@@ -47,7 +48,7 @@ func (l look) windowIn(t callTable, w gateway.Window, n int64, principal string,
 	}
 	list, err := l.callsOf(t, w, since, n, principal)
 	switch {
-	case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, ErrObscured):
+	case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, redaction.ErrObscured):
 		return gateway.Seen{Since: since, Err: err}, nil
 	case err != nil:
 		return gateway.Seen{}, err

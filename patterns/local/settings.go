@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -23,13 +24,13 @@ type Settings struct {
 // inForce is Settings with what is made of them.
 type inForce struct {
 	Settings
-	redactor redactor
+	redactor redaction.Rules
 }
 
 // Change puts settings in force for runs that are begun from now on. Runs that go on keep theirs. It may be called at any
 // time, and changes nothing where it returns an error.
 func (e *Engine) Change(s Settings) error {
-	redactor, err := newRedactor(s.Redact)
+	redactor, err := redaction.Read(s.Redact)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (e *Engine) Settings() Settings {
 }
 
 // hiding is the redactor in force.
-func (f *file) hiding() redactor {
+func (f *file) hiding() redaction.Rules {
 	if c := f.Engine.changed.Load(); c != nil {
 		return c.redactor
 	}

@@ -9,6 +9,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -22,12 +23,12 @@ type tail struct {
 	epoch    int64  // the fence; 0 until the run's row is there
 	head     []byte // hash of the newest event
 	pending  []patterns.Event
-	durable  bool           // what is pending must survive the loss of power
-	branches int            // side branches of the run that go on
-	shares   bool           // they begin many effects at a time, whose intents share a transaction
-	hidden   *hidden        // what is kept out of the record; nil: nothing
-	more     []store.Step   // what is done in the transaction of what is pending
-	begins   []store.Begins // what a kill switch may forbid of it
+	durable  bool              // what is pending must survive the loss of power
+	branches int               // side branches of the run that go on
+	shares   bool              // they begin many effects at a time, whose intents share a transaction
+	hidden   *redaction.Values // what is kept out of the record; nil: nothing
+	more     []store.Step      // what is done in the transaction of what is pending
+	begins   []store.Begins    // what a kill switch may forbid of it
 
 	// begin enters the run with its first flush; then nil. begun is closed when that was told: refused is why there is no
 	// run, if there is none.

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 )
 
@@ -102,7 +103,7 @@ type callTable interface {
 	// mark is the same for as long as the calls of some tools since a time are the same; "": it cannot be told.
 	mark(tools []string, since time.Time) (string, error)
 	// hiding is what values are kept out of it by; nil: they are as they were.
-	hiding() *redactor
+	hiding() *redaction.Rules
 }
 
 // looked sees the state's table of calls; f reads it only.
@@ -172,10 +173,10 @@ func (l *life) giveBack(quotas []patterns.Quota) {
 // callsIn are the calls of a state file.
 type callsIn struct {
 	store.Calls
-	redactor
+	redaction.Rules
 }
 
-func (t callsIn) hiding() *redactor { return &t.redactor }
+func (t callsIn) hiding() *redaction.Rules { return &t.Rules }
 
 func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, principal string) error {
 	pruned, err := t.CallsSince(tool, since, but, principal, func(c store.CallEvent) error {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/patterns/local"
+	"patterngate/patterns/redaction"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
@@ -89,7 +89,7 @@ func (c Config) hides() []string {
 		for i, v := range p.Vars {
 			names[i], texts[i] = v.Name, v.Text
 		}
-		list = append(list, local.RedactedVars(list, names, texts)...)
+		list = append(list, redaction.ComputedVars(list, names, texts)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"bytes"
@@ -16,34 +16,17 @@ import (
 	"patterngate/patterns/store"
 )
 
-// redactor says which values are kept out of records (spec/config.md section 2, redact): in the record each stands as
-// {"$redacted":"sha256:..."}, a hash over 16 random bytes and its canonical form. What hashes stand for lies in a table of
-// its own, which only replay reads and which is emptied in the transaction that ends the run.
-//
-//	body ──collect: values at the places──▶ known ──hide: places, and whatever is equal to or holds a known value──▶ record
-//	                                          └──▶ table redacted ──reveal──▶ body, for who carries the run on
-//
-// Within a run a value has one hash, so that it can be seen where it is the same. What was recorded before a value was
-// seen at one of the places stays: the record is never changed. A goal in which a model finds the value that it then puts
-// into arguments is such a text; a value that the caller's own arguments have at a place is known before the first event.
-//
-// Known values are looked for in decoded texts, also in escaped JSON within them: texts of 4 bytes and more anywhere,
-// and numbers of 3 characters and more, in texts however they are spelt (800.00). Shorter ones, true and false
-// say too little to be found by: they are hidden at the places and below members of the same name.
-//
-// A place may be one tool's: see redact_tools.go. What rules computed from values at the places is hidden too: see redact_rules.go.
-//
-// The zero redactor hides nothing and costs nothing.
-type redactor struct {
+// Rules say which values are kept out of records (spec/config.md section 2, redact). The zero Rules hide nothing and cost nothing.
+type Rules struct {
 	args, result, input [][]string // tokens below the first word
 	answer              bool
 	tools               map[string]toolPlaces
 	vars                []string // of policies, that read what is hidden
 }
 
-// newRedactor reads pointers such as /args/card, /result/*/email, /input/iban and /answer, and those of one tool:
+// Read makes Rules of pointers such as /args/card, /result/*/email, /input/iban and /answer, and those of one tool:
 // charge:/args/card.
-func newRedactor(pointers []string) (r redactor, err error) {
+func Read(pointers []string) (r Rules, err error) {
 	for _, p := range pointers {
 		tool, pointer, one := strings.Cut(p, ":")
 		if one && toolsOwn(tool) {
@@ -65,7 +48,7 @@ func newRedactor(pointers []string) (r redactor, err error) {
 			r.input = append(r.input, tokens[1:])
 		case len(tokens) == 1 && tokens[0] == "answer":
 			r.answer = true
-		case len(tokens) == 2 && tokens[0] == varsWord: // nobody writes it: see RedactedVars
+		case len(tokens) == 2 && tokens[0] == varsWord: // no person writes it: see [ComputedVars]
 			r.vars = append(r.vars, tokens[1])
 		default:
 			return r, fmt.Errorf("local: redact: %q is no such pointer; write /args/card, /result/*/email, /input/iban or /answer", p)
@@ -74,22 +57,23 @@ func newRedactor(pointers []string) (r redactor, err error) {
 	return r, nil
 }
 
-func (r redactor) None() bool {
+// None reports whether the rules hide nothing.
+func (r Rules) None() bool {
 	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer && len(r.tools) == 0 && len(r.vars) == 0
 }
 
-// with is a redactor for the places of both.
-func (r redactor) with(o redactor) redactor {
-	return redactor{
+// With returns rules that hide what either rules hide.
+func (r Rules) With(o Rules) Rules {
+	return Rules{
 		args: append(slices.Clone(r.args), o.args...), result: append(slices.Clone(r.result), o.result...),
 		input: append(slices.Clone(r.input), o.input...), answer: r.answer || o.answer,
 		tools: bothTools(r.tools, o.tools), vars: append(slices.Clone(r.vars), o.vars...),
 	}
 }
 
-// hidden are the values of one run that are kept out of its record. It is guarded by the record's lock. Nil hides nothing.
-type hidden struct {
-	redactor
+// Values are the values of one run that are kept out of its record. Nil hides nothing. It is not safe for concurrent use.
+type Values struct {
+	Rules
 	hashes  map[string]string   // by canonical value: as a marker shows it
 	fresh   []store.HiddenValue // of events that are pending
 	texts   []string            // to be found within others
@@ -101,15 +85,17 @@ type hidden struct {
 	held    bool                // when it did, the table held something
 }
 
-func (r redactor) hidden() *hidden {
-	return &hidden{redactor: r, hashes: map[string]string{}, numbers: map[string]bool{}, weak: map[string]bool{}, calls: map[string]string{}}
+// Values returns an empty set of values, for a new run.
+func (r Rules) Values() *Values {
+	return &Values{Rules: r, hashes: map[string]string{}, numbers: map[string]bool{}, weak: map[string]bool{}, calls: map[string]string{}}
 }
 
-// active says whether bodies have to be looked at: also where a process of another configuration has hidden something.
-func (h *hidden) Active() bool { return h != nil && (!h.None() || len(h.hashes) > 0) }
+// Active reports whether bodies must be searched. That is so too if a process with another configuration hid something.
+func (h *Values) Active() bool { return h != nil && (!h.None() || len(h.hashes) > 0) }
 
-// Seal returns an event of a run as it is stored, with its values hidden. head is the hash of the event before. With nil nothing is hidden.
-func (h *hidden) Seal(run string, e journal.Event, head []byte) patterns.Event {
+// Seal returns an event of a run in its stored form, with its values hidden. head is the hash of the event before. A nil Values hides
+// nothing.
+func (h *Values) Seal(run string, e journal.Event, head []byte) patterns.Event {
 	if !h.Active() {
 		return journal.Seal(run, e, head)
 	}
@@ -123,7 +109,7 @@ func (h *hidden) Seal(run string, e journal.Event, head []byte) patterns.Event {
 }
 
 // Fresh returns the values that were hidden since the last call. They are stored with the events that hide them.
-func (h *hidden) Fresh() []store.HiddenValue {
+func (h *Values) Fresh() []store.HiddenValue {
 	if h == nil {
 		return nil
 	}
@@ -134,20 +120,20 @@ func (h *hidden) Fresh() []store.HiddenValue {
 
 // Drops reports whether hidden values are dropped with the end of the run, which was sealed: those of child runs, and with itself those of
 // the run.
-func (h *hidden) Drops() (drops, itself bool) {
+func (h *Values) Drops() (drops, itself bool) {
 	return h != nil && (h.held || !h.None()), h != nil && h.held
 }
 
-// Known returns values to be looked for elsewhere, see [hidden.Inherits]; nil: none.
-func (h *hidden) Known() *hidden {
+// Known returns values to be looked for elsewhere, see [Values.Inherits]; nil: none.
+func (h *Values) Known() *Values {
 	if !h.Active() {
 		return nil
 	}
-	return &hidden{texts: h.texts[:len(h.texts):len(h.texts)], digits: h.digits[:len(h.digits):len(h.digits)], numbers: maps.Clone(h.numbers), weak: maps.Clone(h.weak)}
+	return &Values{texts: h.texts[:len(h.texts):len(h.texts)], digits: h.digits[:len(h.digits):len(h.digits)], numbers: maps.Clone(h.numbers), weak: maps.Clone(h.weak)}
 }
 
 // Inherits looks for values that are known elsewhere; nil: none.
-func (h *hidden) Inherits(of *hidden) {
+func (h *Values) Inherits(of *Values) {
 	if h == nil || of == nil {
 		return
 	}
@@ -167,14 +153,14 @@ func (h *hidden) Inherits(of *hidden) {
 	maps.Copy(h.weak, of.weak)
 }
 
-// marker opens what stands for a hidden value.
-const marker = `{"` + patterns.Redacted + `":`
+// Marker is the beginning of the JSON that replaces a hidden value.
+const Marker = `{"` + patterns.Redacted + `":`
 
-// reveal puts values back for who replays a record, and returns what is hidden in it. Only hashes that stand in the run's
+// Reveal puts values back for who replays a record, and returns what is hidden in it. Only hashes that stand in the run's
 // table are revealed. Where the run has ended there are none: lost says that values are missing.
-func (r redactor) reveal(s store.Reader, n int64, stored []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
-	h = r.hidden()
-	marked := slices.ContainsFunc(stored, func(e patterns.Event) bool { return bytes.Contains(e.Body, []byte(marker)) })
+func (r Rules) Reveal(s store.Reader, n int64, stored []patterns.Event) (open []patterns.Event, h *Values, lost bool, err error) {
+	h = r.Values()
+	marked := slices.ContainsFunc(stored, func(e patterns.Event) bool { return bytes.Contains(e.Body, []byte(Marker)) })
 	if !marked {
 		h.Learn(stored)
 		return stored, h, false, nil
@@ -199,7 +185,7 @@ func (r redactor) reveal(s store.Reader, n int64, stored []patterns.Event) (open
 	}
 	open = slices.Clone(stored)
 	for i, e := range open {
-		if bytes.Contains(e.Body, []byte(marker)) {
+		if bytes.Contains(e.Body, []byte(Marker)) {
 			body, err := journal.DecodeTrusted(e.Body)
 			if err != nil {
 				return nil, nil, false, fmt.Errorf("%w: event %d: %w", journal.ErrBroken, e.Seq, err)
@@ -212,7 +198,7 @@ func (r redactor) reveal(s store.Reader, n int64, stored []patterns.Event) (open
 }
 
 // learn knows the values of a record again.
-func (h *hidden) Learn(open []patterns.Event) {
+func (h *Values) Learn(open []patterns.Event) {
 	if h.None() {
 		return
 	}
@@ -247,7 +233,7 @@ func revealed(v any, values map[string]any, lost *bool) any {
 }
 
 // mark is what stands for a value.
-func (h *hidden) mark(v any) any {
+func (h *Values) mark(v any) any {
 	text := ijson.Canonical(v)
 	hash, known := h.hashes[string(text)]
 	if !known {
@@ -264,7 +250,7 @@ func (h *hidden) mark(v any) any {
 }
 
 // body is an event's canonical body with its values hidden.
-func (h *hidden) body(kind patterns.EventKind, key string, text []byte) []byte {
+func (h *Values) body(kind patterns.EventKind, key string, text []byte) []byte {
 	body, err := journal.DecodeTrusted(text)
 	if err != nil { // it is ours; nothing rather than what may be in it
 		return []byte("{}")

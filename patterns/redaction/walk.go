@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"slices"
@@ -50,12 +50,12 @@ var oursOf = map[string][]string{
 }
 
 // look goes through a body and returns what it then is. To find changes nothing.
-func (h *hidden) look(kind patterns.EventKind, key string, body any, p purpose) any {
+func (h *Values) look(kind patterns.EventKind, key string, body any, p purpose) any {
 	members, ok := body.(map[string]any)
 	if !ok {
 		return body
 	}
-	w := walk{hidden: h, purpose: p, tools: h.redactor.tools}
+	w := walk{Values: h, purpose: p, tools: h.Rules.tools}
 	w.only(h.called(kind, key, members))
 	if proposal, ok := members["proposal"].(map[string]any); ok && kind == patterns.JudgedEvent {
 		tool, _ := proposal["tool"].(string)
@@ -94,7 +94,7 @@ func (w *walk) planned(name string, v any) any {
 
 // walk is one way through a body.
 type walk struct {
-	*hidden
+	*Values
 	purpose
 	tools  map[string]toolPlaces // whose places count here
 	nested int
@@ -242,7 +242,7 @@ func (w *walk) nests(name, text string, places [][]string) bool {
 	if w.nested == maxNested || !strings.ContainsAny(text, "{[") {
 		return false
 	}
-	inner := walk{hidden: w.hidden, purpose: w.purpose, tools: w.tools, nested: w.nested + 1}
+	inner := walk{Values: w.Values, purpose: w.purpose, tools: w.tools, nested: w.nested + 1}
 	values, broken := documents(text)
 	for _, v := range values {
 		inner.value(name, v, places)
@@ -263,7 +263,7 @@ func (w *walk) names(text string) bool {
 }
 
 // know remembers a value that was at a place, and the values in it.
-func (h *hidden) know(name string, v any) {
+func (h *Values) know(name string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, m := range v {
@@ -320,13 +320,13 @@ func (w *walk) isHidden(name string, v any) bool {
 }
 
 // tells says whether a text has in it what is hidden.
-func (h *hidden) Tells(text string) bool {
-	w := walk{hidden: h, purpose: hiding, tools: h.redactor.tools}
+func (h *Values) Tells(text string) bool {
+	w := walk{Values: h, purpose: hiding, tools: h.Rules.tools}
 	return w.isHidden("", text) || w.nests("", text, nil)
 }
 
 // counts says whether a text has a number in it that is equal to a known one, as "800.00" and "1,200 USD".
-func (h *hidden) counts(text string) bool {
+func (h *Values) counts(text string) bool {
 	if len(h.numbers) == 0 {
 		return false
 	}
@@ -334,7 +334,7 @@ func (h *hidden) counts(text string) bool {
 }
 
 // within says whether a text has a known value in it, escaped or not.
-func (h *hidden) within(text string) bool {
+func (h *Values) within(text string) bool {
 	for _, form := range forms(text) {
 		if slices.ContainsFunc(h.texts, func(known string) bool { return strings.Contains(form, known) }) {
 			return true

@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ var somePlaces = []string{"/args/card", "/args/nested/*/pin", "/result/*/email",
 
 // record seals events as a run's record does.
 type record struct {
-	hidden *hidden
+	hidden *Values
 	head   []byte
 }
 
@@ -28,11 +28,11 @@ func (r *record) seal(e journal.Event) patterns.Event { return r.hidden.Seal(run
 
 func sealer(t testing.TB, pointers ...string) *record {
 	t.Helper()
-	r, err := newRedactor(pointers)
+	r, err := Read(pointers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &record{hidden: r.hidden()}
+	return &record{hidden: r.Values()}
 }
 
 // opened are events with what a record hid put back, as from the table.
@@ -122,7 +122,7 @@ func TestRedactedPlaces(t *testing.T) {
 			for _, e := range stored {
 				noSecrets(t, e.Body, append(tt.secrets, card)...)
 			}
-			if !strings.Contains(string(stored[len(stored)-1].Body), marker) {
+			if !strings.Contains(string(stored[len(stored)-1].Body), Marker) {
 				t.Errorf("the last body has no marker: %s", stored[len(stored)-1].Body)
 			}
 			if !strings.Contains(string(stored[0].Body), tt.stays) {
@@ -184,11 +184,11 @@ func TestForgedMarkers(t *testing.T) {
 func TestRedactionRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tail := &record{}
-		r, err := newRedactor(somePlaces)
+		r, err := Read(somePlaces)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tail.hidden = r.hidden()
+		tail.hidden = r.Values()
 		secret := rapid.StringN(6, 20, -1).Draw(t, "secret")
 		value := drawn(secret, 3)
 		first := journal.Event{Seq: 1, Kind: patterns.StartEvent, Body: journal.StartBody{Arguments: map[string]any{
@@ -260,7 +260,7 @@ func TestRedactNothing(t *testing.T) {
 			t.Errorf("%s: %s", name, got.Body)
 		}
 	}
-	if _, err := newRedactor([]string{"/args"}); err == nil {
+	if _, err := Read([]string{"/args"}); err == nil {
 		t.Error("/args alone is taken")
 	}
 }

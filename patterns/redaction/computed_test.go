@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"regexp"
@@ -31,11 +31,11 @@ func TestExpressionsThatReadHiddenPlaces(t *testing.T) {
 		`vars.right`: true, `vars["right"]`: true, `vars.righteous`: false, `vars.spent`: false, `run.steps`: false, `now`: false, ``: false, `"args`: false, `params.card`: false,
 		strings.Repeat("a", maxExpression): false, strings.Repeat("a", maxExpression+1): true, // the rest may be cut
 	}
-	r, err := newRedactor(pointers)
+	r, err := Read(pointers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := walk{hidden: r.hidden(), tools: r.tools}
+	w := walk{Values: r.Values(), tools: r.tools}
 	for text, want := range tests {
 		if got := w.reads(text); got != want {
 			t.Errorf("%.60q reads what is hidden: %v, want %v", text, got, want)
@@ -45,7 +45,7 @@ func TestExpressionsThatReadHiddenPlaces(t *testing.T) {
 	if w.reads("args.pin") || !w.reads("e.args.pin") || !w.reads("args.card") {
 		t.Error("another tool's place counts in this one's arguments, or not in those of other calls")
 	}
-	if open := (&walk{hidden: redactor{}.hidden()}); open.reads("args.card") || open.reads(strings.Repeat("a", 300)) {
+	if open := (&walk{Values: Rules{}.Values()}); open.reads("args.card") || open.reads(strings.Repeat("a", 300)) {
 		t.Error("it hides without a place")
 	}
 }
@@ -53,10 +53,10 @@ func TestExpressionsThatReadHiddenPlaces(t *testing.T) {
 func TestRedactedVars(t *testing.T) {
 	names := []string{"spent", "right", "twice", "short"}
 	texts := []string{`sum(run.effects.map(e, e.args.cents))`, `args.pin == "12"`, `vars.right && vars.spent > 0`, `vars.spent > 0`}
-	if got, want := RedactedVars([]string{"/args/pin"}, names, texts), []string{"/vars/right", "/vars/twice"}; !slices.Equal(got, want) {
+	if got, want := ComputedVars([]string{"/args/pin"}, names, texts), []string{"/vars/right", "/vars/twice"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := RedactedVars(nil, names, texts); got != nil {
+	if got := ComputedVars(nil, names, texts); got != nil {
 		t.Errorf("without places %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"strings"
@@ -52,7 +52,7 @@ func TestRedactedOfOneTool(t *testing.T) {
 			if tt.gone != "" {
 				noSecrets(t, stored[len(stored)-1].Body, tt.gone)
 			}
-			if strings.Contains(last, marker) != (tt.gone != "") {
+			if strings.Contains(last, Marker) != (tt.gone != "") {
 				t.Errorf("the last body is %s", last)
 			}
 			if !strings.Contains(last, tt.stays) {
@@ -66,7 +66,7 @@ func TestRedactedOfOneTool(t *testing.T) {
 		})
 	}
 	for _, pointer := range []string{"pay:/args", "pay:/input/x", "pay:/answer", "pay:x", ":/args/card"} {
-		if _, err := newRedactor([]string{pointer}); err == nil {
+		if _, err := Read([]string{pointer}); err == nil {
 			t.Errorf("%s was taken", pointer)
 		}
 	}

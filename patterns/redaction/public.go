@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 var ErrObscured = errors.New("a value is hidden where redact does not say so")
 
 // PublicArgs returns a recorded call's arguments without what is hidden. The error is [ErrObscured].
-func (r redactor) PublicArgs(tool string, args map[string]any) (map[string]any, error) {
+func (r Rules) PublicArgs(tool string, args map[string]any) (map[string]any, error) {
 	w := r.walkOf(tool)
 	v, err := w.public(args, w.argsPlaces())
 	shown, _ := v.(map[string]any)
@@ -27,14 +27,14 @@ func (r redactor) PublicArgs(tool string, args map[string]any) (map[string]any, 
 }
 
 // PublicOutput returns a recorded result without what is hidden. The error is [ErrObscured].
-func (r redactor) PublicOutput(tool string, v any) (any, error) {
+func (r Rules) PublicOutput(tool string, v any) (any, error) {
 	w := r.walkOf(tool)
 	return w.public(v, w.outputPlaces(v))
 }
 
 // walkOf is a way through values of a tool's calls.
-func (r redactor) walkOf(tool string) walk {
-	w := walk{hidden: &hidden{redactor: r}, purpose: hiding, tools: r.tools}
+func (r Rules) walkOf(tool string) walk {
+	w := walk{Values: &Values{Rules: r}, purpose: hiding, tools: r.tools}
 	w.only(tool)
 	return w
 }

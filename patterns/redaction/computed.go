@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 //	"args.card": ...                        the argument itself, also where it is too short to be known again
 //	"args.pin == \"1234\"": true             computed from it
 //	"run.effects.exists(e, e.args == ...)"   reads arguments whole, and so all their places
-//	"vars.right_pin": true                   a var that does so: who knows the policies names it, see [RedactedVars]
+//	"vars.right_pin": true                   a var that does so: who knows the policies names it, see [ComputedVars]
 
 // varsWord begins the pointer of a var that reads a hidden place.
 const varsWord = "vars"
@@ -23,15 +23,15 @@ const varsWord = "vars"
 // maxExpression is from where on an expression beside its value may be cut (spec/config.md section 5.2): what it reads is not known.
 const maxExpression = 200 - utf8.UTFMax
 
-// RedactedVars names the vars of a policy, given by their names and texts in the order of the file, that read what pointers hide, as
+// ComputedVars names the vars of a policy, given by their names and texts in the order of the file, that read what pointers hide, as
 // pointers to be added to these.
-func RedactedVars(pointers, names, texts []string) []string {
-	r, err := newRedactor(pointers)
+func ComputedVars(pointers, names, texts []string) []string {
+	r, err := Read(pointers)
 	if err != nil || r.None() {
 		return nil
 	}
 	var list []string
-	w := walk{hidden: r.hidden(), tools: r.tools}
+	w := walk{Values: r.Values(), tools: r.tools}
 	for i, name := range names {
 		if i < len(texts) && w.computes(texts[i]) {
 			list = append(list, "/"+varsWord+"/"+name)
@@ -100,7 +100,7 @@ func (w *walk) touched(name string, path []string, member bool) bool {
 	var places [][]string
 	switch {
 	case name == "args" && member:
-		places = slices.Concat(w.redactor.args, w.redactor.input, everyArgs(w.redactor.tools))
+		places = slices.Concat(w.Rules.args, w.Rules.input, everyArgs(w.Rules.tools))
 	case name == "args":
 		places = w.argsPlaces()
 		if w.answer {
@@ -109,7 +109,7 @@ func (w *walk) touched(name string, path []string, member bool) bool {
 	case name == "input" && !member:
 		places = slices.Concat(w.input, w.argsPlaces())
 	case name == "result":
-		places = slices.Concat(w.redactor.result, everyResult(w.redactor.tools))
+		places = slices.Concat(w.Rules.result, everyResult(w.Rules.tools))
 	case name == varsWord && !member:
 		for _, v := range w.vars {
 			places = append(places, []string{v})
@@ -234,11 +234,11 @@ func quotedLength(text, quote string, raw bool) int {
 }
 
 // Shown returns values beside a verdict for people to see, without those that tell what is hidden; nil: none is left.
-func (h *hidden) Shown(v map[string]any) map[string]any {
+func (h *Values) Shown(v map[string]any) map[string]any {
 	if !h.Active() {
 		return v
 	}
-	w := walk{hidden: h, purpose: hiding, tools: h.redactor.tools}
+	w := walk{Values: h, purpose: hiding, tools: h.Rules.tools}
 	shown := map[string]any{}
 	for expression, value := range v {
 		if !w.reads(expression) && !h.Tells(expression) && !h.Tells(string(ijson.Canonical(value))) {

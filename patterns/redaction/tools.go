@@ -1,4 +1,4 @@
-package local
+package redaction
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ type toolPlaces struct{ args, result [][]string }
 func toolsOwn(name string) bool { return name != "" && !strings.Contains(name, "/") }
 
 // ofTool adds a place of one tool.
-func (r *redactor) ofTool(name, pointer string, tokens []string) error {
+func (r *Rules) ofTool(name, pointer string, tokens []string) error {
 	of := r.tools[name]
 	switch {
 	case len(tokens) > 1 && tokens[0] == "args":
@@ -48,17 +48,17 @@ func bothTools(a, b map[string]toolPlaces) map[string]toolPlaces {
 
 // only has the places of one tool count from here on, besides those of all. "" is a tool that is not known.
 func (w *walk) only(tool string) {
-	if tool == "" || len(w.redactor.tools) == 0 {
+	if tool == "" || len(w.Rules.tools) == 0 {
 		return
 	}
 	w.tools = map[string]toolPlaces{}
-	if of, ok := w.redactor.tools[tool]; ok {
+	if of, ok := w.Rules.tools[tool]; ok {
 		w.tools[tool] = of
 	}
 }
 
 // called is the tool of a call, told by its intent, or by what that came to.
-func (h *hidden) called(kind patterns.EventKind, key string, body map[string]any) string {
+func (h *Values) called(kind patterns.EventKind, key string, body map[string]any) string {
 	switch kind {
 	case patterns.IntentEvent:
 		if tool, _ := body["name"].(string); body["effect_kind"] == string(patterns.ToolEffect) {
@@ -79,7 +79,7 @@ func (w *walk) named(v map[string]any) string {
 		}
 	}
 	name, _ := v["name"].(string)
-	_, ours := w.redactor.tools[name]
+	_, ours := w.Rules.tools[name]
 	if _, action := v["kind"].(string); ours || action {
 		return name
 	}
@@ -88,7 +88,7 @@ func (w *walk) named(v map[string]any) string {
 
 // argsPlaces are the places below arguments, resultPlaces those below what a call came to.
 func (w *walk) argsPlaces() [][]string {
-	list := slices.Clone(w.redactor.args)
+	list := slices.Clone(w.Rules.args)
 	for _, of := range w.tools {
 		list = append(list, of.args...)
 	}
@@ -96,7 +96,7 @@ func (w *walk) argsPlaces() [][]string {
 }
 
 func (w *walk) resultPlaces() [][]string {
-	list := slices.Clone(w.redactor.result)
+	list := slices.Clone(w.Rules.result)
 	for _, of := range w.tools {
 		list = append(list, of.result...)
 	}
