@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // asProgram makes the test binary the program itself, for tests of what only a process has. It looks like a variable of
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 func ownHome(t *testing.T) {
 	t.Helper()
 	home := t.TempDir()
-	for name, value := range map[string]string{"HOME": home, "LOCALAPPDATA": home, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", stateVariable: ""} {
+	for name, value := range map[string]string{"HOME": home, "LOCALAPPDATA": home, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", settings.StateVariable: ""} {
 		t.Setenv(name, value)
 	}
 }
@@ -222,7 +223,7 @@ func TestLogShowsControls(t *testing.T) {
 	const hostile = "a\x1b[31mb\u009b2J\u202ec\x7f\r\nd"
 	for _, format := range []string{"text", "json"} {
 		var out bytes.Buffer
-		log := (&app{invocation: &invocation{Console: console.Console{Color: "never"}}}).logger(LogConfig{Level: "info", Format: format}, &out)
+		log := (&app{invocation: &invocation{Console: console.Console{Color: "never"}}}).logger(settings.Log{Level: "info", Format: format}, &out)
 		log.Info("m", "s", hostile, "e", fmt.Errorf("%s", hostile), slog.Group("g", "s", hostile))
 		text := out.String()
 		if strings.Count(text, "\n") != 1 || strings.ContainsAny(text, "\x1b\u009b\u202e\x7f\r") || strings.Count(text, "u009b") != 3 {

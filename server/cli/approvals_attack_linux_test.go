@@ -17,6 +17,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings"
 )
 
 // scene is a state file with a refund that waits and an approver key, and programs of the same user that want it paid.
@@ -61,7 +62,7 @@ func (s scene) open(t *testing.T) *local.Engine {
 // waitingRefund begins a run whose refund waits for a person.
 func waitingRefund(t *testing.T, engine *local.Engine) patterns.Asked {
 	t.Helper()
-	config, _, err := Load(ConfigSources{}, LoadOptions{})
+	config, _, err := Load(settings.Sources{}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 const goodPassphrase = "correct horse battery"
@@ -119,8 +120,8 @@ func TestEnrollFirst(t *testing.T) {
 	if code, said := run("approvals", "keys"); code != 0 || !strings.Contains(said, "Only what an enrolled key signed counts here") {
 		t.Errorf("keys = %d, %s", code, said)
 	}
-	path = memoryState
-	if code, said := run("approvals", "enroll"); code != console.ExitUsage || !strings.Contains(said, memoryState) {
+	path = settings.MemoryState
+	if code, said := run("approvals", "enroll"); code != console.ExitUsage || !strings.Contains(said, settings.MemoryState) {
 		t.Errorf("enroll in memory = %d, %s", code, said)
 	}
 }

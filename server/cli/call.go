@@ -17,6 +17,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/toolargs"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
@@ -111,7 +112,7 @@ func (a *callCommands) callCommand() *cobra.Command {
 			case named && cmd.Flags().Changed("command"):
 				return console.Usage("call", errors.New("--url and --command are two servers"), "one of them")
 			case !named && c.command == "":
-				c.url = machine.Lookup(a.Environ, urlVariable)
+				c.url = machine.Lookup(a.Environ, settings.UrlVariable)
 			}
 			return c.run(cmd.Context(), words[0], words[1:])
 		},

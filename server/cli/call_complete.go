@@ -9,6 +9,7 @@ import (
 
 	"patterngate/server"
 	"patterngate/server/cli/toolargs"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
@@ -16,11 +17,11 @@ import (
 // not started or asked for the sake of a key press.
 func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
-	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && machine.Lookup(c.opener.Environ, urlVariable) != "" {
+	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && machine.Lookup(c.opener.Environ, settings.UrlVariable) != "" {
 		return nil, fail
 	}
 	a := c.opener
-	loaded, _, err := Load(ConfigSources{Path: a.config, Environ: a.Environ}, LoadOptions{}) // faults are for the call itself
+	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{}) // faults are for the call itself
 	if err != nil {
 		return nil, fail
 	}

@@ -15,14 +15,12 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
 // The variables of a call: where to, and by which token. A flag would show the token to every program of this machine.
-const (
-	urlVariable   = "PATTERNGATE_URL"
-	tokenVariable = "PATTERNGATE_TOKEN"
-)
+const ()
 
 // callee is the server that is called.
 type callee struct {
@@ -83,7 +81,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.opener.service("call", loaded, c.opener.logger(loaded.Log.quiet(), c.errs))
+	s, err := c.opener.service("call", loaded, c.opener.logger(loaded.Log.Quiet(), c.errs))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +111,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 
 // dialed reaches a server over HTTP.
 func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
-	token := machine.Lookup(c.opener.Environ, tokenVariable)
+	token := machine.Lookup(c.opener.Environ, settings.TokenVariable)
 	to, err := upstream.ParseEndpoint(c.url, token)
 	if err != nil {
 		return nil, console.Usage("call", err, "patterngate call --help")
@@ -132,9 +130,9 @@ func unreached(err error, token string) string {
 	case refused == nil:
 		return ""
 	case refused.Status == http.StatusUnauthorized && token == "":
-		return "the server's bearer token in " + tokenVariable
+		return "the server's bearer token in " + settings.TokenVariable
 	case refused.Status == http.StatusUnauthorized:
-		return "another token in " + tokenVariable
+		return "another token in " + settings.TokenVariable
 	case refused.Status == http.StatusNotFound, refused.Status == http.StatusMethodNotAllowed:
 		return "a URL with the path of the MCP endpoint, mostly /mcp"
 	}

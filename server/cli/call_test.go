@@ -18,6 +18,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // called runs the program with a home of its own and returns exit code, standard output and standard error.
@@ -76,12 +77,12 @@ func TestCallEnvironment(t *testing.T) {
 	if err := os.WriteFile(config, []byte("version: 1\nllm: {max_retries: 0}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(configVariable, config)
+	t.Setenv(settings.PathVariable, config)
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-	t.Setenv(tokenVariable, "s3cr3t")
+	t.Setenv(settings.TokenVariable, "s3cr3t")
 	aCall{args: []string{"route_ticket", "ticket=refund for user_id=42", "--quiet"}, code: 5, out: "STOPPED llm_unreachable"}.check(t)
 
-	t.Setenv(urlVariable, "http://127.0.0.1:1/mcp")
+	t.Setenv(settings.UrlVariable, "http://127.0.0.1:1/mcp")
 	aCall{args: []string{"route_ticket", "ticket=x"}, code: 1, errs: "call: http://127.0.0.1:1/mcp: dial tcp 127.0.0.1:1: connect: connection refused\n"}.check(t)
 	aCall{args: []string{"route_ticket", "ticket=x", "--quiet", "--url", ""}, code: 5, out: "STOPPED llm_unreachable"}.check(t)
 	aCall{args: []string{"route_ticket", "ticket=x", "--url", "http://gate.example.com"}, code: 2, errs: "use https\n"}.check(t)
@@ -135,9 +136,9 @@ func TestCallURL(t *testing.T) {
 	h := otherServer(t)
 	url := h.URL + "/mcp"
 	aCall{args: []string{"add", "--url", url}, code: 1, errs: "401 Unauthorized: no entry\ntry: the server's bearer token in PATTERNGATE_TOKEN\n"}.check(t)
-	t.Setenv(tokenVariable, "wrong")
+	t.Setenv(settings.TokenVariable, "wrong")
 	aCall{args: []string{"add", "--url", url}, code: 1, errs: "401 Unauthorized: no entry\ntry: another token in PATTERNGATE_TOKEN\n"}.check(t)
-	t.Setenv(tokenVariable, "s3cr3t")
+	t.Setenv(settings.TokenVariable, "s3cr3t")
 	for name, c := range map[string]aCall{
 		"ok":           {args: []string{"add", "a=1e20", "b=0.50", "c=1"}, out: `{"a":1e20,"b":0.50,"c":"1"}` + "\n"},
 		"whole result": {args: []string{"add", "a=1", "--json"}, out: `"text": "{\"a\":1}"`},
@@ -234,7 +235,7 @@ func TestCallCompletion(t *testing.T) {
 	if got := complete("route_ticket", "ticket=x", ""); got != "continue_with=\ndry_run=\nfinalize=\nidempotency_key=\nmax_wait_seconds=\nroute=\nrun_id=\nturn=\n:6\n" {
 		t.Errorf("of keys %q is offered", got)
 	}
-	t.Setenv(urlVariable, "http://127.0.0.1:1/mcp")
+	t.Setenv(settings.UrlVariable, "http://127.0.0.1:1/mcp")
 	if got := complete(""); got != ":4\n" {
 		t.Errorf("of another server's tools %q is offered", got)
 	}

@@ -19,6 +19,7 @@ import (
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
 
@@ -298,7 +299,7 @@ func changeText(c pins.Change) string {
 // acceptAll enters what was accepted, each signed where a key counts. Keys are in the state file: in memory there are none.
 func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
-	if c.State == memoryState && key == "" && a.opens == nil {
+	if c.State == settings.MemoryState && key == "" && a.opens == nil {
 		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })
 	}
 	return a.withState(what, c, func(runs statefile.Runs) error {

@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
 
@@ -167,7 +168,7 @@ func (a *catalogCommands) catalogTest(cmd *cobra.Command, c Loaded, name, args s
 		return console.Refused("catalog test "+name, "it is a tool of the demo", "patterngate demo")
 	}
 	served := name
-	if at := slices.IndexFunc(c.Patterns, func(p PatternConfig) bool { return p.Enabled && p.Tool == name }); at >= 0 {
+	if at := slices.IndexFunc(c.Patterns, func(p settings.Pattern) bool { return p.Enabled && p.Tool == name }); at >= 0 {
 		served = c.Patterns[at].Name
 	} else if !slices.Contains(c.Catalog.Expose, name) {
 		c = c.exposing(name)

@@ -18,6 +18,7 @@ import (
 
 	"patterngate/catalog/demo/ledger"
 	"patterngate/catalog/upstream"
+	"patterngate/server/settings"
 )
 
 const comebackGoal = "Refund 49 USD to user 42."
@@ -88,7 +89,7 @@ func begunAndKilled(t *testing.T, dir string, outside *ledgerProcess) {
 	}
 	pidFile := filepath.Join(dir, "pid")
 	serve := fmt.Sprintf(`sh -c 'echo $$ > "%s" && exec env %s=1 %s=%s "%s" serve --state "%s" --log-level error'`,
-		pidFile, asProgram, ledgerVariable, outside.book("comeback"), self, filepath.Join(dir, "state.db"))
+		pidFile, asProgram, settings.LedgerVariable, outside.book("comeback"), self, filepath.Join(dir, "state.db"))
 	arguments, err := json.Marshal(comebackArguments())
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func begunAndKilled(t *testing.T, dir string, outside *ledgerProcess) {
 func servedAgain(t *testing.T, dir string, book ledger.Client) (client *upstream.Client, ended func() string) {
 	t.Helper()
 	server := program(t, "serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state.db"), "--log-format", "json")
-	server.Env = append(server.Env, ledgerVariable+"="+book.String())
+	server.Env = append(server.Env, settings.LedgerVariable+"="+book.String())
 	log, err := server.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

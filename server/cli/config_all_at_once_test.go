@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -79,7 +80,7 @@ func TestFixAndBoundAgainstTheLock(t *testing.T) {
 		if err := os.WriteFile(file, []byte("version: 1\ncatalog:\n  servers:\n    fs:\n      stdio: {command: prog}\n"+last+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := Load(ConfigSources{Path: file, Environ: []string{binaries(t, "prog")}}, LoadOptions{})
+		_, _, err := Load(settings.Sources{Path: file, Environ: []string{binaries(t, "prog")}}, LoadOptions{})
 		want := file + ":6:" + yamldoc.NumberText(float64(strings.Index(last, tt.at)+1)) + ": catalog.servers.fs.tools.read_text_file." + tt.want
 		if tt.want == "" {
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -226,7 +227,7 @@ func TestServersMustNotHoldTheGate(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := Load(ConfigSources{Path: file, Environ: []string{path, "HOME=" + filepath.Join(root, "home")}}, LoadOptions{})
+			_, _, err := Load(settings.Sources{Path: file, Environ: []string{path, "HOME=" + filepath.Join(root, "home")}}, LoadOptions{})
 			if tt.want == "" {
 				if err != nil {
 					t.Errorf("%s\n%v", text, err)

@@ -118,7 +118,7 @@ func TestCatalogIsRead(t *testing.T) {
 		"run_task_decomposition": "list_orders read_order refund_charge", "run_orchestrator": "", "supervised_refund": "", "plan": "list_orders find_refund",
 	} {
 		p, _ := loaded.Pattern(name)
-		_, execution := p.allows()
+		_, execution := p.Allows()
 		if got := strings.Join(p.Tools, " "); got != want || p.Equipped() != (want != "") || name == "run_task_decomposition" && strings.Join(execution, " ") != want {
 			t.Errorf("%s has the tools %q and may call %q, want %q", name, got, execution, want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -35,7 +36,7 @@ func testFaults(t *testing.T, tests map[string]faultCase) {
 // loadText loads a file pg.yaml with that text; faults name it without its directory.
 func loadText(t *testing.T, text string, environ ...string) (Loaded, []yamldoc.Fault, error) {
 	t.Helper()
-	loaded, warnings, err := Load(ConfigSources{Path: writeConfig(t, text), Environ: environ}, LoadOptions{})
+	loaded, warnings, err := Load(settings.Sources{Path: writeConfig(t, text), Environ: environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		shorten(faults.Faults)
 	}
@@ -298,7 +299,7 @@ patterns:
 
 func TestLoadConfigTakesKnownNamesFromTheCatalog(t *testing.T) {
 	path := writeConfig(t, "version: 1\npatterns: {route_ticket: {allow: {policy: [legal_specialist, billing_specialist]}}}\n")
-	_, warnings, err := Load(ConfigSources{Path: path, Known: map[string][]string{"route_ticket": {"legal_specialist"}}}, LoadOptions{})
+	_, warnings, err := Load(settings.Sources{Path: path, Known: map[string][]string{"route_ticket": {"legal_specialist"}}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

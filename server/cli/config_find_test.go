@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -15,21 +16,21 @@ func TestConfigPath(t *testing.T) {
 		t.Skip("the paths of this table are those of Linux; TestConfigDir has the others")
 	}
 	tests := map[string]struct {
-		in    ConfigSources
+		in    settings.Sources
 		path  string
 		named bool
 	}{
-		"flag":                 {ConfigSources{Path: "a.yaml", Environ: []string{"PATTERNGATE_CONFIG=b.yaml", "HOME=/home/ann"}}, "a.yaml", true},
-		"variable":             {ConfigSources{Environ: []string{"PATTERNGATE_CONFIG=/b.yaml", "HOME=/home/ann"}}, "/b.yaml", true},
-		"home in the variable": {ConfigSources{Environ: []string{"PATTERNGATE_CONFIG=~/b.yaml", "HOME=/home/ann"}}, "/home/ann/b.yaml", true},
-		"empty variable":       {ConfigSources{Environ: []string{"PATTERNGATE_CONFIG=", "HOME=/home/ann"}}, "/home/ann/.config/patterngate/config.yaml", false},
-		"XDG":                  {ConfigSources{Environ: []string{"XDG_CONFIG_HOME=/conf", "HOME=/home/ann"}}, "/conf/patterngate/config.yaml", false},
-		"home":                 {ConfigSources{Environ: []string{"HOME=/home/ann"}}, "/home/ann/.config/patterngate/config.yaml", false},
-		"nowhere":              {ConfigSources{}, "", false},
+		"flag":                 {settings.Sources{Path: "a.yaml", Environ: []string{"PATTERNGATE_CONFIG=b.yaml", "HOME=/home/ann"}}, "a.yaml", true},
+		"variable":             {settings.Sources{Environ: []string{"PATTERNGATE_CONFIG=/b.yaml", "HOME=/home/ann"}}, "/b.yaml", true},
+		"home in the variable": {settings.Sources{Environ: []string{"PATTERNGATE_CONFIG=~/b.yaml", "HOME=/home/ann"}}, "/home/ann/b.yaml", true},
+		"empty variable":       {settings.Sources{Environ: []string{"PATTERNGATE_CONFIG=", "HOME=/home/ann"}}, "/home/ann/.config/patterngate/config.yaml", false},
+		"XDG":                  {settings.Sources{Environ: []string{"XDG_CONFIG_HOME=/conf", "HOME=/home/ann"}}, "/conf/patterngate/config.yaml", false},
+		"home":                 {settings.Sources{Environ: []string{"HOME=/home/ann"}}, "/home/ann/.config/patterngate/config.yaml", false},
+		"nowhere":              {settings.Sources{}, "", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			path, named, err := ConfigPath(tt.in)
+			path, named, err := settings.Path(tt.in)
 			if path != tt.path || named != tt.named || err != nil {
 				t.Errorf("ConfigPath(%+v) = %q, %t, %v; want %q, %t, nil", tt.in, path, named, err, tt.path, tt.named)
 			}
@@ -55,7 +56,7 @@ func TestLoadConfigWithoutFile(t *testing.T) {
 		"an empty home":                 {"HOME=" + filepath.Join(dir, "none")},
 		"a file in the place of a home": {"HOME=" + file, "XDG_CONFIG_HOME=" + file},
 	} {
-		loaded, _, err := Load(ConfigSources{Environ: environ}, LoadOptions{})
+		loaded, _, err := Load(settings.Sources{Environ: environ}, LoadOptions{})
 		if err != nil || loaded.Path != "" {
 			t.Errorf("%s: Load = path %q, error %v; want the embedded default", name, loaded.Path, err)
 		}
@@ -71,7 +72,7 @@ func TestLoadConfigFindsFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("version: 1\nllm: {model: found}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := Load(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + home, "AppData=" + home}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Environ: []string{"XDG_CONFIG_HOME=" + home, "AppData=" + home}}, LoadOptions{})
 	if runtime.GOOS == "darwin" {
 		t.Skip("macOS has no variable for the directory")
 	}
@@ -89,13 +90,13 @@ func TestLoadConfigRefusesNamedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {
-		in   ConfigSources
+		in   settings.Sources
 		want string
 	}{
-		"missing, by flag":     {ConfigSources{Path: missing}, missing + ": no such file; write the path of a file, or leave --config out"},
-		"missing, by variable": {ConfigSources{Environ: []string{"PATTERNGATE_CONFIG=" + missing}}, missing + ": no such file; write the path of a file, or leave PATTERNGATE_CONFIG out"},
-		"a directory":          {ConfigSources{Path: dir}, dir + ": a directory; write the path of a file"},
-		"too large":            {ConfigSources{Path: large}, large + ":1:1: larger than 4 MiB; write a smaller file"},
+		"missing, by flag":     {settings.Sources{Path: missing}, missing + ": no such file; write the path of a file, or leave --config out"},
+		"missing, by variable": {settings.Sources{Environ: []string{"PATTERNGATE_CONFIG=" + missing}}, missing + ": no such file; write the path of a file, or leave PATTERNGATE_CONFIG out"},
+		"a directory":          {settings.Sources{Path: dir}, dir + ": a directory; write the path of a file"},
+		"too large":            {settings.Sources{Path: large}, large + ":1:1: larger than 4 MiB; write a smaller file"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestLoadConfigRefusesModes(t *testing.T) {
 				}
 			}
 			got := ""
-			if _, _, err := Load(ConfigSources{Path: path}, LoadOptions{}); err != nil {
+			if _, _, err := Load(settings.Sources{Path: path}, LoadOptions{}); err != nil {
 				got = strings.NewReplacer(file, "FILE", link, "LINK", dir, "DIR").Replace(err.Error())
 			}
 			if got != tt.want {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"patterngate/server/settings"
 )
 
 // What loads, shows and loads to the same; what does not load says why.
@@ -18,7 +20,7 @@ func FuzzLoadConfig(f *testing.F) {
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			loaded, _, err := Load(ConfigSources{Path: path, Environ: []string{"OPENAI_API_KEY=key"}}, LoadOptions{})
+			loaded, _, err := Load(settings.Sources{Path: path, Environ: []string{"OPENAI_API_KEY=key"}}, LoadOptions{})
 			return loaded, err
 		}
 		loaded, err := load([]byte(text))
@@ -47,7 +49,7 @@ func seedConfigs(f *testing.F) {
 	for _, file := range archive.Files[:4] {
 		f.Add(string(file.Data))
 	}
-	f.Add(string(defaultConfig))
+	f.Add(string(settings.Default))
 	f.Add(withPolicy("params: {cap: 5.0, words: [a, b]}", "vars: {b: 'params.cap', a: 'vars.b + 1.0'}", "windows: {today: {tools: [refund_charge], calendar: day}}",
 		"rules:", "- {id: a, match: refund_charge, when: double(args.amount_cents) > vars.a, revise: {amount_cents: 5}}", "- {id: b, approve: {}}",
 		"tests:", "- {name: it, call: {tool: read_order, args: {order_id: A-1001}}, want: approve}"))

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings"
 )
 
 // What a policy leaves out is warned of, each with what to add; with all of it added the file is without these warnings.
@@ -116,7 +118,7 @@ func TestExamplesHaveNoGaps(t *testing.T) {
 	}
 	path := binaries(t, "shop", "mcp-server-filesystem")
 	for _, file := range append(files, more...) {
-		_, warnings, err := Load(ConfigSources{Path: file, Environ: []string{path}}, LoadOptions{})
+		_, warnings, err := Load(settings.Sources{Path: file, Environ: []string{path}}, LoadOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

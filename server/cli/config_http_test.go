@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/settings"
 )
 
 // What http and limits say is taken, a path of the file from its directory on, and shown so that it loads to the same.
@@ -23,11 +25,11 @@ http:
 limits: {concurrent_runs: 10, parked_runs: 0}
 `
 	path := writeConfig(t, file)
-	loaded, warnings, err := Load(ConfigSources{Path: path}, LoadOptions{})
+	loaded, warnings, err := Load(settings.Sources{Path: path}, LoadOptions{})
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
-	want := HTTPConfig{
+	want := settings.HTTP{
 		Listen: "0.0.0.0:8765", TokenFile: filepath.Join(filepath.Dir(path), "secrets", "tokens"),
 		Origins: []string{"https://app.example", "http://localhost:6274"}, Hosts: []string{"gate.example", "10.0.0.1:8765"},
 		BodyBytes: 65536, SessionIdle: 90*time.Second + 500*time.Millisecond,
@@ -38,7 +40,7 @@ limits: {concurrent_runs: 10, parked_runs: 0}
 	if l := loaded.Limits; l.ConcurrentRuns != 10 || l.ParkedRuns != 0 {
 		t.Errorf("limits: %+v", l)
 	}
-	again, _, err := Load(ConfigSources{Path: writeConfig(t, string(loaded.YAML()))}, LoadOptions{})
+	again, _, err := Load(settings.Sources{Path: writeConfig(t, string(loaded.YAML()))}, LoadOptions{})
 	if err != nil {
 		t.Fatalf("what is shown does not load: %v\n%s", err, loaded.YAML())
 	}
@@ -52,15 +54,15 @@ func TestHTTPSources(t *testing.T) {
 	file := writeConfig(t, "version: 1\nhttp: {listen: \"127.0.0.1:1\", token_file: tokens}\n")
 	home := filepath.Join(filepath.Dir(file), "tokens")
 	for name, tt := range map[string]struct {
-		in            ConfigSources
+		in            settings.Sources
 		listen, token string
 	}{
-		"file":        {ConfigSources{Path: file}, "127.0.0.1:1", home},
-		"environment": {ConfigSources{Path: file, Environ: []string{"PATTERNGATE_HTTP=127.0.0.1:2", "PATTERNGATE_TOKEN_FILE=b/t"}}, "127.0.0.1:2", "b/t"},
-		"empty ones":  {ConfigSources{Path: file, Environ: []string{"PATTERNGATE_HTTP=", "PATTERNGATE_TOKEN_FILE="}}, "127.0.0.1:1", home},
-		"flags":       {ConfigSources{Path: file, HTTP: "0.0.0.0:3", TokenFile: "c/t", Environ: []string{"PATTERNGATE_HTTP=127.0.0.1:2"}}, "0.0.0.0:3", "c/t"},
-		"one flag":    {ConfigSources{Path: file, HTTP: "gate.example:3"}, "gate.example:3", home},
-		"home":        {ConfigSources{TokenFile: "~/t", HTTP: "localhost:0", Environ: []string{"HOME=/home/ann"}}, "localhost:0", "/home/ann/t"},
+		"file":        {settings.Sources{Path: file}, "127.0.0.1:1", home},
+		"environment": {settings.Sources{Path: file, Environ: []string{"PATTERNGATE_HTTP=127.0.0.1:2", "PATTERNGATE_TOKEN_FILE=b/t"}}, "127.0.0.1:2", "b/t"},
+		"empty ones":  {settings.Sources{Path: file, Environ: []string{"PATTERNGATE_HTTP=", "PATTERNGATE_TOKEN_FILE="}}, "127.0.0.1:1", home},
+		"flags":       {settings.Sources{Path: file, HTTP: "0.0.0.0:3", TokenFile: "c/t", Environ: []string{"PATTERNGATE_HTTP=127.0.0.1:2"}}, "0.0.0.0:3", "c/t"},
+		"one flag":    {settings.Sources{Path: file, HTTP: "gate.example:3"}, "gate.example:3", home},
+		"home":        {settings.Sources{TokenFile: "~/t", HTTP: "localhost:0", Environ: []string{"HOME=/home/ann"}}, "localhost:0", "/home/ann/t"},
 	} {
 		if name == "home" && runtime.GOOS == "windows" {
 			continue
@@ -144,19 +146,19 @@ func TestLoadConfigRefusesHTTP(t *testing.T) {
 		},
 	})
 	for name, tt := range map[string]struct {
-		in   ConfigSources
+		in   settings.Sources
 		want string
 	}{
-		"a flag":                {ConfigSources{HTTP: "0.0.0.0:8765"}, "--http: http.listen: 0.0.0.0:8765 is not loopback; set http.token_file"},
-		"a variable":            {ConfigSources{Environ: []string{"PATTERNGATE_HTTP=[::]:1"}}, "PATTERNGATE_HTTP: http.listen: [::]:1 is not loopback; set http.token_file"},
-		"a flag without a host": {ConfigSources{HTTP: "8765"}, `--http: http.listen: got "8765"; write host:port: 127.0.0.1:8765`},
-		"tokens for nothing":    {ConfigSources{TokenFile: "t"}, "--token-file: http.token_file: nothing is served over HTTP; give --http 127.0.0.1:8765"},
+		"a flag":                {settings.Sources{HTTP: "0.0.0.0:8765"}, "--http: http.listen: 0.0.0.0:8765 is not loopback; set http.token_file"},
+		"a variable":            {settings.Sources{Environ: []string{"PATTERNGATE_HTTP=[::]:1"}}, "PATTERNGATE_HTTP: http.listen: [::]:1 is not loopback; set http.token_file"},
+		"a flag without a host": {settings.Sources{HTTP: "8765"}, `--http: http.listen: got "8765"; write host:port: 127.0.0.1:8765`},
+		"tokens for nothing":    {settings.Sources{TokenFile: "t"}, "--token-file: http.token_file: nothing is served over HTTP; give --http 127.0.0.1:8765"},
 	} {
 		if _, _, err := Load(tt.in, LoadOptions{}); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: %v\nwant %s", name, err, tt.want)
 		}
 	}
-	loaded, warnings, err := Load(ConfigSources{Environ: []string{"PATTERNGATE_HTPP=x"}}, LoadOptions{})
+	loaded, warnings, err := Load(settings.Sources{Environ: []string{"PATTERNGATE_HTPP=x"}}, LoadOptions{})
 	if err != nil || loaded.HTTP.Listen != "" || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "did you mean PATTERNGATE_HTTP?") {
 		t.Errorf("a variable that is not ours: %v, %v", warnings, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings"
 )
 
 // What the keys about people say is taken, and shown so that it loads to the same.
@@ -27,19 +28,19 @@ func TestLoadConfigInbox(t *testing.T) {
 	tests := map[string]struct {
 		file     string
 		inbox    string
-		notify   NotifyConfig
+		notify   settings.Notify
 		approver patterns.Approver
 		url      string
 	}{
-		"nothing said":   {"", "127.0.0.1:8766", NotifyConfig{Mode: "auto"}, person, "http://127.0.0.1:8766"},
-		"null":           {"inbox: null\nnotify: null\npatterns: {supervised_refund: {approver: null}}\n", "127.0.0.1:8766", NotifyConfig{Mode: "auto"}, person, "http://127.0.0.1:8766"},
-		"off":            {"inbox: off\nnotify: off\n", "off", NotifyConfig{Mode: "off"}, person, ""},
-		"in memory":      {"state: ':memory:'\n", "127.0.0.1:8766", NotifyConfig{Mode: "auto"}, nobody, "http://127.0.0.1:8766"},
-		"written":        {"inbox: '[::1]:0'\npatterns: {supervised_refund: {approver: {kind: inbox, expires_seconds: 60.0, min_assurance: signed}}}\n", "[::1]:0", NotifyConfig{Mode: "auto"}, signed, "http://[::1]:0"},
-		"a program":      {"notify: {exec: ['" + program + "', --to, '']}\n", "127.0.0.1:8766", NotifyConfig{"exec", []string{program, "--to", ""}}, person, "http://127.0.0.1:8766"},
-		"one on PATH":    {"notify: {exec: [tell me]}\n", "127.0.0.1:8766", NotifyConfig{"exec", []string{"tell me"}}, person, "http://127.0.0.1:8766"},
-		"a local name":   {"inbox: localhost:1\n", "localhost:1", NotifyConfig{Mode: "auto"}, person, "http://localhost:1"},
-		"rest elsewhere": {"inbox: 127.0.0.2:8765\nhttp: {listen: '127.0.0.1:8765'}\n", "127.0.0.2:8765", NotifyConfig{Mode: "auto"}, person, "http://127.0.0.2:8765"},
+		"nothing said":   {"", "127.0.0.1:8766", settings.Notify{Mode: "auto"}, person, "http://127.0.0.1:8766"},
+		"null":           {"inbox: null\nnotify: null\npatterns: {supervised_refund: {approver: null}}\n", "127.0.0.1:8766", settings.Notify{Mode: "auto"}, person, "http://127.0.0.1:8766"},
+		"off":            {"inbox: off\nnotify: off\n", "off", settings.Notify{Mode: "off"}, person, ""},
+		"in memory":      {"state: ':memory:'\n", "127.0.0.1:8766", settings.Notify{Mode: "auto"}, nobody, "http://127.0.0.1:8766"},
+		"written":        {"inbox: '[::1]:0'\npatterns: {supervised_refund: {approver: {kind: inbox, expires_seconds: 60.0, min_assurance: signed}}}\n", "[::1]:0", settings.Notify{Mode: "auto"}, signed, "http://[::1]:0"},
+		"a program":      {"notify: {exec: ['" + program + "', --to, '']}\n", "127.0.0.1:8766", settings.Notify{Mode: "exec", Exec: []string{program, "--to", ""}}, person, "http://127.0.0.1:8766"},
+		"one on PATH":    {"notify: {exec: [tell me]}\n", "127.0.0.1:8766", settings.Notify{Mode: "exec", Exec: []string{"tell me"}}, person, "http://127.0.0.1:8766"},
+		"a local name":   {"inbox: localhost:1\n", "localhost:1", settings.Notify{Mode: "auto"}, person, "http://localhost:1"},
+		"rest elsewhere": {"inbox: 127.0.0.2:8765\nhttp: {listen: '127.0.0.1:8765'}\n", "127.0.0.2:8765", settings.Notify{Mode: "auto"}, person, "http://127.0.0.2:8765"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,19 +101,19 @@ func TestLoadConfigRefusesInbox(t *testing.T) {
 func TestInboxSources(t *testing.T) {
 	file := writeConfig(t, "version: 1\ninbox: 127.0.0.1:1\n")
 	for name, tt := range map[string]struct {
-		in   ConfigSources
+		in   settings.Sources
 		want string
 	}{
-		"file":        {ConfigSources{Path: file}, "127.0.0.1:1"},
-		"environment": {ConfigSources{Path: file, Environ: []string{"PATTERNGATE_INBOX=off"}}, "off"},
-		"empty":       {ConfigSources{Path: file, Environ: []string{"PATTERNGATE_INBOX="}}, "127.0.0.1:1"},
-		"flag":        {ConfigSources{Path: file, Inbox: "127.0.0.1:3", Environ: []string{"PATTERNGATE_INBOX=off"}}, "127.0.0.1:3"},
+		"file":        {settings.Sources{Path: file}, "127.0.0.1:1"},
+		"environment": {settings.Sources{Path: file, Environ: []string{"PATTERNGATE_INBOX=off"}}, "off"},
+		"empty":       {settings.Sources{Path: file, Environ: []string{"PATTERNGATE_INBOX="}}, "127.0.0.1:1"},
+		"flag":        {settings.Sources{Path: file, Inbox: "127.0.0.1:3", Environ: []string{"PATTERNGATE_INBOX=off"}}, "127.0.0.1:3"},
 	} {
 		if loaded, _, err := Load(tt.in, LoadOptions{}); err != nil || loaded.Inbox != tt.want {
 			t.Errorf("%s: inbox %q, %v, want %q", name, loaded.Inbox, err, tt.want)
 		}
 	}
-	_, _, err := Load(ConfigSources{Inbox: "0.0.0.0:1"}, LoadOptions{})
+	_, _, err := Load(settings.Sources{Inbox: "0.0.0.0:1"}, LoadOptions{})
 	if want := "--inbox: inbox: 0.0.0.0:1 is not loopback, and others must not reach it; write host:port of this machine, 127.0.0.1:8766, or off"; err == nil || err.Error() != want {
 		t.Errorf("--inbox 0.0.0.0:1\n got %v\nwant %s", err, want)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // namesLead has the names of this process lead to these addresses for a test, and counts who asks. The test must not be parallel.
@@ -111,7 +112,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 			t.Errorf("catalog list has no %q:\n%s", want, list)
 		}
 	}
-	loaded, _, err := Load(ConfigSources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 // So is who calls a tool of a server behind such a name, which was accepted while it was somewhere else.
 func TestNameOfAClosedServer(t *testing.T) {
 	s, _ := namedScene(t)
-	loaded, _, err := Load(ConfigSources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

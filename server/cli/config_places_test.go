@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -35,7 +36,7 @@ func TestFaultsStandAtTheCharacter(t *testing.T) {
 			if text == "" {
 				steps, text = []string{"c", "a"}, "x @y"
 			}
-			loaded := Document{Path: "pg.yaml", root: root, text: []byte(file)}
+			loaded := settings.Document{Path: "pg.yaml", Root: root, Text: []byte(file)}
 			if _, n := root.Find(yamldoc.PathOf(steps)); n.Text != strings.Replace(text, "@", "", 1) {
 				t.Fatalf("the file says %q, the case %q", n.Text, text)
 			}

@@ -14,6 +14,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings"
 )
 
 func TestLoadConfigPlanning(t *testing.T) {
@@ -35,7 +36,7 @@ patterns:
 		t.Fatalf("Load = %v, warnings %v", err, warnings)
 	}
 	var whole Loaded
-	if err := whole.embed(nil); err != nil {
+	if err := whole.Embed(nil); err != nil {
 		t.Fatal(err)
 	}
 	want, _ := whole.Pattern("plan")
@@ -46,8 +47,8 @@ patterns:
 	b.MaxTime, b.SubtaskTimeout = time.Second/2, time.Second/4
 	want.Execution = []string{}
 	want.Tools = []string{"sales_worker", "issue_refund"}
-	want.Planning = PlanningConfig{Require: patterns.RequireWrite}
-	want.LLM, want.Instructions = PatternLLM{Model: "small", Temperature: &half}, `Say {{/* why */}}{{"{{"}}it}} briefly.`
+	want.Planning = settings.Planning{Require: patterns.RequireWrite}
+	want.LLM, want.Instructions = settings.PatternLLM{Model: "small", Temperature: &half}, `Say {{/* why */}}{{"{{"}}it}} briefly.`
 	want.Approver.Kind, want.Approver.Least = patterns.RejectApprover, gateway.SignedAssurance
 	got, _ := loaded.Pattern("plan")
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -123,7 +124,7 @@ func TestPlanningToolsWarnings(t *testing.T) {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	p, _ := loaded.Pattern("plan")
-	if policy, execution := p.allows(); fmt.Sprint(policy, execution) != "[sales_worker] []" {
+	if policy, execution := p.Allows(); fmt.Sprint(policy, execution) != "[sales_worker] []" {
 		t.Errorf("allows = %q, %q; want sales_worker and nothing", policy, execution)
 	}
 }
@@ -149,7 +150,7 @@ func declaredAs(t *testing.T, file, tool string, environ ...string) declaredPatt
 }
 
 func TestPlanningSpecs(t *testing.T) {
-	const key = keyVariable + "=k"
+	const key = settings.KeyVariable + "=k"
 	for _, verb := range []string{"decompose", "execute", "replan"} {
 		p := declaredAs(t, "version: 1\n", "plan_"+verb)
 		if s := p.spec; s.Kind != gateway.Planning || s.Plans != "plan" || s.LLM || s.Envelope != patterns.RequireNone || cmp.Diff(demo.ReadTools, s.Policy) != "" || cmp.Diff(demo.ReadTools, s.Execution) != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway/policy"
+	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
@@ -136,7 +137,7 @@ func TestPolicyFile(t *testing.T) {
 		if err := os.Chmod(filepath.Join(at, "refunds.policy.yaml"), mode); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := Load(ConfigSources{Path: filepath.Join(dir, "pg.yaml")}, LoadOptions{})
+		loaded, _, err := Load(settings.Sources{Path: filepath.Join(dir, "pg.yaml")}, LoadOptions{})
 		if err != nil {
 			return loaded, strings.ReplaceAll(err.Error(), at+string(filepath.Separator), "")
 		}
@@ -224,7 +225,7 @@ tests:
 	if diff := cmp.Diff(string(p.Kept()), string(kept.Kept())); diff != "" || len(faults.Found) > 0 {
 		t.Errorf("what a snapshot keeps is read otherwise (-want +got): %v\n%s", faults.Found, diff)
 	}
-	shown := Config{Policies: []rules.Policy{p}}
+	shown := settings.Config{Policies: []rules.Policy{p}}
 	again := read(t, string(shown.YAML()))
 	sorted := func(s policy.Source) policy.Source { return s }
 	if diff := cmp.Diff(string(p.Kept()), string((&rules.Policy{Source: again}).Kept())); diff != "" {

@@ -20,14 +20,15 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
 // sameConfig compares configurations; secrets by what they hold.
-func sameConfig(want, got Config) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(grammar.Position{}), cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(func(a, b rules.Policy) bool { return a.Name == b.Name && bytes.Equal(a.Kept(), b.Kept()) }), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
+func sameConfig(want, got settings.Config) string {
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(grammar.Position{}), cmpopts.IgnoreUnexported(settings.Config{}), cmp.Comparer(func(a, b rules.Policy) bool { return a.Name == b.Name && bytes.Equal(a.Kept(), b.Kept()) }), cmp.Comparer(func(a, b settings.Secret) bool { return a.Reveal() == b.Reveal() }))
 }
 
 // refundLimits are the params of the demo's refund policy.
@@ -37,23 +38,23 @@ func refundLimits(auto, run, days float64) map[string]any {
 
 // The embedded default is the one of spec/config.md; its figures are those of the gateway.
 func TestEmbeddedDefault(t *testing.T) {
-	loaded, warnings, err := Load(ConfigSources{}, LoadOptions{})
+	loaded, warnings, err := Load(settings.Sources{}, LoadOptions{})
 	if err != nil || len(warnings) > 0 || loaded.Path != "" {
 		t.Fatalf("Load() = path %q, warnings %v, error %v; want the embedded default", loaded.Path, warnings, err)
 	}
-	want := Config{
-		LLM:  LLMConfig{Provider: "auto", Model: "gpt-4.1-mini", Timeout: time.Minute, MaxRetries: 2},
+	want := settings.Config{
+		LLM:  settings.LLM{Provider: "auto", Model: "gpt-4.1-mini", Timeout: time.Minute, MaxRetries: 2},
 		Demo: demo.Config{DelayFactor: 1}, DemoEnabled: "auto",
-		Log:    LogConfig{Format: "text"},
-		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
-		HTTP:   HTTPConfig{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
-		Wait:   WaitConfig{Caller: 30 * time.Minute, Default: 45 * time.Second, Max: 4 * time.Minute, Join: 10 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
-		Policies: loaded.Policies, StateUsual: true, Inbox: "127.0.0.1:8766", Notify: NotifyConfig{Mode: "auto"},
+		Log:    settings.Log{Format: "text"},
+		Limits: settings.Limits{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
+		HTTP:   settings.HTTP{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
+		Wait:   settings.Wait{Caller: 30 * time.Minute, Default: 45 * time.Second, Max: 4 * time.Minute, Join: 10 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
+		Policies: loaded.Policies, StateUsual: true, Inbox: "127.0.0.1:8766", Notify: settings.Notify{Mode: "auto"},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools, nil}
-	for i, name := range builtinNames {
-		p := PatternConfig{
-			Name: name, Kind: builtinKinds[name], Enabled: true, Budget: gateway.DefaultBudget(builtinKinds[name]),
+	for i, name := range settings.BuiltinPatterns {
+		p := settings.Pattern{
+			Name: name, Kind: settings.BuiltinKinds[name], Enabled: true, Budget: gateway.DefaultBudget(settings.BuiltinKinds[name]),
 			Policy: tools[i], Execution: tools[i], Tools: tools[i], Goal: "goal",
 			Approver: patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance},
 		}
@@ -66,7 +67,7 @@ func TestEmbeddedDefault(t *testing.T) {
 			p.Judge, p.Params = rules.Demo, refundLimits(1000, 2000, 14)
 		}
 		if name == "plan" {
-			p.Planning, p.Tools = PlanningConfig{Require: patterns.RequireNone}, demo.ReadTools
+			p.Planning, p.Tools = settings.Planning{Require: patterns.RequireNone}, demo.ReadTools
 		}
 		want.Patterns = append(want.Patterns, p)
 	}
@@ -103,8 +104,8 @@ patterns:
 		t.Fatal(err)
 	}
 	got := loaded.Config
-	var want Config
-	if err := want.embed(nil); err != nil {
+	var want settings.Config
+	if err := want.Embed(nil); err != nil {
 		t.Fatal(err)
 	}
 	want.LLM.MaxRetries, want.LLM.BaseURL, want.StateUsual = 0, "http://127.0.0.1:9/v1", true
@@ -178,7 +179,7 @@ func TestLoadConfigPrecedence(t *testing.T) {
 	tests := map[string]struct {
 		file    string
 		environ []string
-		flags   ConfigSources
+		flags   settings.Sources
 		want    string
 	}{
 		"default":                       {want: "auto gpt-4.1-mini  1m0s  text"},
@@ -187,8 +188,8 @@ func TestLoadConfigPrecedence(t *testing.T) {
 		"environment without a file":    {environ: []string{"OPENAI_MODEL=null", "PATTERNGATE_LOG_LEVEL=info"}, want: "auto null  1m0s info text"},
 		"an empty variable is unset":    {file: file, environ: []string{"OPENAI_MODEL=", "PATTERNGATE_LLM_PROVIDER=", "OPENAI_TIMEOUT_SECONDS=", "PATTERNGATE_LOG_LEVEL="}, want: "rules from-file http://file/v1 7s error json"},
 		"the last of two counts":        {environ: []string{"OPENAI_MODEL=a", "OPENAI_MODEL=b"}, want: "auto b  1m0s  text"},
-		"flag over environment":         {file: file, environ: []string{"PATTERNGATE_LOG_LEVEL=info", "PATTERNGATE_LOG_FORMAT=json"}, flags: ConfigSources{LogLevel: "debug", LogFormat: "text"}, want: "rules from-file http://file/v1 7s debug text"},
-		"flag over file":                {file: file, flags: ConfigSources{LogLevel: "debug"}, want: "rules from-file http://file/v1 7s debug json"},
+		"flag over environment":         {file: file, environ: []string{"PATTERNGATE_LOG_LEVEL=info", "PATTERNGATE_LOG_FORMAT=json"}, flags: settings.Sources{LogLevel: "debug", LogFormat: "text"}, want: "rules from-file http://file/v1 7s debug text"},
+		"flag over file":                {file: file, flags: settings.Sources{LogLevel: "debug"}, want: "rules from-file http://file/v1 7s debug json"},
 		"lower-case names are not ours": {environ: []string{"openai_model=x"}, want: "auto gpt-4.1-mini  1m0s  text"},
 	}
 	for name, tt := range tests {
@@ -214,20 +215,20 @@ func TestLoadConfigPrecedence(t *testing.T) {
 // What a variable or flag holds is judged like the key it stands for, and the fault names it.
 func TestLoadConfigRefusesVariables(t *testing.T) {
 	tests := map[string]struct {
-		in   ConfigSources
+		in   settings.Sources
 		want string
 	}{
-		"words for seconds":   {ConfigSources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=abc"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got "abc"; write a number of seconds: 60`},
-		"odd number":          {ConfigSources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=1_0"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got 1_0; write 10, or "1_0" for text`},
-		"negative seconds":    {ConfigSources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=-1"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got -1; write a number of seconds from 0 to 3600`},
-		"unknown provider":    {ConfigSources{Environ: []string{"PATTERNGATE_LLM_PROVIDER=rule"}}, `PATTERNGATE_LLM_PROVIDER: llm.provider: got "rule"; write auto, openai or rules; did you mean rules?`},
-		"openai without key":  {ConfigSources{Environ: []string{"PATTERNGATE_LLM_PROVIDER=openai"}}, `PATTERNGATE_LLM_PROVIDER: llm.provider: openai needs OPENAI_API_KEY or llm.base_url`},
-		"password in a URL":   {ConfigSources{Environ: []string{"OPENAI_BASE_URL=https://me:secret@host"}}, `OPENAI_BASE_URL: llm.base_url: a user or password in a URL; write it without; the key comes from OPENAI_API_KEY`},
-		"blank model":         {ConfigSources{Environ: []string{"OPENAI_MODEL= "}}, `OPENAI_MODEL: llm.model: blank; write a model's name: gpt-4.1-mini`},
-		"key with a line end": {ConfigSources{Environ: []string{"OPENAI_API_KEY=sk-secret\n"}}, `OPENAI_API_KEY: holds white space or characters beyond ASCII; write the key as the server gave it out`},
-		"log level flag":      {ConfigSources{LogLevel: "loud"}, `--log-level: log.level: got "loud"; write debug, info, warn or error`},
-		"log format flag":     {ConfigSources{LogFormat: "jsn"}, `--log-format: log.format: got "jsn"; write text or json; did you mean json?`},
-		"relative XDG path":   {ConfigSources{Environ: []string{"XDG_CONFIG_HOME=conf", "HOME=/home/ann"}}, `XDG_CONFIG_HOME: got "conf"; write an absolute path`},
+		"words for seconds":   {settings.Sources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=abc"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got "abc"; write a number of seconds: 60`},
+		"odd number":          {settings.Sources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=1_0"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got 1_0; write 10, or "1_0" for text`},
+		"negative seconds":    {settings.Sources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=-1"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got -1; write a number of seconds from 0 to 3600`},
+		"unknown provider":    {settings.Sources{Environ: []string{"PATTERNGATE_LLM_PROVIDER=rule"}}, `PATTERNGATE_LLM_PROVIDER: llm.provider: got "rule"; write auto, openai or rules; did you mean rules?`},
+		"openai without key":  {settings.Sources{Environ: []string{"PATTERNGATE_LLM_PROVIDER=openai"}}, `PATTERNGATE_LLM_PROVIDER: llm.provider: openai needs OPENAI_API_KEY or llm.base_url`},
+		"password in a URL":   {settings.Sources{Environ: []string{"OPENAI_BASE_URL=https://me:secret@host"}}, `OPENAI_BASE_URL: llm.base_url: a user or password in a URL; write it without; the key comes from OPENAI_API_KEY`},
+		"blank model":         {settings.Sources{Environ: []string{"OPENAI_MODEL= "}}, `OPENAI_MODEL: llm.model: blank; write a model's name: gpt-4.1-mini`},
+		"key with a line end": {settings.Sources{Environ: []string{"OPENAI_API_KEY=sk-secret\n"}}, `OPENAI_API_KEY: holds white space or characters beyond ASCII; write the key as the server gave it out`},
+		"log level flag":      {settings.Sources{LogLevel: "loud"}, `--log-level: log.level: got "loud"; write debug, info, warn or error`},
+		"log format flag":     {settings.Sources{LogFormat: "jsn"}, `--log-format: log.format: got "jsn"; write text or json; did you mean json?`},
+		"relative XDG path":   {settings.Sources{Environ: []string{"XDG_CONFIG_HOME=conf", "HOME=/home/ann"}}, `XDG_CONFIG_HOME: got "conf"; write an absolute path`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -339,7 +340,7 @@ func BenchmarkLoadConfig(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := Load(ConfigSources{Path: path}, LoadOptions{}); err != nil {
+		if _, _, err := Load(settings.Sources{Path: path}, LoadOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // configCommands are the commands that show a configuration and its schema.
@@ -39,7 +40,7 @@ func (a *configCommands) configCommand() *cobra.Command {
 		Example: "  patterngate config default",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.Out.Write(defaultConfig)
+			_, err := a.Out.Write(settings.Default)
 			return err
 		},
 	}, &cobra.Command{
@@ -47,7 +48,7 @@ func (a *configCommands) configCommand() *cobra.Command {
 		Short: "Print the path of the configuration file",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, named, err := ConfigPath(ConfigSources{Path: a.config, Environ: a.Environ})
+			path, named, err := settings.Path(settings.Sources{Path: a.config, Environ: a.Environ})
 			if err != nil {
 				return a.configFault(err)
 			}
@@ -68,9 +69,9 @@ func (a *configCommands) showConfig(origin bool) error {
 	}
 	switch {
 	case origin && a.JSON:
-		return console.WriteJSON(a.Out, loaded.origins())
+		return console.WriteJSON(a.Out, loaded.Origins())
 	case origin:
-		_, err = a.Out.Write(loaded.originYAML())
+		_, err = a.Out.Write(loaded.OriginYAML())
 	case a.JSON:
 		_, err = a.Out.Write(loaded.JSON())
 	default:

@@ -11,6 +11,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
 	"patterngate/server"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
 
@@ -24,7 +25,7 @@ type declared struct {
 	configured    bool // the user set the model up
 	redact        []string
 	reach         tools.Catalog // the servers and requests that it names
-	llm           LLMConfig
+	llm           settings.LLM
 	lock          *pins.Lock // what people accepted of its servers' tools; nil: nothing
 	recorded      bool       // it was made of a snapshot
 }
@@ -71,11 +72,11 @@ func declare(c Loaded, environ []string) (*declared, error) {
 		return nil, err
 	}
 	who := c.answerers(environ)
-	first, err := who.of(PatternConfig{})
+	first, err := who.of(settings.Pattern{})
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: first.model, configured: first.configured}
+	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.HiddenValues(), hash: hash, catalog: all.Hash(), tools: all, model: first.model, configured: first.configured}
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 		if !p.Enabled || !p.Equipped() {
 			continue
@@ -95,7 +96,7 @@ func declare(c Loaded, environ []string) (*declared, error) {
 }
 
 // add declares a pattern.
-func (d *declared) add(p PatternConfig, c Loaded, spec patterns.Spec, reviewer gateway.Reviewer, answerers *answerers) error {
+func (d *declared) add(p settings.Pattern, c Loaded, spec patterns.Spec, reviewer gateway.Reviewer, answerers *answerers) error {
 	who, err := answerers.of(p)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (d *declared) add(p PatternConfig, c Loaded, spec patterns.Spec, reviewer g
 	if p.Kind == gateway.Planning {
 		specs = planningSpecs(spec)
 	}
-	title, description := p.shownText()
+	title, description := p.Texts()
 	for _, spec := range specs {
 		made := declaredPattern{
 			spec: spec, policy: policyHash(reviewer), reasons: c.blockReasons(p), model: who.model, configured: who.configured,
@@ -124,7 +125,7 @@ func (d *declared) add(p PatternConfig, c Loaded, spec patterns.Spec, reviewer g
 func planningSpecs(spec patterns.Spec) []patterns.Spec {
 	spec.Plans = spec.Name
 	var list []patterns.Spec
-	for _, verb := range planVerbs {
+	for _, verb := range settings.PlanVerbs {
 		if verb == patterns.StatusVerb { // no run; the server adds it
 			continue
 		}
@@ -157,7 +158,7 @@ func (d *declared) offered() []server.Pattern {
 		}
 		offer := server.Pattern{Spec: p.spec, Model: p.model, Configured: p.configured, PolicyHash: p.policy, Reasons: p.reasons, Title: p.title, Description: p.description}
 		if !p.spec.Declared { // what the demo is asked
-			offer.Completions = builtinCompletions[p.spec.Kind]
+			offer.Completions = settings.Completions[p.spec.Kind]
 		}
 		list = append(list, offer)
 	}
@@ -177,21 +178,21 @@ func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 }
 
 // newSpec declares a pattern as it is configured, over the catalog as it sees it.
-func (c *Loaded) newSpec(p PatternConfig, view *catalog.Catalog) patterns.Spec {
+func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spec {
 	parts := c.parts.by[p.Name]
 	s := patterns.Spec{
-		Name: p.Name, Kind: p.Kind, Catalog: view, Tools: p.has(), Budget: p.Budget, Approver: p.Approver,
+		Name: p.Name, Kind: p.Kind, Catalog: view, Tools: p.CallNames(), Budget: p.Budget, Approver: p.Approver,
 		RulesMayWrite: cmp.Or(p.LLM.Provider, c.LLM.Provider) == "rules",
-		Declared:      p.own() && p.Kind != gateway.Call, Goal: p.goalOf(), Input: p.inputOf(parts), Critical: p.Critical, Finalize: p.Finalize,
+		Declared:      p.IsOwn() && p.Kind != gateway.Call, Goal: p.GoalName(), Input: inputsOf(p, parts), Critical: p.Critical, Finalize: p.Finalize,
 	}
-	s.Policy, s.Execution = p.allows()
-	make := p.makeBelieve(c, view)
-	if s.Prompts = prompts.Of(p.Kind); !make || p.own() {
+	s.Policy, s.Execution = p.Allows()
+	make := makeBelieve(p, c, view)
+	if s.Prompts = prompts.Of(p.Kind); !make || p.IsOwn() {
 		s.Prompts = prompts.OfDeclared(p.Kind)
 	}
 	switch p.Kind {
 	case gateway.Orchestrator:
-		if make && !p.own() {
+		if make && !p.IsOwn() {
 			s.Aggregate = patterns.Operations
 		}
 	case gateway.Planning:
@@ -213,7 +214,7 @@ func (p *patternParts) over(s *patterns.Spec) {
 		s.Aggregate = joined
 	}
 	if !s.Declared && p.input == nil { // the same in every run
-		s.Prompts = instructed(s.Prompts, p.instructions)
+		s.Prompts = settings.Instructed(s.Prompts, p.instructions)
 		return
 	}
 	s.Instructions = p.words()

@@ -13,6 +13,7 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
@@ -96,7 +97,7 @@ func (a *trialCommands) demoServer(ctx context.Context, dir string) (*upstream.C
 		return nil, err
 	}
 	return upstream.Start(ctx, upstream.Program{
-		Command: self, Args: []string{"serve", "--config", config, "--state", memoryState, "--log-level", "warn"}, Dir: dir, Stderr: a.Err,
+		Command: self, Args: []string{"serve", "--config", config, "--state", settings.MemoryState, "--log-level", "warn"}, Dir: dir, Stderr: a.Err,
 		Env: append(systemEnvironment(a.Environ), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir),
 	}, demoIdentity())
 }

@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/catalog/demo/ledger"
 	"patterngate/catalog/upstream"
+	"patterngate/server/settings"
 )
 
 // killed is the act in which the server is killed between a payment and its answer.
@@ -95,7 +96,7 @@ func (a *trialCommands) mortal(ctx context.Context, dir string, book ledger.Clie
 		return nil, err
 	}
 	cmd.Dir, cmd.Stderr = dir, a.Err
-	cmd.Env = append(cmd.Env, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, ledgerVariable+"="+book.String())
+	cmd.Env = append(cmd.Env, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, settings.LedgerVariable+"="+book.String())
 	stdin, stdout, err := startPiped(cmd)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
+	"patterngate/server/settings"
 	"patterngate/server/settings/rules"
 )
 
@@ -49,14 +50,14 @@ func TestDemoPolicy(t *testing.T) {
 	if len(whole.Tests) < 15 {
 		t.Errorf("%d tests", len(whole.Tests))
 	}
-	var c Config
-	if err := c.embed(nil); err != nil {
+	var c settings.Config
+	if err := c.Embed(nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.policy(rules.Demo); got == nil || !got.Embedded || string(got.Kept()) != string((&rules.Policy{Source: whole}).Kept()) {
+	if got := c.PolicyNamed(rules.Demo); got == nil || !got.Embedded || string(got.Kept()) != string((&rules.Policy{Source: whole}).Kept()) {
 		t.Errorf("the embedded configuration has %+v", got)
 	}
-	if diff := cmp.Diff(whole, c.policy(rules.Demo).Whole().Source); diff != "" {
+	if diff := cmp.Diff(whole, c.PolicyNamed(rules.Demo).Whole().Source); diff != "" {
 		t.Errorf("what is shown of it (-want +got):\n%s", diff)
 	}
 	if made, err := refunds.Compile(policy.Source{Rules: []policy.RuleSource{{ID: "a"}}}, nil); err == nil {

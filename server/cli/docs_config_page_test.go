@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -171,9 +172,9 @@ func (p *keyPage) limits(ofAll bool) []pageKey {
 	}
 	var rows []pageKey
 	for _, row := range p.budget {
-		switch all := kinds[row.path] == len(ownKinds); {
+		switch all := kinds[row.path] == len(settings.OwnKinds); {
 		case all != ofAll:
-		case !all || row.kinds[0] == ownKinds[0]:
+		case !all || row.kinds[0] == settings.OwnKinds[0]:
 			rows = append(rows, row)
 		}
 	}
@@ -182,10 +183,10 @@ func (p *keyPage) limits(ofAll bool) []pageKey {
 
 // everyLimit is the table of the limits that every kind has, with the default of each kind.
 func (p *keyPage) everyLimit() []string {
-	rows := []string{"| key | takes | " + strings.Join(ownKinds, " | ") + " | what it limits |", "|---|---|" + strings.Repeat("---|", len(ownKinds)) + "---|"}
+	rows := []string{"| key | takes | " + strings.Join(settings.OwnKinds, " | ") + " | what it limits |", "|---|---|" + strings.Repeat("---|", len(settings.OwnKinds)) + "---|"}
 	for _, limit := range p.limits(true) {
 		row := "| `" + strings.TrimPrefix(limit.path, "patterns.NAME.budget.") + "` | " + limit.takes + " |"
-		for _, kind := range ownKinds {
+		for _, kind := range settings.OwnKinds {
 			for _, of := range p.budget {
 				if of.path == limit.path && of.kinds[0] == kind {
 					row += " " + of.value + " |"
@@ -240,9 +241,9 @@ func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageK
 		if row.means == "" || row.takes == "" || strings.ContainsAny(row.means, "|\n") {
 			t.Errorf("the key %s takes %q and means %q; want a line of each: append .Means(\"...\") where its table declares it", path, k.Takes, k.Meaning)
 		}
-		for _, v := range configVariables {
-			if v.path == row.path {
-				row.means += " Environment: `" + v.name + "`."
+		for _, v := range settings.Variables {
+			if v.Path == row.path {
+				row.means += " Environment: `" + v.Name + "`."
 			}
 		}
 		rows = append(rows, row)
@@ -301,10 +302,10 @@ var shortStarts = map[string]string{
 // patternRows returns the keys of patterns of every kind, once each, and the limits of each kind.
 func patternRows(t *testing.T) (keys, budget []pageKey) {
 	above := (*yamldoc.Path)(nil).Key("patterns").Key("NAME")
-	for _, kind := range ownKinds {
-		own := newPattern("NAME", gateway.Kind(kind), grammar.Position{})
+	for _, kind := range settings.OwnKinds {
+		own := settings.NewPattern("NAME", gateway.Kind(kind), grammar.Position{})
 		at := 0
-		for _, row := range rowsOf(t, above, own.keys(nil)) {
+		for _, row := range rowsOf(t, above, own.Keys(nil)) {
 			row.kinds, row.first = []string{kind}, row.value
 			switch i := slices.IndexFunc(keys, func(k pageKey) bool { return k.path == row.path }); {
 			case strings.HasPrefix(row.path, "patterns.NAME.budget."):
@@ -340,14 +341,14 @@ func builtinTable(t *testing.T) []string {
 	c := embedded(t)
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		own := newPattern("NAME", p.Kind, grammar.Position{})
+		own := settings.NewPattern("NAME", p.Kind, grammar.Position{})
 		of := map[string]string{}
 		above := (*yamldoc.Path)(nil)
-		for _, row := range rowsOf(t, above, own.keys(nil)) {
+		for _, row := range rowsOf(t, above, own.Keys(nil)) {
 			of[row.path] = row.value
 		}
 		var words []string
-		for _, row := range rowsOf(t, above, p.keys(nil)) {
+		for _, row := range rowsOf(t, above, p.Keys(nil)) {
 			switch row.path {
 			case "description", "allow.policy", "allow.execution":
 				continue
@@ -365,8 +366,8 @@ func builtinTable(t *testing.T) []string {
 }
 
 // inputNames returns the names of a pattern's own arguments.
-func inputNames(p *PatternConfig) (names []string) {
-	for _, k := range p.keys(nil) {
+func inputNames(p *settings.Pattern) (names []string) {
+	for _, k := range p.Keys(nil) {
 		text, _ := k.Show().(json.RawMessage)
 		if arguments, ok := grammar.RawValue(text).(map[string]any); ok && k.Name == "input" {
 			names = slices.Sorted(maps.Keys(arguments))

@@ -18,7 +18,7 @@ import (
 // where it is declared.
 func TestConfigPage(t *testing.T) {
 	c := embedded(t)
-	page := keyPage{t: t, general: rowsOf(t, nil, slices.DeleteFunc(c.keys(nil), func(k grammar.Key) bool { return k.Name == "patterns" }))}
+	page := keyPage{t: t, general: rowsOf(t, nil, slices.DeleteFunc(c.Keys(nil), func(k grammar.Key) bool { return k.Name == "patterns" }))}
 	page.pattern, page.budget = patternRows(t)
 	fresh(t, "config.md", page.write(readPage(t, "config.md")))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // The page of own patterns is written by hand but for what the program says: its examples load beside the catalog
@@ -22,7 +23,7 @@ func TestOwnPatternsPage(t *testing.T) {
 	for page.at < len(page.lines) {
 		page.next()
 	}
-	for _, kind := range ownKinds {
+	for _, kind := range settings.OwnKinds {
 		if !page.kinds[kind] {
 			t.Errorf("docs/own-patterns.md has no example of kind %s", kind)
 		}
@@ -89,7 +90,7 @@ func (p *ownPage) example(text string) {
 	if code != 0 || strings.Contains(said, "warning") {
 		p.t.Errorf("validate of an example ends with %d:\n%s", code, said)
 	}
-	for _, kind := range ownKinds {
+	for _, kind := range settings.OwnKinds {
 		p.kinds[kind] = p.kinds[kind] || strings.Contains(text, "kind: "+kind)
 	}
 }
@@ -108,7 +109,7 @@ func (p *ownPage) validated(fragment string) (code int, said string) {
 
 // kindWords are some of the kinds, in words.
 func kindWords(some []string) string {
-	switch missing := slices.DeleteFunc(slices.Clone(ownKinds), func(k string) bool { return slices.Contains(some, k) }); {
+	switch missing := slices.DeleteFunc(slices.Clone(settings.OwnKinds), func(k string) bool { return slices.Contains(some, k) }); {
 	case len(missing) == 0:
 		return "all"
 	case len(missing) < 3:
@@ -120,15 +121,15 @@ func kindWords(some []string) string {
 // config default prints the embedded file as it is, and that is what a fresh installation runs.
 func TestConfigDefault(t *testing.T) {
 	var out, faults bytes.Buffer
-	if code := Main([]string{"config", "default"}, strings.NewReader(""), &out, &faults); code != 0 || !bytes.Equal(out.Bytes(), defaultConfig) || faults.Len() > 0 {
-		t.Fatalf("config default ends with %d and %d bytes, want 0 and the %d of the embedded file; %s", code, out.Len(), len(defaultConfig), &faults)
+	if code := Main([]string{"config", "default"}, strings.NewReader(""), &out, &faults); code != 0 || !bytes.Equal(out.Bytes(), settings.Default) || faults.Len() > 0 {
+		t.Fatalf("config default ends with %d and %d bytes, want 0 and the %d of the embedded file; %s", code, out.Len(), len(settings.Default), &faults)
 	}
-	loaded, _, err := Load(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range loaded.Patterns {
-		if p.own() || !strings.Contains(out.String(), "\n  "+p.Name+":\n    kind: "+string(p.Kind)+"\n") {
+		if p.IsOwn() || !strings.Contains(out.String(), "\n  "+p.Name+":\n    kind: "+string(p.Kind)+"\n") {
 			t.Errorf("config default does not declare %s of kind %s", p.Name, p.Kind)
 		}
 	}

@@ -14,13 +14,14 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/settings"
 )
 
 // docsTables makes a table of the page of patterns: of its tools, of what its gate judges, its phases or its budget.
 func docsTables(t *testing.T, table, pattern string) string {
 	t.Helper()
 	p, ok := embedded(t).Pattern(pattern)
-	write := map[string]func(*testing.T, PatternConfig) string{
+	write := map[string]func(*testing.T, settings.Pattern) string{
 		"tools": toolsTable, "judged": judgedTable, "policy": policyTable, "phases": phasesTable, "budget": budgetTable,
 	}[table]
 	if !ok || write == nil {
@@ -32,11 +33,11 @@ func docsTables(t *testing.T, table, pattern string) string {
 // embedded is the configuration of a fresh installation.
 func embedded(t *testing.T) Loaded {
 	t.Helper()
-	var c Config
-	if err := c.embed(nil); err != nil {
+	var c settings.Config
+	if err := c.Embed(nil); err != nil {
 		t.Fatal(err)
 	}
-	return Loaded{Document: Document{Config: c}}
+	return Loaded{Document: settings.Document{Config: c}}
 }
 
 // demoCatalog is the catalog of a fresh installation.
@@ -53,7 +54,7 @@ func demoCatalog(t *testing.T) *catalog.Catalog {
 	return all
 }
 
-func toolsTable(t *testing.T, p PatternConfig) string {
+func toolsTable(t *testing.T, p settings.Pattern) string {
 	var b strings.Builder
 	b.WriteString("| may be named | effect | what it does |\n|---|---|---|\n")
 	all := demoCatalog(t)
@@ -69,10 +70,10 @@ func toolsTable(t *testing.T, p PatternConfig) string {
 }
 
 // budgetTable shows the limits of a kind.
-func budgetTable(t *testing.T, p PatternConfig) string {
+func budgetTable(t *testing.T, p settings.Pattern) string {
 	var b strings.Builder
 	b.WriteString("| limit | default | of what |\n|---|---|---|\n")
-	for _, k := range budgetKeys(p.Kind, &p.Budget) {
+	for _, k := range settings.BudgetKeys(p.Kind, &p.Budget) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, defaultWords(k), k.Meaning)
 	}
 	return b.String()
@@ -85,7 +86,7 @@ var docsPhases = []string{
 }
 
 // phasesTable shows the stop reasons of each phase, those of one family counted.
-func phasesTable(t *testing.T, p PatternConfig) string {
+func phasesTable(t *testing.T, p settings.Pattern) string {
 	var b strings.Builder
 	b.WriteString("| phase | may stop with |\n|---|---|\n")
 	for _, phase := range docsPhases {
@@ -115,7 +116,7 @@ func phasesTable(t *testing.T, p PatternConfig) string {
 
 // judgedTable shows the faults of an intent in the order in which the gate finds them. It shows faulty intents to the
 // gate: their faults must come in this order, and none that the registry has may be missing.
-func judgedTable(t *testing.T, p PatternConfig) string {
+func judgedTable(t *testing.T, p settings.Pattern) string {
 	j := judgedOf(p)
 	found := map[string]bool{j.family + ":non_json": true} // a caller's intent was decoded with its call
 	for _, text := range j.faulty {
@@ -152,7 +153,7 @@ func judgedTable(t *testing.T, p PatternConfig) string {
 }
 
 // judge shows an intent to the parser of a kind.
-func judge(t *testing.T, p PatternConfig, intent document.Intent) *document.Refusal {
+func judge(t *testing.T, p settings.Pattern, intent document.Intent) *document.Refusal {
 	t.Helper()
 	var refusal *document.Refusal
 	switch p.Kind {
@@ -195,7 +196,7 @@ type judgedIntents struct {
 	order, faulty []string
 }
 
-func judgedOf(p PatternConfig) judgedIntents {
+func judgedOf(p settings.Pattern) judgedIntents {
 	const step = `{"id":"a","title":"t","tool":"get_manager_profile"},`
 	switch p.Kind {
 	case gateway.TaskDecomposition:
@@ -235,7 +236,7 @@ func judgedOf(p PatternConfig) judgedIntents {
 }
 
 // policyTable shows the refund policy's decisions in the order of its rules, by asking it.
-func policyTable(t *testing.T, p PatternConfig) string {
+func policyTable(t *testing.T, p settings.Pattern) string {
 	done := func(tool string, args map[string]any, observation any) gateway.Entry {
 		return gateway.Entry{Tool: tool, Effect: catalog.Write, Args: args, Status: gateway.Finished, Observation: observation}
 	}

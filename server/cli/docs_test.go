@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway/stopreason"
+	"patterngate/server/settings"
 )
 
 var update = flag.Bool("update", false, "write the generated documents anew")
@@ -60,11 +61,11 @@ func fresh(t *testing.T, name, want string) {
 func where(s stopreason.Reason) string {
 	var parts []string
 	for _, p := range s.Places {
-		part := nameOfKind(p.Kind)
+		part := settings.NameOfKind(p.Kind)
 		if len(p.Phases) > 0 {
 			part += " (" + strings.Join(p.Phases, ", ") + ")"
 		}
-		if len(parts) > 0 && strings.HasPrefix(parts[len(parts)-1], nameOfKind(p.Kind)) {
+		if len(parts) > 0 && strings.HasPrefix(parts[len(parts)-1], settings.NameOfKind(p.Kind)) {
 			parts[len(parts)-1] = strings.TrimSuffix(parts[len(parts)-1], ")") + ", " + strings.Join(p.Phases, ", ") + ")"
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
@@ -135,7 +136,7 @@ func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
 
 // examineConfig loads the configuration as the program will; nil where it does not load.
 func (a *doctorCommands) examineConfig(f *findings) *Loaded {
-	loaded, warnings, err := Load(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, LoadOptions{})
+	loaded, warnings, err := Load(settings.Sources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {
@@ -169,7 +170,7 @@ func examineNames(ctx context.Context, c *tools.Catalog, f *findings) {
 
 // examineState opens the state file as commands do: who signs, and which switches are on.
 func (a *doctorCommands) examineState(path string, f *findings) {
-	if path == memoryState {
+	if path == settings.MemoryState {
 		f.warn("state", "leave --state out", "nothing is kept when the client ends the program")
 		return
 	}

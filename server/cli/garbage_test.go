@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // Less garbage is collected while serve starts, and in no other command.
@@ -19,7 +20,7 @@ func TestStartGarbage(t *testing.T) {
 			return func() { told += "has begun " }
 		}
 		root := a.root()
-		root.SetArgs([]string{name, "--state", memoryState})
+		root.SetArgs([]string{name, "--state", settings.MemoryState})
 		if code := a.Exit(t.Context(), root.ExecuteContext(t.Context())); code != console.ExitDone || told != want {
 			t.Errorf("%s ends with %d, and told %q, want %q", name, code, told, want)
 		}

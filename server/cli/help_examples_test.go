@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // exampleWorld is what must exist before an example of a help page runs. Its zero value is an empty home with the files of
@@ -357,7 +358,7 @@ func refundInDoubt(t *testing.T, home string) (said string) {
 			_ = conn.Close()
 		}
 	}()
-	call := "exec env " + ledgerVariable + "=" + outside.Addr().String() + `/books?plain patterngate call supervised_refund goal='Refund user 42' --quiet \
+	call := "exec env " + settings.LedgerVariable + "=" + outside.Addr().String() + `/books?plain patterngate call supervised_refund goal='Refund user 42' --quiet \
 		actions:='[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":20,"reason":"broke"}}]'`
 	first := shellCommand(t, home, call)
 	if err := first.Start(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
@@ -73,7 +74,7 @@ func hasDesktop(environ []string) bool {
 func withoutSecrets(environ []string) []string {
 	kept := make([]string, 0, len(environ))
 	for _, pair := range environ {
-		if name, _, _ := strings.Cut(pair, "="); name != keyVariable && name != tokenVariable {
+		if name, _, _ := strings.Cut(pair, "="); name != settings.KeyVariable && name != settings.TokenVariable {
 			kept = append(kept, pair)
 		}
 	}

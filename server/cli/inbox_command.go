@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/web"
 )
 
@@ -65,7 +66,7 @@ func (a *inboxCommands) inbox(ctx context.Context, show bool) error {
 	if err != nil {
 		return console.Wrap("inbox", err)
 	}
-	if c.Inbox == inboxOff {
+	if c.Inbox == settings.InboxOff {
 		return console.Usage("inbox", errors.New("it is off"), "--inbox "+inboxUsual)
 	}
 	engine, err := a.openEngine()
@@ -91,7 +92,7 @@ func (a *inboxCommands) inbox(ctx context.Context, show bool) error {
 // pageOffer is one sign-in on its way to a person.
 type pageOffer struct {
 	inbox  *inboxCommands
-	config Config
+	config settings.Config
 	engine *local.Engine
 	show   bool
 }

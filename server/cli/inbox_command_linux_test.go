@@ -21,12 +21,13 @@ import (
 
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // newState makes a state file in which nothing waits.
 func newState(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), stateFile)
+	path := filepath.Join(t.TempDir(), settings.StateFile)
 	engine, err := local.Open(local.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +183,7 @@ func TestInboxCommandFaults(t *testing.T) {
 		"no such address":  {desktop, 0, []string{"--inbox", "127.0.0.1:1", "--config", "/nonexistent.yaml"}, 2, "/nonexistent.yaml"},
 		"off":              {desktop, 0, []string{"--inbox", "off"}, 2, "inbox: it is off\ntry: --inbox 127.0.0.1:8766\n"},
 		"others could":     {desktop, 0, []string{"--inbox", "0.0.0.0:8766"}, 2, "is not loopback"},
-		"nothing is kept":  {desktop, 0, []string{"--state", memoryState}, 2, "it is :memory:"},
+		"nothing is kept":  {desktop, 0, []string{"--state", settings.MemoryState}, 2, "it is :memory:"},
 		"nothing recorded": {desktop, 0, []string{"--state", state + ".other"}, 2, "no run was recorded yet"},
 		"print to a pipe":  {desktop, 0, []string{"--print"}, 2, "inbox --print: standard output is no terminal; the link signs in, so it is for a person's eyes only\ntry: "},
 		"print, as JSON":   {desktop, 0, []string{"--print", "--json"}, 2, "standard output is no terminal"},
@@ -269,7 +270,7 @@ func TestInboxOverProcesses(t *testing.T) {
 	t.Parallel()
 	home, address := t.TempDir(), freeAddress(t)
 	serve := func() (kill func(), ask io.Writer, says func(string)) {
-		cmd := program(t, "serve", "--inbox", address, "--log-level", "info", "--log-format", "json", "--state", filepath.Join(home, stateFile))
+		cmd := program(t, "serve", "--inbox", address, "--log-level", "info", "--log-format", "json", "--state", filepath.Join(home, settings.StateFile))
 		stdin, inErr := cmd.StdinPipe()
 		stderr, errErr := cmd.StderrPipe()
 		if err := errors.Join(inErr, errErr, cmd.Start()); err != nil {

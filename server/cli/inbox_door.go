@@ -14,13 +14,14 @@ import (
 	"patterngate/server"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 	"patterngate/server/web"
 )
 
 // inbox has the page of a server over its state file; none where it is off or nothing is kept.
-func (s *service) inbox(c Config, command string, log *slog.Logger) *inbox {
-	if s.memory || c.Inbox == inboxOff || c.Inbox == "" {
+func (s *service) inbox(c settings.Config, command string, log *slog.Logger) *inbox {
+	if s.memory || c.Inbox == settings.InboxOff || c.Inbox == "" {
 		return nil
 	}
 	return newInbox(inboxConfig{
@@ -74,7 +75,7 @@ func keyFiles(keys approver.Dir) func() []string {
 }
 
 // inboxLine is what a person types to sign in to the page of this configuration.
-func (a *invocation) inboxLine(c Config) string {
+func (a *invocation) inboxLine(c settings.Config) string {
 	words := []string{"patterngate"}
 	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, a.plainState(c)}} {
 		if path, err := filepath.Abs(f.path); err == nil && f.path != "" && path != f.usual {
@@ -89,9 +90,9 @@ func (a *invocation) inboxLine(c Config) string {
 }
 
 // plainState is where a command with the same --config looks, in a terminal that has none of this program's variables.
-func (a *invocation) plainState(c Config) string {
-	if a.config == "" && machine.Lookup(a.Environ, configVariable) != "" {
+func (a *invocation) plainState(c settings.Config) string {
+	if a.config == "" && machine.Lookup(a.Environ, settings.PathVariable) != "" {
 		return ""
 	}
-	return c.usualState(a.Environ)
+	return c.UsualState(a.Environ)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"strconv"
+
+	"patterngate/server/settings"
 )
 
 // pagePorts is how many ports are tried for a page: its own, and the next ones where another state file's page has it.
@@ -55,7 +57,7 @@ func findPage(ctx context.Context, wanted, state string) (p pagePlace) {
 
 // pageAt is the URL of the page for results of a program that serves none; "" where no page is this state's. A free address
 // counts: "patterngate inbox" serves the page there.
-func pageAt(ctx context.Context, c Config, state func() (string, error)) string {
+func pageAt(ctx context.Context, c settings.Config, state func() (string, error)) string {
 	if c.InboxURL() == "" {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/settings"
 )
 
 // neighbour is the page of another state file's Patterngate; the ports behind it are free.
@@ -52,7 +53,7 @@ func TestInboxGoesToTheNextFreePort(t *testing.T) {
 	if got := second.URL(); got != url {
 		t.Errorf("another server over the state names %q, want %q", got, url)
 	}
-	if got := pageAt(t.Context(), Config{Inbox: taken}, d.StateID); got != url {
+	if got := pageAt(t.Context(), settings.Config{Inbox: taken}, d.StateID); got != url {
 		t.Errorf("a command names %q, want %q", got, url)
 	}
 }
@@ -67,17 +68,17 @@ func TestNoPageOfAnotherIsNamed(t *testing.T) {
 	if got := i.URL(); got != "" { // nothing was asked yet
 		t.Errorf("URL() = %q, before anything is known of it", got)
 	}
-	if got := pageAt(t.Context(), Config{Inbox: address}, d.StateID); got != "" {
+	if got := pageAt(t.Context(), settings.Config{Inbox: address}, d.StateID); got != "" {
 		t.Errorf("a command names the page of a stranger: %q", got)
 	}
-	if got := pageAt(t.Context(), Config{Inbox: inboxOff}, d.StateID); got != "" {
+	if got := pageAt(t.Context(), settings.Config{Inbox: settings.InboxOff}, d.StateID); got != "" {
 		t.Errorf("a page that is off is at %q", got)
 	}
-	if got := pageAt(t.Context(), Config{Inbox: address}, func() (string, error) { return "", errors.New("unread") }); got != "" {
+	if got := pageAt(t.Context(), settings.Config{Inbox: address}, func() (string, error) { return "", errors.New("unread") }); got != "" {
 		t.Errorf("a page of a state that cannot be read is at %q", got)
 	}
 	free := freeAddress(t)
-	if got := pageAt(t.Context(), Config{Inbox: free}, d.StateID); got != "http://"+free {
+	if got := pageAt(t.Context(), settings.Config{Inbox: free}, d.StateID); got != "http://"+free {
 		t.Errorf("the page that `patterngate inbox` would serve is at %q, want %s", got, free)
 	}
 }

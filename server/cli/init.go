@@ -16,6 +16,7 @@ import (
 
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // initFlags are the command's.
@@ -118,11 +119,11 @@ func (a *initCommands) init(ctx context.Context, f initFlags) error {
 
 // initPath is the file to write, absolute. There must be none yet.
 func (a *initCommands) initPath(out string) (string, error) {
-	sources := ConfigSources{Path: a.config, Environ: a.Environ}
+	sources := settings.Sources{Path: a.config, Environ: a.Environ}
 	if out != "" {
 		sources.Path = out
 	}
-	path, _, err := ConfigPath(sources)
+	path, _, err := settings.Path(sources)
 	if err != nil {
 		return "", a.configFault(err)
 	}
@@ -193,7 +194,7 @@ func (a *initCommands) imported(ctx context.Context, from clientFile, path strin
 	}
 	nameServers(servers)
 	for i := range servers {
-		servers[i].reaches(ConfigSources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
+		servers[i].reaches(settings.Sources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
 	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
 	a.startServers(ctx, servers, func(s importedServer) {
@@ -216,7 +217,7 @@ func (a *initCommands) imported(ctx context.Context, from clientFile, path strin
 
 // stateDirectory is where runs are recorded unless somebody says otherwise; "" where there is none.
 func (a *initCommands) stateDirectory() string {
-	path, f := defaultState(runtime.GOOS, a.Environ, stateFile)
+	path, f := settings.DefaultState(runtime.GOOS, a.Environ, settings.StateFile)
 	if f.Reason != "" || path == "" {
 		return ""
 	}
@@ -225,7 +226,7 @@ func (a *initCommands) stateDirectory() string {
 
 // reservedNames are the tools of the demo and of the program, unlike which a file's must be.
 func (a *initCommands) reservedNames() ([]string, error) {
-	loaded, _, err := Load(ConfigSources{}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{}, LoadOptions{})
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}
@@ -234,7 +235,7 @@ func (a *initCommands) reservedNames() ([]string, error) {
 		return nil, console.Fault("init", err)
 	}
 	names := slices.Clone(d.tools.Names())
-	s, err := a.server(loaded, a.logger(LogConfig{Level: "error"}, a.Err))
+	s, err := a.server(loaded, a.logger(settings.Log{Level: "error"}, a.Err))
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}

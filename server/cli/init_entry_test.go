@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/settings"
 )
 
 // testImporter has a home with one program outside the bare PATH.
@@ -121,7 +123,7 @@ func reads(t *testing.T, file *initFile, text []byte) {
 	if err := file.write(text); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Load(ConfigSources{Path: file.path, Environ: []string{"HOME=/home/u", "PATH=/usr/bin:/bin"}}, LoadOptions{}); err != nil {
+	if _, _, err := Load(settings.Sources{Path: file.path, Environ: []string{"HOME=/home/u", "PATH=/usr/bin:/bin"}}, LoadOptions{}); err != nil {
 		t.Fatalf("it does not load: %v\n%s", err, text)
 	}
 }
@@ -146,7 +148,7 @@ func TestServersThatReachTheConfigurationAreComments(t *testing.T) {
 			c.server.name = "s"
 			servers := []importedServer{in.entry(c.server)}
 			nameServers(servers)
-			servers[0].reaches(ConfigSources{}, dir, "")
+			servers[0].reaches(settings.Sources{}, dir, "")
 			text := string(importedText("x", "patterngate.lock", servers))
 			found, _ := at(yamlOf(t, text), "catalog", "servers").(map[string]any)
 			if (len(found) == 0) != c.out || (servers[0].problem != "") != c.out || !strings.Contains(text, "command: sh") {
@@ -209,7 +211,7 @@ func FuzzImportedText(f *testing.F) {
 		nameTools(servers, nil)
 		home := t.TempDir()
 		file := &initFile{path: filepath.Join(home, "pg.yaml")}
-		servers[0].reaches(ConfigSources{Environ: in.environ}, home, "/home/u/.local/state/patterngate")
+		servers[0].reaches(settings.Sources{Environ: in.environ}, home, "/home/u/.local/state/patterngate")
 		file.keepSecrets(servers)
 		text := string(importedText(server, "patterngate.lock", servers))
 		v := yamlOf(t, text)

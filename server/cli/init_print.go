@@ -8,6 +8,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // initReport is what init says, with --json as one document. It holds no secret.
@@ -126,7 +127,7 @@ func (r initReport) written() []string {
 
 // initCommandLine is a command over a configuration, as a shell takes it.
 func (a *initCommands) initCommandLine(words, path string) string {
-	if usual, named, err := ConfigPath(ConfigSources{Environ: a.Environ}); err == nil && !named && usual == path {
+	if usual, named, err := settings.Path(settings.Sources{Environ: a.Environ}); err == nil && !named && usual == path {
 		return "patterngate " + words
 	}
 	return "patterngate " + words + " --config " + console.ShellWord(runtime.GOOS, path)

@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 
 	"patterngate/catalog/httptool"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
-	"patterngate/server/settings/yamldoc"
 )
 
 // reached is the address that a server was found at last.
@@ -100,17 +100,16 @@ func noteNetworks(servers []importedServer) {
 
 // reaches makes a server a comment that is given a directory in which the configuration or the record lies: it could
 // change what is allowed, and the file is refused with it (spec/config.md section 4). It sees what our reader will.
-func (s *importedServer) reaches(in ConfigSources, dirs ...string) {
-	var files []guarded
+func (s *importedServer) reaches(in settings.Sources, dirs ...string) {
+	var files []settings.Guarded
 	for _, dir := range dirs {
 		if dir != "" {
-			files = append(files, guarded{dir, filepath.Clean(dir)}, guarded{dir, resolved(dir)})
+			files = append(files, settings.Guarded{What: dir, Path: filepath.Clean(dir)}, settings.Guarded{What: dir, Path: settings.Resolved(dir)})
 		}
 	}
-	r := newLoader(&yamldoc.Faults{}, in.home)
 	judge := func(text, start string) {
-		if g, at := r.holds(files, text, start); g.what != "" && s.out == "" {
-			s.out = "left out: " + at + " holds " + g.what + ", so a call could change what is allowed; name a narrower directory"
+		if g, at := settings.Exposing(in, files, text, start); g.What != "" && s.out == "" {
+			s.out = "left out: " + at + " holds " + g.What + ", so a call could change what is allowed; name a narrower directory"
 			s.fail("%s holds this configuration or its record, so a call could change what is allowed", at)
 		}
 	}
@@ -120,7 +119,7 @@ func (s *importedServer) reaches(in ConfigSources, dirs ...string) {
 		judge(v.now, start)
 	}
 	for _, v := range s.env {
-		if !v.hidden() && !v.pass && !ofTheUser(v.name) {
+		if !v.hidden() && !v.pass && !settings.OfTheUser(v.name) {
 			judge(v.text, "")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // clientServer is one MCP server as a client's file has it, its texts as they are written.
@@ -49,7 +50,7 @@ func (f clientFile) title() string {
 func (a *initCommands) importFile(what, word string) (clientFile, error) {
 	host := a.setupHost()
 	client, known := clientfile.Find(word)
-	path := ConfigSources{Environ: a.Environ}.home(word)
+	path := settings.Sources{Environ: a.Environ}.Home(word)
 	if known {
 		var err error
 		if path, err = client.Path(host); err != nil {

@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -34,7 +35,7 @@ func (a *initCommands) writeImported(from clientFile, file *initFile, servers []
 		report.Lock = lock.path
 	}
 	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
-	_, _, err = Load(ConfigSources{Path: file.path, Environ: a.Environ}, LoadOptions{})
+	_, _, err = Load(settings.Sources{Path: file.path, Environ: a.Environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		report.faulty = true
 		for _, f := range faults.Faults {

@@ -17,6 +17,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -106,7 +107,7 @@ func TestInitWritesAStarterThatServes(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the file: %v, %v", info, err)
 	}
-	loaded, warnings, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir}}, LoadOptions{})
+	loaded, warnings, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir}}, LoadOptions{})
 	if err != nil || len(warnings) > 0 || loaded.Path != path {
 		t.Fatalf("the starter does not load: %v %v", err, warnings)
 	}
@@ -195,7 +196,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	if list, _ := at(v, "catalog", "expose").([]any); len(list) != 0 {
 		t.Errorf("exposed: %v", list)
 	}
-	if _, _, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{}); err != nil {
+	if _, _, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{}); err != nil {
 		t.Errorf("the file does not load: %v", err)
 	}
 	if readFile(t, h.client) != text {
@@ -238,7 +239,7 @@ func TestInitTakesWhatFlagsName(t *testing.T) {
 	if d, _ := lock.Tool("crm", "search"); d.Description != "Searches the CRM." || string(d.Output) != `{"type":"object"}` {
 		t.Errorf("search is kept as %+v", d)
 	}
-	loaded, _, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
 	if err != nil || len(loaded.Catalog.Servers) != 1 || !slices.Equal(loaded.Catalog.Expose, []string{"search"}) {
 		t.Errorf("the file loads as %+v, %v", loaded.Catalog, err)
 	}
@@ -295,7 +296,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	if err != nil || strings.Join(slices.Sorted(maps.Keys(entries)), " ") != "gone patterngate" {
 		t.Fatalf("the client's file has %v, %v", entries, err)
 	}
-	loaded, _, err := Load(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

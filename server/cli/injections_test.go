@@ -18,6 +18,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
+	"patterngate/server/settings"
 )
 
 // injection is one written attempt: a text in some place, what a model does that obeys it, and how the run ends.
@@ -129,7 +130,7 @@ func declaredFile(t *testing.T, file string, places *strings.Replacer) *declared
 		t.Fatal(err)
 	}
 	environ := []string{"XDG_STATE_HOME=" + dir}
-	loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

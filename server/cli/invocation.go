@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 
 	"github.com/lmittmann/tint"
@@ -66,7 +66,7 @@ func (a *invocation) recordConfig(what string) (Loaded, error) {
 		_, _, err := Load(a.sources(), LoadOptions{})
 		return Loaded{}, a.configFault(err)
 	}
-	flags := ConfigSources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt}
+	flags := settings.Sources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt}
 	if _, _, err := Load(flags, LoadOptions{}); err != nil {
 		return Loaded{}, a.configFault(err)
 	}
@@ -86,14 +86,14 @@ func (a *invocation) stateConfig(what, needs string) (Loaded, error) {
 		}
 		return loaded, a.meant(loaded.Config)
 	}
-	loaded, _, err = Load(ConfigSources{}, LoadOptions{})
+	loaded, _, err = Load(settings.Sources{}, LoadOptions{})
 	if err != nil {
 		return Loaded{}, a.configFault(err)
 	}
 	c := loaded
 	var known bool
 	c.StateUsual = false
-	c.State, known = sources.statePath()
+	c.State, known = sources.StatePath()
 	if !known { // a switch in another one would stop nobody, and runs of another one would look like these
 		try := "--state FILE"
 		if c.State != "" {
@@ -158,8 +158,8 @@ func (a *invocation) loadState() (Loaded, error) {
 // existingState is a configuration whose state file is there and safe.
 func (a *invocation) existingState(c Loaded) (Loaded, error) {
 	path := c.State
-	if path == memoryState {
-		return Loaded{}, console.Usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+	if path == settings.MemoryState {
+		return Loaded{}, console.Usage("state", errors.New("it is "+settings.MemoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
 	}
 	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -207,21 +207,15 @@ func (a *invocation) note(line string) {
 }
 
 // sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.
-func (a *invocation) sources() ConfigSources {
-	return ConfigSources{
+func (a *invocation) sources() settings.Sources {
+	return settings.Sources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt,
 		Environ: a.Environ,
 	}
 }
 
-// quiet is the log of every command but serve, where nobody asked for another.
-func (c LogConfig) quiet() LogConfig {
-	c.Level = cmp.Or(c.Level, "warn")
-	return c
-}
-
 // logger writes to standard error, which is never part of a protocol.
-func (a *invocation) logger(c LogConfig, to io.Writer) *slog.Logger {
+func (a *invocation) logger(c settings.Log, to io.Writer) *slog.Logger {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(c.Level)) // checked when it was read; empty stays info
 	if c.Format == "json" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/server/settings"
 )
 
 // A key that a program prints is read for the first question that is asked, and not before: whoever only looks at the
@@ -97,12 +98,12 @@ func TestSnapshotWithKeyByReference(t *testing.T) {
 		"none":        {snapshotKeys{}, false},
 		"a replay":    {snapshotKeys{unasked: true}, true},
 	} {
-		again, err := configOfSnapshot(loaded.Hash(), loaded.Snapshot(), tt.keys, []string{keyVariable + "=none"})
+		again, err := configOfSnapshot(loaded.Hash(), loaded.Snapshot(), tt.keys, []string{settings.KeyVariable + "=none"})
 		if (err == nil) != tt.want || err == nil && again.LLM.Resolved() != "openai" {
 			t.Errorf("%s: %v, want it carried on: %t", name, err, tt.want)
 		}
 	}
-	usual, _, err := loadText(t, "version: 1\nllm: {base_url: 'https://a.example/v1'}\n", keyVariable+"=hunter2")
+	usual, _, err := loadText(t, "version: 1\nllm: {base_url: 'https://a.example/v1'}\n", settings.KeyVariable+"=hunter2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestSnapshotWithKeyByReference(t *testing.T) {
 		"OPENAI_API_KEY beside the usual":   {snapshotKeys{}, false},
 		"OPENAI_API_KEY where nobody asks":  {snapshotKeys{unasked: true}, true},
 	} {
-		if _, err := configOfSnapshot(usual.Hash(), usual.Snapshot(), tt.keys, []string{keyVariable + "=hunter2"}); (err == nil) != tt.want {
+		if _, err := configOfSnapshot(usual.Hash(), usual.Snapshot(), tt.keys, []string{settings.KeyVariable + "=hunter2"}); (err == nil) != tt.want {
 			t.Errorf("%s: %v, want it carried on: %t", name, err, tt.want)
 		}
 	}

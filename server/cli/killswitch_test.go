@@ -16,6 +16,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // switchesOn are the switches as status tells them.
@@ -160,7 +161,7 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 	for name, text := range map[string]string{"an empty file": "", "only comments": "# state: elsewhere.db\n", "null": "null\n"} {
 		usual := t.TempDir()
 		by := line{environ: []string{"HOME=" + usual, "XDG_STATE_HOME=" + usual, "LOCALAPPDATA=" + usual}}
-		file, _ := defaultState(runtime.GOOS, by.environ, stateFile)
+		file, _ := settings.DefaultState(runtime.GOOS, by.environ, settings.StateFile)
 		if err := errors.Join(os.WriteFile(s.config, []byte(text), 0o600), os.MkdirAll(filepath.Dir(file), 0o700)); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 		for _, there := range []bool{false, true} {
 			usual := filepath.Join(t.TempDir(), "usual")
 			by := line{environ: []string{"HOME=" + usual, "XDG_STATE_HOME=" + usual, "LOCALAPPDATA=" + usual}}
-			file, _ := defaultState(runtime.GOOS, by.environ, stateFile)
+			file, _ := settings.DefaultState(runtime.GOOS, by.environ, settings.StateFile)
 			if there {
 				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 					t.Fatal(err)

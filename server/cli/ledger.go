@@ -16,22 +16,19 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/catalog/demo/ledger"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
-// ledgerVariable says where the demo's effects happen, for the program's own demo, prove and tests: host:port/book. It is
-// no part of the configuration: make-believe effects that are counted are still make-believe.
-const ledgerVariable = "PATTERNGATE_LEDGER"
-
 // outside has the demo's effects happen in the ledger that the environment names, if it does.
 func outside(c *demo.Config, environ []string) error {
-	where := machine.Lookup(environ, ledgerVariable)
+	where := machine.Lookup(environ, settings.LedgerVariable)
 	if where == "" {
 		return nil
 	}
 	book, err := ledger.Parse(where)
 	if err != nil {
-		return fmt.Errorf("%s: %w", ledgerVariable, err)
+		return fmt.Errorf("%s: %w", settings.LedgerVariable, err)
 	}
 	book.Configure(c)
 	return nil

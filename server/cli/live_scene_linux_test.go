@@ -23,6 +23,7 @@ import (
 	"patterngate/catalog/demo/ledger"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/settings"
 )
 
 // liveScene is a live session: the program as a server that can be killed, an MCP client of another make, and a ledger in a
@@ -65,7 +66,7 @@ func (s *liveScene) file(name string) string { return filepath.Join(s.dir, name)
 // program is the program on this scene's files.
 func (s *liveScene) program(args ...string) *exec.Cmd {
 	s.t.Helper()
-	cmd := program(s.t, append([]string{"--config", s.file("config.yaml"), "--state", s.file(stateFile)}, args...)...)
+	cmd := program(s.t, append([]string{"--config", s.file("config.yaml"), "--state", s.file(settings.StateFile)}, args...)...)
 	cmd.Env = append(cmd.Env, "HOME="+s.dir)
 	return cmd
 }
@@ -78,7 +79,7 @@ func (s *liveScene) serve() {
 		args = append(args, "--http", "127.0.0.1:0")
 	}
 	server := s.program(args...)
-	server.Env = append(server.Env, ledgerVariable+"="+s.outside.book("live").String())
+	server.Env = append(server.Env, settings.LedgerVariable+"="+s.outside.book("live").String())
 	stderr, err := server.StderrPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -252,7 +253,7 @@ func (s *liveScene) asked(id string) patterns.Asked {
 
 func (s *liveScene) state() *local.Engine {
 	s.t.Helper()
-	engine, err := local.Open(local.Options{Path: s.file(stateFile)})
+	engine, err := local.Open(local.Options{Path: s.file(settings.StateFile)})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
 // Loaded is a configuration with what is made of it: its tools, its patterns and its policies. [Load] makes it of a file, and
 // [configOfSnapshot] of what a state file holds.
 type Loaded struct {
-	Document
+	settings.Document
 
 	lock *pins.Lock  // the accepted definitions of servers' tools; nil: none
 	own  *ownTools   // made of Catalog and lock
@@ -25,8 +26,8 @@ type Loaded struct {
 // [*yamldoc.Error]; then nothing was loaded. Warnings come in both cases.
 //
 //	Read ──▶ Document ──▶ tools ──▶ patterns ──▶ policies, their tests run ──▶ Loaded
-func Load(in ConfigSources, with LoadOptions) (Loaded, []yamldoc.Fault, error) {
-	document, faults, err := Read(in)
+func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error) {
+	document, faults, err := settings.Read(in)
 	if err != nil {
 		return Loaded{}, nil, err
 	}

@@ -20,7 +20,7 @@ func loosens(from, to map[string]any) []string {
 
 // judged is what of a configuration a reload may loosen: all its keys, and what was accepted of its servers' tools.
 func (c Loaded) judged() map[string]any {
-	all := c.value()
+	all := c.Value()
 	all[lockMember] = c.lockedTools()
 	return all
 }

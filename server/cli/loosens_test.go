@@ -14,6 +14,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
 
@@ -164,7 +165,7 @@ func TestLoosensTellsEachChange(t *testing.T) {
 		if err := os.WriteFile(file, drawn, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := Load(ConfigSources{Path: file, Environ: environ}, LoadOptions{})
+		loaded, _, err := Load(settings.Sources{Path: file, Environ: environ}, LoadOptions{})
 		if err != nil {
 			t.Fatalf("%s: %v", drawn, err)
 		}

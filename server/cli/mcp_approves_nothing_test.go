@@ -18,6 +18,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/transport"
 )
 
@@ -284,7 +285,7 @@ func overHTTP(t *testing.T, c *docsClient) mallory {
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() {
-		over <- serveHTTP(ctx, c.service.Server, HTTPConfig{Listen: address}, transport.Tokens{})
+		over <- serveHTTP(ctx, c.service.Server, settings.HTTP{Listen: address}, transport.Tokens{})
 		close(over)
 	}()
 	t.Cleanup(func() {

@@ -3,12 +3,12 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
 	"patterngate/patterns/llm/openai"
+	"patterngate/server/settings"
 )
 
 // Which models answer a pattern's questions:
@@ -43,14 +43,14 @@ type answerer struct {
 }
 
 // of is who answers the questions of a pattern; of the zero PatternConfig those of nobody's.
-func (a *answerers) of(p PatternConfig) (answerer, error) {
-	c := a.config.LLM.laidOver(p.LLM)
+func (a *answerers) of(p settings.Pattern) (answerer, error) {
+	c := a.config.LLM.LaidOver(p.LLM)
 	if c.Resolved() == "rules" {
 		return answerer{model: offline.New()}, nil
 	}
-	ours := p.Name != "" && p.own() && p.Kind != gateway.Call
+	ours := p.Name != "" && p.IsOwn() && p.Kind != gateway.Call
 	format := openai.Format(cmp.Or(c.ResponseFormat, map[bool]string{true: string(openai.AutoFormat), false: string(openai.JSONObject)}[ours]))
-	decide, decidePrice, err := a.chain(c, p.LLM, cmp.Or(c.Role, planRole), format)
+	decide, decidePrice, err := a.chain(c, p.LLM, cmp.Or(c.Role, settings.PlanRole), format)
 	if err != nil {
 		return answerer{}, err
 	}
@@ -58,7 +58,7 @@ func (a *answerers) of(p PatternConfig) (answerer, error) {
 	if c.Role != "" {
 		return who, nil
 	}
-	write, writePrice, err := a.chain(c, p.LLM, finalRole, format)
+	write, writePrice, err := a.chain(c, p.LLM, settings.FinalRole, format)
 	if who.prices.Write = writePrice; err != nil || write == decide {
 		return who, err
 	}
@@ -66,23 +66,8 @@ func (a *answerers) of(p PatternConfig) (answerer, error) {
 	return who, nil
 }
 
-// reachable reports whether there is a server for every question: llm's, or one beside each role that is asked.
-func (c LLMConfig) reachable() bool {
-	if c.keyed() || c.BaseURL != "" {
-		return true
-	}
-	roles := []string{planRole, finalRole}
-	if c.Role != "" {
-		roles = []string{c.Role}
-	}
-	return !slices.ContainsFunc(roles, func(name string) bool {
-		m, _ := c.role(name)
-		return m.BaseURL == "" && !m.Key.Set()
-	})
-}
-
 // repairsOf is how often a model's refused reply goes back to it.
-func repairsOf(c LLMConfig, ours bool) int {
+func repairsOf(c settings.LLM, ours bool) int {
 	switch {
 	case c.RepairTurns != nil:
 		return *c.RepairTurns
@@ -93,23 +78,23 @@ func repairsOf(c LLMConfig, ours bool) int {
 }
 
 // chain is a role's model with those that take over, and the dearest of their prices.
-func (a *answerers) chain(c LLMConfig, p PatternLLM, name string, format openai.Format) (patterns.Model, patterns.Price, error) {
+func (a *answerers) chain(c settings.LLM, p settings.PatternLLM, name string, format openai.Format) (patterns.Model, patterns.Price, error) {
 	var models []*openai.Client
 	var dearest patterns.Price
-	role, known := c.role(name) // one that is not declared is llm itself
+	role, known := c.RoleNamed(name) // one that is not declared is llm itself
 	if p.Model != "" {
-		role.Model, role.Price = p.Model, priceUnless(known && cmp.Or(role.Model, a.config.LLM.Model) != p.Model, role.Price)
+		role.Model, role.Price = p.Model, settings.PriceUnless(known && cmp.Or(role.Model, a.config.LLM.Model) != p.Model, role.Price)
 	}
 	for step := 0; ; step++ {
-		price := c.priceOf(role, a.config.LLM.Model)
+		price := c.PriceOf(role, a.config.LLM.Model)
 		dearest.InputUSD, dearest.OutputUSD = max(dearest.InputUSD, price.InputUSD), max(dearest.OutputUSD, price.OutputUSD)
 		m, err := a.model(c, p, role, format, price)
 		if err != nil {
 			return nil, patterns.Price{}, err
 		}
 		models = append(models, m)
-		next, more := c.role(role.Fallback)
-		if role = next; !more || step == maxFallbacks {
+		next, more := c.RoleNamed(role.Fallback)
+		if role = next; !more || step == settings.MaxFallbacks {
 			break
 		}
 	}
@@ -122,7 +107,7 @@ func (a *answerers) chain(c LLMConfig, p PatternLLM, name string, format openai.
 
 // model makes a role's model. A key goes to the server beside which it stands and to no other: a role with a server of its own
 // and without a key sends a placeholder.
-func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format openai.Format, price patterns.Price) (*openai.Client, error) {
+func (a *answerers) model(c settings.LLM, p settings.PatternLLM, role settings.ModelRole, format openai.Format, price patterns.Price) (*openai.Client, error) {
 	config, key := c.OpenAI(), c.Key
 	config.Format, config.Price = format, price
 	config.Model = cmp.Or(role.Model, config.Model)
@@ -146,21 +131,4 @@ func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format open
 		a.made[words] = m
 	}
 	return m, err
-}
-
-// priceOf is what a role's model costs: as the role says, or another role of the same model on the same server.
-// standing is the model of llm itself, of which a pattern may say another.
-func (c LLMConfig) priceOf(m ModelRole, standing string) patterns.Price {
-	price := m.Price
-	if price == nil {
-		model, server := cmp.Or(m.Model, c.Model), cmp.Or(m.BaseURL, c.BaseURL)
-		at := slices.IndexFunc(c.Models, func(other ModelRole) bool {
-			return other.Price != nil && cmp.Or(other.Model, standing) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
-		})
-		if at < 0 {
-			return patterns.Price{}
-		}
-		price = c.Models[at].Price
-	}
-	return patterns.Price{InputUSD: price.InputUSD, OutputUSD: price.OutputUSD}
 }

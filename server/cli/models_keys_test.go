@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/server/settings"
 )
 
 // TestKeysStayBesideTheirServers holds that two models with equal words, of which one has a key, are two: a role that names a server
@@ -22,11 +23,11 @@ func TestKeysStayBesideTheirServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	environ := []string{"OPENAI_API_KEY=key-of-top"}
-	loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, err := loaded.answerers(environ).of(PatternConfig{})
+	who, err := loaded.answerers(environ).of(settings.Pattern{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings"
 )
 
 // modelScene is a file with models by role, each on a server of its own.
@@ -63,7 +64,7 @@ patterns:
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

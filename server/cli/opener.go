@@ -8,6 +8,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/settings"
 )
 
 // stateOpener opens the state file that an invocation means.
@@ -48,7 +49,7 @@ func (a *stateOpener) newDesk() (statefile.Questions, func(), error) {
 	switch {
 	case err != nil:
 		return statefile.Questions{}, nil, err
-	case c.State == memoryState:
+	case c.State == settings.MemoryState:
 		return a.openDesk() // it says why not
 	}
 	a.noteOther()
@@ -63,7 +64,7 @@ func (a *stateOpener) deskOver(c Loaded) (statefile.Questions, func(), error) {
 	if err != nil {
 		return statefile.Questions{}, nil, err
 	}
-	return statefile.QuestionsOf(engine, c.State, a.logger(c.Log.quiet(), a.Err)), engine.Close, nil
+	return statefile.QuestionsOf(engine, c.State, a.logger(c.Log.Quiet(), a.Err)), engine.Close, nil
 }
 
 // openState opens the state file that the configuration names. One that is not there yet is not made: nothing is in it.
@@ -84,8 +85,8 @@ func (a *stateOpener) withState(what string, c Loaded, do func(statefile.Runs) e
 	if a.opens != nil {
 		return a.WithRuns(what, do)
 	}
-	if c.State == memoryState {
-		return console.Usage(what, errors.New("the state is "+memoryState+": it is in the process that serves, and nowhere else"), "--state FILE")
+	if c.State == settings.MemoryState {
+		return console.Usage(what, errors.New("the state is "+settings.MemoryState+": it is in the process that serves, and nowhere else"), "--state FILE")
 	}
 	if err := readyState(c.State, a.Environ); err != nil {
 		return console.Wrap(what, err)
@@ -114,7 +115,7 @@ func (a *stateOpener) engineOver(c Loaded) (*local.Engine, error) {
 		return nil, console.Fault("config", err)
 	}
 	from := &source{environ: a.Environ, pool: c.pool}
-	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.hides()})
+	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.HiddenValues()})
 	if err != nil {
 		return nil, unopened(c.State, err)
 	}
@@ -137,7 +138,7 @@ func (a *stateOpener) openService() (statefile.Runs, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.service("runs resume", c, a.logger(c.Log.quiet(), a.Err))
+	s, err := a.service("runs resume", c, a.logger(c.Log.Quiet(), a.Err))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +149,7 @@ func (a *stateOpener) openService() (statefile.Runs, func(), error) {
 // that cannot be read there may be.
 func (a *stateOpener) ring(what string, c Loaded) (ring gateway.Ring, err error) {
 	if a.opens == nil {
-		if _, err := os.Stat(c.State); c.State == memoryState || errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(c.State); c.State == settings.MemoryState || errors.Is(err, os.ErrNotExist) {
 			return gateway.Ring{}, nil
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
+	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
@@ -51,7 +52,7 @@ type ownFault struct {
 
 // ownMaker makes the tools of a configuration.
 type ownMaker struct {
-	config  *Config
+	config  *settings.Config
 	lock    *pins.Lock
 	pool    *serverPool
 	client  *httptool.Client
@@ -67,12 +68,12 @@ type ownMaker struct {
 
 // makeOwn makes the tools that a configuration declares. What is wrong with it comes with its place; tools that could not
 // be made are left out.
-func makeOwn(c *Config, lock *pins.Lock, pool *serverPool, environ []string) (*ownTools, []ownFault) {
+func makeOwn(c *settings.Config, lock *pins.Lock, pool *serverPool, environ []string) (*ownTools, []ownFault) {
 	return makeOwnOf(c, lock, pool, environ, nil)
 }
 
 // makeOwnOf is makeOwn with schemas that are compiled already.
-func makeOwnOf(c *Config, lock *pins.Lock, pool *serverPool, environ []string, compiled tools.Compiled) (*ownTools, []ownFault) {
+func makeOwnOf(c *settings.Config, lock *pins.Lock, pool *serverPool, environ []string, compiled tools.Compiled) (*ownTools, []ownFault) {
 	if !c.Catalog.Declared {
 		return &ownTools{secrets: pool.secrets(environ)}, nil
 	}

@@ -20,6 +20,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // asBenchServer makes the test binary the server of [BenchmarkGatedCall]: mcp-go with one tool whose result has 5 KB.
@@ -73,7 +74,7 @@ func BenchmarkLoad200(b *testing.B) {
 	}
 	environ := []string{"KEY=x"}
 	for b.Loop() {
-		loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
+		loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -91,7 +92,7 @@ func BenchmarkLoad200(b *testing.B) {
 // and over a state file, each in turn with the same call by mcp-go's own client. The aim is 1.15 times that, and what the
 // journal costs.
 func BenchmarkGatedCall(b *testing.B) {
-	for _, state := range []string{memoryState, "file"} {
+	for _, state := range []string{settings.MemoryState, "file"} {
 		b.Run(strings.Trim(state, ":"), func(b *testing.B) {
 			gated, direct := gatedCall(b, state), directCall(b)
 			var ours, theirs []time.Duration
@@ -127,7 +128,7 @@ func gatedCall(b *testing.B, state string) func() error {
 		b.Fatal(err)
 	}
 	dir := b.TempDir()
-	if state != memoryState {
+	if state != settings.MemoryState {
 		state = filepath.Join(dir, "state.db")
 	}
 	config := filepath.Join(dir, "pg.yaml")

@@ -13,12 +13,13 @@ import (
 	"patterngate/catalog"
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // loads reads the scene's configuration, over a pool of servers.
 func (s *ownScene) loads(t *testing.T, pool *serverPool) Loaded {
 	t.Helper()
-	loaded, _, err := Load(ConfigSources{Path: s.config, State: s.state}, LoadOptions{Pool: pool})
+	loaded, _, err := Load(settings.Sources{Path: s.config, State: s.state}, LoadOptions{Pool: pool})
 	if err != nil {
 		t.Fatal(err)
 	}

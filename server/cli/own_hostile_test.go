@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/settings"
 )
 
 // reasonsIn are all stop reasons of a result: the run's, and its tasks'.
@@ -49,7 +50,7 @@ func hostileReason(kind gateway.Kind, end, tool string) string {
 // Whatever a team's server or service does, each kind of pattern ends for its own reason, and other tools go on.
 func TestHostileOwnTools(t *testing.T) {
 	inCI(t, "it waits for time limits of many calls")
-	s := serveHostiles(t, memoryState)
+	s := serveHostiles(t, settings.MemoryState)
 	for _, all := range []map[string]hostileEnds{hostileServers, hostileServices} {
 		for name, ends := range all {
 			t.Run(name, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestHostileOwnTools(t *testing.T) {
 // something else in the middle of a run.
 func TestPoisonIsNotShown(t *testing.T) {
 	t.Parallel()
-	s := serveHostiles(t, memoryState)
+	s := serveHostiles(t, settings.MemoryState)
 	result := s.run(t, gateway.TaskDecomposition, 1, "moody_look", "moody_turn", "moody_look")
 	if trace, _ := result["trace"].([]any); result["stop_reason"] != "tool_unavailable:moody_look" || len(trace) != 3 {
 		t.Errorf("a list changed in the middle of a run: %v after %d steps, want tool_unavailable:moody_look in the third", result["stop_reason"], len(trace))
@@ -122,7 +123,7 @@ func TestPoisonIsNotShown(t *testing.T) {
 // A business key that was used for something else, and a kill switch, end each kind of pattern.
 func TestOwnCallsRefusedInEveryKind(t *testing.T) {
 	t.Parallel()
-	s := serveHostiles(t, filepath.Join(t.TempDir(), stateFile))
+	s := serveHostiles(t, filepath.Join(t.TempDir(), settings.StateFile))
 	if result := s.run(t, gateway.Call, 1, "fine_act"); result["stop_reason"] != "success" {
 		t.Fatalf("the first act: %v: %v", result["stop_reason"], result["summary"])
 	}

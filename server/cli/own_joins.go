@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
 	"patterngate/patterns"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -20,15 +21,15 @@ type joins struct {
 // rerouteByDefault is when a route of the file's own declines where it does not say.
 const rerouteByDefault = `result.status == "needs_reroute"`
 
-func (m *partsMaker) joins(p *PatternConfig, parts *patternParts) (j joins) {
+func (m *partsMaker) joins(p *settings.Pattern, parts *patternParts) (j joins) {
 	switch {
 	case p.Kind == gateway.Orchestrator && p.Aggregate != nil:
 		j.aggregate = m.aggregate(p, parts)
-	case p.Kind == gateway.Routing && (p.own() || len(p.Hands) > 0):
+	case p.Kind == gateway.Routing && (p.IsOwn() || len(p.Hands) > 0):
 		j.reroute = map[string]func(any) bool{}
-		for _, name := range p.has() {
-			h, _ := p.hand(name)
-			if t, _ := m.all.Tool(p.ownName(name)); t.Demo && h.Reroute == "" { // what it says of its status is known
+		for _, name := range p.CallNames() {
+			h, _ := p.HandNamed(name)
+			if t, _ := m.all.Tool(p.OwnName(name)); t.Demo && h.Reroute == "" { // what it says of its status is known
 				continue
 			}
 			j.reroute[name] = m.reroute(p, name)
@@ -38,10 +39,10 @@ func (m *partsMaker) joins(p *PatternConfig, parts *patternParts) (j joins) {
 }
 
 // aggregate compiles the expressions of an aggregate, typed by what its workers return.
-func (m *partsMaker) aggregate(p *PatternConfig, parts *patternParts) *policy.Aggregate {
+func (m *partsMaker) aggregate(p *settings.Pattern, parts *patternParts) *policy.Aggregate {
 	source := policy.AggregateSource{Input: parts.input, Fields: expressions(p.Aggregate.Fields)}
-	for _, name := range p.has() {
-		source.Workers = append(source.Workers, policy.Hand{Name: name, Output: m.returned(p.ownName(name))})
+	for _, name := range p.CallNames() {
+		source.Workers = append(source.Workers, policy.Hand{Name: name, Output: m.returned(p.OwnName(name))})
 	}
 	for _, h := range p.Aggregate.Health {
 		source.Health = append(source.Health, policy.HealthRule{Is: h.Is, When: h.When})
@@ -54,13 +55,13 @@ func (m *partsMaker) aggregate(p *PatternConfig, parts *patternParts) *policy.Ag
 }
 
 // reroute is when a route declines.
-func (m *partsMaker) reroute(p *PatternConfig, name string) func(any) bool {
-	h, _ := p.hand(name)
+func (m *partsMaker) reroute(p *settings.Pattern, name string) func(any) bool {
+	h, _ := p.HandNamed(name)
 	text := h.Reroute
 	if text == "" {
 		text = rerouteByDefault
 	}
-	output := m.returned(p.ownName(name))
+	output := m.returned(p.OwnName(name))
 	if h.Reroute == "" {
 		output = nil // what the tool does not return it does not decline by
 	}

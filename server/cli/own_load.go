@@ -30,7 +30,7 @@ func (r *loading) makeTools(l *Loaded, pool *serverPool, environ []string) {
 		return
 	}
 	l.lock = lock
-	own, faults := makeOwnOf(&l.Config, lock, pool, environ, l.compiled)
+	own, faults := makeOwnOf(&l.Config, lock, pool, environ, l.Compiled)
 	l.own = own
 	r.take(l, faults, told)
 	r.heldTools(l)
@@ -52,7 +52,7 @@ func (r *loading) take(l *Loaded, faults []ownFault, told toldPaths) {
 		case f.offset >= 0:
 			at = l.FaultIn(f.Fault, f.offset, f.path...)
 		case f.key:
-			at = l.faultAtKey(f.Fault, f.path...)
+			at = l.FaultAtKey(f.Fault, f.path...)
 		}
 		r.Faults.Record(at)
 	}

@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
@@ -68,7 +69,7 @@ func (m *partsMaker) unknown(f yamldoc.Fault, path ...string) {
 }
 
 // parts are those of one pattern.
-func (m *partsMaker) parts(p *PatternConfig) *patternParts {
+func (m *partsMaker) parts(p *settings.Pattern) *patternParts {
 	parts := &patternParts{}
 	if p.Kind == gateway.Call {
 		return parts
@@ -110,14 +111,14 @@ func ownArguments(kind gateway.Kind) []string {
 }
 
 // arguments holds the names of what a pattern takes to those that are free.
-func (m *partsMaker) arguments(p *PatternConfig) {
+func (m *partsMaker) arguments(p *settings.Pattern) {
 	taken := ownArguments(p.Kind)
-	goal := p.Goal != goalName && slices.Contains(taken, p.Goal)
+	goal := p.Goal != settings.GoalName && slices.Contains(taken, p.Goal)
 	if goal {
 		m.fault(yamldoc.Fault{Reason: p.Goal + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "goal_argument")
 	}
-	for _, member := range rawMembers(p.Input) {
-		switch name := member.name; {
+	for _, member := range settings.Members(p.Input) {
+		switch name := member.Name; {
 		case !grammar.ServerNames.Fits.MatchString(name):
 			m.unknown(yamldoc.Fault{Reason: "not a name", Want: grammar.ServerNames.Want}, "input", name)
 		case name == p.Goal && !goal:
@@ -136,14 +137,14 @@ const builtinOrchestrator = "run_orchestrator"
 var orchestratorInputs = []string{"report_date", "region"}
 
 // inputChanged reports whether the file says another input of a built-in pattern than is embedded.
-func (c *Loaded) inputChanged(p *PatternConfig, name string) bool {
-	return !ijson.Equal(inputNamed(p.Input, name), inputNamed(embeddedPattern(p.Name).Input, name))
+func (c *Loaded) inputChanged(p *settings.Pattern, name string) bool {
+	return !ijson.Equal(inputNamed(p.Input, name), inputNamed(settings.EmbeddedPattern(p.Name).Input, name))
 }
 
 func inputNamed(input json.RawMessage, name string) any {
-	for _, m := range rawMembers(input) {
-		if m.name == name {
-			return grammar.RawValue(m.value)
+	for _, m := range settings.Members(input) {
+		if m.Name == name {
+			return grammar.RawValue(m.Value)
 		}
 	}
 	return nil
@@ -153,20 +154,20 @@ func inputNamed(input json.RawMessage, name string) any {
 const maxGoal = 16 << 10
 
 // asked is what a pattern takes where another calls it: its goal and its inputs.
-func (m *partsMaker) asked(p *PatternConfig) *catalog.Schema {
+func (m *partsMaker) asked(p *settings.Pattern) *catalog.Schema {
 	goal := json.RawMessage(fmt.Sprintf(`{"type":"string","minLength":1,"maxLength":%d,"description":"What is wanted, in plain words, with every id, date and amount that matters."}`, maxGoal))
-	members := []rawMember{{p.Goal, goal}}
-	for _, input := range rawMembers(p.Input) {
-		if input.name != p.Goal {
+	members := []settings.Member{{Name: p.Goal, Value: goal}}
+	for _, input := range settings.Members(p.Input) {
+		if input.Name != p.Goal {
 			members = append(members, input)
 		}
 	}
-	schema, _, _ := catalog.CompileArguments(objectText(members)) // its faults are told as those of input
+	schema, _, _ := catalog.CompileArguments(settings.ObjectText(members)) // its faults are told as those of input
 	return schema
 }
 
 // instructions are what a model is told besides our own prompts.
-func (m *partsMaker) instructions(p *PatternConfig, parts *patternParts) prompts.Instructions {
+func (m *partsMaker) instructions(p *settings.Pattern, parts *patternParts) prompts.Instructions {
 	if p.Instructions == "" {
 		return prompts.Instructions{}
 	}
@@ -184,24 +185,16 @@ func (m *partsMaker) instructions(p *PatternConfig, parts *patternParts) prompts
 	return in
 }
 
-// goalOf is what a spec calls its goal; "" where it is what the kind calls it by itself.
-func (p PatternConfig) goalOf() string {
-	if !p.own() && p.Goal == embeddedPattern(p.Name).Goal {
-		return ""
-	}
-	return p.Goal
-}
-
-// inputOf is the schema of a spec's inputs: of run_orchestrator those that its kind does not have by itself.
-func (p PatternConfig) inputOf(parts *patternParts) *catalog.Schema {
+// inputsOf is the schema of a spec's inputs: of run_orchestrator those that its kind does not have by itself.
+func inputsOf(p settings.Pattern, parts *patternParts) *catalog.Schema {
 	if parts == nil || parts.input == nil || p.Name != builtinOrchestrator {
 		return parts.inputs()
 	}
-	rest := slices.DeleteFunc(rawMembers(p.Input), func(m rawMember) bool { return slices.Contains(orchestratorInputs, m.name) })
+	rest := slices.DeleteFunc(settings.Members(p.Input), func(m settings.Member) bool { return slices.Contains(orchestratorInputs, m.Name) })
 	if len(rest) == 0 {
 		return nil
 	}
-	schema, _, _ := catalog.CompileArguments(objectText(rest))
+	schema, _, _ := catalog.CompileArguments(settings.ObjectText(rest))
 	return schema
 }
 
@@ -222,21 +215,6 @@ func (p *patternParts) words() func(patterns.Inputs) (string, error) {
 		return nil
 	}
 	return func(inputs patterns.Inputs) (string, error) { return in.Words(inputs) }
-}
-
-// shownText is what a pattern of the file's own says of itself; of a built-in what the file changed; "" for its own words.
-func (p PatternConfig) shownText() (title, description string) {
-	if p.own() {
-		return p.Title, p.Description
-	}
-	built := embeddedPattern(p.Name)
-	if title = p.Title; title == built.Title {
-		title = ""
-	}
-	if description = p.Description; description == built.Description {
-		description = ""
-	}
-	return strings.TrimSpace(title), strings.TrimSpace(description)
 }
 
 // memberSteps are the steps of a member's name: fields.NAME, health.N.when, as a path has them.
@@ -260,16 +238,16 @@ func (r *loading) makePatterns(l *Loaded) {
 		return
 	}
 	told := faultyPaths(r.Faults.Found)
-	parts, faults := l.makeParts(all, l.compiled)
+	parts, faults := l.makeParts(all, l.Compiled)
 	r.take(l, faults, told)
 	l.parts = parts
 }
 
 // composed reports whether there is any pattern that the file declares or adds something to.
 func (c *Loaded) composed() bool {
-	return c.ownPolicies() || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
-		return p.own() && p.Kind != gateway.Call || len(p.Hands) > 0 || p.Instructions != "" || p.Answer != nil || p.Aggregate != nil ||
-			!p.own() && (p.goalOf() != "" || string(p.Input) != string(embeddedPattern(p.Name).Input))
+	return c.ownPolicies() || slices.ContainsFunc(c.Patterns, func(p settings.Pattern) bool {
+		return p.IsOwn() && p.Kind != gateway.Call || len(p.Hands) > 0 || p.Instructions != "" || p.Answer != nil || p.Aggregate != nil ||
+			!p.IsOwn() && (p.GoalName() != "" || string(p.Input) != string(settings.EmbeddedPattern(p.Name).Input))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/settings"
 )
 
 // benchPatterns is a file with patterns of all kinds that propose, each with inputs, instructions and what its kind has.
@@ -41,7 +42,7 @@ func BenchmarkLoadPatterns(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				loaded, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
+				loaded, _, err := Load(settings.Sources{Path: path}, LoadOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -88,7 +89,7 @@ func BenchmarkDeclaredPattern(b *testing.B) {
 
 func benchServed(b *testing.B, text string) *server.Server {
 	b.Helper()
-	loaded, _, err := Load(ConfigSources{Path: writeConfig(b, text)}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: writeConfig(b, text)}, LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -133,7 +134,7 @@ func TestOwnPatternFaults(t *testing.T) {
 			file := ownFile(tt.patterns...)
 			loaded, _, err := loadText(t, file)
 			if err == nil {
-				t.Fatalf("Load(%s) loaded %+v, want %s", file, loaded.Patterns[len(builtinNames):], tt.want)
+				t.Fatalf("Load(%s) loaded %+v, want %s", file, loaded.Patterns[len(settings.BuiltinPatterns):], tt.want)
 			}
 			if got := placedWords(t, file, err); got != tt.want {
 				t.Errorf("Load(%s)\n got %s\nwant %s", file, got, tt.want)

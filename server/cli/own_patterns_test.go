@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -33,7 +34,7 @@ func patternsFile(t testing.TB, name string) (Loaded, []yamldoc.Fault) {
 			t.Fatal(err)
 		}
 	}
-	loaded, warnings, err := Load(ConfigSources{Path: path, Environ: []string{binaries(t, "npx"), "PAY_TOKEN=secret-of-pay", "XDG_STATE_HOME=" + dir}}, LoadOptions{})
+	loaded, warnings, err := Load(settings.Sources{Path: path, Environ: []string{binaries(t, "npx"), "PAY_TOKEN=secret-of-pay", "XDG_STATE_HOME=" + dir}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func loadOwn(t testing.TB, patterns ...string) Loaded {
 	if err := os.WriteFile(path, []byte(ownFile(patterns...)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,16 +292,16 @@ func TestOwnPatternsShown(t *testing.T) {
 				environ = append(environ, "OPENAI_API_KEY=key")
 				path := writeConfig(t, file)
 				var err error
-				if loaded, _, err = Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{}); err != nil {
+				if loaded, _, err = Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			path := loaded.Path
-			for form, text := range map[string][]byte{"as it is": loaded.YAML(), "with origins": loaded.originYAML()} {
+			for form, text := range map[string][]byte{"as it is": loaded.YAML(), "with origins": loaded.OriginYAML()} {
 				if err := os.WriteFile(path, text, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				again, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
+				again, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
 				if err != nil {
 					t.Fatalf("%s does not load: %v\n%s", form, err, text)
 				}
@@ -317,7 +318,7 @@ func TestOwnPatternsShown(t *testing.T) {
 			}
 			for _, p := range loaded.Patterns {
 				kept, _ := again.Pattern(p.Name)
-				if diff := cmp.Diff(p.Hands, kept.Hands, cmpopts.IgnoreFields(HandConfig{}, "Item")); diff != "" {
+				if diff := cmp.Diff(p.Hands, kept.Hands, cmpopts.IgnoreFields(settings.Hand{}, "Item")); diff != "" {
 					t.Errorf("hands of %s (-want +got):\n%s", p.Name, diff)
 				}
 				if diff := cmp.Diff(p.Aggregate, kept.Aggregate); diff != "" {
@@ -331,12 +332,12 @@ func TestOwnPatternsShown(t *testing.T) {
 // A thousand patterns load, one more does not; aliases are as what they stand for.
 func TestManyPatterns(t *testing.T) {
 	list := []string{"x0: &one " + ofKind("supervisor", "")}
-	for i := 1; i < maxPatterns-len(builtinNames); i++ {
+	for i := 1; i < settings.MaxPatterns-len(settings.BuiltinPatterns); i++ {
 		list = append(list, fmt.Sprintf("x%d: *one", i))
 	}
 	loaded := loadOwn(t, list...)
-	if len(loaded.Patterns) != maxPatterns {
-		t.Fatalf("%d patterns, want %d", len(loaded.Patterns), maxPatterns)
+	if len(loaded.Patterns) != settings.MaxPatterns {
+		t.Fatalf("%d patterns, want %d", len(loaded.Patterns), settings.MaxPatterns)
 	}
 	file := ownFile(append(list, "more: *one")...)
 	if _, _, err := loadText(t, file); err == nil || placedWords(t, file, err) != "more | patterns.more: more than 1000 patterns; leave it out" {
@@ -354,13 +355,13 @@ func TestWideComposition(t *testing.T) {
 		}
 		return "routes: {" + strings.Join(routes, ", ") + "}"
 	}
-	for level := range maxDepth - 1 {
+	for level := range settings.MaxDepth - 1 {
 		for i := range 40 {
 			list = append(list, fmt.Sprintf("p%d_%d: %s", level, i, ofKindOver("routing", names(level+1), "")))
 		}
 	}
 	for i := range 40 {
-		list = append(list, fmt.Sprintf("p%d_%d: %s", maxDepth-1, i, ofKind("supervisor", "")))
+		list = append(list, fmt.Sprintf("p%d_%d: %s", settings.MaxDepth-1, i, ofKind("supervisor", "")))
 	}
 	loaded := loadOwn(t, list...)
 	if specs := declaredIn(t, loaded); len(specs["p0_0"].Tools) != 40 {

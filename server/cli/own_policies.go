@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
+	"patterngate/server/settings"
 	"patterngate/server/settings/rules"
 	"patterngate/server/settings/tools"
 )
@@ -62,8 +63,8 @@ func (c *Loaded) ownPolicies() bool {
 
 // ofTheDemo reports a policy that judges nothing but the demo's refund tools, as it is embedded.
 func (c *Loaded) ofTheDemo(p *rules.Policy) bool {
-	elsewhere := func(q PatternConfig) bool {
-		return q.Judge == p.Name && q.Enabled && (q.Name != "supervised_refund" || !c.demoRefunds(&q))
+	elsewhere := func(q settings.Pattern) bool {
+		return q.Judge == p.Name && q.Enabled && (q.Name != "supervised_refund" || !c.DemoRefunds(&q))
 	}
 	return p.Embedded && !slices.ContainsFunc(c.Patterns, elsewhere) &&
 		!slices.ContainsFunc(c.Catalog.Tools(), func(t tools.Placed) bool { return t.Policy == p.Name })
@@ -170,7 +171,7 @@ func (c *Loaded) reach(name string, all *catalog.Catalog) policy.Reach {
 		if p.Judge != name || !speaks && (!p.Enabled || !p.Equipped()) {
 			continue
 		}
-		reach.Patterns = append(reach.Patterns, policy.Reached{Name: p.Name, Kind: p.Kind, Tools: p.calls(), Params: p.Params, Input: c.inputOf(p.Name)})
+		reach.Patterns = append(reach.Patterns, policy.Reached{Name: p.Name, Kind: p.Kind, Tools: p.RuleNames(), Params: p.Params, Input: c.inputOf(p.Name)})
 	}
 	return reach
 }
@@ -239,12 +240,12 @@ func (c *Loaded) policies(all *catalog.Catalog) (*policySet, error) {
 }
 
 // reviewer is what judges a pattern's calls: its policy and those of its tools by themselves; nil: the allowlists alone.
-func (c *Loaded) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
+func (c *Loaded) reviewer(p settings.Pattern, set *policySet) gateway.Reviewer {
 	var among gateway.Among
 	if p.Judge != "" {
 		among.Pattern = c.judge(set, p.Judge, p.Name)
 	}
-	for _, tool := range p.calls() {
+	for _, tool := range p.RuleNames() {
 		own := c.policyOf(tool)
 		if own == "" || own == p.Judge {
 			continue
@@ -261,9 +262,9 @@ func (c *Loaded) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
 }
 
 // blockReasons are those by which the policies of a pattern and of its tools may block, for the registry of stop reasons.
-func (c *Loaded) blockReasons(p PatternConfig) []string {
+func (c *Loaded) blockReasons(p settings.Pattern) []string {
 	names := []string{p.Judge}
-	for _, tool := range p.calls() {
+	for _, tool := range p.RuleNames() {
 		names = append(names, c.policyOf(tool))
 	}
 	var reasons []string
@@ -297,9 +298,9 @@ func (c *Loaded) judge(set *policySet, name, pattern string) gateway.Reviewer {
 	if made := set.by[name]; made != nil {
 		return made.For(pattern)
 	}
-	if p := c.policy(name); p != nil && c.ofTheDemo(p) {
+	if p := c.PolicyNamed(name); p != nil && c.ofTheDemo(p) {
 		refund, _ := c.Pattern("supervised_refund")
-		if c.builtinPolicy {
+		if c.BuiltinPolicy {
 			return newBuiltinJudge(refund.Params)
 		}
 		return demoJudge(refund.Params)

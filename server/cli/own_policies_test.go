@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/settings"
 )
 
 // What is wrong with a policy once its types are known: the very character in CEL, however it is quoted, and the row that fails.
@@ -122,7 +123,7 @@ func TestPolicyFileReplaced(t *testing.T) {
 	config := write("pg.yaml", strings.TrimSuffix(refundTools, "  refunds:\n")+"  refunds: {file: refunds.policy.yaml}\n")
 	load := func(rule string) Loaded {
 		write("refunds.policy.yaml", "rules:\n- {id: cap, match: refund_charge, "+rule+"}\n- {id: rest, approve: {}}\n")
-		loaded, _, err := Load(ConfigSources{Path: config}, LoadOptions{})
+		loaded, _, err := Load(settings.Sources{Path: config}, LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

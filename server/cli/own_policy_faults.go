@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"patterngate/server/settings"
 	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
@@ -21,7 +22,7 @@ func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 	root, path := f.of.Node, (*yamldoc.Path)(nil).Key("policies").Key(f.of.Name)
 	if f.Pattern != "" {
 		path = (*yamldoc.Path)(nil).Key("patterns").Key(f.Pattern)
-		_, root = l.root.Find(path)
+		_, root = l.Root.Find(path)
 	}
 	if f.of.Embedded && f.Pattern == "" { // it stands in no file: who names it is told
 		return l.misfit(f.of, out)
@@ -34,14 +35,14 @@ func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 	case f.Line > 0 && value.Kind == yamldoc.Text:
 		at = l.characterOf(f.of, value, f.Offset)
 	}
-	return placed(out, at, below, l.Path)
+	return settings.Placed(out, at, below, l.Path)
 }
 
 // misfit is a fault of the embedded policy, which is not what its user took it for.
 func (l Loaded) misfit(p *rules.Policy, f yamldoc.Fault) yamldoc.Fault {
 	f.Reason = p.Name + " does not fit: " + f.Reason
 	for _, q := range l.Patterns {
-		if q.Judge == p.Name && !l.demoRefunds(&q) {
+		if q.Judge == p.Name && !l.DemoRefunds(&q) {
 			return l.FaultAt(f, "patterns", q.Name, "policy")
 		}
 	}
@@ -50,7 +51,7 @@ func (l Loaded) misfit(p *rules.Policy, f yamldoc.Fault) yamldoc.Fault {
 
 // characterOf is where a byte of a text of a policy stands, in the file that holds it.
 func (l Loaded) characterOf(p *rules.Policy, value *yamldoc.Node, offset int) yamldoc.Place {
-	file, text := l.Path, l.text
+	file, text := l.Path, l.Text
 	if p.File != "" && value.At.Source == p.File {
 		file, text = p.File, p.Text
 	}

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
+	"patterngate/server/settings"
 )
 
 // A server's tools may be made for a reload or a snapshot while a call is judged that goes to the same server: the admission
@@ -83,7 +84,7 @@ func TestRotatedCertificatesAreTaken(t *testing.T) {
 		t.Helper()
 		file := filepath.Join(dir, "pg.yaml")
 		putFile(t, file, "version: 1\ncatalog: {servers: {crm: {http: {url: 'https://a.example', ca_file: roots.pem}, tools: {look: {effect: read}}}}}\n")
-		loaded, _, err := Load(ConfigSources{Path: file}, LoadOptions{Pool: pool})
+		loaded, _, err := Load(settings.Sources{Path: file}, LoadOptions{Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings"
 )
 
 // What config show prints of patterns of the file's own loads to the same, also as JSON: fields read those above them, workers keep their
@@ -22,7 +24,7 @@ func TestOwnPatternsShownLoad(t *testing.T) {
 	}
 	for name, text := range files {
 		t.Run(name, func(t *testing.T) {
-			loaded, _, err := Load(ConfigSources{Path: writeConfig(t, text)}, LoadOptions{})
+			loaded, _, err := Load(settings.Sources{Path: writeConfig(t, text)}, LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +33,7 @@ func TestOwnPatternsShownLoad(t *testing.T) {
 				if err := os.WriteFile(path, shown, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				again, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
+				again, _, err := Load(settings.Sources{Path: path}, LoadOptions{})
 				if err != nil {
 					t.Errorf("%s does not load: %v", format, err)
 					continue
@@ -54,13 +56,13 @@ func TestSchemasOfUnseenCharacters(t *testing.T) {
 			`{x: {type: string, description: "a\u202Eb"}}`, `{x: {type: string, enum: ["a\u0007"]}}`,
 			`{x: {type: object, properties: {"y\u2066": {type: string}}}}`, `{x: {type: string, default: "\u200F", optional: true}}`,
 		} {
-			_, _, err := Load(ConfigSources{Path: writeConfig(t, ownFile("a: "+ofKind(kind, key+": "+schema)))}, LoadOptions{})
+			_, _, err := Load(settings.Sources{Path: writeConfig(t, ownFile("a: "+ofKind(kind, key+": "+schema)))}, LoadOptions{})
 			if err == nil || !strings.Contains(err.Error(), "which is not seen or turns text around; leave it out") {
 				t.Errorf("%s: %s: %v", key, schema, err)
 			}
 		}
 		loaded := ownFile("a: " + ofKind(kind, key+`: {x: {type: string, pattern: "^[^\u202e]*$", description: "two\nlines, 漢字"}}`))
-		if _, _, err := Load(ConfigSources{Path: writeConfig(t, loaded)}, LoadOptions{}); err != nil {
+		if _, _, err := Load(settings.Sources{Path: writeConfig(t, loaded)}, LoadOptions{}); err != nil {
 			t.Errorf("%s: what is seen is refused: %v", key, err)
 		}
 	}
@@ -68,7 +70,7 @@ func TestSchemasOfUnseenCharacters(t *testing.T) {
 
 // Of a route of the demo the kind knows what its status says; only others decline by an expression where the file does not say.
 func TestDemoRoutesDecline(t *testing.T) {
-	loaded, _, err := Load(ConfigSources{Path: writeConfig(t, "version: 1\ndemo: {enabled: true}\npatterns:\n  a: "+
+	loaded, _, err := Load(settings.Sources{Path: writeConfig(t, "version: 1\ndemo: {enabled: true}\npatterns:\n  a: "+
 		ofKindOver("routing", `routes: {bill: {tool: billing_specialist}, told: {tool: sales_specialist, reroute: 'true'}, run: {pattern: run_orchestrator}}`, "")+"\n")}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

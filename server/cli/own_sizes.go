@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -30,10 +31,10 @@ type oversize struct {
 func (c *Loaded) oversized(s *server.Server) (list []oversize) {
 	owner := map[string]string{}
 	for _, p := range c.Patterns {
-		if !p.own() || !p.Enabled || p.Kind == gateway.Call { // a call is as its tool is: who validates is warned
+		if !p.IsOwn() || !p.Enabled || p.Kind == gateway.Call { // a call is as its tool is: who validates is warned
 			continue
 		}
-		for _, tool := range p.tools() {
+		for _, tool := range p.ToolNames() {
 			owner[tool] = p.Name
 		}
 	}
@@ -81,7 +82,7 @@ func (c *Loaded) bearable(s *server.Server) error {
 
 // bearableBefore is bearable before anything of it is served.
 func (c *Loaded) bearableBefore(d *declared) error {
-	if !slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.own() && p.Enabled && p.Kind != gateway.Call }) {
+	if !slices.ContainsFunc(c.Patterns, func(p settings.Pattern) bool { return p.IsOwn() && p.Enabled && p.Kind != gateway.Call }) {
 		return nil
 	}
 	s, err := wire(*c, d, &local.Engine{}, served{slog.New(slog.DiscardHandler), c.InboxURL})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -37,7 +38,7 @@ func TestOversizedPatterns(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			file := ownFile(tt.pattern)
-			loaded, _, err := Load(ConfigSources{Path: writeConfig(t, file)}, LoadOptions{})
+			loaded, _, err := Load(settings.Sources{Path: writeConfig(t, file)}, LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +71,7 @@ var bytesOf = regexp.MustCompile(`has [0-9]+ bytes`)
 
 // The names that no input may have are all arguments that a kind takes.
 func TestOwnArguments(t *testing.T) {
-	for _, kind := range ownKinds {
+	for _, kind := range settings.OwnKinds {
 		if kind == string(gateway.Call) {
 			continue
 		}
@@ -82,7 +83,7 @@ func TestOwnArguments(t *testing.T) {
 		p, _ := loaded.Pattern("a")
 		for _, tool := range s.Tools() {
 			var schema struct{ Properties map[string]any }
-			if !slices.Contains(p.tools(), tool.Name) || strings.HasSuffix(tool.Name, "_status") {
+			if !slices.Contains(p.ToolNames(), tool.Name) || strings.HasSuffix(tool.Name, "_status") {
 				continue
 			}
 			if err := json.Unmarshal(tool.RawInputSchema, &schema); err != nil {

@@ -5,14 +5,15 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/server/settings"
 )
 
 // view is what a pattern sees of the catalog that rules see: its workers and routes under the names that it gives them, before
 // all others.
-func (c *Loaded) view(p PatternConfig, ruled *catalog.Catalog) (*catalog.Catalog, error) {
+func (c *Loaded) view(p settings.Pattern, ruled *catalog.Catalog) (*catalog.Catalog, error) {
 	var hands []catalog.Tool
 	for _, h := range p.Hands {
-		tool, made := ruled.Tool(h.of())
+		tool, made := ruled.Tool(h.Target())
 		if !made || tool.Pattern != h.Pattern { // the call says that it is missing
 			continue
 		}
@@ -70,7 +71,7 @@ func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet)
 	}
 	tool := catalog.Tool{
 		Name: name, Title: p.Title, Description: p.Description, Server: catalog.PatternServer, Pattern: name, Goal: p.Goal,
-		Input: parts.asked, Defaults: parts.defaults, Effect: c.worst(p, all), Demo: p.makeBelieve(c, all),
+		Input: parts.asked, Defaults: parts.defaults, Effect: c.worst(p, all), Demo: makeBelieve(p, c, all),
 	}
 	if p.Kind == gateway.Call {
 		called, made := all.Tool(p.Tool)
@@ -89,11 +90,11 @@ func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet)
 }
 
 // worst is the worst effect of all that a pattern may call, by itself and by the patterns that it calls.
-func (c *Loaded) worst(p PatternConfig, all *catalog.Catalog) catalog.Effect {
+func (c *Loaded) worst(p settings.Pattern, all *catalog.Catalog) catalog.Effect {
 	worst := catalog.Read
 	reached := map[string]bool{p.Name: true}
-	for todo := []PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
-		for _, name := range todo[0].calls() {
+	for todo := []settings.Pattern{p}; len(todo) > 0; todo = todo[1:] {
+		for _, name := range todo[0].RuleNames() {
 			tool, made := all.Tool(name)
 			switch child, known := c.Pattern(name); {
 			case made && (tool.Effect == catalog.Destructive || worst == catalog.Read):
@@ -108,8 +109,8 @@ func (c *Loaded) worst(p PatternConfig, all *catalog.Catalog) catalog.Effect {
 }
 
 // makeBelieve reports whether a pattern is the demo's: it never has tools of both worlds.
-func (p PatternConfig) makeBelieve(c *Loaded, all *catalog.Catalog) bool {
-	for _, name := range c.leaves(p) {
+func makeBelieve(p settings.Pattern, c *Loaded, all *catalog.Catalog) bool {
+	for _, name := range c.Leaves(p) {
 		if t, ok := all.Tool(name); ok && !t.Demo {
 			return false
 		}

@@ -100,15 +100,15 @@ func TestToolsRedact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(loaded.hides(), " "); got != "/input/iban pay:/args/card" {
+	if got := strings.Join(loaded.HiddenValues(), " "); got != "/input/iban pay:/args/card" {
 		t.Errorf("hidden is %s", got)
 	}
 	d, err := declare(loaded, nil)
 	if err != nil || strings.Join(d.redact, " ") != "/input/iban pay:/args/card" {
 		t.Errorf("jobs hide %v, %v", d.redact, err)
 	}
-	if loaded, _, err := loadText(t, tool("/args/card", ", enabled: false")); err != nil || len(loaded.hides()) != 1 {
-		t.Errorf("a tool that is off hides %v: %v", loaded.hides(), err)
+	if loaded, _, err := loadText(t, tool("/args/card", ", enabled: false")); err != nil || len(loaded.HiddenValues()) != 1 {
+		t.Errorf("a tool that is off hides %v: %v", loaded.HiddenValues(), err)
 	}
 	_, _, err = loadText(t, tool("/input/iban", ""))
 	if want := `pg.yaml:3:67: catalog.http.pay.redact[0]: got "/input/iban"; begin with /args or /result; what is no tool's stands in redact at the top`; err == nil || err.Error() != want {
@@ -162,7 +162,7 @@ policies:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(loaded.hides(), " "); got != want {
+		if got := strings.Join(loaded.HiddenValues(), " "); got != want {
 			t.Errorf("%s: hidden is %s, want %s", redact, got, want)
 		}
 	}

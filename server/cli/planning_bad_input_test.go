@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings"
 )
 
 // What is asked wrongly is refused before the model is asked, and nothing is stored.
@@ -239,7 +241,7 @@ func TestPlanningCorrupt(t *testing.T) {
 	s.serve()
 	bad, good := s.decomposed(subtask("a", "", "tool", "caller")), s.decomposed(subtask("a", "", "tool", "caller"))
 	s.end()
-	db, err := sql.Open("sqlite", s.file(stateFile))
+	db, err := sql.Open("sqlite", s.file(settings.StateFile))
 	if err != nil {
 		t.Fatal(err)
 	}

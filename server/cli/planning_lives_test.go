@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/catalog/demo/ledger"
+	"patterngate/server/settings"
 )
 
 // errand is a plan whose effects are counted outside: a refund in three steps and two reports.
@@ -211,7 +212,7 @@ func TestPlanningCase08InDoubt(t *testing.T) {
 	a.wants("/in_doubt", `["pay"]`, "/blocked", "[]", "/plan_status/in_progress", "0")
 	s.call("execute", "plan_id", id).wants("/status", `"waiting"`, "/waiting_for/kind", `"settlement"`, "/in_doubt", `["pay"]`, "/plan_status/in_doubt", "1").
 		is("", "look:completed pay:in_doubt kpis:completed mail:pending risk:pending")
-	settle := program(t, "--config", s.file("config.yaml"), "--state", s.file(stateFile), "runs", "settle", a.string("/last_run/run_id"), a.string("/waiting_for/effect"),
+	settle := program(t, "--config", s.file("config.yaml"), "--state", s.file(settings.StateFile), "runs", "settle", a.string("/last_run/run_id"), a.string("/waiting_for/effect"),
 		"--happened", "--result", `{"status":"ok","refund":{"amount_usd":49,"currency":"USD","reason":"asked","transaction_id":"rf_42_0","user_id":42}}`)
 	if said, err := settle.CombinedOutput(); err != nil {
 		t.Fatalf("runs settle: %v: %s", err, said)

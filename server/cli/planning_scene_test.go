@@ -21,6 +21,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // The principals of a scene over HTTP, each with a token of their own.
@@ -96,7 +97,7 @@ func (s *planScene) environ() []string {
 		environ = append(environ, "OPENAI_BASE_URL="+s.model.server.URL)
 	}
 	if s.outside != nil {
-		environ = append(environ, ledgerVariable+"="+s.outside.book("plans").String()+s.world)
+		environ = append(environ, settings.LedgerVariable+"="+s.outside.book("plans").String()+s.world)
 	}
 	return environ
 }
@@ -133,7 +134,7 @@ func (s *planScene) write(name, text string) {
 
 func (s *planScene) serveInside() {
 	s.t.Helper()
-	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: s.environ()}, config: s.file("config.yaml"), state: memoryState}}
+	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: s.environ()}, config: s.file("config.yaml"), state: settings.MemoryState}}
 	loaded, err := a.load()
 	if err != nil {
 		s.t.Fatal(err)
@@ -161,7 +162,7 @@ func (s *planScene) serveInside() {
 
 func (s *planScene) serveApart() {
 	s.t.Helper()
-	args := []string{"--config", s.file("config.yaml"), "--state", s.file(stateFile), "serve", "--log-level", "info", "--log-format", "json"}
+	args := []string{"--config", s.file("config.yaml"), "--state", s.file(settings.StateFile), "serve", "--log-level", "info", "--log-format", "json"}
 	if s.overHTTP {
 		args = append(args, "--http", "127.0.0.1:0", "--token-file", s.file("tokens"))
 	}

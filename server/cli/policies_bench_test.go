@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings"
 )
 
 // BenchmarkLoadPolicies loads a file with a policy of 100 rules over 200 tools of their own arguments, and the same tools without
@@ -30,7 +32,7 @@ func BenchmarkLoadPolicies(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := Load(ConfigSources{Path: path}, LoadOptions{}); err != nil {
+				if _, _, err := Load(settings.Sources{Path: path}, LoadOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

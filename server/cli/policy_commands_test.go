@@ -156,7 +156,7 @@ func TestPolicyRecordKeepsTheFileLoadable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = (&policyCommands{a.opener()}).addRows(loaded, loaded.policy("pays"), tt.rows, false)
+			err = (&policyCommands{a.opener()}).addRows(loaded, loaded.PolicyNamed("pays"), tt.rows, false)
 			text, readErr := os.ReadFile(path)
 			if (err == nil) != tt.fine || readErr != nil || (string(text) == paysConfig) == tt.fine {
 				t.Errorf("%v, changed %t\n%s", err, string(text) != paysConfig, errs.String())

@@ -144,7 +144,7 @@ func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
 // unjudged are tools that a pattern may call and that no policy judges.
 func (l Loaded) unjudged(all *catalog.Catalog) (list []gap) {
 	for _, p := range l.Patterns {
-		_, execution := p.allows()
+		_, execution := p.Allows()
 		if p.Kind == gateway.Call {
 			execution = []string{p.Tool}
 		}

@@ -158,8 +158,8 @@ func toolOrFinal(tool string) string {
 
 // tests runs the tests of both files by both.
 func (d *policyDiff) tests(a, b diffSide) error {
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.policyNames(), b.policyNames())))) {
-		inA, inB := a.policy(name), b.policy(name)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.PolicyNames(), b.PolicyNames())))) {
+		inA, inB := a.PolicyNamed(name), b.PolicyNamed(name)
 		switch {
 		case inA == nil:
 			d.Only = append(d.Only, onlyInOne{name, b.file})

@@ -104,7 +104,7 @@ func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
 	}
 	var all []explained
 	for _, name := range names {
-		p := loaded.policy(name)
+		p := loaded.PolicyNamed(name)
 		made, patterns, err := loaded.compiledPolicy(p)
 		if err != nil {
 			return console.Fault(what, err)
@@ -165,8 +165,8 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 // reaches the tool.
 func (l Loaded) judgesOf(f explainFlags) ([]string, error) {
 	if f.policy != "" {
-		if l.policy(f.policy) == nil {
-			return nil, unknownPolicy(f.policy, l.policyNames())
+		if l.PolicyNamed(f.policy) == nil {
+			return nil, unknownPolicy(f.policy, l.PolicyNames())
 		}
 		return []string{f.policy}, nil
 	}
@@ -193,7 +193,7 @@ func (l Loaded) judgesOf(f explainFlags) ([]string, error) {
 		return names, nil
 	}
 	for _, p := range l.Patterns {
-		_, execution := p.allows()
+		_, execution := p.Allows()
 		if p.Enabled && (slices.Contains(execution, f.tool) || p.Tool == f.tool || f.tool == "final" && p.Kind == gateway.Supervisor) {
 			add(p.Judge)
 		}
@@ -215,7 +215,7 @@ func (l Loaded) explainedAs(name string, f explainFlags, patterns []string) stri
 	}
 	var reach []string
 	for _, p := range l.Patterns {
-		_, execution := p.allows()
+		_, execution := p.Allows()
 		reaches := slices.Contains(execution, f.tool) || p.Tool == f.tool || f.tool == "final" && p.Kind == gateway.Supervisor
 		if p.Judge == name && reaches && slices.Contains(patterns, p.Name) {
 			reach = append(reach, p.Name)

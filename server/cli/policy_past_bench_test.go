@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/settings"
 )
 
 // pastRefund is the record of a run that looked a user up, paid and wrote a mail, n seconds after the others.
@@ -38,7 +39,7 @@ func pastRefund(n int) []patterns.Event {
 
 // BenchmarkBacktest10000 reads and judges again 10,000 recorded calls of 2,500 runs; that is to take 2 s at most.
 func BenchmarkBacktest10000(b *testing.B) {
-	loaded, _, err := Load(ConfigSources{Environ: []string{"HOME=" + b.TempDir()}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Environ: []string{"HOME=" + b.TempDir()}}, LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func BenchmarkBacktest10000Window(b *testing.B) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	loaded, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path}, LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func pastCall(n int, tool, args string) []patterns.Event {
 // TestBacktestFindsWhatChanges judges recorded refunds again by the policy that stands in the program: those above the automatic
 // limit would have waited for a person.
 func TestBacktestFindsWhatChanges(t *testing.T) {
-	loaded, _, err := Load(ConfigSources{Environ: []string{"HOME=" + t.TempDir()}}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Environ: []string{"HOME=" + t.TempDir()}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

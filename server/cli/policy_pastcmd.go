@@ -108,14 +108,14 @@ func (a *policyCommands) oneName(what, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names := loaded.policyNames()
+	names := loaded.PolicyNames()
 	if name != "" {
 		if !slices.Contains(names, name) {
 			return "", console.Usage(what, unknownPolicy(name, names), "--policy NAME")
 		}
 		return name, nil
 	}
-	own := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return loaded.policy(n).Embedded })
+	own := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return loaded.PolicyNamed(n).Embedded })
 	if len(own) == 1 {
 		return own[0], nil
 	}

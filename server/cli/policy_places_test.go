@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -51,7 +52,7 @@ func TestFaultsOfTwoFiles(t *testing.T) {
 	path := write("a.yaml", "version: 1\n"+
 		"policies: {one: {file: b.policy.yaml}, two: {rules: [{id: x}]}}\n"+
 		"patterns: {supervised_refund: {policy: one, budget: {max_stepz: 1}}}\n")
-	_, _, err := Load(ConfigSources{Path: path}, LoadOptions{})
+	_, _, err := Load(settings.Sources{Path: path}, LoadOptions{})
 	if err == nil {
 		t.Fatal("no fault")
 	}

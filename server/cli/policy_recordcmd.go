@@ -33,7 +33,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 	if name, err = loaded.judgeOf(proposals, name); err != nil {
 		return console.Usage(what, err, "--policy NAME")
 	}
-	p := loaded.policy(name)
+	p := loaded.PolicyNamed(name)
 	made, _, err := loaded.compiledPolicy(p)
 	if err != nil {
 		return console.Fault(what, err)
@@ -82,14 +82,14 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 // judgeOf is the policy whose tests a run's calls are: the named one, or the only one that judged them.
 func (l Loaded) judgeOf(proposals []record.Proposal, name string) (string, error) {
 	if name != "" {
-		if l.policy(name) == nil {
-			return "", unknownPolicy(name, l.policyNames())
+		if l.PolicyNamed(name) == nil {
+			return "", unknownPolicy(name, l.PolicyNames())
 		}
 		return name, nil
 	}
 	var names []string
 	for _, of := range proposals {
-		for _, n := range l.policyNames() {
+		for _, n := range l.PolicyNames() {
 			if l.judgesBy(n, of.Pattern, of.Tool) && !slices.Contains(names, n) {
 				names = append(names, n)
 			}
@@ -147,7 +147,7 @@ func (a *policyCommands) addRows(l Loaded, p *rules.Policy, rows []map[string]an
 		}
 		return a.Print(b.String())
 	}
-	file, text, steps := l.Path, l.text, []string{"policies", p.Name}
+	file, text, steps := l.Path, l.Text, []string{"policies", p.Name}
 	if p.File != "" {
 		file, text, steps = p.File, p.Text, nil
 	}

@@ -88,8 +88,8 @@ func (a *policyCommands) loadUntested(what string, policies []string) (Loaded, e
 		return Loaded{}, a.configFault(err)
 	}
 	for _, name := range policies {
-		if loaded.policy(name) == nil {
-			return Loaded{}, console.Usage(what, unknownPolicy(name, loaded.policyNames()), "patterngate policy test")
+		if loaded.PolicyNamed(name) == nil {
+			return Loaded{}, console.Usage(what, unknownPolicy(name, loaded.PolicyNames()), "patterngate policy test")
 		}
 	}
 	return loaded, nil
@@ -111,7 +111,7 @@ func (a *policyCommands) completePolicies(*cobra.Command, []string, string) ([]s
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return loaded.policyNames(), cobra.ShellCompDirectiveNoFileComp
+	return loaded.PolicyNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // testPolicies runs the tests of the named policies, or of all.

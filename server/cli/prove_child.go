@@ -19,6 +19,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
@@ -80,7 +81,7 @@ func (l *life) pass(string) {
 // live carries out all runs at once.
 func (l *life) live(ctx context.Context) error {
 	var err error
-	if l.book, err = ledger.Parse(machine.Lookup(l.trial.Environ, ledgerVariable)); err != nil {
+	if l.book, err = ledger.Parse(machine.Lookup(l.trial.Environ, settings.LedgerVariable)); err != nil {
 		return err
 	}
 	call := &toolCall{opener: l.trial.stateOpener, name: waitTool, errs: &lockedWriter{to: l.trial.Err}} // so that it carries on what nobody does

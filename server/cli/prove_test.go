@@ -15,6 +15,7 @@ import (
 
 	"patterngate/catalog/demo/ledger"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // killsInCI is how many kills the matrices have in CI, at least.
@@ -106,7 +107,7 @@ func TestShortcomings(t *testing.T) {
 func TestTheLedgerSeesTwoPayments(t *testing.T) {
 	var out, errs bytes.Buffer
 	a := testApp(t, &out, &errs)
-	a.state = memoryState // so that the second call begins a run of its own
+	a.state = settings.MemoryState // so that the second call begins a run of its own
 	outside, err := (&trialCommands{a.opener()}).startLedger(filepath.Join(t.TempDir(), "ledger"))
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestTheLedgerSeesTwoPayments(t *testing.T) {
 	for _, world := range []ledger.World{"", ledger.Plain} {
 		book := outside.book("b" + string(world))
 		book.World = world
-		a.Environ = append(a.Environ, ledgerVariable+"="+book.String())
+		a.Environ = append(a.Environ, settings.LedgerVariable+"="+book.String())
 		for range 2 {
 			call := &toolCall{opener: a.opener(), quiet: true, errs: &lockedWriter{to: &errs}}
 			server, err := call.inProcess(t.Context())

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"patterngate/server/settings"
 )
 
 // lifeTimeout bounds one life: what takes longer hangs.
@@ -85,7 +87,7 @@ func (t *trial) process(dieAt int64) (*lifeProcess, error) {
 		return nil, err
 	}
 	l := &lifeProcess{cmd: cmd}
-	cmd.Env = append(cmd.Env, "HOME="+t.dir, ledgerVariable+"="+t.book)
+	cmd.Env = append(cmd.Env, "HOME="+t.dir, settings.LedgerVariable+"="+t.book)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(told), &l.out, &l.errs
 	return l, nil
 }

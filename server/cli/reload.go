@@ -18,6 +18,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -128,7 +129,7 @@ func ownReason(err error) string {
 
 // waitsForRestart are the keys that a reload does not apply. notify is among them: the program that it names is not part of the
 // hash that an approver key signs.
-func waitsForRestart(from, to Config) []string {
+func waitsForRestart(from, to settings.Config) []string {
 	var keys []string
 	for name, differs := range map[string]bool{
 		"http": fmt.Sprint(from.HTTP) != fmt.Sprint(to.HTTP), "inbox": from.Inbox != to.Inbox, "log": from.Log != to.Log, "state": from.State != to.State,
@@ -160,7 +161,7 @@ func seenFile(path string) fileSeen {
 // files are those that a configuration was read from.
 func (l Loaded) files() []fileSeen {
 	var list []fileSeen
-	for _, path := range append([]string{l.Path, l.Catalog.Pin}, l.policyFiles()...) {
+	for _, path := range append([]string{l.Path, l.Catalog.Pin}, l.PolicyFiles()...) {
 		if path != "" {
 			list = append(list, seenFile(path))
 		}

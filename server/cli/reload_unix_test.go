@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 func (c *servedScene) hangup() {
@@ -226,7 +227,7 @@ func TestReloadKnowsTheFile(t *testing.T) {
 func TestAnnounceOnce(t *testing.T) {
 	s := newOwnScene(t, "", "")
 	s.must(t, "catalog", "accept", "--yes")
-	loaded, _, err := Load(ConfigSources{Path: s.config}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: s.config}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // slowBook is an outside in which the first refund takes until it is let go.
@@ -73,7 +74,7 @@ func TestResumeStopsAfterThePayment(t *testing.T) {
 	book, state := newSlowBook(t), filepath.Join(t.TempDir(), "state.db")
 	run := func(args ...string) string {
 		cmd := program(t, append([]string{"--state", state}, args...)...)
-		cmd.Env = append(cmd.Env, ledgerVariable+"="+book.address)
+		cmd.Env = append(cmd.Env, settings.LedgerVariable+"="+book.address)
 		said, _ := cmd.CombinedOutput()
 		return string(said)
 	}
@@ -86,7 +87,7 @@ func TestResumeStopsAfterThePayment(t *testing.T) {
 	}
 
 	cmd := program(t, "--state", state, "runs", "resume")
-	cmd.Env = append(cmd.Env, ledgerVariable+"="+book.address)
+	cmd.Env = append(cmd.Env, settings.LedgerVariable+"="+book.address)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	_, out := pipes(t, cmd)

@@ -79,7 +79,7 @@ func TestKeyByReference(t *testing.T) {
 	if err != nil || loaded.LLM.OpenAI().APIKey != "" || loaded.LLM.Resolved() != "openai" {
 		t.Fatalf("the key is %q: %v", loaded.LLM.OpenAI().APIKey, err)
 	}
-	for _, shown := range []string{string(loaded.YAML()), string(loaded.JSON()), string(loaded.Snapshot()), string(loaded.originYAML())} {
+	for _, shown := range []string{string(loaded.YAML()), string(loaded.JSON()), string(loaded.Snapshot()), string(loaded.OriginYAML())} {
 		if strings.Contains(shown, "hunter2") || !strings.Contains(shown, file) {
 			t.Errorf("shown is %s", shown)
 		}

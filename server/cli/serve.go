@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // serveCommands is the command that serves MCP.
@@ -64,7 +65,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := loaded.HTTP.tokens()
+	tokens, err := tokensOf(loaded.HTTP)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (a *serveCommands) reloads(ctx context.Context, s *service, loaded Loaded) 
 }
 
 // warnOfBypasses says which servers behind the gate a client still has directly: an agent can go around the gate there.
-func (a *invocation) warnOfBypasses(c Config, log *slog.Logger) {
+func (a *invocation) warnOfBypasses(c settings.Config, log *slog.Logger) {
 	for _, b := range bypasses(a.Environ, c.Catalog) {
 		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}

@@ -10,13 +10,14 @@ import (
 
 	"patterngate/server"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 	"patterngate/server/transport"
 )
 
 // serveHTTP serves over HTTP until ctx ends.
-func serveHTTP(ctx context.Context, s *server.Server, c HTTPConfig, tokens transport.Tokens) error {
+func serveHTTP(ctx context.Context, s *server.Server, c settings.HTTP, tokens transport.Tokens) error {
 	err := s.ListenHTTP(ctx, transport.HTTPConfig{
 		Listen: c.Listen, Tokens: tokens, Origins: c.Origins, Hosts: c.Hosts, BodyBytes: c.BodyBytes, SessionIdle: c.SessionIdle,
 	})
@@ -26,8 +27,8 @@ func serveHTTP(ctx context.Context, s *server.Server, c HTTPConfig, tokens trans
 	return nil
 }
 
-// tokens reads the token file; none where there is no path.
-func (c HTTPConfig) tokens() (transport.Tokens, error) {
+// tokensOf reads the token file; none where there is no path.
+func tokensOf(c settings.HTTP) (transport.Tokens, error) {
 	if c.Listen == "" || c.TokenFile == "" {
 		return transport.Tokens{}, nil
 	}

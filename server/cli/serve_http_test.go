@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 const secretToken = "0123456789abcdef0123456789abcdef"
@@ -150,7 +151,7 @@ func TestTokenFileFaults(t *testing.T) {
 		tests["in an open directory"] = struct{ path, want string }{open, "everyone may write to its directory"}
 	}
 	for name, tt := range tests {
-		_, err := HTTPConfig{Listen: "127.0.0.1:0", TokenFile: tt.path}.tokens()
+		_, err := tokensOf(settings.HTTP{Listen: "127.0.0.1:0", TokenFile: tt.path})
 		failed, ok := errors.AsType[*console.Error](err)
 		if !ok || failed.Code != console.ExitUsage || !strings.HasPrefix(err.Error(), tt.path+": ") || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v\nwant %s: %s", name, err, tt.path, tt.want)
@@ -160,12 +161,12 @@ func TestTokenFileFaults(t *testing.T) {
 		}
 	}
 	for name, mode := range map[string]os.FileMode{"0600": 0o600, "0400": 0o400} {
-		tokens, err := HTTPConfig{Listen: "127.0.0.1:0", TokenFile: writeTokens(t, good, mode)}.tokens()
+		tokens, err := tokensOf(settings.HTTP{Listen: "127.0.0.1:0", TokenFile: writeTokens(t, good, mode)})
 		if err != nil || tokens.Len() != 1 {
 			t.Errorf("mode %s: %v, %v", name, tokens, err)
 		}
 	}
-	if tokens, err := (HTTPConfig{TokenFile: "none"}).tokens(); err != nil || tokens.Len() != 0 {
+	if tokens, err := tokensOf((settings.HTTP{TokenFile: "none"})); err != nil || tokens.Len() != 0 {
 		t.Errorf("a file that is not needed: %v, %v", tokens, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"patterngate/server"
 	"patterngate/server/cli/console"
 	"patterngate/server/notify"
+	"patterngate/server/settings"
 )
 
 // service is a server over its state.
@@ -54,7 +55,7 @@ func (s *service) close() {
 }
 
 // notifier wakes people when a run asks one, which they answer at that page.
-func (s *service) notifier(c Config, environ []string, page func() string, log *slog.Logger) *notify.Notifier {
+func (s *service) notifier(c settings.Config, environ []string, page func() string, log *slog.Logger) *notify.Notifier {
 	if s.memory {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (s *service) notifier(c Config, environ []string, page func() string, log *
 func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*service, error) {
 	from := &source{environ: a.Environ, pool: c.pool}
 	opened := make(chan openedState, 1)
-	if c.State == memoryState {
+	if c.State == settings.MemoryState {
 		opened <- openedState{engine: &local.Engine{Source: from}}
 	} else {
 		if err := readyState(c.State, a.Environ); err != nil {
@@ -81,11 +82,11 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*serv
 	if state.err != nil {
 		return nil, unopened(c.State, state.err)
 	}
-	s := &service{engine: state.engine, memory: c.State == memoryState, from: from, pool: c.pool}
+	s := &service{engine: state.engine, memory: c.State == settings.MemoryState, from: from, pool: c.pool}
 	if err == nil {
 		var counting Loaded
 		if counting, d, err = c.counting(d, state.engine, a.Environ); err == nil && counting.lock != c.lock {
-			err = state.engine.Change(settings(counting, d)) // it was opened with the other one
+			err = state.engine.Change(engineSettings(counting, d)) // it was opened with the other one
 		}
 		c = counting
 	}
@@ -119,12 +120,12 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*serv
 	return s, nil
 }
 
-// settings are what an engine takes of a configuration that is put in force.
-func settings(c Loaded, d *declared) local.Settings {
+// engineSettings are what an engine takes of a configuration that is put in force.
+func engineSettings(c Loaded, d *declared) local.Settings {
 	snapshot := c.Snapshot()
 	return local.Settings{
 		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
-		Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot,
+		Redact: c.HiddenValues(), Config: hashOf(snapshot), Snapshot: snapshot,
 	}
 }
 
@@ -142,7 +143,7 @@ func (s *service) replace(loaded Loaded, environ []string, permitted func(counti
 		return err
 	}
 	before := s.engine.Settings()
-	if err := s.engine.Change(settings(c, d)); err != nil { // first: no run is begun under what is not stored yet
+	if err := s.engine.Change(engineSettings(c, d)); err != nil { // first: no run is begun under what is not stored yet
 		return err
 	}
 	if err := s.Replace(serverConfig(c, d, s.engine, s.to)); err != nil {
@@ -164,7 +165,7 @@ type openedState struct {
 func openState(c Loaded, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
 	engine, err := local.Open(local.Options{
-		Path: c.State, Source: from, Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
+		Path: c.State, Source: from, Redact: c.HiddenValues(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
 	})
 	return openedState{engine, err}
 }
@@ -179,6 +180,6 @@ func unopened(path string, cause error) error {
 	}
 	return &console.Error{
 		Code: console.ExitFault, What: "state", Cause: cause,
-		Try: "--state FILE for another file, or --state " + memoryState + " to keep nothing",
+		Try: "--state FILE for another file, or --state " + settings.MemoryState + " to keep nothing",
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
 
@@ -146,15 +147,15 @@ func (a *setupCommands) setupEntry(name string, report *setupReport) (clientfile
 	}
 	e := clientfile.Entry{Name: name, Command: command, Args: []string{"serve"}}
 	if a.config == "" {
-		if path := machine.Lookup(a.Environ, configVariable); path != "" {
-			report.warn(configVariable + " is set here, but a client need not pass it on: name the file by --config")
+		if path := machine.Lookup(a.Environ, settings.PathVariable); path != "" {
+			report.warn(settings.PathVariable + " is set here, but a client need not pass it on: name the file by --config")
 		}
 		return e, nil
 	}
 	if _, err := a.load(); err != nil {
 		return clientfile.Entry{}, err
 	}
-	path, err := filepath.Abs(ConfigSources{Environ: a.Environ}.home(a.config))
+	path, err := filepath.Abs(settings.Sources{Environ: a.Environ}.Home(a.config))
 	if err != nil {
 		return clientfile.Entry{}, console.Fault("setup", err)
 	}

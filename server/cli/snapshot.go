@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
@@ -21,13 +22,13 @@ import (
 // demo, redaction, the wait for callers and the patterns; nothing of the process that carries them out. A secret stands
 // in it as a reference (spec/config.md section 8). The runs' record keeps it by its [Loaded.Hash].
 func (c Loaded) Snapshot() []byte {
-	root := c.value()
+	root := c.Value()
 	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
 		delete(root, process)
 	}
-	root["llm"] = c.LLM.snapshot(root["llm"], c.asksOthers())
+	root["llm"] = c.LLM.Snapshot(root["llm"], c.AsksOthers())
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
-	root["redact"] = grammar.TextValues(c.redacted())
+	root["redact"] = grammar.TextValues(c.Redacted())
 	root["policies"] = c.usedPolicies()
 	if locked := c.lockedTools(); len(locked) > 0 {
 		root[lockMember] = locked
@@ -41,26 +42,6 @@ const lockMember = "lock"
 // Hash is the SHA-256 of the [Loaded.Snapshot], "sha256:" and hex: equal for configurations under which a run goes the
 // same way.
 func (c Loaded) Hash() string { return hashOf(c.Snapshot()) }
-
-// asksOthers reports whether a pattern's questions are answered by another provider than llm says.
-func (c Config) asksOthers() bool {
-	return slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
-		return p.Enabled && c.LLM.laidOver(p.LLM).Resolved() != c.LLM.Resolved()
-	})
-}
-
-// snapshot is who answers, without what does not matter to them: the rules have no server.
-func (c LLMConfig) snapshot(group any, others bool) map[string]any {
-	all, _ := group.(map[string]any)
-	all = maps.Clone(all)
-	switch {
-	case c.Resolved() != "rules":
-		all["provider"] = "openai"
-	case !others: // nor does any pattern ask another
-		return map[string]any{"provider": "rules"}
-	}
-	return all
-}
 
 func hashOf(text []byte) string {
 	sum := sha256.Sum256(text)
@@ -78,7 +59,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 		return Loaded{}, unreadable
 	}
 	var c Loaded
-	if err := c.embed(nil); err != nil {
+	if err := c.Embed(nil); err != nil {
 		return Loaded{}, unreadable
 	}
 	for i := range c.Patterns {
@@ -86,15 +67,15 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	}
 	faults := &yamldoc.Faults{}
 	read := grammar.NewReader(faults, nil)
-	read.File(tree.root, c.keys(nil))
+	read.File(tree.root, c.Keys(nil))
 	if faults.Err() != nil {
 		return Loaded{}, unreadable
 	}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		c.settle(p, read.Said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.Said("patterns", p.Name, "params", param) != nil })
+		c.Settle(p, read.Said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.Said("patterns", p.Name, "params", param) != nil })
 	}
-	c.builtinPolicy = read.Said("policies") == nil
+	c.BuiltinPolicy = read.Said("policies") == nil
 	if c.lock, err = lockOf(tree.locked); err != nil {
 		return Loaded{}, unreadable
 	}
@@ -107,16 +88,16 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	if !tree.keyed {
 		return c, nil
 	}
-	if c.LLM.APIKey = newSecret(machine.Lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
-		return Loaded{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{keyReference}}
+	if c.LLM.APIKey = settings.NewSecret(machine.Lookup(environ, settings.KeyVariable)); !c.LLM.APIKey.Set() {
+		return Loaded{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{settings.KeyReference}}
 	}
 	return c, nil
 }
 
 // snapshotKeys are the references to a model's key that a snapshot may hold besides OPENAI_API_KEY.
 type snapshotKeys struct {
-	own     LLMConfig // that of this process, with the URL beside it
-	unasked bool      // any: no model is asked
+	own     settings.LLM // that of this process, with the URL beside it
+	unasked bool         // any: no model is asked
 }
 
 // known reports whether every key that a snapshot's roles refer to is one that this process's own configuration sends to the same
@@ -132,7 +113,7 @@ func (k snapshotKeys) known(llm map[string]any) bool {
 		}
 		url, _ := role["base_url"].(string)
 		url = cmp.Or(url, top)
-		ours := slices.ContainsFunc(k.own.Models, func(m ModelRole) bool {
+		ours := slices.ContainsFunc(k.own.Models, func(m settings.ModelRole) bool {
 			return m.Key.Set() && ijson.Equal(reference, m.Key.Shown()) && url == cmp.Or(m.BaseURL, k.own.BaseURL)
 		})
 		if !ours && (url != k.own.BaseURL || !k.own.Key.Set() || !ijson.Equal(reference, k.own.Key.Shown())) {
@@ -164,7 +145,7 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 	if reference, there := llm["api_key"]; there {
 		url, _ := llm["base_url"].(string)
 		switch {
-		case keys.unasked || ijson.Equal(reference, secretReference()) && url == keys.own.BaseURL:
+		case keys.unasked || ijson.Equal(reference, settings.SecretReference()) && url == keys.own.BaseURL:
 			delete(llm, "api_key")
 			out.keyed = true
 		case !keys.own.Key.Set() || url != keys.own.BaseURL || !ijson.Equal(reference, keys.own.Key.Shown()):
@@ -229,5 +210,5 @@ func (c Loaded) usedPolicies() map[string]any {
 
 // uses reports whether a policy judges any pattern or tool.
 func (c *Loaded) uses(name string) bool {
-	return len(c.judgedAlone(name)) > 0 || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.Judge == name })
+	return len(c.judgedAlone(name)) > 0 || slices.ContainsFunc(c.Patterns, func(p settings.Pattern) bool { return p.Judge == name })
 }

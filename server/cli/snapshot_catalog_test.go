@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patterngate/ijson"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
 
@@ -51,7 +52,7 @@ func TestSnapshotKeepsCatalogs(t *testing.T) {
 		if err := os.WriteFile(file, drawn, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := Load(ConfigSources{Path: file, Environ: environ}, LoadOptions{})
+		loaded, _, err := Load(settings.Sources{Path: file, Environ: environ}, LoadOptions{})
 		if err != nil {
 			t.Fatalf("%s: %v", drawn, err)
 		}
@@ -60,10 +61,10 @@ func TestSnapshotKeepsCatalogs(t *testing.T) {
 }
 
 // sorted has what stands under names in their order.
-func sorted(c Config) Config {
+func sorted(c settings.Config) settings.Config {
 	by := func(a, b string) int { return strings.Compare(a, b) }
 	c.Patterns, c.Catalog.Servers, c.Catalog.HTTP = slices.Clone(c.Patterns), slices.Clone(c.Catalog.Servers), slices.Clone(c.Catalog.HTTP)
-	slices.SortFunc(c.Patterns, func(a, b PatternConfig) int { return by(a.Name, b.Name) })
+	slices.SortFunc(c.Patterns, func(a, b settings.Pattern) int { return by(a.Name, b.Name) })
 	slices.SortFunc(c.Catalog.Servers, func(a, b tools.Server) int { return by(a.Name, b.Name) })
 	slices.SortFunc(c.Catalog.HTTP, func(a, b tools.HTTPTool) int { return by(a.Name, b.Name) })
 	for i := range c.Catalog.Servers {

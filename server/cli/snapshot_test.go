@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 )
 
@@ -31,7 +32,7 @@ func TestSnapshotIsExact(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := Load(ConfigSources{Path: path, Environ: environ}, LoadOptions{})
+		loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
 		if err != nil {
 			t.Fatalf("Load(%s): %v", text, err)
 		}
@@ -49,8 +50,8 @@ func TestSnapshotIsExact(t *testing.T) {
 }
 
 // determining is what of a configuration a run goes by.
-func determining(c Loaded) Config {
-	d := Config{Demo: c.Demo, DemoEnabled: c.DemoEnabled, Catalog: c.Catalog, Patterns: c.Patterns, Redact: c.redacted()}
+func determining(c Loaded) settings.Config {
+	d := settings.Config{Demo: c.Demo, DemoEnabled: c.DemoEnabled, Catalog: c.Catalog, Patterns: c.Patterns, Redact: c.Redacted()}
 	d.Wait.Caller = c.Wait.Caller
 	if d.LLM.Provider = c.LLM.Resolved(); d.LLM.Provider == "openai" {
 		d.LLM = c.LLM
@@ -87,7 +88,7 @@ func drawnConfig(t *rapid.T) (text string, environ []string) {
 	maybe(file, "redact", func() any {
 		return grammar.TextValues(rapid.SliceOfN(rapid.SampledFrom([]string{"/args/a", "/answer", "/result/*/é", "/input/a~1b"}), 0, 4).Draw(t, "redact"))
 	})
-	for _, name := range builtinNames {
+	for _, name := range settings.BuiltinPatterns {
 		budget, p := map[string]any{}, map[string]any{}
 		maybe(budget, "max_seconds", number(0, 86_400))
 		for _, limit := range []string{"max_tool_calls", "max_llm_calls", "max_tokens"} {
@@ -116,7 +117,7 @@ func drawnConfig(t *rapid.T) (text string, environ []string) {
 	}
 	file["llm"], file["wait"], file["patterns"] = llm, wait, patterns
 	if rapid.Bool().Draw(t, "has a key") {
-		environ = append(environ, keyVariable+"=key")
+		environ = append(environ, settings.KeyVariable+"=key")
 	}
 	text = string(ijson.Canonical(file))
 	return strings.NewReplacer(`"<`, "", `>"`, "").Replace(text), environ
@@ -129,7 +130,7 @@ func drawnPlanning(t *rapid.T, p, budget map[string]any) {
 		p["allow"] = map[string]any{"policy": nil, "execution": []any{}}
 	}
 	if flag("tools") {
-		p["tools"] = grammar.TextValues(rapid.SliceOfN(rapid.SampledFrom(append([]string{"nope"}, demoTools...)), 0, 4).Draw(t, "tools"))
+		p["tools"] = grammar.TextValues(rapid.SliceOfN(rapid.SampledFrom(append([]string{"nope"}, settings.DemoTools...)), 0, 4).Draw(t, "tools"))
 	}
 	if flag("own llm") {
 		p["llm"] = map[string]any{"model": "m", "temperature": rapid.Float64Range(0, 2).Draw(t, "temperature")}
@@ -154,7 +155,7 @@ func exponent(n float64) any {
 // What a snapshot needs and this process lacks is named; nothing that a state file says beyond that is followed.
 func TestSnapshotOfOthers(t *testing.T) {
 	keyed := embedded(t)
-	keyed.LLM.APIKey = newSecret("key")
+	keyed.LLM.APIKey = settings.NewSecret("key")
 	rules := embedded(t)
 	swapped := strings.Replace(string(keyed.Snapshot()), "env:OPENAI_API_KEY", "env:AWS_SECRET_ACCESS_KEY", 1)
 	newer := strings.Replace(string(rules.Snapshot()), `"demo":{`, `"demo":{"colour":"red",`, 1)
@@ -215,7 +216,7 @@ func TestPolicyHash(t *testing.T) {
 	if c.Patterns[3].Budget.MaxSteps++; hash("supervised_refund") != before || len(before) != len("sha256:")+64 || before == hash("route_ticket") {
 		t.Errorf("policyHash = %s, and with another budget %s", before, hash("supervised_refund"))
 	}
-	if c.Patterns[3].param("refund_window_days", 15.0); hash("supervised_refund") == before {
+	if c.Patterns[3].Param("refund_window_days", 15.0); hash("supervised_refund") == before {
 		t.Errorf("policyHash does not see the window")
 	}
 }

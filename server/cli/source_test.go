@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings"
 )
 
 // shelf is a state file's configurations, counting how often each was asked for.
@@ -34,12 +35,12 @@ func shelved(t testing.TB, n int) ([]Loaded, *shelf) {
 	var list []Loaded
 	for i := range n {
 		var c Loaded
-		if err := c.embed(nil); err != nil {
+		if err := c.Embed(nil); err != nil {
 			t.Fatal(err)
 		}
 		c.Demo.DelayFactor = float64(i) / 100
 		c.Patterns[2].Enabled = i != 1
-		c.Patterns[3].param("refund_window_days", float64(i))
+		c.Patterns[3].Param("refund_window_days", float64(i))
 		s.snapshots[c.Hash()] = c.Snapshot()
 		list = append(list, c)
 	}
@@ -141,7 +142,7 @@ func TestSourceKeepsConfigurations(t *testing.T) {
 // A secret that comes later is taken then.
 func TestSourceWithoutSecret(t *testing.T) {
 	c := embedded(t)
-	c.LLM.APIKey = newSecret("key")
+	c.LLM.APIKey = settings.NewSecret("key")
 	others := &shelf{snapshots: map[string][]byte{c.Hash(): c.Snapshot()}, asked: map[string]int{}}
 	b := patterns.Begun{Pattern: "route_ticket", Config: c.Hash()}
 	s := &source{}

@@ -10,68 +10,26 @@ import (
 	"strings"
 	"syscall"
 
+	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 	"patterngate/server/settings/yamldoc"
 )
 
 // The state's names in the state directory.
-const (
-	stateFile     = "state.db"
-	demoStateFile = "demo.db" // where all tools are the demo's
-)
-
-// defaultState is the path of that name in the state directory; empty, with the reason, where there is no such place.
-func defaultState(goos string, environ []string, name string) (string, yamldoc.Fault) {
-	dir, f := stateDir(goos, environ)
-	if f.Reason != "" {
-		return "", f
-	}
-	return filepath.Join(dir, "patterngate", name), yamldoc.Fault{}
-}
-
-// stateDir is the user's directory for state: that of the XDG base directory specification, and the like of it on macOS
-// and Windows (design: $XDG_STATE_HOME, else ~/.local/state; ~/Library/Application Support; %LOCALAPPDATA%).
-func stateDir(goos string, environ []string) (string, yamldoc.Fault) {
-	none := func(variable string) yamldoc.Fault {
-		return yamldoc.Fault{Reason: "no place for it: " + variable + " is not set", Want: "give --state FILE, or --state " + memoryState + " to keep nothing"}
-	}
-	home := machine.HomeDir(goos, environ)
-	switch goos {
-	case "windows":
-		if dir := machine.WindowsVariable(environ, "LocalAppData"); dir != "" {
-			return dir, yamldoc.Fault{}
-		}
-		return "", none("LOCALAPPDATA")
-	case "darwin", "ios":
-		if home == "" {
-			return "", none("HOME")
-		}
-		return home + "/Library/Application Support", yamldoc.Fault{}
-	}
-	switch dir := machine.Lookup(environ, "XDG_STATE_HOME"); {
-	case dir != "" && !strings.HasPrefix(dir, "/"):
-		return "", yamldoc.Fault{Reason: "XDG_STATE_HOME is a relative path", Want: "write an absolute path there, or give --state FILE"}
-	case dir != "":
-		return dir, yamldoc.Fault{}
-	case home == "":
-		return "", none("HOME")
-	case !strings.HasPrefix(home, "/"):
-		return "", yamldoc.Fault{Reason: "HOME is a relative path", Want: "write an absolute path there, or give --state FILE"}
-	}
-	return home + "/.local/state", yamldoc.Fault{}
-}
+const ()
 
 // readyState makes the state directory where it is not there, and refuses a place that others can change or read. An
 // error ends the program with the exit code of usage.
 func readyState(path string, environ []string) error {
-	if path == memoryState {
+	if path == settings.MemoryState {
 		return nil
 	}
-	usual, f := defaultState(runtime.GOOS, environ, stateFile)
+	usual, f := settings.DefaultState(runtime.GOOS, environ, settings.StateFile)
 	if path != "" {
 		f = yamldoc.Fault{}
-		if path == usual || otherUsual(path, environ) == usual {
+		if path == usual || settings.OtherUsual(path, environ) == usual {
 			f = makeDir(filepath.Dir(path))
 		}
 		if f.Reason == "" {
@@ -150,7 +108,7 @@ func faultOfStateFile(path string) yamldoc.Fault {
 	case err != nil:
 		return yamldoc.Fault{Reason: path + " cannot be read: " + causeOf(err), Want: "let this user read it"}
 	case info.IsDir():
-		return yamldoc.Fault{Reason: "a directory", Want: "write the path of a file: " + filepath.Join(path, stateFile)}
+		return yamldoc.Fault{Reason: "a directory", Want: "write the path of a file: " + filepath.Join(path, settings.StateFile)}
 	case !info.Mode().IsRegular():
 		return yamldoc.Fault{Reason: path + " is not a regular file", Want: "write the path of a file"}
 	case runtime.GOOS == "windows":
@@ -172,4 +130,64 @@ func causeOf(err error) string {
 		return "a part of the path is no directory"
 	}
 	return err.Error()
+}
+
+// thereIs reports whether there is such a file.
+func thereIs(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && !errors.Is(err, fs.ErrNotExist)
+}
+
+// noState is the failure of a command whose state file is not there. It names the other usual file where that is there.
+func (a *invocation) noState(path string) error {
+	try := "--state FILE, where runs are recorded elsewhere"
+	if other := settings.OtherUsual(path, a.Environ); thereIs(other) {
+		holds := "runs with your own tools"
+		if filepath.Base(other) == settings.DemoStateFile {
+			holds = "runs of the demo"
+		}
+		try = "--state " + console.ShellWord(runtime.GOOS, other) + ", which exists and holds " + holds
+	}
+	return console.Usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
+}
+
+// meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command sees
+// the demo's file, while a server with a configuration of its own records in the other one. Where only the other one is there,
+// the command makes none; where both are, [invocation.noteOther] can say so.
+func (a *invocation) meant(c settings.Config) error {
+	other := settings.OtherUsual(c.State, a.Environ)
+	if !c.StateUsual || !c.OnlyDemo() || !thereIs(other) {
+		return nil
+	}
+	if !thereIs(c.State) {
+		return a.noState(c.State)
+	}
+	a.other = printable.Text("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
+		console.ShellWord(runtime.GOOS, other))
+	return nil
+}
+
+// noteOther prints that the other usual state file exists too. Commands call it before a change, or if the file that they read does not
+// have what they searched for.
+func (a *invocation) noteOther() {
+	if a.other != "" {
+		a.note(a.other)
+	}
+}
+
+// missed calls noteOther where a command failed by what was typed: it may name a run or an approval of the other file.
+func (a *invocation) missed(err error) error {
+	if failed, ok := errors.AsType[*console.Error](err); ok && failed.Code == console.ExitUsage {
+		a.noteOther()
+	}
+	return err
+}
+
+// movedState returns an error for a reload that adds the first tool or pattern of the file's own, or removes the last one, if the state
+// file has no explicit name. Without it, runs with real tools would be recorded beside those of the demo until the restart.
+func movedState(from, to settings.Config) error {
+	if from.State == to.State || !from.StateUsual || !to.StateUsual {
+		return nil
+	}
+	return fmt.Errorf("the changed file records runs in %s, and this program records in %s. Restart the program", to.State, from.State)
 }

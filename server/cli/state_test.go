@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"patterngate/server/settings"
 )
 
 // The state lies where the system keeps such things.
@@ -33,7 +35,7 @@ func TestDefaultState(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, fault := defaultState(tt.goos, tt.environ, stateFile)
+			got, fault := settings.DefaultState(tt.goos, tt.environ, settings.StateFile)
 			if filepath.ToSlash(got) != filepath.ToSlash(tt.want) || fault.Reason != tt.fault {
 				t.Errorf("defaultState(%s, %q) = %q, %q; want %q, %q", tt.goos, tt.environ, got, fault.Reason, tt.want, tt.fault)
 			}
@@ -53,23 +55,23 @@ func TestStateSources(t *testing.T) {
 	dir, home := filepath.Dir(file), "HOME=/home/ann"
 	at := func(text string) string { return writeConfig(t, "version: 1\nstate: "+text+"\n") }
 	tests := map[string]struct {
-		in   ConfigSources
+		in   settings.Sources
 		want string
 	}{
-		"default":              {ConfigSources{Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
-		"nowhere":              {ConfigSources{}, ""},
-		"file":                 {ConfigSources{Path: file, Environ: []string{home}}, filepath.Join(dir, "runs.db")},
-		"file, in the home":    {ConfigSources{Path: at("~/a/runs.db"), Environ: []string{home}}, "/home/ann/a/runs.db"},
-		"file, absolute":       {ConfigSources{Path: at("/var/runs.db"), Environ: []string{home}}, "/var/runs.db"},
-		"file, empty":          {ConfigSources{Path: at(`""`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
-		"file, null":           {ConfigSources{Path: at(`null`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
-		"file, memory":         {ConfigSources{Path: at(`":memory:"`), Environ: []string{home}}, ":memory:"},
-		"environment":          {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=b/runs.db"}}, "b/runs.db"},
-		"environment, home":    {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=~/runs.db"}}, "/home/ann/runs.db"},
-		"environment, memory":  {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=:memory:"}}, ":memory:"},
-		"environment, empty":   {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE="}}, filepath.Join(dir, "runs.db")},
-		"flag":                 {ConfigSources{Path: file, State: "c.db", Environ: []string{home, "PATTERNGATE_STATE=b/runs.db"}}, "c.db"},
-		"flag over the memory": {ConfigSources{Path: at(`":memory:"`), State: "/c.db", Environ: []string{home}}, "/c.db"},
+		"default":              {settings.Sources{Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
+		"nowhere":              {settings.Sources{}, ""},
+		"file":                 {settings.Sources{Path: file, Environ: []string{home}}, filepath.Join(dir, "runs.db")},
+		"file, in the home":    {settings.Sources{Path: at("~/a/runs.db"), Environ: []string{home}}, "/home/ann/a/runs.db"},
+		"file, absolute":       {settings.Sources{Path: at("/var/runs.db"), Environ: []string{home}}, "/var/runs.db"},
+		"file, empty":          {settings.Sources{Path: at(`""`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
+		"file, null":           {settings.Sources{Path: at(`null`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
+		"file, memory":         {settings.Sources{Path: at(`":memory:"`), Environ: []string{home}}, ":memory:"},
+		"environment":          {settings.Sources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=b/runs.db"}}, "b/runs.db"},
+		"environment, home":    {settings.Sources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=~/runs.db"}}, "/home/ann/runs.db"},
+		"environment, memory":  {settings.Sources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=:memory:"}}, ":memory:"},
+		"environment, empty":   {settings.Sources{Path: file, Environ: []string{home, "PATTERNGATE_STATE="}}, filepath.Join(dir, "runs.db")},
+		"flag":                 {settings.Sources{Path: file, State: "c.db", Environ: []string{home, "PATTERNGATE_STATE=b/runs.db"}}, "c.db"},
+		"flag over the memory": {settings.Sources{Path: at(`":memory:"`), State: "/c.db", Environ: []string{home}}, "/c.db"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +79,7 @@ func TestStateSources(t *testing.T) {
 			if err != nil || len(warnings) > 0 || loaded.State != tt.want {
 				t.Fatalf("Load(%+v) has the state %q, %v, %v; want %q", tt.in, loaded.State, warnings, err, tt.want)
 			}
-			again, _, err := Load(ConfigSources{Path: writeConfig(t, string(loaded.YAML())), State: tt.in.State, Environ: tt.in.Environ}, LoadOptions{})
+			again, _, err := Load(settings.Sources{Path: writeConfig(t, string(loaded.YAML())), State: tt.in.State, Environ: tt.in.Environ}, LoadOptions{})
 			if err != nil || again.Hash() != loaded.Hash() {
 				t.Errorf("what is shown does not load to the same: %v\n%s", err, loaded.YAML())
 			}
@@ -90,7 +92,7 @@ func TestDurableKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := WaitConfig{Caller: 30 * time.Minute, Default: time.Second / 2, Max: time.Second / 2}
+	want := settings.Wait{Caller: 30 * time.Minute, Default: time.Second / 2, Max: time.Second / 2}
 	if loaded.Wait != want || !slices.Equal(loaded.Redact, []string{"/args/card", "/result/*/e~1mail", "/input/iban", "/answer"}) {
 		t.Errorf("wait %+v, redact %q; want %+v and the four pointers", loaded.Wait, loaded.Redact, want)
 	}
@@ -121,7 +123,7 @@ func TestReadyState(t *testing.T) {
 	}
 	home := t.TempDir()
 	environ := []string{"HOME=" + home, "XDG_STATE_HOME=" + home + "/state"}
-	usual, _ := defaultState(runtime.GOOS, environ, stateFile)
+	usual, _ := settings.DefaultState(runtime.GOOS, environ, settings.StateFile)
 	if err := readyState(usual, environ); err != nil {
 		t.Fatalf("readyState(%s): %v", usual, err)
 	}

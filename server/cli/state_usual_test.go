@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // usualScene is a home with the two usual state files' directory.
@@ -18,7 +19,7 @@ type usualScene struct{ home, dir string }
 func newUsualScene(t *testing.T) usualScene {
 	t.Helper()
 	s := usualScene{home: t.TempDir()}
-	path, f := defaultState(runtime.GOOS, s.environ(), stateFile)
+	path, f := settings.DefaultState(runtime.GOOS, s.environ(), settings.StateFile)
 	if f.Reason != "" {
 		t.Fatal(f)
 	}
@@ -41,7 +42,7 @@ func (s usualScene) run(t *testing.T, args ...string) (code int, out, errs strin
 
 // files are the state files that are there.
 func (s usualScene) files() (names string) {
-	for _, name := range []string{demoStateFile, stateFile} {
+	for _, name := range []string{settings.DemoStateFile, settings.StateFile} {
 		if thereIs(filepath.Join(s.dir, name)) {
 			names += name + " "
 		}
@@ -54,17 +55,17 @@ func TestUsualState(t *testing.T) {
 	s := newUsualScene(t)
 	const http = "catalog: {http: {look: {description: Looks., effect: read, input: {q: {type: string}}, request: {method: GET, url: \"https://example.org/\"}}}}\n"
 	for name, tt := range map[string]struct{ text, want string }{
-		"no file":               {"", demoStateFile},
-		"nothing said":          {"version: 1\n", demoStateFile},
-		"over a built-in":       {"version: 1\npatterns: {route_ticket: {enabled: false}}\n", demoStateFile},
-		"a catalog":             {"version: 1\n" + http, stateFile},
-		"a catalog beside":      {"version: 1\ndemo: {enabled: true}\n" + http, stateFile},
-		"a pattern of its own":  {"version: 1\ndemo: {enabled: true}\npatterns: {see: {kind: call, tool: get_manager_profile}}\n", stateFile},
-		"no demo and nothing":   {"version: 1\ndemo: {enabled: false}\n", stateFile},
+		"no file":               {"", settings.DemoStateFile},
+		"nothing said":          {"version: 1\n", settings.DemoStateFile},
+		"over a built-in":       {"version: 1\npatterns: {route_ticket: {enabled: false}}\n", settings.DemoStateFile},
+		"a catalog":             {"version: 1\n" + http, settings.StateFile},
+		"a catalog beside":      {"version: 1\ndemo: {enabled: true}\n" + http, settings.StateFile},
+		"a pattern of its own":  {"version: 1\ndemo: {enabled: true}\npatterns: {see: {kind: call, tool: get_manager_profile}}\n", settings.StateFile},
+		"no demo and nothing":   {"version: 1\ndemo: {enabled: false}\n", settings.StateFile},
 		"a named file":          {"version: 1\nstate: runs.db\n", "runs.db"},
 		"a named file, catalog": {"version: 1\nstate: runs.db\n" + http, "runs.db"},
 	} {
-		in := ConfigSources{Environ: s.environ()}
+		in := settings.Sources{Environ: s.environ()}
 		if tt.text != "" {
 			in.Path = writeConfig(t, tt.text)
 		}
@@ -78,7 +79,7 @@ func TestUsualState(t *testing.T) {
 // A command that needs only the state takes the same file, and says which where the other one may be meant.
 func TestUsualStateOfCommands(t *testing.T) {
 	s := newUsualScene(t)
-	state, demo := filepath.Join(s.dir, stateFile), filepath.Join(s.dir, demoStateFile)
+	state, demo := filepath.Join(s.dir, settings.StateFile), filepath.Join(s.dir, settings.DemoStateFile)
 	broken := writeConfig(t, "version: 1\nnonsense: 1\n")
 	empty := [][]string{{"runs", "list"}, {"runs", "show", "run_0001"}, {"approvals", "list"}, {"kill-switch", "on"}, {"kill-switch", "status"}}
 	for _, args := range empty[:3] {
@@ -86,8 +87,8 @@ func TestUsualStateOfCommands(t *testing.T) {
 			t.Errorf("%q before all runs ends with %d: %s%s; want a word about %s alone", args, code, out, errs, demo)
 		}
 	}
-	if code, _, errs := s.run(t, "call", "list_runs"); code != console.ExitDone || s.files() != demoStateFile {
-		t.Fatalf("a call of the demo ends with %d: %s; there is %q, want %s", code, errs, s.files(), demoStateFile)
+	if code, _, errs := s.run(t, "call", "list_runs"); code != console.ExitDone || s.files() != settings.DemoStateFile {
+		t.Fatalf("a call of the demo ends with %d: %s; there is %q, want %s", code, errs, s.files(), settings.DemoStateFile)
 	}
 	if code, _, errs := s.run(t, "runs", "list"); code != console.ExitDone || errs != "" {
 		t.Errorf("runs list ends with %d: %s; want nothing on standard error", code, errs)
@@ -97,7 +98,7 @@ func TestUsualStateOfCommands(t *testing.T) {
 	if code != console.ExitUsage || !strings.Contains(errs, "there is no file "+state) || !strings.Contains(errs, "--state "+console.ShellWord(runtime.GOOS, demo)) {
 		t.Errorf("runs list under a faulty file ends with %d: %s; want no file %s, and the flag for %s", code, errs, state, demo)
 	}
-	if code, _, errs := s.run(t, "--config", broken, "kill-switch", "status"); code != console.ExitDone || s.files() != demoStateFile+" "+stateFile || !strings.Contains(errs, state) {
+	if code, _, errs := s.run(t, "--config", broken, "kill-switch", "status"); code != console.ExitDone || s.files() != settings.DemoStateFile+" "+settings.StateFile || !strings.Contains(errs, state) {
 		t.Errorf("kill-switch under a faulty file ends with %d: %s; there is %q", code, errs, s.files())
 	}
 	// Both are there.
@@ -134,19 +135,19 @@ func TestUsualStateOfCommands(t *testing.T) {
 			t.Errorf("%q without the demo's file ends with %d: %s%s; want the flag for %s", args, code, out, errs, state)
 		}
 	}
-	if s.files() != stateFile {
-		t.Errorf("there is %q, want %s alone", s.files(), stateFile)
+	if s.files() != settings.StateFile {
+		t.Errorf("there is %q, want %s alone", s.files(), settings.StateFile)
 	}
 }
 
 // What a person types to see the page of this program leads to its state file, also in a terminal without its variables.
 func TestInboxLineOfUsualStates(t *testing.T) {
 	s := newUsualScene(t)
-	real := Config{DemoEnabled: "false", State: filepath.Join(s.dir, stateFile), Inbox: inboxUsual}
-	demo := Config{DemoEnabled: "true", State: filepath.Join(s.dir, demoStateFile), Inbox: inboxUsual}
-	by := configVariable + "=/x/pg.yaml"
+	real := settings.Config{DemoEnabled: "false", State: filepath.Join(s.dir, settings.StateFile), Inbox: inboxUsual}
+	demo := settings.Config{DemoEnabled: "true", State: filepath.Join(s.dir, settings.DemoStateFile), Inbox: inboxUsual}
+	by := settings.PathVariable + "=/x/pg.yaml"
 	for name, tt := range map[string]struct {
-		c       Config
+		c       settings.Config
 		environ []string
 		flags   bool
 	}{
@@ -163,10 +164,10 @@ func TestInboxLineOfUsualStates(t *testing.T) {
 
 // A reload that would have real tools recorded in the demo's state file is refused.
 func TestReloadKeepsStatesApart(t *testing.T) {
-	demo, real := Config{State: "/s/demo.db", StateUsual: true}, Config{State: "/s/state.db", StateUsual: true}
-	named := Config{State: "/s/runs.db"}
+	demo, real := settings.Config{State: "/s/demo.db", StateUsual: true}, settings.Config{State: "/s/state.db", StateUsual: true}
+	named := settings.Config{State: "/s/runs.db"}
 	for name, tt := range map[string]struct {
-		from, to Config
+		from, to settings.Config
 		refused  bool
 	}{
 		"the first tool": {demo, real, true}, "the last tool": {real, demo, true}, "the same": {demo, demo, false}, "named": {demo, named, false}, "named before": {named, real, false},

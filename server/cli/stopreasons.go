@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/server"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // stopReasonsCommands is the command that lists the reasons why runs end.
@@ -43,19 +44,19 @@ func (a *stopReasonsCommands) stopReasonsCommand() *cobra.Command {
 
 func (a *stopReasonsCommands) stopReasons(name, pattern string) error {
 	offered := a.declaring()
-	kind, known := kindNamed(pattern)
+	kind, known := settings.KindNamed(pattern)
 	for _, p := range offered {
 		if p.Spec.Name == pattern {
 			kind, known = p.Spec.Kind, true
 		}
 	}
 	if pattern != "" && !known {
-		return console.Usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(builtinNames, ", ")), "patterngate tools")
+		return console.Usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(settings.BuiltinPatterns, ", ")), "patterngate tools")
 	}
 	var all []server.Reason
 	for _, s := range stopreason.All() {
 		if pattern == "" || occursIn(s, kind) {
-			all = append(all, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{nameOfKind(kind)} }))
+			all = append(all, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{settings.NameOfKind(kind)} }))
 		}
 	}
 	if pattern != "" {
@@ -79,7 +80,7 @@ func (a *stopReasonsCommands) stopReasons(name, pattern string) error {
 // declaring are the patterns of the configuration in force, for the reasons that their policies declare. One that does not load
 // has none that could be told.
 func (a *stopReasonsCommands) declaring() []server.Pattern {
-	loaded, _, err := Load(ConfigSources{Path: a.config, Environ: a.Environ}, LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{})
 	if err == nil {
 		var d *declared
 		if d, err = declare(loaded, a.Environ); err == nil {

@@ -9,13 +9,14 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/settings"
 )
 
 // A name means its own row, that of a result's reason, or a policy's reason in whatever family it stands.
 func TestStopReasonsByName(t *testing.T) {
 	var all []server.Reason
 	for _, s := range stopreason.All() {
-		all = append(all, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{nameOfKind(kind)} }))
+		all = append(all, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{settings.NameOfKind(kind)} }))
 	}
 	all = server.DeclaredReasons(all, []server.Pattern{
 		{Spec: patterns.Spec{Name: "refund_order", Kind: gateway.Supervisor}, Reasons: []string{"order_not_read"}},

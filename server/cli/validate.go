@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -44,7 +45,7 @@ func (a *validateCommands) validateCommand() *cobra.Command {
 }
 
 func (a *validateCommands) validate(strict bool) error {
-	loaded, found, err := Load(ConfigSources{
+	loaded, found, err := Load(settings.Sources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.Environ,
 	}, LoadOptions{})
 	refused, ours := errors.AsType[*yamldoc.Error](err)

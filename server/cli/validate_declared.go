@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
@@ -20,7 +21,7 @@ func (a *validateCommands) checkDeclared(l Loaded) (faults []yamldoc.Fault, summ
 	}
 	for _, o := range l.oversized(s) {
 		at := []string{"patterns", o.pattern}
-		if says(l.root, "patterns", o.pattern, "input") {
+		if settings.Says(l.Root, "patterns", o.pattern, "input") {
 			at = append(at, "input")
 		}
 		faults = append(faults, l.FaultAt(o.Fault, at...))
@@ -43,7 +44,7 @@ func (l Loaded) declaredAt(name string) []string {
 		switch {
 		case p.Name == name && p.Kind == gateway.Call:
 			name = p.Tool
-		case slices.Contains(p.tools(), name):
+		case slices.Contains(p.ToolNames(), name):
 			return []string{"patterns", p.Name}
 		}
 	}

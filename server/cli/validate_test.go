@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -72,7 +73,7 @@ func manyFaults(n int) string {
 
 // The JSON schema takes every file that we take, and refuses an unknown key.
 func TestConfigSchema(t *testing.T) {
-	text, err := configSchema()
+	text, err := settings.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestConfigSchema(t *testing.T) {
 			t.Errorf("%s does not fit: %v", file, found)
 		}
 	}
-	if found := check("default.yaml", defaultConfig); len(found) > 0 {
+	if found := check("default.yaml", settings.Default); len(found) > 0 {
 		t.Errorf("the embedded default does not fit: %v", found)
 	}
 	loaded, _, err := loadText(t, "version: 1\n")
@@ -139,12 +140,12 @@ func TestConfigShowOrigin(t *testing.T) {
 		t.Error("the key is shown")
 	}
 	_, out, _ = runCommand(t, nil, "config", "show", "--origin", "--json", "--config", path)
-	var rows []originRow
+	var rows []settings.Origin
 	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) < 50 {
 		t.Fatalf("%d rows: %v", len(rows), err)
 	}
 	for _, row := range rows {
-		if row.Path == "llm.model" && (row.Origin != fromFile || row.Line != 2 || row.File != path || !ijson.Equal(row.Value, "small")) {
+		if row.Path == "llm.model" && (row.Origin != settings.FromFile || row.Line != 2 || row.File != path || !ijson.Equal(row.Value, "small")) {
 			t.Errorf("llm.model is %+v", row)
 		}
 	}
@@ -163,7 +164,7 @@ func BenchmarkLoadCatalog(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := Load(ConfigSources{Path: path, Environ: []string{"KEY=x"}}, LoadOptions{}); err != nil {
+		if _, _, err := Load(settings.Sources{Path: path, Environ: []string{"KEY=x"}}, LoadOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

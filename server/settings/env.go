@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"maps"
@@ -14,8 +14,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// configVariables are the environment variables that are keys of the file (spec/config.md section 9).
-var configVariables = []struct{ name, path string }{
+// Variables are the environment variables that are keys of the file (spec/config.md section 9).
+var Variables = []struct{ Name, Path string }{
 	{"PATTERNGATE_LLM_PROVIDER", "llm.provider"},
 	{"OPENAI_BASE_URL", "llm.base_url"},
 	{"OPENAI_MODEL", "llm.model"},
@@ -24,21 +24,21 @@ var configVariables = []struct{ name, path string }{
 	{"PATTERNGATE_LOG_FORMAT", "log.format"},
 	{"PATTERNGATE_HTTP", "http.listen"},
 	{"PATTERNGATE_TOKEN_FILE", "http.token_file"},
-	{stateVariable, "state"},
+	{StateVariable, "state"},
 	{"PATTERNGATE_INBOX", "inbox"},
 }
 
 const (
-	configVariable = "PATTERNGATE_CONFIG"
-	stateVariable  = "PATTERNGATE_STATE"
-	keyVariable    = "OPENAI_API_KEY"
-	ownVariables   = "PATTERNGATE_"
+	PathVariable  = "PATTERNGATE_CONFIG"
+	StateVariable = "PATTERNGATE_STATE"
+	KeyVariable   = "OPENAI_API_KEY"
+	ownVariables  = "PATTERNGATE_"
 )
 
 // overrides lays the environment over the file, and the flags over both. An empty variable or flag is not set.
-func (r *configLoader) overrides(in ConfigSources, keys []grammar.Key) {
-	for _, v := range configVariables {
-		r.override(v.name, v.path, machine.Lookup(in.Environ, v.name), keys)
+func (r *loader) overrides(in Sources, keys []grammar.Key) {
+	for _, v := range Variables {
+		r.override(v.Name, v.Path, machine.Lookup(in.Environ, v.Name), keys)
 	}
 	r.override("--log-level", "log.level", in.LogLevel, keys)
 	r.override("--log-format", "log.format", in.LogFormat, keys)
@@ -50,7 +50,7 @@ func (r *configLoader) overrides(in ConfigSources, keys []grammar.Key) {
 }
 
 // override reads the text of a variable or flag as the value of a key.
-func (r *configLoader) override(source, path, text string, keys []grammar.Key) {
+func (r *loader) override(source, path, text string, keys []grammar.Key) {
 	if text == "" {
 		return
 	}
@@ -75,10 +75,10 @@ func (r *configLoader) override(source, path, text string, keys []grammar.Key) {
 }
 
 // strangers warns of variables that look like ours and are not.
-func (r *configLoader) strangers(environ []string) {
-	known := []string{configVariable, urlVariable, tokenVariable, ledgerVariable}
-	for _, v := range configVariables {
-		known = append(known, v.name)
+func (r *loader) strangers(environ []string) {
+	known := []string{PathVariable, UrlVariable, TokenVariable, LedgerVariable}
+	for _, v := range Variables {
+		known = append(known, v.Name)
 	}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
@@ -94,7 +94,7 @@ func (r *configLoader) strangers(environ []string) {
 }
 
 // across checks what no key can see alone.
-func (r *configLoader) across(c LLMConfig) {
+func (r *loader) across(c LLM) {
 	if c.Provider != "openai" || c.APIKey.Set() || c.Key.Set() || c.reachable() {
 		return
 	}
@@ -103,7 +103,7 @@ func (r *configLoader) across(c LLMConfig) {
 }
 
 // instead reads files of policies in the place of those of the configuration.
-func (r *configLoader) instead(in ConfigSources, c *Config) {
+func (r *loader) instead(in Sources, c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(in.Instead)) {
 		path, err := filepath.Abs(in.Instead[name])
 		if err != nil {
@@ -116,3 +116,11 @@ func (r *configLoader) instead(in ConfigSources, c *Config) {
 		rules.ReplaceOrAdd(&c.Policies, p)
 	}
 }
+
+const UrlVariable = "PATTERNGATE_URL"
+
+const TokenVariable = "PATTERNGATE_TOKEN"
+
+// LedgerVariable says where the demo's effects happen, for the program's own demo, prove and tests: host:port/book. It is
+// no part of the configuration: make-believe effects that are counted are still make-believe.
+const LedgerVariable = "PATTERNGATE_LEDGER"

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 )
 
 // handsKey are workers or routes: a mapping of names to {tool or pattern, description}, or a list of tools.
-func handsKey(name string, target *[]HandConfig, routes bool) grammar.Key {
+func handsKey(name string, target *[]Hand, routes bool) grammar.Key {
 	takes := "a mapping of names to {tool or pattern, description}, or a list of tools"
 	if routes {
 		takes = "a mapping of names to {tool or pattern, description, reroute}, or a list of tools"
@@ -46,7 +46,7 @@ func handsKey(name string, target *[]HandConfig, routes bool) grammar.Key {
 }
 
 func handsForm(routes bool) map[string]any {
-	var h HandConfig
+	var h Hand
 	entry := grammar.SchemaOf(h.keys(routes))
 	entry["oneOf"] = []any{
 		map[string]any{"required": []any{"tool"}, "properties": map[string]any{"pattern": map[string]any{"type": "null"}}},
@@ -57,7 +57,7 @@ func handsForm(routes bool) map[string]any {
 	}}
 }
 
-func (h *HandConfig) keys(routes bool) []grammar.Key {
+func (h *Hand) keys(routes bool) []grammar.Key {
 	keys := []grammar.Key{
 		grammar.OneTool("tool", &h.Tool),
 		patternNameKey("pattern", &h.Pattern),
@@ -77,7 +77,7 @@ func patternNameKey(name string, target *string) grammar.Key {
 }
 
 // readHands reads workers or routes.
-func readHands(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *[]HandConfig, routes bool) {
+func readHands(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *[]Hand, routes bool) {
 	switch n.Kind {
 	case yamldoc.Mapping:
 		list := readNamedHands(r, n.Members, path, *target, routes)
@@ -89,13 +89,13 @@ func readHands(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *[
 		}
 		var names []string
 		grammar.ToolList("", &names).Read(r, n, path)
-		list := []HandConfig{}
+		list := []Hand{}
 		for i, name := range names {
-			if slices.ContainsFunc(list, func(h HandConfig) bool { return h.Name == name }) {
+			if slices.ContainsFunc(list, func(h Hand) bool { return h.Name == name }) {
 				r.Faults.Add(r.At(path.Item(i)), path.Item(i), yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
 				continue
 			}
-			list = append(list, HandConfig{Name: name, Tool: name, Item: i + 1})
+			list = append(list, Hand{Name: name, Tool: name, Item: i + 1})
 		}
 		*target = list
 	default:
@@ -104,10 +104,10 @@ func readHands(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *[
 }
 
 // readNamedHands lays entries over those that are there; null takes one away.
-func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.Path, before []HandConfig, routes bool) []HandConfig {
+func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.Path, before []Hand, routes bool) []Hand {
 	list := slices.Clone(before)
 	if list == nil {
-		list = []HandConfig{}
+		list = []Hand{}
 	}
 	for _, m := range members {
 		below := path.Key(m.Key)
@@ -115,14 +115,14 @@ func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.P
 			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: grammar.ToolNames.Want})
 			continue
 		}
-		at := slices.IndexFunc(list, func(h HandConfig) bool { return h.Name == m.Key })
+		at := slices.IndexFunc(list, func(h Hand) bool { return h.Name == m.Key })
 		if m.Value.Kind == yamldoc.Null {
 			if at >= 0 {
 				list = slices.Delete(list, at, at+1)
 			}
 			continue
 		}
-		h := HandConfig{Name: m.Key}
+		h := Hand{Name: m.Key}
 		if m.Value.Kind == yamldoc.Unreadable || !readHand(r, m.Value, below, &h, routes) {
 			continue
 		}
@@ -136,7 +136,7 @@ func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.P
 }
 
 // readHand reads one worker or route.
-func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *HandConfig, routes bool) bool {
+func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *Hand, routes bool) bool {
 	r.Places[path.String()] = n.At
 	if n.Kind == yamldoc.Text && grammar.ToolName.MatchString(n.Text) {
 		r.Wrong(n, path, "write {tool: "+n.Text+"} or {pattern: "+n.Text+"}")
@@ -152,7 +152,7 @@ func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *HandCon
 	case !said("tool") && !said("pattern"):
 		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "neither tool nor pattern", Want: "write tool: NAME or pattern: NAME"})
 	}
-	return h.of() != ""
+	return h.Target() != ""
 }
 
 // keptHands are those of a snapshot, a mapping each.
@@ -196,25 +196,25 @@ func withoutNulls(n *yamldoc.Node) *yamldoc.Node {
 
 // laidOver are the members of one object over those of another, in the order of both.
 func laidOver(below, above json.RawMessage) json.RawMessage {
-	all := rawMembers(below)
-	for _, m := range rawMembers(above) {
-		if at := slices.IndexFunc(all, func(b rawMember) bool { return b.name == m.name }); at >= 0 {
+	all := Members(below)
+	for _, m := range Members(above) {
+		if at := slices.IndexFunc(all, func(b Member) bool { return b.Name == m.Name }); at >= 0 {
 			all[at] = m
 		} else {
 			all = append(all, m)
 		}
 	}
-	return objectText(all)
+	return ObjectText(all)
 }
 
-// rawMember is a member of an object whose order matters.
-type rawMember struct {
-	name  string
-	value json.RawMessage
+// Member is a member of an object whose order matters.
+type Member struct {
+	Name  string
+	Value json.RawMessage
 }
 
-// rawMembers are those of an object, in its order; nil where it is none.
-func rawMembers(object json.RawMessage) (list []rawMember) {
+// Members are those of an object, in its order; nil where it is none.
+func Members(object json.RawMessage) (list []Member) {
 	tokens := json.NewDecoder(bytes.NewReader(object))
 	if open, err := tokens.Token(); err != nil || open != json.Delim('{') {
 		return nil
@@ -226,19 +226,19 @@ func rawMembers(object json.RawMessage) (list []rawMember) {
 			return nil
 		}
 		text, _ := name.(string)
-		list = append(list, rawMember{text, value})
+		list = append(list, Member{text, value})
 	}
 	return list
 }
 
-// objectText is an object of members.
-func objectText(members []rawMember) json.RawMessage {
+// ObjectText is an object of members.
+func ObjectText(members []Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(ijson.Append(out, m.name), ':'), m.value...)
+		out = append(append(ijson.Append(out, m.Name), ':'), m.Value...)
 	}
 	return append(out, '}')
 }

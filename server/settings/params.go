@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"maps"
@@ -23,16 +23,16 @@ var refundParams = []struct {
 }
 
 // refundKeys are those params where the embedded policy judges.
-func (p *PatternConfig) refundKeys() []grammar.Key {
+func (p *Pattern) refundKeys() []grammar.Key {
 	keys := make([]grammar.Key, len(refundParams))
 	for i, param := range refundParams {
-		keys[i] = grammar.Scaled(param.name, param.bounds, func() any { return p.Params[param.name] }, func(v float64) { p.param(param.name, v) }).Means(param.meaning)
+		keys[i] = grammar.Scaled(param.name, param.bounds, func() any { return p.Params[param.name] }, func(v float64) { p.Param(param.name, v) }).Means(param.meaning)
 	}
 	return keys
 }
 
-// param lays a value over the policy's own. The map is never shared.
-func (p *PatternConfig) param(name string, v any) {
+// Param lays a value over the policy's own. The map is never shared.
+func (p *Pattern) Param(name string, v any) {
 	if p.Params = maps.Clone(p.Params); p.Params == nil {
 		p.Params = map[string]any{}
 	}
@@ -40,7 +40,7 @@ func (p *PatternConfig) param(name string, v any) {
 }
 
 // refunds reports whether a pattern's params are those of the embedded refund policy, as far as a file's text says.
-func (p *PatternConfig) refunds(r *grammar.Reader) bool {
+func (p *Pattern) refunds(r *grammar.Reader) bool {
 	if p.Name != "supervised_refund" {
 		return false
 	}
@@ -48,13 +48,13 @@ func (p *PatternConfig) refunds(r *grammar.Reader) bool {
 	return r.Said("policies", rules.Demo) == nil && (named == nil || named.Text == rules.Demo) || grammar.NotesOf[rules.Notes](r).Embeds
 }
 
-// says reports whether something stands under these keys of a file.
-func says(root *yamldoc.Node, steps ...string) bool {
+// Says reports whether something stands under these keys of a file.
+func Says(root *yamldoc.Node, steps ...string) bool {
 	return grammar.SaidIn(root, steps...) != nil
 }
 
 // paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
-func (p *PatternConfig) paramsKey(name string) grammar.Key {
+func (p *Pattern) paramsKey(name string) grammar.Key {
 	meaning := "Values laid over the policy's own params, of the same types."
 	if p.Name == "supervised_refund" { // each has its own
 		meaning = ""
@@ -79,7 +79,7 @@ func (p *PatternConfig) paramsKey(name string) grammar.Key {
 			}
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				if v, _, ok := rules.ReadParam(r, m.Value, below); ok {
-					p.param(m.Key, v)
+					p.Param(m.Key, v)
 				}
 			})
 			grammar.CheckMost(r, n, path, len(n.Members), rules.MaxPolicyMembers)
@@ -103,13 +103,13 @@ func (p *PatternConfig) paramsKey(name string) grammar.Key {
 }
 
 // acrossPolicies gives each pattern the policy that it is judged by, and finds names of policies that there are not.
-func (r *configLoader) acrossPolicies(c *Config) {
-	known := c.policyNames()
+func (r *loader) acrossPolicies(c *Config) {
+	known := c.PolicyNames()
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 		said := func(path *yamldoc.Path) bool { _, ok := r.Places[path.String()]; return ok }
-		c.settle(p, said(here.Key("policy")), func(param string) bool { return said(here.Key("params").Key(param)) })
+		c.Settle(p, said(here.Key("policy")), func(param string) bool { return said(here.Key("params").Key(param)) })
 		if !p.Enabled {
 			continue
 		}
@@ -124,13 +124,13 @@ func (r *configLoader) acrossPolicies(c *Config) {
 	}
 }
 
-// settle drops what the embedded default says of a pattern's policy and does not hold: demo_refunds judges the demo's tools, and
+// Settle drops what the embedded default says of a pattern's policy and does not hold: demo_refunds judges the demo's tools, and
 // its params are no other policy's.
-func (c *Config) settle(p *PatternConfig, named bool, said func(param string) bool) {
-	if !named && p.Judge == rules.Demo && !c.demoRefunds(p) {
+func (c *Config) Settle(p *Pattern, named bool, said func(param string) bool) {
+	if !named && p.Judge == rules.Demo && !c.DemoRefunds(p) {
 		p.Judge = ""
 	}
-	of := c.policy(rules.Demo)
+	of := c.PolicyNamed(rules.Demo)
 	if p.Name != "supervised_refund" || p.Judge == rules.Demo && of != nil && of.Embedded {
 		return
 	}
@@ -142,13 +142,13 @@ func (c *Config) settle(p *PatternConfig, named bool, said func(param string) bo
 	}
 }
 
-// demoRefunds reports whether a pattern has tools of the demo alone.
-func (c *Config) demoRefunds(p *PatternConfig) bool {
-	return c.DemoOn() && !slices.ContainsFunc(c.leaves(*p), func(name string) bool { return !slices.Contains(demoTools, name) })
+// DemoRefunds reports whether a pattern has tools of the demo alone.
+func (c *Config) DemoRefunds(p *Pattern) bool {
+	return c.DemoOn() && !slices.ContainsFunc(c.Leaves(*p), func(name string) bool { return !slices.Contains(DemoTools, name) })
 }
 
 // noPolicy finds a name of a policy that there is not.
-func (r *configLoader) noPolicy(name string, known []string, path *yamldoc.Path) {
+func (r *loader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
@@ -157,4 +157,34 @@ func (r *configLoader) noPolicy(name string, known []string, path *yamldoc.Path)
 		f.Want = "write one of policies: " + yamldoc.Alternatives(known)
 	}
 	r.Faults.Add(r.At(path), path, f)
+}
+
+// PolicyNamed is the policy of a name; nil where there is none.
+func (c *Config) PolicyNamed(name string) *rules.Policy {
+	for i := range c.Policies {
+		if c.Policies[i].Name == name {
+			return &c.Policies[i]
+		}
+	}
+	return nil
+}
+
+// PolicyFiles are the files that policies were read from.
+func (c *Config) PolicyFiles() []string {
+	var files []string
+	for i := range c.Policies {
+		if file := c.Policies[i].File; file != "" && !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// PolicyNames are the names of all policies.
+func (c *Config) PolicyNames() []string {
+	names := make([]string, len(c.Policies))
+	for i := range c.Policies {
+		names[i] = c.Policies[i].Name
+	}
+	return names
 }

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 // JSON is the effective configuration as one indented document that loads to the same, the key as a reference to where it stands.
 func (c Config) JSON() []byte {
 	var out bytes.Buffer
-	keys := c.keys(nil)
+	keys := c.Keys(nil)
 	_ = json.Indent(&out, grammar.JSONOf(keys, c.withKey(grammar.ValueOf(keys, grammar.Key.Shown)), false), "", "  ") // what is made here is JSON
 	out.WriteByte('\n')
 	return out.Bytes()
 }
 
-// value is the effective configuration as a decoded value, as snapshots keep it. Secrets are in it as references only.
-func (c Config) value() map[string]any {
-	return c.withKey(grammar.ValueOf(c.keys(nil), grammar.Key.Kept))
+// Value is the effective configuration as a decoded value, as snapshots keep it. Secrets are in it as references only.
+func (c Config) Value() map[string]any {
+	return c.withKey(grammar.ValueOf(c.Keys(nil), grammar.Key.Kept))
 }
 
 // withKey puts in where the model's key stands, if there is one.
@@ -29,7 +29,7 @@ func (c Config) withKey(root map[string]any) map[string]any {
 	switch {
 	case !ok:
 	case c.LLM.APIKey.Set() && !c.LLM.Key.Set():
-		group["api_key"] = secretReference()
+		group["api_key"] = SecretReference()
 	case !c.LLM.Key.Set():
 		delete(group, "api_key")
 	}
@@ -42,7 +42,7 @@ func (c Config) YAML() []byte {
 	var out bytes.Buffer
 	notes := map[string]string{"llm.provider": "in force: " + c.LLM.Resolved()}
 	if c.LLM.keyed() {
-		from := keyVariable
+		from := KeyVariable
 		if c.LLM.Key.Set() {
 			from = c.LLM.Key.String()
 		}
@@ -58,6 +58,6 @@ func (c Config) YAML() []byte {
 			notes["patterns."+p.Name+".budget."+name] = "in force: " + yamldoc.NumberText(figure) + ", or what is left to who calls it"
 		}
 	}
-	grammar.WriteYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })
+	grammar.WriteYAML(&out, c.Keys(nil), nil, func(path string, _ any) string { return notes[path] })
 	return out.Bytes()
 }

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"math"
@@ -13,12 +13,12 @@ import (
 	"patterngate/server/transport"
 )
 
-// inboxOff says that there is no page.
-const inboxOff = "off"
+// InboxOff says that there is no page.
+const InboxOff = "off"
 
 // InboxURL is the address of the page on which people decide, as results name it; "" where it is off.
 func (c Config) InboxURL() string {
-	if c.Inbox == inboxOff || c.Inbox == "" {
+	if c.Inbox == InboxOff || c.Inbox == "" {
 		return ""
 	}
 	return "http://" + c.Inbox
@@ -27,25 +27,25 @@ func (c Config) InboxURL() string {
 // inboxKey is where the page is opened: host:port of this machine, or off.
 func inboxKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, faultOfInbox)
-	key.Takes = "host:port of this machine, or `" + inboxOff + "`"
+	key.Takes = "host:port of this machine, or `" + InboxOff + "`"
 	return key
 }
 
 func faultOfInbox(text string) yamldoc.Fault {
 	const want = "write host:port of this machine, 127.0.0.1:8766, or off"
 	switch {
-	case text == inboxOff:
+	case text == InboxOff:
 		return yamldoc.Fault{}
 	case !transport.IsListen(text):
-		return yamldoc.Fault{Reason: "not an address to listen at", Got: yamldoc.Quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{inboxOff})}
+		return yamldoc.Fault{Reason: "not an address to listen at", Got: yamldoc.Quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{InboxOff})}
 	case !transport.IsLoopback(text):
 		return yamldoc.Fault{Reason: text + " is not loopback, and others must not reach it", Want: want}
 	}
 	return yamldoc.Fault{}
 }
 
-// NotifyConfig says how people are told that a call waits for them. The zero NotifyConfig tells nobody.
-type NotifyConfig struct {
+// Notify says how people are told that a call waits for them. The zero NotifyConfig tells nobody.
+type Notify struct {
 	Mode string   // auto, off, exec
 	Exec []string // the program of mode exec and its arguments; no shell reads them
 }
@@ -55,7 +55,7 @@ const (
 )
 
 // notifyKey is one of two words, or a mapping with the program to start.
-func notifyKey(name string, target *NotifyConfig) grammar.Key {
+func notifyKey(name string, target *Notify) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "auto, off or `{exec: [program, argument]}`",
 		Form: func() map[string]any {
@@ -75,16 +75,16 @@ func notifyKey(name string, target *NotifyConfig) grammar.Key {
 	}
 }
 
-func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *NotifyConfig) {
+func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *Notify) {
 	switch n.Kind {
 	case yamldoc.Text:
 		if word, ok := r.Word(n, path, []string{"auto", "off"}); ok {
-			*target = NotifyConfig{Mode: word}
+			*target = Notify{Mode: word}
 		}
 	case yamldoc.Mapping:
 		exec := grammar.Key{Name: grammar.ExecMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if words, ok := grammar.ReadCommand(r, n, path); ok {
-				*target = NotifyConfig{Mode: grammar.ExecMember, Exec: words}
+				*target = Notify{Mode: grammar.ExecMember, Exec: words}
 			}
 		}}
 		if len(n.Members) == 0 {
@@ -98,18 +98,18 @@ func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *
 
 // acrossInbox checks what the keys about people cannot see alone, and says who is asked where nobody said it: a person, who
 // can be waited for only where runs are recorded.
-func (r *configLoader) acrossInbox(c *Config, environ []string) {
+func (r *loader) acrossInbox(c *Config, environ []string) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		path := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name).Key("approver").Key("kind")
 		switch {
-		case p.Approver.Kind == "" && c.State == memoryState:
+		case p.Approver.Kind == "" && c.State == MemoryState:
 			p.Approver.Kind = patterns.RejectApprover
 		case p.Approver.Kind == "":
 			p.Approver.Kind = patterns.InboxApprover
-		case p.Approver.Kind == patterns.InboxApprover && c.State == memoryState:
+		case p.Approver.Kind == patterns.InboxApprover && c.State == MemoryState:
 			r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{
-				Reason: "inbox with state " + memoryState + ": a run that is not recorded cannot wait for a person",
+				Reason: "inbox with state " + MemoryState + ": a run that is not recorded cannot wait for a person",
 				Want:   "name a file with state or --state, or write reject or simulated",
 			})
 		}
@@ -137,7 +137,7 @@ func approverKeys(a *patterns.Approver) []grammar.Key {
 	return []grammar.Key{
 		grammar.Word("kind", &a.Kind, patterns.InboxApprover, patterns.SimulatedApprover, patterns.RejectApprover).
 			Means("Who is asked about a call or plan that needs a person. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
-				"Not set: inbox, with `state: " + memoryState + "` reject."),
+				"Not set: inbox, with `state: " + MemoryState + "` reject."),
 		grammar.USD("cap_usd", &a.CapUSD).Means("What the simulated person approves at most."),
 		grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Noun: "a whole number of seconds", Seconds: true},
 			func() any { return a.Expires.Seconds() },

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 	"patterngate/server/transport"
 )
 
-// HTTPConfig says whether, where and to whom MCP is served over HTTP.
-type HTTPConfig struct {
+// HTTP says whether, where and to whom MCP is served over HTTP.
+type HTTP struct {
 	Listen      string        // host:port; empty: it is not served
 	TokenFile   string        // who may ask; empty: this OS user, over loopback
 	Origins     []string      // of web pages that may ask
@@ -20,7 +20,7 @@ type HTTPConfig struct {
 }
 
 // keys are those of spec/config.md section 2.
-func (c *HTTPConfig) keys() []grammar.Key {
+func (c *HTTP) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Text("listen", &c.Listen, faultOfListen).Means("Where MCP is served over HTTP, host:port; empty: on standard input and output instead. An address that others reach needs a token_file."),
 		grammar.Path("token_file", &c.TokenFile).Means("Who may ask: a file of mode 0600 with one name: token a line. Without it only this OS user may, over loopback, on Linux."),
@@ -45,7 +45,7 @@ const tokenFileFlag = "--token-file"
 
 // acrossHTTP checks what no key of http can see alone: who can reach an address must have a token, unless only this
 // machine can.
-func (r *configLoader) acrossHTTP(c HTTPConfig) {
+func (r *loader) acrossHTTP(c HTTP) {
 	group := (*yamldoc.Path)(nil).Key("http")
 	switch listen, file := group.Key("listen"), group.Key("token_file"); {
 	case c.Listen != "" && c.TokenFile == "" && !transport.IsLoopback(c.Listen):

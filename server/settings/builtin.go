@@ -1,13 +1,62 @@
-package cli
+package settings
 
 import (
 	"slices"
 	"strings"
 
+	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/patterns"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
+
+// BuiltinPatterns are the built-in patterns, in the order in which they are listed: the tools of the four reference patterns,
+// and what the names of the planning tools begin with.
+var BuiltinPatterns = []string{"run_task_decomposition", "run_orchestrator", "route_ticket", "supervised_refund", "plan"}
+
+// BuiltinKinds are their kinds.
+var BuiltinKinds = map[string]gateway.Kind{
+	"run_task_decomposition": gateway.TaskDecomposition,
+	"run_orchestrator":       gateway.Orchestrator,
+	"route_ticket":           gateway.Routing,
+	"supervised_refund":      gateway.Supervisor,
+	"plan":                   gateway.Planning,
+}
+
+// DemoTools are all tools that a pattern over the demo may name.
+var DemoTools = slices.Concat(demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools)
+
+// Completions are the values that a person is offered while they fill in a kind's prompt: those of the demo.
+var Completions = map[gateway.Kind]map[string][]string{
+	gateway.TaskDecomposition: {"goal": {demo.DecompositionGoal}},
+	gateway.Orchestrator:      {"goal": {demo.OrchestratorGoal}, "report_date": {demo.ReportDate}, "region": {demo.Region}},
+	gateway.Routing:           {"ticket": {demo.RoutingTicket}},
+	gateway.Supervisor:        {"goal": {demo.RefundGoal}},
+}
+
+func NameOfKind(kind gateway.Kind) string {
+	for _, n := range BuiltinPatterns {
+		if BuiltinKinds[n] == kind {
+			return n
+		}
+	}
+	return string(kind)
+}
+
+// KindNamed is the kind of a built-in pattern, or of the pattern that a tool is one of.
+func KindNamed(name string) (kind gateway.Kind, known bool) {
+	if kind, known = BuiltinKinds[name]; known {
+		return kind, true
+	}
+	if pattern, verb, cut := strings.Cut(name, "_"); cut && BuiltinKinds[pattern] == gateway.Planning && slices.Contains(PlanVerbs, patterns.PlanVerb(verb)) {
+		return gateway.Planning, true
+	}
+	return "", false
+}
+
+// PlanVerbs are what the names of a planning pattern's tools end with.
+var PlanVerbs = []patterns.PlanVerb{patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb, patterns.StatusVerb}
 
 // patternNotes is what the reading of patterns leaves for the checks across keys.
 type patternNotes struct {

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"encoding/json"
@@ -12,34 +12,34 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// guarded are the files with which a server must not be let alone: who changes them switches the gate off.
-type guarded struct {
-	what string // the configuration
-	path string // whole, its links resolved
+// Guarded are the files with which a server must not be let alone: who changes them switches the gate off.
+type Guarded struct {
+	What string // the configuration
+	Path string // whole, its links resolved
 }
 
-func (l *Document) guarded() []guarded {
-	var list []guarded
-	files := []guarded{{"the configuration", l.Path}, {"the lock", l.Catalog.Pin}, {"the state file", l.State}}
-	for _, file := range l.policyFiles() {
-		files = append(files, guarded{"a policy file", file})
+func (l *Document) guarded() []Guarded {
+	var list []Guarded
+	files := []Guarded{{"the configuration", l.Path}, {"the lock", l.Catalog.Pin}, {"the state file", l.State}}
+	for _, file := range l.PolicyFiles() {
+		files = append(files, Guarded{"a policy file", file})
 	}
 	for _, g := range files {
-		if g.path == "" || g.path == memoryState {
+		if g.Path == "" || g.Path == MemoryState {
 			continue
 		}
-		if whole, err := filepath.Abs(g.path); err == nil {
-			list = append(list, guarded{g.what, filepath.Clean(whole)})
-			if real := resolved(whole); real != filepath.Clean(whole) {
-				list = append(list, guarded{g.what, real})
+		if whole, err := filepath.Abs(g.Path); err == nil {
+			list = append(list, Guarded{g.What, filepath.Clean(whole)})
+			if real := Resolved(whole); real != filepath.Clean(whole) {
+				list = append(list, Guarded{g.What, real})
 			}
 		}
 	}
 	return list
 }
 
-// resolved is a path without links, as far as it exists.
-func resolved(path string) string {
+// Resolved is a path without links, as far as it exists.
+func Resolved(path string) string {
 	path = filepath.Clean(path)
 	rest := ""
 	for at := path; ; {
@@ -56,7 +56,7 @@ func resolved(path string) string {
 
 // acrossDirectories refuses servers whose arguments, directory, fixed arguments or bounds name a directory with the
 // configuration, the lock or the state file in it. It sees what is written; what else a server can reach it cannot know.
-func (r *configLoader) acrossDirectories(l *Document) {
+func (r *loader) acrossDirectories(l *Document) {
 	files := l.guarded()
 	if len(files) == 0 {
 		return
@@ -68,8 +68,8 @@ func (r *configLoader) acrossDirectories(l *Document) {
 		}
 		here := root.Key(s.Name)
 		refuse := func(path *yamldoc.Path, text, dir string) {
-			if g, dir := r.holds(files, text, dir); g.what != "" {
-				r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+			if g, dir := r.holds(files, text, dir); g.What != "" {
+				r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: g.What + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		}
 		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // of a server elsewhere nothing is known
@@ -79,7 +79,7 @@ func (r *configLoader) acrossDirectories(l *Document) {
 				refuse(here.Key("stdio").Key("args").Item(i), v.Text, start)
 			}
 			for _, e := range s.Stdio.Env {
-				if ofTheUser(e.Name) {
+				if OfTheUser(e.Name) {
 					continue
 				}
 				refuse(here.Key("stdio").Key("env").Key(e.Name), e.Text, "")
@@ -105,9 +105,9 @@ func (r *configLoader) acrossDirectories(l *Document) {
 	}
 }
 
-// ofTheUser reports a variable that every program has and that offers nothing: where the user's own files lie. PATH, HOME and
+// OfTheUser reports a variable that every program has and that offers nothing: where the user's own files lie. PATH, HOME and
 // the like may as well be passed on by name, and then nobody sees their values.
-func ofTheUser(variable string) bool {
+func OfTheUser(variable string) bool {
 	switch variable {
 	case "HOME", "PATH", "PWD", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA":
 		return true
@@ -116,15 +116,15 @@ func ofTheUser(variable string) bool {
 }
 
 // holds is the first file that lies in a directory which a text names.
-func (r *configLoader) holds(files []guarded, text, dir string) (guarded, string) {
+func (r *loader) holds(files []Guarded, text, dir string) (Guarded, string) {
 	for _, path := range r.pathsIn(text, dir) {
 		for _, g := range files {
-			if isWithin(g.path, path) || isWithin(g.path, resolved(path)) {
+			if isWithin(g.Path, path) || isWithin(g.Path, Resolved(path)) {
 				return g, path
 			}
 		}
 	}
-	return guarded{}, ""
+	return Guarded{}, ""
 }
 
 // pathStart is where a path may begin within an argument: --root=/x, /a:/b, file:///x.
@@ -135,7 +135,7 @@ const pathEnd = ",:; \t\n])}"
 
 // pathsIn are the whole paths that a text names or holds. Relative ones count where the directory is known in which the
 // program starts: the text itself, and what stands behind a flag's =.
-func (r *configLoader) pathsIn(text, dir string) []string {
+func (r *loader) pathsIn(text, dir string) []string {
 	var list []string
 	add := func(path string) {
 		if r.Home != nil && (path == "~" || strings.HasPrefix(path, "~/")) {
@@ -178,12 +178,12 @@ func readsLikePath(text string) bool {
 
 // boundDirectories judges the texts that a bound allows: those it lists, each as it is read from a directory, and its patterns
 // that begin with a path.
-func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
+func (r *loader) boundDirectories(files []Guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
 	arguments, _ := grammar.RawValue(bound).(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		below := path.Key(name)
 		eachKeyword(arguments[name], func(keyword, text string) {
-			var g guarded
+			var g Guarded
 			var dir string
 			switch {
 			case keyword == "pattern":
@@ -193,8 +193,8 @@ func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, 
 			default:
 				g, dir = r.holds(files, text, "")
 			}
-			if g.what != "" {
-				r.Faults.Add(r.At(below), below, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+			if g.What != "" {
+				r.Faults.Add(r.At(below), below, yamldoc.Fault{Reason: g.What + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		})
 	}
@@ -202,16 +202,16 @@ func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, 
 
 // patternHolds is the first file that a pattern allows, or a directory above it. Only a pattern that begins with a whole path
 // speaks of files.
-func patternHolds(files []guarded, pattern string) (guarded, string) {
+func patternHolds(files []Guarded, pattern string) (Guarded, string) {
 	if !strings.HasPrefix(pattern, "^/") {
-		return guarded{}, ""
+		return Guarded{}, ""
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return guarded{}, ""
+		return Guarded{}, ""
 	}
 	for _, g := range files {
-		for at := g.path; ; at = filepath.Dir(at) {
+		for at := g.Path; ; at = filepath.Dir(at) {
 			if re.MatchString(at) || re.MatchString(strings.TrimSuffix(at, "/")+"/") {
 				return g, at
 			}
@@ -220,7 +220,7 @@ func patternHolds(files []guarded, pattern string) (guarded, string) {
 			}
 		}
 	}
-	return guarded{}, ""
+	return Guarded{}, ""
 }
 
 func eachText(v any, do func(text string)) {
@@ -261,4 +261,10 @@ func eachKeyword(v any, do func(keyword, text string)) {
 func isWithin(path, dir string) bool {
 	rest, err := filepath.Rel(dir, path)
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
+}
+
+// Exposing returns the first of some files that lies in a directory which a text names, and that directory. The text is an argument or a
+// variable of a server that starts in dir; "" if its directory is not known. It returns the zero guarded if there is none.
+func Exposing(in Sources, files []Guarded, text, dir string) (Guarded, string) {
+	return newLoader(&yamldoc.Faults{}, in.Home).holds(files, text, dir)
 }

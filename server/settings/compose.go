@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"cmp"
@@ -12,14 +12,14 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// maxDepth is how many patterns may stand one within another.
-const maxDepth = 4
+// MaxDepth is how many patterns may stand one within another.
+const MaxDepth = 4
 
 // patternPath is where a pattern stands in a configuration.
 func patternPath(name string) *yamldoc.Path { return (*yamldoc.Path)(nil).Key("patterns").Key(name) }
 
 // path is where the name of a worker's or route's tool or pattern stands.
-func (h HandConfig) path(p *PatternConfig) *yamldoc.Path {
+func (h Hand) path(p *Pattern) *yamldoc.Path {
 	at := patternPath(p.Name).Key(handsKeyOf(p.Kind))
 	switch {
 	case h.Item > 0:
@@ -31,7 +31,7 @@ func (h HandConfig) path(p *PatternConfig) *yamldoc.Path {
 }
 
 // acrossPatterns checks what patterns say of each other: names, what they call, cycles, depth and budgets.
-func (r *configLoader) acrossPatterns(c *Config) {
+func (r *loader) acrossPatterns(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if !p.Enabled {
@@ -42,7 +42,7 @@ func (r *configLoader) acrossPatterns(c *Config) {
 		for _, h := range p.Hands {
 			r.handPattern(c, p, h)
 		}
-		r.namesAmong(p, "critical", p.Critical, p.has())
+		r.namesAmong(p, "critical", p.Critical, p.CallNames())
 		r.limitedTools(p)
 		if b := p.Budget; p.Kind == gateway.TaskDecomposition && b.MinPlanSteps > b.MaxPlanSteps {
 			at := patternPath(p.Name).Key("budget").Key("min_plan_steps")
@@ -63,7 +63,7 @@ func (r *configLoader) acrossPatterns(c *Config) {
 }
 
 // needsHands refuses a pattern of the file's own that says nothing of what it calls, or says it twice.
-func (r *configLoader) needsHands(p *PatternConfig) {
+func (r *loader) needsHands(p *Pattern) {
 	if p.Kind == gateway.Call {
 		return
 	}
@@ -73,14 +73,14 @@ func (r *configLoader) needsHands(p *PatternConfig) {
 	case hands != "" && tools != nil && named != nil && len(tools.Items) > 0 && len(p.Hands) > 0:
 		at := here.Key("tools")
 		r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "tools and " + hands, Want: "keep one"})
-	case p.own() && tools == nil && named == nil:
+	case p.IsOwn() && tools == nil && named == nil:
 		at := here.Key(cmp.Or(hands, "tools"))
 		want := "write the tools that it may call: [NAME]"
 		if hands != "" {
 			want = "write its " + hands + ": {NAME: {tool: TOOL}}, or a list of tools"
 		}
 		r.Faults.Add(r.At(here), at, yamldoc.Fault{Reason: "missing", Want: want})
-	case p.own() && len(p.has()) == 0:
+	case p.IsOwn() && len(p.CallNames()) == 0:
 		at := here.Key(cmp.Or(hands, "tools"))
 		if named == nil {
 			at = here.Key("tools")
@@ -90,7 +90,7 @@ func (r *configLoader) needsHands(p *PatternConfig) {
 }
 
 // handNames refuses names of workers and routes that mean something else already.
-func (r *configLoader) handNames(c *Config, p *PatternConfig) {
+func (r *loader) handNames(c *Config, p *Pattern) {
 	known := c.ToolNames()
 	for _, h := range p.Hands {
 		at := patternPath(p.Name).Key(handsKeyOf(p.Kind)).Key(h.Name)
@@ -104,7 +104,7 @@ func (r *configLoader) handNames(c *Config, p *PatternConfig) {
 }
 
 // handPattern checks a pattern that is a worker or a route.
-func (r *configLoader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
+func (r *loader) handPattern(c *Config, p *Pattern, h Hand) {
 	if h.Pattern == "" {
 		return
 	}
@@ -140,7 +140,7 @@ func (r *configLoader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 }
 
 // namesAmong refuses names in a list of a pattern that it does not have.
-func (r *configLoader) namesAmong(p *PatternConfig, key string, names, known []string) {
+func (r *loader) namesAmong(p *Pattern, key string, names, known []string) {
 	path := patternPath(p.Name).Key(key)
 	for i, name := range names {
 		if slices.Contains(known, name) {
@@ -152,8 +152,8 @@ func (r *configLoader) namesAmong(p *PatternConfig, key string, names, known []s
 }
 
 // limitedTools refuses limits of tools that a pattern does not have.
-func (r *configLoader) limitedTools(p *PatternConfig) {
-	known := p.has()
+func (r *loader) limitedTools(p *Pattern) {
+	known := p.CallNames()
 	if p.Kind == gateway.Call {
 		known = []string{p.Tool}
 	}
@@ -169,13 +169,13 @@ func (r *configLoader) limitedTools(p *PatternConfig) {
 	}
 }
 
-// tools are the names under which clients see a pattern.
-func (p PatternConfig) tools() []string {
+// ToolNames are the names under which clients see a pattern.
+func (p Pattern) ToolNames() []string {
 	if p.Kind != gateway.Planning {
 		return []string{p.Name}
 	}
-	names := make([]string, len(planVerbs))
-	for i, verb := range planVerbs {
+	names := make([]string, len(PlanVerbs))
+	for i, verb := range PlanVerbs {
 		names[i] = p.Name + "_" + string(verb)
 	}
 	return names
@@ -185,10 +185,10 @@ func (p PatternConfig) tools() []string {
 const maxPlanName = 54
 
 // toolNames finds two patterns of which clients would see one name.
-func (r *configLoader) toolNames(c *Config) {
+func (r *loader) toolNames(c *Config) {
 	owner := map[string]string{}
-	for _, name := range builtinNames { // they keep their names, also where they are switched off
-		for _, tool := range (PatternConfig{Name: name, Kind: builtinKinds[name]}).tools() {
+	for _, name := range BuiltinPatterns { // they keep their names, also where they are switched off
+		for _, tool := range (Pattern{Name: name, Kind: BuiltinKinds[name]}).ToolNames() {
 			owner[tool] = name
 		}
 	}
@@ -197,17 +197,17 @@ func (r *configLoader) toolNames(c *Config) {
 	}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		if !p.own() {
+		if !p.IsOwn() {
 			continue
 		}
 		at := patternPath(p.Name)
 		if p.Kind == gateway.Planning && len(p.Name) > maxPlanName {
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{
-				Reason: yamldoc.NumberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(planVerbs[0]),
+				Reason: yamldoc.NumberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(PlanVerbs[0]),
 				Want:   "write a name of at most " + yamldoc.NumberText(maxPlanName),
 			})
 		}
-		for _, tool := range p.tools() {
+		for _, tool := range p.ToolNames() {
 			if before, taken := owner[tool]; taken && before != p.Name && p.Enabled && !isOurTool(p.Name) {
 				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
 				break
@@ -233,7 +233,7 @@ type chains struct {
 }
 
 // from is how deep a pattern is. above are those on the way to it.
-func (w *chains) from(p *PatternConfig, above []string) int {
+func (w *chains) from(p *Pattern, above []string) int {
 	if n, known := w.depth[p.Name]; known {
 		return n
 	}
@@ -262,12 +262,12 @@ func (w *chains) from(p *PatternConfig, above []string) int {
 func (w *chains) tooDeep() {
 	for i := range w.config.Patterns {
 		p := &w.config.Patterns[i]
-		if w.depth[p.Name] != maxDepth+1 {
+		if w.depth[p.Name] != MaxDepth+1 {
 			continue
 		}
 		way, at := []string{p.Name}, (*yamldoc.Path)(nil)
 		for next := p; next != nil; {
-			var deeper *PatternConfig
+			var deeper *Pattern
 			for _, h := range next.Hands {
 				if child, known := w.config.pattern(h.Pattern); known && w.depth[child.Name] == w.depth[next.Name]-1 && child.Enabled {
 					if deeper = child; at == nil {
@@ -280,7 +280,7 @@ func (w *chains) tooDeep() {
 			next = deeper
 		}
 		w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{
-			Reason: yamldoc.NumberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", maxDepth),
+			Reason: yamldoc.NumberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", MaxDepth),
 		})
 	}
 }
@@ -294,8 +294,8 @@ func shownWay(names []string) string {
 }
 
 // pattern is the pattern of that name, to be read or changed.
-func (c *Config) pattern(name string) (*PatternConfig, bool) {
-	at := slices.IndexFunc(c.Patterns, func(p PatternConfig) bool { return p.Name == name })
+func (c *Config) pattern(name string) (*Pattern, bool) {
+	at := slices.IndexFunc(c.Patterns, func(p Pattern) bool { return p.Name == name })
 	if at < 0 || name == "" {
 		return nil, false
 	}
@@ -316,7 +316,7 @@ var inherited = []struct {
 
 // within refuses figures that the file gives a pattern beyond those of a pattern that calls it. What is only a kind's own figure is
 // held to its caller's when it runs.
-func (r *configLoader) within(c *Config) {
+func (r *loader) within(c *Config) {
 	told := map[string]bool{}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 )
 
 // acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
-func (r *configLoader) acrossReach(c *Config) {
+func (r *loader) acrossReach(c *Config) {
 	effects := map[string]realTool{}
 	for _, t := range c.Catalog.Tools() {
 		effects[t.Name] = realTool{t.Effect, t.Policy}
@@ -22,7 +22,7 @@ func (r *configLoader) acrossReach(c *Config) {
 		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 		r.mixed(c, p, here, effects)
 		r.acts(p.links(), effects, p.Judge)
-		acts := slices.DeleteFunc(c.leaves(p), func(name string) bool {
+		acts := slices.DeleteFunc(c.Leaves(p), func(name string) bool {
 			e := effects[name].effect
 			return e != catalog.Write && e != catalog.Destructive
 		})
@@ -41,12 +41,12 @@ func (r *configLoader) acrossReach(c *Config) {
 }
 
 // mixed refuses a pattern with tools of the demo and of the file.
-func (r *configLoader) mixed(c *Config, p PatternConfig, here *yamldoc.Path, effects map[string]realTool) {
+func (r *loader) mixed(c *Config, p Pattern, here *yamldoc.Path, effects map[string]realTool) {
 	demo, real := "", ""
-	leaves := c.leaves(p)
+	leaves := c.Leaves(p)
 	for _, name := range leaves {
 		_, declared := effects[name]
-		switch both := slices.Contains(demoTools, name); { // a name of both is a fault already
+		switch both := slices.Contains(DemoTools, name); { // a name of both is a fault already
 		case declared && !both:
 			real = cmp.Or(real, name)
 		case both && !declared:
@@ -70,7 +70,7 @@ type realTool struct {
 
 // acts are the tools among links that change something real. Where no policy judges one, nothing but an allowlist stands before it:
 // of a tool that destroys that is a fault, of one that writes a warning (spec/config.md section 5.1).
-func (r *configLoader) acts(links []toolLink, tools map[string]realTool, judge string) {
+func (r *loader) acts(links []toolLink, tools map[string]realTool, judge string) {
 	for _, l := range links {
 		t := tools[l.name]
 		if t.effect != catalog.Write && t.effect != catalog.Destructive {
@@ -89,10 +89,10 @@ func (r *configLoader) acts(links []toolLink, tools map[string]realTool, judge s
 	}
 }
 
-// leaves are the tools that a pattern reaches, by itself and by the patterns that it calls, each once.
-func (c *Config) leaves(p PatternConfig) (names []string) {
+// Leaves are the tools that a pattern reaches, by itself and by the patterns that it calls, each once.
+func (c *Config) Leaves(p Pattern) (names []string) {
 	seen, reached := map[string]bool{}, map[string]bool{p.Name: true}
-	for todo := []PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
+	for todo := []Pattern{p}; len(todo) > 0; todo = todo[1:] {
 		for _, l := range todo[0].links() {
 			if !seen[l.name] {
 				seen[l.name] = true

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"cmp"
@@ -8,17 +8,17 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// maxFallbacks is how many times another model may take over.
-const maxFallbacks = 2
+// MaxFallbacks is how many times another model may take over.
+const MaxFallbacks = 2
 
 // acrossModels checks what roles and patterns say of each other: names, fallbacks and prices.
-func (r *configLoader) acrossModels(c *Config) {
+func (r *loader) acrossModels(c *Config) {
 	llm := (*yamldoc.Path)(nil).Key("llm")
 	names := make([]string, len(c.LLM.Models))
 	for i, m := range c.LLM.Models {
 		names[i] = m.Name
 	}
-	asked := []string{planRole, finalRole, c.LLM.Role}
+	asked := []string{PlanRole, FinalRole, c.LLM.Role}
 	r.noRole(c.LLM.Role, names, llm.Key("role"))
 	for _, p := range c.Patterns {
 		if asked = append(asked, p.LLM.Role); p.Enabled {
@@ -36,8 +36,8 @@ func (r *configLoader) acrossModels(c *Config) {
 	}
 	r.prices(c)
 	for _, p := range c.Patterns {
-		own := c.LLM.laidOver(p.LLM)
-		role, _ := c.LLM.role(own.Role)
+		own := c.LLM.LaidOver(p.LLM)
+		role, _ := c.LLM.RoleNamed(own.Role)
 		if p.Enabled && p.LLM.Provider == "openai" && !c.LLM.keyed() && !c.LLM.Key.Set() && c.LLM.BaseURL == "" && !role.Key.Set() && role.BaseURL == "" {
 			at := patternPath(p.Name).Key("llm").Key("provider")
 			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
@@ -46,7 +46,7 @@ func (r *configLoader) acrossModels(c *Config) {
 }
 
 // noRole finds a name of a role that there is not.
-func (r *configLoader) noRole(name string, known []string, path *yamldoc.Path) {
+func (r *loader) noRole(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
@@ -61,7 +61,7 @@ func (r *configLoader) noRole(name string, known []string, path *yamldoc.Path) {
 }
 
 // fallbacks refuses a way from role to role that is too long, or comes back.
-func (r *configLoader) fallbacks(c *Config, m ModelRole, known []string) {
+func (r *loader) fallbacks(c *Config, m ModelRole, known []string) {
 	at := (*yamldoc.Path)(nil).Key("llm").Key("models").Key(m.Name).Key("fallback")
 	way := []string{m.Name}
 	for next := m; next.Fallback != ""; {
@@ -77,15 +77,15 @@ func (r *configLoader) fallbacks(c *Config, m ModelRole, known []string) {
 			}
 			return
 		}
-		next, _ = c.LLM.role(next.Fallback)
+		next, _ = c.LLM.RoleNamed(next.Fallback)
 	}
-	if len(way) > maxFallbacks+1 {
-		r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: yamldoc.NumberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + yamldoc.NumberText(maxFallbacks)})
+	if len(way) > MaxFallbacks+1 {
+		r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: yamldoc.NumberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + yamldoc.NumberText(MaxFallbacks)})
 	}
 }
 
 // prices refuses a bound on cost where nobody says what a model costs that the pattern, or one that it calls, may ask.
-func (r *configLoader) prices(c *Config) {
+func (r *loader) prices(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if !p.Enabled || !p.Budget.MaxCost.Named() || r.Said("patterns", p.Name, "budget", "max_cost_usd") == nil {
@@ -99,10 +99,10 @@ func (r *configLoader) prices(c *Config) {
 }
 
 // unpriced is a model of which nobody says what it costs, that a pattern may ask, or one that it calls; "" for none.
-func (c *Config) unpriced(p *PatternConfig) string {
+func (c *Config) unpriced(p *Pattern) string {
 	reached := map[string]bool{p.Name: true}
-	for todo := []*PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
-		llm := c.LLM.laidOver(todo[0].LLM)
+	for todo := []*Pattern{p}; len(todo) > 0; todo = todo[1:] {
+		llm := c.LLM.LaidOver(todo[0].LLM)
 		if todo[0].Kind != gateway.Call && llm.Provider != "rules" {
 			for _, m := range llm.asked(todo[0].LLM, c.LLM.Model) {
 				if !llm.priced(m, c.LLM.Model) {
@@ -122,19 +122,19 @@ func (c *Config) unpriced(p *PatternConfig) string {
 
 // asked are the models that a pattern may ask, with those that take over; standing is the model of llm itself, of which the pattern
 // may say another.
-func (c LLMConfig) asked(p PatternLLM, standing string) (list []ModelRole) {
-	roles := []string{planRole, finalRole}
+func (c LLM) asked(p PatternLLM, standing string) (list []ModelRole) {
+	roles := []string{PlanRole, FinalRole}
 	if c.Role != "" {
 		roles = []string{c.Role}
 	}
 	for _, name := range roles {
-		m, known := c.role(name)
+		m, known := c.RoleNamed(name)
 		if p.Model != "" { // which lies over that of the role
-			m.Model, m.Price = p.Model, priceUnless(known && cmp.Or(m.Model, standing) != p.Model, m.Price)
+			m.Model, m.Price = p.Model, PriceUnless(known && cmp.Or(m.Model, standing) != p.Model, m.Price)
 		}
 		list = append(list, m)
-		for range maxFallbacks {
-			if m, known = c.role(m.Fallback); !known {
+		for range MaxFallbacks {
+			if m, known = c.RoleNamed(m.Fallback); !known {
 				break
 			}
 			list = append(list, m)
@@ -143,8 +143,8 @@ func (c LLMConfig) asked(p PatternLLM, standing string) (list []ModelRole) {
 	return list
 }
 
-// priceUnless is a price, unless it is another model's.
-func priceUnless(other bool, price *Price) *Price {
+// PriceUnless is a price, unless it is another model's.
+func PriceUnless(other bool, price *Price) *Price {
 	if other {
 		return nil
 	}
@@ -152,7 +152,7 @@ func priceUnless(other bool, price *Price) *Price {
 }
 
 // priced reports whether it is known what a model costs: any role may say it of the same model on the same server.
-func (c LLMConfig) priced(m ModelRole, standing string) bool {
+func (c LLM) priced(m ModelRole, standing string) bool {
 	if m.Price != nil {
 		return true
 	}

@@ -1,14 +1,122 @@
-package cli
+package settings
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"patterngate/patterns"
 	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
-// ModelRole is a model for some of the questions. What it does not say is that of [LLMConfig].
+// keyKey is where the model's key stands. A file says it only where it is not the variable that is asked anyway.
+func keyKey(name string, c *LLM) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", Form: func() map[string]any { return tools.SecretForm },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if !tools.IsReference(n) {
+				tools.RefuseLiteral(r, n, path, `write {secret: "`+KeyReference+`"}`)
+				return
+			}
+			if ref, _, ok := tools.ReadReference(r, n, path, false); ok {
+				c.Key = ref
+			}
+		},
+		Show: func() any { return c.Key.Shown() },
+	}
+}
+
+// key takes the model's key: from its variable, else from where the file says (spec/config.md section 9). A key that stands
+// beside a base_url is sent there only.
+func (r *loader) key(in Sources, c *LLM) {
+	own := machine.Lookup(in.Environ, KeyVariable)
+	llm := (*yamldoc.Path)(nil).Key("llm")
+	from := r.Places[llm.Key("base_url").String()]
+	c.Referred = false
+	switch c.APIKey = NewSecret(own); {
+	case own != "" || !c.Key.Set():
+		if own != "" {
+			c.Key = tools.SecretRef{}
+		}
+	case from.Source != "" && from.Line == 0:
+		path := llm.Key("api_key")
+		r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{
+			Reason: "goes only to the llm.base_url beside it, and " + from.Source + " names another", Want: "set " + KeyVariable + " too, or unset " + from.Source,
+		})
+	default:
+		c.Referred = c.Key.Nowhere(in.Environ) == ""
+	}
+	if c.Resolved() == "openai" && strings.ContainsFunc(own, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		r.Faults.Add(yamldoc.Place{Source: KeyVariable}, nil, yamldoc.Fault{
+			Reason: "holds white space or characters beyond ASCII", Want: "write the key as the server gave it out",
+		})
+	}
+}
+
+// KeyReference is where a configuration says that its key stands. A snapshot holds it in the place of the key.
+const KeyReference = "env:" + KeyVariable
+
+// SecretReference is how a key is written where it must not stand.
+func SecretReference() map[string]any { return map[string]any{"secret": KeyReference} }
+
+// reachable reports whether there is a server for every question: llm's, or one beside each role that is asked.
+func (c LLM) reachable() bool {
+	if c.keyed() || c.BaseURL != "" {
+		return true
+	}
+	roles := []string{PlanRole, FinalRole}
+	if c.Role != "" {
+		roles = []string{c.Role}
+	}
+	return !slices.ContainsFunc(roles, func(name string) bool {
+		m, _ := c.RoleNamed(name)
+		return m.BaseURL == "" && !m.Key.Set()
+	})
+}
+
+// PriceOf is what a role's model costs: as the role says, or another role of the same model on the same server.
+// standing is the model of llm itself, of which a pattern may say another.
+func (c LLM) PriceOf(m ModelRole, standing string) patterns.Price {
+	price := m.Price
+	if price == nil {
+		model, server := cmp.Or(m.Model, c.Model), cmp.Or(m.BaseURL, c.BaseURL)
+		at := slices.IndexFunc(c.Models, func(other ModelRole) bool {
+			return other.Price != nil && cmp.Or(other.Model, standing) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
+		})
+		if at < 0 {
+			return patterns.Price{}
+		}
+		price = c.Models[at].Price
+	}
+	return patterns.Price{InputUSD: price.InputUSD, OutputUSD: price.OutputUSD}
+}
+
+// AsksOthers reports whether a pattern's questions are answered by another provider than llm says.
+func (c Config) AsksOthers() bool {
+	return slices.ContainsFunc(c.Patterns, func(p Pattern) bool {
+		return p.Enabled && c.LLM.LaidOver(p.LLM).Resolved() != c.LLM.Resolved()
+	})
+}
+
+// Snapshot is who answers, without what does not matter to them: the rules have no server.
+func (c LLM) Snapshot(group any, others bool) map[string]any {
+	all, _ := group.(map[string]any)
+	all = maps.Clone(all)
+	switch {
+	case c.Resolved() != "rules":
+		all["provider"] = "openai"
+	case !others: // nor does any pattern ask another
+		return map[string]any{"provider": "rules"}
+	}
+	return all
+}
+
+// ModelRole is a model for some of the questions. What it does not say is that of [LLM].
 type ModelRole struct {
 	Name           string
 	At             grammar.Position
@@ -25,12 +133,12 @@ type Price struct{ InputUSD, OutputUSD float64 }
 
 // The roles that every pattern knows.
 const (
-	planRole  = "plan"
-	finalRole = "final"
+	PlanRole  = "plan"
+	FinalRole = "final"
 )
 
 // Role is the role of that name.
-func (c LLMConfig) role(name string) (ModelRole, bool) {
+func (c LLM) RoleNamed(name string) (ModelRole, bool) {
 	for _, m := range c.Models {
 		if m.Name == name {
 			return m, true
@@ -72,7 +180,7 @@ func (m *ModelRole) keys() []grammar.Key {
 
 // roleKeyKey is where the key of a role stands.
 func roleKeyKey(name string, target *tools.SecretRef) grammar.Key {
-	var c LLMConfig
+	var c LLM
 	key := keyKey(name, &c)
 	read := key.Read
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -95,8 +203,8 @@ func (l *PatternLLM) keys() []grammar.Key {
 	}
 }
 
-// laidOver is who answers for a pattern that may say otherwise.
-func (c LLMConfig) laidOver(p PatternLLM) LLMConfig {
+// LaidOver is who answers for a pattern that may say otherwise.
+func (c LLM) LaidOver(p PatternLLM) LLM {
 	if p.Provider != "" {
 		c.Provider = p.Provider
 	}

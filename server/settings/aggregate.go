@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"encoding/json"
@@ -18,8 +18,8 @@ const (
 )
 
 // aggregateKey is how the results of tasks are joined; replaced whole.
-func aggregateKey(name string, target **AggregateConfig) grammar.Key {
-	key := grammar.Held(name, target, func() AggregateConfig { return AggregateConfig{} }, (*AggregateConfig).keys)
+func aggregateKey(name string, target **Aggregate) grammar.Key {
+	key := grammar.Held(name, target, func() Aggregate { return Aggregate{} }, (*Aggregate).keys)
 	key.Keep = func() any { // fields are read in their order
 		if *target == nil {
 			return nil
@@ -37,7 +37,7 @@ func aggregateKey(name string, target **AggregateConfig) grammar.Key {
 	return key
 }
 
-func (a *AggregateConfig) keys() []grammar.Key {
+func (a *Aggregate) keys() []grammar.Key {
 	fields := grammar.Expressions("fields", &a.Fields, grammar.ServerNames)
 	read := fields.Read
 	fields.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -57,50 +57,50 @@ func (a *AggregateConfig) keys() []grammar.Key {
 	}
 }
 
-var healthItems = grammar.Items[HealthConfig]{
+var healthItems = grammar.Items[Health]{
 	Fits: func(string) bool { return false }, Most: maxHealthRules,
-	Keys: func(h *HealthConfig) []grammar.Key {
+	Keys: func(h *Health) []grammar.Key {
 		return []grammar.Key{
 			grammar.Word("is", &h.Is, healthWords...).Need("red, yellow or green?").Means("The colour. Required."),
 			grammar.Expression("when", &h.When).Need(`write CEL: "size(failed) > 0"`).Means("CEL of type bool over what fields see, and all fields. Required."),
 		}
 	},
-	Value: func(h *HealthConfig) map[string]any { return map[string]any{"is": h.Is, "when": h.When} },
+	Value: func(h *Health) map[string]any { return map[string]any{"is": h.Is, "when": h.When} },
 }
 
 // fields are the expressions as an object in their order.
-func (a *AggregateConfig) fields() []byte {
-	members := make([]rawMember, len(a.Fields))
+func (a *Aggregate) fields() []byte {
+	members := make([]Member, len(a.Fields))
 	for i, f := range a.Fields {
-		members[i] = rawMember{f.Name, ijson.Canonical(f.Text)}
+		members[i] = Member{f.Name, ijson.Canonical(f.Text)}
 	}
-	return objectText(members)
+	return ObjectText(members)
 }
 
 // kept is all of it as a text in which their order stands.
-func (a *AggregateConfig) kept() string {
+func (a *Aggregate) kept() string {
 	health := make([]any, len(a.Health))
 	for i := range a.Health {
 		health[i] = healthItems.Value(&a.Health[i])
 	}
-	return string(objectText([]rawMember{{"fields", a.fields()}, {"health", ijson.Canonical(health)}}))
+	return string(ObjectText([]Member{{"fields", a.fields()}, {"health", ijson.Canonical(health)}}))
 }
 
 // keptAggregate is what kept said; what is not readable joins nothing.
-func keptAggregate(text string) *AggregateConfig {
-	a := &AggregateConfig{}
-	for _, m := range rawMembers(json.RawMessage(text)) {
-		switch m.name {
+func keptAggregate(text string) *Aggregate {
+	a := &Aggregate{}
+	for _, m := range Members(json.RawMessage(text)) {
+		switch m.Name {
 		case "fields":
-			for _, f := range rawMembers(m.value) {
-				expression, _ := grammar.RawValue(f.value).(string)
-				a.Fields = append(a.Fields, grammar.NamedExpression{Name: f.name, Text: expression})
+			for _, f := range Members(m.Value) {
+				expression, _ := grammar.RawValue(f.Value).(string)
+				a.Fields = append(a.Fields, grammar.NamedExpression{Name: f.Name, Text: expression})
 			}
 		case "health":
-			list, _ := grammar.RawValue(m.value).([]any)
+			list, _ := grammar.RawValue(m.Value).([]any)
 			for _, item := range list {
 				rule, _ := item.(map[string]any)
-				h := HealthConfig{}
+				h := Health{}
 				h.Is, _ = rule["is"].(string)
 				h.When, _ = rule["when"].(string)
 				if slices.Contains(healthWords, h.Is) {

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"fmt"
@@ -12,17 +12,17 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// ownKinds are the kinds of patterns.
-var ownKinds = []string{
+// OwnKinds are the kinds of patterns.
+var OwnKinds = []string{
 	string(gateway.TaskDecomposition), string(gateway.Orchestrator), string(gateway.Routing), string(gateway.Supervisor),
 	string(gateway.Planning), string(gateway.Call),
 }
 
-// keys are what a pattern of its kind may say (spec/config.md section 7).
-func (p *PatternConfig) keys(known []string) []grammar.Key {
+// Keys are what a pattern of its kind may say (spec/config.md section 7).
+func (p *Pattern) Keys(known []string) []grammar.Key {
 	title := grammar.Line("title", &p.Title, tools.MaxTitle, "").Means("What people read.")
 	description := grammar.Line("description", &p.Description, tools.MaxDescription, "\n").Means("What a client's model reads: what it does, and when to use it.")
-	if p.own() && p.Kind != gateway.Call {
+	if p.IsOwn() && p.Kind != gateway.Call {
 		title = title.Need("write what people read, in a few words").Means("What people read. Required.")
 		description = description.Need("write what it does and when to use it, for the model").
 			Means("What a client's model reads: what it does, and when to use it. Required.")
@@ -48,8 +48,8 @@ func (p *PatternConfig) keys(known []string) []grammar.Key {
 
 // budgetKeys are its limits. Those that it has of its kind alone, and that a pattern which calls it has lower, are shown as not said:
 // written they would be a fault.
-func (p *PatternConfig) budgetKeys() []grammar.Key {
-	keys := budgetKeys(p.Kind, &p.Budget)
+func (p *Pattern) budgetKeys() []grammar.Key {
+	keys := BudgetKeys(p.Kind, &p.Budget)
 	for i := range keys {
 		if _, unsaid := p.Handed[keys[i].Name]; unsaid {
 			keys[i].Keep = keys[i].Show
@@ -60,7 +60,7 @@ func (p *PatternConfig) budgetKeys() []grammar.Key {
 }
 
 // handsKeys are what it takes and what it may call, of every kind but call.
-func (p *PatternConfig) handsKeys(known []string) []grammar.Key {
+func (p *Pattern) handsKeys(known []string) []grammar.Key {
 	tools := grammar.ToolList("tools", &p.Tools)
 	narrow := namesKey
 	switch p.Kind {
@@ -93,7 +93,7 @@ func (p *PatternConfig) handsKeys(known []string) []grammar.Key {
 }
 
 // textKeys are about what the model is told and answers; a call asks none.
-func (p *PatternConfig) textKeys() []grammar.Key {
+func (p *Pattern) textKeys() []grammar.Key {
 	var keys []grammar.Key
 	switch p.Kind {
 	case gateway.Call:
@@ -135,9 +135,9 @@ func withLimitsOfOthers(k grammar.Key, kindsOf func(key string) []string) gramma
 // budgetOfOthers are the kinds that have a limit which this one has not.
 func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 	return func(key string) (kinds []string) {
-		for _, word := range ownKinds {
+		for _, word := range OwnKinds {
 			var b gateway.Budget
-			if other := gateway.Kind(word); other != kind && slices.Contains(grammar.NamesOf(budgetKeys(other, &b)), key) {
+			if other := gateway.Kind(word); other != kind && slices.Contains(grammar.NamesOf(BudgetKeys(other, &b)), key) {
 				kinds = append(kinds, word)
 			}
 		}
@@ -149,9 +149,9 @@ func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault {
 	return func(key string, known []string) yamldoc.Fault {
 		var kinds []string
-		for _, word := range ownKinds {
-			p := newPattern("NAME", gateway.Kind(word), grammar.Position{})
-			if slices.Contains(grammar.NamesOf(p.keys(nil)), key) {
+		for _, word := range OwnKinds {
+			p := NewPattern("NAME", gateway.Kind(word), grammar.Position{})
+			if slices.Contains(grammar.NamesOf(p.Keys(nil)), key) {
 				kinds = append(kinds, word)
 			}
 		}

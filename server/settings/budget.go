@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"maps"
@@ -10,8 +10,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// budgetKeys are the limits of a kind, its own first.
-func budgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
+// BudgetKeys are the limits of a kind, its own first.
+func BudgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 	var of []grammar.Key
 	switch kind {
 	case gateway.TaskDecomposition:

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	_ "embed"
@@ -17,30 +17,30 @@ import (
 )
 
 // Config is the effective configuration: the embedded default with the file, the environment and the flags laid over
-// it (spec/config.md sections 8 and 9). It holds values only; [Load] makes
+// it (spec/config.md sections 8 and 9). It holds values only; [cli.Load] makes
 // things of it. The zero Config allows nothing.
 type Config struct {
-	LLM    LLMConfig
+	LLM    LLM
 	Demo   demo.Config
-	Log    LogConfig
-	Limits LimitsConfig
-	HTTP   HTTPConfig
-	Wait   WaitConfig
+	Log    Log
+	Limits Limits
+	HTTP   HTTP
+	Wait   Wait
 	// Results says which channel of a result the model of a client reads, by the client's name; others read both.
 	Results map[string]server.Channel
 	// State is the file in which runs are recorded, or :memory:. Empty where nobody named one and there is no state
 	// directory.
 	State string
-	// StateUsual is true if neither a flag, a variable nor the file names State; see [Config.usualState].
+	// StateUsual is true if neither a flag, a variable nor the file names State; see [Config.UsualState].
 	StateUsual bool
 	// Inbox is where people decide about calls, host:port of this machine, or off.
 	Inbox string
 	// Notify says how they are told that one waits.
-	Notify NotifyConfig
+	Notify Notify
 	// Redact are pointers to values that records keep only as salted hashes.
 	Redact []string
 	// Patterns are the built-in ones in the order in which they are listed, then the file's own, disabled ones too.
-	Patterns []PatternConfig
+	Patterns []Pattern
 	// DemoEnabled is auto, true or false; see [Config.DemoOn].
 	DemoEnabled string
 	// Catalog are a team's own tools.
@@ -48,11 +48,11 @@ type Config struct {
 	// Policies are the embedded one, then the file's own in its order.
 	Policies []rules.Policy
 
-	builtinPolicy bool // of a run that was begun when the embedded policy was built in
+	BuiltinPolicy bool // of a run that was begun when the embedded policy was built in
 }
 
-// LLMConfig says who answers questions.
-type LLMConfig struct {
+// LLM says who answers questions.
+type LLM struct {
 	Provider   string        // auto, openai or rules
 	Model      string        // never blank
 	BaseURL    string        // absolute http or https; empty means OpenAI's
@@ -71,10 +71,10 @@ type LLMConfig struct {
 }
 
 // keyed reports whether there is a key, as far as can be seen without reading it.
-func (c LLMConfig) keyed() bool { return c.APIKey.Set() || c.Referred }
+func (c LLM) keyed() bool { return c.APIKey.Set() || c.Referred }
 
 // Resolved is the provider in force: openai or rules.
-func (c LLMConfig) Resolved() string {
+func (c LLM) Resolved() string {
 	if c.Provider == "openai" || c.Provider == "auto" && c.reachable() {
 		return "openai"
 	}
@@ -82,28 +82,28 @@ func (c LLMConfig) Resolved() string {
 }
 
 // OpenAI is what the model's adapter needs where Resolved is openai. A key that the file refers to is none of it.
-func (c LLMConfig) OpenAI() openai.Config {
+func (c LLM) OpenAI() openai.Config {
 	return openai.Config{
 		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Model: c.Model, Timeout: c.Timeout, MaxRetries: c.MaxRetries, Temperature: c.Temperature,
 	}
 }
 
-// LogConfig says what is logged.
-type LogConfig struct {
+// Log says what is logged.
+type Log struct {
 	Level  string // debug, info, warn, error; empty means the command's own: info for serve, else warn
 	Format string // text or json
 }
 
-// LimitsConfig bounds the server.
-type LimitsConfig struct {
+// Limits bounds the server.
+type Limits struct {
 	Grace          time.Duration // for running calls at the end
 	ResultBytes    int           // of a whole result
 	ConcurrentRuns int           // calls under way at once
 	ParkedRuns     int           // of one principal, waiting for their caller in memory
 }
 
-// WaitConfig says how long runs, and calls for them, wait.
-type WaitConfig struct {
+// Wait says how long runs, and calls for them, wait.
+type Wait struct {
 	Caller  time.Duration // for their caller's next proposal
 	Default time.Duration // a call for its run, where it does not say
 	Max     time.Duration // a call for its run, at most
@@ -111,19 +111,19 @@ type WaitConfig struct {
 }
 
 // Pattern returns the pattern of that name.
-func (c Config) Pattern(name string) (PatternConfig, bool) {
+func (c Config) Pattern(name string) (Pattern, bool) {
 	for _, p := range c.Patterns {
 		if p.Name == name {
 			return p, true
 		}
 	}
-	return PatternConfig{}, false
+	return Pattern{}, false
 }
 
 // Secret is a text that is never printed, whatever the verb. The zero Secret is not set.
 type Secret struct{ reveal func() string }
 
-func newSecret(text string) Secret {
+func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
 	}
@@ -150,10 +150,10 @@ func (s Secret) String() string {
 }
 
 //go:embed default.yaml
-var defaultConfig []byte
+var Default []byte
 
-// ConfigSources is where a configuration comes from. The zero value means the embedded default alone.
-type ConfigSources struct {
+// Sources is where a configuration comes from. The zero value means the embedded default alone.
+type Sources struct {
 	Path      string   // --config
 	LogLevel  string   // --log-level
 	LogFormat string   // --log-format
@@ -176,10 +176,10 @@ type Document struct {
 	Config
 	Path string // of the file; empty where the embedded default is in force
 
-	root     *yamldoc.Node // of the file, for faults that are found later
-	text     []byte
+	Root     *yamldoc.Node // of the file, for faults that are found later
+	Text     []byte
 	said     map[string]yamldoc.Place // where each value that was said comes from, by path
-	compiled tools.Compiled           // the schemas of the file's arguments
+	Compiled tools.Compiled           // the schemas of the file's arguments
 }
 
 // Read reads a configuration and checks it across keys. It makes nothing of it. All faults and warnings come at once, in the order in
@@ -190,20 +190,20 @@ type Document struct {
 // matters.
 //
 //	default.yaml ──▶ file ──▶ environment ──▶ flags ──▶ checks across keys ──▶ Document
-func Read(in ConfigSources) (Document, *yamldoc.Faults, error) {
+func Read(in Sources) (Document, *yamldoc.Faults, error) {
 	var d Document
 	faults := &yamldoc.Faults{}
-	read := newLoader(faults, in.home)
+	read := newLoader(faults, in.Home)
 	grammar.NotesOf[rules.Notes](read.Reader).Texts = in.Texts
-	if err := d.Config.embed(in.Known); err != nil {
+	if err := d.Config.Embed(in.Known); err != nil {
 		return Document{}, faults, err
 	}
-	keys := d.Config.keys(in.known(d.Config))
+	keys := d.Config.Keys(in.known(d.Config))
 	if text, found := in.file(faults); found != "" {
 		d.Path = found
 		if text != nil {
 			read.File(yamldoc.Read(found, text, faults), keys)
-			d.root, d.text = read.Root, text
+			d.Root, d.Text = read.Root, text
 		}
 	}
 	read.instead(in, &d.Config)
@@ -213,24 +213,24 @@ func Read(in ConfigSources) (Document, *yamldoc.Faults, error) {
 	read.acrossHTTP(d.HTTP)
 	read.acrossWait(d.Wait)
 	if d.State == "" {
-		d.State, d.StateUsual = d.usualState(in.Environ), true
+		d.State, d.StateUsual = d.UsualState(in.Environ), true
 	}
 	read.acrossInbox(&d.Config, in.Environ)
 	read.acrossTools(&d.Config)
 	read.acrossPolicies(&d.Config)
 	read.acrossCatalog(&d, in.Environ)
 	read.acrossPlanning(&d.Config)
-	d.said, d.compiled = read.Places, tools.CompiledIn(read.Reader)
+	d.said, d.Compiled = read.Places, tools.CompiledIn(read.Reader)
 	return d, faults, nil
 }
 
-// embed fills c with the embedded default.
-func (c *Config) embed(known map[string][]string) error {
+// Embed fills c with the embedded default.
+func (c *Config) Embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
 	faults := &yamldoc.Faults{}
 	read := newLoader(faults, nil)
 	grammar.NotesOf[rules.Notes](read.Reader).Embeds = true
-	read.File(yamldoc.Read("default.yaml", defaultConfig, faults), c.keys(known))
+	read.File(yamldoc.Read("default.yaml", Default, faults), c.Keys(known))
 	if err := faults.Err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)
 	}
@@ -238,11 +238,11 @@ func (c *Config) embed(known map[string][]string) error {
 }
 
 // known are the names without a warning: those given, else the embedded default's; planning may name any tool of the demo.
-func (in ConfigSources) known(embedded Config) map[string][]string {
+func (in Sources) known(embedded Config) map[string][]string {
 	known := make(map[string][]string, len(embedded.Patterns))
 	for _, p := range embedded.Patterns {
 		if known[p.Name] = p.Tools; p.Kind == gateway.Planning {
-			known[p.Name] = demoTools
+			known[p.Name] = DemoTools
 		}
 		if names, ok := in.Known[p.Name]; ok {
 			known[p.Name] = names
@@ -251,24 +251,32 @@ func (in ConfigSources) known(embedded Config) map[string][]string {
 	return known
 }
 
-// embeddedPattern is a built-in pattern as it is embedded.
-func embeddedPattern(name string) PatternConfig {
+// EmbeddedPattern is a built-in pattern as it is embedded.
+func EmbeddedPattern(name string) Pattern {
 	p, _ := embeddedConfig().Pattern(name)
 	return p
 }
 
 var embeddedConfig = sync.OnceValue(func() Config {
 	var c Config
-	_ = c.embed(nil) // who loads a configuration is told
+	_ = c.Embed(nil) // who loads a configuration is told
 	return c
 })
 
 // builtinPatterns are the reference patterns with the figures that no file sets yet.
-func builtinPatterns() []PatternConfig {
-	list := make([]PatternConfig, 0, len(builtinNames))
-	for _, name := range builtinNames {
-		kind := builtinKinds[name]
-		list = append(list, PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind), Goal: goalName, Approver: newApprover()})
+func builtinPatterns() []Pattern {
+	list := make([]Pattern, 0, len(BuiltinPatterns))
+	for _, name := range BuiltinPatterns {
+		kind := BuiltinKinds[name]
+		list = append(list, Pattern{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind), Goal: GoalName, Approver: newApprover()})
 	}
 	return list
+}
+
+// loader reads a whole configuration and checks it across keys.
+type loader struct{ *grammar.Reader }
+
+// newLoader returns a loader that adds to faults. The function home replaces ~/ in paths; nil leaves it.
+func newLoader(faults *yamldoc.Faults, home func(path string) string) *loader {
+	return &loader{grammar.NewReader(faults, home)}
 }

@@ -1,6 +1,7 @@
-package cli
+package settings
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,17 +11,17 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// memoryState is the state that is kept nowhere: runs end with the process.
-const memoryState = ":memory:"
+// MemoryState is the state that is kept nowhere: runs end with the process.
+const MemoryState = ":memory:"
 
 // stateKey is where runs are recorded: the path of a file, or :memory:.
 func stateKey(name string, target *string) grammar.Key {
 	key := grammar.Path(name, target)
 	read := key.Read
-	key.Takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
+	key.Takes = "a path, a relative one starts at the file's directory; or `" + MemoryState + "`"
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-		if n.Kind == yamldoc.Text && n.Text == memoryState {
-			*target = memoryState
+		if n.Kind == yamldoc.Text && n.Text == MemoryState {
+			*target = MemoryState
 			return
 		}
 		if n.Kind == yamldoc.Text && strings.Contains(n.Text, "\x00") {
@@ -33,7 +34,7 @@ func stateKey(name string, target *string) grammar.Key {
 }
 
 // keys are those of spec/config.md section 2.
-func (c *WaitConfig) keys() []grammar.Key {
+func (c *Wait) keys() []grammar.Key {
 	const most = 240 // no client waits longer for a call
 	return []grammar.Key{
 		grammar.Seconds("caller_seconds", &c.Caller, grammar.MaxSeconds).Means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
@@ -44,7 +45,7 @@ func (c *WaitConfig) keys() []grammar.Key {
 }
 
 // acrossWait checks that what holds by default is allowed.
-func (r *configLoader) acrossWait(c WaitConfig) {
+func (r *loader) acrossWait(c Wait) {
 	if c.Default <= c.Max {
 		return
 	}
@@ -58,14 +59,14 @@ func (r *configLoader) acrossWait(c WaitConfig) {
 	r.Faults.Add(r.Places[path.String()], path, f)
 }
 
-// redacted are the pointers as a set.
-func (c Config) redacted() []string {
+// Redacted are the pointers as a set.
+func (c Config) Redacted() []string {
 	return slices.Compact(slices.Sorted(slices.Values(c.Redact)))
 }
 
-// hides are the pointers that count everywhere, each tool's own as records take them: charge:/args/card, and the vars of policies that
+// HiddenValues are the pointers that count everywhere, each tool's own as records take them: charge:/args/card, and the vars of policies that
 // read what these hide.
-func (c Config) hides() []string {
+func (c Config) HiddenValues() []string {
 	list := slices.Clone(c.Redact)
 	add := func(t tools.Tool) {
 		for _, pointer := range t.Redact {
@@ -93,4 +94,10 @@ func (c Config) hides() []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// Quiet is the log of every command but serve, where nobody asked for another.
+func (c Log) Quiet() Log {
+	c.Level = cmp.Or(c.Level, "warn")
+	return c
 }

@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ const lockName = "patterngate.lock"
 
 // acrossCatalog checks what no key of a catalog can see alone, and what lies outside the file: links between tools and
 // patterns, programs, the lock, secrets and directories (spec/config.md sections 4, 5.1 and 7).
-func (r *configLoader) acrossCatalog(loaded *Document, environ []string) {
+func (r *loader) acrossCatalog(loaded *Document, environ []string) {
 	c := &loaded.Config
 	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
 		c.Catalog.Pin = grammar.AbsolutePath(r.Reader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
@@ -41,10 +41,10 @@ func (r *configLoader) acrossCatalog(loaded *Document, environ []string) {
 }
 
 // acrossNames finds two tools of one name, and names that have a meaning of their own.
-func (r *configLoader) acrossNames(c *Config) {
+func (r *loader) acrossNames(c *Config) {
 	owner := map[string]string{}
 	if c.DemoOn() {
-		for _, name := range demoTools {
+		for _, name := range DemoTools {
 			owner[name] = "the demo"
 		}
 	}
@@ -66,7 +66,7 @@ func (r *configLoader) acrossNames(c *Config) {
 	}
 	tools := (*yamldoc.Path)(nil).Key("patterns")
 	for _, p := range c.Patterns {
-		if path := tools.Key(p.Name); p.own() && isOurTool(p.Name) {
+		if path := tools.Key(p.Name); p.IsOwn() && isOurTool(p.Name) {
 			r.Faults.Add(r.KeyAt(path), path, yamldoc.Fault{Reason: "also a tool of this server", Want: "write another name"})
 		}
 	}
@@ -90,7 +90,7 @@ func isOurTool(name string) bool {
 	if slices.Contains(reservedTools, name) {
 		return true
 	}
-	kind, known := kindNamed(name)
+	kind, known := KindNamed(name)
 	return known && kind == gateway.Planning
 }
 
@@ -101,7 +101,7 @@ type toolLink struct {
 }
 
 // links are the places of a pattern that name tools which it has.
-func (p PatternConfig) links() []toolLink {
+func (p Pattern) links() []toolLink {
 	here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 	if p.Kind == gateway.Call {
 		return []toolLink{{here.Key("tool"), p.Tool}}
@@ -119,13 +119,13 @@ func (p PatternConfig) links() []toolLink {
 }
 
 // acrossLinks finds tools that are named and not declared.
-func (r *configLoader) acrossLinks(c *Config) {
+func (r *loader) acrossLinks(c *Config) {
 	known := c.ToolNames()
 	var links []toolLink
 	for _, p := range c.Patterns {
 		switch {
 		case !p.Enabled:
-		case p.Kind == gateway.Planning && !p.own() && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
+		case p.Kind == gateway.Planning && !p.IsOwn() && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
 			for _, l := range p.links() {
 				if !slices.Contains(known, l.name) {
 					r.Faults.Warn(r.At(l.path), l.path, unknownName(l.name, known, p.Kind))
@@ -164,7 +164,7 @@ func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
 }
 
 // reconciled checks the tool that settles another's doubts: one that reads, of an http tool also its arguments.
-func (r *configLoader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) {
+func (r *loader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) {
 	if t.Reconcile == nil {
 		return
 	}
@@ -197,17 +197,17 @@ func (r *configLoader) reconciled(t tools.Placed, declared []tools.Placed, c *Co
 }
 
 // acrossAllow warns of names in allow lists that narrow nothing.
-func (r *configLoader) acrossAllow(c *Config) {
+func (r *loader) acrossAllow(c *Config) {
 	known := c.ToolNames()
 	for _, s := range grammar.NotesOf[patternNotes](r.Reader).strange {
 		pattern := patternOf(s.path)
 		p, ok := c.Pattern(pattern)
 		_, said := r.Places[(*yamldoc.Path)(nil).Key("patterns").Key(pattern).Key("tools").String()]
-		its := ok && (said || !c.DemoOn() || p.own() || len(p.Hands) > 0)
+		its := ok && (said || !c.DemoOn() || p.IsOwn() || len(p.Hands) > 0)
 		switch {
-		case its && slices.Contains(p.has(), s.name):
-		case its && (p.own() || len(p.Hands) > 0):
-			r.Faults.Warn(s.at, s.path, unknownName(s.name, p.has(), s.kind))
+		case its && slices.Contains(p.CallNames(), s.name):
+		case its && (p.IsOwn() || len(p.Hands) > 0):
+			r.Faults.Warn(s.at, s.path, unknownName(s.name, p.CallNames(), s.kind))
 		case its && slices.Contains(known, s.name):
 			r.Faults.Warn(s.at, s.path, yamldoc.Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
 		case its:
@@ -229,7 +229,7 @@ func patternOf(path *yamldoc.Path) string {
 }
 
 // acrossPrograms looks for the servers' programs.
-func (r *configLoader) acrossPrograms(c *Config, environ []string) {
+func (r *loader) acrossPrograms(c *Config, environ []string) {
 	c.Catalog.FindCommands(environ)
 	for _, s := range c.Catalog.Servers {
 		if !s.Enabled || s.Stdio == nil || s.Stdio.Path != "" || s.Stdio.Command == "" {
@@ -243,7 +243,7 @@ func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 }
 
 // acrossSecrets warns of references that lead nowhere. Nothing is read or run.
-func (r *configLoader) acrossSecrets(c *Config, environ []string) {
+func (r *loader) acrossSecrets(c *Config, environ []string) {
 	warn := func(s tools.SecretRef, path *yamldoc.Path) {
 		if why := s.Nowhere(environ); s.Set() && why != "" {
 			r.Faults.Warn(r.At(path), path, yamldoc.Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
@@ -297,7 +297,7 @@ func (r *configLoader) acrossSecrets(c *Config, environ []string) {
 }
 
 // acrossLock refuses a lock that everyone may write, or put in its place. One that is not there yet holds every tool.
-func (r *configLoader) acrossLock(c *Config) {
+func (r *loader) acrossLock(c *Config) {
 	if c.Catalog.Pin == "" {
 		return
 	}
@@ -330,3 +330,25 @@ type privateFile struct{ fs.FileInfo }
 
 // Mode implements [fs.FileInfo].
 func (privateFile) Mode() fs.FileMode { return 0o600 }
+
+// acrossNetworks warns of tools and servers at addresses that no call of them reaches.
+func (r *loader) acrossNetworks(c *Config) {
+	at := (*yamldoc.Path)(nil).Key("catalog")
+	warn := func(raw string, path *yamldoc.Path) {
+		if closed := tools.ClosedHostOf(raw, c.Catalog.AllowNetworks); closed != nil {
+			r.Faults.Warn(r.At(path), path, yamldoc.Fault{
+				Reason: closed.What + ", and Patterngate does not dial it, so every call fails", Want: closed.Remedy(c.Catalog.AllowNetworks),
+			})
+		}
+	}
+	for _, s := range c.Catalog.Servers {
+		if s.Enabled && s.HTTP != nil {
+			warn(s.HTTP.URL, at.Key("servers").Key(s.Name).Key("http").Key("url"))
+		}
+	}
+	for _, t := range c.Catalog.HTTP {
+		if t.Enabled {
+			warn(t.Request.URL, at.Key("http").Key(t.Name).Key("request").Key("url"))
+		}
+	}
+}

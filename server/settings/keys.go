@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"maps"
@@ -15,13 +15,13 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// keys are all keys of a file (spec/config.md sections 2 to 4 and 7).
-func (c *Config) keys(known map[string][]string) []grammar.Key {
+// Keys are all keys of a file (spec/config.md sections 2 to 4 and 7).
+func (c *Config) Keys(known map[string][]string) []grammar.Key {
 	list := func() []grammar.Key {
 		list := make([]grammar.Key, 0, len(c.Patterns))
 		for i := range c.Patterns {
 			p := &c.Patterns[i]
-			list = append(list, grammar.Group(p.Name, p.keys(known[p.Name])...))
+			list = append(list, grammar.Group(p.Name, p.Keys(known[p.Name])...))
 		}
 		return list
 	}
@@ -38,7 +38,7 @@ func (c *Config) keys(known map[string][]string) []grammar.Key {
 			grammar.Word("response_format", &c.LLM.ResponseFormat, responseFormats...).Means("How decisions are asked for. auto: by a JSON schema where the server takes one, else as json_object. Not set: json_object of the built-in patterns, auto of your own."),
 			grammar.OptionalCount("repair_turns", &c.LLM.RepairTurns, 0, maxRepairs).Means("How often a model is shown what is wrong with its reply and asked again, counted as any question. Not set: 0 of the built-in patterns, 1 of your own."),
 			modelEntries.Key("models", &c.LLM.Models).Means("Models by role. plan makes every decision, final writes every text; other names are yours, and a pattern's llm.role picks one. Absent members come from llm."),
-			keyKey("api_key", &c.LLM).Means("Where the key stands; it goes only to the base_url beside it. Never the key itself. Also `"+keyVariable+"`."),
+			keyKey("api_key", &c.LLM).Means("Where the key stands; it goes only to the base_url beside it. Never the key itself. Also `"+KeyVariable+"`."),
 		),
 		grammar.Group("demo", demoKey("enabled", &c.DemoEnabled).Means("Whether the make-believe tools are there. auto: while the file has no catalog and no pattern of its own."),
 			grammar.Number("delay_factor", &c.Demo.DelayFactor, grammar.Bounds{Max: 100}).Means("Multiplies the time that the make-believe workers take; 0 is none.")),

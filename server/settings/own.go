@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"maps"
@@ -47,16 +47,16 @@ func (c Config) DemoOn() bool {
 	case "false":
 		return false
 	}
-	return !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, PatternConfig.own)
+	return !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, Pattern.IsOwn)
 }
 
 // Exposed are the patterns that catalog.expose declares: of kind call, each under its tool's name. They are not among
 // Patterns, since a file that says both is refused.
-func (c Config) Exposed() []PatternConfig {
-	list := make([]PatternConfig, 0, len(c.Catalog.Expose))
+func (c Config) Exposed() []Pattern {
+	list := make([]Pattern, 0, len(c.Catalog.Expose))
 	for _, tool := range c.Catalog.Expose {
 		p := newCall(tool, grammar.Position{})
-		if p.Tool, p.Approver.Kind = tool, patterns.InboxApprover; c.State == memoryState {
+		if p.Tool, p.Approver.Kind = tool, patterns.InboxApprover; c.State == MemoryState {
 			p.Approver.Kind = patterns.RejectApprover
 		}
 		list = append(list, p)
@@ -89,7 +89,7 @@ func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key 
 		Show:    func() any { return list() },
 		Below: func() []grammar.Key {
 			p := newCall("NAME", grammar.Position{})
-			return p.keys(nil)
+			return p.Keys(nil)
 		},
 	}
 }
@@ -100,45 +100,45 @@ func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *
 	if n.Kind == yamldoc.Null || n.Kind == yamldoc.Unreadable {
 		return
 	}
-	near := gateway.Near(m.Key, builtinNames)
+	near := gateway.Near(m.Key, BuiltinPatterns)
 	kind := n.Member("kind")
 	switch {
 	case !grammar.ToolName.MatchString(m.Key):
 		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "not a name", Want: grammar.ToolNames.Want})
 		return
 	case n.Kind != yamldoc.Mapping:
-		r.Wrong(n, path, "write a mapping that begins with kind: "+yamldoc.Alternatives(ownKinds))
+		r.Wrong(n, path, "write a mapping that begins with kind: "+yamldoc.Alternatives(OwnKinds))
 		return
 	case (kind == nil || kind.Kind == yamldoc.Null) && near != "":
 		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "unknown pattern", DidYouMean: near})
 		return
 	case kind == nil || kind.Kind == yamldoc.Null:
-		r.Faults.Add(n.At, path.Key("kind"), yamldoc.Fault{Reason: "missing", Want: "write " + yamldoc.Alternatives(ownKinds)})
+		r.Faults.Add(n.At, path.Key("kind"), yamldoc.Fault{Reason: "missing", Want: "write " + yamldoc.Alternatives(OwnKinds)})
 		return
 	}
-	word, ok := r.Word(kind, path.Key("kind"), ownKinds)
+	word, ok := r.Word(kind, path.Key("kind"), OwnKinds)
 	if !ok {
 		return
 	}
-	if len(c.Patterns) >= maxPatterns {
-		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "more than " + yamldoc.NumberText(maxPatterns) + " patterns", Want: "leave it out"})
+	if len(c.Patterns) >= MaxPatterns {
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "more than " + yamldoc.NumberText(MaxPatterns) + " patterns", Want: "leave it out"})
 		return
 	}
 	r.Places[path.String()] = n.At
-	p := newPattern(m.Key, gateway.Kind(word), grammar.Position{Line: m.At.Line, Column: m.At.Column})
-	keys := p.keys(nil)
+	p := NewPattern(m.Key, gateway.Kind(word), grammar.Position{Line: m.At.Line, Column: m.At.Column})
+	keys := p.Keys(nil)
 	if r.Members(n, path, keys, unknownOf(p.Kind)) && p.Enabled {
 		r.Missing(n, path, keys)
 	}
 	c.Patterns = append(c.Patterns, p)
 }
 
-// maxPatterns is how many patterns a configuration may have: more than clients bear in tools/list.
-const maxPatterns = 1000
+// MaxPatterns is how many patterns a configuration may have: more than clients bear in tools/list.
+const MaxPatterns = 1000
 
 // acrossTools gives each built-in its tools: as the file says, else those of the demo where it is on. Allow lists that the
 // file does not say are all of them.
-func (r *configLoader) acrossTools(c *Config) {
+func (r *loader) acrossTools(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if p.Kind == gateway.Call {
@@ -147,22 +147,22 @@ func (r *configLoader) acrossTools(c *Config) {
 		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 		said := func(path *yamldoc.Path) bool { _, ok := r.Places[path.String()]; return ok }
 		if !said(here.Key("tools")) {
-			if c.DemoOn() && !p.own() && len(p.Hands) == 0 {
+			if c.DemoOn() && !p.IsOwn() && len(p.Hands) == 0 {
 				continue
 			}
 			p.Tools = []string{}
 		}
 		maps.DeleteFunc(p.Budget.PerTool, func(tool string, _ gateway.CallLimit) bool { // of the demo's tools, where it has others
-			return !slices.Contains(p.has(), tool) && !said(here.Key("budget").Key("per_tool").Key(tool))
+			return !slices.Contains(p.CallNames(), tool) && !said(here.Key("budget").Key("per_tool").Key(tool))
 		})
 		if p.Kind == gateway.Planning { // there not said is all already
 			continue
 		}
 		if !said(here.Key("allow").Key("policy")) {
-			p.Policy = slices.Clone(p.has())
+			p.Policy = slices.Clone(p.CallNames())
 		}
 		if !said(here.Key("allow").Key("execution")) {
-			p.Execution = slices.Clone(p.has())
+			p.Execution = slices.Clone(p.CallNames())
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (c Config) ToolNames() []string {
 		names = append(names, t.Name)
 	}
 	if c.DemoOn() {
-		names = append(names, demoTools...)
+		names = append(names, DemoTools...)
 	}
 	return names
 }

@@ -1,0 +1,82 @@
+package settings
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"patterngate/server/settings/machine"
+	"patterngate/server/settings/yamldoc"
+)
+
+// OnlyDemo reports that every tool is make-believe: the demo is on, and the file has no catalog and no pattern of its own.
+func (c Config) OnlyDemo() bool {
+	return c.DemoOn() && !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, Pattern.IsOwn)
+}
+
+// UsualState returns the state file of a configuration that names none. Runs of the demo and runs with real tools have different ones.
+// It returns "" if there is no state directory; [cli.readyState] says why.
+func (c Config) UsualState(environ []string) string {
+	name := StateFile
+	if c.OnlyDemo() {
+		name = DemoStateFile
+	}
+	path, _ := DefaultState(runtime.GOOS, environ, name)
+	return path
+}
+
+// OtherUsual is the second one of the two usual files where path is one of them, else empty.
+func OtherUsual(path string, environ []string) string {
+	for name, other := range map[string]string{StateFile: DemoStateFile, DemoStateFile: StateFile} {
+		if usual, _ := DefaultState(runtime.GOOS, environ, name); usual != "" && usual == path {
+			return filepath.Join(filepath.Dir(path), other)
+		}
+	}
+	return ""
+}
+
+const StateFile = "state.db"
+
+const DemoStateFile = "demo.db" // where all tools are the demo's
+
+// DefaultState is the path of that name in the state directory; empty, with the reason, where there is no such place.
+func DefaultState(goos string, environ []string, name string) (string, yamldoc.Fault) {
+	dir, f := stateDir(goos, environ)
+	if f.Reason != "" {
+		return "", f
+	}
+	return filepath.Join(dir, "patterngate", name), yamldoc.Fault{}
+}
+
+// stateDir is the user's directory for state: that of the XDG base directory specification, and the like of it on macOS
+// and Windows (design: $XDG_STATE_HOME, else ~/.local/state; ~/Library/Application Support; %LOCALAPPDATA%).
+func stateDir(goos string, environ []string) (string, yamldoc.Fault) {
+	none := func(variable string) yamldoc.Fault {
+		return yamldoc.Fault{Reason: "no place for it: " + variable + " is not set", Want: "give --state FILE, or --state " + MemoryState + " to keep nothing"}
+	}
+	home := machine.HomeDir(goos, environ)
+	switch goos {
+	case "windows":
+		if dir := machine.WindowsVariable(environ, "LocalAppData"); dir != "" {
+			return dir, yamldoc.Fault{}
+		}
+		return "", none("LOCALAPPDATA")
+	case "darwin", "ios":
+		if home == "" {
+			return "", none("HOME")
+		}
+		return home + "/Library/Application Support", yamldoc.Fault{}
+	}
+	switch dir := machine.Lookup(environ, "XDG_STATE_HOME"); {
+	case dir != "" && !strings.HasPrefix(dir, "/"):
+		return "", yamldoc.Fault{Reason: "XDG_STATE_HOME is a relative path", Want: "write an absolute path there, or give --state FILE"}
+	case dir != "":
+		return dir, yamldoc.Fault{}
+	case home == "":
+		return "", none("HOME")
+	case !strings.HasPrefix(home, "/"):
+		return "", yamldoc.Fault{Reason: "HOME is a relative path", Want: "write an absolute path there, or give --state FILE"}
+	}
+	return home + "/.local/state", yamldoc.Fault{}
+}
