@@ -18,9 +18,6 @@ import (
 // MaxOwnInput is the maximum size of one input, in bytes of its compact JSON.
 const MaxOwnInput = 16 << 10
 
-// builtinInputs are the inputs of the built-in orchestrator. Its table has them even without an input schema.
-var builtinInputs = []string{"report_date", "region"}
-
 // OwnInputs returns the inputs of a pattern that the table of its kind does not have already.
 func OwnInputs(spec patterns.Spec) []catalog.Property {
 	return slices.DeleteFunc(spec.Input.Properties(), func(p catalog.Property) bool {

@@ -16,7 +16,7 @@ import (
 // check requires them.
 func laidOver(spec patterns.Spec, text string) (string, error) {
 	inputs := OwnInputs(spec)
-	goal, name := kindGoal(spec), spec.GoalArgument()
+	goal, name := formOf(spec.Kind).goal, spec.GoalArgument()
 	demos := spec.Declared && spec.Kind == gateway.Orchestrator // the inputs of the demo are removed
 	if name == goal && len(inputs) == 0 && !demos {
 		return text, nil
@@ -30,7 +30,7 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 		return !slices.ContainsFunc(inputs, func(i catalog.Property) bool { return i.Name == p.Name })
 	})
 	for i := range own {
-		own[i].Required = own[i].Required && !continues(spec.Kind) && spec.Kind != gateway.Planning
+		own[i].Required = own[i].Required && !formOf(spec.Kind).continues && spec.Kind != gateway.Planning
 	}
 	var all []catalog.Spelled
 	for _, p := range s.Spelled() {
@@ -60,17 +60,6 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 	}
 	return made + "}", nil
 }
-
-// kindGoal returns the name of the goal in the schema of a kind.
-func kindGoal(spec patterns.Spec) string {
-	if spec.Kind == gateway.Routing {
-		return "ticket"
-	}
-	return "goal"
-}
-
-// continues reports whether the caller of a kind's runs may propose step by step.
-func continues(kind gateway.Kind) bool { return kind == gateway.Routing || kind == gateway.Supervisor }
 
 // ownWords replaces descriptions of the demo by those of a declared pattern.
 func ownWords(spec patterns.Spec, text string) string {
@@ -110,7 +99,7 @@ func ownArgsWords(what string, spec patterns.Spec) string {
 // leftOut returns the arguments of a tool that a proposal may omit.
 func leftOut(spec patterns.Spec, t catalog.Tool) []string {
 	if !spec.Declared {
-		return filled(spec.Kind)
+		return formOf(spec.Kind).filled
 	}
 	var names []string
 	if spec.Kind == gateway.Orchestrator && spec.SetsRequestID(t) {

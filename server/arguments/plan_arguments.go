@@ -238,3 +238,14 @@ func (r *Request) readPlanning() {
 		}
 	}
 }
+
+// planForm is the form of calls of planning's tools.
+func planForm() form {
+	return form{goal: "goal", intent: "plan", rows: planArguments, shape: planShape, skeleton: planSkeleton}
+}
+
+// planSkeleton returns the form of a plan of subtasks. The gate refuses a form with blanks.
+func planSkeleton() any {
+	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": planning.CallerExecutor, "args": map[string]any{}}
+	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}
+}

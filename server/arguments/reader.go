@@ -24,7 +24,7 @@ type FindRun func(id string) (patterns.Snapshot, bool)
 
 // NewReader returns the reader of a pattern's tool. about are the arguments about the call itself, not about its task.
 func NewReader(spec patterns.Spec, about ...Row) Reader {
-	return Reader{Spec: spec, Takes: slices.Concat(rowsOf(spec), handlesOf(spec, about)), Demo: ReachesDemo(spec)}
+	return Reader{Spec: spec, Takes: slices.Concat(formOf(spec.Kind).rows(spec), handlesOf(spec, about)), Demo: ReachesDemo(spec)}
 }
 
 // ReachesDemo reports whether a pattern may call a demo tool.

@@ -7,7 +7,6 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
-	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -183,44 +182,6 @@ func (c Call) skeleton(tokens []string) any {
 	return ""
 }
 
-// IntentName returns the name of the argument that holds the caller's intent.
-func (c Call) IntentName() string {
-	switch c.Spec.Kind {
-	case gateway.Routing:
-		return "route"
-	case gateway.Supervisor:
-		return "actions"
-	case gateway.Call: // it has no intent
-		return ""
-	}
-	return "plan"
-}
-
-// IntentSkeleton returns the form of an intent of this kind. The gate refuses a form with blanks.
-func (c Call) IntentSkeleton() any {
-	switch c.Spec.Kind {
-	case gateway.Orchestrator:
-		task := map[string]any{"id": "task_1", "worker": "", "args": map[string]any{}, "critical": false}
-		return map[string]any{"tasks": []any{task}}
-	case gateway.Routing:
-		return map[string]any{"target": ""}
-	case gateway.Supervisor:
-		return []any{CallAction(""), FinalAction()}
-	case gateway.Planning:
-		return planSkeleton()
-	}
-	step := map[string]any{"id": "step_1", "title": "", "tool": "", "args": map[string]any{}}
-	return map[string]any{"steps": []any{step}}
-}
-
-// CallAction returns the form of a supervised action that calls a tool. An empty name is for the reader to fill.
-func CallAction(tool string) map[string]any {
-	return map[string]any{"kind": "tool", "name": tool, "args": map[string]any{}}
-}
-
-// FinalAction returns the form of the supervised action that ends a run.
-func FinalAction() map[string]any { return map[string]any{"kind": "final", "answer": ""} }
-
 func isContainer(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -263,12 +224,6 @@ const (
 )
 
 var noFaults = []string{ReasonMore, ReasonCandidate, ReasonNotTaken, ReasonEnded}
-
-// planSkeleton returns the form of a plan of subtasks. The gate refuses a form with blanks.
-func planSkeleton() any {
-	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": planning.CallerExecutor, "args": map[string]any{}}
-	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}
-}
 
 // CountProblems counts problems, including those that are not shown.
 func CountProblems(problems []document.Problem) int {

@@ -71,35 +71,6 @@ func (s Shape) want() string {
 	}[s]
 }
 
-// rowsOf returns the arguments of a pattern, in the order in which faults are reported.
-func rowsOf(spec patterns.Spec) []Row {
-	front := append([]Row{goalRow(spec)}, InputRows(spec)...)
-	finalize := Row{Name: "finalize", Shape: Flag}
-	switch spec.Kind {
-	case gateway.Planning:
-		return planArguments(spec)
-	case gateway.TaskDecomposition:
-		return append(front, Row{Name: "plan", Shape: Intent}, finalize)
-	case gateway.Orchestrator:
-		if !spec.Declared {
-			builtin := []Row{front[0], {Name: "report_date", Required: true, Most: MaxInput}, {Name: "region", Required: true, Most: MaxInput}}
-			front = append(builtin, front[1:]...)
-		}
-		return append(front, Row{Name: "plan", Shape: Intent}, finalize)
-	case gateway.Routing:
-		return slices.Concat(front, []Row{{Name: "route", Shape: Intent}, finalize}, continuing)
-	case gateway.Supervisor:
-		return slices.Concat(front, []Row{{Name: "actions", Shape: List}}, continuing)
-	}
-	return nil
-}
-
-// continuing lists the arguments of the kinds whose caller may propose step by step.
-var continuing = []Row{
-	{Name: "run_id", Most: MaxInput}, {Name: "turn", Shape: Count},
-	{Name: "continue_with", Shape: Word, Words: []string{"caller", "model"}},
-}
-
 // Class is a kind of fault of a request. Faults are reported class by class, in this order.
 type Class int
 

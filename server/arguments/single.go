@@ -177,3 +177,8 @@ func (c Call) CalledWith() map[string]any {
 	}
 	return nil
 }
+
+// callForm is the form of one-tool calls. They have no intent, and their arguments and schema are the tool's.
+func callForm() form {
+	return form{goal: "goal", rows: noRows, shape: noShape, skeleton: stepsSkeleton}
+}

@@ -1,0 +1,73 @@
+package arguments
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"patterngate/catalog"
+	"patterngate/patterns"
+)
+
+// builtinInputs are the inputs of the built-in orchestrator. Its table has them even without an input schema.
+var builtinInputs = []string{"report_date", "region"}
+
+type orchestrateInput struct {
+	Goal       string     `json:"goal" jsonschema_description:"$goal"`
+	ReportDate string     `json:"report_date" jsonschema_description:"$report_date"`
+	Region     string     `json:"region" jsonschema_description:"$region"`
+	Plan       *tasksPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
+	Finalize   bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+	handleInput
+	dryInput
+}
+
+type tasksPlan struct {
+	Tasks []taskInput `json:"tasks" jsonschema_description:"$count"`
+}
+
+type taskInput struct {
+	ID       string         `json:"id" jsonschema_description:"Your name for the task; no two alike."`
+	Worker   string         `json:"worker" jsonschema_description:"$names"`
+	Args     map[string]any `json:"args,omitempty" jsonschema_description:"The worker's arguments; report_date and region are the call's own and may be left out."`
+	Critical bool           `json:"critical,omitempty" jsonschema_description:"Without this task's result the run stops. Default false."`
+}
+
+// exampleTasks returns a whole plan of two tasks, the first of them critical.
+func exampleTasks(spec patterns.Spec, tools []catalog.Tool, most int) tasksPlan {
+	plan := tasksPlan{Tasks: []taskInput{}}
+	for i, t := range tools[:min(2, len(tools), max(most, 0))] {
+		plan.Tasks = append(plan.Tasks, taskInput{
+			ID: "t" + strconv.Itoa(i+1), Worker: t.Name, Args: exampleArgs(spec, t), Critical: i == 0,
+		})
+	}
+	return plan
+}
+
+// orchestrateForm is the form of calls that run tasks in parallel.
+func orchestrateForm() form {
+	return form{
+		goal: "goal", intent: "plan", filled: append(slices.Clone(builtinInputs), RequestID),
+		rows: func(spec patterns.Spec) []Row {
+			front := frontRows(spec)
+			if !spec.Declared {
+				builtin := []Row{front[0]}
+				for _, name := range builtinInputs {
+					builtin = append(builtin, Row{Name: name, Required: true, Most: MaxInput})
+				}
+				front = append(builtin, front[1:]...)
+			}
+			return append(front, Row{Name: "plan", Shape: Intent}, finalizeRow())
+		},
+		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[orchestrateInput]() },
+		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {
+			most := spec.Budget.MaxTasks
+			tasks := fmt.Sprintf("up to %d tasks, run side by side", most)
+			return proposal{words: "Your own plan: " + tasks + ".", form: tasks, example: exampleTasks(spec, tools, most), least: 1, most: most}
+		},
+		skeleton: func() any {
+			task := map[string]any{"id": "task_1", "worker": "", "args": map[string]any{}, "critical": false}
+			return map[string]any{"tasks": []any{task}}
+		},
+	}
+}

@@ -1,0 +1,56 @@
+package arguments
+
+import (
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/patterns"
+)
+
+type routeInput struct {
+	Ticket   string       `json:"ticket,omitempty" jsonschema_description:"$ticket"`
+	Route    *routeChoice `json:"route,omitempty" jsonschema_description:"$intent"`
+	Finalize bool         `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+	continueInput
+	handleInput
+	dryInput
+}
+
+type routeChoice struct {
+	Target string         `json:"target" jsonschema_description:"$names"`
+	Args   map[string]any `json:"args,omitempty" jsonschema_description:"The specialist's arguments; ticket may be left out."`
+}
+
+// TicketWords describes the request that is routed.
+func TicketWords(spec patterns.Spec) string {
+	if spec.Declared {
+		return "The request, whole and unchanged."
+	}
+	return "The customer's message, whole and unchanged."
+}
+
+func exampleRoute(spec patterns.Spec, tools []catalog.Tool) routeChoice {
+	if len(tools) == 0 {
+		return routeChoice{}
+	}
+	return routeChoice{Target: tools[0].Name, Args: exampleArgs(spec, tools[0])}
+}
+
+// routeForm is the form of calls that hand a request to one tool.
+func routeForm() form {
+	return form{
+		goal: "ticket", intent: "route", continues: true, filled: []string{"ticket"},
+		rows: func(spec patterns.Spec) []Row {
+			return slices.Concat(frontRows(spec), []Row{{Name: "route", Shape: Intent}, finalizeRow()}, continuing)
+		},
+		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[routeInput]() },
+		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {
+			words := "Your own choice of the specialist."
+			if spec.Declared {
+				words = "Your own choice of the route."
+			}
+			return proposal{words: words, form: "one target", example: exampleRoute(spec, tools)}
+		},
+		skeleton: func() any { return map[string]any{"target": ""} },
+	}
+}
