@@ -36,7 +36,7 @@ func (c Call) Repaired(problems []document.Problem, also ...ijson.Pointer) Repai
 	before := c.opened(problems, also)
 	r := Repair{Arguments: before, Changed: []Change{}, Fill: []ijson.Pointer{}}
 	for _, p := range problems {
-		if !slices.Contains(noFaults, p.Reason) && !r.mend(p) {
+		if !slices.Contains(noFaults, p.Reason) && !r.apply(p) {
 			r.Left = append(r.Left, p)
 			r.Undecided = r.Undecided || p.Choose != "" || p.Fix != nil || p.Pointer == ""
 		}
@@ -78,8 +78,8 @@ func (c Call) opened(problems []document.Problem, also []ijson.Pointer) map[stri
 	return args
 }
 
-// mend makes the sure repair of a problem. It returns false if there is none.
-func (r *Repair) mend(p document.Problem) bool {
+// apply makes the sure repair of a problem. It returns false if there is none.
+func (r *Repair) apply(p document.Problem) bool {
 	fix := r.sure(p)
 	if fix == nil {
 		return false

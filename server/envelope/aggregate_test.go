@@ -41,7 +41,7 @@ func TestAggregatesAreShown(t *testing.T) {
 					t.Errorf("the demo's: %s", got)
 				}
 			}
-			e := Envelope{Status: StatusOK, Aggregate: &row.aggregate, Joins: row.joins}
+			e := Envelope{Status: StatusOK, orchestratorMembers: orchestratorMembers{Aggregate: &row.aggregate}, Joins: row.joins}
 			text := string(e.text(nil, nil))
 			if has := strings.Contains(text, "AGGREGATE"); has != (row.line != "") || has && !strings.Contains(text, "\n"+row.line) {
 				t.Errorf("text %s, want %q", text, row.line)

@@ -247,10 +247,11 @@ func anyEnvelope(t *rapid.T) Envelope {
 	e := Envelope{
 		Status: rapid.SampledFrom([]string{StatusOK, StatusStopped}).Draw(t, "status"), Phase: "plan", RunID: "run_1", Tool: "t", Author: "model",
 		StopReason: "invalid_plan:tool_not_allowed:" + anyText(t, "reason", 4096), Summary: sentence.Paragraph(printable.Name(anyText(t, "summary", 4096))),
-		Answer: anyText(t, "answer", 16<<10), Trace: []any{}, History: []any{}, Demo: true, SelectedRoute: anyText(t, "selected", most),
+		Answer: anyText(t, "answer", 16<<10), Trace: []any{}, History: []any{}, Demo: true,
 		Budget: map[string]patterns.Spent{"max_seconds": {Limit: 1}}, Usage: &Usage{Model: "m"},
-		Route: map[string]any{"kind": "route", "target": anyText(t, "target", most), "args": anyArgs(t)},
 	}
+	e.SelectedRoute = anyText(t, "selected", most)
+	e.Route = map[string]any{"kind": "route", "target": anyText(t, "target", most), "args": anyArgs(t)}
 	e.Next = Next{
 		Action: ActionFix, Tool: "t", Arguments: Showable(anyArgs(t)), Say: sentence.Paragraph(printable.Name(anyText(t, "say", most))), Changed: []arguments.Change{},
 		Fill: []ijson.Pointer{ijson.Pointer("").Member(anyText(t, "fill", most))},

@@ -45,7 +45,7 @@ func TestAppendJSONRefuses(t *testing.T) {
 	}{
 		"not a number": {Envelope{Budget: map[string]patterns.Spent{"max_seconds": {Used: math.NaN()}}}, "/budget/max_seconds/used"},
 		"odd value":    {Envelope{Trace: []any{1, make(chan int)}}, "/trace/1"},
-		"odd member":   {Envelope{Route: map[string]any{"x": func() {}}}, "/route"},
+		"odd member":   {Envelope{routeMembers: routeMembers{Route: map[string]any{"x": func() {}}}}, "/route"},
 	} {
 		if text, err := AppendJSON(nil, c.value); err == nil || !strings.Contains(err.Error(), c.where) {
 			t.Errorf("%s: got %s, error %v; want an error at %s", name, text, err, c.where)

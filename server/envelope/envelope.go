@@ -17,6 +17,9 @@ const (
 // Envelope is the structuredContent that every tool returns. It has one shape for all patterns and outcomes
 // (spec/surface.md section 1). Members that a result does not have are absent, never null. They are in the order of the
 // contract. The text channel is made from the same value, see [Envelope.Present].
+//
+// Members that only some results have are in structs of their own, such as routeMembers. Each is embedded at its place
+// in the order.
 type Envelope struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
@@ -31,28 +34,23 @@ type Envelope struct {
 
 	Problems []document.Problem `json:"problems,omitempty"`
 
-	Answer         any                     `json:"answer,omitempty"`       // a text, or a value of the declared schema; nil: none
-	AnswerBytes    int                     `json:"answer_bytes,omitempty"` // size of the whole answer if it was cut
-	Plan           any                     `json:"plan,omitempty"`         // []gateway.Step or []gateway.Task
-	Route          any                     `json:"route,omitempty"`
-	SelectedRoute  string                  `json:"selected_route,omitempty"`
-	Action         any                     `json:"action,omitempty"`
-	Aggregate      *patterns.Aggregate     `json:"aggregate,omitempty"`
-	FailedCritical []patterns.TaskRow      `json:"failed_critical,omitempty"`
-	Expected       []string                `json:"expected_statuses,omitempty"`
-	Received       *any                    `json:"received_status,omitempty"` // set together with Expected; it may be null
-	BadObservation *any                    `json:"bad_observation,omitempty"` // as Received
-	Observation    *any                    `json:"observation,omitempty"`     // of kind call; it may be null
-	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
-	Block          *Block                  `json:"block,omitempty"` // set if the policy blocked a call
+	Answer      any `json:"answer,omitempty"`       // a text, or a value of the declared schema; nil: none
+	AnswerBytes int `json:"answer_bytes,omitempty"` // size of the whole answer if it was cut
+
+	Plan any `json:"plan,omitempty"` // []gateway.Step or []gateway.Task
+	routeMembers
+	actionMembers
+	orchestratorMembers
+	statusMembers
+	Observation *any                    `json:"observation,omitempty"` // of kind call; it may be null
+	Human       *patterns.HumanApproval `json:"human_approval,omitempty"`
+	Block       *Block                  `json:"block,omitempty"` // set if the policy blocked a call
 
 	Trace          []any `json:"trace,omitzero"` // [] if it has no rows; absent if nil
 	TraceOmitted   int   `json:"trace_omitted,omitempty"`
 	History        []any `json:"history,omitzero"`
 	HistoryOmitted int   `json:"history_omitted,omitempty"`
-	RawPlan        *any  `json:"raw_plan,omitempty"` // set if the intent was rejected; it may be null
-	RawRoute       *any  `json:"raw_route,omitempty"`
-	RawAction      *any  `json:"raw_action,omitempty"`
+	rawMembers
 
 	Effects        []Effect                  `json:"effects,omitempty"`
 	EffectsOmitted int                       `json:"effects_omitted,omitempty"`
@@ -61,16 +59,11 @@ type Envelope struct {
 	Filled         []document.Filled         `json:"filled,omitempty"`
 	Joined         bool                      `json:"joined,omitempty"` // the run was begun by an earlier equal call
 	Demo           bool                      `json:"demo,omitempty"`
-	Record         *Record                   `json:"record,omitempty"` // only of tools that show runs, as the members after dryMembers
+	Record         *Record                   `json:"record,omitempty"` // only of tools that show runs
 
 	dryMembers
-
-	Pattern   string `json:"pattern,omitempty"`
-	CreatedAt string `json:"created_at,omitempty"`
-	EndedAt   string `json:"ended_at,omitempty"`
-	Step      *Step  `json:"step,omitempty"`
-
-	planMembers // only of planning
+	runMembers
+	planMembers
 
 	Tool   string `json:"-"` // for the headline
 	Author string `json:"-"` // source of the answer: model, rules or caller
@@ -79,6 +72,45 @@ type Envelope struct {
 
 	RowPlaces []int                `json:"-"` // positions of Subtasks in the plan
 	CursorAt  func(row int) string `json:"-"` // cursor of the row at a position in the plan; nil: no pages
+}
+
+// routeMembers are the members that only results of routing have, with statusMembers.
+type routeMembers struct {
+	Route         any    `json:"route,omitempty"`
+	SelectedRoute string `json:"selected_route,omitempty"`
+}
+
+// actionMembers are the members that only results of supervised runs have.
+type actionMembers struct {
+	Action any `json:"action,omitempty"`
+}
+
+// orchestratorMembers are the members that only results of parallel tasks have.
+type orchestratorMembers struct {
+	Aggregate      *patterns.Aggregate `json:"aggregate,omitempty"`
+	FailedCritical []patterns.TaskRow  `json:"failed_critical,omitempty"`
+}
+
+// statusMembers describe a reply of a specialist with a status that is not one of those expected.
+type statusMembers struct {
+	Expected       []string `json:"expected_statuses,omitempty"`
+	Received       *any     `json:"received_status,omitempty"` // set together with Expected; it may be null
+	BadObservation *any     `json:"bad_observation,omitempty"` // as Received
+}
+
+// rawMembers hold an intent that was rejected, which may be null. At most one of them is set.
+type rawMembers struct {
+	RawPlan   *any `json:"raw_plan,omitempty"`
+	RawRoute  *any `json:"raw_route,omitempty"`
+	RawAction *any `json:"raw_action,omitempty"`
+}
+
+// runMembers are the members that only results of tools about runs have, with Record.
+type runMembers struct {
+	Pattern   string `json:"pattern,omitempty"`
+	CreatedAt string `json:"created_at,omitempty"`
+	EndedAt   string `json:"ended_at,omitempty"`
+	Step      *Step  `json:"step,omitempty"`
 }
 
 // Effect is one call of a run, as results show it.

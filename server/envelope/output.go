@@ -21,13 +21,11 @@ type object = map[string]any
 // kindMembers are the members that only results of some kinds of patterns have.
 var kindMembers = map[gateway.Kind][]string{
 	gateway.TaskDecomposition: {"plan", "raw_plan"},
-	gateway.Orchestrator:      {"plan", "raw_plan", "aggregate", "failed_critical"},
-	gateway.Routing: {
-		"route", "selected_route", "raw_route", "expected_statuses", "received_status", "bad_observation",
-	},
-	gateway.Supervisor: {"action", "raw_action", "human_approval"},
-	gateway.Planning:   {"plan", "raw_plan"},
-	gateway.Call:       {"observation", "human_approval"},
+	gateway.Orchestrator:      append([]string{"plan", "raw_plan"}, namesIn[orchestratorMembers]()...),
+	gateway.Routing:           slices.Concat([]string{"raw_route"}, namesIn[routeMembers](), namesIn[statusMembers]()),
+	gateway.Supervisor:        append([]string{"raw_action", "human_approval"}, namesIn[actionMembers]()...),
+	gateway.Planning:          {"plan", "raw_plan"},
+	gateway.Call:              {"observation", "human_approval"},
 }
 
 // notOfCalls are the members that a call of one tool lacks: it has no proposal and asks no model.
@@ -36,7 +34,16 @@ var notOfCalls = []string{
 }
 
 // aboutMembers are the members that only results of tools about runs have.
-var aboutMembers = []string{"record", "pattern", "created_at", "ended_at", "step"}
+var aboutMembers = append([]string{"record"}, namesIn[runMembers]()...)
+
+// namesIn returns the names of the members that a struct has.
+func namesIn[T any]() []string {
+	var names []string
+	for _, m := range fieldsOf(reflect.TypeFor[T]()) {
+		names = append(names, m.name)
+	}
+	return names
+}
 
 // outputWords are the descriptions of members, by name.
 var outputWords = map[string]string{
@@ -64,12 +71,9 @@ func Schema(spec patterns.Spec) json.RawMessage {
 	case !dry:
 		others = append(others, "dry_run", "verdict", "judged", "judged_omitted")
 	}
-	planned := map[string]bool{}
-	for _, m := range fieldsOf(reflect.TypeFor[planMembers]()) {
-		planned[m.name] = true
-	}
+	planned := namesIn[planMembers]()
 	return outputWith(reflect.TypeFor[Envelope](), answerSchema(spec), func(name string) bool {
-		if planned[name] {
+		if slices.Contains(planned, name) {
 			return HasPlanMember(arguments.VerbOf(spec), name)
 		}
 		return !slices.Contains(others, name)

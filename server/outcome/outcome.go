@@ -20,8 +20,7 @@ func Ended(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	e := envelope.Envelope{
 		Status: envelope.StatusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
 		Summary: a.summary(), Next: a.next(), Problems: a.placed(),
-		Answer: answerOf(a.Result), AnswerBytes: a.AnswerBytes, Plan: a.Plan, Route: a.Route, SelectedRoute: a.SelectedRoute,
-		Action: a.Action, Aggregate: a.Aggregate, FailedCritical: a.FailedCritical, Human: a.Human,
+		Answer: answerOf(a.Result), AnswerBytes: a.AnswerBytes, Plan: a.Plan, Human: a.Human,
 		Trace: rows(a.Trace), History: rows(a.History),
 		Budget: a.Budget, Usage: &envelope.Usage{Model: a.Model, Usage: a.Usage}, Filled: a.Filled, Demo: c.Demo,
 		Tool: c.Tool, Author: a.speaker(), Joins: a.Spec.Aggregate != nil && a.Spec.Declared,
@@ -29,6 +28,8 @@ func Ended(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	if !a.OK() {
 		e.Status = envelope.StatusStopped
 	}
+	e.Route, e.SelectedRoute, e.Action = a.Route, a.SelectedRoute, a.Action
+	e.Aggregate, e.FailedCritical = a.Aggregate, a.FailedCritical
 	if a.Bad {
 		e.Expected, e.Received, e.BadObservation = a.Expected, &a.Received, &a.BadObservation
 	}

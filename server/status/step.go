@@ -36,8 +36,9 @@ func (s *toolSet) showStep(ctx context.Context, r *arguments.Request, run patter
 	e := envelope.Envelope{
 		Status: whole.Status, StopReason: whole.StopReason, Phase: whole.Phase, RunID: whole.RunID, Summary: whole.Summary, Next: whole.Next,
 		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
-		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, Tool: whole.Tool,
+		Tool: whole.Tool,
 	}
+	e.Pattern, e.CreatedAt, e.EndedAt = whole.Pattern, whole.CreatedAt, whole.EndedAt
 	e, err := e.Fitted(envelope.NewScratch(), s.ResultBytes) // the rest of the space is for the observation
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
