@@ -43,3 +43,23 @@ func numberOf(prefix, id string) (int64, bool) {
 	n, err := strconv.ParseUint(digits, 16, 64)
 	return int64(n), err == nil
 }
+
+// Bounds returns the first and the last number whose 16 digits begin so. It returns false for fewer than 4 digits.
+func Bounds(digits string) (low, high int64, ok bool) {
+	if len(digits) < 4 || len(digits) > 16 {
+		return 0, 0, false
+	}
+	pad := 16 - len(digits)
+	first, err := strconv.ParseUint(digits+strings.Repeat("0", pad), 16, 64)
+	if err != nil {
+		return 0, 0, false
+	}
+	last, _ := strconv.ParseUint(digits+strings.Repeat("f", pad), 16, 64)
+	return int64(first), int64(last), true
+}
+
+// AmbiguousError is returned for the beginning of an id that several runs or questions have.
+type AmbiguousError struct{ IDs []string }
+
+// Error tells how many there are.
+func (a *AmbiguousError) Error() string { return fmt.Sprintf("%d runs begin so", len(a.IDs)) }

@@ -2,12 +2,12 @@ package local
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/decisions"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -44,32 +44,16 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 	return e
 }
 
-// shownJSON is what a row keeps of a question besides what stands in the record.
-type shownJSON struct {
-	Phase string `json:"phase"`
-}
-
-// maxSchema is how long a schema may be that is kept for who edits arguments; a longer one is left out.
-const maxSchema = 64 << 10
-
 // row is the question's row, written with the event that asks.
 func (b *branch) row(w *patterns.Waiting) func(journal.Event) []store.Step {
 	n := b.record.file.n
 	ap, _ := journal.ApprovalNumber(w.Approval)
-	text, _ := json.Marshal(shownJSON{Phase: w.Phase})
 	return func(intent journal.Event) []store.Step {
 		return []store.Step{store.AddQuestion{
 			Approval: ap, Run: n, Seq: int64(intent.Seq), Rule: w.Rule, Digest: w.Question.Digest(), Since: intent.At.UnixMicro(), Expires: w.Until.UnixMicro(),
-			Shown: text, Schema: keptSchema(w),
+			Shown: decisions.ShownText(w), Schema: decisions.KeptSchema(w),
 		}}
 	}
-}
-
-func keptSchema(w *patterns.Waiting) json.RawMessage {
-	if len(w.Schema) > maxSchema || !json.Valid(w.Schema) {
-		return nil
-	}
-	return w.Schema
 }
 
 // entered writes a question that was put, and tells who is to be told when it is there.
@@ -77,7 +61,7 @@ func (b *branch) entered(w *patterns.Waiting, intent journal.Event) {
 	asked := patterns.Asked{
 		ID: w.Approval, Question: w.Question, Digest: w.Question.Digest(), Key: intent.Key, Pattern: b.job.Spec.Name, Principal: b.job.Principal,
 		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: cmp.Or(b.record.public(w.Phrase), w.Tool), Rule: w.Rule, Reason: w.Reason, Text: b.record.public(w.Text), Values: b.record.publicValues(w.Values), Least: w.Least,
-		Schema: keptSchema(w), Since: intent.At.UTC(), State: patterns.AskedOpen,
+		Schema: decisions.KeptSchema(w), Since: intent.At.UTC(), State: patterns.AskedOpen,
 	}
 	if b.job.Parent != nil {
 		asked.Parent = b.job.Parent.RunID
@@ -208,11 +192,11 @@ func (f *file) answers(l *loaded) error {
 	if len(waits) == 0 {
 		return nil
 	}
-	var rows []answered
+	var rows []decisions.Answered
 	var keys gateway.Ring
 	err := f.journal.View(func(s store.Reader) (err error) {
-		if rows, err = answeredRows(s, l.N, waits.has); err == nil && len(rows) > 0 {
-			keys, err = ringIn(s)
+		if rows, err = decisions.AnsweredOf(s, l.N, waits.has); err == nil && len(rows) > 0 {
+			keys, err = decisions.RingIn(s)
 		}
 		return err
 	})
@@ -221,7 +205,7 @@ func (f *file) answers(l *loaded) error {
 	}
 	for _, row := range rows {
 		p := waits[journal.ApprovalID(row.Approval)]
-		out := row.heard(p.effect.Waiting, keys, f.journal.Now())
+		out := row.Heard(p.effect.Waiting, keys, f.journal.Now())
 		l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.Now(), out))
 		l.answered = append(l.answered, row.Approval)
 	}
@@ -241,67 +225,4 @@ func (d *rehearsal) questions() questions {
 		}
 	}
 	return list
-}
-
-// answered is a row that somebody has answered; anybody may have written it.
-type answered struct{ store.Answered }
-
-// answeredRows are a run's rows that somebody has answered, of the questions that it has asked. Other rows somebody wrote:
-// nothing takes them, so nothing may wait until they are taken.
-func answeredRows(s store.Reader, n int64, asked func(id string) bool) (rows []answered, err error) {
-	list, err := s.Answered(n)
-	for _, a := range list {
-		if asked(journal.ApprovalID(a.Approval)) {
-			rows = append(rows, answered{a})
-		}
-	}
-	return rows, err
-}
-
-// heard is the outcome of a question that was answered.
-func (a answered) heard(w *patterns.Waiting, keys gateway.Ring, now time.Time) journal.OutcomeBody {
-	d, answer, reason := a.decision(w, keys, now)
-	if reason != "" {
-		return journal.OutcomeBody{State: patterns.Failed, Reason: reason, Human: true}
-	}
-	return journal.OutcomeBody{State: patterns.OK, Output: d.Value(), Human: true, Decision: answer.Object(), Signature: a.Signature}
-}
-
-func (a answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time) (d patterns.Decision, answer gateway.Answer, reason string) {
-	answer, err := gateway.ReadAnswer(a.Answer)
-	if err != nil || answer.Approval != w.Approval {
-		return d, answer, gateway.ApprovalInvalid
-	}
-	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Answer: answer, Signature: a.Signature, Least: w.Least, Ring: keys}
-	sent := w.Question
-	if answer.Choice == gateway.ChooseEdit {
-		edited, err := decodeArgs(a.Args)
-		if err != nil {
-			return d, answer, gateway.ApprovalInvalid
-		}
-		sent, d.Args = sent.With(edited), edited
-	}
-	check := func() (gateway.Assurance, string) { return g.Check(sent, now, false) }
-	if answer.Choice == gateway.ChooseReject {
-		check = func() (gateway.Assurance, string) { return g.Heard(now) }
-	}
-	if d.Assurance, reason = check(); reason != "" {
-		return d, answer, reason
-	}
-	d.Approved, d.Comment, d.By, d.Approval, d.Key, d.At = answer.Choice != gateway.ChooseReject, answer.Comment, answer.By, w.Approval, answer.Key, answer.At
-	d.Channel = channelOf(a.Channel)
-	return d, answer, ""
-}
-
-// decodeArgs reads the arguments of an edit.
-func decodeArgs(text []byte) (map[string]any, error) {
-	v, err := decodeResult(text)
-	if err != nil {
-		return nil, err
-	}
-	args, ok := v.(map[string]any)
-	if !ok {
-		return nil, errors.New("local: arguments are an object")
-	}
-	return args, nil
 }

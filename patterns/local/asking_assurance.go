@@ -30,7 +30,7 @@ func (b *branch) assured(least gateway.Assurance) gateway.Assurance {
 
 // keyed reports whether only signed answers count now.
 func (f *file) keyed() (counts bool, err error) {
-	keys, _, err := f.ring()
+	keys, _, err := f.signer().Ring()
 	return keys.Counts(f.journal.Now()), err
 }
 
@@ -45,14 +45,4 @@ func (f *file) demands(w *patterns.Waiting) *patterns.Waiting {
 	now := *w
 	now.Least = now.Least.Stricter(gateway.SignedAssurance)
 	return &now
-}
-
-// leastOf returns the assurance that an answer to a question needs. It is the highest of three: what its approver wants, what the
-// question is bound to, and what the keys demand of an open question.
-func leastOf(wanted string, q gateway.Question, keyed bool) gateway.Assurance {
-	least := gateway.Assurance(wanted).Stricter(q.Assurance)
-	if keyed {
-		least = least.Stricter(gateway.SignedAssurance)
-	}
-	return least
 }

@@ -234,7 +234,7 @@ func (e *Engine) CarryOn(t testing.TB, id string, progress func(patterns.Progres
 }
 
 // MaxAttempts is how many refused attempts at one question are recorded.
-const MaxAttempts = maxAttempts
+const MaxAttempts = 16
 
 // TakesAnswer says whether the row of a question would take an answer about a digest now, and takes it back.
 func (e *Engine) TakesAnswer(t testing.TB, id, digest string) bool {

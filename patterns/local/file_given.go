@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/decisions"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -110,7 +111,7 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	subject := s.Subject(id, effect)
 	step := store.Settle{N: n, Epoch: r.Epoch, Head: store.Head{Events: int64(last.Seq), Hash: head, Newest: last.At.UnixMicro()}}
 	c := &store.Change{Run: n, Events: events, Durable: true}
-	err = f.signed(s.Act, wanted{gateway.ActSettle, subject}, c, append([]store.Step{step}, record.file.keepHidden()...)...)
+	err = f.signer().Signed(s.Act, decisions.Wanted{Act: gateway.ActSettle, Subject: subject}, c, append([]store.Step{step}, record.file.keepHidden()...)...)
 	if store.IsRefused(err) {
 		return patterns.ErrNotTaken
 	}
@@ -127,21 +128,8 @@ func (f *file) noteSteps(s store.Reader, n int64, body journal.NoteBody) ([]stor
 	if err != nil {
 		return nil, err
 	}
-	_, steps, err := f.appendSteps(s, n, stored, journal.Event{Kind: patterns.NoteEvent, Body: body})
+	_, steps, err := f.hiding().Append(s, n, stored, journal.Event{Kind: patterns.NoteEvent, Body: body}, f.journal.Now())
 	return steps, err
-}
-
-// appendSteps append an event to the record of a run that is in nobody's hands, behind what is stored.
-func (f *file) appendSteps(s store.Reader, n int64, stored []patterns.Event, e journal.Event) (patterns.Event, []store.Step, error) {
-	_, h, _, err := f.hiding().Reveal(s, n, stored)
-	if err != nil {
-		return patterns.Event{}, nil, err
-	}
-	last := stored[len(stored)-1]
-	t := &tail{file: f, id: journal.RunID(n), n: n, head: last.Hash, hidden: h}
-	e.Seq, e.At = int(last.Seq)+1, time.UnixMicro(max(last.At, f.journal.Now().UnixMicro()))
-	sealed := t.seal(e)
-	return sealed, append(t.keepHidden(), store.AddEvent{N: n, Event: sealed}), nil
 }
 
 // doubt is the key of the question about a call in doubt that is not answered; "" where there is none.
@@ -177,7 +165,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 		l := f.life(r.ID())
 		if l != nil {
 			l.end(by)
-		} else if err := wholeRecord(r, events); err != nil {
+		} else if err := r.Verify(events); err != nil {
 			f.quarantine(r, err)
 			return patterns.ErrOver
 		}

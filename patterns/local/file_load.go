@@ -24,18 +24,6 @@ func (f *file) read(n int64) (r *store.Row, events []patterns.Event, err error) 
 	return r, events, err
 }
 
-// wholeRecord checks that what was read is the run's whole record, as far as that is known. Its error is journal.ErrBroken.
-func wholeRecord(r *store.Row, stored []patterns.Event) error {
-	err := r.Damage
-	if err == nil {
-		err = patterns.VerifyChain(r.ID(), stored, r.Length)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", journal.ErrBroken, err)
-	}
-	return nil
-}
-
 // loaded is a run of the state file that fits its record and can be carried on here.
 type loaded struct {
 	*store.Row
@@ -55,7 +43,7 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	if r.State == "broken" {
 		return nil, journal.ErrBroken
 	}
-	if err := wholeRecord(r, stored); err != nil {
+	if err := r.Verify(stored); err != nil {
 		return nil, err
 	}
 	open, hidden, lost, err := f.reveal(r.N, stored)

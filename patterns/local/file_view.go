@@ -11,6 +11,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/decisions"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -118,7 +119,7 @@ func (f *file) isAnswered(l *loaded) (yes bool) {
 		return false
 	}
 	_ = f.journal.View(func(s store.Reader) error { // it is only words
-		rows, err := answeredRows(s, l.N, waits.has)
+		rows, err := decisions.AnsweredOf(s, l.N, waits.has)
 		yes = len(rows) > 0
 		return err
 	})

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/decisions"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -61,14 +61,12 @@ type Tombstone struct {
 }
 
 // AmbiguousError is returned for the beginning of an id that several runs have.
-type AmbiguousError struct{ IDs []string }
-
-func (a *AmbiguousError) Error() string { return fmt.Sprintf("%d runs begin so", len(a.IDs)) }
+type AmbiguousError = journal.AmbiguousError
 
 // Find is the id of the one run that begins so: 4 digits or more, with or without run_. Its error is
 // [patterns.ErrNoRun] or an [*AmbiguousError].
 func (o Operator) Find(beginning string) (string, error) {
-	low, high, ok := bounds(strings.TrimPrefix(beginning, "run_"))
+	low, high, ok := journal.Bounds(strings.TrimPrefix(beginning, "run_"))
 	if !ok {
 		return "", patterns.ErrNoRun
 	}
@@ -86,7 +84,7 @@ func (o Operator) Find(beginning string) (string, error) {
 	case len(ids) == 0:
 		return "", patterns.ErrNoRun
 	case len(ids) > 1:
-		return "", &AmbiguousError{ids}
+		return "", &journal.AmbiguousError{IDs: ids}
 	}
 	return ids[0], nil
 }
@@ -196,7 +194,7 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 	case r == nil:
 		return patterns.ErrNoRun
 	}
-	if err := wholeRecord(r, events); err != nil { // nothing may be appended
+	if err := r.Verify(events); err != nil { // nothing may be appended
 		o.file.quarantine(r, err)
 		return err
 	}
@@ -210,7 +208,7 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 			break
 		}
 		steps := append([]store.Step{store.Seize{N: n}}, note...)
-		err = o.file.signed(act, wanted{gateway.ActSeize, SeizeSubject(id)}, &store.Change{Run: n, Durable: true}, steps...)
+		err = o.file.signer().Signed(act, decisions.Wanted{Act: gateway.ActSeize, Subject: SeizeSubject(id)}, &store.Change{Run: n, Durable: true}, steps...)
 		if store.RefusedBy[store.Seize](err) {
 			err = patterns.ErrNotTaken
 		}

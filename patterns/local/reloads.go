@@ -9,6 +9,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/decisions"
 	"patterngate/patterns/store"
 )
 
@@ -89,7 +90,7 @@ func (f *file) askReload(r ReloadRequest) (n int64, err error) {
 	c, step := &store.Change{Durable: true}, f.reloadStep(r, true)
 	step.N = &n
 	if r.Signed() {
-		return n, f.signed(r.Act, wanted{gateway.ActReload, ReloadSubject(r.Path, r.To)}, c, step)
+		return n, f.signer().Signed(r.Act, decisions.Wanted{Act: gateway.ActReload, Subject: ReloadSubject(r.Path, r.To)}, c, step)
 	}
 	c.Steps = []store.Step{step}
 	return n, f.journal.Do(c)

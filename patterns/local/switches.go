@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/decisions"
 	"patterngate/patterns/store"
 )
 
@@ -45,7 +46,7 @@ func (e *Engine) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) e
 		e.file.stopping.Store(true)
 		return e.file.journal.Do(&store.Change{Durable: true, Steps: []store.Step{store.SetSwitch{Switch: s}}})
 	}
-	err := e.file.signed(act, wanted{gateway.ActSwitchOff, s.Subject()}, &store.Change{Durable: true}, store.ClearSwitch{Tool: s.Tool, Pattern: s.Pattern})
+	err := e.file.signer().Signed(act, decisions.Wanted{Act: gateway.ActSwitchOff, Subject: s.Subject()}, &store.Change{Durable: true}, store.ClearSwitch{Tool: s.Tool, Pattern: s.Pattern})
 	if store.IsRefused(err) {
 		return patterns.ErrNoSwitch
 	}

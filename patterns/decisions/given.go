@@ -1,4 +1,4 @@
-package local
+package decisions
 
 import (
 	"patterngate/gateway"
@@ -35,12 +35,12 @@ func channelOf(text string) string {
 
 // recorded is the answer as the record has it by now: when the row has let go of it, of the arguments of an edit when it was
 // taken, of all when a run ended that had redacted values. nil where there is none.
-func (a approvals) recorded(s store.Reader, n int64, key string) *patterns.Given {
+func (a Approvals) recorded(s store.Reader, n int64, key string) *patterns.Given {
 	events, err := s.Events(n)
 	if err != nil {
 		return nil
 	}
-	if events, _, _, err = a.file.hiding().Reveal(s, n, events); err != nil {
+	if events, _, _, err = a.Host.Rules().Reveal(s, n, events); err != nil {
 		return nil
 	}
 	for _, e := range events {

@@ -1,4 +1,4 @@
-package local
+package decisions
 
 import (
 	"errors"
@@ -25,29 +25,28 @@ const (
 )
 
 // Decide implements [patterns.Approvals].
-func (a approvals) Decide(d patterns.Decided) (patterns.Asked, error) {
+func (a Approvals) Decide(d patterns.Decided) (patterns.Asked, error) {
 	ap, ok := journal.ApprovalNumber(d.Approval)
-	if a.file == nil || !ok {
+	if a.Store == nil || !ok {
 		return patterns.Asked{}, patterns.ErrNoApproval
 	}
 	var q patterns.Asked
 	var row asked
-	err := a.file.journal.View(func(s store.Reader) (err error) {
+	err := a.Store.View(func(s store.Reader) (err error) {
 		q, row, err = a.one(s, ap)
 		return err
 	})
 	if err != nil {
 		return q, err
 	}
-	if err = fitting(q, d, a.file.journal.Now()); err == nil {
+	if err = fitting(q, d, a.Store.Now()); err == nil {
 		err = a.answer(row, d, q)
 	}
 	if err != nil {
 		a.attempted(row, d, err)
 		return q, err
 	}
-	a.file.nudge()
-	a.file.waiters.announce(q.Question.Run)
+	a.Host.Changed(q.Question.Run)
 	return a.Approval(q.ID)
 }
 
@@ -120,16 +119,16 @@ func fitsTool(q patterns.Asked, args map[string]any) error {
 }
 
 // answer takes an answer, in one transaction: of two one is taken, and the run is ready with it.
-func (a approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error {
-	now := a.file.journal.Now()
+func (a Approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error {
+	now := a.Store.Now()
 	step := store.AnswerQuestion{
 		Approval: row.Approval, Run: row.Run, Digest: q.Digest, Now: now.UnixMicro(), Answer: d.Answer.Object(), Signature: d.Signature, Channel: d.Channel,
 	}
 	if d.Args != nil {
 		step.Args = ijson.Canonical(d.Args)
 	}
-	err := a.file.whileKeys(func() ([]store.Step, error) {
-		keys, same, err := a.file.ring()
+	err := Signer{a.Store}.whileKeys(func() ([]store.Step, error) {
+		keys, same, err := Signer{a.Store}.Ring()
 		if err != nil {
 			return nil, err
 		}
@@ -158,12 +157,12 @@ func (a approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error
 
 // attempted records an attempt that was refused, in the record of a run that rests. That somebody else had decided before is
 // no attempt.
-func (a approvals) attempted(row asked, d patterns.Decided, cause error) {
+func (a Approvals) attempted(row asked, d patterns.Decided, cause error) {
 	reason := gateway.ApprovalInvalid
 	_, bad := errors.AsType[*patterns.BadEdit](cause)
 	open, closed := errors.AsType[*patterns.NotOpen](cause)
 	switch {
-	case bad, unrecorded(cause), closed && (open.Why == patterns.WhyDecided || open.Why == patterns.WhyOver):
+	case bad, errors.Is(cause, patterns.ErrJournal), closed && (open.Why == patterns.WhyDecided || open.Why == patterns.WhyOver):
 		return
 	case closed && open.Why == patterns.WhyExpired:
 		reason = gateway.ApprovalExpired
@@ -175,24 +174,24 @@ func (a approvals) attempted(row asked, d patterns.Decided, cause error) {
 		}
 	}
 	body := journal.JudgedBody{"phase": patterns.PhaseHuman, "proposal": proposal, "decision": "refused", "reason": reason}
-	a.file.noteRefused(row.Asked, body) // what cannot be recorded is refused all the same
-	a.file.nudge()                      // it may have come in between where the run was about to be carried on
+	a.noteRefused(row.Asked, body) // what cannot be recorded is refused all the same
+	a.Host.Changed("")             // it may have come in between where the run was about to be carried on
 }
 
 // noteRefused counts a refused attempt at a question, and appends a judgment to the record of its run if that waits. A run in
 // somebody's hands has no place for it.
-func (f *file) noteRefused(row *store.Asked, body journal.JudgedBody) {
-	for range maxTries {
+func (a Approvals) noteRefused(row *store.Asked, body journal.JudgedBody) {
+	for range tries {
 		steps := []store.Step{store.CountRefused{Approval: row.Approval, Most: maxAttempts}}
-		err := f.journal.View(func(s store.Reader) error {
-			more, err := f.judgedResting(s, row.Run, body)
+		err := a.Store.View(func(s store.Reader) error {
+			more, err := a.judgedResting(s, row.Run, body)
 			steps = append(steps, more...)
 			return err
 		})
 		if err != nil {
 			return
 		}
-		err = f.journal.Do(&store.Change{Steps: steps})
+		err = a.Store.Do(&store.Change{Steps: steps})
 		if !store.IsRefused(err) || store.RefusedBy[store.CountRefused](err) {
 			return
 		}
@@ -200,18 +199,18 @@ func (f *file) noteRefused(row *store.Asked, body journal.JudgedBody) {
 }
 
 // judgedResting append a judgment to the record of a run that waits.
-func (f *file) judgedResting(s store.Reader, n int64, body journal.JudgedBody) ([]store.Step, error) {
+func (a Approvals) judgedResting(s store.Reader, n int64, body journal.JudgedBody) ([]store.Step, error) {
 	r, err := s.Row(n)
 	if err != nil || r == nil || r.State != "parked" {
 		return nil, err
 	}
 	stored, err := s.Events(n)
 	if err == nil {
-		err = wholeRecord(r, stored)
+		err = r.Verify(stored)
 	}
 	if err != nil {
 		return nil, err
 	}
-	e, steps, err := f.appendSteps(s, n, stored, journal.Event{Kind: patterns.JudgedEvent, Body: body})
+	e, steps, err := a.Host.Rules().Append(s, n, stored, journal.Event{Kind: patterns.JudgedEvent, Body: body}, a.Store.Now())
 	return append(steps, store.Noted{N: n, Epoch: r.Epoch, Head: store.Head{Events: e.Seq, Hash: e.Hash, Newest: e.At}}), err
 }
