@@ -12,13 +12,13 @@ import (
 	"patterngate/server/outcome"
 )
 
-// face looks at the stored plan that a call names, before a run begins for it (spec/planning-reference.md section 15,
+// checkPlan looks at the stored plan that a call names, before a run begins for it (spec/planning-reference.md section 15,
 // Order of checks on a stored plan). It refuses a call that does not fit the plan, and continues a run that waits for
 // its caller.
 //
 // The run itself finds the other faults: there is no such plan, the revision is another, or another run holds the plan.
 // In these cases, and if a run must begin or c.Run must continue, answer is nil.
-func (t *tool) face(ctx context.Context, c *arguments.Call) (answer *mcp.CallToolResult, err error) {
+func (t *tool) checkPlan(ctx context.Context, c *arguments.Call) (answer *mcp.CallToolResult, err error) {
 	task := c.PlanTask()
 	if task.Plan.PlanID == "" {
 		return nil, nil

@@ -47,7 +47,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 		return t.look(ctx, c)
 	}
 	if t.Spec.Kind == gateway.Planning {
-		if answer, err := t.face(ctx, &c); answer != nil || err != nil {
+		if answer, err := t.checkPlan(ctx, &c); answer != nil || err != nil {
 			return answer, err
 		}
 	}

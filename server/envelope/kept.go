@@ -14,7 +14,8 @@ import (
 // maxKeptResult is the largest kept result that is read, in bytes. Observations and intents are bounded before.
 const maxKeptResult = 16 << 20
 
-// Kept reads a result as [server.tool.kept] made it, in this version or another. It returns false if it cannot.
+// Kept reads the result that the record of an ended run holds, written by this version or another. It returns false if
+// it cannot.
 func Kept(s patterns.Snapshot) (Envelope, bool) {
 	if len(s.Kept) > maxKeptResult {
 		return Envelope{}, false
