@@ -22,7 +22,7 @@ func (d decider) Rules() redaction.Rules    { return d.hiding() }
 func (d decider) Catalog() *catalog.Catalog { return d.Settings().Catalog }
 
 func (d decider) Changed(run string) {
-	d.nudge()
+	d.scheduler.nudge()
 	if run != "" {
 		d.waiters.announce(run)
 	}

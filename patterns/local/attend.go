@@ -108,7 +108,7 @@ func (e *Engine) join(ctx context.Context, id string, job patterns.Job) (pattern
 		defer cancel()
 	}
 	if e.file != nil && job.Wait >= 0 {
-		defer e.file.follow(id, job.Progress)()
+		defer e.file.scheduler.follow(id, job.Progress)()
 	}
 	s, ok := e.keeper().Wait(ctx, job.Principal, id, patterns.Mark{State: patterns.Running})
 	if !ok {

@@ -15,7 +15,7 @@ import (
 // rests. Its error is ctx's, the journal's, or why the parent cannot go on.
 func (f *file) child(ctx context.Context, c *childCall) (childRest, error) {
 	n, _ := journal.RunNumber(c.id)
-	defer f.follow(c.id, c.progressOf())()
+	defer f.scheduler.follow(c.id, c.progressOf())()
 	for {
 		changed, off := f.waiters.on(c.id)
 		rest, done, err := f.childNow(ctx, c, n)
@@ -173,7 +173,7 @@ func (f *file) dropChildren(id string) {
 		go l.end(parentOver(l.job.Principal)) // it may be about to end, and wait for this one
 	}
 	f.recall.Store(true)
-	f.nudge()
+	f.scheduler.nudge()
 }
 
 // livesUnder are the lives here of what a run began.

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,14 +51,11 @@ const (
 //	running, and its owner's lock is free ──▶ ready
 type file struct {
 	*Engine
-	options  Options
-	journal  store.Store
-	owner    store.Owner
-	redactor redaction.Rules
-	nudged   chan struct{}
-	closing  chan struct{}
-	watching sync.WaitGroup
-	watched  atomic.Bool // all that is ready is carried on here
+	options   Options
+	journal   store.Store
+	owner     store.Owner
+	redactor  redaction.Rules
+	scheduler *scheduler
 
 	// Guarded by the engine's lock.
 	lives     map[string]*life                          // by run
@@ -76,7 +72,6 @@ type file struct {
 	recall   atomic.Bool  // a run is to be cancelled that did not live here when it was looked for
 	unstored unstored     // configurations
 	heard    atomic.Int64 // the newest reload that was carried out, or was there before this program
-	unheard  bool         // there may be more; of the watching goroutine
 }
 
 var _ keeper = (*file)(nil)
@@ -89,7 +84,7 @@ var openFile = func(path string, hook func(point string)) (store.Store, error) {
 func Open(o Options) (*Engine, error) {
 	e := &Engine{}
 	f := &file{
-		Engine: e, options: o, nudged: make(chan struct{}, 1), closing: make(chan struct{}),
+		Engine: e, options: o,
 		lives: map[string]*life{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{}, delivered: map[int64]string{},
 	}
 	var err error
@@ -102,6 +97,7 @@ func Open(o Options) (*Engine, error) {
 		}
 	}
 	f.owner = f.journal.Owner()
+	f.scheduler = newScheduler(f)
 	f.stopping.Store(true)
 	if !f.redactor.None() { // a process may have died before it tidied
 		f.journal.Hides()
@@ -114,12 +110,11 @@ func Open(o Options) (*Engine, error) {
 // Go begins to carry on what the state file holds and nobody else does, now and whenever there is something. It is
 // called once, and not for an engine in memory.
 func (e *Engine) Go() {
-	e.file.watched.Store(true)
+	e.file.scheduler.serves.Store(true)
 	e.file.skipReloads()
 	e.file.owner.Serves()
 	e.file.orphans()
-	e.file.watching.Add(1)
-	go e.file.watch()
+	e.file.scheduler.start()
 }
 
 // Config is the snapshot of a configuration that runs of this state file were begun with; false: it is not there.
@@ -156,14 +151,14 @@ func (f *file) close() {
 	if already {
 		return
 	}
-	close(f.closing)
+	f.scheduler.close()
 	for _, l := range lives {
 		l.giveUp(errHandedOver)
 	}
 	for _, l := range lives {
 		<-l.done
 	}
-	f.watching.Wait()
+	f.scheduler.polls.Wait()
 	f.deliver()
 	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{store.Release{Owner: f.owner.ID()}}}) // else the lock tells, when it falls
 	f.journal.Close()
@@ -233,7 +228,7 @@ func (f *file) lost(l *life) {
 	f.mu.Lock()
 	delete(f.outcomes, l.id)
 	f.mu.Unlock()
-	f.nudge() // those hands may be this process's
+	f.scheduler.nudge() // those hands may be this process's
 }
 
 // gone notes that a run lives here no more.
@@ -248,7 +243,7 @@ func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
 	}
 	if f.crowded {
 		f.crowded = false
-		f.nudge()
+		f.scheduler.nudge()
 	}
 	return l.snapshot(), l.isAttended()
 }
@@ -279,7 +274,7 @@ func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
 		f.dropChildren(l.id)
 	}
 	if l.job.Parent != nil { // who rests with it is ready
-		f.nudge()
+		f.scheduler.nudge()
 	}
 	return nil
 }
@@ -313,11 +308,4 @@ func (f *file) leave(r *run) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r.attended = false
-}
-
-func (f *file) nudge() {
-	select {
-	case f.nudged <- struct{}{}:
-	default:
-	}
 }

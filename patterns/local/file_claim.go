@@ -107,7 +107,7 @@ func (f *file) takeOver(l *loaded) error {
 	}
 	t.sure(events)
 	if l.Parent != 0 {
-		f.nudge()
+		f.scheduler.nudge()
 	}
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)

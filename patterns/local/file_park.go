@@ -38,7 +38,7 @@ func (f *file) park(l *life, rest patterns.Ended) error {
 		return err
 	}
 	f.rests(l, patterns.Parked, rest)
-	f.nudge()
+	f.scheduler.nudge()
 	return nil
 }
 

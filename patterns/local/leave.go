@@ -123,8 +123,8 @@ func (f *file) later(l *life) {
 		delete(f.stuck, l.id)
 		f.mu.Unlock()
 		f.waiters.announce(l.id)
-		f.nudge()
-		if (l.run.resumed || l.replayed) && !f.watched.Load() { // who had it resumed, or begun, waits for it
+		f.scheduler.nudge()
+		if (l.run.resumed || l.replayed) && !f.scheduler.serves.Load() { // who had it resumed, or begun, waits for it
 			_, _ = f.claim(n, nil)
 		}
 	})

@@ -138,7 +138,7 @@ var _ patterns.Owner = Operator{}
 // Changed implements [patterns.Owner]. What other processes write is noticed, too.
 func (o Operator) Changed(ctx context.Context, since uint64) ([]string, uint64) {
 	if ctx.Err() == nil {
-		defer o.file.lookOn()()
+		defer o.file.scheduler.lookOn()()
 	}
 	return o.file.waiters.follow(ctx, since)
 }
@@ -178,7 +178,7 @@ func (o Operator) Cancel(ctx context.Context, id string, by patterns.Note) (patt
 // [patterns.ErrNotTaken] where the run does not wait for this.
 func (o Operator) Settle(id, effect string, s Settlement) error {
 	err := o.file.settle(id, effect, s)
-	o.file.nudge()
+	o.file.scheduler.nudge()
 	return err
 }
 
@@ -219,7 +219,7 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 			break
 		}
 	}
-	o.file.nudge()
+	o.file.scheduler.nudge()
 	return err
 }
 
@@ -283,7 +283,7 @@ func (o Operator) unclaimed(id string, cause error) ([]patterns.Snapshot, error)
 }
 
 // Alive reports whether some process carries on what is ready, this one or another.
-func (o Operator) Alive() bool { return o.file.watched.Load() || o.file.owner.OthersServe() }
+func (o Operator) Alive() bool { return o.file.scheduler.serves.Load() || o.file.owner.OthersServe() }
 
 // Prune deletes runs that ended before a time but for their tombstones; dry only lists them.
 func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error) {

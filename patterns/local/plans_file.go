@@ -185,11 +185,11 @@ func (b *branch) kept(s *patterns.PlanStep) {
 	if s.Op == patterns.CreateOp {
 		return
 	}
-	if f.nudge(); under == 0 {
+	if f.scheduler.nudge(); under == 0 {
 		return
 	}
 	f.waiters.announce(journal.RunID(under))
-	if !f.watched.Load() { // nobody here takes up what is ready
+	if !f.scheduler.serves.Load() { // nobody here takes up what is ready
 		_, _ = f.claim(under, nil) // else another process does
 	}
 }

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,25 +60,17 @@ func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, 
 	if err != nil {
 		return nil, err
 	}
-	tick := time.NewTicker(answerPoll)
-	defer tick.Stop()
-	for {
-		answers, err := o.file.reloadAnswers(n)
-		if err != nil {
-			return answers, err
+	var answers []ReloadAnswer
+	over := o.file.scheduler.every(ctx, answerPoll, func() bool {
+		if answers, err = o.file.reloadAnswers(n); err != nil {
+			return true
 		}
 		servers = slices.DeleteFunc(o.file.owner.Living(servers), func(id string) bool {
 			return slices.ContainsFunc(answers, func(a ReloadAnswer) bool { return a.Owner == id })
 		})
-		if len(servers) == 0 {
-			return answers, nil
-		}
-		select {
-		case <-ctx.Done():
-			return answers, ctx.Err()
-		case <-tick.C:
-		}
-	}
+		return len(servers) == 0
+	})
+	return answers, cmp.Or(err, over)
 }
 
 // maxAsked is how many requests are taken at a look.
