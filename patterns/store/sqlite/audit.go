@@ -20,8 +20,8 @@ import (
 // maxDamages is how many faults one check of a file returns.
 const maxDamages = 200
 
-// Audit reads the whole file and returns its faults: of pages and indexes, of tables, and of rows that refer to nothing. It reads one
-// state of the file while other programs write. It returns an error if the file cannot be read.
+// Audit reads the whole file and returns its faults: damaged pages and indexes, changed tables, and rows that refer to nothing. It
+// reads one state of the file; other programs can write at the same time. It returns an error if the file cannot be read.
 func (j *Store) Audit() (found []store.Damage, err error) {
 	if err := j.there(); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (j *Store) Audit() (found []store.Damage, err error) {
 				return err
 			}
 		}
-		if len(found) > 0 { // the rows of a damaged file say nothing
+		if len(found) > 0 { // the rows of a damaged file prove nothing
 			return nil
 		}
 		if found, err = rowsAudited(s, audits); err != nil || len(found) > 0 {
@@ -53,7 +53,7 @@ func (j *Store) Audit() (found []store.Damage, err error) {
 	return found, err
 }
 
-// pages is SQLite's own check of pages, indexes and foreign keys.
+// pages runs SQLite's own check of pages, indexes and foreign keys.
 func pages(s *session) (found []store.Damage, err error) {
 	err = s.Each(func(row func(...any) error) error {
 		var line string
@@ -99,7 +99,7 @@ func sortedNames(maps ...map[string]string) (names []string) {
 	return slices.Compact(names)
 }
 
-// schemaOf is the text by which each table, index, view and trigger was made.
+// schemaOf returns the SQL text that created each table, index, view and trigger.
 func schemaOf(s *session) (made map[string]string, err error) {
 	made = map[string]string{}
 	err = s.Each(func(row func(...any) error) error {
@@ -111,7 +111,7 @@ func schemaOf(s *session) (made map[string]string, err error) {
 	return made, err
 }
 
-// newSchema is the schema of a new file.
+// newSchema returns the schema of a new file. It migrates an empty database in memory to find it.
 func newSchema() (made map[string]string, err error) {
 	connector, err := sqlite.NewConnector(":memory:")
 	if err != nil {
@@ -131,7 +131,7 @@ func newSchema() (made map[string]string, err error) {
 	return schemaOf(s)
 }
 
-// rowsAudited are the rows that checks find.
+// rowsAudited runs checks and returns the rows that they find.
 func rowsAudited(s *session, checks []audit) (found []store.Damage, err error) {
 	for _, a := range checks {
 		err := s.Each(func(row func(...any) error) error {
@@ -155,7 +155,7 @@ func rowsAudited(s *session, checks []audit) (found []store.Damage, err error) {
 	return found, nil
 }
 
-// sums are the rows that are known by a hash of their own content.
+// sums checks the rows that have a hash of their own content, and returns those whose content does not match.
 func sums(s *session) (found []store.Damage, err error) {
 	err = s.Each(func(row func(...any) error) error {
 		var id int64

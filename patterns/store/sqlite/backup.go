@@ -12,8 +12,8 @@ import (
 	"patterngate/patterns"
 )
 
-// backup copies the state into a new file while it is in use: one state of it, without free pages. Only its owner may
-// read the copy. A file that is there stays as it is. When ctx ends, or it fails, no copy is left.
+// Backup copies one state of the file into a new file, without free pages. The state file can be in use. Only the owner of the copy
+// can read it. Backup returns an error if the new file exists already. It leaves no copy if ctx ends or the copy fails.
 func (j *Store) Backup(ctx context.Context, file string) (err error) {
 	if err := j.there(); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (j *Store) Backup(ctx context.Context, file string) (err error) {
 	return f.Sync()
 }
 
-// check reads the whole file and says what is wrong with it, as far as SQLite sees it. It takes as long as reading does.
+// Check reads the whole file and returns an error that names the damage that SQLite finds. It takes as long as reading the file.
 func (j *Store) Check() error {
 	if err := j.there(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (j *Store) Check() error {
 	return err
 }
 
-// aside reads over a connection of its own what takes long.
+// aside calls f with a connection of its own, for reads that take long.
 func (j *Store) aside(f func(*session) error) error {
 	s, err := connect(j.path, j.patience(), "PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF")
 	if err != nil {

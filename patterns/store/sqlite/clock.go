@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// clock is wall time that never goes back, neither while the process lives nor over a restart. It is safe for concurrent
-// use.
+// clock tells wall time that never goes back, neither while the process lives nor after a restart. It is safe for concurrent use.
 type clock struct {
-	wall   atomic.Int64 // at the beginning, microseconds since 1970; tests move it
-	opened time.Time    // the same, for its monotonic reading
-	last   atomic.Int64 // microseconds since 1970
+	wall   atomic.Int64 // at the start, microseconds since 1970; tests change it
+	opened time.Time    // the same time, with its monotonic reading
+	last   atomic.Int64 // newest time given, microseconds since 1970
 }
 
-// newClock goes on from a remembered time.
+// newClock makes a clock that is never before a remembered time, in microseconds since 1970.
 func newClock(remembered int64) *clock {
 	opened := time.Now()
 	c := &clock{opened: opened}
@@ -22,8 +21,11 @@ func newClock(remembered int64) *clock {
 	return c
 }
 
-// now is the later of the wall clock, of the wall clock at the beginning plus what the monotonic one says since (the
-// wall may have been set back), and of the newest time that it gave or remembers. In whole microseconds.
+// Now returns the latest of three times, in whole microseconds:
+//
+//   - the wall clock;
+//   - the wall clock at the start plus the time since by the monotonic clock, because the wall clock can be set back;
+//   - the newest time that the clock returned or remembers.
 func (c *clock) Now() time.Time {
 	wall := time.Now()
 	at := max(wall.UnixMicro(), c.wall.Load()+wall.Sub(c.opened).Microseconds())

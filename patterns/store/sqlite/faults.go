@@ -9,7 +9,7 @@ import (
 	"patterngate/patterns"
 )
 
-// Result codes of SQLite, see https://www.sqlite.org/rescode.html.
+// The result codes of SQLite that have messages here, see https://www.sqlite.org/rescode.html.
 const (
 	codeBusy       = 5
 	codeReadOnly   = 8
@@ -20,7 +20,7 @@ const (
 	codeNotADB     = 26
 )
 
-// sqliteCode is the primary result code of a fault of the driver; 0 for other errors.
+// sqliteCode returns the primary result code of an error of the driver; 0 for other errors.
 func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
@@ -28,14 +28,15 @@ func sqliteCode(err error) int {
 	return 0
 }
 
-// journalFault says in words what is wrong with a state file, and what to do.
+// journalFault adds to an error what is wrong with the state file and what to do. The result wraps [patterns.ErrJournal]. An error
+// that wraps it already is returned unchanged; nil stays nil.
 func journalFault(path string, err error) error {
 	if err == nil || errors.Is(err, patterns.ErrJournal) {
 		return err
 	}
 	words := "the state file failed"
 	switch sqliteCode(err) {
-	case 0: // not of SQLite
+	case 0: // not an error of SQLite
 		return fmt.Errorf("%w: %s: %w", patterns.ErrJournal, path, err)
 	case codeBusy:
 		words = "locked: another process keeps the state file locked; look for one that is stopped"

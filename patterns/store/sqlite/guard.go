@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// guardFile refuses a state file that others could read, or put another in the place of.
+// guardFile returns an error if other users can read, write or replace the state file, its log or the index of the log.
 func guardFile(path string) error {
 	if err := guardDir(filepath.Dir(path)); err != nil {
 		return err
@@ -31,7 +31,7 @@ func guardFile(path string) error {
 	return nil
 }
 
-// guardDir refuses a directory in which others can replace files. In one like /tmp they cannot.
+// guardDir returns an error if other users can replace files in the directory. A directory with the sticky bit, like /tmp, is safe.
 func guardDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -45,7 +45,7 @@ func guardDir(dir string) error {
 	return nil
 }
 
-// allows says whether any of these rights is given. Windows has no such numbers.
+// allows reports whether a file gives any of these rights. It is always false on Windows, which has no mode bits.
 func allows(info os.FileInfo, rights fs.FileMode) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&rights != 0
 }

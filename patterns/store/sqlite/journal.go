@@ -16,42 +16,42 @@ import (
 // busyTimeout is how long another process may keep the file locked before a change fails.
 const busyTimeout = 5 * time.Second
 
-// stateDB is a state file: the record of all runs.
+// Store keeps the records of all runs in a state file.
 //
 //	submit ──▶ queue ──▶ writer: BEGIN, each change behind its fence, COMMIT ──▶ done
-//	view   ──▶ reader: one state of the file, while the writer goes on
+//	view   ──▶ reader: one state of the file, while the writer works
 //
-// Several processes may have it open. It is safe for concurrent use.
+// Several processes can have the file open. Store is safe for concurrent use. Make one with [Open].
 type Store struct {
 	path  string
 	busy  time.Duration
 	hook  func(point string)
-	files [3]opened // the file, its log and the index of that
-	whole whole     // how long the file is at least
+	files [3]opened // the file, its log and the index of the log
+	whole whole     // the least length of the file
 	*clock
 
 	mu     sync.Mutex
 	queue  []*store.Change
 	closed bool
-	wake   chan struct{} // something is queued, or it was closed
+	wake   chan struct{} // a change was queued, or the store was closed
 
-	stale   atomic.Bool // the log may hold deleted values, see tidy
-	writing sync.Mutex  // around what follows
-	tidied  time.Time   // when that was last tried
+	stale   atomic.Bool // the log may hold deleted values, see Tidy
+	writing sync.Mutex  // guards the fields below
+	tidied  time.Time   // when Tidy last tried
 	writer  *session
-	full    bool            // what PRAGMA synchronous is now
+	full    bool            // PRAGMA synchronous is FULL now
 	broken  map[int64]int64 // epochs of runs whose last change failed
 	version int64           // PRAGMA data_version
 	taken   []*store.Change // the batch
 	refused []error
 	args    []any
-	written chan struct{} // closed when the writer is through
+	written chan struct{} // closed when the writer has ended
 
 	reading sync.Mutex
 	reader  *session // nil: closed
 
 	owner             *owner
-	helping, stirring func() // help and stir, made once
+	helping, stirring func() // the methods help and stir, bound once
 }
 
 var _ store.Store = (*Store)(nil)
@@ -59,14 +59,14 @@ var _ store.Store = (*Store)(nil)
 // Owner implements [store.Store].
 func (j *Store) Owner() store.Owner { return j.owner }
 
-// opened is a file that was opened, to be known again.
+// opened identifies a file that was opened, so that a replacement is noticed.
 type opened struct {
 	path string
 	info os.FileInfo
 }
 
-// openJournal opens or makes a state file; an empty file is new. The hook is told before and after each commit, "commit" and "committed"; nil:
-// nobody. Its errors wrap [patterns.ErrJournal] and name the file.
+// Open opens a state file, or creates it. An empty file counts as new. The store calls hook with "commit" before each commit and with
+// "committed" after it; nil means no hook. The errors wrap [patterns.ErrJournal] and name the file.
 func Open(path string, hook func(point string)) (*Store, error) {
 	return (&Store{hook: hook, busy: busyTimeout}).open(path)
 }
@@ -105,7 +105,7 @@ func (j *Store) open(path string) (*Store, error) {
 	return j, nil
 }
 
-// connect opens both connections.
+// connect opens both connections, starts the clock and notes which files are open.
 func (j *Store) connect() (err error) {
 	if j.writer, err = connect(j.path, j.patience()); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (j *Store) connect() (err error) {
 	if j.version, err = j.dataVersion(); err != nil {
 		return err
 	}
-	for i, path := range []string{j.path, j.path + "-wal", j.path + "-shm"} { // all are there once something was read
+	for i, path := range []string{j.path, j.path + "-wal", j.path + "-shm"} { // all exist after the first read
 		info, err := os.Stat(path)
 		if err != nil {
 			return err
@@ -138,7 +138,7 @@ func (j *Store) patience() string {
 	return fmt.Sprintf("PRAGMA busy_timeout=%d", j.busy.Milliseconds())
 }
 
-// realPath is where a state file really is, so that all who name it find the same files beside it.
+// realPath returns the absolute path of a state file without symbolic links. So every process finds the same files beside it.
 func realPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -154,15 +154,15 @@ func realPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(abs)), nil
 }
 
-// there says whether the files are still those that were opened, and the state file is whole. SQLite would go on writing into
-// deleted or shortened ones, unseen by all, while another process makes new ones in their place.
+// there returns an error if the files are not those that were opened, or if the state file was shortened. Without this check SQLite
+// would continue to write into deleted or shortened files. No other process would see these writes.
 func (j *Store) there() error {
 	for i, f := range j.files {
 		now, err := os.Stat(f.path)
 		if err != nil || !os.SameFile(f.info, now) {
 			return fmt.Errorf("%w: %s was moved, deleted or replaced while in use; put it back or restart", patterns.ErrJournal, f.path)
 		}
-		if i > 0 { // the log and its index are emptied now and then
+		if i > 0 { // the log and its index can become shorter
 			continue
 		}
 		if err := j.whole.check(now); err != nil {
@@ -172,7 +172,7 @@ func (j *Store) there() error {
 	return nil
 }
 
-// remembered is the newest time that any unfinished run knows.
+// remembered returns the newest time in the record of any unfinished run, in microseconds since 1970.
 func (j *Store) remembered() (at int64, err error) {
 	for _, query := range []string{clockFromRests, clockFromLives} {
 		var newest int64
@@ -185,7 +185,8 @@ func (j *Store) remembered() (at int64, err error) {
 	return at, nil
 }
 
-// view reads one state of the file. It waits for other views, not for the writer. An error of f is returned as it is.
+// View calls f with one state of the file. It waits for other views but not for the writer. It returns an error of f unchanged, and
+// [store.ErrClosed] after Close.
 func (j *Store) View(f func(store.Reader) error) (err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
@@ -195,7 +196,7 @@ func (j *Store) View(f func(store.Reader) error) (err error) {
 	if _, err := j.reader.Exec("BEGIN"); err != nil {
 		return err
 	}
-	defer func() { // also where f panics
+	defer func() { // also if f panics
 		if _, ended := j.reader.Exec("COMMIT"); err == nil {
 			err = ended
 		}
@@ -203,7 +204,7 @@ func (j *Store) View(f func(store.Reader) error) (err error) {
 	return f(j.reader)
 }
 
-// changed says whether another process has written since the last call, or since the opening.
+// Changed reports whether another process has written since the last call, or since the file was opened. It is false after Close.
 func (j *Store) Changed() bool {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -212,7 +213,7 @@ func (j *Store) Changed() bool {
 	}
 	version, err := j.dataVersion()
 	if err != nil {
-		return true // who looks will meet the fault
+		return true // the caller reads next, and that returns the error
 	}
 	before := j.version
 	j.version = version
@@ -224,8 +225,8 @@ func (j *Store) dataVersion() (version int64, err error) {
 	return version, err
 }
 
-// close waits for what was submitted and for views, and leaves the file. Where nobody else has it open, all of it is
-// then in the one file. The journal takes nothing more.
+// Close waits for submitted changes and for views, and closes the file. If no other process has the file open, the log is then folded
+// into it. The store takes no more changes.
 func (j *Store) Close() {
 	j.mu.Lock()
 	already := j.closed
@@ -242,11 +243,11 @@ func (j *Store) Close() {
 	j.reader = nil
 	j.reading.Unlock()
 	j.writing.Lock()
-	if _ = j.there(); !j.whole.cut.Load() { // else the log stays: it may hold what is left
+	if _ = j.there(); !j.whole.cut.Load() { // a cut file keeps its log: it may hold the remaining data
 		if j.stale.Load() {
-			j.truncate() // where others have the file open, the log stays
+			j.truncate() // if other processes have the file open, the log stays
 		}
-		_ = j.writer.close() // the last one folds the log into the file and deletes it, unless the file was moved
+		_ = j.writer.close() // the last connection folds the log into the file and deletes it, unless the file was moved
 	}
 	j.writer = nil
 	j.writing.Unlock()

@@ -14,7 +14,7 @@ type whole struct {
 	cut  atomic.Bool
 }
 
-// check compares the length of the file with the length that is known, and returns an error if the file was cut.
+// check compares the length of the file with the known length, and returns an error if the file was cut.
 func (w *whole) check(now os.FileInfo) error {
 	for {
 		before := w.size.Load()
@@ -30,8 +30,8 @@ func (w *whole) check(now os.FileInfo) error {
 	}
 }
 
-// emptied returns an error for an empty state file whose log is not empty. Such a file was cut, and SQLite would delete the log with
-// the data that is left. A new file cannot be in this state, because its first page is written before the log's.
+// emptied returns an error for an empty state file whose log is not empty. Such a file was cut, and SQLite would delete the log and
+// with it the remaining data. A new file cannot be in this state, because its first page is written before the first page of the log.
 func emptied(path string) error {
 	log, err := os.Stat(path + "-wal")
 	if err != nil || log.Size() == 0 {

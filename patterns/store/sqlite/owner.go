@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// owner is this process's claim to life: a locked file beside the state file. The system frees the lock when the process
-// dies, however it dies, and keeps it while the process is only stopped or slow. No clock is in it.
+// owner shows other processes that this one lives: it holds a lock on a file beside the state file. The system frees the lock when
+// the process ends for any reason. The lock stays while the process is stopped or slow. No clock is involved.
 type owner struct {
 	dir, id string
 	file    *os.File
 }
 
-// newOwner makes a claim under a new name, and takes away what dead owners left: an owner without a file is dead, too.
+// newOwner makes and locks a file under a new name, and removes the files of dead owners. An owner without a file counts as dead.
 func newOwner(path string) (*owner, error) {
 	path, err := realPath(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func newOwner(path string) (*owner, error) {
 func (o *owner) ID() string { return o.id }
 
 func (o *owner) sweep() {
-	entries, _ := os.ReadDir(o.dir) // what cannot be read stays
+	entries, _ := os.ReadDir(o.dir) // a file that cannot be read stays
 	for _, e := range entries {
 		if bury, dead := o.Dead(e.Name()); dead && isOwner(e.Name()) {
 			bury()
@@ -48,12 +48,12 @@ func (o *owner) sweep() {
 	}
 }
 
-// dead says whether another owner is gone; bury then takes away what is left of it, after its runs were taken. One whose
-// file is not there counts as dead: the state was copied to another machine. Should the file of a living one have been
-// deleted, the epoch keeps it out of the record.
+// Dead reports whether another owner is gone. bury then removes its file; call it after the runs of that owner were taken over. An
+// owner without a file counts as dead, because the state was copied to another machine. If the file of a living owner was deleted, the
+// epoch keeps its changes out of the record.
 func (o *owner) Dead(id string) (bury func(), dead bool) {
 	if !isOwner(id) {
-		return func() {}, true // never one of ours, and no name to go to the file system with
+		return func() {}, true // newOwner never made this name, and it must not reach the file system
 	}
 	path := filepath.Join(o.dir, id)
 	f, err := lockExisting(path)
@@ -66,12 +66,12 @@ func (o *owner) Dead(id string) (bury func(), dead bool) {
 	return func() { _ = unlock(f, path) }, true
 }
 
-// serves marks the claim of a process that carries on what is ready.
+// Serves marks the file of a process that continues runs that are ready.
 func (o *owner) Serves() {
-	_, _ = o.file.WriteAt([]byte("serves\n"), 0) // without it people are told to resume what goes on by itself
+	_, _ = o.file.WriteAt([]byte("serves\n"), 0) // without the mark, people are told to resume runs that a server continues
 }
 
-// othersServe reports whether another living process carries on what is ready.
+// OthersServe reports whether another living process continues runs that are ready.
 func (o *owner) OthersServe() bool {
 	entries, _ := os.ReadDir(o.dir)
 	for _, e := range entries {
@@ -88,7 +88,7 @@ func (o *owner) OthersServe() bool {
 	return false
 }
 
-// servers are the other living processes that carry on what is ready.
+// Servers returns the ids of the other living processes that continue runs that are ready.
 func (o *owner) Servers() (ids []string) {
 	entries, _ := os.ReadDir(o.dir)
 	for _, e := range entries {
@@ -99,7 +99,7 @@ func (o *owner) Servers() (ids []string) {
 	return o.Living(ids)
 }
 
-// living are those of some owners that are not dead.
+// Living returns those of the given owners that are not dead. It removes the files of the dead ones.
 func (o *owner) Living(ids []string) (alive []string) {
 	for _, id := range ids {
 		if bury, dead := o.Dead(id); dead {
@@ -111,10 +111,10 @@ func (o *owner) Living(ids []string) (alive []string) {
 	return alive
 }
 
-// close gives the claim up.
+// close removes the file and frees its lock.
 func (o *owner) close() { _ = unlock(o.file, filepath.Join(o.dir, o.id)) }
 
-// isOwner says whether a name may be one that newOwner gave.
+// isOwner reports whether a name has the form of those that newOwner makes.
 func isOwner(id string) bool {
 	return len(id) == 26 && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }

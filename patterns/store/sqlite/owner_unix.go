@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockNew makes a file that is locked from the moment it is there under its name. Go opens files so that child processes
-// do not get them: one of ours that lives on must not keep the lock.
+// lockNew makes a file that is locked as soon as it exists under its name. Go opens files so that child processes do not inherit
+// them. So a child process that outlives this one does not keep the lock.
 func lockNew(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -25,7 +25,7 @@ func lockNew(path string) (*os.File, error) {
 	return f, nil
 }
 
-// lockExisting locks a file that is there, or fails at once because its owner lives.
+// lockExisting locks an existing file. It fails at once if the owner of the file lives.
 func lockExisting(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -47,12 +47,12 @@ func lock(f *os.File) error {
 	return errors.Join(err, locked)
 }
 
-// unlock removes a file that is locked here and lets the lock go.
+// unlock removes a file that this process has locked, and frees the lock.
 func unlock(f *os.File, path string) error {
 	return errors.Join(os.Remove(path), f.Close())
 }
 
-// ownedHere says whether a file belongs to who runs this process. To root all do.
+// ownedHere reports whether a file belongs to the user of this process. For root it is always true.
 func ownedHere(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (os.Geteuid() == 0 || int(stat.Uid) == os.Geteuid())

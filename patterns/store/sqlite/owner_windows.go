@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// lockNew makes a file that nobody else can open while it is open here: Windows has that without a lock.
+// lockNew makes a file that no other process can open while this one has it open. Windows can do that without a lock.
 func lockNew(path string) (*os.File, error) { return hold(path, syscall.CREATE_NEW) }
 
-// lockExisting opens a file that is there so, or fails at once because its owner lives.
+// lockExisting opens an existing file in the same way. It fails at once if the owner of the file lives.
 func lockExisting(path string) (*os.File, error) { return hold(path, syscall.OPEN_EXISTING) }
 
 func hold(path string, mode uint32) (*os.File, error) {
@@ -25,10 +25,10 @@ func hold(path string, mode uint32) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// unlock removes a file that is held here; open it cannot be removed.
+// unlock closes a file that this process holds, and removes it. Windows does not remove an open file.
 func unlock(f *os.File, path string) error {
 	return errors.Join(f.Close(), os.Remove(path))
 }
 
-// ownedHere is always so: modes and owners of files are no matter of their numbers here.
+// ownedHere is always true: Windows does not express owners and rights of files as numbers.
 func ownedHere(os.FileInfo) bool { return true }

@@ -1,6 +1,6 @@
 package sqlite
 
-// The statements of approvals, keys and sign-ins. They are read by the same test as those of queries.go.
+// The statements of approvals, keys and sign-ins. The test of queries.go reads them too.
 const (
 	insertApproval = `INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown, schema) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`
 
@@ -8,7 +8,7 @@ const (
 		coalesce(a.consumed, ''), r.state, r.canceled, r.pattern, r.principal, a.rule, coalesce(r.parent, 0)`
 	selectSchema   = "SELECT schema FROM approvals WHERE ap = ?"
 	selectApproval = "SELECT " + approvalColumns + " FROM approvals a JOIN runs r ON r.n = a.n WHERE a.ap = ?"
-	// What waits: of runs that go on, in time. The first two arguments are where the page begins.
+	// The open questions that have not expired, of runs that have not ended. The first three arguments say where the page begins.
 	selectOpen = "SELECT " + approvalColumns + ` FROM approvals a JOIN runs r ON r.n = a.n
 		WHERE a.state = 'open' AND a.since <= ? AND (a.since, a.ap) < (?, ?) AND a.expires > ? AND r.state IN ('parked', 'running', 'ready') AND NOT r.canceled
 		ORDER BY a.since DESC, a.ap DESC`

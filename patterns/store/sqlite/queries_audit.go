@@ -1,15 +1,15 @@
 package sqlite
 
-// The statements of an audit. They read all rows on purpose, and only when somebody asks for an audit.
+// The statements of an audit. They read all rows on purpose, and run only when a person asks for an audit.
 
-// selectTables is the text by which each table, index, view and trigger was made.
+// selectTables reads the SQL text that created each table, index, view and trigger.
 const selectTables = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
 
 // audit is a check of rows. It finds each row that its query selects.
 type audit struct{ words, query string }
 
-// audits are the checks of rows against one another. Each selects the number of a run, or NULL, and a detail that is put behind the
-// words. A run that was pruned has a tombstone, and what outlives it by design points at that.
+// audits are the checks of rows against one another. Each selects the number of a run, or NULL, and a detail that follows the words.
+// A pruned run has a tombstone. Rows that outlive the run by design refer to the tombstone.
 var audits = []audit{
 	{"events of a missing run, from event", `SELECT n, min(seq) FROM events WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
 	{"a run without events in state", `SELECT n, state FROM runs WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.n = runs.n)`},
@@ -31,13 +31,14 @@ var audits = []audit{
 	{"a run was pruned but still has a row, in state", `SELECT n, state FROM runs WHERE printf('run_%016x', n) IN (SELECT run_id FROM tombstones)`},
 }
 
-// auditFormat makes of one of the audits a query that selects whether the run is known, its number and the detail, of a number of rows.
+// auditFormat makes a query of an audit. The query selects whether the run is known, its number and the detail, of at most a given
+// number of rows.
 var auditFormat = "SELECT n IS NOT NULL, coalesce(n, 0), CAST(detail AS TEXT) FROM (SELECT NULL AS n, NULL AS detail WHERE 0 UNION ALL %s) LIMIT %d"
 
 // The statements by which an audit compares rows with events. They read all rows on purpose, too.
 
-// contents are the checks of what rows say against events. A value of an event that was redacted is an object and no text, and is
-// not compared. What an approval's row says is never believed by the engine, but people and reports read it.
+// contents are the checks of rows against events. A redacted value of an event is an object and not a text, and is not compared. The
+// engine never believes the row of an approval, but people and reports read it.
 var contents = []audit{
 	{"a run with a state or times that Patterngate does not write:", `SELECT n, state FROM runs WHERE state NOT IN ('running', 'ready', 'parked', 'ended', 'broken')
 		OR typeof(began) <> 'integer' OR typeof(length) <> 'integer'`},
@@ -69,11 +70,12 @@ var contents = []audit{
 		WHERE e.n = s.n AND e.kind = 'intent' AND e.key = s.attempt AND json_valid(CAST(body AS TEXT)) AND json_extract(CAST(body AS TEXT), '$.idempotency_key') = s.once)`},
 }
 
-// spentBy are the calls that spent an approval a, by their idempotency keys.
+// spentBy selects the idempotency keys of the calls that spent an approval a.
 var spentBy = `SELECT json_extract(CAST(i.body AS TEXT), '$.idempotency_key') FROM events i WHERE i.n = a.n AND i.seq > a.seq AND i.kind = 'intent'
 	AND json_valid(CAST(i.body AS TEXT)) AND json_extract(CAST(i.body AS TEXT), '$.grant') = printf('ap_%016x', a.ap)`
 
-// What is known by a hash of its own content: plans, configurations, and requests for approval by the keys of their events.
+// The rows that have a hash of their own content: plans and configurations. The ids of requests for approval derive from the keys of
+// their events.
 var (
 	selectPlanSums   = "SELECT id, sha256, body FROM plans"
 	selectConfigSums = "SELECT hash, body FROM configs"

@@ -1,6 +1,6 @@
 package sqlite
 
-// The statements of calls by their tools. They are read by the same test as those of queries.go.
+// The statements of calls by their tools. The test of queries.go reads them too.
 const (
 	callColumns      = "events.n, events.at, events.kind, events.key, events.body"
 	selectCalls      = "SELECT " + callColumns + " FROM events WHERE tool = ? AND at >= ? AND n <> ? ORDER BY at, id"

@@ -1,6 +1,6 @@
 package sqlite
 
-// The statements of stored plans. They are read by the same test as those of queries.go.
+// The statements of stored plans. The test of queries.go reads them too.
 const (
 	planColumns = "id, principal, pattern, version, revision, created, changed, coalesce(run, 0), coalesce(under, 0), sha256"
 
@@ -12,7 +12,7 @@ const (
 
 	selectStands = "SELECT state, coalesce(waiting_kind, ''), coalesce(waits_key, '') FROM runs WHERE n = ?"
 
-	// Where the page begins is said by the arguments before the last. Those of a principal and pattern stand in their index.
+	// The created and id arguments say where the page begins. The first statement reads the index of a principal and pattern.
 	selectMyPlans  = "SELECT id FROM plans WHERE principal = ? AND pattern = ? AND created <= ? AND (created, id) < (?, ?) ORDER BY created DESC, id DESC LIMIT ?"
 	selectAllPlans = `SELECT id FROM plans WHERE created <= ? AND (created, id) < (?, ?) AND (? = '' OR principal = ?) AND (? = '' OR pattern = ?)
 		ORDER BY created DESC, id DESC LIMIT ?`

@@ -1,6 +1,6 @@
 package sqlite
 
-// The statements of the runs' rows. They are read by the same test as those of queries.go.
+// The statements of the runs' rows. The test of queries.go reads them too.
 const (
 	insertRow = `INSERT INTO runs (n, pattern, kind, principal, client, config, request, args, began, state, owner, epoch, newest, parent)
 		VALUES (?,?,?,?,?,?,?,?,?,'running',?,1,?,?)`
@@ -44,7 +44,7 @@ const (
 	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 200"
 	selectNewest = "SELECT n, state FROM runs WHERE principal = ? AND parent IS NULL ORDER BY began DESC, n DESC LIMIT 50"
 	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? AND (began, n) < (?, ?) ORDER BY began DESC, n DESC LIMIT ?"
-	// One step in the index for each principal; DISTINCT would read all of it.
+	// It takes one step in the index for each principal. DISTINCT would read the whole index.
 	selectWhose = `WITH RECURSIVE whose(principal) AS (SELECT min(principal) FROM runs
 		UNION ALL SELECT (SELECT min(runs.principal) FROM runs WHERE runs.principal > whose.principal) FROM whose WHERE principal IS NOT NULL)
 		SELECT principal FROM whose WHERE principal IS NOT NULL`
@@ -55,7 +55,7 @@ const (
 	selectConfig  = "SELECT body FROM configs WHERE hash = ?"
 	selectBetween = "SELECT n FROM runs WHERE n BETWEEN ? AND ? LIMIT 20"
 
-	// But for those that lie in a run which goes on: it may not know yet what they came to, and would begin them once more.
+	// It leaves out all runs below unfinished runs: a parent may not have read their results yet, and would begin them again.
 	selectOld = `WITH RECURSIVE needed(n) AS (SELECT n FROM runs WHERE state IN ('running', 'ready', 'parked')
 			UNION SELECT runs.n FROM runs JOIN needed ON runs.parent = needed.n)
 		SELECT ` + rowColumns + ` FROM runs WHERE state = 'ended' AND ended < ? AND n NOT IN needed`
@@ -69,22 +69,22 @@ const (
 	deleteRedacted = "DELETE FROM redacted WHERE n = ?"
 )
 
-// The statements of child runs. They are read by the same test as those of queries.go.
+// The statements of child runs. The test of queries.go reads them too.
 const (
 	selectStanding = "SELECT state, epoch FROM runs WHERE n = ?"
 	selectBelow    = `WITH RECURSIVE below(n) AS (SELECT n FROM runs WHERE parent = ? UNION SELECT runs.n FROM runs JOIN below ON runs.parent = below.n)
 		SELECT n FROM below`
-	// Of those, the ones that are over, as far as all between are.
+	// Those of them that are over, if all runs between them and the given one are over too.
 	selectOverBelow = `WITH RECURSIVE below(n) AS (SELECT n FROM runs WHERE parent = ? AND state IN ('ended', 'broken')
 			UNION SELECT runs.n FROM runs JOIN below ON runs.parent = below.n WHERE runs.state IN ('ended', 'broken'))
 		SELECT n FROM below`
 
-	// What a run began and does not need any more is cancelled: all of it, or the child run of one call.
+	// They cancel child runs that a run does not need any more: all of them, or the child run of one call.
 	updateUnneeded = `UPDATE runs SET canceled = 1, epoch = epoch + (state <> 'running'), state = CASE state WHEN 'running' THEN state ELSE 'ready' END
 		WHERE parent = ? AND state IN ('running', 'ready', 'parked') AND NOT canceled`
 	updateDropped = `UPDATE runs SET canceled = 1, epoch = epoch + (state <> 'running'), state = CASE state WHEN 'running' THEN state ELSE 'ready' END
 		WHERE n = ? AND parent = ? AND state IN ('running', 'ready', 'parked') AND NOT canceled`
-	// Of those whose parents did not live to do it.
+	// It cancels child runs whose parents are over or gone.
 	updateOrphaned = `UPDATE runs SET canceled = 1, epoch = epoch + (state <> 'running'), state = CASE state WHEN 'running' THEN state ELSE 'ready' END
 		WHERE state IN ('running', 'ready', 'parked') AND parent IS NOT NULL AND NOT canceled
 		AND NOT EXISTS (SELECT 1 FROM runs above WHERE above.n = runs.parent AND above.state IN ('running', 'ready', 'parked'))`

@@ -1,6 +1,6 @@
 package sqlite
 
-// The statements of kill switches and business keys. They are read by the same test as those of queries.go.
+// The statements of kill switches and business keys. The test of queries.go reads them too.
 const (
 	selectSwitches = "SELECT tool, pattern, reason, by, channel, assurance, at FROM switches ORDER BY at, tool, pattern"
 	insertSwitch   = "INSERT INTO switches (tool, pattern, reason, by, channel, assurance, at) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET reason = excluded.reason, by = excluded.by, channel = excluded.channel, assurance = excluded.assurance, at = excluded.at"
@@ -15,7 +15,7 @@ const (
 	deleteActed   = "DELETE FROM acted WHERE tool = ? AND once = ? AND n = ? AND act = ? AND (? OR effect = ?) AND body IS NULL"
 )
 
-// The statements of reloads. They are read by the same test as those of queries.go.
+// The statements of reloads. The test of queries.go reads them too.
 const (
 	insertReload        = "INSERT INTO reloads (at, path, hash, asked, by, channel, act, signature) VALUES (?,?,?,?,?,?,?,?)"
 	selectNewestReload  = "SELECT coalesce(max(n), 0) FROM reloads"

@@ -13,7 +13,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// rows reads runs by one of the queries of rowColumns, until each returns false.
+// rows reads runs with a query of rowColumns, and calls each for every run until it returns false.
 func (s *session) rows(each func(*store.Row) bool, query string, args ...any) error {
 	err := s.Each(func(scan func(...any) error) error {
 		r := &store.Row{}
@@ -265,7 +265,7 @@ func (s *session) numbers(query string, args ...any) (list []int64, err error) {
 	return list, err
 }
 
-// keysMark is a text that changes with the stored keys.
+// keysMark returns a text that changes when the stored keys change; "": no keys.
 func keysMark(list []gateway.PublicKey) string {
 	if len(list) == 0 {
 		return ""

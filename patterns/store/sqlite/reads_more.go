@@ -177,11 +177,12 @@ func (s *session) CallsSince(tool string, since time.Time, but int64, principal 
 	}, query, args...)
 }
 
-// maxMarked is how many events are counted: a little more than those of the calls that a window holds.
+// maxMarked is how many events of a tool are counted at most: two more than the intents and outcomes of a full window.
 const maxMarked = 2*gateway.MaxWindow + 2
 
-// CallsMark implements [store.Calls]. For each tool it tells how many events there are, and which is the newest. Events are only added,
-// and if that one is still there, no other event has its id. It tells nothing about more events than a window holds.
+// CallsMark implements [store.Calls]. The mark holds the number of events of each tool, the newest one with its hash, and the number of
+// runs pruned since then. Events are only added, so no other event has the id of the newest one while that is there. The mark is "" if
+// a tool has more events than a window holds.
 func (s *session) CallsMark(tools []string, since time.Time) (string, error) {
 	var all []byte
 	crowded := false

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// application marks our files: "PGAT".
+// application is the application_id of Patterngate's state files: "PGAT".
 const application = 0x50474154
 
 //go:embed schema.sql
@@ -29,28 +29,29 @@ var migration5 string
 //go:embed schema6.sql
 var migration6 string
 
-// migrations in their order; user_version counts those that a file has.
+// migrations are the scripts in their order. The user_version of a file counts those that it has.
 var migrations = [...]string{migration1, migration2, migration3, migration4, migration5, migration6}
 
-// writerPragmas are set on the writer of a file that is ours.
+// writerPragmas are set on the writer, once the file is known to be a state file of Patterngate.
 var writerPragmas = [...]string{
 	"PRAGMA fullfsync=1",             // on macOS an fsync alone does not reach the disk
-	"PRAGMA synchronous=FULL",        // until the first batch says otherwise
-	"PRAGMA secure_delete=ON",        // redacted values shall be gone
-	"PRAGMA trusted_schema=OFF",      // the schema may not be ours after all
-	"PRAGMA temp_store=MEMORY",       // nothing of a run is to lie elsewhere
+	"PRAGMA synchronous=FULL",        // until a batch needs less, see discipline
+	"PRAGMA secure_delete=ON",        // redacted values must not stay in free pages
+	"PRAGMA trusted_schema=OFF",      // another program may have changed the schema
+	"PRAGMA temp_store=MEMORY",       // no data of a run goes into temporary files
 	"PRAGMA cache_size=-8192",        // KiB
 	"PRAGMA wal_autocheckpoint=1000", // pages
 }
 
-// errReadOnly says that SQLite opened the file for reading for want of the right to write; it would tell at the first write.
+// errReadOnly says that SQLite opened the file only for reading, because this process has no right to write. Without this check the
+// first write would fail.
 var errReadOnly = errors.New("it may only be read; make it writable for its owner (chmod u+w) or name another file with --state")
 
-// settle finds out whose file it is and makes it one of ours where it is new. It changes nothing in others' files.
+// settle checks that the file is a state file, and makes a new file one. It changes nothing in the files of other programs.
 func (j *Store) settle() error {
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		err := j.adopt()
-		// Some steps from a new file to one in WAL mode do not wait for others that are about the same.
+		// Some steps that switch a new file to WAL mode do not wait for another process that does the same.
 		if err == nil || sqliteCode(err) != codeBusy || time.Since(begun) > j.busy {
 			return err
 		}
@@ -80,7 +81,7 @@ func (j *Store) adopt() error {
 	return j.migrate()
 }
 
-// migrate brings the file up to date, in one transaction: of two processes one does it.
+// migrate runs the missing migrations in one transaction. If two processes try, one of them does it.
 func (j *Store) migrate() error {
 	if err := j.writer.run("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (j *Store) migrate() error {
 	return err
 }
 
-// stamped is stamp at one moment: another process may be about to make a new file ours.
+// stamped calls stamp in a transaction, because another process may be migrating the file.
 func (j *Store) stamped() (have int, err error) {
 	if err := j.writer.run("BEGIN"); err != nil {
 		return 0, err
@@ -112,7 +113,7 @@ func (j *Store) stamped() (have int, err error) {
 	return have, err
 }
 
-// stamp is how many migrations the file has; 0 for a new one.
+// stamp returns how many migrations the file has; 0 for a new file. The error says that another program or a newer version wrote it.
 func (j *Store) stamp() (have int, err error) {
 	var app, tables int
 	read := func(to *int, query string) {
@@ -136,7 +137,7 @@ func (j *Store) stamp() (have int, err error) {
 	return have, nil
 }
 
-// wal switches the file to the write-ahead log, in which a copy made by backup is not.
+// wal switches the file to the write-ahead log. A copy that Backup made does not use the log yet.
 func (j *Store) wal() error {
 	var mode string
 	err := j.writer.Each(func(row func(...any) error) error { return row(&mode) }, "PRAGMA journal_mode=WAL")
@@ -146,8 +147,8 @@ func (j *Store) wal() error {
 	return err
 }
 
-// makeFile makes an empty file that only its owner may read, where there is none. An existing one is not even opened: closing
-// it would take from SQLite the locks that this process has on it.
+// makeFile makes an empty file that only its owner can read and write, if none exists. It does not open an existing file, because
+// closing it would release the locks that SQLite has on it in this process.
 func makeFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {

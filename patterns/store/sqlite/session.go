@@ -15,12 +15,12 @@ import (
 	"modernc.org/sqlite"
 )
 
-// session is one connection with its prepared statements. It speaks to the driver itself: database/sql would cost as
-// much again as an insert. It is used by one goroutine at a time.
+// session is one connection with its prepared statements. It calls the driver directly, because database/sql would double the cost
+// of an insert. Only one goroutine at a time can use it.
 type session struct {
 	conn  driver.Conn
 	stmts map[string]*statement
-	args  []driver.NamedValue // of the statement that begins; the driver copies them
+	args  []driver.NamedValue // of the next statement; the driver copies them
 	path  string              // for messages
 }
 
@@ -29,7 +29,7 @@ type statement struct {
 	open bool // its rows are being read
 }
 
-// connect opens a connection to a file that is there. Pragmas are run in their order.
+// connect opens a connection to an existing file and runs the pragmas in their order.
 func connect(path string, pragmas ...string) (*session, error) {
 	connector, err := sqlite.NewConnector(address(path))
 	if err != nil {
@@ -48,7 +48,8 @@ func connect(path string, pragmas ...string) (*session, error) {
 	return s, nil
 }
 
-// address is the file as SQLite wants it, whatever is in its name. It is not to be made: SQLite would let all read it.
+// address returns the path as a URI for SQLite; any character can be in the name. SQLite must not create the file, because every user
+// could read it.
 func address(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -57,7 +58,7 @@ func address(path string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_defensive=1&_dqs=0&_error_rc=1"}).String()
 }
 
-// close leaves the connection. Statements go first: with one open the connection would stay, and its files with it.
+// close closes the statements and then the connection. An open statement would keep the connection and its files open.
 func (s *session) close() error {
 	var faults []error
 	for _, st := range s.stmts {
@@ -78,14 +79,14 @@ func (s *session) statement(query string) (*statement, error) {
 	return s.stmts[query], nil
 }
 
-// run executes statements once, without keeping them.
+// run executes statements once and does not keep them prepared.
 func (s *session) run(script string) error {
 	_, err := s.conn.(driver.ExecerContext).ExecContext(context.Background(), script, nil)
 	return journalFault(s.path, err)
 }
 
-// exec performs one statement, which is kept prepared, and returns how many rows it inserted, updated or deleted.
-// Arguments are nil, integers, booleans, strings and []byte, of any named type. Its errors wrap [patterns.ErrJournal].
+// Exec executes one statement, keeps it prepared, and returns how many rows it inserted, updated or deleted. Arguments are nil,
+// integers, booleans, strings and []byte, or named types of these. Errors of the file wrap [patterns.ErrJournal].
 func (s *session) Exec(query string, args ...any) (changed int64, err error) {
 	st, err := s.statement(query)
 	if err != nil {
@@ -101,9 +102,12 @@ func (s *session) Exec(query string, args ...any) (changed int64, err error) {
 	return result.RowsAffected()
 }
 
-// each calls scan for every row of a query, which is kept prepared; row stores the columns behind pointers to integers,
-// booleans, strings and bytes of any named type, or into a [sql.Scanner]. NULL leaves the zero value. An error of scan
-// ends the query and is returned as it is; others are as exec's. A query cannot be begun again by its own scan.
+// Each calls scan for every row of a query, and keeps the query prepared. row stores the columns behind the pointers that scan gives.
+//
+//   - The pointers are those that values.go knows (integers, booleans, strings and bytes), or a [sql.Scanner]. NULL stores the zero
+//     value.
+//   - An error of scan ends the query and is returned unchanged. Other errors are those of Exec.
+//   - scan must not begin the same query again.
 func (s *session) Each(scan func(row func(...any) error) error, query string, args ...any) (err error) {
 	st, err := s.statement(query)
 	if err != nil {
@@ -153,7 +157,7 @@ func (s *session) bind(st *statement, args []any) error {
 	return nil
 }
 
-// argument is an argument as the driver takes it.
+// argument converts an argument to a value that the driver takes.
 func argument(a any) (driver.Value, error) {
 	switch a := a.(type) {
 	case nil, int64, string, []byte, bool:
@@ -166,7 +170,7 @@ func argument(a any) (driver.Value, error) {
 	return driver.DefaultParameterConverter.ConvertValue(a)
 }
 
-// scanRow puts the columns of a row where they shall go.
+// scanRow stores the columns of a row behind the pointers in to.
 func scanRow(columns []driver.Value, to []any) error {
 	if len(columns) != len(to) {
 		return fmt.Errorf("local: %d columns for %d places", len(columns), len(to))

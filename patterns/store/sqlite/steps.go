@@ -9,7 +9,7 @@ import (
 )
 
 // step takes one step of a change, on the writer and in its transaction. The error is a [*store.Refused] if the step does not hold, or
-// [store.ErrFenced]. Any other error is the file's.
+// [store.ErrFenced]. Any other error comes from the file.
 func (j *Store) step(of store.Step) error {
 	switch s := of.(type) {
 	case store.Begin:
@@ -147,13 +147,13 @@ func (j *Store) stepOfCall(of store.Step) error {
 	return fmt.Errorf("%w: a step of type %T is not known", patterns.ErrJournal, of)
 }
 
-// exec performs one statement.
+// exec executes one statement.
 func (j *Store) exec(query string, args ...any) error {
 	_, err := j.writer.Exec(query, args...)
 	return err
 }
 
-// must performs one statement. The step is refused if the statement changes nothing.
+// must executes one statement. It refuses the step if the statement changes nothing.
 func (j *Store) must(s store.Step, query string, args ...any) error {
 	changed, err := j.writer.Exec(query, args...)
 	if err == nil && changed == 0 {
@@ -162,7 +162,7 @@ func (j *Store) must(s store.Step, query string, args ...any) error {
 	return err
 }
 
-// orNull is a number as it is stored: NULL for 0.
+// orNull returns nil for 0, so that the file stores NULL.
 func orNull(n int64) any {
 	if n == 0 {
 		return nil
@@ -170,7 +170,7 @@ func orNull(n int64) any {
 	return n
 }
 
-// orNoText is a text as it is stored: NULL for "".
+// orNoText returns nil for "", so that the file stores NULL.
 func orNoText(text string) any {
 	if text == "" {
 		return nil
@@ -178,7 +178,7 @@ func orNoText(text string) any {
 	return text
 }
 
-// orNoBytes is a value as it is stored: NULL for nil.
+// orNoBytes returns an untyped nil for nil bytes, so that the file stores NULL.
 func orNoBytes(b []byte) any {
 	if b == nil {
 		return nil
@@ -203,7 +203,7 @@ func (j *Store) stopped(begins []store.Begins) (bool, error) {
 	return false, nil
 }
 
-// isRefusal reports whether an error concerns one change alone.
+// isRefusal reports whether an error concerns only one change.
 func isRefusal(err error) bool {
 	return store.IsRefused(err) || errors.Is(err, store.ErrFenced)
 }

@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// begin enters a run.
+// begin adds the row of a new run, if its parent still runs and it joins no other run.
 func (j *Store) begin(s store.Begin) error {
 	if s.ParentEpoch > 0 {
 		above, err := j.writer.Standing(s.Parent)
@@ -105,7 +105,7 @@ func (j *Store) park(s store.Park) error {
 	return j.exec(updateParked, goesOn, orNull(s.Wake), s.Events, s.Hash, s.Newest, s.Kind, s.Turn, s.Key, orNull(s.Expires), s.Phase, s.Summary, s.N)
 }
 
-// goesOn reports whether something that a run is about to wait for is there already.
+// goesOn reports whether a run that is about to wait can continue at once: a question was answered, or a child run changed.
 func (j *Store) goesOn(s store.Park) (bool, error) {
 	if len(s.Questions) > 0 {
 		rows, err := j.writer.Answered(s.N)
@@ -124,7 +124,7 @@ func (j *Store) goesOn(s store.Park) (bool, error) {
 	return false, nil
 }
 
-// addEvent adds an event to a record that is not the change's own.
+// addEvent adds an event to the record of another run than the change's own.
 func (j *Store) addEvent(s store.AddEvent) error {
 	var last int64
 	if err := j.writer.Each(func(row func(...any) error) error { return row(&last) }, selectLast, s.N); err != nil {
@@ -156,7 +156,8 @@ func (j *Store) addHidden(s store.AddHidden) error {
 	return nil
 }
 
-// dropHidden deletes what a run and those below it hid. What a child run hid stays while its parent goes on.
+// dropHidden deletes the hidden values of a run and of the child runs below it. The values of a child run stay until its parent is
+// over.
 func (j *Store) dropHidden(s store.DropHidden) error {
 	if s.Parent != 0 {
 		above, err := j.writer.Standing(s.Parent)
@@ -167,8 +168,8 @@ func (j *Store) dropHidden(s store.DropHidden) error {
 	return j.dropHiddenBelow(s.N, s.Itself)
 }
 
-// dropHiddenBelow deletes what the runs below a run hid, those that are over. A run that is still to be cancelled needs its values for that,
-// and drops them at its end.
+// dropHiddenBelow deletes the hidden values of those runs below a run that are over, and with itself also those of the run. A run that
+// must still be cancelled needs its values until then, and drops them at its end.
 func (j *Store) dropHiddenBelow(n int64, itself bool) error {
 	list := []int64{}
 	if itself {
@@ -193,8 +194,8 @@ func (j *Store) dropHiddenOne(n int64) error {
 	if err != nil || changed == 0 {
 		return err
 	}
-	j.stale.Store(true)               // see tidy
-	return j.exec(updateForgotten, n) // a comment may hold such a value
+	j.stale.Store(true)               // see Tidy
+	return j.exec(updateForgotten, n) // the comment of an answer may hold such a value
 }
 
 func (j *Store) dropHiddenOf(s store.DropHiddenOf) error {

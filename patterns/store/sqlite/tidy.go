@@ -2,20 +2,20 @@ package sqlite
 
 import "time"
 
-// tidyAfter is how often the log is emptied at most, of values that were deleted.
+// tidyAfter is the least time between two attempts to empty the log.
 const tidyAfter = time.Second
 
 // Hides implements [store.Store].
 func (j *Store) Hides() { j.stale.Store(true) }
 
-// Tidy empties the log soon after hidden values were deleted: SQLite appends the pages without them and leaves the old
-// ones in the log until it begins anew. It never waits: where the file is in use it is tried again.
+// Tidy empties the log after hidden values were deleted. SQLite appends the new pages to the log, and the old pages with the values
+// stay there until the log is emptied. Tidy never waits. If the file is in use, a later call tries again.
 func (j *Store) Tidy() {
 	if !j.stale.Load() || !j.writing.TryLock() {
 		return
 	}
 	defer j.writing.Unlock()
-	if time.Since(j.tidied) < tidyAfter { // a wall clock that is set back does not put it off
+	if time.Since(j.tidied) < tidyAfter { // monotonic: a wall clock that is set back does not delay it
 		return
 	}
 	j.tidied = time.Now()
@@ -24,7 +24,7 @@ func (j *Store) Tidy() {
 	}
 }
 
-// truncate folds the log into the file and empties it. It holds the journal's writing. What cannot be done now is left.
+// truncate folds the log into the file and empties it. The caller holds writing. If the file is in use, stale stays true.
 func (j *Store) truncate() {
 	if j.writer.run("PRAGMA busy_timeout=0") != nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// maxBatch is how many changes share a transaction at most: what fails together, and how long a read may lag behind.
+// maxBatch is how many changes share a transaction at most. They fail together, and a read sees none of them before the commit.
 const maxBatch = 256
 
 // Submit implements [store.Store].
@@ -30,7 +30,8 @@ func (j *Store) Do(c *store.Change) error {
 	return <-done
 }
 
-// enqueue is submit for who calls help before it waits; false: the journal is closed, which the change was told.
+// enqueue queues a change without waking the writer; the caller does that. If the store is closed it returns false, and has called
+// Done with [store.ErrClosed].
 func (j *Store) enqueue(c *store.Change) bool {
 	j.mu.Lock()
 	closed := j.closed
@@ -52,7 +53,8 @@ func (j *Store) Queue(c *store.Change) (help, hurry func()) {
 	return j.helping, j.stirring
 }
 
-// help writes what is queued where nobody does: handing over to another goroutine and back costs a part of an append.
+// help writes one batch in this goroutine if no other goroutine writes. That saves the cost of a switch to the writer and back. It
+// wakes the writer for the rest.
 func (j *Store) help() {
 	led := j.writing.TryLock()
 	if led {
@@ -64,15 +66,15 @@ func (j *Store) help() {
 	}
 }
 
-// stir has the writer look whether something is queued.
+// stir wakes the writer, which then looks for queued changes.
 func (j *Store) stir() {
 	select {
 	case j.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a wake-up is pending already
 	}
 }
 
-// write makes what is queued batches, until the journal is closed and nothing is queued.
+// write commits queued changes in batches, until the store is closed and the queue is empty.
 func (j *Store) write() {
 	defer close(j.written)
 	for range j.wake {
@@ -92,14 +94,14 @@ func (j *Store) idle() bool {
 	return len(j.queue) == 0
 }
 
-// ending says that nothing is queued and nothing will be.
+// ending reports whether the store is closed and the queue is empty.
 func (j *Store) ending() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.closed && len(j.queue) == 0
 }
 
-// batch makes one of what is queued; false where nothing was. It holds the journal's writing.
+// batch takes a batch from the queue and commits it. It returns false if the queue was empty. The caller holds writing.
 func (j *Store) batch() bool {
 	j.mu.Lock()
 	n := min(len(j.queue), maxBatch)
@@ -115,8 +117,8 @@ func (j *Store) batch() bool {
 	return true
 }
 
-// commit makes a batch durable and tells each change how it went. After a failure nothing that a run of the batch
-// remembers may be believed: under its epoch it takes no more, so nothing can be missing in the middle of a record.
+// commit commits a batch and calls each change's Done with the result. After a failure the runs of the batch can no longer trust
+// their memory. Their later changes under the same epoch fail too, so that no event is missing in the middle of a record.
 func (j *Store) commit(batch []*store.Change) {
 	refused, err := j.transact(batch)
 	for i, c := range batch {
@@ -130,12 +132,12 @@ func (j *Store) commit(batch []*store.Change) {
 }
 
 func (j *Store) damn(c *store.Change) {
-	if c.Run != 0 && c.Epoch > j.broken[c.Run] { // what is late of an earlier life says nothing of this one
+	if c.Run != 0 && c.Epoch > j.broken[c.Run] { // a late change of an earlier epoch does not concern the present one
 		j.broken[c.Run] = c.Epoch
 	}
 }
 
-// transact is one transaction. The first result is each change's own, the second concerns them all.
+// transact commits a batch in one transaction. refused has one error for each change; err concerns all of them.
 func (j *Store) transact(batch []*store.Change) (refused []error, err error) {
 	if err := j.there(); err != nil {
 		return nil, err
@@ -177,17 +179,17 @@ func (j *Store) transact(batch []*store.Change) (refused []error, err error) {
 	return j.refused, nil
 }
 
-// plain reports whether one statement does the change: it takes itself back if it is refused.
+// plain reports whether one statement can do the change. Such a statement changes nothing if it is refused.
 func plain(c *store.Change) bool {
 	return len(c.Steps) == 0 && len(c.Events) > 0 && len(c.Events) <= len(inserts) && (len(c.Begins) == 0 || c.Epoch > 0)
 }
 
-// mayBeStopped reports whether a plain change was refused, perhaps because of a kill switch. It is then done step by step.
+// mayBeStopped reports whether a plain change was refused, perhaps because of a kill switch. The writer then does it step by step.
 func mayBeStopped(c *store.Change, refused error) bool {
 	return len(c.Begins) > 0 && errors.Is(refused, store.ErrFenced)
 }
 
-// statement is a transaction of one plain change, which needs no more than its statement.
+// statement commits one plain change, whose statement is a transaction of its own.
 func (j *Store) statement(c *store.Change) (refused []error, err error) {
 	j.tellHook("commit")
 	own, err := j.apply(c, false, false)
@@ -200,7 +202,7 @@ func (j *Store) statement(c *store.Change) (refused []error, err error) {
 }
 
 func (j *Store) rollback(err error) error {
-	_, _ = j.writer.Exec("ROLLBACK") // SQLite may have done so itself
+	_, _ = j.writer.Exec("ROLLBACK") // SQLite may have rolled back already
 	return journalFault(j.path, err)
 }
 
@@ -210,7 +212,8 @@ func (j *Store) tellHook(point string) {
 	}
 }
 
-// discipline sets whether the commit waits for the disk. It cannot change inside a transaction, and outside it is cheap.
+// discipline sets whether the commit waits for the disk: it does if a change of the batch is durable. SQLite cannot change this inside
+// a transaction; outside, the change is cheap.
 func (j *Store) discipline(batch []*store.Change) error {
 	full := false
 	for _, c := range batch {
@@ -230,15 +233,15 @@ func (j *Store) discipline(batch []*store.Change) error {
 	return nil
 }
 
-// apply does one change, in a transaction that it may share. byStep says that one statement refused the change before. The first result
-// concerns the change alone, the second the whole transaction.
+// apply does one change in the present transaction. If shared, other changes are in it too. If byStep, the single statement of a plain
+// change was refused before. The error own concerns only this change, and err concerns the whole transaction.
 func (j *Store) apply(c *store.Change, shared, byStep bool) (own, err error) {
 	if c.Epoch > 0 {
 		if broken, ok := j.broken[c.Run]; ok {
 			if broken == c.Epoch {
 				return fmt.Errorf("%w: an earlier change of the run failed", patterns.ErrJournal), nil
 			}
-			if broken < c.Epoch { // the run has changed hands since
+			if broken < c.Epoch { // another process has taken the run over since
 				delete(j.broken, c.Run)
 			}
 		}
@@ -258,7 +261,7 @@ func (j *Store) apply(c *store.Change, shared, byStep bool) (own, err error) {
 			return store.ErrFenced, nil
 		}
 	}
-	if !shared { // what it is refused for takes back the whole transaction
+	if !shared { // a refusal rolls back the whole transaction
 		return j.alone(c, j.both(c))
 	}
 	if _, err := j.writer.Exec("SAVEPOINT change"); err != nil {
@@ -277,8 +280,8 @@ func (j *Store) apply(c *store.Change, shared, byStep bool) (own, err error) {
 	return own, err
 }
 
-// alone tells an error that concerns the change from one that concerns the file. A constraint that does not hold is a
-// fault of ours; others shall not suffer, and nobody may take it for a refusal.
+// alone separates an error that concerns only the change from one that concerns the file. A violated constraint is a fault of
+// Patterngate. It must not fail other changes, and it is not a refusal.
 func (j *Store) alone(c *store.Change, err error) (own, common error) {
 	switch {
 	case err == nil, isRefusal(err):
@@ -290,7 +293,7 @@ func (j *Store) alone(c *store.Change, err error) (own, common error) {
 	return nil, err
 }
 
-// conflict is a constraint that does not hold: the record has an event of this number by now.
+// conflict is a violated constraint: the record has an event with this number already.
 type conflict struct{ error }
 
 // Is reports whether the target is [store.ErrConflict].
@@ -301,7 +304,7 @@ func (c conflict) Unwrap() error { return c.error }
 
 func (j *Store) both(c *store.Change) (err error) {
 	defer func() {
-		if r := recover(); r != nil { // who waits must not wait for ever
+		if r := recover(); r != nil { // the caller must not wait for ever
 			err = fmt.Errorf("%w: a change panicked: %v\n%s", patterns.ErrJournal, r, debug.Stack())
 		}
 	}()
@@ -319,17 +322,18 @@ func (j *Store) both(c *store.Change) (err error) {
 	return j.append(c, false)
 }
 
-// holds is the fence of a change that is more than events.
+// holds reports whether the run has the epoch of the change. It is the fence of a change that one fenced insert cannot do.
 func (j *Store) holds(c *store.Change) (bool, error) {
 	epoch := int64(-1)
 	err := j.writer.Each(func(row func(...any) error) error { return row(&epoch) }, selectEpoch, c.Run)
 	return epoch == c.Epoch, err
 }
 
-// inserts are the statements for so many events at once, plain, fenced and guarded.
+// inserts are the statements for one, two and three events, each plain, fenced and guarded.
 var inserts = [...][3]string{{insert1, insertFenced1, insertGuarded1}, {insert2, insertFenced2, insertGuarded2}, {insert3, insertFenced3, insertGuarded3}}
 
-// append inserts the events, as many in one statement as there are statements for.
+// append inserts the events of a change, at most three in one statement. With fenced it returns [store.ErrFenced] if the run has
+// another epoch, or if any kill switch is on and the change begins an effect.
 func (j *Store) append(c *store.Change, fenced bool) error {
 	if len(c.Events) == 0 && fenced {
 		holds, err := j.holds(c)
@@ -361,7 +365,7 @@ func (j *Store) append(c *store.Change, fenced bool) error {
 	return nil
 }
 
-// columns are the arguments of an insert. What it returns is valid until the next call.
+// columns returns the arguments of an insert. The result is valid until the next call.
 func (j *Store) columns(c *store.Change, events []patterns.Event, fenced bool) []any {
 	j.args = j.args[:0]
 	for i := range events {
