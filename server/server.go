@@ -229,7 +229,10 @@ func (s *Server) declare() error {
 	all.Go(func() { faults[len(s.tools)] = s.declareStatus() })
 	all.Go(func() {
 		var err error
-		if s.catalog, err = describe.New(describe.Config{Host: host{s}, Offered: s.config.specs(), Catalog: s.config.Catalog, ResultBytes: s.config.ResultBytes, Log: s.log}); err != nil {
+		s.catalog, err = describe.New(describe.Config{
+			Host: host{s}, Offered: s.config.specs(), Catalog: s.config.Catalog, ResultBytes: s.config.ResultBytes, Log: s.log,
+		})
+		if err != nil {
 			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", arguments.CatalogTool, err)
 		}
 	})

@@ -28,10 +28,8 @@ func (p part) shown() []int { return p.found[p.from:p.to] }
 func (d *Tool) page(s search, off string, most int) (structured json.RawMessage, text string, err error) {
 	listed := d.directory()
 	p := listed.part(s, most)
-	e := envelope.Envelope{
-		Status: envelope.StatusOK, StopReason: "success", Summary: sentence.WithLast(listed.summary(p), off), Next: envelope.Next{Action: envelope.ActionDone}, Demo: listed.demo,
-		Tool: arguments.CatalogTool,
-	}
+	e := envelope.Done(arguments.CatalogTool, sentence.WithLast(listed.summary(p), off))
+	e.Demo = listed.demo
 	cursor := ""
 	if p.to < len(p.found) && s.bound != "" {
 		cursor = d.cursors.seal(p.to, s.bound)

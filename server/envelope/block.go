@@ -32,7 +32,8 @@ func (b *Block) squeezed(bytes int) *Block {
 		return nil
 	}
 	less := *b
-	less.Tool, less.Rule, less.Reason, less.Text = sentence.Short(b.Tool, bytes), sentence.Short(b.Rule, bytes), sentence.Short(b.Reason, bytes), sentence.Short(b.Text, bytes)
+	less.Tool, less.Rule = sentence.Short(b.Tool, bytes), sentence.Short(b.Rule, bytes)
+	less.Reason, less.Text = sentence.Short(b.Reason, bytes), sentence.Short(b.Text, bytes)
 	less.Values = squeezedArgs(b.Values, bytes)
 	less.Need = b.Need[:min(len(b.Need), bytes)]
 	return &less

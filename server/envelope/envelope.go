@@ -74,6 +74,11 @@ type Envelope struct {
 	CursorAt  func(row int) string `json:"-"` // cursor of the row at a position in the plan; nil: no pages
 }
 
+// Done returns the result of a tool that began no run and has nothing more to do.
+func Done(tool, summary string) Envelope {
+	return Envelope{Status: StatusOK, StopReason: patterns.Success, Summary: summary, Next: Next{Action: ActionDone}, Tool: tool}
+}
+
 // routeMembers are the members that only results of routing have, with statusMembers.
 type routeMembers struct {
 	Route         any    `json:"route,omitempty"`

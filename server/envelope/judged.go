@@ -96,7 +96,8 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 func squeezedJudged(rows []JudgedRow, bytes, most int) []JudgedRow {
 	var list []JudgedRow
 	for _, r := range rows[:min(len(rows), most)] {
-		r.Step, r.Tool, r.Rule, r.Reason = sentence.Short(r.Step, bytes), sentence.Short(r.Tool, bytes), sentence.Short(r.Rule, bytes), sentence.Short(r.Reason, bytes)
+		r.Step, r.Tool = sentence.Short(r.Step, bytes), sentence.Short(r.Tool, bytes)
+		r.Rule, r.Reason = sentence.Short(r.Rule, bytes), sentence.Short(r.Reason, bytes)
 		r.Values, r.RevisedArgs = squeezedArgs(r.Values, bytes), squeezedArgs(r.RevisedArgs, bytes)
 		r.Need = r.Need[:min(len(r.Need), most)]
 		list = append(list, r)

@@ -149,13 +149,18 @@ func squeezedPlan(plan any, bytes, most int) any {
 	case []gateway.Step:
 		list := slices.Clone(plan[:min(len(plan), most)])
 		for i, s := range list {
-			list[i] = gateway.Step{ID: sentence.Short(s.ID, bytes), Title: sentence.Short(s.Title, bytes), Tool: sentence.Short(s.Tool, bytes), Args: squeezedArgs(s.Args, bytes)}
+			list[i] = gateway.Step{
+				ID: sentence.Short(s.ID, bytes), Title: sentence.Short(s.Title, bytes), Tool: sentence.Short(s.Tool, bytes),
+				Args: squeezedArgs(s.Args, bytes),
+			}
 		}
 		return list
 	case []gateway.Task:
 		list := slices.Clone(plan[:min(len(plan), most)])
 		for i, t := range list {
-			list[i] = gateway.Task{ID: sentence.Short(t.ID, bytes), Worker: sentence.Short(t.Worker, bytes), Args: squeezedArgs(t.Args, bytes), Critical: t.Critical}
+			list[i] = gateway.Task{
+				ID: sentence.Short(t.ID, bytes), Worker: sentence.Short(t.Worker, bytes), Args: squeezedArgs(t.Args, bytes), Critical: t.Critical,
+			}
 		}
 		return list
 	}

@@ -20,7 +20,10 @@ func (a account) block() *envelope.Block {
 	if b == nil || b.Text == "" && len(b.Values) == 0 && (b.Rule == b.Reason || b.Rule == "") {
 		return nil
 	}
-	return &envelope.Block{Tool: b.Tool, Rule: b.Rule, Reason: b.Reason, Text: sentence.AtMost(oneParagraph(b.Text), maxRuleText), Values: b.Values, Need: a.Need, Retryable: b.Retryable, Passes: b.Passes}
+	return &envelope.Block{
+		Tool: b.Tool, Rule: b.Rule, Reason: b.Reason, Text: sentence.AtMost(oneParagraph(b.Text), maxRuleText),
+		Values: b.Values, Need: a.Need, Retryable: b.Retryable, Passes: b.Passes,
+	}
 }
 
 // oneParagraph returns a text with every run of white space, line ends too, replaced by one space.

@@ -38,7 +38,10 @@ func Rehearsed(c arguments.Call, r patterns.Rehearsal) envelope.Envelope {
 }
 
 func judgedRowOf(r patterns.RehearsedRow) envelope.JudgedRow {
-	row := envelope.JudgedRow{Step: r.Step, Tool: r.Tool, ArgsHash: r.ArgsHash, Decision: r.Decision, Rule: r.Rule, Reason: r.Reason, Values: r.Values, RevisedArgs: r.RevisedArgs, Need: r.Need, Passes: r.Passes, Begins: r.Begins}
+	row := envelope.JudgedRow{
+		Step: r.Step, Tool: r.Tool, ArgsHash: r.ArgsHash, Decision: r.Decision, Rule: r.Rule, Reason: r.Reason, Values: r.Values,
+		RevisedArgs: r.RevisedArgs, Need: r.Need, Passes: r.Passes, Begins: r.Begins,
+	}
 	if row.Values == nil {
 		row.Values = map[string]any{}
 	}

@@ -59,14 +59,19 @@ func WaitKind(w *patterns.Waiting) string {
 
 // headOf returns the members that all waiting runs have.
 func headOf(w *patterns.Waiting) envelope.WaitHead {
-	return envelope.WaitHead{Kind: WaitKind(w), Since: sentence.Time(w.Since), ExpiresAt: sentence.TimeIfSet(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
+	return envelope.WaitHead{
+		Kind: WaitKind(w), Since: sentence.Time(w.Since), ExpiresAt: sentence.TimeIfSet(w.Until), Phase: w.Phase,
+		Child: w.Child, Pattern: w.Pattern,
+	}
 }
 
 // callersTurn says what the caller must send.
 func (a account) callersTurn(e *envelope.Envelope, w *patterns.Waiting) {
 	e.Summary, e.Next = a.waits(w), toContinue(a.Call, e.RunID, w)
 	e.WaitingFor = &envelope.CallerWait{
-		WaitHead: headOf(w), Turn: w.Turn, Expects: envelope.Expects{Argument: w.Argument, Names: w.Names, Forbidden: w.Forbidden, Left: w.Left, Example: exampleOf(w)}, Last: w.Last, Refused: w.Refused,
+		WaitHead: headOf(w), Turn: w.Turn,
+		Expects: envelope.Expects{Argument: w.Argument, Names: w.Names, Forbidden: w.Forbidden, Left: w.Left, Example: exampleOf(w)},
+		Last:    w.Last, Refused: w.Refused,
 	}
 	if _, sent := a.Intents[w.Argument]; len(e.Problems) > 0 && sent {
 		e.Next = fixed(a.Call, a.Call.Repaired(e.Problems))

@@ -40,7 +40,8 @@ func whereToDecide(c arguments.Call, approval, inbox string) (where []string, ho
 func (a account) undecided(e *envelope.Envelope, w *patterns.Waiting, inbox string) {
 	where, how := whereToDecide(a.Call, w.Approval, inbox)
 	e.WaitingFor = &envelope.ApprovalWait{
-		WaitHead: headOf(w), ApprovalID: w.Approval, Tool: w.Tool, Effect: string(w.CallEffect), ArgsHash: w.ArgsHash, Rule: w.Rule, Reason: w.Reason, MinAssurance: string(w.Least), Digest: w.Question.Digest(), Where: where,
+		WaitHead: headOf(w), ApprovalID: w.Approval, Tool: w.Tool, Effect: string(w.CallEffect), ArgsHash: w.ArgsHash,
+		Rule: w.Rule, Reason: w.Reason, MinAssurance: string(w.Least), Digest: w.Question.Digest(), Where: where,
 	}
 	until, lapse := "", ""
 	if !w.Until.IsZero() {

@@ -19,7 +19,9 @@ const retryPause = 30
 func (a account) unsettled(e *envelope.Envelope, w *patterns.Waiting) {
 	settle := "patterngate runs settle " + sentence.ShellWord(cmp.Or(w.Child, e.RunID)) + " " + sentence.ShellWord(w.Effect)
 	where := []string{settle + " --happened", settle + " --did-not-happen"}
-	e.WaitingFor = &envelope.SettlementWait{WaitHead: headOf(w), Effect: w.Effect, Tool: w.Tool, ArgsHash: w.ArgsHash, Cause: w.Cause, Where: where}
+	e.WaitingFor = &envelope.SettlementWait{
+		WaitHead: headOf(w), Effect: w.Effect, Tool: w.Tool, ArgsHash: w.ArgsHash, Cause: w.Cause, Where: where,
+	}
 	did, doubt := a.inDoubt(w), "It is not known whether "+a.doubted(w)+" happened: "+doubtCauses(w.Cause)+"."
 	lapse := ""
 	if !w.Until.IsZero() {

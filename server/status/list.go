@@ -113,10 +113,7 @@ func (s *toolSet) listed(page patterns.Page, f patterns.Filter, off string) (str
 		}
 		rows, lines = append(rows, shown), lines+shown.line()
 	}
-	e := envelope.Envelope{
-		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.WithLast(listSummary(len(rows), page.Next != "", f), off), Next: envelope.Next{Action: envelope.ActionDone},
-		Tool: arguments.ListTool,
-	}
+	e := envelope.Done(arguments.ListTool, sentence.WithLast(listSummary(len(rows), page.Next != "", f), off))
 	body := listResult{e, rows, page.Next}
 	if structured, err = envelope.AppendJSON(nil, body); err != nil {
 		return nil, "", 0, err

@@ -40,10 +40,7 @@ func (s *toolSet) listPlans(ctx context.Context, r *arguments.Request) (*mcp.Cal
 
 // plansEnvelope presents a page of plans.
 func plansEnvelope(tool string, page patterns.PlanPage, later bool) envelope.Envelope {
-	e := envelope.Envelope{
-		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: plansSummary(len(page.Plans), page.Next != "", later),
-		Next: envelope.Next{Action: envelope.ActionDone}, Tool: tool,
-	}
+	e := envelope.Done(tool, plansSummary(len(page.Plans), page.Next != "", later))
 	e.Plans, e.NextCursor = []envelope.PlanRow{}, page.Next
 	for _, state := range page.Plans {
 		e.Plans = append(e.Plans, newPlanRow(state))

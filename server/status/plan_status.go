@@ -24,7 +24,9 @@ import (
 // planStatusOutput returns the output schema of the tool that shows plans.
 func planStatusOutput() json.RawMessage {
 	shows := envelope.Among("status stop_reason phase summary next waiting_for problems trace trace_omitted budget demo")
-	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), func(name string) bool { return shows(name) || envelope.HasPlanMember(patterns.StatusVerb, name) })
+	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), func(name string) bool {
+		return shows(name) || envelope.HasPlanMember(patterns.StatusVerb, name)
+	})
 }
 
 // answerPlanStatus answers plan_status.
@@ -96,10 +98,7 @@ func storedOf(state patterns.PlanState) patterns.StoredPlan {
 // planState presents the current state of a plan. tool is the name of the tool that the caller used.
 func (s *toolSet) planState(tool string, state patterns.PlanState) envelope.Envelope {
 	view := viewOf(state)
-	e := envelope.Envelope{
-		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.Paragraph(outcome.PlanStands(view), holderWords(state)),
-		Next: envelope.Next{Action: envelope.ActionDone}, Tool: tool,
-	}
+	e := envelope.Done(tool, sentence.Paragraph(outcome.PlanStands(view), holderWords(state)))
 	e.ShowView(view)
 	p := storedOf(state)
 	metadata := p.Metadata

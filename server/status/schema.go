@@ -66,8 +66,8 @@ func (runDeclaration) complete(schema *catalog.Schema, w arguments.Waits) json.R
 // runSchema returns the output schema of the tools that show a run. It describes the run's envelope. The schema of the
 // pattern describes its further members.
 func runSchema() json.RawMessage {
-	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), envelope.Among(`status stop_reason phase answered run_id summary next waiting_for current problems answer
-		history effects record pattern created_at ended_at step`))
+	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), envelope.Among(`status stop_reason phase answered run_id summary next
+		waiting_for current problems answer history effects record pattern created_at ended_at step`))
 }
 
 // listSchema returns the output schema of list_runs.

@@ -206,9 +206,7 @@ func (s *toolSet) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp
 
 // noRun returns the answer when the principal has no run yet.
 func noRun(off string) envelope.Envelope {
-	return envelope.Envelope{
-		Status: envelope.StatusOK, StopReason: patterns.Success, Summary: sentence.WithLast("You have no run here yet.", off), Next: envelope.Next{Action: envelope.ActionDone}, Tool: arguments.StatusTool,
-	}
+	return envelope.Done(arguments.StatusTool, sentence.WithLast("You have no run here yet.", off))
 }
 
 // answerCancel answers run_cancel.
