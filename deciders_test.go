@@ -14,7 +14,7 @@ import (
 // deciders are the files that may hand in a person's decision, and why. The MCP surface (package server, and what it may
 // import, see [floors]) is not among them and knows no port to do it by: no message can approve.
 var deciders = map[string]string{
-	"server/cli/approvals_decide.go": "the commands",
+	"server/cli/approvals/decide.go": "the commands",
 	"server/web/decide.go":           "the page",
 	"server/cli/prove_child.go":      "the person of a proof, in a state file of its own",
 }

@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/runs"
+	"patterngate/server/cli/setup"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/machine"
@@ -105,16 +107,16 @@ func (a *app) root() *cobra.Command {
 	config := &configCommands{a.invocation}
 	trial := &trialCommands{state}
 	catalog := &catalogCommands{state, sign}
-	approvals := &approvalsCommands{stateOpener: state, Signer: sign}
+	approvals := &approvals.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther}
 	if a.desks == nil {
-		approvals.held = catalog.held
+		approvals.Held = catalog.held
 	}
-	root.AddCommand(serve.serveCommand(), trial.demoCommand(), (&callCommands{state}).callCommand(), (&setupCommands{a.invocation}).setupCommand(),
+	root.AddCommand(serve.serveCommand(), trial.demoCommand(), (&callCommands{state}).callCommand(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
 		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
 		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),
 		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther, Replay: Replay}).Command(),
-		approvals.approvalsCommand(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
+		approvals.Command(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.invocation}).versionCommand(), trial.proveCommand(), trial.proveLifeCommand(), trial.ledgerCommand())
 	strictHelpers(root)
 	return root

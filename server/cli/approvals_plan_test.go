@@ -37,7 +37,7 @@ func TestApprovalsShowAPlanWhole(t *testing.T) {
 	f := newFakeDesk(t)
 	a := askedPlan(askedID)
 	e, _ := a.Plan()
-	long := strings.Repeat("x", maxStepName-1)
+	long := strings.Repeat("x", 64-1)
 	e.Steps = []planning.EnvelopeStep{{ID: long + "1", Tool: long + "3", Effect: catalog.Read}, {ID: long + "2", Tool: long + "4", Effect: catalog.Destructive}}
 	e.Change.Removed = nil
 	for i := range 60 {

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
 )
 
@@ -28,7 +29,7 @@ type heldLines struct {
 
 // held returns the tools of the configuration that are held under the approver keys. It returns none if the configuration or the keys
 // cannot be read: other commands print why.
-func (a *catalogCommands) held(keys func() (gateway.Ring, error)) heldAcceptances {
+func (a *catalogCommands) held(keys func() (gateway.Ring, error)) approvals.HeldAcceptances {
 	none := heldLines{catalogCommands: a}
 	loaded, err := a.load()
 	if err != nil {

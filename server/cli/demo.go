@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog/upstream"
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
@@ -217,7 +218,7 @@ const tryNext = `Try next:
 
 // giveToClient is the entry for a client's file. A program that "go run" built is deleted when it ends, so no entry can name it.
 func (a *trialCommands) giveToClient() string {
-	program, err := a.program()
+	program, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
 		return "Give it to your client: first build a program that lasts, `go build -o patterngate .`, then run `./patterngate setup CLIENT`."
 	}

@@ -6,17 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 )
 
 // The entry that the demo offers names a program that is there tomorrow, or no program at all.
 func TestDemoOffersALastingProgram(t *testing.T) {
 	said := (&trialCommands{newStateOpener(&invocation{Console: console.Console{Environ: []string{"PATH=/nonexistent"}}}, nil, nil, nil)}).giveToClient()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if temporaryBuild.MatchString(self) {
+	if _, err := clientfile.ProgramPath([]string{"PATH=/nonexistent"}); err != nil { // a temporary build
 		if strings.Contains(said, "mcpServers") || !strings.Contains(said, "go build -o patterngate .") {
 			t.Errorf("a temporary build is offered: %s", said)
 		}

@@ -163,7 +163,7 @@ func (a *doctorCommands) doctorText(rows []doctorRow) string {
 
 // examine looks at one client. A client that is not here is passed over, unless it was named.
 func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
-	host := a.setupHost()
+	host := clientfile.ThisHost(a.Environ)
 	mend := "patterngate setup " + client.Name + " --write"
 	path, err := client.Path(host)
 	if err != nil {

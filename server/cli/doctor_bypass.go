@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"patterngate/server/cli/clientfile"
-	"patterngate/server/cli/console"
 	"patterngate/server/settings/tools"
 )
 
@@ -31,7 +30,7 @@ func bypasses(environ []string, c tools.Catalog) []bypass {
 	if len(c.Servers) == 0 {
 		return nil
 	}
-	host := (&invocation{Console: console.Console{Environ: environ}}).setupHost()
+	host := clientfile.ThisHost(environ)
 	var found []bypass
 	for _, client := range clientfile.Clients() {
 		path, err := client.Path(host)

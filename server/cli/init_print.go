@@ -92,7 +92,7 @@ func (a *initCommands) tellInit(r initReport) error {
 	}
 	var b strings.Builder
 	if r.File != "" {
-		labelled(&b, "wrote", append([]string{r.File}, r.written()...)...)
+		console.Labelled(&b, "wrote", append([]string{r.File}, r.written()...)...)
 	}
 	for _, s := range r.Servers {
 		fmt.Fprintf(&b, "  %s: %s\n", a.Paint(console.Bold, shownWord(s.Name)), lineOf(s.words(), maxStarterWords))
@@ -101,10 +101,10 @@ func (a *initCommands) tellInit(r initReport) error {
 		}
 	}
 	if r.Replaced {
-		labelled(&b, "client", r.Client+" now starts Patterngate")
-		labelled(&b, "backup", r.Backup)
+		console.Labelled(&b, "client", r.Client+" now starts Patterngate")
+		console.Labelled(&b, "backup", r.Backup)
 	}
-	labelled(&b, "next", r.Next...)
+	console.Labelled(&b, "next", r.Next...)
 	return faulty(a.Print(b.String()), r)
 }
 

@@ -48,7 +48,7 @@ func (f clientFile) title() string {
 
 // importFile finds what --import names: a client by its name, else a file.
 func (a *initCommands) importFile(what, word string) (clientFile, error) {
-	host := a.setupHost()
+	host := clientfile.ThisHost(a.Environ)
 	client, known := clientfile.Find(word)
 	path := settings.Sources{Environ: a.Environ}.Home(word)
 	if known {

@@ -72,7 +72,7 @@ func (a *initCommands) initReplace(ctx context.Context, f initFlags, keys initQu
 	}
 	if !a.JSON {
 		for line := range strings.Lines(report.Diff) {
-			_, _ = io.WriteString(a.Err, a.paintDiff(line))
+			_, _ = io.WriteString(a.Err, a.PaintDiff(line))
 		}
 	}
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
@@ -114,7 +114,7 @@ func (a *initCommands) wantsReplace(ctx context.Context, f initFlags, keys initQ
 
 // planImport is the client's file with this program in the servers' place.
 func (a *initCommands) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
-	command, err := a.program()
+	command, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
 		return clientfile.Change{}, err
 	}

@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"patterngate/ijson/printable"
-	"patterngate/patterns"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
@@ -134,17 +134,6 @@ func (a *invocation) named(id string) string {
 	return a.people(id)
 }
 
-// namedQuestion returns a question with the names of users beside their ids.
-func (a *invocation) namedQuestion(asked patterns.Asked) patterns.Asked {
-	asked.Principal = a.named(asked.Principal)
-	if asked.Given != nil {
-		given := *asked.Given
-		given.By = a.named(given.By)
-		asked.Given = &given
-	}
-	return asked
-}
-
 // loadState returns the configuration with a state file that exists and that no other user can write. Commands that look at recorded
 // runs and decide about them need no more than that file, so a configuration with faults does not stop them.
 func (a *invocation) loadState() (Loaded, error) {
@@ -233,4 +222,19 @@ func shownAttr(_ []string, attr slog.Attr) slog.Attr {
 		attr.Value = slog.StringValue(printable.Text(v.Error()))
 	}
 	return attr
+}
+
+// configPath returns the absolute path of the configuration that --config names, after it loaded without faults; "" if the flag is not set.
+func (a *invocation) configPath() (string, error) {
+	if a.config == "" {
+		return "", nil
+	}
+	if _, err := a.load(); err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(settings.Sources{Environ: a.Environ}.Home(a.config))
+	if err != nil {
+		return "", console.Fault("setup", err)
+	}
+	return path, nil
 }

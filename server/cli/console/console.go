@@ -173,3 +173,14 @@ func (c *Console) PrintLines(text []byte) error {
 	_, err := c.Out.Write(text)
 	return err
 }
+
+// PaintDiff returns a line of a unified difference in the colour of its first character, if standard output is coloured.
+func (c *Console) PaintDiff(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return c.Paint(Green, strings.TrimSuffix(line, "\n")) + "\n"
+	case strings.HasPrefix(line, "-"):
+		return c.Paint(Red, strings.TrimSuffix(line, "\n")) + "\n"
+	}
+	return line
+}

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -103,3 +104,11 @@ func WriteJSON(to interface{ Write([]byte) (int, error) }, v any) error {
 
 // FirstRunes returns the first n characters of a text, or all of it.
 func FirstRunes(text string, n int) string { return string([]rune(text)[:min(n, len([]rune(text)))]) }
+
+// Labelled writes lines after a label. Only the first line has the label, and control characters are spelled out.
+func Labelled(b *strings.Builder, label string, lines ...string) {
+	for _, line := range lines {
+		fmt.Fprintf(b, "%-7s%s\n", label, printable.Text(line))
+		label = ""
+	}
+}

@@ -1,4 +1,4 @@
-package cli
+package approvals
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ import (
 
 // deciding is one approve or reject as it was typed.
 type deciding struct {
-	approvals *approvalsCommands
+	approvals *Commands
 	reject    bool
 
 	edits                []string
@@ -31,7 +31,7 @@ type deciding struct {
 	yes                  bool
 }
 
-func (a *approvalsCommands) approveCommand() *cobra.Command {
+func (a *Commands) approveCommand() *cobra.Command {
 	c := &deciding{approvals: a}
 	cmd := &cobra.Command{
 		Use:   "approve AP",
@@ -48,7 +48,7 @@ func (a *approvalsCommands) approveCommand() *cobra.Command {
 	return c.command(cmd)
 }
 
-func (a *approvalsCommands) rejectCommand() *cobra.Command {
+func (a *Commands) rejectCommand() *cobra.Command {
 	c := &deciding{approvals: a, reject: true}
 	cmd := &cobra.Command{
 		Use:     "reject AP",
@@ -238,7 +238,7 @@ func (d desk) outermost(run string) string {
 }
 
 // told says what was decided, how sure it is that a person did, and how the run goes on; known is the run that the agent knows.
-func (a *approvalsCommands) told(asked patterns.Asked, on goesOn, known string) error {
+func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 	g, run := asked.Given, asked.Question.Run
 	resume := "patterngate runs resume " + run
 	if a.JSON {
@@ -296,7 +296,7 @@ func comparedLine(asked patterns.Asked) string {
 }
 
 // undecided says why nothing was decided.
-func (a *approvalsCommands) undecided(what string, before patterns.Asked, err error) error {
+func (a *Commands) undecided(what string, before patterns.Asked, err error) error {
 	closed, _ := errors.AsType[*patterns.NotOpen](err)
 	bad, _ := errors.AsType[*patterns.BadEdit](err)
 	show := "patterngate approvals show " + before.ID

@@ -1,4 +1,4 @@
-package cli
+package approvals
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-func (a *approvalsCommands) approvalsListCommand() *cobra.Command {
+func (a *Commands) approvalsListCommand() *cobra.Command {
 	var f patterns.ApprovalFilter
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -120,7 +120,7 @@ func phraseOf(asked patterns.Asked) string {
 	return "calling " + asked.Question.Tool
 }
 
-func (a *approvalsCommands) listApprovals(d desk, f patterns.ApprovalFilter) error {
+func (a *Commands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	page, err := d.ListApprovals(f)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
@@ -129,7 +129,7 @@ func (a *approvalsCommands) listApprovals(d desk, f patterns.ApprovalFilter) err
 		return console.Fault("approvals list", err)
 	}
 	if len(page.Rows) == 0 {
-		a.noteOther()
+		a.NoteOther()
 	}
 	if a.JSON {
 		rows := []askedRow{}
@@ -208,7 +208,7 @@ func leftText(d time.Duration) string {
 	return fmt.Sprintf("%d d %02d h", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-func (a *approvalsCommands) approvalsWatchCommand() *cobra.Command {
+func (a *Commands) approvalsWatchCommand() *cobra.Command {
 	rule := ""
 	cmd := &cobra.Command{
 		Use:   "watch",
@@ -231,7 +231,7 @@ func (a *approvalsCommands) approvalsWatchCommand() *cobra.Command {
 const look = 200 * time.Millisecond
 
 // watchApprovals tells each question once, of one rule or of all, until ctx ends.
-func (a *approvalsCommands) watchApprovals(ctx context.Context, d desk, rule string) error {
+func (a *Commands) watchApprovals(ctx context.Context, d desk, rule string) error {
 	told := map[string]bool{}
 	since := uint64(0)
 	for {
@@ -278,7 +278,7 @@ func (d desk) untold(told map[string]bool, rule string) (fresh []patterns.Asked,
 }
 
 // tellAsked prints one question on a line.
-func (a *approvalsCommands) tellAsked(asked patterns.Asked) error {
+func (a *Commands) tellAsked(asked patterns.Asked) error {
 	if a.JSON {
 		line, err := json.Marshal(askedRowOf(asked))
 		if err != nil {

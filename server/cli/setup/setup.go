@@ -1,12 +1,10 @@
-package cli
+package setup
 
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"time"
 
@@ -24,16 +22,20 @@ type setupFlags struct {
 	file, name          string
 }
 
-// setupCommands is the command that edits a client's file.
-type setupCommands struct {
-	*invocation
+// Commands is the command that edits a client's file.
+type Commands struct {
+	*console.Console
+	// Config returns the absolute path of the configuration that --config names, which loads; "" if the flag is not set.
+	Config func() (string, error)
+	// Fault returns the failure of a command for an error about a client's file.
+	Fault func(error) error
 }
 
-// setupCommand puts this program into a client's configuration:
+// Command puts this program into a client's configuration:
 //
 //	CLIENT ──▶ its file here ──▶ read, bounded ──▶ merge or remove ──▶ nothing else differs? ──▶ backup ──▶ rename
 //	                └─ without a flag: block, file and checks are printed, nothing is read
-func (a *setupCommands) setupCommand() *cobra.Command {
+func (a *Commands) Command() *cobra.Command {
 	var f setupFlags
 	names := clientfile.Names()
 	cmd := &cobra.Command{
@@ -90,17 +92,17 @@ func (f setupFlags) check() error {
 }
 
 // setup prints or changes; see setupCommand.
-func (a *setupCommands) setup(name string, f setupFlags) error {
+func (a *Commands) setup(name string, f setupFlags) error {
 	client, _ := clientfile.Find(name)
 	if err := f.check(); err != nil {
 		return err
 	}
-	host := a.setupHost()
+	host := clientfile.ThisHost(a.Environ)
 	path, err := a.setupPath(client, host, f.file)
 	if err != nil {
 		return err
 	}
-	report := setupReport{Client: client.Name, Title: client.Title, File: path, Name: f.name}
+	report := SetupReport{Client: client.Name, Title: client.Title, File: path, Name: f.name}
 	report.Format, report.Key = client.Holds()
 	if f.undo {
 		return a.setupUndo(client, f, report)
@@ -116,17 +118,8 @@ func (a *setupCommands) setup(name string, f setupFlags) error {
 	return a.printSetup(f, report)
 }
 
-// setupHost is this machine.
-func (a *invocation) setupHost() clientfile.Host {
-	return clientfile.Host{
-		Goos: runtime.GOOS, Environ: a.Environ,
-		Exists: func(path string) bool { _, err := os.Lstat(path); return err == nil },
-		Glob:   func(pattern string) []string { found, _ := filepath.Glob(pattern); return found },
-	}
-}
-
 // setupPath is the file to edit, absolute.
-func (a *setupCommands) setupPath(client clientfile.Client, host clientfile.Host, named string) (string, error) {
+func (a *Commands) setupPath(client clientfile.Client, host clientfile.Host, named string) (string, error) {
 	path, err := named, error(nil)
 	if path == "" {
 		if path, err = client.Path(host); err != nil {
@@ -140,38 +133,35 @@ func (a *setupCommands) setupPath(client clientfile.Client, host clientfile.Host
 }
 
 // setupEntry is the entry for this program. A configuration that is named must load: else the client's server would not.
-func (a *setupCommands) setupEntry(name string, report *setupReport) (clientfile.Entry, error) {
-	command, err := a.program()
+func (a *Commands) setupEntry(name string, report *SetupReport) (clientfile.Entry, error) {
+	command, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
 		return clientfile.Entry{}, err
 	}
 	e := clientfile.Entry{Name: name, Command: command, Args: []string{"serve"}}
-	if a.config == "" {
+	path, err := a.Config()
+	if err != nil {
+		return clientfile.Entry{}, err
+	}
+	if path == "" {
 		if path := machine.Lookup(a.Environ, settings.PathVariable); path != "" {
 			report.warn(settings.PathVariable + " is set here, but a client need not pass it on: name the file by --config")
 		}
 		return e, nil
-	}
-	if _, err := a.load(); err != nil {
-		return clientfile.Entry{}, err
-	}
-	path, err := filepath.Abs(settings.Sources{Environ: a.Environ}.Home(a.config))
-	if err != nil {
-		return clientfile.Entry{}, console.Fault("setup", err)
 	}
 	e.Args = append(e.Args, "--config", path)
 	return e, nil
 }
 
 // setupWrite puts the entry in, or shows what that would change.
-func (a *setupCommands) setupWrite(client clientfile.Client, f setupFlags, e clientfile.Entry, report setupReport) error {
+func (a *Commands) setupWrite(client clientfile.Client, f setupFlags, e clientfile.Entry, report SetupReport) error {
 	file, err := clientfile.Read(report.File)
 	if err != nil {
-		return a.setupFault(err)
+		return a.Fault(err)
 	}
 	c, err := clientfile.PlanWrite(client.Format, file, e)
 	if err != nil {
-		return a.setupFault(err)
+		return a.Fault(err)
 	}
 	if line, column, loose := client.Refuses(file.Text); loose {
 		report.warn(fmt.Sprintf("%s:%d:%d: a comment or a trailing comma; %s reads strict JSON and may refuse the file",
@@ -182,23 +172,23 @@ func (a *setupCommands) setupWrite(client clientfile.Client, f setupFlags, e cli
 }
 
 // setupUndo takes the entry back, or shows what that would change.
-func (a *setupCommands) setupUndo(client clientfile.Client, f setupFlags, report setupReport) error {
+func (a *Commands) setupUndo(client clientfile.Client, f setupFlags, report SetupReport) error {
 	file, err := clientfile.Read(report.File)
 	if err != nil {
-		return a.setupFault(err)
+		return a.Fault(err)
 	}
 	c, err := clientfile.PlanUndo(client.Format, file, f.name)
 	if err != nil {
-		return a.setupFault(err)
+		return a.Fault(err)
 	}
 	report.Action, report.Sources = "undo", client.Sources
 	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, clientfile.Entry{Name: f.name}, file.Text, c.After), f, file, report)
 }
 
 // carryOut applies a change unless it is only to be shown, and tells of it in own words.
-func (a *setupCommands) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report setupReport) error {
+func (a *Commands) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report SetupReport) error {
 	if c.Changes() && file.ReadOnly() {
-		return a.setupFault(file.Refused("read-only", "make it writable, or name another by --file"))
+		return a.Fault(file.Refused("read-only", "make it writable, or name another by --file"))
 	}
 	if !f.dryRun {
 		var err error

@@ -1,4 +1,4 @@
-package cli
+package clientfile
 
 import (
 	"errors"
@@ -17,15 +17,15 @@ import (
 // which is trimmed.
 var temporaryBuild = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]|[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 
-// program is the path by which a client is to start this program: as it was called, where that is this very file, since
+// ProgramPath is the path by which a client is to start this program: as it was called, where that is this very file, since
 // a link that an installer keeps outlives the versioned path behind it; else the path that the system gives.
-func (a *invocation) program() (string, error) {
+func ProgramPath(environ []string) (string, error) {
 	real, err := os.Executable()
 	if err != nil {
 		return "", console.Fault("setup: the path of this program", err)
 	}
 	path := real
-	if called := calledAs(os.Args[0], machine.Lookup(a.Environ, "PATH")); sameFile(called, real) {
+	if called := calledAs(os.Args[0], machine.Lookup(environ, "PATH")); sameFile(called, real) {
 		path = called
 	}
 	return path, lasting(path, real)

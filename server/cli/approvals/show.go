@@ -1,4 +1,4 @@
-package cli
+package approvals
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 	"patterngate/server/cli/recordtext"
 )
 
-func (a *approvalsCommands) approvalsShowCommand() *cobra.Command {
+func (a *Commands) approvalsShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show AP",
 		Short: "Show one call that waits for a person: all of it, why it is asked, its digest",
@@ -70,7 +70,7 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 }
 
 // named returns the view with the names of users beside their ids.
-func (v askedView) named(a *approvalsCommands) askedView {
+func (v askedView) named(a *Commands) askedView {
 	v.asked, v.run.Principal = a.namedQuestion(v.asked), a.named(v.run.Principal)
 	return v
 }

@@ -1,4 +1,4 @@
-package cli
+package approvals
 
 import (
 	"errors"
@@ -22,14 +22,17 @@ import (
 //	AP ──FindApproval──▶ id ──Approval──▶ Asked ──▶ show
 //	                                        └──Answered──(terminal, key)──▶ Decide ──▶ what was decided, how the run goes on
 
-// approvalsCommands are the commands about calls that wait for a person, and about the keys of approvers.
-type approvalsCommands struct {
-	*stateOpener
+// Commands are the commands about calls that wait for a person, and about the keys of approvers.
+type Commands struct {
+	*console.Console
+	*statefile.Opener
 	*signing.Signer
-	held func(keys func() (gateway.Ring, error)) heldAcceptances // what an enrolment leaves held; nil: nothing
+	People    func(id string) string                                  // names the user of an id; nil: ids only
+	NoteOther func()                                                  // prints that another usual state file exists, if there is one
+	Held      func(keys func() (gateway.Ring, error)) HeldAcceptances // what an enrolment leaves held; nil: nothing
 }
 
-func (a *approvalsCommands) approvalsCommand() *cobra.Command {
+func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approvals",
 		Short: "See the calls that wait for a person, and decide about them",
@@ -49,12 +52,12 @@ func (a *approvalsCommands) approvalsCommand() *cobra.Command {
 type desk struct{ statefile.Questions }
 
 // withApprovals opens the state file, calls do, and closes the file.
-func (a *approvalsCommands) withApprovals(what string, do func(desk) error) error {
+func (a *Commands) withApprovals(what string, do func(desk) error) error {
 	return a.Opener.WithApprovals(what, func(q statefile.Questions) error { return do(desk{q}) })
 }
 
 // withNewApprovals is withApprovals for a command that can be the first one to use the file: it makes the file if there is none.
-func (a *approvalsCommands) withNewApprovals(what string, do func(desk) error) error {
+func (a *Commands) withNewApprovals(what string, do func(desk) error) error {
 	return a.Opener.WithNewApprovals(what, func(q statefile.Questions) error { return do(desk{q}) })
 }
 
@@ -96,7 +99,7 @@ func unfound(what, beginning string, err error) error {
 }
 
 // completeAsked offers the approvals that wait.
-func (a *approvalsCommands) completeAsked(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *Commands) completeAsked(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
 	var offered []cobra.Completion
 	if len(words) > 0 {
@@ -112,4 +115,23 @@ func (a *approvalsCommands) completeAsked(_ *cobra.Command, words []string, begu
 		return err
 	})
 	return offered, fail
+}
+
+// named returns an id as texts show it, with the name of the user.
+func (a *Commands) named(id string) string {
+	if a.People == nil {
+		return id
+	}
+	return a.People(id)
+}
+
+// namedQuestion returns a question with the names of users beside their ids.
+func (a *Commands) namedQuestion(asked patterns.Asked) patterns.Asked {
+	asked.Principal = a.named(asked.Principal)
+	if asked.Given != nil {
+		given := *asked.Given
+		given.By = a.named(given.By)
+		asked.Given = &given
+	}
+	return asked
 }

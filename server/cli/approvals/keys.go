@@ -1,4 +1,4 @@
-package cli
+package approvals
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-func (a *approvalsCommands) enrollCommand() *cobra.Command {
+func (a *Commands) enrollCommand() *cobra.Command {
 	name, key := "", ""
 	cmd := &cobra.Command{
 		Use:   "enroll",
@@ -48,7 +48,7 @@ const passphraseTruth = `The passphrase is typed at the terminal that controls t
 through a pipe or from a file. It has 12 characters or more. Nobody can recover it.`
 
 // ownName is what a key is called where nobody says.
-func (a *approvalsCommands) ownName() string {
+func (a *Commands) ownName() string {
 	who := cmp.Or(machine.Lookup(a.Environ, "USER"), machine.Lookup(a.Environ, "USERNAME"), "approver")
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without a domain
@@ -61,7 +61,7 @@ func (a *approvalsCommands) ownName() string {
 }
 
 // enroll makes a key, has one that counts vouch for it, and enrols it.
-func (a *approvalsCommands) enroll(ctx context.Context, d desk, name, voucher string) error {
+func (a *Commands) enroll(ctx context.Context, d desk, name, voucher string) error {
 	const what = "approvals enroll"
 	ring, err := d.Keys()
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *approvalsCommands) enroll(ctx context.Context, d desk, name, voucher st
 }
 
 // newPassphrase is one that was typed twice.
-func (a *approvalsCommands) newPassphrase(ctx context.Context, what string) (string, error) {
+func (a *Commands) newPassphrase(ctx context.Context, what string) (string, error) {
 	first, err := a.typedNew(ctx, what, "New passphrase, 12 characters or more")
 	if err != nil {
 		return "", err
@@ -107,7 +107,7 @@ func (a *approvalsCommands) newPassphrase(ctx context.Context, what string) (str
 	return second, err
 }
 
-func (a *approvalsCommands) typedNew(ctx context.Context, what, prompt string) (string, error) {
+func (a *Commands) typedNew(ctx context.Context, what, prompt string) (string, error) {
 	typed, err := a.Passphrase(ctx, "", prompt)
 	if errors.Is(err, signing.ErrNoTerminal) {
 		err = signing.Request{What: what}.Refused(err.Error(), "patterngate approvals enroll at a terminal")
@@ -116,7 +116,7 @@ func (a *approvalsCommands) typedNew(ctx context.Context, what, prompt string) (
 }
 
 // enrolled puts a key where it belongs: its file first, so that no key counts that nobody has.
-func (a *approvalsCommands) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
+func (a *Commands) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
 	const what = "approvals enroll"
 	dir := approver.Dir(d.KeyDir)
 	public, err := approver.Enrolment(file, by, console.Now())
@@ -131,10 +131,10 @@ func (a *approvalsCommands) enrolled(ctx context.Context, d desk, file approver.
 	} else if err != nil {
 		return errors.Join(signing.Refusal(what, err), dir.Remove(file.ID))
 	}
-	var held heldAcceptances
+	var held HeldAcceptances
 	var names []string
-	if a.held != nil {
-		held = a.held(d.Keys)
+	if a.Held != nil {
+		held = a.Held(d.Keys)
 		names = held.Names()
 	}
 	if a.JSON {
@@ -163,8 +163,8 @@ func heldWords(names []string) string {
 	return "These tools were accepted without a signature, so Patterngate holds them from now on: " + printable.Text(strings.Join(names, ", ")) + "\n"
 }
 
-// heldAcceptances are the tools that Patterngate holds since an approver key is enrolled, because their acceptance has no signature.
-type heldAcceptances interface {
+// HeldAcceptances are the tools that Patterngate holds since an approver key is enrolled, because their acceptance has no signature.
+type HeldAcceptances interface {
 	Names() []string
 	// Offer lets the person sign the acceptances with the key in that file, or leave the tools held.
 	Offer(ctx context.Context, file approver.File) error
@@ -198,7 +198,7 @@ func keyRowOf(k gateway.PublicKey, dir approver.Dir) keyRow {
 	return row
 }
 
-func (a *approvalsCommands) keysCommand() *cobra.Command {
+func (a *Commands) keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "List the approver keys, removed ones too",
@@ -213,7 +213,7 @@ func (a *approvalsCommands) keysCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *approvalsCommands) listKeys(d desk) error {
+func (a *Commands) listKeys(d desk) error {
 	ring, err := d.Keys()
 	if err != nil {
 		return console.Fault("approvals keys", err)
@@ -253,7 +253,7 @@ func keysTable(rows []keyRow, signed bool) string {
 	return b.String()
 }
 
-func (a *approvalsCommands) removeKeyCommand() *cobra.Command {
+func (a *Commands) removeKeyCommand() *cobra.Command {
 	by := ""
 	cmd := &cobra.Command{
 		Use:   "remove ID",
@@ -272,7 +272,7 @@ func (a *approvalsCommands) removeKeyCommand() *cobra.Command {
 }
 
 // removeKey removes the one key that begins so.
-func (a *approvalsCommands) removeKey(ctx context.Context, d desk, beginning, by string) error {
+func (a *Commands) removeKey(ctx context.Context, d desk, beginning, by string) error {
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
 	if err != nil {
@@ -314,7 +314,7 @@ A key that is enrolled then vouches for itself, as the first one did.
 `
 
 // removed says what was removed, and what that means.
-func (a *approvalsCommands) removed(d desk, k gateway.PublicKey) error {
+func (a *Commands) removed(d desk, k gateway.PublicKey) error {
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
 	if err != nil {
@@ -358,7 +358,7 @@ func keyOf(what string, ring gateway.Ring, beginning string) (gateway.PublicKey,
 }
 
 // completeKey offers the keys that are not removed.
-func (a *approvalsCommands) completeKey(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *Commands) completeKey(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offered []cobra.Completion
 	if len(words) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

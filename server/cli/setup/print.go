@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// setupReport is what setup says, with --json as one document.
-type setupReport struct {
+// SetupReport is what setup says, with --json as one document.
+type SetupReport struct {
 	Client   string   `json:"client"`
 	Title    string   `json:"title"`
 	Action   string   `json:"action"` // print, write or undo
@@ -36,10 +36,10 @@ type setupReport struct {
 }
 
 // warn adds what does not stop setup.
-func (r *setupReport) warn(text string) { r.Warnings = append(r.Warnings, text) }
+func (r *SetupReport) warn(text string) { r.Warnings = append(r.Warnings, text) }
 
 // describe fills in what is known without the file.
-func (r *setupReport) describe(client clientfile.Client, host clientfile.Host, e clientfile.Entry) {
+func (r *SetupReport) describe(client clientfile.Client, host clientfile.Host, e clientfile.Entry) {
 	r.Action, r.Command, r.Args = "print", e.Command, e.Args
 	r.Block = strings.TrimSuffix(string(client.Format.Fresh(e)), "\n")
 	if client.Add != nil {
@@ -50,7 +50,7 @@ func (r *setupReport) describe(client clientfile.Client, host clientfile.Host, e
 }
 
 // again is the command line that repeats this one with another flag.
-func (r setupReport) again(goos string, f setupFlags, flag string) string {
+func (r SetupReport) again(goos string, f setupFlags, flag string) string {
 	words := []string{"patterngate"}
 	if r.Command != "" {
 		words[0] = console.ShellWord(goos, r.Command)
@@ -69,7 +69,7 @@ func (r setupReport) again(goos string, f setupFlags, flag string) string {
 }
 
 // printSetup shows the block, its file and the checks.
-func (a *setupCommands) printSetup(f setupFlags, r setupReport) error {
+func (a *Commands) printSetup(f setupFlags, r SetupReport) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, r)
 	}
@@ -83,20 +83,12 @@ func (a *setupCommands) printSetup(f setupFlags, r setupReport) error {
 		b.WriteString(printable.Text(line) + "\n") // both formats read \uXXXX
 	}
 	b.WriteByte('\n')
-	labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), "--dry-run in its place shows the change and writes nothing")
+	console.Labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), "--dry-run in its place shows the change and writes nothing")
 	if r.Add != "" && f.file == "" {
-		labelled(&b, "or", r.Add)
+		console.Labelled(&b, "or", r.Add)
 	}
-	labelled(&b, "check", r.Checks...)
+	console.Labelled(&b, "check", r.Checks...)
 	return a.writeSetup(b.String(), r)
-}
-
-// labelled writes lines behind a label.
-func labelled(b *strings.Builder, label string, lines ...string) {
-	for _, line := range lines {
-		fmt.Fprintf(b, "%-7s%s\n", label, printable.Text(line))
-		label = ""
-	}
 }
 
 // outcomes word what was done, and what would be.
@@ -114,13 +106,13 @@ var outcomes = map[string][2]string{
 }
 
 // tellSetup shows what was changed, or would be.
-func (a *setupCommands) tellSetup(f setupFlags, r setupReport) error {
+func (a *Commands) tellSetup(f setupFlags, r SetupReport) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, r)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(r.Diff) {
-		b.WriteString(a.paintDiff(line))
+		b.WriteString(a.PaintDiff(line))
 	}
 	if r.Diff != "" {
 		b.WriteByte('\n')
@@ -131,33 +123,22 @@ func (a *setupCommands) tellSetup(f setupFlags, r setupReport) error {
 	}
 	fmt.Fprintf(&b, words+"\n", r.Name, printable.Text(r.File))
 	if r.Backup != "" {
-		labelled(&b, "backup", r.Backup)
+		console.Labelled(&b, "backup", r.Backup)
 	}
 	if r.Action == "write" && r.Changed {
-		labelled(&b, "undo", r.again(runtime.GOOS, f, "--undo"))
+		console.Labelled(&b, "undo", r.again(runtime.GOOS, f, "--undo"))
 	}
 	if r.Action == "write" && !r.DryRun {
-		labelled(&b, "check", r.Checks...)
+		console.Labelled(&b, "check", r.Checks...)
 	}
 	if r.Action == "undo" && r.Changed {
-		labelled(&b, "then", "start "+r.Title+" anew")
+		console.Labelled(&b, "then", "start "+r.Title+" anew")
 	}
 	return a.writeSetup(b.String(), r)
 }
 
-// paintDiff colours a line of a difference.
-func (a *invocation) paintDiff(line string) string {
-	switch {
-	case strings.HasPrefix(line, "+"):
-		return a.Paint(console.Green, strings.TrimSuffix(line, "\n")) + "\n"
-	case strings.HasPrefix(line, "-"):
-		return a.Paint(console.Red, strings.TrimSuffix(line, "\n")) + "\n"
-	}
-	return line
-}
-
 // writeSetup writes the text, and the warnings where they disturb nobody who reads it.
-func (a *setupCommands) writeSetup(text string, r setupReport) error {
+func (a *Commands) writeSetup(text string, r SetupReport) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))
 	}

@@ -1,10 +1,11 @@
-package cli
+package setup
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,18 +27,20 @@ func TestSetupShowsNobodysSecrets(t *testing.T) {
 				if of, ok := client.Format.(clientfile.JSONServers); ok {
 					text = g.json(of.Member)
 				}
-				putFile(t, path, text)
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
 				for _, undo := range []bool{false, true} {
 					for _, asJSON := range []bool{false, true} {
 						var out, errs bytes.Buffer
-						a := &app{invocation: &invocation{Console: console.Console{Out: &out, Err: &errs, JSON: asJSON}}}
+						a := &Commands{Console: &console.Console{Out: &out, Err: &errs, JSON: asJSON}, Fault: func(err error) error { return err }}
 						flags := setupFlags{dryRun: true, file: path, name: g.name, write: !undo, undo: undo}
-						report := setupReport{Client: client.Name, Title: client.Title, File: path, Name: g.name}
+						report := SetupReport{Client: client.Name, Title: client.Title, File: path, Name: g.name}
 						var err error
 						if undo {
-							err = (&setupCommands{a.invocation}).setupUndo(client, flags, report)
+							err = a.setupUndo(client, flags, report)
 						} else {
-							err = (&setupCommands{a.invocation}).setupWrite(client, flags, clientfile.Entry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
+							err = a.setupWrite(client, flags, clientfile.Entry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
 						}
 						said := out.String() + errs.String()
 						if err != nil {
