@@ -8,6 +8,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
+	"patterngate/patterns/windows"
 )
 
 // branch is a life's patterns.Run.
@@ -21,7 +22,7 @@ type branch struct {
 	active    bool          // then: it has the turn
 	flows     bool          // its own Flow goes on
 	planned   []store.Step  // that store what a plan's step decided, with its outcome
-	read      look          // what the newest judgment saw of earlier runs
+	read      windows.Look  // what the newest judgment saw of earlier runs
 	outwaited bool          // the call that has a business key was still under way when there was no more time to wait for it
 }
 
@@ -131,7 +132,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 
 // along are the steps that are taken with the intent of an effect; nil: none. A call spends an approval, takes a business key, and
 // what it was let through by must hold.
-func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(callTable) error) func(journal.Event) []store.Step {
+func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(windows.Table) error) func(journal.Event) []store.Step {
 	switch {
 	case b.engine.file == nil:
 		return nil

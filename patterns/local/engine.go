@@ -16,6 +16,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
+	"patterngate/patterns/windows"
 )
 
 // What is in force where an Engine says 0.
@@ -66,7 +67,7 @@ type Engine struct {
 	// In memory: kill switches that are on, and what was done under business keys.
 	switches []patterns.Switch
 	acts     map[actKey]*firstAct
-	calls    memoryCalls
+	calls    windows.Memory
 	waiters  waiters
 }
 

@@ -10,6 +10,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/kinds"
 	"patterngate/patterns/store"
+	"patterngate/patterns/windows"
 )
 
 // Rehearse implements [patterns.Engine].
@@ -93,8 +94,8 @@ func (d *dryRun) judge(w gateway.Weighing) patterns.Outcome {
 		own = append(own, e)
 	}
 	var seen map[string]gateway.Seen
-	err := d.engine.looked(func(t callTable) (err error) {
-		seen, err = look{}.windowsIn(t, w, own, d.now)
+	err := d.engine.looked(func(t windows.Table) (err error) {
+		seen, err = windows.Look{}.Windows(t, w, own, d.now)
 		return err
 	})
 	if err != nil {

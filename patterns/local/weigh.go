@@ -2,17 +2,15 @@ package local
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"time"
 
-	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
-	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
+	"patterngate/patterns/windows"
 )
 
 // What earlier runs did is read twice: when a call is judged, which is recorded, and in the transaction that records its intent,
@@ -39,10 +37,10 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	}
 	now := b.engine.now()
 	var seen map[string]gateway.Seen
-	weighing, read := e.Weighing.At(b.latest), look{}
+	weighing, read := e.Weighing.At(b.latest), windows.Look{}
 	own := b.ownCalls(weighing, now)
-	err := b.engine.looked(func(t callTable) (err error) {
-		seen, err = read.windowsIn(t, weighing, own, now)
+	err := b.engine.looked(func(t windows.Table) (err error) {
+		seen, err = read.Windows(t, weighing, own, now)
 		return err
 	})
 	b.read = read
@@ -94,33 +92,21 @@ func (b *branch) ownCalls(w gateway.Weighing, now time.Time) []gateway.Entry {
 	return list
 }
 
-// callTable is where the calls of runs are kept, seen at one time.
-type callTable interface {
-	// callsSince are the calls of a tool since a time, of all runs but this one; principal "" are everybody's.
-	callsSince(to *calls, tool string, since time.Time, but int64, principal string) error
-	// found is what was found out about an act; the zero word is nothing.
-	found(run int64, once string) (lastWord, error)
-	// mark is the same for as long as the calls of some tools since a time are the same; "": it cannot be told.
-	mark(tools []string, since time.Time) (string, error)
-	// hiding is what values are kept out of it by; nil: they are as they were.
-	hiding() *redaction.Rules
-}
-
 // looked sees the state's table of calls; f reads it only.
-func (e *Engine) looked(f func(callTable) error) error {
+func (e *Engine) looked(f func(windows.Table) error) error {
 	if e.file != nil {
-		return e.file.journal.View(func(s store.Reader) error { return f(callsIn{s, e.file.hiding()}) })
+		return e.file.journal.View(func(s store.Reader) error { return f(windows.Stored{Calls: s, Rules: e.file.hiding()}) })
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return f(e)
+	return f(&e.calls)
 }
 
 // judges is what a call was let through by, as the state file asks it in the transaction of the intent.
-func (b *branch) judges(holds func(callTable) error) func(store.Calls) (bool, error) {
+func (b *branch) judges(holds func(windows.Table) error) func(store.Calls) (bool, error) {
 	hiding := b.engine.file.hiding()
 	return func(calls store.Calls) (bool, error) {
-		err := holds(callsIn{calls, hiding})
+		err := holds(windows.Stored{Calls: calls, Rules: hiding})
 		if errors.Is(err, errUnspent) {
 			return false, nil
 		}
@@ -128,11 +114,8 @@ func (b *branch) judges(holds func(callTable) error) func(store.Calls) (bool, er
 	}
 }
 
-// errUnreadable says that somebody wrote into a call's record.
-var errUnreadable = errors.New("a call cannot be read")
-
 // holding has a call's intent refused where what it was let through by does not hold any more; nil: nothing has to.
-func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error {
+func (b *branch) holding(e patterns.Effect, now time.Time) func(windows.Table) error {
 	w, windowed := e.Permit.Weighing()
 	if e.Kind != patterns.ToolEffect || !windowed {
 		return nil
@@ -140,10 +123,10 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error
 	w = w.At(b.latest)
 	own, read := b.ownCalls(w, now), b.read
 	if b.read = nil; read == nil { // from now on it is read by who writes the file
-		read = look{}
+		read = windows.Look{}
 	}
-	return func(t callTable) error {
-		seen, err := read.windowsIn(t, w, own, now)
+	return func(t windows.Table) error {
+		seen, err := read.Windows(t, w, own, now)
 		if err == nil && !w.Holds(seen) {
 			err = errUnspent
 		}
@@ -152,7 +135,7 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error
 }
 
 // isStale reports whether what a call was let through by does not hold any more, as far as is known; its intent is sure of it.
-func (b *branch) isStale(holds func(callTable) error) bool {
+func (b *branch) isStale(holds func(windows.Table) error) bool {
 	if holds == nil || b.engine.file == nil {
 		return false // in memory the intent alone tells
 	}
@@ -169,40 +152,3 @@ func (l *life) giveBack(quotas []patterns.Quota) {
 		l.quotas[q.Name]--
 	}
 }
-
-// callsIn are the calls of a state file.
-type callsIn struct {
-	store.Calls
-	redaction.Rules
-}
-
-func (t callsIn) hiding() *redaction.Rules { return &t.Rules }
-
-func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, principal string) error {
-	pruned, err := t.CallsSince(tool, since, but, principal, func(c store.CallEvent) error {
-		v, err := journal.DecodeTrusted(c.Body)
-		obj, ok := v.(map[string]any)
-		if err != nil || !ok {
-			return fmt.Errorf("%w: %s of %s", errUnreadable, c.Key, journal.RunID(c.Run))
-		}
-		if c.Kind == patterns.OutcomeEvent {
-			return to.ended(c.Run, c.Key, journal.DecodeOutcome(obj).Outcome())
-		}
-		e := gateway.Entry{Key: c.Key, Tool: tool, At: time.UnixMicro(c.At).UTC()}
-		effect, _ := obj["effect"].(string)
-		once, _ := obj["idempotency_key"].(string)
-		e.Effect = catalog.Effect(effect)
-		e.Args, _ = obj["input"].(map[string]any)
-		return to.begun(c.Run, e, once)
-	})
-	if pruned {
-		return errForgotten
-	}
-	return err
-}
-
-func (t callsIn) mark(tools []string, since time.Time) (string, error) {
-	return t.CallsMark(tools, since)
-}
-
-func (t callsIn) found(run int64, once string) (lastWord, error) { return t.SettledCall(run, once) }

@@ -1,4 +1,4 @@
-package local
+package windows
 
 import (
 	"cmp"
@@ -11,18 +11,18 @@ import (
 	"patterngate/patterns/redaction"
 )
 
-// look is what was read of windows: it is read again only where it changed meanwhile, as a call's windows are looked at when it is
-// judged, and twice more until its intent is recorded. The zero look knows nothing.
-type look map[string]lookedAt // by the window's name
+// Look is what was read of windows: it is read again only where it changed meanwhile, as a call's windows are looked at when it is
+// judged, and twice more until its intent is recorded. The zero Look knows nothing.
+type Look map[string]lookedAt // by the window's name
 
 // lookedAt are the calls of earlier runs in a window, as of a mark.
 type lookedAt struct {
 	mark  string
-	calls *calls
+	calls *Calls
 }
 
-// windowsIn are the windows that a review depends on.
-func (l look) windowsIn(t callTable, w gateway.Weighing, own []gateway.Entry, now time.Time) (map[string]gateway.Seen, error) {
+// Windows are the windows that a review depends on.
+func (l Look) Windows(t Table, w gateway.Weighing, own []gateway.Entry, now time.Time) (map[string]gateway.Seen, error) {
 	n, _ := journal.RunNumber(w.RunID())
 	all := map[string]gateway.Seen{}
 	for _, window := range w.Windows() {
@@ -38,7 +38,7 @@ func (l look) windowsIn(t callTable, w gateway.Weighing, own []gateway.Entry, no
 // unknownPrincipal has no run.
 const unknownPrincipal = "?"
 
-func (l look) windowIn(t callTable, w gateway.Window, n int64, principal string, own []gateway.Entry, now time.Time) (gateway.Seen, error) {
+func (l Look) windowIn(t Table, w gateway.Window, n int64, principal string, own []gateway.Entry, now time.Time) (gateway.Seen, error) {
 	if w.Since == nil {
 		return gateway.Seen{Err: errors.New("it has no beginning")}, nil
 	}
@@ -53,16 +53,16 @@ func (l look) windowIn(t callTable, w gateway.Window, n int64, principal string,
 	case err != nil:
 		return gateway.Seen{}, err
 	}
-	if err := list.settled(t.found); err != nil {
+	if err := list.settled(t.Found); err != nil {
 		return gateway.Seen{}, err
 	}
 	return list.with(own, w, since), nil
 }
 
 // callsOf are a window's calls of earlier runs: those that were read before, where they are the same.
-func (l look) callsOf(t callTable, w gateway.Window, since time.Time, n int64, principal string) (*calls, error) {
+func (l Look) callsOf(t Table, w gateway.Window, since time.Time, n int64, principal string) (*Calls, error) {
 	tools := slices.Compact(slices.Sorted(slices.Values(w.Tools)))
-	mark, err := t.mark(tools, since)
+	mark, err := t.Mark(tools, since)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +70,9 @@ func (l look) callsOf(t callTable, w gateway.Window, since time.Time, n int64, p
 	if ok && mark != "" && known.mark == mark+principal {
 		return known.calls, nil
 	}
-	list := newCalls(t.hiding())
+	list := newCalls(t.Hiding())
 	for _, tool := range tools {
-		if err := t.callsSince(list, tool, since, n, principal); err != nil {
+		if err := t.CallsSince(list, tool, since, n, principal); err != nil {
 			return nil, err
 		}
 	}

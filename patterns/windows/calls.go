@@ -1,4 +1,4 @@
-package local
+package windows
 
 import (
 	"cmp"
@@ -14,12 +14,12 @@ import (
 	"patterngate/patterns/store"
 )
 
-// calls are the calls that a window holds, put together from what was recorded of them: intents, then outcomes, in the order of
+// Calls are the calls that a window holds, put together from what was recorded of them: intents, then outcomes, in the order of
 // their times. The attempts at one act that changes something are one call, under the first one's name.
 //
 // A call is known as far as the record goes: one without an outcome is reserved, one of which nobody knew what became is in doubt
 // until that was found out, and values that are kept out of the record are absent: see calls_public.go.
-type calls struct {
+type Calls struct {
 	byKey map[callKey]*calledAct
 	byAct map[callKey]*calledAct // by idempotency key
 	list  []*calledAct
@@ -40,15 +40,15 @@ type calledAct struct {
 	newest string // attempt
 }
 
-func newCalls(hides *redaction.Rules) *calls {
-	return &calls{hides: hides, byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
+func newCalls(hides *redaction.Rules) *Calls {
+	return &Calls{hides: hides, byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
 }
 
 // errCrowded says that a window holds more calls than are looked at.
 var errCrowded = fmt.Errorf("more than %d calls", gateway.MaxWindow)
 
 // begun takes in an intent.
-func (c *calls) begun(run int64, e gateway.Entry, once string) error {
+func (c *Calls) begun(run int64, e gateway.Entry, once string) error {
 	if c.seen++; c.seen > gateway.MaxWindow {
 		return errCrowded
 	}
@@ -68,18 +68,18 @@ func (c *calls) begun(run int64, e gateway.Entry, once string) error {
 }
 
 // ended takes in an outcome. What is no call's of the window is passed over.
-func (c *calls) ended(run int64, key string, out patterns.Outcome) (err error) {
+func (c *Calls) ended(run int64, key string, out patterns.Outcome) (err error) {
 	act := c.byKey[callKey{run, key}]
 	if act == nil {
 		return nil
 	}
-	act.Status, act.Duplicate = statusOf(act.Effect, out), out.Duplicate
+	act.Status, act.Duplicate = StatusOf(act.Effect, out), out.Duplicate
 	act.Observation, err = c.publicOutput(act.Tool, out.Output)
 	return err
 }
 
-// statusOf is what an outcome says of a call.
-func statusOf(effect catalog.Effect, out patterns.Outcome) gateway.EffectStatus {
+// StatusOf is what an outcome says of a call.
+func StatusOf(effect catalog.Effect, out patterns.Outcome) gateway.EffectStatus {
 	switch {
 	case out.State == patterns.OK, out.Reason == patterns.ReasonBadResult:
 		return gateway.Finished
@@ -89,11 +89,8 @@ func statusOf(effect catalog.Effect, out patterns.Outcome) gateway.EffectStatus 
 	return gateway.InDoubt
 }
 
-// lastWord is what was found out about an act, up to one of its attempts.
-type lastWord = store.Settled
-
 // settled takes in what was found out about calls in doubt. Of an attempt after that nothing was found out yet.
-func (c *calls) settled(found func(run int64, once string) (lastWord, error)) error {
+func (c *Calls) settled(found func(run int64, once string) (store.Settled, error)) error {
 	for _, act := range c.list {
 		if act.Status != gateway.InDoubt {
 			continue
@@ -112,7 +109,7 @@ func (c *calls) settled(found func(run int64, once string) (lastWord, error)) er
 }
 
 // with are the calls and those of the run itself, from a time on, by their times.
-func (c *calls) with(own []gateway.Entry, window gateway.Window, since time.Time) gateway.Seen {
+func (c *Calls) with(own []gateway.Entry, window gateway.Window, since time.Time) gateway.Seen {
 	var list []gateway.Entry
 	for _, act := range c.list {
 		list = append(list, act.Entry)
@@ -130,7 +127,7 @@ func (c *calls) with(own []gateway.Entry, window gateway.Window, since time.Time
 }
 
 // publicArgs are a call's arguments without what is hidden.
-func (c *calls) publicArgs(e gateway.Entry) (map[string]any, error) {
+func (c *Calls) publicArgs(e gateway.Entry) (map[string]any, error) {
 	if c.hides == nil {
 		return e.Args, nil
 	}
@@ -138,7 +135,7 @@ func (c *calls) publicArgs(e gateway.Entry) (map[string]any, error) {
 }
 
 // publicOutput is likewise what a call came to.
-func (c *calls) publicOutput(tool string, v any) (any, error) {
+func (c *Calls) publicOutput(tool string, v any) (any, error) {
 	if c.hides == nil {
 		return v, nil
 	}
