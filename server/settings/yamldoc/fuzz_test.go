@@ -95,7 +95,7 @@ func seedTexts(f *testing.F) {
 	for _, file := range archive.Files[:4] {
 		f.Add(string(file.Data))
 	}
-	for _, path := range []string{"default.yaml", "testdata/config/orders.yaml"} {
+	for _, path := range []string{"../settings/default.yaml", "testdata/config/orders.yaml"} {
 		text, err := os.ReadFile(filepath.Join(command, filepath.FromSlash(path)))
 		if err != nil {
 			f.Fatal(err)
