@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
+
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
-	"time"
 )
 
 // Answered is an answer that was not taken up. Anybody who can write the store may have written it.
