@@ -16,8 +16,8 @@ import (
 // Answered is an answer that was not taken up. Anybody who can write the store may have written it.
 type Answered struct{ store.Answered }
 
-// AnsweredOf returns a run's rows that somebody has answered, of the questions that it has asked. Other rows somebody wrote:
-// nothing takes them, so nothing may wait until they are taken.
+// AnsweredOf returns the answered rows of those questions that a run has asked. asked reports whether the run asked the question with an
+// id. Other rows are forged: no run takes them up, so no code may wait for that.
 func AnsweredOf(s store.Reader, n int64, asked func(id string) bool) (rows []Answered, err error) {
 	list, err := s.Answered(n)
 	for _, a := range list {
@@ -28,7 +28,7 @@ func AnsweredOf(s store.Reader, n int64, asked func(id string) bool) (rows []Ans
 	return rows, err
 }
 
-// Heard is the outcome of a question that was answered.
+// Heard returns the outcome of a question that was answered. The state is Failed with a reason if the answer does not count.
 func (a Answered) Heard(w *patterns.Waiting, keys gateway.Ring, now time.Time) journal.OutcomeBody {
 	d, answer, reason := a.decision(w, keys, now)
 	if reason != "" {
@@ -86,15 +86,15 @@ func Least(wanted string, q gateway.Question, keyed bool) gateway.Assurance {
 	return least
 }
 
-// shownText is what a row keeps of a question besides what stands in the record.
+// shownText is the part of a question that only the row has, and not the record.
 type shownText struct {
 	Phase string `json:"phase"`
 }
 
-// maxSchema is how long a schema may be that is kept for who edits arguments; a longer one is left out.
+// maxSchema is the longest schema in bytes that the row keeps for edits of arguments. A longer one is left out.
 const maxSchema = 64 << 10
 
-// KeptSchema returns the schema that is kept for people who edit the arguments; nil: none is.
+// KeptSchema returns the schema that the row keeps for edits of the arguments. It is nil if the schema is too long or no JSON.
 func KeptSchema(w *patterns.Waiting) json.RawMessage {
 	if len(w.Schema) > maxSchema || !json.Valid(w.Schema) {
 		return nil
@@ -102,7 +102,7 @@ func KeptSchema(w *patterns.Waiting) json.RawMessage {
 	return w.Schema
 }
 
-// ShownText is what the row of a question keeps besides what the record has.
+// ShownText returns the text that the row of a question keeps in addition to the record.
 func ShownText(w *patterns.Waiting) []byte {
 	text, _ := json.Marshal(shownText{Phase: w.Phase})
 	return text

@@ -23,17 +23,17 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Host is what decisions need of the engine that asks.
+// Host gives decisions what they need from the engine that asks.
 type Host interface {
-	// Rules say what records hide now.
+	// Rules returns what records hide now.
 	Rules() redaction.Rules
-	// Catalog words the calls that people are asked about; nil: they are shown by name and arguments alone.
+	// Catalog returns the catalog that describes calls in words. With nil, calls are shown only by name and arguments.
 	Catalog() *catalog.Catalog
-	// Changed is told that something was decided about a run, or added to its record; run "" is none in particular.
+	// Changed is called after a decision about a run, or after an event was added to its record; run "" is no run in particular.
 	Changed(run string)
 }
 
-// Approvals are the questions that runs of a store put to people. They are safe for concurrent use. If Store is nil there are none.
+// Approvals are the questions that runs of a store ask people. They are safe for concurrent use. If Store is nil there are none.
 type Approvals struct {
 	Store store.Store
 	Host  Host
@@ -44,7 +44,7 @@ var _ patterns.Approvals = Approvals{}
 // asked is a row of approvals with what is needed of its run.
 type asked struct{ *store.Asked }
 
-// lives says that the run may still go on.
+// lives reports whether the run can still continue.
 func (a asked) lives() bool {
 	return !a.Canceled && (a.RunState == "parked" || a.RunState == "running" || a.RunState == "ready")
 }
@@ -63,11 +63,12 @@ func (a asked) stands(now time.Time) patterns.AskedState {
 	return patterns.AskedOpen
 }
 
-// errNotAsked says that a row is not about what stands in the record: somebody wrote it.
+// errNotAsked says that a row does not fit the record of its run, so the row is forged.
 var errNotAsked = errors.New("local: the row does not fit the record")
 
-// question makes of a row what is shown, from the event that asks: only what stands there is believed. lost says that it
-// holds redacted values no more, so that its digest cannot be made again: nobody is asked that.
+// question makes the question that is shown for a row. It believes only the event that asks. If lost, the redacted values of the event
+// are gone and its digest cannot be computed again. Then an open question returns [errNotAsked], because people cannot see what they
+// decide.
 func (a asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
 	v, err := journal.DecodeTrusted(e.Body)
 	if err != nil {
@@ -93,7 +94,7 @@ func (a asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time
 		return patterns.Asked{}, errNotAsked
 	}
 	var shown shownText
-	_ = json.Unmarshal(a.Shown, &shown) // it is only words
+	_ = json.Unmarshal(a.Shown, &shown) // only for display
 	asked := patterns.Asked{
 		ID: journal.ApprovalID(a.Approval), Question: q, Digest: a.Digest, Key: e.Key, Pattern: a.Pattern, Principal: a.Principal, Phase: shown.Phase,
 		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"), Text: text(body, "text"),
@@ -110,8 +111,8 @@ func (a asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time
 	return asked, nil
 }
 
-// event reads the one event that asks, and its body as it is stored. lost says that values of it are redacted and were
-// dropped with the run's end.
+// event reads the one event that asks, with hidden values put back. stored is its body in the form of the record. If lost, redacted values
+// of it were dropped at the end of the run.
 func (a Approvals) event(s store.Reader, n, seq int64) (e patterns.Event, stored []byte, lost bool, err error) {
 	list, err := s.Event(n, seq)
 	if err != nil || len(list) == 0 {
@@ -124,8 +125,8 @@ func (a Approvals) event(s store.Reader, n, seq int64) (e patterns.Event, stored
 	return open[0], list[0].Body, lost, nil
 }
 
-// worded says what a question is about, as this process knows the tool that the call was judged by: what a row says of it,
-// anybody may have written. Words are made of what the record tells everybody, so redacted values are in none.
+// worded sets the effect and the phrase of a question, if this process has the tool that the call was judged by. It does not use the row,
+// which can be forged. The words contain no redacted values, because they come from the stored record.
 func (a Approvals) worded(q *patterns.Asked, stored []byte) {
 	if plan, ok := q.Plan(); ok {
 		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, a.Host.Catalog(), !bytes.Contains(stored, []byte(redaction.Marker)))
@@ -145,7 +146,7 @@ func (a Approvals) worded(q *patterns.Asked, stored []byte) {
 	q.Effect, q.Phrase = tool.Effect, tool.Say(args)
 }
 
-// question is what a row asks, as its record has it, with what was answered.
+// question returns the question of a row from its record, and the answer to it.
 func (a Approvals) question(s store.Reader, row asked, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
 	e, stored, lost, err := a.event(s, row.Run, row.Seq)
 	if err != nil {
@@ -159,7 +160,7 @@ func (a Approvals) question(s store.Reader, row asked, keys gateway.Ring, now ti
 	return q, err
 }
 
-// ListApprovals implements [patterns.Approvals]. Rows that do not fit the record are left out: somebody wrote them.
+// ListApprovals implements [patterns.Approvals]. It leaves out rows that do not fit the record, because they are forged.
 func (a Approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.ApprovalPage, err error) {
 	if a.Store == nil {
 		return page, nil
@@ -212,7 +213,7 @@ const defaultRows = 20
 // maxAskedRows is how many questions a page has at most.
 const maxAskedRows = 1000
 
-// cursorOfAsked names the place behind a row, bound to its list.
+// cursorOfAsked returns the cursor of the place behind a row. It is valid only for the same filter.
 func cursorOfAsked(f patterns.ApprovalFilter, last asked) string {
 	return askedCursor(f, last.Since, last.Approval)
 }
@@ -265,7 +266,7 @@ func (a Approvals) Approval(id string) (q patterns.Asked, err error) {
 	return q, err
 }
 
-// one is a question with its row. Its error is [patterns.ErrNoApproval] or the journal's.
+// one returns a question with its row. The error is [patterns.ErrNoApproval], or wraps [patterns.ErrJournal].
 func (a Approvals) one(s store.Reader, ap int64) (q patterns.Asked, row asked, err error) {
 	if row.Asked, err = s.Question(ap); err != nil {
 		return q, row, err
@@ -280,14 +281,14 @@ func (a Approvals) one(s store.Reader, ap int64) (q patterns.Asked, row asked, e
 	switch q, err = a.question(s, row, keys, a.Store.Now()); {
 	case errors.Is(err, patterns.ErrJournal):
 		return q, row, err
-	case err != nil: // somebody wrote the row
+	case err != nil: // the row is forged
 		return q, row, patterns.ErrNoApproval
 	}
 	if q.Schema, err = s.QuestionSchema(ap); err != nil {
 		return q, row, err
 	}
 	if schema, err := catalog.CompileUpstream(q.Schema); err != nil || schema.Hash() != q.Question.Schema {
-		q.Schema = nil // somebody wrote it
+		q.Schema = nil // it is forged
 	}
 	if g := q.Given; g != nil && g.Choice == gateway.ChooseEdit && g.Args == nil {
 		if recorded := a.recorded(s, row.Run, q.Key); recorded != nil {

@@ -18,9 +18,9 @@ import (
 
 const (
 	maxBy = 256 // bytes
-	// answerWindow is how far the time of an answer may be from the time at which it is taken, as of signed acts.
+	// answerWindow is how far the time of an answer may be from the time at which it is taken. Signed acts have the same bound.
 	answerWindow = 300 * time.Second
-	// maxAttempts is how many refused attempts at one question are recorded: nobody fills a record with them.
+	// maxAttempts is how many refused attempts at one question are recorded, so that they cannot fill a record.
 	maxAttempts = 16
 )
 
@@ -50,7 +50,7 @@ func (a Approvals) Decide(d patterns.Decided) (patterns.Asked, error) {
 	return a.Approval(q.ID)
 }
 
-// fitting judges an answer by what was asked.
+// fitting checks that an answer fits the question. It does not check a signature.
 func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 	if why := q.State.Why(); why != "" {
 		return &patterns.NotOpen{Why: why, Asked: q}
@@ -89,7 +89,7 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 	return nil
 }
 
-// fitsTool refuses changed arguments that the tool would not take, or that are as they were.
+// fitsTool returns a [*patterns.BadEdit] if the arguments are unchanged, or if they do not fit the schema of the tool.
 func fitsTool(q patterns.Asked, args map[string]any) error {
 	if ijson.Equal(args, q.Question.Args) {
 		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "not_changed", Want: "another value of one argument; approve takes the call as it is"}}}
@@ -118,7 +118,7 @@ func fitsTool(q patterns.Asked, args map[string]any) error {
 	return nil
 }
 
-// answer takes an answer, in one transaction: of two one is taken, and the run is ready with it.
+// answer stores an answer and makes the run ready, in one transaction. Of two answers at the same time only one is taken.
 func (a Approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error {
 	now := a.Store.Now()
 	step := store.AnswerQuestion{
@@ -141,7 +141,7 @@ func (a Approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error
 		}
 		return []store.Step{same, step, store.Wake{N: row.Run}}, nil
 	}, &store.Change{Durable: true})
-	if store.RefusedBy[store.AnswerQuestion](err) { // somebody was quicker, or it is too late
+	if store.RefusedBy[store.AnswerQuestion](err) { // another answer was first, or it is too late
 		now, err := a.Approval(q.ID)
 		if err != nil {
 			return err
@@ -155,8 +155,8 @@ func (a Approvals) answer(row asked, d patterns.Decided, q patterns.Asked) error
 	return err
 }
 
-// attempted records an attempt that was refused, in the record of a run that rests. That somebody else had decided before is
-// no attempt.
+// attempted records a refused attempt in the record of a run that waits. It records nothing if the edit was wrong, if the store failed,
+// or if the question was decided or over before.
 func (a Approvals) attempted(row asked, d patterns.Decided, cause error) {
 	reason := gateway.ApprovalInvalid
 	_, bad := errors.AsType[*patterns.BadEdit](cause)
@@ -174,12 +174,12 @@ func (a Approvals) attempted(row asked, d patterns.Decided, cause error) {
 		}
 	}
 	body := journal.JudgedBody{"phase": patterns.PhaseHuman, "proposal": proposal, "decision": "refused", "reason": reason}
-	a.noteRefused(row.Asked, body) // what cannot be recorded is refused all the same
-	a.Host.Changed("")             // it may have come in between where the run was about to be carried on
+	a.noteRefused(row.Asked, body) // an attempt that cannot be recorded is still refused
+	a.Host.Changed("")             // the event may have stopped a process that was about to take the run
 }
 
-// noteRefused counts a refused attempt at a question, and appends a judgment to the record of its run if that waits. A run in
-// somebody's hands has no place for it.
+// noteRefused counts a refused attempt at a question. If the run waits, it also appends a judgment to the record. The record of a run
+// that a process owns gets none.
 func (a Approvals) noteRefused(row *store.Asked, body journal.JudgedBody) {
 	for range tries {
 		steps := []store.Step{store.CountRefused{Approval: row.Approval, Most: maxAttempts}}
@@ -198,7 +198,7 @@ func (a Approvals) noteRefused(row *store.Asked, body journal.JudgedBody) {
 	}
 }
 
-// judgedResting append a judgment to the record of a run that waits.
+// judgedResting returns the steps that append a judgment to the record of a run; none if the run does not wait.
 func (a Approvals) judgedResting(s store.Reader, n int64, body journal.JudgedBody) ([]store.Step, error) {
 	r, err := s.Row(n)
 	if err != nil || r == nil || r.State != "parked" {

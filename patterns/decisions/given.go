@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// given is the answer as the row has it; nil where it is none.
+// given returns the answer that the row holds; nil: none.
 func (a asked) given(q patterns.Asked, keys gateway.Ring) *patterns.Given {
 	answer, err := gateway.ReadAnswer(a.Answer)
 	if err != nil {
@@ -19,13 +19,13 @@ func (a asked) given(q patterns.Asked, keys gateway.Ring) *patterns.Given {
 		g.Args, _ = decodeArgs(a.Args)
 	}
 	grant := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: answer, Signature: a.Signature, Ring: keys}
-	if sure, reason := grant.Heard(answer.At); reason == "" { // as it counted then
+	if sure, reason := grant.Heard(answer.At); reason == "" { // by the keys that counted at that time
 		g.Assurance = sure
 	}
 	return g
 }
 
-// channelOf is how an answer came, of what stands in the file; "none" for what nobody comes through.
+// channelOf returns the channel of an answer from the text in the file: "cli" or "page". It returns "none" for any other text.
 func channelOf(text string) string {
 	if text == "cli" || text == "page" {
 		return text
@@ -33,8 +33,8 @@ func channelOf(text string) string {
 	return "none"
 }
 
-// recorded is the answer as the record has it by now: when the row has let go of it, of the arguments of an edit when it was
-// taken, of all when a run ended that had redacted values. nil where there is none.
+// recorded returns the answer from the record; nil: none. The row drops the arguments of an edit after the run took it up. It drops the
+// whole answer after the end of a run with redacted values.
 func (a Approvals) recorded(s store.Reader, n int64, key string) *patterns.Given {
 	events, err := s.Events(n)
 	if err != nil {
@@ -51,8 +51,8 @@ func (a Approvals) recorded(s store.Reader, n int64, key string) *patterns.Given
 	return nil
 }
 
-// recordedIn is the answer that an outcome holds. A comment that is redacted is left out; what was signed of it then cannot
-// be checked here, so the assurance is the one with which it was taken.
+// recordedIn returns the answer that an outcome holds; nil: none. It leaves out a redacted comment. The signature cannot be checked without
+// it, so the assurance is the recorded one.
 func recordedIn(e patterns.Event) *patterns.Given {
 	v, err := journal.DecodeTrusted(e.Body)
 	body, _ := v.(map[string]any)

@@ -11,13 +11,14 @@ import (
 	"patterngate/patterns/store"
 )
 
-// tries is how often a change is made again whose ground has changed in between.
+// tries is how often a change is tried if the keys or the run change in between.
 const tries = 8
 
 // Signer makes changes that need the signature of an approver key while one is enrolled. It is safe for concurrent use.
 type Signer struct{ Store store.Store }
 
-// Ring returns the approver keys of a store. A key that nobody vouches for is not in it. The step holds while the keys are the same.
+// Ring returns the approver keys of a store. It leaves out keys whose enrolment has no valid signature, see [gateway.NewRing]. The step
+// holds while the keys are the same.
 func (k Signer) Ring() (keys gateway.Ring, same store.Step, err error) {
 	err = k.Store.View(func(s store.Reader) error {
 		stored, err := s.Keys()
@@ -53,7 +54,7 @@ func allowed(keys gateway.Ring, by gateway.SignedAct, want Wanted, now time.Time
 	return []store.Step{actOnce(by.Act, now)}, nil
 }
 
-// unheard is why what a key has signed does not count: [patterns.ErrForged], or [patterns.ErrKeyRemoved] where it did once.
+// unheard returns why a signature of a key does not count: [patterns.ErrKeyRemoved] for a removed key, otherwise [patterns.ErrForged].
 func unheard(keys gateway.Ring, id string) error {
 	if k, known := keys.Find(id); known && !k.Removed.IsZero() {
 		return patterns.ErrKeyRemoved
@@ -74,7 +75,7 @@ func (k Signer) Signed(by gateway.SignedAct, want Wanted, c *store.Change, more 
 	}, c)
 }
 
-// whileKeys makes a change with steps that were made of the keys. It makes them again if the keys change in between.
+// whileKeys makes a change with steps that depend on the keys. If the keys change in between, it calls steps again and retries.
 func (k Signer) whileKeys(steps func() ([]store.Step, error), c *store.Change) error {
 	before := c.Steps
 	for try := 1; ; try++ {

@@ -8,8 +8,8 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Append returns an event and the steps that add it to the record of a run that no process has, behind what is stored. What the run hides
-// is hidden in it too. The event has no number and no time before; now is its earliest time. The record must not be empty.
+// Append returns an event in its stored form, and the steps that add it to the end of a record. No process may own the run. The event
+// hides the values that the run hides. Append sets its number and its time, which is not before now. The record must not be empty.
 func (r Rules) Append(s store.Reader, n int64, stored []patterns.Event, e journal.Event, now time.Time) (patterns.Event, []store.Step, error) {
 	_, h, _, err := r.Reveal(s, n, stored)
 	if err != nil {

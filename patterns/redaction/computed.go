@@ -9,22 +9,23 @@ import (
 	"patterngate/patterns"
 )
 
-// What a rule computes can tell what is hidden: that a card begins with 4, that a pin is right. So beside a verdict, where values
-// stand by their expressions, those are hidden whose expression reads a hidden place, whatever they are:
+// The result of a rule can reveal a hidden value, for example that a card begins with 4 or that a pin is right. A verdict lists values
+// by their expressions. Each value whose expression reads a hidden place is hidden there, whatever the value is:
 //
-//	"args.card": ...                        the argument itself, also where it is too short to be known again
+//	"args.card": ...                        the argument itself, also if it is too short to be found elsewhere
 //	"args.pin == \"1234\"": true             computed from it
-//	"run.effects.exists(e, e.args == ...)"   reads arguments whole, and so all their places
-//	"vars.right_pin": true                   a var that does so: who knows the policies names it, see [ComputedVars]
+//	"run.effects.exists(e, e.args == ...)"   reads whole arguments, and so all their places
+//	"vars.right_pin": true                   a var that reads a hidden place, see [ComputedVars]
 
 // varsWord begins the pointer of a var that reads a hidden place.
 const varsWord = "vars"
 
-// maxExpression is from where on an expression beside its value may be cut (spec/config.md section 5.2): what it reads is not known.
+// maxExpression is the length in bytes above which an expression in a verdict may be cut (spec/config.md section 5.2). What a cut
+// expression reads is not known.
 const maxExpression = 200 - utf8.UTFMax
 
-// ComputedVars names the vars of a policy, given by their names and texts in the order of the file, that read what pointers hide, as
-// pointers to be added to these.
+// ComputedVars returns the vars of a policy that read what pointers hide, as pointers such as /vars/right_pin. Add them to the given
+// pointers. names and texts are those of the vars, in the order of the file. The result is nil if the pointers are wrong or hide nothing.
 func ComputedVars(pointers, names, texts []string) []string {
 	r, err := Read(pointers)
 	if err != nil || r.None() {
@@ -41,10 +42,10 @@ func ComputedVars(pointers, names, texts []string) []string {
 	return list
 }
 
-// ruled are values beside a verdict.
+// ruled goes through the values of a verdict, and hides those whose expression reads a hidden place.
 func (w *walk) ruled(v map[string]any, places [][]string) any {
 	if w.purpose == finding {
-		return w.object(v, places) // what is computed from a value is not that value
+		return w.object(v, places) // a value computed from a hidden value is not that value
 	}
 	clear, secret := map[string]any{}, map[string]any{}
 	for expression, value := range v {
@@ -67,12 +68,12 @@ func (w *walk) ruled(v map[string]any, places [][]string) any {
 	return out
 }
 
-// reads reports an expression beside its value that reads a hidden place.
+// reads reports whether an expression of a verdict reads a hidden place, or may read one because it may be cut.
 func (w *walk) reads(expression string) bool {
 	return !w.None() && len(expression) > maxExpression || w.computes(expression)
 }
 
-// computes reports an expression that reads a hidden place, by its words.
+// computes reports whether an expression reads a hidden place. It judges by the words of the expression.
 func (w *walk) computes(text string) bool {
 	if w.None() {
 		return false
@@ -94,7 +95,7 @@ func (w *walk) computes(text string) bool {
 	return false
 }
 
-// touched reports whether a path below what has a name holds a hidden place, or lies in one. Arguments that are a member are those
+// touched reports whether a path below a name holds a hidden place, or is inside one. If the name is a member, args means the arguments
 // of other calls.
 func (w *walk) touched(name string, path []string, member bool) bool {
 	var places [][]string
@@ -139,7 +140,7 @@ func everyResult(tools map[string]toolPlaces) (list [][]string) {
 	return list
 }
 
-// pathAfter is the path of members that follows a name, as far as it is written out: .a, .?a, ["a"], [?"a"].
+// pathAfter returns the path of members that follows a name. It ends at the first member that is not one of .a, .?a, ["a"], [?"a"].
 func pathAfter(words []expressionWord) (path []string) {
 	at := func(i int) expressionWord {
 		if i < len(words) {
@@ -166,13 +167,13 @@ func pathAfter(words []expressionWord) (path []string) {
 	}
 }
 
-// expressionWord is a word of an expression: a name, a text in quotes without these, or one character.
+// expressionWord is a word of an expression: a name, the inside of a text in quotes, or one character.
 type expressionWord struct {
 	text         string
 	name, quoted bool
 }
 
-// expressionWords are the words of an expression. It is not read further: what means nothing has no value either.
+// expressionWords splits an expression into words. It does not check the syntax, because only valid expressions have values.
 func expressionWords(text string) (words []expressionWord) {
 	letter := func(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 	digit := func(c byte) bool { return c >= '0' && c <= '9' }
@@ -212,7 +213,7 @@ func expressionWords(text string) (words []expressionWord) {
 	return words
 }
 
-// endsRaw reports that a text in quotes that follows has no escapes: r"...".
+// endsRaw reports whether the words end with the prefix of a raw text, which has no escapes: r"...".
 func endsRaw(words []expressionWord) bool {
 	if len(words) == 0 || !words[len(words)-1].name {
 		return false
@@ -220,7 +221,7 @@ func endsRaw(words []expressionWord) bool {
 	return strings.ContainsAny(words[len(words)-1].text, "rR") && len(words[len(words)-1].text) <= 2
 }
 
-// quotedLength is how long a text in quotes is, without its end.
+// quotedLength returns the length of a text up to its closing quote.
 func quotedLength(text, quote string, raw bool) int {
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -233,7 +234,8 @@ func quotedLength(text, quote string, raw bool) int {
 	return len(text)
 }
 
-// Shown returns values beside a verdict for people to see, without those that tell what is hidden; nil: none is left.
+// Shown returns the values of a verdict that people can see. It leaves out those that reveal what is hidden; nil means that none is
+// left.
 func (h *Values) Shown(v map[string]any) map[string]any {
 	if !h.Active() {
 		return v

@@ -8,17 +8,17 @@ import (
 	"patterngate/patterns"
 )
 
-// What is kept out of the record is absent for rules that look at earlier runs: a member whose value is such a one is left out, a list
-// in which one is is left out whole. No rule is given another number than the true one.
+// Rules that look at earlier runs do not see hidden values. A member with a hidden value is left out, and a list with a hidden element is
+// left out whole. So a rule never computes with a wrong number.
 //
-// That holds at the places of redact, which whoever writes the policy knows. Elsewhere a value is hidden as it is equal to one at
-// such a place, or holds it: who calls chooses both, and would choose which of their calls a cap cannot see. There the window
-// cannot be told.
+// This holds at the places of redact, which the author of the policy knows. At other places a value is hidden because it equals or
+// holds a value from such a place. The caller chooses both values, and could choose which calls a cap does not see. So a value that is
+// hidden at another place makes the window unknown, see [ErrObscured].
 
-// ErrObscured says that a value is hidden at a place where none has to be.
+// ErrObscured says that a value is hidden at a place that redact does not name.
 var ErrObscured = errors.New("a value is hidden where redact does not say so")
 
-// PublicArgs returns a recorded call's arguments without what is hidden. The error is [ErrObscured].
+// PublicArgs returns the arguments of a recorded call without hidden values. The error is [ErrObscured].
 func (r Rules) PublicArgs(tool string, args map[string]any) (map[string]any, error) {
 	w := r.walkOf(tool)
 	v, err := w.public(args, w.argsPlaces())
@@ -26,20 +26,20 @@ func (r Rules) PublicArgs(tool string, args map[string]any) (map[string]any, err
 	return shown, err
 }
 
-// PublicOutput returns a recorded result without what is hidden. The error is [ErrObscured].
+// PublicOutput returns a recorded result without hidden values. The error is [ErrObscured].
 func (r Rules) PublicOutput(tool string, v any) (any, error) {
 	w := r.walkOf(tool)
 	return w.public(v, w.outputPlaces(v))
 }
 
-// walkOf is a way through values of a tool's calls.
+// walkOf returns a walk through values of a tool's calls.
 func (r Rules) walkOf(tool string) walk {
 	w := walk{Values: &Values{Rules: r}, purpose: hiding, tools: r.tools}
 	w.only(tool)
 	return w
 }
 
-// public is a recorded value without what is hidden at places; nil: all of it is.
+// public returns a recorded value without the values that are hidden at places; nil means that the whole value is hidden.
 func (w *walk) public(v any, places [][]string) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:

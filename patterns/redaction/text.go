@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// documents are the JSON objects and arrays in a text. broken: something began as one and was none.
+// documents returns the JSON objects and arrays in a text. Then broken reports that the text may hold more values: one beginning was no
+// valid document, a document has a member twice, or there are too many.
 func documents(text string) (values []any, broken bool) {
 	for failed := 0; failed < maxBroken && len(values) < maxDocuments; {
 		at := strings.IndexAny(text, "{[")
@@ -31,7 +32,7 @@ func documents(text string) (values []any, broken bool) {
 	return values, true
 }
 
-// repeats says whether a document has a member twice, of which only the last was read.
+// repeats reports whether a document has a member twice. Decoding keeps only the last one.
 func repeats(text string, v any) bool {
 	d := json.NewDecoder(strings.NewReader(text))
 	tokens := 0
@@ -43,7 +44,7 @@ func repeats(text string, v any) bool {
 	}
 }
 
-// weigh is how many tokens a value has: names, scalars and brackets.
+// weigh returns how many tokens a value has: names, scalars and brackets.
 func weigh(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -61,7 +62,7 @@ func weigh(v any) int {
 	return n
 }
 
-// containsNumber says whether a text has a number in it that is not a part of a longer one.
+// containsNumber reports whether a text contains a number that is not part of a longer one.
 func containsNumber(text, number string) bool {
 	digit := func(i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
 	for from := 0; ; {
@@ -77,7 +78,8 @@ func containsNumber(text, number string) bool {
 	}
 }
 
-// forms are a text and what it says where escapes of JSON are undone, once and again: texts within texts.
+// forms returns a text, and the text with JSON escapes undone once, twice and so on, at most maxNested times. That finds values in
+// texts within texts.
 func forms(text string) []string {
 	list := []string{text}
 	for range maxNested {
@@ -90,7 +92,7 @@ func forms(text string) []string {
 	return list
 }
 
-// unescaped undoes escapes of JSON in what need not be JSON; others stay.
+// unescaped undoes JSON escapes in a text that need not be JSON. Other backslashes stay.
 func unescaped(text string) string {
 	var b bytes.Buffer
 	for len(text) > 0 {
@@ -125,7 +127,7 @@ func unescaped(text string) string {
 	return b.String() + text
 }
 
-// hexUnit is the code unit of an escape \uXXXX.
+// hexUnit returns the code unit of an escape \uXXXX.
 func hexUnit(escape byte, rest string) (uint16, bool) {
 	if escape != 'u' || len(rest) < 4 {
 		return 0, false
@@ -134,7 +136,7 @@ func hexUnit(escape byte, rest string) (uint16, bool) {
 	return uint16(n), err == nil
 }
 
-// figures are the numbers in a text, but for digits that are a part of a name or of a hash.
+// figures returns the numbers in a text, each also negated. It leaves out digits that are part of a name or of a hash.
 func figures(text string) (list []float64) {
 	word := func(r rune) bool {
 		return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == ','

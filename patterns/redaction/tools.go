@@ -9,11 +9,11 @@ import (
 	"patterngate/patterns"
 )
 
-// toolPlaces are the places of one tool (spec/config.md section 4, redact): they count in its calls and what those came to.
-// Where a body does not say whose arguments or results it holds, they count too.
+// toolPlaces are the places of one tool (spec/config.md section 4, redact). They count in the calls of the tool and in the results. They
+// also count in a body that does not name the tool of its arguments or results.
 type toolPlaces struct{ args, result [][]string }
 
-// toolsOwn reports the name of a tool before a pointer.
+// toolsOwn reports whether the text before a pointer is the name of a tool.
 func toolsOwn(name string) bool { return name != "" && !strings.Contains(name, "/") }
 
 // ofTool adds a place of one tool.
@@ -34,7 +34,7 @@ func (r *Rules) ofTool(name, pointer string, tokens []string) error {
 	return nil
 }
 
-// bothTools are the places of either.
+// bothTools returns the places of both.
 func bothTools(a, b map[string]toolPlaces) map[string]toolPlaces {
 	if len(a) == 0 {
 		return b
@@ -46,7 +46,7 @@ func bothTools(a, b map[string]toolPlaces) map[string]toolPlaces {
 	return both
 }
 
-// only has the places of one tool count from here on, besides those of all. "" is a tool that is not known.
+// only limits the walk to the places of one tool and those of all tools. "" means that the tool is not known, and changes nothing.
 func (w *walk) only(tool string) {
 	if tool == "" || len(w.Rules.tools) == 0 {
 		return
@@ -57,7 +57,7 @@ func (w *walk) only(tool string) {
 	}
 }
 
-// called is the tool of a call, told by its intent, or by what that came to.
+// called returns the tool of the call that an intent or outcome belongs to; "": none, or not known.
 func (h *Values) called(kind patterns.EventKind, key string, body map[string]any) string {
 	switch kind {
 	case patterns.IntentEvent:
@@ -71,7 +71,8 @@ func (h *Values) called(kind patterns.EventKind, key string, body map[string]any
 	return ""
 }
 
-// named is the tool that a value speaks of, by the members that say so in plans, tasks, routes, actions and their results.
+// named returns the tool that a value names; "": none. It reads the members that name a tool in plans, tasks, routes, actions and their
+// results.
 func (w *walk) named(v map[string]any) string {
 	for _, member := range []string{"tool", "worker", "target"} {
 		if name, ok := v[member].(string); ok {
@@ -86,7 +87,7 @@ func (w *walk) named(v map[string]any) string {
 	return ""
 }
 
-// argsPlaces are the places below arguments, resultPlaces those below what a call came to.
+// argsPlaces returns the places below arguments. resultPlaces returns the places below the result of a call.
 func (w *walk) argsPlaces() [][]string {
 	list := slices.Clone(w.Rules.args)
 	for _, of := range w.tools {

@@ -16,16 +16,16 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Rules say which values are kept out of records (spec/config.md section 2, redact). The zero Rules hide nothing and cost nothing.
+// Rules say which values are kept out of records (spec/config.md section 2, redact). The zero Rules hide nothing, at no cost.
 type Rules struct {
 	args, result, input [][]string // tokens below the first word
 	answer              bool
 	tools               map[string]toolPlaces
-	vars                []string // of policies, that read what is hidden
+	vars                []string // vars of policies that read hidden places
 }
 
-// Read makes Rules of pointers such as /args/card, /result/*/email, /input/iban and /answer, and those of one tool:
-// charge:/args/card.
+// Read makes Rules from pointers such as /args/card, /result/*/email, /input/iban and /answer. The pointer charge:/args/card concerns
+// only the tool charge. The error names a pointer that has another form.
 func Read(pointers []string) (r Rules, err error) {
 	for _, p := range pointers {
 		tool, pointer, one := strings.Cut(p, ":")
@@ -48,7 +48,7 @@ func Read(pointers []string) (r Rules, err error) {
 			r.input = append(r.input, tokens[1:])
 		case len(tokens) == 1 && tokens[0] == "answer":
 			r.answer = true
-		case len(tokens) == 2 && tokens[0] == varsWord: // no person writes it: see [ComputedVars]
+		case len(tokens) == 2 && tokens[0] == varsWord: // only [ComputedVars] makes it
 			r.vars = append(r.vars, tokens[1])
 		default:
 			return r, fmt.Errorf("local: redact: %q is no such pointer; write /args/card, /result/*/email, /input/iban or /answer", p)
@@ -62,7 +62,7 @@ func (r Rules) None() bool {
 	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer && len(r.tools) == 0 && len(r.vars) == 0
 }
 
-// With returns rules that hide what either rules hide.
+// With returns rules that hide what r or o hides.
 func (r Rules) With(o Rules) Rules {
 	return Rules{
 		args: append(slices.Clone(r.args), o.args...), result: append(slices.Clone(r.result), o.result...),
@@ -74,15 +74,15 @@ func (r Rules) With(o Rules) Rules {
 // Values are the values of one run that are kept out of its record. Nil hides nothing. It is not safe for concurrent use.
 type Values struct {
 	Rules
-	hashes  map[string]string   // by canonical value: as a marker shows it
-	fresh   []store.HiddenValue // of events that are pending
-	texts   []string            // to be found within others
-	numbers map[string]bool     // by their JSON text, to be found where equal
-	digits  []string            // those of them that are found within texts
+	hashes  map[string]string   // as a marker shows it, by canonical value
+	fresh   []store.HiddenValue // not stored yet
+	texts   []string            // found also within other texts
+	numbers map[string]bool     // by their JSON text, found only if equal
+	digits  []string            // numbers that are also found within texts
 	weak    map[string]bool     // by member and canonical value
 	calls   map[string]string   // the tool of each call, by its key
 	over    bool                // the run ended: nothing more goes into the table
-	held    bool                // when it did, the table held something
+	held    bool                // at the end of the run the table was not empty
 }
 
 // Values returns an empty set of values, for a new run.
@@ -90,7 +90,7 @@ func (r Rules) Values() *Values {
 	return &Values{Rules: r, hashes: map[string]string{}, numbers: map[string]bool{}, weak: map[string]bool{}, calls: map[string]string{}}
 }
 
-// Active reports whether bodies must be searched. That is so too if a process with another configuration hid something.
+// Active reports whether bodies must be searched. It is also true if a process with another configuration hid something.
 func (h *Values) Active() bool { return h != nil && (!h.None() || len(h.hashes) > 0) }
 
 // Seal returns an event of a run in its stored form, with its values hidden. head is the hash of the event before. A nil Values hides
@@ -118,13 +118,13 @@ func (h *Values) Fresh() []store.HiddenValue {
 	return fresh
 }
 
-// Drops reports whether hidden values are dropped with the end of the run, which was sealed: those of child runs, and with itself those of
-// the run.
+// Drops reports which hidden values the end of the run drops. Call it after the end was sealed. drops means those of child runs, and
+// itself also those of the run.
 func (h *Values) Drops() (drops, itself bool) {
 	return h != nil && (h.held || !h.None()), h != nil && h.held
 }
 
-// Known returns values to be looked for elsewhere, see [Values.Inherits]; nil: none.
+// Known returns the known values, so that another run can search for them, see [Values.Inherits]; nil: none.
 func (h *Values) Known() *Values {
 	if !h.Active() {
 		return nil
@@ -132,7 +132,7 @@ func (h *Values) Known() *Values {
 	return &Values{texts: h.texts[:len(h.texts):len(h.texts)], digits: h.digits[:len(h.digits):len(h.digits)], numbers: maps.Clone(h.numbers), weak: maps.Clone(h.weak)}
 }
 
-// Inherits looks for values that are known elsewhere; nil: none.
+// Inherits adds values that another run knows to those that are searched for; nil: none.
 func (h *Values) Inherits(of *Values) {
 	if h == nil || of == nil {
 		return
@@ -156,8 +156,9 @@ func (h *Values) Inherits(of *Values) {
 // Marker is the beginning of the JSON that replaces a hidden value.
 const Marker = `{"` + patterns.Redacted + `":`
 
-// Reveal puts values back for who replays a record, and returns what is hidden in it. Only hashes that stand in the run's
-// table are revealed. Where the run has ended there are none: lost says that values are missing.
+// Reveal returns stored events with their hidden values put back, for the replay of a record, and the values that the run hides. It
+// replaces the markers whose hashes are in the table of the run. That table is empty after the run has ended. lost reports that values
+// are missing.
 func (r Rules) Reveal(s store.Reader, n int64, stored []patterns.Event) (open []patterns.Event, h *Values, lost bool, err error) {
 	h = r.Values()
 	marked := slices.ContainsFunc(stored, func(e patterns.Event) bool { return bytes.Contains(e.Body, []byte(Marker)) })
@@ -197,7 +198,7 @@ func (r Rules) Reveal(s store.Reader, n int64, stored []patterns.Event) (open []
 	return open, h, lost, nil
 }
 
-// learn knows the values of a record again.
+// Learn reads the values at the places of a record, so that they are known again.
 func (h *Values) Learn(open []patterns.Event) {
 	if h.None() {
 		return
@@ -209,8 +210,8 @@ func (h *Values) Learn(open []patterns.Event) {
 	}
 }
 
-// revealed is a value with its markers replaced. What came from outside and looks like a marker was hidden itself, so it
-// is not looked into.
+// revealed replaces the markers in a value and returns it. A value from outside that looks like a marker was hidden itself, so
+// replaced values are not searched.
 func revealed(v any, values map[string]any, lost *bool) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -232,7 +233,7 @@ func revealed(v any, values map[string]any, lost *bool) any {
 	return v
 }
 
-// mark is what stands for a value.
+// mark returns the marker that replaces a value.
 func (h *Values) mark(v any) any {
 	text := ijson.Canonical(v)
 	hash, known := h.hashes[string(text)]
@@ -249,15 +250,15 @@ func (h *Values) mark(v any) any {
 	return map[string]any{patterns.Redacted: hash}
 }
 
-// body is an event's canonical body with its values hidden.
+// body returns the canonical body of an event with its values hidden.
 func (h *Values) body(kind patterns.EventKind, key string, text []byte) []byte {
 	body, err := journal.DecodeTrusted(text)
-	if err != nil { // it is ours; nothing rather than what may be in it
+	if err != nil { // it is our own text; an empty body cannot reveal anything
 		return []byte("{}")
 	}
 	h.look(kind, key, body, finding)
 	return ijson.Canonical(h.look(kind, key, body, hiding))
 }
 
-// hashText is a hash as texts show it.
+// hashText returns a hash in the form of a marker.
 func hashText(hash []byte) string { return "sha256:" + hex.EncodeToString(hash) }

@@ -9,27 +9,27 @@ import (
 	"patterngate/patterns"
 )
 
-// purpose is what a body is looked through for.
+// purpose is the reason to go through a body.
 type purpose int
 
 const (
-	finding purpose = iota // values at the places are learnt
-	hiding                 // what is known is replaced
+	finding purpose = iota // learn the values at the places
+	hiding                 // replace known values
 )
 
-// The least lengths of what is looked for.
+// The least lengths of values that are searched for, and the bounds of a search.
 const (
-	minText   = 4 // bytes of a text within others
+	minText   = 4 // bytes of a text within other texts
 	minNumber = 3 // characters of a number that is equal
 	minDigits = 6 // characters of a number within names, such as tx_123456
-	// maxNested is how deep JSON in texts of JSON is read, and how often escapes are undone.
+	// maxNested is how deep JSON within texts is read, and how often escapes are undone.
 	maxNested = 4
-	// maxDocuments and maxBroken are how many documents are read in one text, and how many beginnings may come to nothing.
+	// maxDocuments is how many documents of one text are read. maxBroken is how many beginnings of a document may be invalid.
 	maxDocuments = 1024
 	maxBroken    = 64
 )
 
-// ours are members of bodies that hold words of this program, or name what something is about, and are read as such.
+// ours are the members of bodies that Patterngate itself writes or that identify something. They are never hidden.
 var ours = map[patterns.EventKind][]string{
 	patterns.StartEvent:   {"run_id", "pattern", "pattern_kind", "version", "principal", "client", "config", "policy", "catalog", "budget", "parent"},
 	patterns.IntentEvent:  {"digest", "effect", "effect_kind", "grant", "name", "rule", "share"},
@@ -40,8 +40,7 @@ var ours = map[patterns.EventKind][]string{
 	patterns.EndEvent:     {"phase", "status", "stop_reason", "usage"},
 }
 
-// oursOf are likewise members of a call's verdict, of what a person is asked and decided, and of the result that the end
-// holds.
+// oursOf are the same members of a call's verdict, of a question to a person, of the decision, and of the result in the end event.
 var oursOf = map[string][]string{
 	"object":   {"type", "run", "step", "tool", "schema", "policy", "expires", "assurance"},
 	"decision": {"type", "approval", "digest", "decision", "executes", "by", "at", "key"},
@@ -49,7 +48,7 @@ var oursOf = map[string][]string{
 	"envelope": {"status", "stop_reason", "phase", "run_id", "budget", "usage", "record", "created_at", "ended_at"},
 }
 
-// look goes through a body and returns what it then is. To find changes nothing.
+// look goes through a body and returns it. With hiding, known values are replaced in the result; with finding, nothing is replaced.
 func (h *Values) look(kind patterns.EventKind, key string, body any, p purpose) any {
 	members, ok := body.(map[string]any)
 	if !ok {
@@ -64,7 +63,7 @@ func (h *Values) look(kind patterns.EventKind, key string, body any, p purpose) 
 	return w.members(members, ours[kind], func(name string, v any) any {
 		of, _ := v.(map[string]any)
 		switch {
-		case kind == patterns.OutcomeEvent && name == "decision" && of == nil: // a word
+		case kind == patterns.OutcomeEvent && name == "decision" && of == nil: // a fixed word
 			return v
 		case kind == patterns.IntentEvent && name == "object" && of != nil:
 			tool, _ := of["tool"].(string)
@@ -83,8 +82,8 @@ func (h *Values) look(kind patterns.EventKind, key string, body any, p purpose) 
 	})
 }
 
-// planned is a member of a step on a stored plan. The hash of its content has no salt: where something in it is hidden, who
-// knows the rest could try values.
+// planned goes through a member of a step on a stored plan. The hash of the plan's content has no salt. If the run hides values, a
+// reader that knows the rest of the content could guess them from the hash, so it is hidden too.
 func (w *walk) planned(name string, v any) any {
 	if name == "sha256" && w.purpose == hiding && len(w.hashes) > 0 {
 		return w.replace(v)
@@ -92,16 +91,16 @@ func (w *walk) planned(name string, v any) any {
 	return w.value(name, v, w.below(nil, name))
 }
 
-// walk is one way through a body.
+// walk is one pass through a body.
 type walk struct {
 	*Values
 	purpose
-	tools  map[string]toolPlaces // whose places count here
+	tools  map[string]toolPlaces // the tools whose places count here
 	nested int
-	hit    bool // something was to be hidden
+	hit    bool // a value must be hidden
 }
 
-// members goes through an object that is never replaced itself.
+// members goes through an object that is never replaced as a whole. The members in skip stay unchanged.
 func (w *walk) members(of map[string]any, skip []string, each func(name string, v any) any) map[string]any {
 	out := make(map[string]any, len(of))
 	for name, v := range of {
@@ -113,7 +112,7 @@ func (w *walk) members(of map[string]any, skip []string, each func(name string, 
 	return out
 }
 
-// output is what an effect came to. Whose it is shows its key; a result that was cut to a text has no places any more.
+// output goes through the output of an effect. The key of the effect shows whether it is the answer of a person.
 func (w *walk) output(key string, v any) any {
 	places := w.outputPlaces(v)
 	last := key[strings.LastIndexByte(key, '/')+1:]
@@ -123,7 +122,8 @@ func (w *walk) output(key string, v any) any {
 	return w.value("output", v, places)
 }
 
-// outputPlaces are those below what an effect came to.
+// outputPlaces returns the places below the output of an effect. A result that was cut to a text has no places any more. If results have
+// places, the member head with that text is one.
 func (w *walk) outputPlaces(v any) [][]string {
 	places := append(w.below(nil, "output"), w.below(nil, "args")...)
 	if cut, ok := v.(map[string]any); ok && cut["truncated"] == true && len(w.resultPlaces()) > 0 {
@@ -132,7 +132,8 @@ func (w *walk) outputPlaces(v any) [][]string {
 	return places
 }
 
-// below are the places below a member, of those below the value that has it. A member may also begin places by its name.
+// below returns the places below a member, given the places below the value that has the member. A member with a name such as args
+// also begins places of its own.
 func (w *walk) below(places [][]string, name string) (list [][]string) {
 	for _, p := range places {
 		if len(p) > 0 && (p[0] == name || p[0] == "*") {
@@ -154,7 +155,7 @@ func (w *walk) below(places [][]string, name string) (list [][]string) {
 	return list
 }
 
-// value goes through the value of a member.
+// value goes through the value of a member and returns it, replaced if it must be hidden.
 func (w *walk) value(name string, v any, places [][]string) any {
 	if v != nil && slices.ContainsFunc(places, func(p []string) bool { return len(p) == 0 }) {
 		return w.place(name, v)
@@ -183,7 +184,7 @@ func (w *walk) value(name string, v any, places [][]string) any {
 	return v
 }
 
-// place is a value at a place.
+// place learns or replaces a value at a place.
 func (w *walk) place(name string, v any) any {
 	if w.purpose == finding {
 		w.know(name, v)
@@ -203,11 +204,11 @@ func (w *walk) replace(v any) any {
 func (w *walk) object(v map[string]any, places [][]string) any {
 	if w.purpose == hiding {
 		_, like := v[patterns.Redacted]
-		if like && len(v) == 1 { // else it might be taken for a value of ours
+		if like && len(v) == 1 { // otherwise it could pass for a marker of ours
 			return w.replace(v)
 		}
 		for name := range v {
-			if w.within(name) { // a member cannot be renamed
+			if w.within(name) { // the name of a member cannot be replaced
 				return w.replace(v)
 			}
 		}
@@ -224,7 +225,8 @@ func (w *walk) object(v map[string]any, places [][]string) any {
 	return out
 }
 
-// pointed are the places below what a problem got, which stood where its pointer says.
+// pointed returns the places below the member got of a problem. Its value was at the pointer of the problem, so the pointer gives the
+// places.
 func (w *walk) pointed(v map[string]any, name string) [][]string {
 	pointer, ok := v["pointer"].(string)
 	if !ok || name != "got" {
@@ -237,7 +239,7 @@ func (w *walk) pointed(v map[string]any, name string) [][]string {
 	return places
 }
 
-// nests says whether a text that holds JSON has in it what is to be hidden. It is then hidden as a whole.
+// nests reports whether JSON within a text holds a value that must be hidden. The caller then hides the whole text.
 func (w *walk) nests(name, text string, places [][]string) bool {
 	if w.nested == maxNested || !strings.ContainsAny(text, "{[") {
 		return false
@@ -250,7 +252,7 @@ func (w *walk) nests(name, text string, places [][]string) bool {
 	return inner.hit || broken && w.names(text)
 }
 
-// names says whether a text that is no JSON, though it may have begun as such, has a member of a place.
+// names reports whether a text contains the quoted name of a member at a place. It is for texts with invalid JSON.
 func (w *walk) names(text string) bool {
 	for _, form := range forms(text) {
 		for _, p := range slices.Concat(w.argsPlaces(), w.resultPlaces(), w.input) {
@@ -262,7 +264,7 @@ func (w *walk) names(text string) bool {
 	return false
 }
 
-// know remembers a value that was at a place, and the values in it.
+// know remembers a value at a place, and the values in it.
 func (h *Values) know(name string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -301,7 +303,7 @@ func add(list []string, text string) []string {
 	return append(list, text)
 }
 
-// isHidden says whether a scalar is equal to what is known, or holds it.
+// isHidden reports whether a scalar equals a known value or holds one. With finding it is always false.
 func (w *walk) isHidden(name string, v any) bool {
 	if w.purpose == finding {
 		return false
@@ -313,19 +315,19 @@ func (w *walk) isHidden(name string, v any) bool {
 	switch v := v.(type) {
 	case float64:
 		return w.numbers[text]
-	case string: // the hash of arguments has no salt: who guesses well would find them
+	case string: // the hash of arguments has no salt, so hidden arguments could be guessed from it
 		return w.within(v) || name == "args_hash" && v != "" && len(w.argsPlaces()) > 0
 	}
 	return false
 }
 
-// tells says whether a text has in it what is hidden.
+// Tells reports whether a text holds a hidden value.
 func (h *Values) Tells(text string) bool {
 	w := walk{Values: h, purpose: hiding, tools: h.Rules.tools}
 	return w.isHidden("", text) || w.nests("", text, nil)
 }
 
-// counts says whether a text has a number in it that is equal to a known one, as "800.00" and "1,200 USD".
+// counts reports whether a text contains a number that equals a known one, for example "800.00" or "1,200 USD".
 func (h *Values) counts(text string) bool {
 	if len(h.numbers) == 0 {
 		return false
@@ -333,7 +335,7 @@ func (h *Values) counts(text string) bool {
 	return slices.ContainsFunc(figures(text), func(f float64) bool { return h.numbers[string(ijson.Canonical(f))] })
 }
 
-// within says whether a text has a known value in it, escaped or not.
+// within reports whether a text contains a known value, escaped or not.
 func (h *Values) within(text string) bool {
 	for _, form := range forms(text) {
 		if slices.ContainsFunc(h.texts, func(known string) bool { return strings.Contains(form, known) }) {

@@ -1,7 +1,7 @@
 package sqlite
 
 // The statements that are prepared on a state file. A test reads the query plan of each, and fails if it reads all runs or all events.
-// So each constant is a whole statement, and no statement is in another file.
+// So each constant is a whole statement, and these statements are only in the files queries*.go.
 const (
 	insert1 = "INSERT INTO events(n, seq, at, kind, key, body, hash) VALUES (?,?,?,?,?,?,?)"
 	insert2 = insert1 + ",(?,?,?,?,?,?,?)"
