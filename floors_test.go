@@ -18,7 +18,7 @@ type floor struct {
 	why     string
 }
 
-// floors is the architecture (see "The code" in the README): server over patterns over gateway over catalog over
+// floors is the architecture (docs/architecture.md shows it): server over patterns over gateway over catalog over
 // ijson. A subpackage is a part of its parent or a door to it. A part is used by its parent or by the packages beside it, and
 // imports none of its parents. A door imports its parent, which never imports it. A new package or arrow is a line here, with
 // its reason.
