@@ -15,7 +15,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// read reads a run's row and record in one state of the file. The row is nil where there is no such run.
+// read reads a run's row and record in one state of the file. The row is nil if there is no such run.
 func (f *file) read(n int64) (r *store.Row, events []patterns.Event, err error) {
 	err = f.journal.View(func(s store.Reader) error {
 		r, events, err = s.Record(n)
@@ -24,7 +24,7 @@ func (f *file) read(n int64) (r *store.Row, events []patterns.Event, err error) 
 	return r, events, err
 }
 
-// loaded is a run of the state file that fits its record and can be carried on here.
+// loaded is a run of the state file that fits its record and can continue in this process.
 type loaded struct {
 	*store.Row
 	run     *run
@@ -34,11 +34,11 @@ type loaded struct {
 	last    patterns.Event
 	hidden  *redaction.Values // values that are kept out of the record
 
-	answered []int64 // approvals whose answers were entered
+	answered []int64 // approvals whose answers the claim records
 }
 
-// load verifies a run's record, makes its job again and replays it dry. Its error is journal.ErrBroken, [*patterns.Lacking],
-// [ErrMismatch] with what was loaded, or the journal's.
+// load verifies a run's record, makes its job again and replays it dry. The error is journal.ErrBroken, [*patterns.Lacking],
+// [ErrMismatch], [errRedacted] or an error of the store. Some errors come with what was loaded.
 func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	if r.State == "broken" {
 		return nil, journal.ErrBroken
@@ -65,7 +65,7 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	if err != nil {
 		return &loaded{Row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, err
 	}
-	if own, err := redaction.Read(job.Redact); err == nil && !slices.Equal(job.Redact, f.Settings().Redact) { // begun under another configuration
+	if own, err := redaction.Read(job.Redact); err == nil && !slices.Equal(job.Redact, f.Settings().Redact) { // the run began under another configuration
 		hidden.Rules = hidden.With(own)
 		hidden.Learn(open)
 	}
@@ -81,7 +81,7 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	return l, err
 }
 
-// job makes a run's job again.
+// job makes a run's job again, from its row and its start event.
 func (f *file) job(r *store.Row, h *history) (patterns.Job, error) {
 	if f.options.Source == nil {
 		return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{r.Config}}
@@ -96,10 +96,10 @@ func (f *file) job(r *store.Row, h *history) (patterns.Job, error) {
 	return job.Begun(h.start.Parent), err
 }
 
-// errRedacted is returned for a run that ended and whose values are gone with that: it is shown as the record keeps it.
+// errRedacted is returned for an ended run whose redacted values were deleted at its end. Such a run is shown in its recorded form.
 var errRedacted = errors.New("local: values were redacted")
 
-// reveal puts redacted values back.
+// reveal puts redacted values back into the events of a run.
 func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, h *redaction.Values, lost bool, err error) {
 	err = f.journal.View(func(s store.Reader) error {
 		open, h, lost, err = f.hiding().Reveal(s, n, events)
@@ -120,8 +120,8 @@ func decodeEvents(stored []patterns.Event) ([]journal.Event, error) {
 	return events, nil
 }
 
-// ledgerOf are the calls of a record, for runs whose code does not fit it any more. The attempts at one act are one call, under
-// the first one's name.
+// ledgerOf returns the calls of a record, for runs whose code no longer fits the record. All attempts at one act count as one call,
+// which has the key of the first attempt.
 func ledgerOf(h *history) []gateway.Entry {
 	var list []gateway.Entry
 	act := map[string]string{} // by key

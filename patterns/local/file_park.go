@@ -42,8 +42,8 @@ func (f *file) park(l *life, rest patterns.Ended) error {
 	return nil
 }
 
-// earliest is when the first of what a run waits for lapses, or of what it asked for itself alone: with what its child runs wait for
-// it goes on when they do.
+// earliest returns the first time limit of what a run waits for. If own is set, it leaves out what the child runs wait for: the
+// parent continues when they do. The zero time means that there is no limit.
 func (l *life) earliest(own bool) time.Time {
 	var first time.Time
 	for _, w := range l.parked {

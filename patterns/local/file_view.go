@@ -24,7 +24,7 @@ func decodeResult(text []byte) (any, error) {
 	return v, nil
 }
 
-// Run shows a run as it stands. One that does not live here is shown as a dry replay of its record makes it.
+// Run shows the present state of a run. A run that has no life in this process is shown by a dry replay of its record.
 func (f *file) Run(principal, id string) (patterns.Snapshot, bool) {
 	n, ok := journal.RunNumber(id)
 	if !ok {
@@ -43,7 +43,7 @@ func (f *file) Run(principal, id string) (patterns.Snapshot, bool) {
 	return f.show(r, events), true
 }
 
-// living shows a run that lives here.
+// living shows a run that has a life in this process.
 func (f *file) living(l *life) patterns.Snapshot {
 	f.mu.Lock()
 	s := l.snapshot()
@@ -109,16 +109,16 @@ func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 	return s
 }
 
-// decided is what a run does that somebody decided about and that no process has taken since.
+// decided describes a run whose approval was decided and that no process has continued since.
 const decided = "it was decided and goes on as soon as a server takes it"
 
-// isAnswered says that a person has answered what a run asks, and that the run did not learn of it yet.
+// isAnswered reports whether a person has answered a question of the run and the run does not have that answer yet.
 func (f *file) isAnswered(l *loaded) (yes bool) {
 	waits := l.dry.questions()
 	if len(waits) == 0 {
 		return false
 	}
-	_ = f.journal.View(func(s store.Reader) error { // it is only words
+	_ = f.journal.View(func(s store.Reader) error { // an error changes only the text that is shown
 		rows, err := decisions.AnsweredOf(s, l.N, waits.has)
 		yes = len(rows) > 0
 		return err
@@ -126,7 +126,7 @@ func (f *file) isAnswered(l *loaded) (yes bool) {
 	return yes
 }
 
-// showEnded shows how a run ended: as its replay makes it, else as the record keeps it.
+// showEnded shows how a run ended. It shows the replay's result if that agrees with the record, otherwise the recorded result.
 func (f *file) showEnded(s *patterns.Snapshot, r *store.Row, l *loaded, err error) {
 	s.State = patterns.Over
 	s.Ended.Ended, s.Ended.Phase = time.UnixMicro(r.Ended), cmp.Or(s.Ended.Phase, r.Phase)
@@ -149,7 +149,7 @@ func (f *file) showParked(s *patterns.Snapshot, r *store.Row, l *loaded, err err
 	if err == nil {
 		w = f.demands(f.waitsFor(l.dry))
 	}
-	if w == nil { // it cannot be replayed here: what the row says
+	if w == nil { // it cannot be replayed here: show what the row says
 		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.WaitingKind), Key: r.WaitsKey, Turn: r.Turn, Phase: r.Phase}
 		if lacking, ok := errors.AsType[*patterns.Lacking](err); ok {
 			w = retry(lacking, s.Began)
@@ -162,14 +162,14 @@ func (f *file) showParked(s *patterns.Snapshot, r *store.Row, l *loaded, err err
 	s.Ended.Waiting, s.Ended.Ended, s.Ended.Phase = w, w.Since, w.Phase
 }
 
-// Wait implements [patterns.Runs]. Between changes only the row is looked at.
+// Wait implements [patterns.Runs]. Between changes it reads only the row.
 func (f *file) Wait(ctx context.Context, principal, id string, mark patterns.Mark) (patterns.Snapshot, bool) {
 	n, ok := journal.RunNumber(id)
 	for ok && ctx.Err() == nil {
 		changed, off := f.waiters.on(id)
 		if now, there := f.mark(principal, n); !there || now != mark {
 			s, known := f.Run(principal, id)
-			if !known || s.Mark() != mark { // else it is shown otherwise than its row says: something is missing here
+			if !known || s.Mark() != mark { // otherwise the shown state differs from the row: this process lacks something
 				off()
 				return s, known
 			}
@@ -183,7 +183,7 @@ func (f *file) Wait(ctx context.Context, principal, id string, mark patterns.Mar
 	return f.Run(principal, id)
 }
 
-// mark is how a run stands, by its row.
+// mark returns a run's mark, from its life in this process or from its row.
 func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
 	if l := f.life(journal.RunID(n)); l != nil {
 		return patterns.Mark{State: patterns.Running}, l.job.Principal == principal
@@ -209,7 +209,7 @@ func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
 	return m, ok
 }
 
-// delayed says that a run which is not at rest waits all the same, for something that is missing here.
+// delayed reports whether a running or ready run waits because this process lacks something.
 func (f *file) delayed(n int64, state string, epoch int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -286,17 +286,17 @@ func (f *file) List(filter patterns.Filter) (patterns.Page, error) {
 	return page, err
 }
 
-// someRows is how many rows of a long list are read at once: who reads many does not keep others waiting.
+// someRows is how many rows of a long list are read at once. A long list therefore does not make other callers wait.
 const someRows = 500
 
-// rowsOf yields the rows of a principal, newest first, from where the filter's cursor stands.
+// rowsOf yields the rows of a principal, newest first, beginning after the filter's cursor.
 func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patterns.RunRow) bool) error {
 	began, n := int64(math.MaxInt64), int64(math.MaxInt64)
 	if from, later, err := placeOf(filter); err == nil && later {
 		began = from.began.UnixMicro()
 		n, _ = journal.RunNumber(from.id)
 	}
-	for most := cmp.Or(filter.Limit, defaultRows) + 1; ; most = someRows { // first for a page
+	for most := cmp.Or(filter.Limit, defaultRows) + 1; ; most = someRows { // the first read is enough for one page
 		var some []patterns.RunRow
 		err := f.journal.View(func(s store.Reader) error {
 			page, err := s.Page(principal, began, n, most)
@@ -320,7 +320,7 @@ func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patte
 	}
 }
 
-// rowsOfAll yields the rows of all principals: of each as many as a page may need.
+// rowsOfAll yields the rows of all principals, newest first. For each principal it reads as many as one page may need.
 func (f *file) rowsOfAll(filter patterns.Filter, yield func(patterns.RunRow) bool) error {
 	var principals []string
 	err := f.journal.View(func(s store.Reader) (err error) {
@@ -353,7 +353,7 @@ func (f *file) rowsOfAll(filter patterns.Filter, yield func(patterns.RunRow) boo
 	return nil
 }
 
-// listed is a row as lists show it.
+// listed converts a row to the form that lists show.
 func (f *file) listed(r *store.Row) patterns.RunRow {
 	row := patterns.RunRow{
 		RunID: r.ID(), Pattern: r.Pattern, Principal: r.Principal, Status: "running", Began: time.UnixMicro(r.Began), Owner: r.Owner,
@@ -376,7 +376,7 @@ func (f *file) listed(r *store.Row) patterns.RunRow {
 	return row
 }
 
-// doneBy is what an effect does, for people; run may be nil.
+// doneBy describes, for people, what an effect does. run may be nil.
 func doneBy(e patterns.Effect, run *run) string {
 	if run == nil {
 		return e.Doing

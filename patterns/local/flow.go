@@ -10,21 +10,21 @@ import (
 	"patterngate/patterns"
 )
 
-// flow is a Flow that goes on. Of its branches and its next, one at a time has the turn to run pattern code:
+// flow is a Flow in progress. Its branches and its next function take turns to run pattern code, one at a time:
 //
 //	next ──▶ a body, up to its first outcome ──▶ next ──▶ … none ──▶ the branch with the oldest outcome ──▶ its body ends ──▶ next
 //
-// An outcome is recorded when it comes, and its branch goes on when all with older ones had their turn. A replay has
-// the same outcomes in the same order, so that it runs the same code in the same order. What is answered at once by its
-// nature (see [atOnce]) takes no turn, neither time. All of it is guarded by the baton.
+// An outcome is recorded when it arrives. Its branch continues after all branches with older outcomes had their turn. A replay has
+// the same outcomes in the same order, so it runs the same code in the same order. An effect that is always answered at once (see
+// [atOnce]) takes no turn, live or on a replay. The baton guards all fields.
 type flow struct {
 	*life
 	parent  *branch
 	running int   // bodies that have not ended
-	unwound bool  // a body waits for somebody, or cannot go on
-	busy    bool  // somebody has the turn
-	turns   turns // branches that wait for theirs
-	ended   bool  // a body has ended and left its turn to the parent
+	unwound bool  // a body waits for a person or the caller, or cannot continue
+	busy    bool  // a branch or the parent has the turn
+	turns   turns // branches that wait for their turn
+	ended   bool  // a body has ended and its turn passed to the parent
 	wake    chan struct{}
 	pauses  []*early
 }
@@ -36,7 +36,7 @@ type early struct {
 	done atomic.Bool
 }
 
-// curtailed lets a pause end early, if it may. It is asked in Flow branches alone, which learn of each other.
+// curtailed registers a pause, so that it can end early. Only pauses in Flow branches can end early, when the effect allows it.
 func (b *branch) curtailed(e patterns.Effect, end func()) *early {
 	p := &early{ends: e.Ends, end: end}
 	if b.flow == nil || e.Ends == nil {
@@ -47,7 +47,7 @@ func (b *branch) curtailed(e patterns.Effect, end func()) *early {
 	return p
 }
 
-// curtail ends the pauses that are not wanted any more.
+// curtail ends the pauses that are no longer needed.
 func (f *flow) curtail() {
 	f.pauses = slices.DeleteFunc(f.pauses, func(p *early) bool {
 		if !p.ends() {
@@ -59,10 +59,10 @@ func (f *flow) curtail() {
 	})
 }
 
-// turn is a branch that goes on when its outcome is the oldest.
+// turn is a branch that waits until its outcome is the oldest.
 type turn struct {
 	seq     int  // of the outcome in the record
-	ready   bool // it is written, as far as it must be
+	ready   bool // the outcome is written, as far as it must be
 	granted chan struct{}
 }
 
@@ -94,11 +94,11 @@ func (b *branch) Flow(next func() (string, func(patterns.Run), bool)) {
 	}
 }
 
-// errNested is the panic of code in which a body, or what hands them out, uses another Run than the body's own, or branches
-// on: in which order that went on would not stand in the record.
+// errNested is the panic of a body, or of the next function, that calls another Run than the body's own, or that starts branches.
+// The record would not hold the order in which those continued.
 var errNested = errors.New("local: while a Flow goes on, only Do of its bodies' own branches may be called")
 
-// burst starts what next gives, each body up to its first outcome. The turn is the parent's.
+// burst starts the bodies that next returns, and runs each up to its first outcome. The parent has the turn.
 func (f *flow) burst(next func() (string, func(patterns.Run), bool)) {
 	for f.cause == nil {
 		name, body, ok := f.ask(next)
@@ -109,7 +109,7 @@ func (f *flow) burst(next func() (string, func(patterns.Run), bool)) {
 	}
 }
 
-// ask is next, whose panic ends the run like that of other pattern code, but not before its branches have unwound.
+// ask calls next. A panic of next ends the run like a panic of other pattern code, after the branches have unwound.
 func (f *flow) ask(next func() (string, func(patterns.Run), bool)) (name string, body func(patterns.Run), ok bool) {
 	defer f.contain()
 	return next()
@@ -121,7 +121,7 @@ func (f *flow) start(name string, body func(patterns.Run)) {
 	f.record.branch(1)
 	started := make(chan struct{})
 	child := &branch{life: f.life, keys: newKeys(f.parent.keys.next(name) + "/"), at: f.parent.at, newest: f.parent.newest, started: started, flow: f, active: true}
-	go func() { // it begins with the baton, which its parent holds for it
+	go func() { // it begins with the baton, which its parent locked for it
 		finished := false
 		defer func() {
 			f.end(child, finished)
@@ -135,7 +135,7 @@ func (f *flow) start(name string, body func(patterns.Run)) {
 	f.baton.Lock()
 }
 
-// end ends a branch. One that came to its end leaves its turn to the parent, which asks for more.
+// end ends a branch. If its body finished, the turn passes to the parent, which asks for more bodies.
 func (f *flow) end(b *branch, finished bool) {
 	f.running--
 	f.record.branch(-1)
@@ -153,9 +153,9 @@ func (f *flow) end(b *branch, finished bool) {
 	}
 }
 
-// rest has the parent wait until a body has ended or all are gone.
+// rest makes the parent wait until a body has ended or no body is left.
 func (f *flow) rest() {
-	f.record.flush(false, nil) // nothing may come with a next intent for long
+	f.record.flush(false, nil) // the next intent, which would flush, may come much later
 	for f.running > 0 && !f.ended {
 		f.baton.Unlock()
 		<-f.wake
@@ -166,11 +166,12 @@ func (f *flow) rest() {
 func (f *flow) call() {
 	select {
 	case f.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // the parent is already notified
 	}
 }
 
-// leave gives a branch's turn away, if it has it: back to the parent that began it, or to who is next.
+// leave gives up a branch's turn, if the branch has it. The turn passes to the parent that started the branch, or to the next
+// branch.
 func (f *flow) leave(b *branch) {
 	switch {
 	case !b.active:
@@ -193,8 +194,8 @@ func (f *flow) pass() {
 	close(heap.Pop(&f.turns).(*turn).granted)
 }
 
-// await takes the place in the order of turns that belongs to an outcome, and returns when it is the branch's turn.
-// durable: not before all that was recorded so far is on the disk.
+// await queues the branch by the place of its outcome, and returns when it is the branch's turn. If durable is set, it first waits
+// until all that was recorded so far is on the disk.
 func (f *flow) await(b *branch, seq int, durable bool) {
 	t := &turn{seq: seq, ready: !durable, granted: make(chan struct{})}
 	heap.Push(&f.turns, t)
@@ -218,7 +219,7 @@ func (f *flow) await(b *branch, seq int, durable bool) {
 	b.alive()
 }
 
-// recorded gives an effect its recorded outcome, in a Flow when it is the outcome's turn.
+// recorded gives an effect its recorded outcome. In a Flow it first waits for that outcome's turn.
 func (b *branch) recorded(m *memory, e patterns.Effect) patterns.Outcome {
 	if b.flow != nil && !m.ran(e) {
 		b.flow.await(b, m.seq, false)
@@ -228,9 +229,10 @@ func (b *branch) recorded(m *memory, e patterns.Effect) patterns.Outcome {
 	return m.outcome
 }
 
-// atOnce says that live an effect's outcome comes with its intent, in any engine, so that its branch runs on.
+// atOnce reports whether, in a live run, the effect's outcome always comes with its intent, in any engine. Its branch then
+// continues without a turn.
 func atOnce(e patterns.Effect) bool {
-	if e.Waiting != nil { // whether somebody may be waited for is the engine's matter
+	if e.Waiting != nil { // whether the run may wait for a person or the caller depends on the engine
 		return false
 	}
 	switch e.Kind {
@@ -244,10 +246,10 @@ func atOnce(e patterns.Effect) bool {
 	return false
 }
 
-// ran says that the outcome came at once, also because the effect was refused: its branch ran on and took no turn.
+// ran reports whether the outcome came at once, which includes a refused effect. The branch then continued without a turn.
 func (m *memory) ran(e patterns.Effect) bool { return m.intent == nil || atOnce(e) }
 
-// turns is a heap by the outcomes' places.
+// turns is a heap, ordered by the places of the outcomes in the record.
 type turns []*turn
 
 func (t turns) Len() int           { return len(t) }

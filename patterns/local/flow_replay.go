@@ -6,7 +6,7 @@ import (
 	"patterngate/patterns"
 )
 
-// Flow implements [patterns.Run]. The parent counts as running while it asks for more, so that nobody goes on meanwhile.
+// Flow implements [patterns.Run]. While the parent asks for more bodies it counts as running, so that no other branch continues.
 func (b *replayed) Flow(next func() (string, func(patterns.Run), bool)) {
 	if b.keys.path != "" {
 		panic(errNested)
@@ -53,7 +53,7 @@ func (b *replayed) begin(f *family, name string, body func(patterns.Run)) {
 	<-started
 }
 
-// begun tells the parent that a body waits or has ended.
+// begun notifies the parent that a body waits or has ended.
 func (b *replayed) begun() {
 	if b.started != nil {
 		close(b.started)
@@ -61,5 +61,5 @@ func (b *replayed) begun() {
 	}
 }
 
-// Shows implements [patterns.Run]; a replayed run is shown by its result.
+// Shows implements [patterns.Run]. It does nothing: a replayed run is shown by its result.
 func (b *replayed) Shows(func() patterns.Result) {}

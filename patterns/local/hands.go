@@ -2,18 +2,18 @@ package local
 
 import "sync"
 
-// maxIdleHands is how many goroutines wait for the next effect.
+// maxIdleHands is the maximum number of goroutines that wait for the next effect.
 const maxIdleHands = 64
 
-// hands are goroutines that perform effects. An idle one is used again and its grown stack with it: a model request
-// needs a deep stack, and growing one anew for each costs more than the rest of an effect. The zero value is ready.
+// hands is a pool of goroutines that perform effects. An idle goroutine is used again because its stack has already grown. A model
+// request needs a deep stack, and growing a new one costs more than the rest of an effect. The zero value is ready.
 type hands struct {
 	mu     sync.Mutex
 	idle   []chan func()
-	closed bool // nobody rests any more
+	closed bool // goroutines end instead of becoming idle
 }
 
-// do has work done by some goroutine and does not wait for it.
+// do starts work on a goroutine of the pool and does not wait for it.
 func (h *hands) do(work func()) {
 	h.mu.Lock()
 	if n := len(h.idle); n > 0 {
@@ -38,7 +38,7 @@ func (h *hands) serve(work func()) {
 	}
 }
 
-// rest puts a hand among the idle ones, unless there are enough or the engine was closed.
+// rest makes a goroutine idle. It returns false if enough are idle or the pool is closed.
 func (h *hands) rest(hand chan func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +49,7 @@ func (h *hands) rest(hand chan func()) bool {
 	return true
 }
 
-// release ends the idle hands, and the others when they are done.
+// release closes the pool. Idle goroutines end now, the others when their work is done.
 func (h *hands) release() {
 	h.mu.Lock()
 	idle := h.idle

@@ -10,13 +10,13 @@ import (
 	"patterngate/patterns/store"
 )
 
-// What a run hides, its child runs hide too, and the other way round: a goal may hold it, and an answer. A child run's table is emptied
-// with the end of the run above it: until that is recorded, who goes on with the parent may need what the child answered.
+// A run and its child runs hide the same values, because a goal or an answer may contain them. A child run's hidden values are
+// deleted when the end of its parent is recorded. Until then, a process that continues the parent may need the child's answer.
 
-// seal is an event as it is stored.
+// seal converts an event to the form in which it is stored.
 func (t *tail) seal(e journal.Event) patterns.Event { return t.hidden.Seal(t.id, e, t.head) }
 
-// keepHidden are the steps that keep what the pending events hide.
+// keepHidden returns the steps that store the values which the pending events hide.
 func (t *tail) keepHidden() []store.Step {
 	if fresh := t.hidden.Fresh(); len(fresh) > 0 {
 		return []store.Step{store.AddHidden{N: t.n, Values: fresh}}
@@ -24,7 +24,7 @@ func (t *tail) keepHidden() []store.Step {
 	return nil
 }
 
-// forget are the steps that drop what a run hid, with its end.
+// forget returns the steps that delete the hidden values of a run when it ends.
 func (t *tail) forget() []store.Step {
 	drops, itself := t.hidden.Drops()
 	if !drops {
@@ -33,7 +33,7 @@ func (t *tail) forget() []store.Step {
 	return []store.Step{store.DropHidden{N: t.n, Parent: t.parent, Itself: itself}}
 }
 
-// public is a text for the run's row; empty where it tells what is hidden.
+// public returns a text for the run's row. It returns "" if the text contains a hidden value.
 func (r *Record) public(text string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +43,7 @@ func (r *Record) public(text string) string {
 	return text
 }
 
-// told is an error as a log may have it.
+// told returns an error in a form that a log may contain.
 func (r *Record) told(cause error) error {
 	if r.file == nil {
 		return cause
@@ -53,7 +53,7 @@ func (r *Record) told(cause error) error {
 	return told(r.file.hidden, cause)
 }
 
-// told is an error as a log may have it, of a run that hides values.
+// told returns an error of a run that hides values, in a form that a log may contain.
 func told(h *redaction.Values, cause error) error {
 	if !h.Active() || !h.Tells(cause.Error()) {
 		return cause
@@ -67,21 +67,21 @@ func told(h *redaction.Values, cause error) error {
 	return errors.New("the words hold redacted values")
 }
 
-// known are the values that a run's record is kept free of; nil: none.
+// known returns the values that the run's record must not contain; nil: none.
 func (r *Record) known() *redaction.Values {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.file.hidden.Known()
 }
 
-// inherits has values be looked for that are known elsewhere; nil: none.
+// inherits makes the record hide also the values that another run knows; nil: none.
 func (r *Record) inherits(of *redaction.Values) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.file.hidden.Inherits(of)
 }
 
-// inherited are the values that the run above knows; nil: none is known, or nothing is hidden here.
+// inherited returns the values that the parent run knows. It returns nil if the parent knows none or nothing is hidden here.
 func (f *file) inherited(parent int64) *redaction.Values {
 	if parent == 0 || f.hiding().None() {
 		return nil
@@ -97,7 +97,7 @@ func (f *file) inherited(parent int64) *redaction.Values {
 	return h
 }
 
-// publicValues are values for who looks, without those that tell what is hidden.
+// publicValues returns the values that a reader of the run may see, without those that contain a hidden value.
 func (r *Record) publicValues(v map[string]any) map[string]any {
 	if len(v) == 0 {
 		return v

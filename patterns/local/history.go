@@ -15,42 +15,42 @@ import (
 	"patterngate/patterns/journal"
 )
 
-// history is what a record says, for who carries the run on.
+// history is what a record says. The life that continues the run begins with it.
 type history struct {
 	start    journal.StartBody
 	began    time.Time
 	past     map[string]*memory
-	quotas   map[string]int    // that recorded effects took; known after a rehearsal
+	quotas   map[string]int    // that recorded effects used; known after a rehearsal
 	phase    string            // likewise
 	order    int               // intents
 	calls    int               // of tools, among them
 	answered int               // of these, those with an outcome
 	asked    int               // requests to the model
-	idle     time.Duration     // in which it was in nobody's hands
+	idle     time.Duration     // time in which no process ran it
 	waited   waited            // for its caller and for people
-	noted    bool              // it says who wanted the run cancelled
+	noted    bool              // it says who canceled the run
 	wrote    bool              // a call that changes something was begun
-	canceled bool              // somebody wants it cancelled
-	rests    bool              // the newest that it says is that it rests with a child run
+	canceled bool              // its cancelation was requested
+	rests    bool              // its newest note about it says that the run rests with a child run
 	granted  map[string]string // approvals that were spent, by the idempotency key of their call
 	held     map[int64]bool    // plans that it has claimed and not given back, by their numbers
 	end      *journal.EndBody
-	last     time.Time // of the newest event
-	latest   time.Time // of the newest outcome; before that of the start
+	last     time.Time // time of the newest event
+	latest   time.Time // time of the newest outcome; before the first one, of the start
 }
 
-// memory is what the record says about one key. Times of its outcome are as pattern code sees them.
+// memory is what the record says about one key. The times of its outcome are those that pattern code sees.
 type memory struct {
 	intent  *journal.IntentBody
 	began   time.Time     // of the intent, as recorded
-	idle    time.Duration // of the run before the intent
+	idle    time.Duration // the run's idle time before the intent
 	outcome patterns.Outcome
 	seq     int // of the outcome's event
 	tries   int // how often the run was interrupted since the intent
 	visited bool
 }
 
-// remembered reads a record.
+// remembered reads a record into a history.
 func remembered(events []journal.Event) *history {
 	h := &history{past: map[string]*memory{}, quotas: map[string]int{}, granted: map[string]string{}, held: map[int64]bool{}}
 	var open []*memory // intents without outcome
@@ -99,15 +99,15 @@ func remembered(events []journal.Event) *history {
 	return h
 }
 
-// What notes tell.
+// Values of What in the notes of the engine.
 const (
-	noteTakeover = "takeover" // the run was in nobody's hands since the event before
-	noteDetach   = "detach"   // its process left it in order: no effect of it is to blame
+	noteTakeover = "takeover" // another life continues the run, which no process ran since the event before
+	noteDetach   = "detach"   // its process left it in order: none of its effects is the cause
 	noteCancel   = "cancel"
 	noteSeize    = "seize"
 	noteSettle   = "settle"
 	noteRest     = "rest" // the run rests with a child run that waits
-	noteWake     = "wake" // it goes on with that
+	noteWake     = "wake" // it continues after that rest
 )
 
 func (h *history) at(key string) *memory {
@@ -157,7 +157,7 @@ func (h *history) Learn(m *memory, e journal.Event, body journal.OutcomeBody) {
 	h.holding(m)
 }
 
-// fits compares an effect with the intent that is recorded under its key.
+// fits compares an effect with the intent that is recorded under its key. A difference is [ErrMismatch].
 func (m *memory) fits(key string, e patterns.Effect) error {
 	if m.intent != nil && (m.intent.Kind != e.Kind || !bytes.Equal(m.intent.Input, e.Input)) {
 		return fmt.Errorf("%w: %s was recorded as %s and is now %s", ErrMismatch, key, m.intent.Input, e.Input)
@@ -172,25 +172,25 @@ func (m *memory) fits(key string, e patterns.Effect) error {
 	return nil
 }
 
-// rehearsal is a dry replay: pattern code runs over what is recorded, nothing is performed, and each branch ends at the
-// first effect without an outcome.
+// rehearsal is a dry replay. Pattern code runs over the record, and no effect is performed. Each branch ends at its first effect
+// without an outcome.
 type rehearsal struct {
 	id       string
 	finished bool
 	result   patterns.Result
 	open     []pending              // where its branches ended, in their order
-	soFar    func() patterns.Result // what the code shows; nil: nothing
+	soFar    func() patterns.Result // what the code shows before its end; nil: nothing
 }
 
 // pending is an effect without a recorded outcome.
 type pending struct {
 	key    string
 	effect patterns.Effect
-	m      *memory // nil: it was not begun
+	m      *memory // nil: the effect was not begun
 }
 
-// rehearse replays a record dry. Where code and record do not fit each other it gives [ErrMismatch]; then nothing of the
-// run may be performed. The history learns its quotas and phase.
+// rehearse replays a record dry. It returns [ErrMismatch] if code and record do not fit each other; then no effect of the run may
+// be performed. It sets the history's quotas and phase.
 func (r *run) rehearse(h *history) (*rehearsal, error) {
 	for _, m := range h.past {
 		m.visited = false
@@ -208,13 +208,13 @@ func (r *run) rehearse(h *history) (*rehearsal, error) {
 		}
 	}
 	h.quotas, h.phase = l.quotas, l.phase
-	if _, panicked := errors.AsType[*patterns.Fault](l.cause); panicked { // over this record the code did not, when it was written
+	if _, panicked := errors.AsType[*patterns.Fault](l.cause); panicked { // the code did not panic over this record when the record was written
 		return d, fmt.Errorf("%w: %w", ErrMismatch, l.cause)
 	}
 	return d, l.cause
 }
 
-// play is the goroutine of a rehearsal.
+// play runs pattern code in the goroutine of a rehearsal.
 func (l *life) play() {
 	pattern, known := l.engine.codeOf(l.job.Spec.Kind)
 	defer close(l.done)
@@ -248,7 +248,7 @@ func (b *branch) rehearse(m *memory, key string, e patterns.Effect) patterns.Out
 	return b.recorded(m, e)
 }
 
-// waitingFor is what a run that rests waits for, as its rehearsal shows it; nil: for nobody.
+// waitingFor returns what a resting run waits for, as its rehearsal shows it; nil: nothing.
 func (d *rehearsal) waitingFor(wait func(patterns.Effect) (time.Duration, bool)) *patterns.Waiting {
 	var first *patterns.Waiting
 	for _, p := range d.open {
@@ -267,7 +267,7 @@ func (d *rehearsal) waitingFor(wait func(patterns.Effect) (time.Duration, bool))
 	return first
 }
 
-// answeredBy is who answered a run's questions, as its result shows it.
+// answeredBy names what answered a run's questions, for its result: the caller, a person or a model.
 func answeredBy(job patterns.Job, r patterns.Result) string {
 	if !r.Asked && (job.Task.Caller != nil || len(r.Proposed) > 0) {
 		return cmp.Or(r.Answerers(""), "caller")
@@ -275,7 +275,7 @@ func answeredBy(job patterns.Job, r patterns.Result) string {
 	return r.Answerers(modelOf(job))
 }
 
-// modelOf is the name of a run's model; "": it has none.
+// modelOf returns the name of a run's model; "": it has none.
 func modelOf(job patterns.Job) string {
 	if job.Model == nil {
 		return ""

@@ -15,7 +15,7 @@ import (
 //	Leave: runs that no call waits for begin nothing more ──▶ calls that change something come to their end, and are recorded
 //	Close: all the others are cut; what then was under way may have happened
 
-// Going is how many runs go on here that no call waits for.
+// Going returns the number of runs that continue in this process while no call waits for them. In memory it is 0.
 func (e *Engine) Going() int {
 	if e.file == nil {
 		return 0
@@ -23,10 +23,10 @@ func (e *Engine) Going() int {
 	return len(e.file.unattended())
 }
 
-// Leave has the runs that no call waits for begin nothing more here, those too that a call lets go of later, and waits until
-// what they have under way that changes something is done and recorded, at the latest until ctx ends. What changes nothing
-// is cut: who takes the run does it again. Nothing is taken from the state file any more; [Engine.Close] then hands the
-// runs over. In memory there is nobody to leave them to.
+// Leave stops the runs that no call waits for: they begin no new effect here. This includes runs whose call ends later. Leave
+// returns when their writes in progress are done and recorded, or when ctx ends. It cuts effects that change nothing, and the
+// process that takes the run performs them again. This process takes no more runs from the state file; [Engine.Close] then hands
+// the runs over. In memory Leave does nothing, because no other process can continue the runs.
 func (e *Engine) Leave(ctx context.Context) {
 	if e.file == nil {
 		return
@@ -48,7 +48,7 @@ func (e *Engine) Leave(ctx context.Context) {
 	}
 }
 
-// unattended are the lives here that no call waits for.
+// unattended returns the lives of this process that no call waits for.
 func (f *file) unattended() (list []*life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *file) unattended() (list []*life) {
 	return list
 }
 
-// quitUnattended has the life quit where its process leaves and no call waits for it.
+// quitUnattended makes the life quit if its process is leaving and no call waits for it.
 func (l *life) quitUnattended() {
 	f := l.engine.file
 	if f == nil {
@@ -74,21 +74,21 @@ func (l *life) quitUnattended() {
 	}
 }
 
-// quit has the life begin nothing more. What is under way goes on only where it changes something.
+// quit stops the life from beginning new effects. Effects in progress continue only if they can change something.
 func (l *life) quit() {
 	l.baton.Lock()
 	defer l.baton.Unlock()
 	l.quits()
 }
 
-// release has a run that a life has left be taken by whoever comes.
+// release gives up a run that a life has left, so that any process can take it.
 func (f *file) release(l *life) {
 	t := l.record.file
-	f.journal.Submit(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // else the end of this process does it
+	f.journal.Submit(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // if this fails, the end of this process releases the run
 }
 
-// stay ends the branch where the life quits: its next effect is somebody else's. A run that is taken back begins nothing
-// anyway and may as well end here.
+// stay ends the branch if the life quits: another life performs the next effect. A canceled run does not need this, because it
+// begins no effect anyway.
 func (l *life) stay() {
 	if l.lightly.Err() != nil && !l.taken {
 		l.left = true
@@ -96,7 +96,7 @@ func (l *life) stay() {
 	}
 }
 
-// scope is the life of an effect: what may change something outlives the wish to leave.
+// scope returns the context of an effect. An effect that can change something continues when the life quits.
 func (l *life) scope(e patterns.Effect) context.Context {
 	if changes(e) {
 		return l.ctx
@@ -104,8 +104,8 @@ func (l *life) scope(e patterns.Effect) context.Context {
 	return l.lightly
 }
 
-// later gives a run up whose record could not be written, as soon as it can be. It is then claimed anew and replayed;
-// what this process knows and could not record is held for that.
+// later gives up a run whose record could not be written, as soon as the store can record that. The run is then claimed and
+// replayed again. What this process knows and could not record is kept for that replay.
 func (f *file) later(l *life) {
 	l.record.file.keep()
 	f.gone(l)
@@ -124,7 +124,7 @@ func (f *file) later(l *life) {
 		f.mu.Unlock()
 		f.waiters.announce(l.id)
 		f.scheduler.nudge()
-		if (l.run.resumed || l.replayed) && !f.scheduler.serves.Load() { // who had it resumed, or begun, waits for it
+		if (l.run.resumed || l.replayed) && !f.scheduler.serves.Load() { // the operator or the caller of the run waits for it
 			_, _ = f.claim(n, nil)
 		}
 	})

@@ -15,19 +15,19 @@ import (
 	"patterngate/patterns/store"
 )
 
-// life is one execution of a run's code, from its start or over what is recorded already. All its fields but record, ctx,
-// done and what it leaves are guarded by the baton.
+// life is one execution of a run's code, from its start or over what is already recorded. The baton guards all its fields but
+// record, ctx, done and what it leaves: rest, fault, replayed and summary.
 type life struct {
 	*run
-	record   *Record // the run's; late results find it here when the run has let go of it
+	record   *Record // the run's; late results use it after the run has dropped it
 	progress func(patterns.Progress)
-	telling  sync.Mutex // held while progress is told: child runs tell theirs too
+	telling  sync.Mutex // held while progress is reported: child runs report theirs too
 	ctx      context.Context
 	cancel   context.CancelFunc
-	lightly  context.Context // of what changes nothing: it ends also when the life quits
+	lightly  context.Context // for effects that change nothing: also ends when the life quits
 	quits    context.CancelFunc
 	past     map[string]*memory // what is recorded, by key; nil for a run that begins
-	dry      *rehearsal         // nothing is performed: each branch ends at what is not recorded
+	dry      *rehearsal         // a rehearsal: each branch ends at what is not recorded
 
 	quotas map[string]int
 	sent   map[string]time.Time // when calls of this life were recorded, by their keys
@@ -36,32 +36,32 @@ type life struct {
 	calls  int                  // of tools, among them
 	asked  int                  // requests to the model
 	waited waited               // for its caller and for people
-	idle   time.Duration        // in which it was in nobody's hands
-	latest time.Time            // of the newest recorded outcome of any branch; before that of the start
+	idle   time.Duration        // time in which no process ran it
+	latest time.Time            // time of the newest recorded outcome of any branch; before that of the start
 
 	baton      sync.Mutex // held by the branch whose pattern code runs
 	moved      *sync.Cond // on the baton: a branch ended or resumed
 	waits      []*wait    // effects with a time limit that are being performed
 	phase      string     // of the newest effect
-	cause      error      // why the run cannot go on
+	cause      error      // why the run cannot continue
 	parked     []*patterns.Waiting
-	onChildren []store.Standing             // child runs with which branches rest, as they then stood
+	onChildren []store.Standing             // child runs that branches wait for, and how they stood then
 	callsRuns  bool                         // a call began a run
 	wrote      bool                         // a call that changes something was begun
-	taken      bool                         // the run was taken back: nothing more is begun
-	noted      bool                         // the record says who wanted it cancelled
-	over       bool                         // it comes to rest: nothing can be said to it any more
-	left       bool                         // a branch ended because the life quits
-	questions  map[string]*patterns.Waiting // questions to people that the code has put, by approval
-	granted    map[string]string            // approvals that were spent, by the idempotency key of their call
+	taken      bool                         // the run is canceled: no effect begins any more
+	noted      bool                         // the record says who canceled it
+	over       bool                         // it has come to rest and takes no more requests
+	left       bool                         // a branch ended because the life quit
+	questions  map[string]*patterns.Waiting // questions to people that the code has asked, by approval
+	granted    map[string]string            // approvals that were used, by the idempotency key of their call
 
-	call context.Context // of who began this life and may take it back; nil: nobody
+	call context.Context // of the call that began this life and can cancel the run; nil: none
 
-	now   atomic.Pointer[patterns.Current] // for who looks at the run from outside
-	done  chan struct{}                    // closed when it came to rest
-	rest  patterns.Ended                   // then
+	now   atomic.Pointer[patterns.Current] // for readers outside the run
+	done  chan struct{}                    // closed when the life comes to rest
+	rest  patterns.Ended                   // how it rests, after done
 	fault error
-	// replayed says that the run is carried on here at once, by another life.
+	// replayed says that another life continues the run here at once.
 	replayed bool
 	summary  string
 }
@@ -75,7 +75,7 @@ type wait struct {
 // errHandedOver unwinds the branches of a run that this process gives up.
 var errHandedOver = errors.New("local: the run is handed over")
 
-// newLife is the next life of a run, over what is recorded; nil: it begins.
+// newLife makes the next life of a run, over its history. With a nil history the run begins.
 func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	l := &life{run: r, record: r.record, progress: progress, quotas: map[string]int{}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{}), latest: r.began}
 	if h != nil {
@@ -114,7 +114,7 @@ func (l *life) prepare() {
 	l.moved = sync.NewCond(&l.baton)
 }
 
-// park ends a branch at an effect that waits for somebody. The others go on until they end or wait.
+// park ends a branch at an effect that waits. The other branches continue until they end or wait.
 func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Duration) {
 	w := *e.Waiting
 	w.Key, w.Since, w.Until = key, since, lapses(e, since, wait)
@@ -122,7 +122,7 @@ func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Du
 	runtime.Goexit()
 }
 
-// lapses is until when an effect waits.
+// lapses returns the time until which an effect waits.
 func lapses(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
 	if journal.IsQuestion(e) {
 		return e.Waiting.Until
@@ -130,18 +130,19 @@ func lapses(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
 	return since.Add(wait)
 }
 
-// firstParked is what the run is said to wait for where several branches wait: the first by its key.
+// firstParked returns the wait that is shown if several branches wait: the one with the first key.
 func (l *life) firstParked() *patterns.Waiting {
 	return slices.MinFunc(l.parked, func(a, b *patterns.Waiting) int { return compareKeys(a.Key, b.Key) })
 }
 
-// running is how the run is shown to who does not wait for it.
+// running returns the run's state for a caller that does not wait for it.
 func (l *life) running() patterns.Ended {
 	now := *l.now.Load()
 	return patterns.Ended{RunID: l.id, Began: l.began, Running: &now}
 }
 
-// recalled reports whether the run was taken back, by now.
+// recalled reports whether the run is canceled. It cancels the run if the call that began this life has ended, unless the run has
+// begun to write or the caller detached from it.
 func (l *life) recalled() bool {
 	if l.call != nil && l.call.Err() != nil && !l.wrote && !detached(l.call) {
 		l.taken = true
@@ -150,7 +151,7 @@ func (l *life) recalled() bool {
 	return l.taken
 }
 
-// detached reports that a call ended while its run goes on.
+// detached reports whether a call ended in a way that lets its run continue.
 func detached(call context.Context) bool { return errors.Is(context.Cause(call), patterns.ErrDetached) }
 
 // letGo notes that the call which began this life is over.
@@ -162,7 +163,7 @@ func (l *life) letGo() {
 	l.quitUnattended()
 }
 
-// takeBack has the run end before its next call and cuts what is under way, unless it has begun to write.
+// takeBack cancels the run and cuts its effects in progress. It returns false, and does nothing, if the run has begun to write.
 func (l *life) takeBack() bool {
 	l.baton.Lock()
 	defer l.baton.Unlock()
@@ -181,7 +182,7 @@ func (l *life) hasWritten() bool {
 	return l.wrote
 }
 
-// end has the run end before its next call, whatever it has begun, and notes who wants it.
+// end cancels the run, even if it has begun to write, and records who wants that.
 func (l *life) end(by patterns.Note) {
 	l.baton.Lock()
 	defer l.baton.Unlock()
@@ -195,14 +196,14 @@ func (l *life) end(by patterns.Note) {
 	l.cancel()
 }
 
-// giveUp unwinds the life without another word in the record.
+// giveUp unwinds the life and records nothing more.
 func (l *life) giveUp(cause error) {
 	l.baton.Lock()
 	defer l.baton.Unlock()
 	l.stop(cause)
 }
 
-// stop notes why the run cannot go on; the first cause counts. The baton is held.
+// stop stores why the run cannot continue. The first cause counts. The caller holds the baton.
 func (l *life) stop(cause error) {
 	if l.cause == nil {
 		l.cause = cause
@@ -210,20 +211,20 @@ func (l *life) stop(cause error) {
 	l.cancel()
 }
 
-// unwind ends the branch: its deferred calls run, nothing can recover it, its parent unwinds as well.
+// unwind ends the branch. Its deferred calls run, nothing can recover it, and its parent unwinds as well.
 func (l *life) unwind(cause error) {
 	l.stop(cause)
 	runtime.Goexit()
 }
 
-// alive unwinds the branch where the run cannot go on.
+// alive unwinds the branch if the run cannot continue.
 func (l *life) alive() {
 	if l.cause != nil {
 		runtime.Goexit()
 	}
 }
 
-// take grants an effect its quotas, all or none, and returns the name of one that is spent.
+// take uses up an effect's quotas, all or none. If one is spent it returns that quota's name.
 func (l *life) take(quotas []patterns.Quota) (spent string) {
 	for _, q := range quotas {
 		if l.quotas[q.Name] >= q.Limit {
@@ -236,12 +237,12 @@ func (l *life) take(quotas []patterns.Quota) (spent string) {
 	return ""
 }
 
-// changes says that an effect may change something outside.
+// changes reports whether an effect can change something outside the run.
 func changes(e patterns.Effect) bool {
 	return e.Kind == patterns.ToolEffect && e.Permit.Effect() != catalog.Read
 }
 
-// yield registers a limited wait and gives the baton away.
+// yield registers a wait with a time limit, if w is not nil, and releases the baton.
 func (l *life) yield(w *wait) {
 	if w != nil {
 		l.waits = append(l.waits, w)
@@ -249,7 +250,7 @@ func (l *life) yield(w *wait) {
 	l.baton.Unlock()
 }
 
-// resume takes the baton back. A wait that fell due lets those go first that were due before it.
+// resume takes the baton again. After a time-out it first lets the waits continue that were due earlier.
 func (l *life) resume(w *wait, fellDue bool) {
 	l.baton.Lock()
 	if w == nil {
@@ -266,14 +267,14 @@ func (w *wait) before(o *wait) bool {
 	return w.due.Before(o.due) || w.due.Equal(o.due) && w.order < o.order
 }
 
-// report tells the cause of what a tool or model did, for the log.
+// report sends the cause of a tool or model fault to the log.
 func (l *life) report(key string, cause error) {
 	if cause != nil && l.engine.Fault != nil {
 		l.engine.Fault(l.id, key, l.record.told(cause))
 	}
 }
 
-// tell says a line of progress. The baton is held, so lines come one at a time.
+// tell reports lines of progress. The caller holds the baton, so the lines come one at a time.
 func (l *life) tell(lines ...string) {
 	if l.progress == nil {
 		return
@@ -287,7 +288,7 @@ func (l *life) tell(lines ...string) {
 	}
 }
 
-// startOf is the first event's body.
+// startOf makes the body of a run's first event.
 func startOf(r *run, version string) journal.StartBody {
 	job := r.job
 	more := map[string]any{"version": version, "budget": patterns.Limits(job.Spec)}

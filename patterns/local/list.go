@@ -21,21 +21,21 @@ const (
 	maxSummary  = 200 // bytes of a row's summary
 )
 
-// place is where a list goes on: behind this run.
+// place is a place in a list: the page begins after this run.
 type place struct {
 	began time.Time
 	id    string
 }
 
-// newestFirst orders runs by their begin. Several may have begun at one time, all of them while the clock stands still;
-// they are in the order of their numbers, as in the state file.
+// newestFirst orders runs by their begin. Several runs can begin at one time if the clock stands still. They are in the order of
+// their numbers then, as in the state file.
 func newestFirst(a time.Time, aid string, b time.Time, bid string) int {
 	an, _ := journal.RunNumber(aid)
 	bn, _ := journal.RunNumber(bid)
 	return cmp.Or(b.Compare(a), cmp.Compare(bn, an))
 }
 
-// cursor names the place in the list that it was made for. Its hash binds it to that list, and shows where it was damaged.
+// cursor encodes a place as text. A hash in it binds it to the filter of its list, and shows damage.
 func (p place) cursor(f patterns.Filter) string {
 	text := fmt.Sprintf("%d.%s", p.began.UnixMicro(), strings.TrimPrefix(p.id, "run_"))
 	bound := fmt.Sprintf("%s %q %q %q %q %d %d", text, f.Principal, f.Status, f.Pattern, f.StopReason, f.Since.UnixMicro(), f.Until.UnixMicro())
@@ -43,7 +43,7 @@ func (p place) cursor(f patterns.Filter) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(text + "." + hex.EncodeToString(sum[:6])))
 }
 
-// placeOf reads a cursor; false for the first page.
+// placeOf reads a cursor. It returns false for the first page.
 func placeOf(f patterns.Filter) (place, bool, error) {
 	if f.Cursor == "" {
 		return place{}, false, nil
@@ -83,7 +83,7 @@ func pageOf(f patterns.Filter, rows iter.Seq[patterns.RunRow]) (patterns.Page, e
 	return page, nil
 }
 
-// fits reports whether a row is one of those asked for.
+// fits reports whether a row matches the filter.
 func fits(f patterns.Filter, row patterns.RunRow) bool {
 	switch {
 	case f.Status != "" && f.Status != row.Status, f.Pattern != "" && f.Pattern != row.Pattern:
@@ -96,7 +96,7 @@ func fits(f patterns.Filter, row patterns.RunRow) bool {
 	return true
 }
 
-// rested fills in how a run rests.
+// rested adds to a row how its run rests.
 func rested(row patterns.RunRow, rest patterns.Ended) patterns.RunRow {
 	row.Summary = ijson.Cut(row.Summary, maxSummary)
 	if w := rest.Waiting; w != nil {

@@ -31,7 +31,7 @@ func (e inMemory) begin(r *run) (string, error) {
 	return "", nil
 }
 
-// park lets a run wait. Of too many, or too large ones, the principal's oldest expire.
+// park makes a run wait. If a principal's waiting runs are too many or too large, the oldest expire.
 func (e inMemory) park(l *life, rest patterns.Ended) error {
 	r := l.run
 	e.mu.Lock()
@@ -74,7 +74,7 @@ func (e inMemory) take(c patterns.Continuation) (*run, *history, error) {
 	return r, h, err
 }
 
-// given records what a run waited for and returns its history.
+// given records the outcome of what a run waited for and returns the run's history.
 func (e inMemory) given(r *run, out journal.OutcomeBody) (*history, error) {
 	r.record.append(patterns.OutcomeEvent, r.rest.Waiting.Key, time.Now(), out)
 	h := remembered(r.record.Events())
@@ -85,20 +85,21 @@ func (e inMemory) given(r *run, out journal.OutcomeBody) (*history, error) {
 	return h, nil
 }
 
-// expire ends a run whose caller did not come, unless it did or the run waits for something newer.
+// expire ends a run whose wait is over. It does nothing if the caller came in time or the run now waits for something newer.
 func (e inMemory) expire(r *run, w *patterns.Waiting) {
 	e.goOn(r, w, journal.OutcomeBody{State: patterns.Failed, Reason: patterns.ReasonExpired})
 }
 
-// goOn carries a run on with what became of what it waits for, with no call that waits. False: it waits no more.
+// goOn continues a run with the outcome of what it waits for. No call waits for it then. It returns false if the run no longer
+// waits for that.
 func (e inMemory) goOn(r *run, w *patterns.Waiting, out journal.OutcomeBody, notes ...journal.NoteBody) bool {
 	e.mu.Lock()
 	if r.state != patterns.Parked || r.rest.Waiting != w {
 		e.mu.Unlock()
 		return false
 	}
-	if out.State != patterns.Canceled && e.over(r) { // its time is over when it has its plan again
-		r.clock.Stop() // it may be another than the clock that ends it: one looks again, however many do
+	if out.State != patterns.Canceled && e.over(r) { // its time ends when it has its plan again
+		r.clock.Stop() // the call may not come from this clock: only one clock may look again
 		r.clock = time.AfterFunc(again, func() { e.goOn(r, w, out, notes...) })
 		e.mu.Unlock()
 		return true
@@ -116,13 +117,13 @@ func (e inMemory) goOn(r *run, w *patterns.Waiting, out journal.OutcomeBody, not
 		l.carry()
 		err = l.fault
 	}
-	if err != nil && e.Fault != nil { // nobody else would learn of it
+	if err != nil && e.Fault != nil { // no caller would see it
 		e.Fault(r.id, w.Key, err)
 	}
 	return true
 }
 
-// unpark takes a run from those that wait. The lock is held.
+// unpark removes a run from those that wait. The caller holds the lock.
 func (e inMemory) unpark(r *run, attended bool) patterns.Snapshot {
 	s := e.shelves[r.job.Principal]
 	s.parked = without(s.parked, r)
@@ -132,7 +133,7 @@ func (e inMemory) unpark(r *run, attended bool) patterns.Snapshot {
 	return r.snapshot()
 }
 
-// finish keeps how a run ended, and forgets the oldest of too many.
+// finish keeps how a run ended, and removes the oldest of too many.
 func (e inMemory) finish(l *life, rest patterns.Ended) error {
 	r := l.run
 	if e.Recorded != nil {
@@ -251,7 +252,7 @@ func (e inMemory) Cancel(ctx context.Context, principal, id string, by patterns.
 	return canceled(ctx, e, principal, id, func() error { return e.recall(principal, id, by) })
 }
 
-// recall has a run end, whatever it does.
+// recall ends a run in any state.
 func (e inMemory) recall(principal, id string, by patterns.Note) error {
 	for {
 		e.mu.Lock()
@@ -281,7 +282,7 @@ func (e inMemory) recall(principal, id string, by patterns.Note) error {
 	}
 }
 
-// List walks the principal's runs, which are few.
+// List implements [patterns.Runs]. It walks all runs of the principal, which are few.
 func (e inMemory) List(f patterns.Filter) (patterns.Page, error) {
 	return pageOf(f, func(yield func(patterns.RunRow) bool) {
 		e.mu.Lock()
@@ -301,7 +302,7 @@ func (e inMemory) List(f patterns.Filter) (patterns.Page, error) {
 	})
 }
 
-// row is a run as lists show it.
+// row converts a run to the form that lists show.
 func (e inMemory) row(r *run) patterns.RunRow {
 	e.mu.Lock()
 	state, rest := r.state, r.rest

@@ -13,7 +13,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// A call with a business key acts once over all runs of the state (spec/config.md section 4, once):
+// A call with a business key acts at most once over all runs of the state (spec/config.md section 4, once):
 //
 //	intent ─ one transaction with ─▶ the key is this act's          ──▶ sent ──▶ done: its outcome is kept for the next
 //	   │                                                                     └─▶ certainly failed: the key is free again
@@ -21,21 +21,21 @@ import (
 //	   ├─ nobody knows what became of it, its run is over, and a later run of a plan makes it again ──▶ it is this act's: sent
 //	   └─ with other arguments, or nobody knows yet             ──▶ once_reused; nothing is sent
 
-// firstAct is the act that has a business key; nil: none has.
+// firstAct is the act that has a business key. A nil firstAct means that no act has the key.
 type firstAct struct {
 	store.Act
 	of *run // in memory: whose act it is
 }
 
-// standing is how a business key stands for a call.
+// standing is the state of a business key for a call.
 type standing int
 
 const (
-	keyFree  standing = iota // nobody has it
+	keyFree  standing = iota // no act has it
 	keyMine                  // this act has it
-	keyDone                  // another has it, did the same, and its outcome is known
-	keyLeft                  // another has it, nobody knows what became of that, and this one may make it again
-	keyTaken                 // another has it
+	keyDone                  // another has it, with the same arguments and a known outcome
+	keyLeft                  // another has it with unknown outcome, and this one may repeat it
+	keyTaken                 // another has it in any other state
 )
 
 // business is a call with a business key.
@@ -44,12 +44,12 @@ type business struct {
 	args       []byte // canonical
 	run        int64
 	key, act   string // of the effect, and of the first attempt at the same act
-	again      bool   // an earlier run of the plan began the act, nobody knows what became of it, and it may be repeated
-	settled    bool   // it is found out what became of all attempts
+	again      bool   // an earlier run of the plan began the act with unknown outcome, and it may be repeated
+	settled    bool   // the outcome of all attempts is known
 	of         *run
 }
 
-// businessOf is the call of an effect; false: it has no business key.
+// businessOf returns the business call of an effect. It returns false if the effect has no business key.
 func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 	if e.Kind != patterns.ToolEffect || e.Permit.Once() == "" {
 		return business{}, false
@@ -62,11 +62,11 @@ func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 	}, true
 }
 
-// saltSize is how many bytes of sealed arguments are their salt.
+// saltSize is the length of the salt of sealed arguments, in bytes.
 const saltSize = 16
 
-// sealedArgs are arguments as a business key keeps them, for good: to be compared, and not to be guessed with a table, as
-// they may be redacted elsewhere.
+// sealedArgs returns a salted hash of arguments, which is stored with a business key for good. It can be compared, and a table of
+// hashes does not reveal the arguments, which may be redacted elsewhere.
 func sealedArgs(args []byte) []byte {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // never fails, see crypto/rand
@@ -78,7 +78,7 @@ func sealedWith(salt, args []byte) []byte {
 	return slices.Concat(salt, sum[:])
 }
 
-// wants reports whether a call has the arguments of the first act.
+// wants reports whether a call has the same arguments as the first act.
 func (c business) wants(f *firstAct) bool {
 	return len(f.Args) > saltSize && bytes.Equal(f.Args, sealedWith(f.Args[:saltSize], c.args))
 }
@@ -91,13 +91,13 @@ func (c business) stands(f *firstAct) standing {
 		return keyMine
 	case f.Body != nil && c.wants(f):
 		return keyDone
-	case f.Body == nil && f.Over && c.again && c.wants(f): // the same key again acts once at the service
+	case f.Body == nil && f.Over && c.again && c.wants(f): // the same key sent again acts once at the service
 		return keyLeft
 	}
 	return keyTaken
 }
 
-// standsFor is how a call's key stands now, and who has it.
+// standsFor returns the present state of a call's key and the act that has it.
 func (b *branch) standsFor(c business) (at standing, f *firstAct) {
 	file := b.engine.file
 	if file == nil {
@@ -119,13 +119,14 @@ func (b *branch) standsFor(c business) (at standing, f *firstAct) {
 	return c.stands(f), f
 }
 
-// isReused reports whether a call's business key is another act's whose outcome it may not have, and says why for the log.
+// isReused reports whether another act has a call's business key and this call must not get its outcome. It writes the reason to
+// the log.
 func (b *branch) isReused(key string, e patterns.Effect) bool {
 	c, ok := b.businessOf(key, e)
 	if !ok {
 		return false
 	}
-	if _, made := b.making[actKey{c.tool, c.once}]; made { // its intent may not be written yet: the table need not know it
+	if _, made := b.making[actKey{c.tool, c.once}]; made { // its intent may not be written yet, so the table may not have it
 		b.report(key, fmt.Errorf("%s: the business key is being used by another call of this run", c.tool))
 		return true
 	}
@@ -133,7 +134,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	if at != keyTaken {
 		return false
 	}
-	if !b.outwaited && b.isUnderWay(c) { // begun since it was waited for: this one's intent finds it taken, and waits then
+	if !b.outwaited && b.isUnderWay(c) { // begun since the wait: this call's intent finds the key taken and waits then
 		return false
 	}
 	why := "with other arguments"
@@ -144,7 +145,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	return true
 }
 
-// duplicated is the outcome of a call whose act was done before; false: it is to be sent.
+// duplicated returns the outcome of a call whose act was done before. It returns false if the call is to be sent.
 func (b *branch) duplicated(key string, e patterns.Effect) (patterns.Outcome, bool) {
 	c, ok := b.businessOf(key, e)
 	if !ok {
@@ -156,7 +157,7 @@ func (b *branch) duplicated(key string, e patterns.Effect) (patterns.Outcome, bo
 	}
 	v, err := journal.DecodeTrusted(f.Body)
 	obj, _ := v.(map[string]any)
-	if err != nil || obj == nil { // somebody wrote it
+	if err != nil || obj == nil { // another program changed it
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Duplicate: true}, true
 	}
 	out := journal.DecodeOutcome(obj).Outcome()
@@ -164,28 +165,28 @@ func (b *branch) duplicated(key string, e patterns.Effect) (patterns.Outcome, bo
 	return out, true
 }
 
-// unsent reports whether a call that was begun was certainly not sent: its key is another act's.
+// unsent reports whether a call that was begun was certainly not sent, because its key is another act's.
 func (b *branch) unsent(key string, e patterns.Effect) bool {
 	c, ok := b.businessOf(key, e)
 	if !ok {
 		return false
 	}
 	at, _ := b.standsFor(c)
-	return at == keyTaken || at == keyLeft // it would have been adopted with its intent
+	return at == keyTaken || at == keyLeft // otherwise its intent would have adopted the key
 }
 
 // taking is what a call does with its business key when it begins.
 type taking int
 
 const (
-	takesNothing taking = iota // it has none
+	takesNothing taking = iota // it has no key
 	takesFree                  // it takes the key, which is free or this act's already
 	takesLeft                  // it repeats the act that has the key
 	takesDone                  // the act that has the key was done; its outcome is this call's
 	takesRefused               // another act has the key
 )
 
-// takingOf is what a call whose key stands so does with it.
+// takingOf returns what a call does with a key of a given state.
 func takingOf(at standing, duplicate bool) taking {
 	switch {
 	case !duplicate && (at == keyFree || at == keyMine):
@@ -198,8 +199,8 @@ func takingOf(at standing, duplicate bool) taking {
 	return takesRefused
 }
 
-// takes are the steps that take a call's business key in a state file, with its intent; nil: it has none. It unwinds if another act has
-// the key by now: the run is replayed, and then knows.
+// takes returns the steps that take a call's business key in a state file, together with its intent; nil: it has no key. It unwinds
+// if another act has the key by now. The run is then replayed and finds that.
 func (b *branch) takes(key string, e patterns.Effect, duplicate bool) []store.Step {
 	c, ok := b.businessOf(key, e)
 	if !ok {
@@ -218,7 +219,8 @@ func (b *branch) takes(key string, e patterns.Effect, duplicate bool) []store.St
 	return nil
 }
 
-// takesHere takes a call's business key in memory; false: another call has it by now. In a state file its intent does.
+// takesHere takes a call's business key in memory. It returns false if another call has the key by now. In a state file it does
+// nothing: the intent takes the key there.
 func (b *branch) takesHere(key string, e patterns.Effect, duplicate bool) bool {
 	c, ok := b.businessOf(key, e)
 	if !ok || b.engine.file != nil {
@@ -246,7 +248,7 @@ func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) {
 	b.foundOut(e, out)
 }
 
-// conclude has it noted what became of the act of a call, by its own outcome or because it was found out.
+// conclude records the outcome of a call's act for its business key. settled says that the outcome was found out later.
 func (b *branch) conclude(e patterns.Effect, out patterns.Outcome, settled bool) {
 	c, ok := b.businessOf(out.Key, e)
 	if !ok || out.Duplicate || out.State == patterns.Unknown || b.dry != nil {
@@ -273,13 +275,13 @@ func (b *branch) conclude(e patterns.Effect, out patterns.Outcome, settled bool)
 // actKey names an act in memory.
 type actKey struct{ tool, once string }
 
-// first returns the act in memory that has a business key. The lock is held, here and in the next functions.
+// first returns a copy of the act in memory that has a business key. The caller holds the lock, here and in the next functions.
 func (e *Engine) first(c business) *firstAct {
 	f := e.acts[actKey{c.tool, c.once}]
 	if f == nil {
 		return nil
 	}
-	seen := *f // it changes while others look at it
+	seen := *f // the original changes while others read the copy
 	seen.Over = f.of.state == patterns.Over
 	return &seen
 }
@@ -292,20 +294,20 @@ func (e *Engine) take(c business) {
 	e.acts[actKey{c.tool, c.once}] = &firstAct{store.Act{Args: sealedArgs(c.args), Run: c.run, Act: c.act, Effect: c.key}, c.of}
 }
 
-// adopt makes the act this call's. No attempt of it frees the key: of the one that took it nobody knows.
+// adopt gives the act to this call. No attempt of this call frees the key, because the outcome of the earlier attempt is unknown.
 func (e *Engine) adopt(c business) {
 	f := e.acts[actKey{c.tool, c.once}]
 	f.Run, f.Act.Act, f.Effect, f.of = c.run, c.act, "", c.of
 }
 
-// keep notes the outcome of the act that has the key.
+// keep stores the outcome of the act that has the key.
 func (e *Engine) keep(c business, body []byte) {
 	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine {
 		f.Body = body
 	}
 }
 
-// free gives the key back, unless an earlier attempt took it: of that nobody knows yet.
+// free makes the key free again. It does nothing if an earlier attempt took the key, because the outcome of that is not known yet.
 func (e *Engine) free(c business) {
 	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine && (c.settled || f.Effect == c.key) && f.Body == nil {
 		delete(e.acts, actKey{c.tool, c.once})

@@ -8,15 +8,15 @@ import (
 	"patterngate/patterns/store"
 )
 
-// How long a call waits for the one that has its business key, where neither its tool nor its run says so, and how often it
-// looks.
+// These limits say how long a call waits for the call that has its business key, if neither its tool nor its run sets a limit. They
+// also say how often the waiting call looks.
 const (
 	maxFirstWait   = time.Minute
 	firstWait      = 10 * time.Millisecond
 	mostBetweenOne = 250 * time.Millisecond
 )
 
-// made does an effect. While it does, the calls beside it in its run can see its business key.
+// made performs an effect. Until it is done, the other calls of its run can see its business key.
 func (b *branch) made(a act, began time.Time) patterns.Outcome {
 	c, ok := b.businessOf(a.key, a.effect)
 	if !ok {
@@ -29,16 +29,16 @@ func (b *branch) made(a act, began time.Time) patterns.Outcome {
 	return out
 }
 
-// isBeside reports whether a call of this run that is being made beside this one has the business key, and wants the same. A
-// Flow's body cannot wait for it: the other goes on only when this one gives its turn away.
+// isBeside reports whether another call of this run that is in progress has the business key and the same arguments. It is false in
+// a Flow, whose body cannot wait for it: the other call continues only when this one gives up its turn.
 func (b *branch) isBeside(c business) bool {
 	args, made := b.making[actKey{c.tool, c.once}]
 	return made && b.flow == nil && bytes.Equal(args, c.args)
 }
 
-// awaitFirst has a call wait whose act is under way in another run or beside it, for its outcome: the first is given to all who
-// ask for the same. It waits no longer than the call itself might take. What waits for a person, or has ended in doubt, is not
-// waited for.
+// awaitFirst makes a call wait for the outcome of the same act that is in progress, in another run or in this one. All calls with
+// the same key and arguments get the first outcome. The wait is no longer than the call itself may take. It does not wait for a run
+// that waits for a person, or that has ended with the act in doubt.
 func (b *branch) awaitFirst(e patterns.Effect) {
 	c, ok := b.businessOf("", e)
 	if !ok {
@@ -53,12 +53,12 @@ func (b *branch) awaitFirst(e patterns.Effect) {
 		if b.outwaited = !b.engine.now().Before(due) || b.recalled() || b.isStopped(e); b.outwaited {
 			return
 		}
-		b.record.flush(false, nil) // others may look at the run meanwhile
+		b.record.flush(false, nil) // others may read the run during the wait
 		b.idleFor(between)
 	}
 }
 
-// isUnderWay reports whether a call of another run has the business key, wants the same, and is being made.
+// isUnderWay reports whether a call of another running run has the business key and the same arguments, and has no outcome yet.
 func (b *branch) isUnderWay(c business) (yes bool) {
 	at, f := b.standsFor(c)
 	if at != keyTaken || f.Body != nil || f.Run == c.run || !c.wants(f) {
@@ -80,7 +80,8 @@ func (b *branch) isUnderWay(c business) (yes bool) {
 	return yes
 }
 
-// idleFor gives the baton away for a while. A Flow's body keeps its turn: in which order bodies go on stands in the record.
+// idleFor releases the baton for a while. A body of a Flow keeps its turn, because the record holds the order in which bodies
+// continue.
 func (b *branch) idleFor(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -14,17 +14,17 @@ import (
 	"patterngate/patterns/journal"
 )
 
-// here answers effects that need nobody's time: the caller's proposals, approvers that decide at once, and pauses that are
-// over before they begin, whose time-out would be none.
+// here answers effects that need no waiting: the caller's proposals, approvers that decide at once, and pauses without a time. It
+// returns false for any other effect.
 func here(e patterns.Effect) (patterns.Outcome, bool) {
 	switch {
 	case e.Kind == patterns.TimerEffect && e.Timeout <= 0:
 		return patterns.Outcome{State: patterns.OK}, true
 	case e.Kind == patterns.CallerEffect && e.Waiting == nil:
 		return patterns.Outcome{State: patterns.OK}, true
-	case e.Kind == patterns.CallerEffect: // this engine does not wait
+	case e.Kind == patterns.CallerEffect: // this engine does not wait for the caller
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired}, true
-	case e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForSettlement: // nor can anybody tell it
+	case e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForSettlement: // no person can settle it either
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
 	case e.Kind == patterns.HumanEffect && e.Approval != nil:
 		return patterns.Outcome{State: patterns.OK, Output: e.Approval.Approver.Decide(e.Approval.Action).Value()}, true
@@ -32,18 +32,18 @@ func here(e patterns.Effect) (patterns.Outcome, bool) {
 	return patterns.Outcome{}, false
 }
 
-// delivery is an effect that is being performed, and the one place its outcome goes to.
+// delivery is an effect in progress. Its outcome goes to one place.
 type delivery struct {
 	*life
 	act     act
-	result  chan patterns.Outcome // of one
-	vain    chan struct{}         // closed when there is an outcome, but too late
-	cut     string                // what it is called when the effect's time is over
+	result  chan patterns.Outcome // holds one outcome
+	vain    chan struct{}         // closed when an outcome came too late
+	cut     string                // the reason of the outcome when the effect's time is over
 	refused error                 // the intent could not be recorded; set before result is sent
-	settled atomic.Bool           // the result was handed over, or nobody wants it any more
+	settled atomic.Bool           // the result was delivered, or the branch no longer waits for it
 }
 
-// make performs the effect and hands its outcome over, even that of a tool or adapter which ends its goroutine.
+// make performs the effect and delivers its outcome, even if a tool or adapter ends its goroutine.
 func (d *delivery) make(ctx context.Context) {
 	e := d.act.effect
 	out, cause := broken(e), fmt.Errorf("%s ended its goroutine", e.Name)
@@ -53,7 +53,7 @@ func (d *delivery) make(ctx context.Context) {
 	d.engine.hook("sent")
 }
 
-// refuse tells the branch that nothing was done.
+// refuse reports to the branch that nothing was done.
 func (d *delivery) refuse(cause error) {
 	if d.settled.CompareAndSwap(false, true) {
 		d.refused = cause
@@ -61,19 +61,19 @@ func (d *delivery) refuse(cause error) {
 	}
 }
 
-// unsentGrace is how long a configured tool that changes something may still say, when its time is over, that nothing was
-// sent: it learns of its end in the same moment as the branch does. Tools of this program are cut at once.
+// unsentGrace is how long a configured tool that changes something may still report, after its time-out, that nothing was sent. The
+// tool sees the time-out at the same moment as the branch. Tools of this program are cut at once.
 const unsentGrace = 50 * time.Millisecond
 
-// hand gives the outcome to the branch that waits. One that came too late is recorded as late, but for that of a call which
-// was certainly not sent: there is no doubt then, and what may be repeated may succeed a moment later. One that only says that its
-// time was over is nothing new, nor is the end of a pause.
+// hand delivers the outcome to the waiting branch. A late outcome is recorded as late, with one exception: a call that was
+// certainly not sent. That call is not in doubt, and if it is repeatable it may succeed on a retry. A late outcome that only
+// reports the time-out is not recorded, nor is the end of a pause.
 func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) {
 	timely := inTime(ctx)
 	if !timely && d.isUnsent(ctx, out) {
 		timely = true
 		switch e := d.act.effect; {
-		case d.cut == patterns.ReasonDeadline: // the run's time is over all the same
+		case d.cut == patterns.ReasonDeadline: // the run's time is over in any case
 			out.Reason, out.Again, out.After = d.cut, false, 0
 		case e.Permit.Repeatable() && e.Retried:
 			out.Reason, out.Again, out.After = d.cut, false, 0
@@ -92,12 +92,13 @@ func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) 
 	}
 }
 
-// isUnsent reports whether a call that changes something was cut by its time, and certainly not sent.
+// isUnsent reports whether a call that changes something was cut by its time-out and certainly not sent.
 func (d *delivery) isUnsent(ctx context.Context, out patterns.Outcome) bool {
 	return changes(d.act.effect) && out.State == patterns.Failed && out.Reason == patterns.ReasonUnavailable && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// lastWord is the outcome of a configured tool's call that changes something where it comes just after its time; false: there is none.
+// lastWord returns the outcome of a configured tool's writing call that comes shortly after its time-out. It returns false if none
+// comes.
 func (d *delivery) lastWord(scope context.Context) (out patterns.Outcome, ok bool) {
 	if e := d.act.effect; !changes(e) || e.Permit.Server() == "" {
 		return out, false
@@ -114,13 +115,13 @@ func (d *delivery) lastWord(scope context.Context) (out patterns.Outcome, ok boo
 	return out, false
 }
 
-// inTime reports whether a context's time is not over. A timer may fire late, the clock does not.
+// inTime reports whether a context's time is not over. It also checks the clock, because a timer may fire late.
 func inTime(ctx context.Context) bool {
 	due, limited := ctx.Deadline()
 	return ctx.Err() == nil && (!limited || time.Now().Before(due))
 }
 
-// broken is the outcome of an effect whose performer broke down: nobody knows what it did before.
+// broken returns the outcome of an effect whose performer panicked or ended its goroutine. For a tool the outcome is unknown.
 func broken(e patterns.Effect) patterns.Outcome {
 	if e.Kind == patterns.ToolEffect {
 		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
@@ -128,12 +129,12 @@ func broken(e patterns.Effect) patterns.Outcome {
 	return patterns.Outcome{State: patterns.Failed, Reason: "llm_error:server", Usage: patterns.Usage{Requests: 1}}
 }
 
-// close says that nobody waits for the result any more; false means that it was handed over before.
+// close notes that the branch no longer waits for the result. It returns false if the result was delivered before.
 func (d *delivery) close() bool { return d.settled.CompareAndSwap(false, true) }
 
-// send performs a model question or a call.
+// send performs a model question, a call or a pause.
 func send(ctx context.Context, model patterns.Model, e patterns.Effect, once string) (out patterns.Outcome, cause error) {
-	defer func() { // of a model adapter: a tool's panic ends in Perform
+	defer func() { // for a model adapter: gateway.Permit.Perform recovers a tool's panic
 		if r := recover(); r != nil {
 			out = broken(e)
 			cause = fmt.Errorf("%s panicked: %v\n%s", e.Name, r, debug.Stack())
@@ -170,7 +171,7 @@ func ask(ctx context.Context, model patterns.Model, q patterns.Question) (patter
 	return out, fault.Cause
 }
 
-// called is the outcome of a performed call. Of one that only reads nothing is in doubt.
+// called returns the outcome of a performed call. A call that only reads is never in doubt after a time-out or a lost reply.
 func called(effect catalog.Effect, done gateway.Done) patterns.Outcome {
 	out := outcomeOfCall(done)
 	out.Again, out.After = done.Again, done.After

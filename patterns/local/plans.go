@@ -24,10 +24,10 @@ func (e *Engine) Plan(principal, pattern, id string) (patterns.PlanState, error)
 	return e.planOf(id, func(r *store.Plan) bool { return r.Principal == principal && (pattern == "" || r.Pattern == pattern) })
 }
 
-// maxLooks is how often a plan is looked at whose run comes to its end meanwhile.
+// maxLooks is how often a plan is read again if its run ends during the read.
 const maxLooks = 3
 
-// planOf is a plan as it stands, for who it is meant for.
+// planOf returns a plan's present state. The error is [patterns.ErrNoPlan] if meant rejects the plan.
 func (e *Engine) planOf(id string, meant func(*store.Plan) bool) (state patterns.PlanState, err error) {
 	n, ok := journal.PlanNumber(id)
 	if !ok {
@@ -49,7 +49,7 @@ func (e *Engine) planOf(id string, meant func(*store.Plan) bool) (state patterns
 	return state, nil
 }
 
-// planAt is a plan's row with its body, and how far its holder is; nil: there is none.
+// planAt returns a plan's row with its body, and the state of its holder; nil: there is no such plan.
 func (e *Engine) planAt(n int64) (r *store.Plan, how stands, err error) {
 	if e.file != nil {
 		return e.file.planAt(n)
@@ -64,7 +64,8 @@ func (e *Engine) planAt(n int64) (r *store.Plan, how stands, err error) {
 	return r, how, err
 }
 
-// stateOf is a row as it is shown. settled is false where its holder came to its end in between: the row is another by now.
+// stateOf converts a row to the state that is shown. settled is false if the holder ended in the meantime: the row has changed
+// then.
 func (e *Engine) stateOf(r *store.Plan, how stands) (state patterns.PlanState, settled bool, err error) {
 	state = patterns.PlanState{Plan: patterns.StoredPlan{ID: journal.PlanID(r.N)}, Pattern: r.Pattern, Principal: r.Principal}
 	v, err := contentOf(r)
@@ -97,7 +98,7 @@ func (e *Engine) stateOf(r *store.Plan, how stands) (state patterns.PlanState, s
 	return state, true, nil
 }
 
-// verbOf is which of a pattern's tools one is; "" for none.
+// verbOf returns which of a pattern's tools a name is; "" for none.
 func verbOf(tool, pattern string) patterns.PlanVerb {
 	name, _ := strings.CutPrefix(tool, pattern+"_")
 	for _, verb := range []patterns.PlanVerb{patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb} {
@@ -108,13 +109,13 @@ func verbOf(tool, pattern string) patterns.PlanVerb {
 	return ""
 }
 
-// maxPlanRows is how many plans a page has at most, and maxPageBytes about how long they are together.
+// maxPlanRows is the maximum number of plans on a page, and maxPageBytes about their maximum size together.
 const (
 	maxPlanRows  = 100
 	maxPageBytes = 16 << 20
 )
 
-// planPlace is where a list of plans goes on: behind this one.
+// planPlace is a place in a list of plans: the page begins after this plan.
 type planPlace struct{ created, n int64 }
 
 // ListPlans implements [patterns.Plans].
@@ -141,7 +142,7 @@ func (e *Engine) ListPlans(filter patterns.PlanFilter) (page patterns.PlanPage, 
 		var row store.Plan
 		state, err := e.planOf(journal.PlanID(n), func(r *store.Plan) bool { row = *r; return true })
 		switch {
-		case errors.Is(err, patterns.ErrNoPlan): // it made way
+		case errors.Is(err, patterns.ErrNoPlan): // it was removed in the meantime
 			continue
 		case err != nil && !errors.Is(err, patterns.ErrPlanCorrupt):
 			return patterns.PlanPage{}, err
@@ -152,7 +153,7 @@ func (e *Engine) ListPlans(filter patterns.PlanFilter) (page patterns.PlanPage, 
 	return page, nil
 }
 
-// planNumbers are the plans of a list behind a place, newest first.
+// planNumbers returns the plans of a list after a place, newest first.
 func (e *Engine) planNumbers(f patterns.PlanFilter, from planPlace, most int) (list []int64, err error) {
 	if e.file == nil {
 		return e.planNumbersHere(f, from, most), nil
@@ -181,7 +182,7 @@ func (e *Engine) planNumbersHere(f patterns.PlanFilter, from planPlace, most int
 	return list
 }
 
-// cursor names the place in the list that it was made for, as that of runs does.
+// cursor encodes a place as text, like the cursor of a list of runs.
 func (p planPlace) cursor(f patterns.PlanFilter) string {
 	text := fmt.Sprintf("%d.%016x", p.created, uint64(p.n))
 	sum := sha256.Sum256(fmt.Appendf(nil, "plans %s %q %q", text, f.Principal, f.Pattern))

@@ -8,8 +8,8 @@ import (
 	"patterngate/patterns/store"
 )
 
-// plannedIn is the table of a state file as it is read. It changes nothing: it notes what must hold for the decisions that were made of
-// it, and what is to be written. The steps are then a part of a change.
+// plannedIn is a planTable over one state of a state file. It writes nothing. It collects steps: conditions that must still hold,
+// and changes. The steps later become a part of a change.
 type plannedIn struct {
 	*file
 	s     store.Reader
@@ -53,7 +53,7 @@ func (p *plannedIn) stands(run int64) (stands, error) {
 	return standsAs(is), err
 }
 
-// standsAs is how a run stands for somebody who wants its plan.
+// standsAs converts a stored run's state for a run that wants its plan.
 func standsAs(is store.RunIs) stands {
 	switch is.State {
 	case "running":
@@ -66,7 +66,7 @@ func standsAs(is store.RunIs) stands {
 	return runOver
 }
 
-// end has a waiting run cancelled, as who cancels it would. One whose record is broken is marked as that when it is taken.
+// end cancels a waiting run, like any other cancelation. A run whose record is broken is marked as that when a process takes it.
 func (p *plannedIn) end(run, by int64) error {
 	r, err := p.s.Row(run)
 	if err != nil || r == nil || r.Canceled || r.State != "ready" && r.State != "parked" {
@@ -82,7 +82,7 @@ func (p *plannedIn) end(run, by int64) error {
 	return err
 }
 
-// planAt is a plan's row with its body, and how far its holder is; nil: there is none.
+// planAt returns a plan's row with its body, and the state of its holder; nil: there is no such plan.
 func (f *file) planAt(n int64) (r *store.Plan, how stands, err error) {
 	look := func(read func(s store.Reader) (*store.Plan, error)) error {
 		return f.journal.View(func(s store.Reader) (err error) {
@@ -102,7 +102,7 @@ func (f *file) planAt(n int64) (r *store.Plan, how stands, err error) {
 	return r, how, err
 }
 
-// planned decides something of the table as it stands, and returns the steps that do it while it stands so.
+// planned makes a decision about the present table and returns its steps. The steps are refused if the table has changed since.
 func (f *file) planned(decide func(planTable) error) (steps []store.Step, err error) {
 	err = f.journal.View(func(s store.Reader) error {
 		p := &plannedIn{file: f, s: s}
@@ -113,7 +113,7 @@ func (f *file) planned(decide func(planTable) error) (steps []store.Step, err er
 	return steps, err
 }
 
-// stepInFile performs a load, and judges what the others will do: that is done with the record of their outcome, see
+// stepInFile performs a load. For other steps it only decides: they are stored together with the record of their outcome, see
 // [branch.stored].
 func (b *branch) stepInFile(a planAct) patterns.Outcome {
 	if a.Op == patterns.LoadOp {
@@ -131,7 +131,7 @@ func (b *branch) stepInFile(a planAct) patterns.Outcome {
 	return stepped(reason)
 }
 
-// loadInFile reads the plan beside the writer, which has others to serve, and then claims what it read.
+// loadInFile reads the plan without blocking the writer, and then claims what it read.
 func (b *branch) loadInFile(a planAct) patterns.Outcome {
 	f := b.engine.file
 	for {
@@ -153,7 +153,7 @@ func (b *branch) loadInFile(a planAct) patterns.Outcome {
 			err = b.record.along(steps...)
 		}
 		switch {
-		case err != nil: // also where somebody changed the plan in between
+		case err != nil: // also if another run changed the plan in between
 			b.unwind(err)
 		case reason != "":
 			return patterns.Outcome{State: patterns.Failed, Reason: reason, Output: shownBy(reason, out.Output)}
@@ -163,8 +163,8 @@ func (b *branch) loadInFile(a planAct) patterns.Outcome {
 	}
 }
 
-// stored are the steps of a plan's change that are taken with the record of its outcome; nil: none. Somebody may have changed the plan
-// since it was judged: then the run is replayed.
+// stored returns the steps of a plan's change, which are stored with the record of its outcome; nil: none. If another run has
+// changed the plan since the decision, the run is replayed.
 func (b *branch) stored(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	steps := b.planned
 	b.planned = nil
@@ -174,11 +174,11 @@ func (b *branch) stored(e patterns.Effect, out patterns.Outcome) func(journal.Ev
 	return func(journal.Event) []store.Step { return steps }
 }
 
-// kept waits until a step is stored, and tells who may want to know.
+// kept waits until a step is stored, and notifies those that wait for the plan or for the run under this one.
 func (b *branch) kept(s *patterns.PlanStep) {
 	f := b.engine.file
 	under := b.beneath(s.Plan)
-	if err := b.record.settled(); err != nil { // who looks at the run may have flushed the outcome: it is then waited for
+	if err := b.record.settled(); err != nil { // a reader of the run may have flushed the outcome: wait for that
 		b.unwind(err)
 	}
 	b.engine.waiters.announce(s.Plan)
@@ -189,15 +189,15 @@ func (b *branch) kept(s *patterns.PlanStep) {
 		return
 	}
 	f.waiters.announce(journal.RunID(under))
-	if !f.scheduler.serves.Load() { // nobody here takes up what is ready
-		_, _ = f.claim(under, nil) // else another process does
+	if !f.scheduler.serves.Load() { // this process does not serve ready runs
+		_, _ = f.claim(under, nil) // otherwise another process does
 	}
 }
 
-// beneath is the run that waits beneath the one that has a plan; 0: none does.
+// beneath returns the run that waits under the holder of a plan; 0: none.
 func (b *branch) beneath(plan string) (run int64) {
 	n, _ := journal.PlanNumber(plan)
-	_ = b.engine.file.journal.View(func(s store.Reader) error { // it is only told something
+	_ = b.engine.file.journal.View(func(s store.Reader) error { // the result is only used to notify a run
 		r, err := s.Plan(n)
 		if r != nil {
 			run = r.Under
@@ -207,8 +207,8 @@ func (b *branch) beneath(plan string) (run int64) {
 	return run
 }
 
-// reclaims says whether a run that is taken lost a plan that it held, and returns the steps that go with its taking. The error is
-// [patterns.ErrNotTaken] if another run is over it.
+// reclaims reports whether a run that is about to be taken lost a plan that it held. It returns the steps that belong to the same
+// change. The error is [patterns.ErrNotTaken] if another run has claimed such a plan over it.
 func (f *file) reclaims(l *loaded) (steps []store.Step, lost bool, err error) {
 	plans := l.history.plans()
 	if len(plans) == 0 {
@@ -230,8 +230,9 @@ func (f *file) reclaims(l *loaded) (steps []store.Step, lost bool, err error) {
 	return steps, lost, err
 }
 
-// givesBack returns the steps that give back the plans of a run that is ended without its code, where all that it did is stored with them.
-// What one did that was in the middle of its work stands in its record alone: its plan stays claimed.
+// givesBack returns the steps that release the plans of a run that is ended without its code. It does so only if all work of the
+// run is stored with the plans. If the run was in the middle of its work, only its record has that work, and its plans stay
+// claimed.
 func (f *file) givesBack(l *loaded) ([]store.Step, error) {
 	plans := l.history.plans()
 	if len(plans) == 0 || waitsAs(patterns.WaitingKind(l.WaitingKind), l.WaitsKey) != runWaits {
