@@ -16,11 +16,11 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// The commands over approvals stand on the owner's view of the state file. They decide and never execute: whichever
-// process carries runs on takes the decision up.
+// The commands read and decide through the owner's view of the state file. They execute nothing: a process that
+// continues runs reads the decision.
 //
 //	AP ──FindApproval──▶ id ──Approval──▶ Asked ──▶ show
-//	                                        └──Answered──(terminal, key)──▶ Decide ──▶ what was decided, how the run goes on
+//	                                        └──Answered──(terminal, key)──▶ Decide ──▶ what was decided, how the run continues
 
 // Commands are the commands about calls that wait for a person, and about the keys of approvers.
 type Commands struct {
@@ -29,7 +29,7 @@ type Commands struct {
 	*signing.Signer
 	People    func(id string) string                                  // names the user of an id; nil: ids only
 	NoteOther func()                                                  // prints that another usual state file exists, if there is one
-	Held      func(keys func() (gateway.Ring, error)) HeldAcceptances // what an enrolment leaves held; nil: nothing
+	Held      func(keys func() (gateway.Ring, error)) HeldAcceptances // the tools that Patterngate holds after an enrolment; nil: none
 }
 
 func (a *Commands) Command() *cobra.Command {
@@ -48,7 +48,7 @@ func (a *Commands) Command() *cobra.Command {
 	return cmd
 }
 
-// desk is the approvals of a state file, with what the commands do with them.
+// desk holds the approvals of a state file and the methods that commands call on them.
 type desk struct{ statefile.Questions }
 
 // withApprovals opens the state file, calls do, and closes the file.
@@ -61,15 +61,15 @@ func (a *Commands) withNewApprovals(what string, do func(desk) error) error {
 	return a.Opener.WithNewApprovals(what, func(q statefile.Questions) error { return do(desk{q}) })
 }
 
-// assuranceTruth is what a decision by a command is worth.
+// assuranceTruth tells the user how strong a decision by a command is.
 const assuranceTruth = `Without an approver key a decision has the assurance "user": any program of the same user of this system could have made
 it, so an agent that has a shell could, too. With a key (patterngate approvals enroll) it is "signed": whoever made it knew
 the key's passphrase, and from then on nothing less counts.`
 
-// approvalBeginning is what may be meant as an approval.
+// approvalBeginning matches an approval's id or the beginning of one.
 var approvalBeginning = regexp.MustCompile(`^(ap_)?[0-9a-f]{4,16}$`)
 
-// findAsked is the question that was meant, as it stands.
+// findAsked returns the stored question whose id begins with the typed text.
 func (d desk) findAsked(what, beginning string) (patterns.Asked, error) {
 	const list = "patterngate approvals list --all"
 	if !approvalBeginning.MatchString(beginning) {
@@ -86,7 +86,7 @@ func (d desk) findAsked(what, beginning string) (patterns.Asked, error) {
 	return asked, nil
 }
 
-// unfound says why there is no such approval.
+// unfound returns the error for an approval that was not found, or whose beginning matches several.
 func unfound(what, beginning string, err error) error {
 	many, _ := errors.AsType[*local.AmbiguousError](err)
 	switch {
@@ -98,14 +98,14 @@ func unfound(what, beginning string, err error) error {
 	return console.Fault(what, err)
 }
 
-// completeAsked offers the approvals that wait.
+// completeAsked offers the waiting approvals to a shell's completion.
 func (a *Commands) completeAsked(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
 	var offered []cobra.Completion
 	if len(words) > 0 {
 		return nil, fail
 	}
-	_ = a.withApprovals("", func(d desk) error { // faults are for the command itself
+	_ = a.withApprovals("", func(d desk) error { // the command itself reports errors
 		page, err := d.ListApprovals(patterns.ApprovalFilter{Limit: statefile.MostListed})
 		for _, asked := range page.Rows {
 			if strings.HasPrefix(asked.ID, begun) {

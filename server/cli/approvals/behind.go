@@ -22,7 +22,7 @@ type alikeRow struct {
 	ID    string `json:"approval_id"`
 	RunID string `json:"run_id"`
 	State string `json:"state"` // waiting, approve, edit
-	At    string `json:"at"`    // since when it waits, or when it was approved
+	At    string `json:"at"`    // start of the wait, or time of the approval
 }
 
 func alikeRows(list []patterns.Asked) []alikeRow {
@@ -37,7 +37,7 @@ func alikeRows(list []patterns.Asked) []alikeRow {
 	return rows
 }
 
-// words are an equal call as a sentence.
+// words describes an equal call in one sentence.
 func (r alikeRow) words() string {
 	if r.State == string(patterns.AskedOpen) {
 		return fmt.Sprintf("%s waits too, since %s (%s)", console.Clip(r.ID, console.MaxName), r.At, console.Clip(r.RunID, console.MaxName))

@@ -21,7 +21,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// deciding is one approve or reject as it was typed.
+// deciding holds the typed flags of one approve or reject command.
 type deciding struct {
 	approvals *Commands
 	reject    bool
@@ -59,7 +59,7 @@ func (a *Commands) rejectCommand() *cobra.Command {
 	return c.command(cmd)
 }
 
-// command is what approve and reject have in common.
+// command adds to cmd the arguments and flags that approve and reject share.
 func (c *deciding) command(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = console.One(c.name(), "approval", "patterngate approvals list")
 	cmd.ValidArgsFunction = c.approvals.completeAsked
@@ -83,10 +83,10 @@ func (c *deciding) name() string {
 	return "approvals approve"
 }
 
-// wholeDigest is a digest as show prints it.
+// wholeDigest matches a digest as show prints it.
 var wholeDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// check refuses what was typed wrongly, before anything is opened.
+// check rejects wrong flags before the command opens the state file.
 func (c *deciding) check() error {
 	switch n := utf8.RuneCountInString(c.comment); {
 	case n > gateway.MaxComment:
@@ -101,7 +101,7 @@ func (c *deciding) check() error {
 	return nil
 }
 
-// decide answers the question that was meant.
+// decide answers the question whose id begins with the typed text.
 func (c *deciding) decide(ctx context.Context, d desk, beginning string) error {
 	asked, err := d.findAsked(c.name(), beginning)
 	if err != nil {
@@ -126,8 +126,8 @@ func (c *deciding) decide(ctx context.Context, d desk, beginning string) error {
 	return c.given(ctx, d, asked, in)
 }
 
-// seen puts into the answer what the person has seen, and says whether there is anything to decide: what is not open, or
-// is another call than the one that was seen, is only handed in to be refused and recorded.
+// seen puts the digest that the person saw into the answer. It reports whether the question can be decided. If the
+// question is not open, or its digest differs, the command still submits the answer: the store refuses and records it.
 func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 	if c.digest != "" && c.digest != in.Digest {
 		in.Digest = c.digest
@@ -139,9 +139,9 @@ func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 	return asked.State == patterns.AskedOpen
 }
 
-// agreed asks for the consent that a decision needs. If only signed answers count, the person types a passphrase below the call.
-// Otherwise an approval needs the digest of the call, or a yes at a terminal below the call. --yes replaces both, and the answer then
-// says that the digest was not compared. A rejection needs none of these.
+// agreed asks for the consent that a decision needs. If only signed answers count, the person types a passphrase below
+// the call. Otherwise an approval needs the digest of the call, or a yes at a terminal below the call. --yes replaces
+// both, and the answer then says that the digest was not compared. A rejection needs none of these.
 func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
 	what := c.name() + " " + asked.ID
 	ring, err := d.Keys()
@@ -162,7 +162,8 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 	return c.approvals.Confirm(what, d.context(asked, console.Now(), c.approvals.Width())+c.call(asked, in.Args), "Approve it?", false)
 }
 
-// call is the whole call that an answer is about, for who decides; edited are changed arguments, else nil.
+// call returns the whole call that an answer decides, as text for the approver. edited holds all arguments of an edit,
+// or is nil.
 func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
 	q, width := asked.Question, c.approvals.Width()
 	title := "This call is asked for:\n\n"
@@ -176,7 +177,7 @@ func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
 	return title + argumentLines(edited, q.Args, width)
 }
 
-// given hands the answer in and says what came of it.
+// given submits the answer and prints the result.
 func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in patterns.Decided) error {
 	what := c.name() + " " + before.ID
 	run, _ := d.Owner.Run(before.Question.Run)
@@ -191,23 +192,24 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 	return c.approvals.told(asked, d.takenUp(ctx, asked.Question.Run, run), d.outermost(asked.Question.Run))
 }
 
-// takeUp is how long it is waited for a process that takes the run up, and how often it is looked; one that lives notices
-// within 100 ms.
+// takeUp is how long the command waits for a process to continue the run. takeUpLook is how often it checks. A live
+// process notices a decision within 100 ms.
 const (
 	takeUp     = 500 * time.Millisecond
 	takeUpLook = 25 * time.Millisecond
 )
 
-// goesOn says who carries a run on.
+// goesOn names which process continues a run.
 type goesOn string
 
 const (
-	byNobody  goesOn = "nobody" // no process does that here
+	byNobody  goesOn = "nobody" // no process continues runs here
 	bySomeone goesOn = "someone"
-	taken     goesOn = "taken" // a process has taken it up
+	taken     goesOn = "taken" // a process continues it already
 )
 
-// takenUp waits a moment for a process that carries on the run. One that lives may be busy, or have another configuration.
+// takenUp waits up to [takeUp] for a process to continue the run. A live process can be busy, or can have another
+// configuration.
 func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) goesOn {
 	if !d.Alive() {
 		return byNobody
@@ -225,7 +227,7 @@ func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) 
 	return bySomeone
 }
 
-// outermost is the run that an agent knows: of a child run the one in which it lies, however deep.
+// outermost returns the run that an agent knows. For a child run, that is its outermost parent.
 func (d desk) outermost(run string) string {
 	for range patterns.MaxDepth {
 		s, ok := d.Owner.Run(run)
@@ -237,7 +239,7 @@ func (d desk) outermost(run string) string {
 	return run
 }
 
-// told says what was decided, how sure it is that a person did, and how the run goes on; known is the run that the agent knows.
+// told prints the decision, its assurance, and how the run continues. known is the run that the agent knows.
 func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 	g, run := asked.Given, asked.Question.Run
 	resume := "patterngate runs resume " + run
@@ -254,7 +256,7 @@ func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 		}{askedRowOf(asked), g.Executes, on, next})
 	}
 	what := " goes on"
-	if g.Choice == gateway.ChooseReject { // most patterns end there
+	if g.Choice == gateway.ChooseReject { // most patterns end after a rejection
 		what = " is told so"
 	}
 	ways := map[goesOn]string{
@@ -265,7 +267,7 @@ func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 	return a.Print(chosenText(asked, a.PageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
 }
 
-// chosenText is what was decided; of an edit the arguments that were changed.
+// chosenText describes the decision. For an edit, it lists the changed arguments.
 func chosenText(asked patterns.Asked, width int) string {
 	text := asked.ID + " " + recordtext.DecisionWord(string(asked.Given.Choice)) + ": " + console.Part(phraseOf(asked), recordtext.MaxPhrase, width) + "\n"
 	if asked.Given.Choice != gateway.ChooseEdit {
@@ -279,7 +281,7 @@ func chosenText(asked patterns.Asked, width int) string {
 	return text + "with other arguments, which the policy judges again:\n" + argumentLines(changed, asked.Question.Args, width)
 }
 
-// sureWords say what a decision is worth.
+// sureWords describes the assurance of a decision.
 func sureWords(sure gateway.Assurance, key string) string {
 	if sure == gateway.SignedAssurance {
 		return "assurance signed: by the approver key " + console.Clip(key, console.MaxName)
@@ -295,7 +297,7 @@ func comparedLine(asked patterns.Asked) string {
 	return "digest " + asked.Digest + ": not compared with what a person saw. The record says so\n"
 }
 
-// undecided says why nothing was decided.
+// undecided returns the error that says why nothing was decided.
 func (a *Commands) undecided(what string, before patterns.Asked, err error) error {
 	closed, _ := errors.AsType[*patterns.NotOpen](err)
 	bad, _ := errors.AsType[*patterns.BadEdit](err)
@@ -315,7 +317,7 @@ func (a *Commands) undecided(what string, before patterns.Asked, err error) erro
 	return console.Fault(what, err)
 }
 
-// closedWords say why a question is not open.
+// closedWords says why a question is not open.
 func closedWords(why string, asked patterns.Asked) string {
 	switch why {
 	case patterns.WhyChanged:

@@ -18,8 +18,8 @@ import (
 	"patterngate/server/cli/toolargs"
 )
 
-// editOf is what is approved: the call as it is asked, or all arguments of an edited one. Every fault comes at once,
-// before a passphrase is typed; the decision is checked again where it is taken.
+// editOf returns the approved call: unchanged, or with all arguments of an edit. It reports all faults at once, before
+// the person types a passphrase. The store checks the decision again.
 func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, map[string]any, error) {
 	if len(words) == 0 {
 		return gateway.ChooseApprove, nil, nil
@@ -54,7 +54,7 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 	return gateway.ChooseEdit, args, faultsOfEdit(what, asked.Schema, args)
 }
 
-// namesOf are the arguments that the tool knows.
+// namesOf returns the names of the arguments that an edit can change: those of the tool's schema and those of the call.
 func namesOf(asked patterns.Asked) []string {
 	names := toolargs.ReadTypes(asked.Schema).Names()
 	for name := range asked.Question.Args {
@@ -66,7 +66,8 @@ func namesOf(asked patterns.Asked) []string {
 	return names
 }
 
-// edited reads one word: NAME=VALUE, typed by the tool's schema, or NAME:=JSON. No file is read: "@" is a character.
+// edited reads one word: NAME=VALUE, with the type from the tool's schema, or NAME:=JSON. It reads no file: "@" is an
+// ordinary character.
 func edited(word string, schema json.RawMessage, known []string) (name string, v any, err error) {
 	name, text, found := strings.Cut(word, "=")
 	name, isJSON := strings.CutSuffix(name, ":")
@@ -88,7 +89,7 @@ func edited(word string, schema json.RawMessage, known []string) (name string, v
 	return name, v, nil
 }
 
-// namesText lists names that an outsider may have chosen.
+// namesText lists names that an outsider can have chosen.
 func namesText(names []string) string {
 	if len(names) == 0 {
 		return "none"
@@ -104,7 +105,7 @@ func namesText(names []string) string {
 	return strings.Join(words, ", ")
 }
 
-// faultsOfEdit says which arguments the tool would not take.
+// faultsOfEdit checks the arguments against the tool's schema. It returns an error that lists the wrong ones.
 func faultsOfEdit(what string, schema json.RawMessage, args map[string]any) error {
 	if schema == nil {
 		return nil
@@ -123,7 +124,7 @@ func faultsOfEdit(what string, schema json.RawMessage, args map[string]any) erro
 	return badEdit(what, problems)
 }
 
-// badEdit tells what is wrong with changed arguments, a line each.
+// badEdit returns an error with one line for each problem in the changed arguments.
 func badEdit(what string, problems []document.Problem) error {
 	const most = 20
 	var faults []error
@@ -137,5 +138,5 @@ func badEdit(what string, problems []document.Problem) error {
 	return console.Usage(what+" --edit", errors.Join(faults...), "values that the tool takes: patterngate tools, or describe_catalog")
 }
 
-// maxShownWant is how much stands in a fault of what would have been right, in bytes.
+// maxShownWant is how many bytes of an expected value an error shows.
 const maxShownWant = 200

@@ -47,11 +47,11 @@ func (a *Commands) enrollCommand() *cobra.Command {
 const passphraseTruth = `The passphrase is typed at the terminal that controls the program, unseen, and nowhere else: not as a flag, in a variable,
 through a pipe or from a file. It has 12 characters or more. Nobody can recover it.`
 
-// ownName is what a key is called where nobody says.
+// ownName returns the default name of a key: the user name and the host name.
 func (a *Commands) ownName() string {
 	who := cmp.Or(machine.Lookup(a.Environ, "USER"), machine.Lookup(a.Environ, "USERNAME"), "approver")
 	if u, err := user.Current(); err == nil && u.Username != "" {
-		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without a domain
+		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without the domain
 	}
 	if host, err := os.Hostname(); err == nil {
 		who += "@" + host
@@ -60,7 +60,7 @@ func (a *Commands) ownName() string {
 	return string([]rune(who)[:min(most, len([]rune(who)))])
 }
 
-// enroll makes a key, has one that counts vouch for it, and enrols it.
+// enroll makes a key and enrols it. If keys count already, one of them must vouch for the new key.
 func (a *Commands) enroll(ctx context.Context, d desk, name, voucher string) error {
 	const what = "approvals enroll"
 	ring, err := d.Keys()
@@ -85,13 +85,13 @@ func (a *Commands) enroll(ctx context.Context, d desk, name, voucher string) err
 		return console.Fault(what, err)
 	}
 	defer key.Close()
-	if by == nil { // one that comes while none counts vouches for itself
+	if by == nil { // the first key that counts vouches for itself
 		by = key
 	}
 	return a.enrolled(ctx, d, file, by)
 }
 
-// newPassphrase is one that was typed twice.
+// newPassphrase asks for a new passphrase twice and returns it.
 func (a *Commands) newPassphrase(ctx context.Context, what string) (string, error) {
 	first, err := a.typedNew(ctx, what, "New passphrase, 12 characters or more")
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *Commands) typedNew(ctx context.Context, what, prompt string) (string, e
 	return typed, err
 }
 
-// enrolled puts a key where it belongs: its file first, so that no key counts that nobody has.
+// enrolled writes the key file and then enrols the public key. In this order, no enrolled key lacks its file.
 func (a *Commands) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
 	const what = "approvals enroll"
 	dir := approver.Dir(d.KeyDir)
@@ -155,7 +155,7 @@ func (a *Commands) enrolled(ctx context.Context, d desk, file approver.File, by 
 	return held.Offer(ctx, file)
 }
 
-// heldWords names the tools that are held because a key is enrolled. It returns "" if there are none.
+// heldWords names the tools that Patterngate holds because a key is enrolled. It returns "" if there are none.
 func heldWords(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -163,7 +163,8 @@ func heldWords(names []string) string {
 	return "These tools were accepted without a signature, so Patterngate holds them from now on: " + printable.Text(strings.Join(names, ", ")) + "\n"
 }
 
-// HeldAcceptances are the tools that Patterngate holds since an approver key is enrolled, because their acceptance has no signature.
+// HeldAcceptances lists the tools that Patterngate holds after the enrolment of an approver key. Their acceptance has
+// no signature.
 type HeldAcceptances interface {
 	Names() []string
 	// Offer lets the person sign the acceptances with the key in that file, or leave the tools held.
@@ -179,9 +180,9 @@ type keyRow struct {
 	Removed   string `json:"removed_at,omitempty"`
 	SignedBy  string `json:"signed_by"`
 	Signature string `json:"signature"`
-	File      string `json:"file,omitempty"` // here
+	File      string `json:"file,omitempty"` // the key file, if it is on this machine
 
-	Held []string `json:"held_tools,omitempty"` // of a key that was just enrolled: tools whose acceptance nobody signed
+	Held []string `json:"held_tools,omitempty"` // only for a new key: tools whose acceptance has no signature
 }
 
 func keyRowOf(k gateway.PublicKey, dir approver.Dir) keyRow {
@@ -232,7 +233,7 @@ func (a *Commands) listKeys(d desk) error {
 	return a.Print(keysTable(rows, signed))
 }
 
-// keysTable is the keys as a table.
+// keysTable returns the keys as a table.
 func keysTable(rows []keyRow, signed bool) string {
 	var b strings.Builder
 	for i, k := range rows {
@@ -271,7 +272,7 @@ func (a *Commands) removeKeyCommand() *cobra.Command {
 	return cmd
 }
 
-// removeKey removes the one key that begins so.
+// removeKey removes the key whose id begins with the typed text.
 func (a *Commands) removeKey(ctx context.Context, d desk, beginning, by string) error {
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
@@ -299,7 +300,7 @@ func (a *Commands) removeKey(ctx context.Context, d desk, beginning, by string) 
 	return a.removed(d, k)
 }
 
-// lastKey says what it means to remove the last key; "" of another one.
+// lastKey returns a warning if k is the last key that counts, and "" otherwise.
 func lastKey(ring gateway.Ring, k gateway.PublicKey) string {
 	for _, other := range ring.Keys() {
 		if other.ID != k.ID && other.Counts(console.Now()) {
@@ -313,7 +314,7 @@ const noKeyLeft = `It is the last key. Without one unsigned decisions count agai
 A key that is enrolled then vouches for itself, as the first one did.
 `
 
-// removed says what was removed, and what that means.
+// removed prints which key was removed and the consequences.
 func (a *Commands) removed(d desk, k gateway.PublicKey) error {
 	const what = "approvals keys remove"
 	ring, err := d.Keys()
@@ -337,7 +338,7 @@ func (a *Commands) removed(d desk, k gateway.PublicKey) error {
 	return a.Print(text)
 }
 
-// keyOf is the one key that begins so.
+// keyOf returns the only key whose id begins with the typed text. The text needs at least 4 characters.
 func keyOf(what string, ring gateway.Ring, beginning string) (gateway.PublicKey, error) {
 	const list = "patterngate approvals keys"
 	const least = 4
@@ -363,7 +364,7 @@ func (a *Commands) completeKey(_ *cobra.Command, words []string, begun string) (
 	if len(words) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	_ = a.withApprovals("", func(d desk) error { // faults are for the command itself
+	_ = a.withApprovals("", func(d desk) error { // the command itself reports errors
 		ring, err := d.Keys()
 		for _, k := range ring.Keys() {
 			if k.Removed.IsZero() && strings.HasPrefix(k.ID, begun) {

@@ -45,12 +45,13 @@ func (a *Commands) approvalsListCommand() *cobra.Command {
 	return cmd
 }
 
-// ruleFlag has a command take the rule by which people are asked.
+// ruleFlag adds --rule to a command. The flag selects the questions of one policy rule.
 func ruleFlag(cmd *cobra.Command, rule *string) {
 	cmd.Flags().StringVar(rule, "rule", "", "only what this rule of a policy asks for")
 }
 
-// checkRule refuses a rule that was named and cannot be one: all would be listed, or none.
+// checkRule rejects a --rule that cannot be the id of a rule. Otherwise the list would be empty, or would show
+// everything.
 func checkRule(cmd *cobra.Command, rule string) error {
 	if cmd.Flags().Changed("rule") && !stopreason.IsReason(rule) {
 		return console.Usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", console.Quoted(rule)), "patterngate approvals list")
@@ -72,7 +73,7 @@ type askedRow struct {
 	Rule      string         `json:"rule,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
 	RuleText  string         `json:"rule_text,omitempty"`
-	Values    map[string]any `json:"values,omitempty"` // that made the rule true, by their expressions
+	Values    map[string]any `json:"values,omitempty"` // values that made the rule true, by expression
 	Least     string         `json:"min_assurance"`
 	Digest    string         `json:"digest"`
 	State     string         `json:"state"`
@@ -112,7 +113,7 @@ func comparedOf(a gateway.Answer) *bool {
 	return nil
 }
 
-// phraseOf is the call in words, of judged typed values only.
+// phraseOf describes the call in words. The words contain only typed values that the policy has judged.
 func phraseOf(asked patterns.Asked) string {
 	if asked.Phrase != "" {
 		return asked.Phrase
@@ -150,7 +151,8 @@ func (a *Commands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	return nil
 }
 
-// askedTable is a page as a table: a line for each question, cut to the width, what may be long at its end.
+// askedTable returns a page as a table with one line for each question. Lines are cut to the width, and the columns
+// that can be long are last.
 func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 	if len(rows) == 0 {
 		return "nothing waits for a person\n"
@@ -158,7 +160,7 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 	var b strings.Builder
 	line := func(id, since, left, pattern, needs, what string) {
 		columns := fmt.Sprintf("%-19s  %-20s  %-11s  %-22s  %-6s  ", id, since, left, pattern, needs)
-		switch { // the seconds and the pattern go first
+		switch { // narrow tables drop the seconds and the pattern first
 		case width < 80:
 			columns = fmt.Sprintf("%-19s  %-11s  ", id, left)
 		case width < 120:
@@ -177,7 +179,7 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 	return b.String()
 }
 
-// standsIn says in a word or two how a question stands: how long it may still be answered, or what came of it.
+// standsIn returns the state of a question in a word or two: the time left for an answer, or the result.
 func standsIn(asked patterns.Asked, now time.Time) string {
 	switch {
 	case asked.State == patterns.AskedDecided && asked.Given != nil:
@@ -195,7 +197,7 @@ func standsIn(asked patterns.Asked, now time.Time) string {
 	return leftText(left)
 }
 
-// leftText is how long something lasts, in at most 11 characters, rounded down.
+// leftText returns a remaining duration in at most 11 characters, rounded down.
 func leftText(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -227,10 +229,10 @@ func (a *Commands) approvalsWatchCommand() *cobra.Command {
 	return cmd
 }
 
-// look is how long it is waited for a change of this process before it is looked for those of others.
+// look is how long watch waits for a change by this process before it checks for changes by other processes.
 const look = 200 * time.Millisecond
 
-// watchApprovals tells each question once, of one rule or of all, until ctx ends.
+// watchApprovals prints each question once, until ctx ends. If rule is set, it prints only the questions of that rule.
 func (a *Commands) watchApprovals(ctx context.Context, d desk, rule string) error {
 	told := map[string]bool{}
 	since := uint64(0)
@@ -254,8 +256,8 @@ func (a *Commands) watchApprovals(ctx context.Context, d desk, rule string) erro
 	}
 }
 
-// untold are the waiting questions that were not told yet, newest first. It looks no further back than it must: new ones
-// come before old ones.
+// untold returns the waiting questions that are not in told, newest first. New questions come first in the list, so it
+// stops after the first page with a known one.
 func (d desk) untold(told map[string]bool, rule string) (fresh []patterns.Asked, err error) {
 	f := patterns.ApprovalFilter{Limit: statefile.MostListed, Rule: rule}
 	for {

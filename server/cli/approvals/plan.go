@@ -14,11 +14,12 @@ import (
 	"patterngate/server/cli/recordtext"
 )
 
-// maxStepName is how long the id and the tool of a step may be: neither is cut, or two steps could look the same.
+// maxStepName is the longest id and tool name of a step. Longer names would be cut, and two steps could then look the
+// same.
 const maxStepName = 64
 
-// planLines are the steps of a plan that a person is asked about whole, in the order in which they would run: each with all its
-// arguments, and what is known of those that come from another step.
+// planLines lists the steps of a plan that a person approves as a whole, in execution order. Each step has all its
+// arguments. If an argument comes from another step, the list shows what is known of it.
 func planLines(plan planning.Envelope, width int) string {
 	var b strings.Builder
 	if c := plan.Change; c != nil {
@@ -42,7 +43,7 @@ func planLines(plan planning.Envelope, width int) string {
 	return b.String() + "\nSteps: " + strings.Join(record.StepCounts(plan), ", ") + ". Each may run once, as it stands here.\n"
 }
 
-// stepWords say what a step may do, or who does it.
+// stepWords says what a step can change, or names its executor.
 func stepWords(s planning.EnvelopeStep) string {
 	switch {
 	case s.Effect != "":
@@ -55,7 +56,7 @@ func stepWords(s planning.EnvelopeStep) string {
 	return " (no tool that is known here: it will not run)"
 }
 
-// planClaims are the words of who made the plan.
+// planClaims quotes the goal and the steps in the words of the plan's author. Nothing checks these words.
 func planClaims(plan planning.Envelope, width int) string {
 	var lines []string
 	if plan.Goal != "" {

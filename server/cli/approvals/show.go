@@ -45,15 +45,15 @@ func (a *Commands) approvalsShowCommand() *cobra.Command {
 	}
 }
 
-// askedView is a question with what is around it.
+// askedView holds a question and its context.
 type askedView struct {
 	asked patterns.Asked
 	now   time.Time
 	keyed bool           // only signed decisions count
-	run   record.Receipt // the run so far; zero where its record cannot be read
+	run   record.Receipt // the run so far; zero if its record cannot be read
 
 	behind record.Behind
-	alike  []patterns.Asked // equal calls that wait, or were approved lately
+	alike  []patterns.Asked // equal calls that wait, or were approved recently
 }
 
 func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
@@ -61,11 +61,11 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 	if ring, err := d.Keys(); err != nil || ring.Counts(now) {
 		v.keyed = true
 	}
-	if events, _, err := d.Owner.Record(asked.Question.Run); err == nil { // the call is what counts
+	if events, _, err := d.Owner.Record(asked.Question.Run); err == nil { // an unreadable record is no error: the call matters most
 		story := record.Read(events)
 		v.run, v.behind = story.Receipt(), story.Behind(asked.Key)
 	}
-	v.alike, _ = patterns.Alike(d.Approvals, asked, now) // only a hint: without it the call is still shown
+	v.alike, _ = patterns.Alike(d.Approvals, asked, now) // a hint only: show works without it
 	return v
 }
 
@@ -79,14 +79,14 @@ func (v askedView) named(a *Commands) askedView {
 type askedDocument struct {
 	askedRow
 	Arguments map[string]any    `json:"arguments"`
-	Question  json.RawMessage   `json:"question"` // what the digest is of
+	Question  json.RawMessage   `json:"question"` // the digest covers this object
 	Executes  map[string]any    `json:"edited_arguments,omitempty"`
 	Comment   string            `json:"comment,omitempty"`
 	Signed    bool              `json:"signature_needed"`
-	Claim     json.RawMessage   `json:"claim,omitempty"` // what the run's caller asked for
-	Behind    record.Behind     `json:"behind"`          // who wrote the call, and what the policy could read
-	Alike     []alikeRow        `json:"equal"`           // equal calls that wait, or were approved lately
-	Calls     []record.Call     `json:"calls"`           // of the run so far
+	Claim     json.RawMessage   `json:"claim,omitempty"` // the request of the run's caller
+	Behind    record.Behind     `json:"behind"`          // the author of the call, and what the policy could read
+	Alike     []alikeRow        `json:"equal"`           // equal calls that wait, or were approved recently
+	Calls     []record.Call     `json:"calls"`           // calls of the run so far
 	Record    *record.Proof     `json:"record,omitempty"`
 	Next      map[string]string `json:"next,omitempty"`
 }
@@ -116,7 +116,7 @@ func (v askedView) rejectLine() string {
 	return "patterngate approvals reject " + v.asked.ID + " --comment TEXT"
 }
 
-// text is the page for people: the call first.
+// text returns the page for people. The call comes first.
 func (v askedView) text(width int) string {
 	q := v.asked.Question
 	width = console.Readable(width)
@@ -162,8 +162,8 @@ func (v askedView) text(width int) string {
 	return p.Text.String()
 }
 
-// argumentLines are all arguments of a call, each on lines of its own behind a bar, the short ones first; none is cut. Of
-// an edit before are those that were proposed, else nil.
+// argumentLines lists all arguments of a call, whole, each on its own lines behind a bar. Short arguments come first.
+// For an edit, before holds the proposed arguments; otherwise it is nil.
 func argumentLines(args, before map[string]any, width int) string {
 	const short = 200
 	names := slices.Sorted(maps.Keys(args))
@@ -193,7 +193,7 @@ func valueText(v any, there bool) string {
 	return string(ijson.Canonical(v))
 }
 
-// standing says how the question stands.
+// standing describes the state of the question.
 func (v askedView) standing() string {
 	switch v.asked.State {
 	case patterns.AskedOpen:
@@ -217,7 +217,7 @@ func (v askedView) standing() string {
 	return "unknown"
 }
 
-// needs says how sure it must be that a person decides.
+// needs describes the assurance that a decision needs.
 func (v askedView) needs() string {
 	if v.keyed {
 		return "signed: a decision that an approver key signed; its passphrase is typed at a terminal"
@@ -225,7 +225,7 @@ func (v askedView) needs() string {
 	return "user: a decision of this user of the system. Any program of this user could make it, so an agent that has a shell could, too"
 }
 
-// whom is the principal, and through what they asked.
+// whom names the principal and the client that the principal used.
 func (v askedView) whom() string {
 	if v.run.Principal == "" {
 		return console.Clip(cmp.Or(v.asked.Principal, "nobody known"), console.MaxName)
@@ -233,10 +233,10 @@ func (v askedView) whom() string {
 	return recordtext.ForWhom(v.run)
 }
 
-// askedPage is the page of one question while it is written.
+// askedPage is the page of one question while Patterngate writes it.
 type askedPage struct{ recordtext.Page }
 
-// decided writes what a person decided.
+// decided writes the decision of a person.
 func (p *askedPage) decided(asked patterns.Asked) {
 	g := asked.Given
 	if g == nil {
@@ -252,7 +252,7 @@ func (p *askedPage) decided(asked patterns.Asked) {
 	}
 }
 
-// soFar writes what the run called before.
+// soFar writes the earlier calls of the run.
 func (p *askedPage) soFar(run record.Receipt) {
 	if len(run.Calls) == 0 {
 		return
@@ -268,7 +268,7 @@ func (p *askedPage) soFar(run record.Receipt) {
 	}
 }
 
-// next says what to run.
+// next lists the commands that the person can run next.
 func (v askedView) next() string {
 	if v.asked.State != patterns.AskedOpen {
 		return "\nSee what became of it with\n  patterngate runs show " + v.asked.Question.Run + "\n"

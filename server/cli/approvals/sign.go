@@ -11,16 +11,17 @@ import (
 	"patterngate/server/cli/signing"
 )
 
-// keyID is the id of an approver key.
+// keyID matches the id of an approver key.
 var keyID = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// signs says whether the answer needs a signature: only signed ones count, a key was named, or the question asks for it.
+// signs reports whether the answer needs a signature: only signed answers count, --key names a key, or the question
+// requires one.
 func (c *deciding) signs(ring gateway.Ring, asked patterns.Asked) bool {
 	return c.key != "" || ring.Counts(console.Now()) || asked.Least == gateway.SignedAssurance
 }
 
-// sign has the person who knows the passphrase sign the answer. The call stands above the prompt: what they see is what
-// they sign.
+// sign asks the person for the passphrase and signs the answer. The prompt shows the call above it, so people sign what
+// they see.
 func (c *deciding) sign(ctx context.Context, d desk, ring gateway.Ring, asked patterns.Asked, in *patterns.Decided) error {
 	verb := map[gateway.Choice]string{gateway.ChooseApprove: "approve ", gateway.ChooseEdit: "approve, with these changes, ", gateway.ChooseReject: "reject "}[in.Choice]
 	key, err := c.approvals.OpenKey(ctx, signing.Request{
