@@ -17,11 +17,11 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// lockName is the lock beside a file that names no other.
+// lockName is the name of the lock file next to a configuration file that sets no catalog.pin.
 const lockName = "patterngate.lock"
 
-// acrossCatalog checks what no key of a catalog can see alone, and what lies outside the file: links between tools and
-// patterns, programs, the lock, secrets and directories (spec/config.md sections 4, 5.1 and 7).
+// acrossCatalog checks the catalog against the other sections and the machine: links between tools and patterns, programs,
+// the lock, secrets and directories (spec/config.md sections 4, 5.1 and 7).
 func (r *loader) acrossCatalog(loaded *Document, environ []string) {
 	c := &loaded.Config
 	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
@@ -40,7 +40,7 @@ func (r *loader) acrossCatalog(loaded *Document, environ []string) {
 	r.acrossNetworks(c)
 }
 
-// acrossNames finds two tools of one name, and names that have a meaning of their own.
+// acrossNames refuses two tools with the same name, and names that are reserved.
 func (r *loader) acrossNames(c *Config) {
 	owner := map[string]string{}
 	if c.DemoOn() {
@@ -85,7 +85,7 @@ func (r *loader) acrossNames(c *Config) {
 	}
 }
 
-// isOurTool reports the name of an MCP tool that is there without the file.
+// isOurTool reports whether name is an MCP tool that the server has without any configuration.
 func isOurTool(name string) bool {
 	if slices.Contains(reservedTools, name) {
 		return true
@@ -94,13 +94,13 @@ func isOurTool(name string) bool {
 	return known && kind == gateway.Planning
 }
 
-// toolLink is a place that names a tool.
+// toolLink is a tool name and the place where the file writes it.
 type toolLink struct {
 	path *yamldoc.Path
 	name string
 }
 
-// links are the places of a pattern that name tools which it has.
+// links returns each tool that the pattern itself names, with its place in the file.
 func (p Pattern) links() []toolLink {
 	here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 	if p.Kind == gateway.Call {
@@ -118,14 +118,14 @@ func (p Pattern) links() []toolLink {
 	return list
 }
 
-// acrossLinks finds tools that are named and not declared.
+// acrossLinks refuses names of tools that are not declared.
 func (r *loader) acrossLinks(c *Config) {
 	known := c.ToolNames()
 	var links []toolLink
 	for _, p := range c.Patterns {
 		switch {
 		case !p.Enabled:
-		case p.Kind == gateway.Planning && !p.IsOwn() && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
+		case p.Kind == gateway.Planning && !p.IsOwn() && !c.Catalog.Declared: // only the demo's tools exist: the call reports the missing one
 			for _, l := range p.links() {
 				if !slices.Contains(known, l.name) {
 					r.Faults.Warn(r.At(l.path), l.path, unknownName(l.name, known, p.Kind))
@@ -154,7 +154,8 @@ func (r *loader) acrossLinks(c *Config) {
 	}
 }
 
-// noTool is the fault of a name that no tool has; a pattern may have it.
+// noTool returns the fault for a name that no tool has. If a pattern has the name, the fault suggests to write it as a
+// pattern.
 func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
 	f := tools.NoTool(l.name, known)
 	if _, pattern := c.Pattern(l.name); pattern && l.path.Step == "tool" && patternOf(l.path) != l.name {
@@ -163,7 +164,8 @@ func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
 	return f
 }
 
-// reconciled checks the tool that settles another's doubts: one that reads, of an http tool also its arguments.
+// reconciled checks the tool that settles the unknown outcomes of another tool. It must only read. For an http tool,
+// reconciled checks the argument names too.
 func (r *loader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) {
 	if t.Reconcile == nil {
 		return
@@ -196,7 +198,7 @@ func (r *loader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) 
 	}
 }
 
-// acrossAllow warns of names in allow lists that narrow nothing.
+// acrossAllow warns about names in allow lists that match nothing.
 func (r *loader) acrossAllow(c *Config) {
 	known := c.ToolNames()
 	for _, s := range grammar.NotesOf[patternNotes](r.Reader).strange {
@@ -218,7 +220,7 @@ func (r *loader) acrossAllow(c *Config) {
 	}
 }
 
-// patternOf is the pattern in which a path of patterns.NAME lies.
+// patternOf returns the NAME of a path below patterns.NAME.
 func patternOf(path *yamldoc.Path) string {
 	for p := path; p != nil; p = p.Up {
 		if p.Up != nil && p.Up.Up == nil {
@@ -228,7 +230,7 @@ func patternOf(path *yamldoc.Path) string {
 	return ""
 }
 
-// acrossPrograms looks for the servers' programs.
+// acrossPrograms finds the programs of the stdio servers, and refuses those that do not exist.
 func (r *loader) acrossPrograms(c *Config, environ []string) {
 	c.Catalog.FindCommands(environ)
 	for _, s := range c.Catalog.Servers {
@@ -242,7 +244,7 @@ func (r *loader) acrossPrograms(c *Config, environ []string) {
 	}
 }
 
-// acrossSecrets warns of references that lead nowhere. Nothing is read or run.
+// acrossSecrets warns about secret references that lead nowhere. It reads no secret and starts no program.
 func (r *loader) acrossSecrets(c *Config, environ []string) {
 	warn := func(s tools.SecretRef, path *yamldoc.Path) {
 		if why := s.Nowhere(environ); s.Set() && why != "" {
@@ -296,7 +298,8 @@ func (r *loader) acrossSecrets(c *Config, environ []string) {
 	}
 }
 
-// acrossLock refuses a lock that everyone may write, or put in its place. One that is not there yet holds every tool.
+// acrossLock refuses a lock file that every user of the machine can write or replace. A lock file that does not exist is
+// allowed: then every tool is held.
 func (r *loader) acrossLock(c *Config) {
 	if c.Catalog.Pin == "" {
 		return
@@ -325,13 +328,13 @@ func (r *loader) acrossLock(c *Config) {
 	}
 }
 
-// privateFile stands for a file that is not there yet.
+// privateFile is the fs.FileInfo of a lock file that does not exist yet: it has mode 0600.
 type privateFile struct{ fs.FileInfo }
 
 // Mode implements [fs.FileInfo].
 func (privateFile) Mode() fs.FileMode { return 0o600 }
 
-// acrossNetworks warns of tools and servers at addresses that no call of them reaches.
+// acrossNetworks warns about servers and http tools with addresses that Patterngate does not dial.
 func (r *loader) acrossNetworks(c *Config) {
 	at := (*yamldoc.Path)(nil).Key("catalog")
 	warn := func(raw string, path *yamldoc.Path) {

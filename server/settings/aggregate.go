@@ -17,10 +17,10 @@ const (
 	maxHealthRules     = 20
 )
 
-// aggregateKey is how the results of tasks are joined; replaced whole.
+// aggregateKey returns the key that says how the results of tasks are joined. A new value replaces the whole old one.
 func aggregateKey(name string, target **Aggregate) grammar.Key {
 	key := grammar.Held(name, target, func() Aggregate { return Aggregate{} }, (*Aggregate).keys)
-	key.Keep = func() any { // fields are read in their order
+	key.Keep = func() any { // the order of fields matters
 		if *target == nil {
 			return nil
 		}
@@ -68,7 +68,7 @@ var healthItems = grammar.Items[Health]{
 	Value: func(h *Health) map[string]any { return map[string]any{"is": h.Is, "when": h.When} },
 }
 
-// fields are the expressions as an object in their order.
+// fields returns the expressions as a JSON object in the order of the file.
 func (a *Aggregate) fields() []byte {
 	members := make([]Member, len(a.Fields))
 	for i, f := range a.Fields {
@@ -77,7 +77,7 @@ func (a *Aggregate) fields() []byte {
 	return ObjectText(members)
 }
 
-// kept is all of it as a text in which their order stands.
+// kept returns the aggregate as JSON text that keeps the order of the fields.
 func (a *Aggregate) kept() string {
 	health := make([]any, len(a.Health))
 	for i := range a.Health {
@@ -86,7 +86,7 @@ func (a *Aggregate) kept() string {
 	return string(ObjectText([]Member{{"fields", a.fields()}, {"health", ijson.Canonical(health)}}))
 }
 
-// keptAggregate is what kept said; what is not readable joins nothing.
+// keptAggregate reads the text that kept made. It ignores what it cannot read.
 func keptAggregate(text string) *Aggregate {
 	a := &Aggregate{}
 	for _, m := range Members(json.RawMessage(text)) {

@@ -10,7 +10,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// BudgetKeys are the limits of a kind, its own first.
+// BudgetKeys returns the keys of the limits of a kind. The limits that only this kind has come first.
 func BudgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 	var of []grammar.Key
 	switch kind {
@@ -45,13 +45,13 @@ func BudgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 		limitKey("max_tokens", &b.MaxTokens, maxTokens).Means("Tokens in and out together; once they are spent the model is asked nothing more."),
 		costKey("max_cost_usd", &b.MaxCost).Means("What its models may cost in USD, by the prices in `llm.models`."),
 	)
-	if kind != gateway.Planning { // which has it among its own
+	if kind != gateway.Planning { // planning has this key among its own
 		of = append(of, limitKey("max_calls_per_tool", &b.MaxCallsPerTool, grammar.MaxCount).Means("Calls of one tool in a run."))
 	}
 	return append(of, sameCallKey("max_same_call", b), perToolKey("per_tool", &b.PerTool))
 }
 
-// costKey is an amount that may be without limit, which is shown as null.
+// costKey returns the key of an amount in USD. No limit is shown as null.
 func costKey(name string, target *gateway.USD) grammar.Key {
 	return grammar.Scaled(name, grammar.Bounds{Max: math.Inf(1), Noun: "an amount in USD"},
 		func() any {
@@ -63,7 +63,8 @@ func costKey(name string, target *gateway.USD) grammar.Key {
 		func(v float64) { *target = gateway.USD(v) })
 }
 
-// sameCallKey is how often the same call is made. A figure of the file holds for every tool; without one, reads may have more.
+// sameCallKey returns the key that limits equal calls in a run. A number in the file applies to every tool. Without one,
+// tools that read may have a higher limit.
 func sameCallKey(name string, b *gateway.Budget) grammar.Key {
 	key := limitKey(name, &b.MaxSameCall, grammar.MaxCount)
 	show, read := key.Show, key.Read
@@ -80,7 +81,8 @@ func sameCallKey(name string, b *gateway.Budget) grammar.Key {
 	return key.Means("How often the same call, with the same arguments, may be made in a run. Not set: in supervisors of your own 2 for tools that read and 1 for others; else no limit.")
 }
 
-// perToolKey are limits of single tools, laid over what is there tool by tool.
+// perToolKey returns the key of the limits of single tools. An entry of the file replaces the limits that it sets and keeps
+// the other tools' limits.
 func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
 	keys := func(l *gateway.CallLimit) []grammar.Key {
 		return []grammar.Key{othersKey("max_calls", &l.MaxCalls), othersKey("max_same_call", &l.MaxSameCall)}
@@ -92,7 +94,7 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			all := maps.Clone(*target)
-			if all == nil || n.At == (yamldoc.Place{}) { // a snapshot has all of them
+			if all == nil || n.At == (yamldoc.Place{}) { // a snapshot holds all entries
 				all = map[string]gateway.CallLimit{}
 			}
 			r.Each(n, path, grammar.ToolNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -116,7 +118,7 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
 	}.Means("Limits of single tools, which count in the place of the two above.")
 }
 
-// othersKey is a limit that may be that of every tool, which is shown as null.
+// othersKey returns the key of a limit for one tool. If the limit is that of every tool, it is shown as null.
 func othersKey(name string, target *gateway.Limit) grammar.Key {
 	key := limitKey(name, target, grammar.MaxCount)
 	key.Show = func() any {

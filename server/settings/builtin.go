@@ -11,11 +11,11 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// BuiltinPatterns are the built-in patterns, in the order in which they are listed: the tools of the four reference patterns,
-// and what the names of the planning tools begin with.
+// BuiltinPatterns are the names of the built-in patterns, in the order in which they are listed. The first four are the
+// tools of the reference patterns. The last one is the prefix of the planning tools' names.
 var BuiltinPatterns = []string{"run_task_decomposition", "run_orchestrator", "route_ticket", "supervised_refund", "plan"}
 
-// BuiltinKinds are their kinds.
+// BuiltinKinds are the kinds of the built-in patterns, by name.
 var BuiltinKinds = map[string]gateway.Kind{
 	"run_task_decomposition": gateway.TaskDecomposition,
 	"run_orchestrator":       gateway.Orchestrator,
@@ -24,10 +24,11 @@ var BuiltinKinds = map[string]gateway.Kind{
 	"plan":                   gateway.Planning,
 }
 
-// DemoTools are all tools that a pattern over the demo may name.
+// DemoTools are the names of all demo tools.
 var DemoTools = slices.Concat(demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools)
 
-// Completions are the values that a person is offered while they fill in a kind's prompt: those of the demo.
+// Completions are the argument values that a client offers to a person who fills in a kind's prompt. They come from the
+// demo.
 var Completions = map[gateway.Kind]map[string][]string{
 	gateway.TaskDecomposition: {"goal": {demo.DecompositionGoal}},
 	gateway.Orchestrator:      {"goal": {demo.OrchestratorGoal}, "report_date": {demo.ReportDate}, "region": {demo.Region}},
@@ -35,6 +36,7 @@ var Completions = map[gateway.Kind]map[string][]string{
 	gateway.Supervisor:        {"goal": {demo.RefundGoal}},
 }
 
+// NameOfKind returns the name of the built-in pattern of a kind. For a kind without one it returns the kind.
 func NameOfKind(kind gateway.Kind) string {
 	for _, n := range BuiltinPatterns {
 		if BuiltinKinds[n] == kind {
@@ -44,7 +46,7 @@ func NameOfKind(kind gateway.Kind) string {
 	return string(kind)
 }
 
-// KindNamed is the kind of a built-in pattern, or of the pattern that a tool is one of.
+// KindNamed returns the kind of a built-in pattern. The name can also be one of the tools of a built-in planning pattern.
 func KindNamed(name string) (kind gateway.Kind, known bool) {
 	if kind, known = BuiltinKinds[name]; known {
 		return kind, true
@@ -55,16 +57,16 @@ func KindNamed(name string) (kind gateway.Kind, known bool) {
 	return "", false
 }
 
-// PlanVerbs are what the names of a planning pattern's tools end with.
+// PlanVerbs are the suffixes of the names of a planning pattern's tools.
 var PlanVerbs = []patterns.PlanVerb{patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb, patterns.StatusVerb}
 
-// patternNotes is what the reading of patterns leaves for the checks across keys.
+// patternNotes holds what the checks across keys need from the reading of patterns.
 type patternNotes struct {
-	// strange are names of allow lists that the embedded default does not have; the file may.
+	// strange are the names in allow lists that the embedded default does not have. The file may declare them.
 	strange []strangeName
 }
 
-// strangeName is a name in an allow list, and where it stands.
+// strangeName is a name in an allow list and its place in the file.
 type strangeName struct {
 	at    yamldoc.Place
 	path  *yamldoc.Path
@@ -73,8 +75,8 @@ type strangeName struct {
 	kind  gateway.Kind
 }
 
-// readKnownNames reads a list of tools' names; null within is no name. Names that nobody knows are warnings, since a call
-// of them ends with *_missing.
+// readKnownNames reads a list of tool names. A null in the list is a fault. An unknown name is only noted for a later
+// warning, since a call of it ends with *_missing.
 func readKnownNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, known []string, kind gateway.Kind) ([]string, bool) {
 	if n.Kind != yamldoc.List {
 		want := "write a list of names, [] for none"
@@ -104,7 +106,7 @@ func readKnownNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, know
 	return names, ok
 }
 
-// unknownName is the warning for a name that no tool, worker or route has.
+// unknownName returns the fault for a name that no tool, worker or route has.
 func unknownName(name string, known []string, kind gateway.Kind) yamldoc.Fault {
 	noun := map[gateway.Kind]string{gateway.Orchestrator: "worker", gateway.Routing: "route"}[kind]
 	if noun == "" {

@@ -12,13 +12,13 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// MaxDepth is how many patterns may stand one within another.
+// MaxDepth is the maximum number of patterns that can be nested.
 const MaxDepth = 4
 
-// patternPath is where a pattern stands in a configuration.
+// patternPath returns the path of a pattern in a configuration.
 func patternPath(name string) *yamldoc.Path { return (*yamldoc.Path)(nil).Key("patterns").Key(name) }
 
-// path is where the name of a worker's or route's tool or pattern stands.
+// path returns the path of the key that names the tool or pattern of a worker or route.
 func (h Hand) path(p *Pattern) *yamldoc.Path {
 	at := patternPath(p.Name).Key(handsKeyOf(p.Kind))
 	switch {
@@ -30,7 +30,7 @@ func (h Hand) path(p *Pattern) *yamldoc.Path {
 	return at.Key(h.Name).Key("tool")
 }
 
-// acrossPatterns checks what patterns say of each other: names, what they call, cycles, depth and budgets.
+// acrossPatterns checks the patterns together: names, which pattern calls which, cycles, depth and budgets.
 func (r *loader) acrossPatterns(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -62,7 +62,8 @@ func (r *loader) acrossPatterns(c *Config) {
 	}
 }
 
-// needsHands refuses a pattern of the file's own that says nothing of what it calls, or says it twice.
+// needsHands refuses a pattern of your own that names nothing to call, and a pattern that has both tools and workers or
+// routes. An empty list of tools is only a warning.
 func (r *loader) needsHands(p *Pattern) {
 	if p.Kind == gateway.Call {
 		return
@@ -89,7 +90,7 @@ func (r *loader) needsHands(p *Pattern) {
 	}
 }
 
-// handNames refuses names of workers and routes that mean something else already.
+// handNames refuses names of workers and routes that are reserved or that another tool has.
 func (r *loader) handNames(c *Config, p *Pattern) {
 	known := c.ToolNames()
 	for _, h := range p.Hands {
@@ -97,13 +98,13 @@ func (r *loader) handNames(c *Config, p *Pattern) {
 		switch {
 		case slices.Contains(tools.TakenNames, h.Name):
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
-		case h.Tool != h.Name && slices.Contains(known, h.Name) && !(h.Pattern == h.Name): // of that the pattern is told
+		case h.Tool != h.Name && slices.Contains(known, h.Name) && !(h.Pattern == h.Name): // handPattern reports this case
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
 		}
 	}
 }
 
-// handPattern checks a pattern that is a worker or a route.
+// handPattern checks a worker or route that is a pattern.
 func (r *loader) handPattern(c *Config, p *Pattern, h Hand) {
 	if h.Pattern == "" {
 		return
@@ -139,7 +140,7 @@ func (r *loader) handPattern(c *Config, p *Pattern, h Hand) {
 	r.Faults.Add(r.At(at), at, f)
 }
 
-// namesAmong refuses names in a list of a pattern that it does not have.
+// namesAmong refuses the names in the list key of a pattern that are not in known.
 func (r *loader) namesAmong(p *Pattern, key string, names, known []string) {
 	path := patternPath(p.Name).Key(key)
 	for i, name := range names {
@@ -151,7 +152,7 @@ func (r *loader) namesAmong(p *Pattern, key string, names, known []string) {
 	}
 }
 
-// limitedTools refuses limits of tools that a pattern does not have.
+// limitedTools refuses per-tool limits for tools that the pattern does not have.
 func (r *loader) limitedTools(p *Pattern) {
 	known := p.CallNames()
 	if p.Kind == gateway.Call {
@@ -169,7 +170,7 @@ func (r *loader) limitedTools(p *Pattern) {
 	}
 }
 
-// ToolNames are the names under which clients see a pattern.
+// ToolNames returns the names of the MCP tools that clients see for the pattern.
 func (p Pattern) ToolNames() []string {
 	if p.Kind != gateway.Planning {
 		return []string{p.Name}
@@ -181,13 +182,14 @@ func (p Pattern) ToolNames() []string {
 	return names
 }
 
-// maxPlanName is how long the name of a planning pattern may be, so that those of its tools are names too.
+// maxPlanName is the maximum length of the name of a planning pattern in bytes. It leaves space for the suffixes of the
+// tools' names.
 const maxPlanName = 54
 
-// toolNames finds two patterns of which clients would see one name.
+// toolNames refuses two patterns that would give clients tools of the same name.
 func (r *loader) toolNames(c *Config) {
 	owner := map[string]string{}
-	for _, name := range BuiltinPatterns { // they keep their names, also where they are switched off
+	for _, name := range BuiltinPatterns { // disabled built-in patterns keep their names
 		for _, tool := range (Pattern{Name: name, Kind: BuiltinKinds[name]}).ToolNames() {
 			owner[tool] = name
 		}
@@ -223,16 +225,17 @@ func (r *loader) toolNames(c *Config) {
 	}
 }
 
-// chains follows patterns from one to those that it calls.
+// chains walks from each pattern to the patterns that it calls.
 type chains struct {
 	reader *grammar.Reader
 	config *Config
-	depth  map[string]int  // of patterns that were gone through: how many stand one within another
-	under  map[string]bool // that are being gone through
+	depth  map[string]int  // of visited patterns: the number of nested patterns, themselves included
+	under  map[string]bool // patterns on the way that is being walked
 	cyclic bool
 }
 
-// from is how deep a pattern is. above are those on the way to it.
+// from returns how many patterns are nested in p, itself included. above are the names of the patterns on the way to it. It
+// reports cycles as faults.
 func (w *chains) from(p *Pattern, above []string) int {
 	if n, known := w.depth[p.Name]; known {
 		return n
@@ -258,7 +261,8 @@ func (w *chains) from(p *Pattern, above []string) int {
 	return deepest + 1
 }
 
-// tooDeep refuses the patterns that are just one too deep; those around them are told of with them.
+// tooDeep refuses the patterns whose depth is MaxDepth+1. A deeper pattern contains one of these, so it gets no fault of
+// its own.
 func (w *chains) tooDeep() {
 	for i := range w.config.Patterns {
 		p := &w.config.Patterns[i]
@@ -285,7 +289,7 @@ func (w *chains) tooDeep() {
 	}
 }
 
-// shownWay is the way from pattern to pattern.
+// shownWay returns a way from pattern to pattern as text. It shortens a way of more than 12 names.
 func shownWay(names []string) string {
 	if len(names) > 12 {
 		names = slices.Concat(names[:6], []string{"..."}, names[len(names)-5:])
@@ -293,7 +297,7 @@ func shownWay(names []string) string {
 	return strings.Join(names, " -> ")
 }
 
-// pattern is the pattern of that name, to be read or changed.
+// pattern returns the pattern of that name. The caller can change it.
 func (c *Config) pattern(name string) (*Pattern, bool) {
 	at := slices.IndexFunc(c.Patterns, func(p Pattern) bool { return p.Name == name })
 	if at < 0 || name == "" {
@@ -302,7 +306,7 @@ func (c *Config) pattern(name string) (*Pattern, bool) {
 	return &c.Patterns[at], true
 }
 
-// inherited are the limits that a pattern hands down to those that it calls.
+// inherited are the limits that a pattern passes on to the patterns that it calls.
 var inherited = []struct {
 	name string
 	of   func(b gateway.Budget) (figure float64, named bool)
@@ -314,8 +318,8 @@ var inherited = []struct {
 	{"max_cost_usd", func(b gateway.Budget) (float64, bool) { return float64(b.MaxCost), b.MaxCost.Named() }},
 }
 
-// within refuses figures that the file gives a pattern beyond those of a pattern that calls it. What is only a kind's own figure is
-// held to its caller's when it runs.
+// within refuses a limit of the file that is higher than the limit of a pattern that calls this one. If the limit is only
+// the kind's default, the caller's limit applies when the pattern runs.
 func (r *loader) within(c *Config) {
 	told := map[string]bool{}
 	for i := range c.Patterns {

@@ -16,9 +16,9 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Config is the effective configuration: the embedded default with the file, the environment and the flags laid over
-// it (spec/config.md sections 8 and 9). It holds values only; [cli.Load] makes
-// things of it. The zero Config allows nothing.
+// Config is the effective configuration: the embedded default, changed by the file, the environment and the flags in that
+// order (spec/config.md sections 8 and 9). It holds values only: package cli makes a running server from it. The zero
+// Config allows nothing.
 type Config struct {
 	LLM    LLM
 	Demo   demo.Config
@@ -26,32 +26,33 @@ type Config struct {
 	Limits Limits
 	HTTP   HTTP
 	Wait   Wait
-	// Results says which channel of a result the model of a client reads, by the client's name; others read both.
+	// Results says which channel of a result a client's model reads, by the client's name. Other clients read both.
 	Results map[string]server.Channel
-	// State is the file in which runs are recorded, or :memory:. Empty where nobody named one and there is no state
+	// State is the file in which runs are recorded, or :memory:. It is empty if nothing names it and there is no state
 	// directory.
 	State string
-	// StateUsual is true if neither a flag, a variable nor the file names State; see [Config.UsualState].
+	// StateUsual is true if no flag, variable or file sets State; see [Config.UsualState].
 	StateUsual bool
-	// Inbox is where people decide about calls, host:port of this machine, or off.
+	// Inbox is the address of the approval page, host:port of this machine, or off.
 	Inbox string
-	// Notify says how they are told that one waits.
+	// Notify says how people are notified that a call waits for a decision.
 	Notify Notify
-	// Redact are pointers to values that records keep only as salted hashes.
+	// Redact are pointers to values that records hold only as salted hashes.
 	Redact []string
-	// Patterns are the built-in ones in the order in which they are listed, then the file's own, disabled ones too.
+	// Patterns are the built-in patterns in the order in which they are listed, then the file's own. Disabled ones are
+	// included.
 	Patterns []Pattern
 	// DemoEnabled is auto, true or false; see [Config.DemoOn].
 	DemoEnabled string
-	// Catalog are a team's own tools.
+	// Catalog holds the tools that the file declares.
 	Catalog tools.Catalog
-	// Policies are the embedded one, then the file's own in its order.
+	// Policies are the embedded policy, then the file's own in the order of the file.
 	Policies []rules.Policy
 
-	BuiltinPolicy bool // of a run that was begun when the embedded policy was built in
+	BuiltinPolicy bool // for a run that began when the embedded policy was built in
 }
 
-// LLM says who answers questions.
+// LLM says which provider and models answer questions.
 type LLM struct {
 	Provider   string        // auto, openai or rules
 	Model      string        // never blank
@@ -60,20 +61,22 @@ type LLM struct {
 	MaxRetries int
 	// Temperature is 0 to 2.
 	Temperature float64
-	// Models are other ones by their roles: plan makes every decision, final writes every text, others are the file's own.
+	// Models are further models by role. The role plan makes every decision, final writes every text, and the file can add
+	// other roles.
 	Models []ModelRole
-	// Role, ResponseFormat and RepairTurns are those of patterns that say nothing; "" and nil: plan and final, and what their kind has.
+	// Role, ResponseFormat and RepairTurns apply to patterns that do not set their own. "" and nil mean the roles plan and
+	// final, and the defaults of the kind.
 	Role, ResponseFormat string
 	RepairTurns          *int
-	Key                  tools.SecretRef // where the key stands, as the file says it; the zero SecretRef is OPENAI_API_KEY
-	APIKey               Secret          // of OPENAI_API_KEY; not set where Key says another place
-	Referred             bool            // Key leads somewhere, as far as can be seen without reading it
+	Key                  tools.SecretRef // where the key is, as the file says; the zero SecretRef means OPENAI_API_KEY
+	APIKey               Secret          // value of OPENAI_API_KEY; not set if Key names another place
+	Referred             bool            // Key leads somewhere, as far as Patterngate can tell without reading it
 }
 
-// keyed reports whether there is a key, as far as can be seen without reading it.
+// keyed reports whether there is a key, as far as Patterngate can tell without reading it.
 func (c LLM) keyed() bool { return c.APIKey.Set() || c.Referred }
 
-// Resolved is the provider in force: openai or rules.
+// Resolved returns the provider in force: openai or rules.
 func (c LLM) Resolved() string {
 	if c.Provider == "openai" || c.Provider == "auto" && c.reachable() {
 		return "openai"
@@ -81,14 +84,15 @@ func (c LLM) Resolved() string {
 	return "rules"
 }
 
-// OpenAI is what the model's adapter needs where Resolved is openai. A key that the file refers to is none of it.
+// OpenAI returns the settings of the model's adapter if Resolved is openai. It does not contain a key that the file refers
+// to.
 func (c LLM) OpenAI() openai.Config {
 	return openai.Config{
 		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Model: c.Model, Timeout: c.Timeout, MaxRetries: c.MaxRetries, Temperature: c.Temperature,
 	}
 }
 
-// Log says what is logged.
+// Log says what is logged and in which format.
 type Log struct {
 	Level  string // debug, info, warn, error; empty means the command's own: info for serve, else warn
 	Format string // text or json
@@ -96,18 +100,18 @@ type Log struct {
 
 // Limits bounds the server.
 type Limits struct {
-	Grace          time.Duration // for running calls at the end
+	Grace          time.Duration // for running calls at shutdown
 	ResultBytes    int           // of a whole result
 	ConcurrentRuns int           // calls under way at once
-	ParkedRuns     int           // of one principal, waiting for their caller in memory
+	ParkedRuns     int           // of one principal; they wait in memory for their caller
 }
 
-// Wait says how long runs, and calls for them, wait.
+// Wait says how long runs wait, and how long calls wait for runs.
 type Wait struct {
 	Caller  time.Duration // for their caller's next proposal
-	Default time.Duration // a call for its run, where it does not say
+	Default time.Duration // a call for its run, if the call does not say
 	Max     time.Duration // a call for its run, at most
-	Join    time.Duration // a result that was never delivered, for an equal call
+	Join    time.Duration // how long an equal call gets a result that was never delivered
 }
 
 // Pattern returns the pattern of that name.
@@ -120,9 +124,10 @@ func (c Config) Pattern(name string) (Pattern, bool) {
 	return Pattern{}, false
 }
 
-// Secret is a text that is never printed, whatever the verb. The zero Secret is not set.
+// Secret is a text that no fmt verb prints. The zero Secret is not set.
 type Secret struct{ reveal func() string }
 
+// NewSecret returns a secret with that text. An empty text returns the zero Secret.
 func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
@@ -133,7 +138,7 @@ func NewSecret(text string) Secret {
 // Set reports whether there is a secret.
 func (s Secret) Set() bool { return s.reveal != nil }
 
-// Reveal returns the text; "" where there is none.
+// Reveal returns the text, or "" if there is none.
 func (s Secret) Reveal() string {
 	if s.reveal == nil {
 		return ""
@@ -141,7 +146,7 @@ func (s Secret) Reveal() string {
 	return s.reveal()
 }
 
-// String is *** for every secret, and empty where there is none.
+// String returns *** for a secret that is set, else "".
 func (s Secret) String() string {
 	if !s.Set() {
 		return ""
@@ -149,10 +154,12 @@ func (s Secret) String() string {
 	return "***"
 }
 
+// Default is the embedded default configuration, default.yaml.
+//
 //go:embed default.yaml
 var Default []byte
 
-// Sources is where a configuration comes from. The zero value means the embedded default alone.
+// Sources says where a configuration comes from. The zero value means the embedded default alone.
 type Sources struct {
 	Path      string   // --config
 	LogLevel  string   // --log-level
@@ -161,33 +168,34 @@ type Sources struct {
 	TokenFile string   // --token-file
 	State     string   // --state
 	Inbox     string   // --inbox
-	Environ   []string // as os.Environ gives it; of two equal names the last counts
-	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
-	// in it has the names of the embedded default.
+	Environ   []string // as os.Environ returns it; the last of two equal names counts
+	// Known are the names that a pattern's allow lists can hold without a warning, by pattern. A pattern that is not in it
+	// has the names of the embedded default.
 	Known map[string][]string
-	// Instead are files of policies that stand in for those of the configuration, by the policy's name; for who compares.
+	// Instead are files that replace policies of the configuration, by the policy's name. Commands that compare policies
+	// set it.
 	Instead map[string]string
-	// Texts stand in for those of files, by their paths; for who is about to write them.
+	// Texts replace the contents of files, by path. Commands that are about to write these files set it.
 	Texts map[string][]byte
 }
 
 // Document is a configuration with the places of its values. [Read] returns it.
 type Document struct {
 	Config
-	Path string // of the file; empty where the embedded default is in force
+	Path string // of the file; empty if the embedded default is in force
 
 	Root     *yamldoc.Node // of the file, for faults that are found later
 	Text     []byte
-	said     map[string]yamldoc.Place // where each value that was said comes from, by path
+	said     map[string]yamldoc.Place // where each value that is set comes from, by path
 	Compiled tools.Compiled           // the schemas of the file's arguments
 }
 
-// Read reads a configuration and checks it across keys. It makes nothing of it. All faults and warnings come at once, in the order in
-// which they were found; with a fault the document is not whole, and is good only to find more. An error says that the embedded
-// default is wrong.
+// Read reads a configuration and checks it across keys. It starts nothing. It returns all faults and warnings together, in the order
+// in which it found them. With a fault the document is incomplete: use it only to find more faults. An error means that the
+// embedded default is wrong.
 //
-// Only the file is read, and its directory's mode, and a program that it names is looked for; neither network nor working directory
-// matters.
+// Read reads the files of the configuration and checks who can write them. It looks for the programs that the configuration names.
+// It does not use the network or the working directory.
 //
 //	default.yaml ──▶ file ──▶ environment ──▶ flags ──▶ checks across keys ──▶ Document
 func Read(in Sources) (Document, *yamldoc.Faults, error) {
@@ -224,7 +232,7 @@ func Read(in Sources) (Document, *yamldoc.Faults, error) {
 	return d, faults, nil
 }
 
-// Embed fills c with the embedded default.
+// Embed sets c to the embedded default. known are the names that allow lists can hold without a warning, by pattern.
 func (c *Config) Embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
 	faults := &yamldoc.Faults{}
@@ -237,7 +245,8 @@ func (c *Config) Embed(known map[string][]string) error {
 	return nil
 }
 
-// known are the names without a warning: those given, else the embedded default's; planning may name any tool of the demo.
+// known returns the names that allow lists can hold without a warning, by pattern. They come from in.Known, else from the
+// embedded default. A planning pattern can name any tool of the demo.
 func (in Sources) known(embedded Config) map[string][]string {
 	known := make(map[string][]string, len(embedded.Patterns))
 	for _, p := range embedded.Patterns {
@@ -251,7 +260,7 @@ func (in Sources) known(embedded Config) map[string][]string {
 	return known
 }
 
-// EmbeddedPattern is a built-in pattern as it is embedded.
+// EmbeddedPattern returns a built-in pattern as the embedded default has it. For another name it returns the zero Pattern.
 func EmbeddedPattern(name string) Pattern {
 	p, _ := embeddedConfig().Pattern(name)
 	return p
@@ -259,11 +268,11 @@ func EmbeddedPattern(name string) Pattern {
 
 var embeddedConfig = sync.OnceValue(func() Config {
 	var c Config
-	_ = c.Embed(nil) // who loads a configuration is told
+	_ = c.Embed(nil) // Read reports this error
 	return c
 })
 
-// builtinPatterns are the reference patterns with the figures that no file sets yet.
+// builtinPatterns returns the built-in patterns with the default budgets of their kinds.
 func builtinPatterns() []Pattern {
 	list := make([]Pattern, 0, len(BuiltinPatterns))
 	for _, name := range BuiltinPatterns {
@@ -276,7 +285,7 @@ func builtinPatterns() []Pattern {
 // loader reads a whole configuration and checks it across keys.
 type loader struct{ *grammar.Reader }
 
-// newLoader returns a loader that adds to faults. The function home replaces ~/ in paths; nil leaves it.
+// newLoader returns a loader that adds to faults. The function home replaces ~/ in paths; nil means no replacement.
 func newLoader(faults *yamldoc.Faults, home func(path string) string) *loader {
 	return &loader{grammar.NewReader(faults, home)}
 }

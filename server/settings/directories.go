@@ -12,10 +12,10 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Guarded are the files with which a server must not be let alone: who changes them switches the gate off.
+// Guarded is a file that a server must not reach: a server that can change it can switch the checks off.
 type Guarded struct {
-	What string // the configuration
-	Path string // whole, its links resolved
+	What string // what it is, for example "the configuration"
+	Path string // absolute; once as written, once with its links resolved
 }
 
 func (l *Document) guarded() []Guarded {
@@ -38,7 +38,7 @@ func (l *Document) guarded() []Guarded {
 	return list
 }
 
-// Resolved is a path without links, as far as it exists.
+// Resolved returns a path with its links resolved, as far as the path exists.
 func Resolved(path string) string {
 	path = filepath.Clean(path)
 	rest := ""
@@ -54,8 +54,9 @@ func Resolved(path string) string {
 	}
 }
 
-// acrossDirectories refuses servers whose arguments, directory, fixed arguments or bounds name a directory with the
-// configuration, the lock or the state file in it. It sees what is written; what else a server can reach it cannot know.
+// acrossDirectories refuses servers that can reach the configuration, the lock, the state file or a policy file. It checks
+// the directories that arguments, variables, the start directory, fixed arguments and bounds name. It cannot know what else
+// a server can reach.
 func (r *loader) acrossDirectories(l *Document) {
 	files := l.guarded()
 	if len(files) == 0 {
@@ -72,7 +73,7 @@ func (r *loader) acrossDirectories(l *Document) {
 				r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: g.What + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		}
-		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // of a server elsewhere nothing is known
+		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // the directory of a server on another machine is unknown
 		if s.Stdio != nil {
 			start = s.Stdio.Start()
 			for i, v := range s.Stdio.Args {
@@ -86,7 +87,7 @@ func (r *loader) acrossDirectories(l *Document) {
 			}
 			refuse(here.Key("stdio").Key("dir"), s.Stdio.Dir, "")
 		}
-		from := func(text string) string { // where the value of an argument begins
+		from := func(text string) string { // the directory in which an argument's relative path starts
 			if !named && !readsLikePath(text) {
 				return ""
 			}
@@ -105,8 +106,9 @@ func (r *loader) acrossDirectories(l *Document) {
 	}
 }
 
-// OfTheUser reports a variable that every program has and that offers nothing: where the user's own files lie. PATH, HOME and
-// the like may as well be passed on by name, and then nobody sees their values.
+// OfTheUser reports whether a variable is one that every program has and that gives no access, such as HOME or PATH. It
+// says where the user's own files are. A server can also get such a variable by name, and then Patterngate does not see its
+// value.
 func OfTheUser(variable string) bool {
 	switch variable {
 	case "HOME", "PATH", "PWD", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA":
@@ -115,7 +117,7 @@ func OfTheUser(variable string) bool {
 	return strings.HasPrefix(variable, "XDG_")
 }
 
-// holds is the first file that lies in a directory which a text names.
+// holds returns the first file that lies in a directory which the text names, and that directory.
 func (r *loader) holds(files []Guarded, text, dir string) (Guarded, string) {
 	for _, path := range r.pathsIn(text, dir) {
 		for _, g := range files {
@@ -127,14 +129,14 @@ func (r *loader) holds(files []Guarded, text, dir string) (Guarded, string) {
 	return Guarded{}, ""
 }
 
-// pathStart is where a path may begin within an argument: --root=/x, /a:/b, file:///x.
+// pathStart matches the start of a path within an argument: --root=/x, /a:/b, file:///x.
 var pathStart = regexp.MustCompile(`(?:^|[=,:;"'\s\[({])(?:file://)?((?:~/|~$|/|[A-Za-z]:[\\/])[^"']*)`)
 
-// pathEnd is where one may end, if the text is a list of them.
+// pathEnd are the characters that can end a path if the text is a list of paths.
 const pathEnd = ",:; \t\n])}"
 
-// pathsIn are the whole paths that a text names or holds. Relative ones count where the directory is known in which the
-// program starts: the text itself, and what stands behind a flag's =.
+// pathsIn returns the absolute paths that a text is or contains. Relative paths count only if dir, the directory in which
+// the program starts, is known. They are the text itself and the value after the = of a flag.
 func (r *loader) pathsIn(text, dir string) []string {
 	var list []string
 	add := func(path string) {
@@ -170,14 +172,15 @@ func (r *loader) pathsIn(text, dir string) []string {
 	return list
 }
 
-// readsLikePath reports a text that is a path and no other word. Where the file does not name the directory in which a program
-// starts, that is the one of whoever starts this program: a role called root would be a directory for one of them.
+// readsLikePath reports whether a text looks like a path: it begins with a dot or contains a slash. It matters if the file
+// does not name the start directory, which is then Patterngate's working directory. Without this check, a role called root
+// could count as a directory there.
 func readsLikePath(text string) bool {
 	return strings.HasPrefix(text, ".") || strings.ContainsAny(text, `/\`)
 }
 
-// boundDirectories judges the texts that a bound allows: those it lists, each as it is read from a directory, and its patterns
-// that begin with a path.
+// boundDirectories checks the texts that a bound allows. It reads the listed values as paths that start in from(text). Of
+// the patterns it checks those that begin with an absolute path.
 func (r *loader) boundDirectories(files []Guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
 	arguments, _ := grammar.RawValue(bound).(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
@@ -200,8 +203,8 @@ func (r *loader) boundDirectories(files []Guarded, bound json.RawMessage, from f
 	}
 }
 
-// patternHolds is the first file that a pattern allows, or a directory above it. Only a pattern that begins with a whole path
-// speaks of files.
+// patternHolds returns the first file whose path, or a directory above it, a regular expression allows, and the path that
+// matched. Only an expression that begins with an absolute path counts.
 func patternHolds(files []Guarded, pattern string) (Guarded, string) {
 	if !strings.HasPrefix(pattern, "^/") {
 		return Guarded{}, ""
@@ -227,13 +230,13 @@ func eachText(v any, do func(text string)) {
 	eachKeyword(v, func(_, text string) { do(text) })
 }
 
-// isValue reports a keyword of schemas with values that arguments may have.
+// isValue reports whether a schema keyword holds values that arguments can have.
 func isValue(keyword string) bool {
 	return keyword == "enum" || keyword == "const" || keyword == "default"
 }
 
-// eachKeyword goes over all texts in a value, each with the name of the member in which it lies; what lies deeper in values of
-// arguments has theirs.
+// eachKeyword calls do for all texts in a value, with the name of the member that holds each text. Texts inside enum, const
+// and default keep that keyword.
 func eachKeyword(v any, do func(keyword, text string)) {
 	var walk func(keyword string, v any)
 	walk = func(keyword string, v any) {
@@ -257,14 +260,15 @@ func eachKeyword(v any, do func(keyword, text string)) {
 	walk("", v)
 }
 
-// isWithin reports a path that is a directory or lies in it. Both are whole and clean.
+// isWithin reports whether path is dir or lies in it. Both are absolute and clean.
 func isWithin(path, dir string) bool {
 	rest, err := filepath.Rel(dir, path)
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }
 
-// Exposing returns the first of some files that lies in a directory which a text names, and that directory. The text is an argument or a
-// variable of a server that starts in dir; "" if its directory is not known. It returns the zero guarded if there is none.
+// Exposing returns the first of some files that lies in a directory which a text names, and that directory. The text is an
+// argument or a variable of a server that starts in dir, "" if its directory is not known. Exposing returns the zero
+// Guarded if there is none.
 func Exposing(in Sources, files []Guarded, text, dir string) (Guarded, string) {
 	return newLoader(&yamldoc.Faults{}, in.Home).holds(files, text, dir)
 }

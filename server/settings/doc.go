@@ -1,5 +1,5 @@
-// Package settings reads a whole configuration and checks it across keys. It makes nothing of it: a file becomes a checked document of
-// values, each with the place where it stands. Package cli makes a running server of it.
+// Package settings reads a whole configuration and checks it across keys. The result is a checked document of values, each with its
+// place in the file. Package cli makes a running server from it.
 //
 //	default.yaml ─► file ─► environment ─► flags ─► checks across keys ─► Document = Config + places
 //	                 │
@@ -7,6 +7,6 @@
 //	                 ├─ policies: package rules
 //	                 └─ patterns: and all other sections: this package, keys.go
 //
-// The same keys make the JSON schema (schema.go) and the texts that show a configuration (show.go, places.go). Read config.go first, then
-// keys.go.
+// The JSON schema (schema.go) and the texts that show a configuration (show.go, places.go) come from the same keys. Read config.go
+// first, then keys.go.
 package settings

@@ -14,7 +14,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Variables are the environment variables that are keys of the file (spec/config.md section 9).
+// Variables are the environment variables that set a key of the file (spec/config.md section 9).
 var Variables = []struct{ Name, Path string }{
 	{"PATTERNGATE_LLM_PROVIDER", "llm.provider"},
 	{"OPENAI_BASE_URL", "llm.base_url"},
@@ -29,13 +29,17 @@ var Variables = []struct{ Name, Path string }{
 }
 
 const (
-	PathVariable  = "PATTERNGATE_CONFIG"
+	// PathVariable is the environment variable with the path of the configuration file.
+	PathVariable = "PATTERNGATE_CONFIG"
+	// StateVariable is the environment variable with the path of the state file.
 	StateVariable = "PATTERNGATE_STATE"
-	KeyVariable   = "OPENAI_API_KEY"
-	ownVariables  = "PATTERNGATE_"
+	// KeyVariable is the environment variable with the model's API key.
+	KeyVariable  = "OPENAI_API_KEY"
+	ownVariables = "PATTERNGATE_"
 )
 
-// overrides lays the environment over the file, and the flags over both. An empty variable or flag is not set.
+// overrides reads the environment and then the flags. The environment replaces values of the file, and the flags replace
+// both. An empty variable or flag counts as not set.
 func (r *loader) overrides(in Sources, keys []grammar.Key) {
 	for _, v := range Variables {
 		r.override(v.Name, v.Path, machine.Lookup(in.Environ, v.Name), keys)
@@ -74,7 +78,7 @@ func (r *loader) override(source, path, text string, keys []grammar.Key) {
 	}
 }
 
-// strangers warns of variables that look like ours and are not.
+// strangers warns about variables that begin with PATTERNGATE_ and that Patterngate does not know.
 func (r *loader) strangers(environ []string) {
 	known := []string{PathVariable, UrlVariable, TokenVariable, LedgerVariable}
 	for _, v := range Variables {
@@ -93,7 +97,7 @@ func (r *loader) strangers(environ []string) {
 	}
 }
 
-// across checks what no key can see alone.
+// across checks that provider openai has a key or a server.
 func (r *loader) across(c LLM) {
 	if c.Provider != "openai" || c.APIKey.Set() || c.Key.Set() || c.reachable() {
 		return
@@ -102,7 +106,7 @@ func (r *loader) across(c LLM) {
 	r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
 }
 
-// instead reads files of policies in the place of those of the configuration.
+// instead reads the policy files that replace policies of the configuration.
 func (r *loader) instead(in Sources, c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(in.Instead)) {
 		path, err := filepath.Abs(in.Instead[name])
@@ -117,10 +121,13 @@ func (r *loader) instead(in Sources, c *Config) {
 	}
 }
 
+// UrlVariable is the environment variable with the URL of a running server.
 const UrlVariable = "PATTERNGATE_URL"
 
+// TokenVariable is the environment variable with the token for a running server.
 const TokenVariable = "PATTERNGATE_TOKEN"
 
-// LedgerVariable says where the demo's effects happen, for the program's own demo, prove and tests: host:port/book. It is
-// no part of the configuration: make-believe effects that are counted are still make-believe.
+// LedgerVariable is the environment variable that says where the demo's effects happen, as host:port/book. Only
+// Patterngate's own demo, prove and tests use it. It is not part of the configuration: simulated effects stay simulated if
+// they are counted.
 const LedgerVariable = "PATTERNGATE_LEDGER"

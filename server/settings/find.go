@@ -11,17 +11,17 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Path is where the configuration is looked for: --config, else PATTERNGATE_CONFIG, else patterngate/config.yaml
-// in the user's config directory (that of os.UserConfigDir, from the given environment). Named says that somebody
-// named the file, so that it must exist. An empty path means that there is no such directory; the working directory
-// is never searched, since a cloned repository could then start what it likes.
+// Path returns the path of the configuration file: --config, else PATTERNGATE_CONFIG, else patterngate/config.yaml in the
+// user's config directory (that of os.UserConfigDir, from the given environment). If named is true, a flag or variable
+// names the file, so it must exist. An empty path means that there is no config directory. Path never searches the working
+// directory: a cloned repository could then start any program.
 func Path(in Sources) (path string, named bool, err error) {
 	faults := &yamldoc.Faults{}
 	path, named, _ = in.path(faults)
 	return path, named, faults.Err()
 }
 
-// path also says who named the file.
+// path is Path that also returns the flag or variable that names the file.
 func (in Sources) path(faults *yamldoc.Faults) (path string, named bool, by string) {
 	if in.Path != "" {
 		return in.Home(in.Path), true, "--config"
@@ -39,7 +39,7 @@ func (in Sources) path(faults *yamldoc.Faults) (path string, named bool, by stri
 	return filepath.Join(dir, "patterngate", "config.yaml"), false, ""
 }
 
-// Home replaces ~/ by the home directory.
+// Home replaces ~/ with the home directory.
 func (in Sources) Home(path string) string {
 	rest, ok := strings.CutPrefix(path, "~/")
 	if home := machine.HomeDir(runtime.GOOS, in.Environ); ok && home != "" {
@@ -48,7 +48,8 @@ func (in Sources) Home(path string) string {
 	return path
 }
 
-// file reads the file. An empty path means that there is none; a nil text that a fault says why.
+// file reads the configuration file. An empty path means that there is none. If text is nil and path is not, a fault says
+// why.
 func (in Sources) file(faults *yamldoc.Faults) (text []byte, path string) {
 	path, named, by := in.path(faults)
 	if path == "" {
@@ -73,9 +74,9 @@ func (in Sources) file(faults *yamldoc.Faults) (text []byte, path string) {
 
 const ()
 
-// StatePath returns where runs are recorded, as far as a configuration with faults can say: the flag, the variable or the file names it.
-// Otherwise it is the usual file. A file that does not load may declare tools of its own. known is false if the part that may name
-// another path could not be read.
+// StatePath returns the path of the state file, even if the configuration has faults. The flag, the variable or the file
+// names it, else it is the usual file. The usual file depends on whether a configuration exists, since one that does not
+// load can declare tools. known is false if the part that can name another path could not be read.
 func (in Sources) StatePath() (path string, known bool) {
 	faults := &yamldoc.Faults{}
 	read := newLoader(faults, in.Home)
@@ -89,7 +90,7 @@ func (in Sources) StatePath() (path string, known bool) {
 	}
 	if text != nil {
 		root := yamldoc.Read(found, text, faults)
-		known = root.Kind == yamldoc.Mapping || root.Kind == yamldoc.Null // a file that says nothing names no state
+		known = root.Kind == yamldoc.Mapping || root.Kind == yamldoc.Null // an empty file names no state
 		if n := root.Member(key.Name); n != nil && n.Kind != yamldoc.Null && n.Kind != yamldoc.Unreadable {
 			key.Read(read.Reader, n, at)
 		}

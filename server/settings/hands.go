@@ -11,7 +11,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// handsKey are workers or routes: a mapping of names to {tool or pattern, description}, or a list of tools.
+// handsKey returns the key of workers or routes: a mapping of names to {tool or pattern, description}, or a list of tools.
 func handsKey(name string, target *[]Hand, routes bool) grammar.Key {
 	takes := "a mapping of names to {tool or pattern, description}, or a list of tools"
 	if routes {
@@ -31,7 +31,7 @@ func handsKey(name string, target *[]Hand, routes bool) grammar.Key {
 			}
 			return shown
 		},
-		Keep: func() any { // their order is that of plans and prompts
+		Keep: func() any { // plans and prompts use their order
 			if *target == nil {
 				return nil
 			}
@@ -69,7 +69,8 @@ func (h *Hand) keys(routes bool) []grammar.Key {
 	return keys
 }
 
-// patternNameKey is the name of a pattern. Whether there is one is seen once the whole file was read.
+// patternNameKey returns the key of a pattern's name. A later check, after the whole file is read, finds out whether the
+// pattern exists.
 func patternNameKey(name string, target *string) grammar.Key {
 	key := grammar.OneTool(name, target)
 	key.Takes = "a pattern's name"
@@ -103,7 +104,7 @@ func readHands(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *[
 	}
 }
 
-// readNamedHands lays entries over those that are there; null takes one away.
+// readNamedHands adds entries to those of before, and replaces entries of the same name. A null removes the entry.
 func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.Path, before []Hand, routes bool) []Hand {
 	list := slices.Clone(before)
 	if list == nil {
@@ -135,7 +136,7 @@ func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.P
 	return list
 }
 
-// readHand reads one worker or route.
+// readHand reads one worker or route. It reports whether the worker or route can be used.
 func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *Hand, routes bool) bool {
 	r.Places[path.String()] = n.At
 	if n.Kind == yamldoc.Text && grammar.ToolName.MatchString(n.Text) {
@@ -155,7 +156,7 @@ func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *Hand, r
 	return h.Target() != ""
 }
 
-// keptHands are those of a snapshot, a mapping each.
+// keptHands returns the workers or routes of a snapshot, which is a list of mappings with one member each.
 func keptHands(n *yamldoc.Node) (members []yamldoc.Member, ok bool) {
 	if n.At != (yamldoc.Place{}) || len(n.Items) == 0 {
 		return nil, false
@@ -169,7 +170,8 @@ func keptHands(n *yamldoc.Node) (members []yamldoc.Member, ok bool) {
 	return members, true
 }
 
-// inputKey is a mapping of names to JSON schemas, laid over what is there name by name.
+// inputKey returns the key of a mapping of names to JSON schemas. Each schema replaces the earlier one of the same name;
+// the other names stay.
 func inputKey(name string, target *json.RawMessage) grammar.Key {
 	key := grammar.Raw(name, "a mapping of arguments to JSON schemas", target, checkListedSchemas)
 	read := key.Read
@@ -187,14 +189,14 @@ func inputKey(name string, target *json.RawMessage) grammar.Key {
 	return key
 }
 
-// withoutNulls is a mapping less the keys that are null: as if they were absent.
+// withoutNulls returns a mapping without the keys that are null.
 func withoutNulls(n *yamldoc.Node) *yamldoc.Node {
 	less := *n
 	less.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m yamldoc.Member) bool { return m.Value.Kind == yamldoc.Null })
 	return &less
 }
 
-// laidOver are the members of one object over those of another, in the order of both.
+// laidOver returns the members of below with those of above, which replace members of the same name. New members come last.
 func laidOver(below, above json.RawMessage) json.RawMessage {
 	all := Members(below)
 	for _, m := range Members(above) {
@@ -207,13 +209,13 @@ func laidOver(below, above json.RawMessage) json.RawMessage {
 	return ObjectText(all)
 }
 
-// Member is a member of an object whose order matters.
+// Member is a member of a JSON object whose order matters.
 type Member struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// Members are those of an object, in its order; nil where it is none.
+// Members returns the members of a JSON object in their order. It returns nil if the value is not an object.
 func Members(object json.RawMessage) (list []Member) {
 	tokens := json.NewDecoder(bytes.NewReader(object))
 	if open, err := tokens.Token(); err != nil || open != json.Delim('{') {
@@ -231,7 +233,7 @@ func Members(object json.RawMessage) (list []Member) {
 	return list
 }
 
-// ObjectText is an object of members.
+// ObjectText returns the JSON object with these members in this order.
 func ObjectText(members []Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {

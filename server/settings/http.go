@@ -9,17 +9,17 @@ import (
 	"patterngate/server/transport"
 )
 
-// HTTP says whether, where and to whom MCP is served over HTTP.
+// HTTP says whether MCP is served over HTTP, where, and who can call it.
 type HTTP struct {
-	Listen      string        // host:port; empty: it is not served
-	TokenFile   string        // who may ask; empty: this OS user, over loopback
-	Origins     []string      // of web pages that may ask
+	Listen      string        // host:port; empty: not served over HTTP
+	TokenFile   string        // tokens of the callers; empty: only this OS user, over loopback
+	Origins     []string      // of web pages that can call
 	Hosts       []string      // other names of this server
 	BodyBytes   int           // of a request
-	SessionIdle time.Duration // then a session ends
+	SessionIdle time.Duration // idle time after which a session ends
 }
 
-// keys are those of spec/config.md section 2.
+// keys returns the keys of the http section (spec/config.md section 2).
 func (c *HTTP) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Text("listen", &c.Listen, faultOfListen).Means("Where MCP is served over HTTP, host:port; empty: on standard input and output instead. An address that others reach needs a token_file."),
@@ -43,8 +43,8 @@ func faultOfListen(text string) yamldoc.Fault {
 
 const tokenFileFlag = "--token-file"
 
-// acrossHTTP checks what no key of http can see alone: who can reach an address must have a token, unless only this
-// machine can.
+// acrossHTTP checks the keys of http together. An address that other machines can reach needs a token file, and a token
+// file flag needs an address.
 func (r *loader) acrossHTTP(c HTTP) {
 	group := (*yamldoc.Path)(nil).Key("http")
 	switch listen, file := group.Key("listen"), group.Key("token_file"); {

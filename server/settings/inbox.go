@@ -13,10 +13,10 @@ import (
 	"patterngate/server/transport"
 )
 
-// InboxOff says that there is no page.
+// InboxOff is the inbox value for no approval page.
 const InboxOff = "off"
 
-// InboxURL is the address of the page on which people decide, as results name it; "" where it is off.
+// InboxURL returns the address of the approval page, as results name it. It returns "" if the page is off.
 func (c Config) InboxURL() string {
 	if c.Inbox == InboxOff || c.Inbox == "" {
 		return ""
@@ -24,7 +24,7 @@ func (c Config) InboxURL() string {
 	return "http://" + c.Inbox
 }
 
-// inboxKey is where the page is opened: host:port of this machine, or off.
+// inboxKey returns the key of the approval page's address: host:port of this machine, or off.
 func inboxKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, faultOfInbox)
 	key.Takes = "host:port of this machine, or `" + InboxOff + "`"
@@ -44,7 +44,7 @@ func faultOfInbox(text string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// Notify says how people are told that a call waits for them. The zero NotifyConfig tells nobody.
+// Notify says how people are notified that a call waits for a decision. The zero Notify sends no notification.
 type Notify struct {
 	Mode string   // auto, off, exec
 	Exec []string // the program of mode exec and its arguments; no shell reads them
@@ -54,7 +54,7 @@ const (
 	notifyWant = "write auto, off or {exec: [program, argument]}"
 )
 
-// notifyKey is one of two words, or a mapping with the program to start.
+// notifyKey returns the key of the notification: one of two words, or a mapping with the program to start.
 func notifyKey(name string, target *Notify) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "auto, off or `{exec: [program, argument]}`",
@@ -96,8 +96,8 @@ func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *
 	}
 }
 
-// acrossInbox checks what the keys about people cannot see alone, and says who is asked where nobody said it: a person, who
-// can be waited for only where runs are recorded.
+// acrossInbox checks the approvers and the approval page against the other keys. It also sets the approver of patterns that
+// name none: a person, or reject if runs are not recorded. Patterngate can wait for a person only if it records the run.
 func (r *loader) acrossInbox(c *Config, environ []string) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -131,7 +131,7 @@ func (r *loader) acrossInbox(c *Config, environ []string) {
 	}
 }
 
-// approverKeys are those of who is asked (spec/config.md section 7).
+// approverKeys returns the keys of an approver (spec/config.md section 7).
 func approverKeys(a *patterns.Approver) []grammar.Key {
 	const least, most = 60, 30 * 86_400 // seconds
 	return []grammar.Key{

@@ -15,7 +15,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Keys are all keys of a file (spec/config.md sections 2 to 4 and 7).
+// Keys returns all keys of a file (spec/config.md sections 2 to 4 and 7). known are the names that allow lists can hold
+// without a warning, by pattern.
 func (c *Config) Keys(known map[string][]string) []grammar.Key {
 	list := func() []grammar.Key {
 		list := make([]grammar.Key, 0, len(c.Patterns))
@@ -66,9 +67,9 @@ func (c *Config) Keys(known map[string][]string) []grammar.Key {
 }
 
 const (
-	maxTokens = ijson.MaxInteger // tokens are no count of acts: examples have more than 10,000
+	maxTokens = ijson.MaxInteger // more than the 10,000 of other counts: models use more tokens
 
-	maxRuns = 100_000 // of a process at once
+	maxRuns = 100_000 // at once in a process
 )
 
 func versionKey() grammar.Key {
@@ -84,7 +85,8 @@ func versionKey() grammar.Key {
 	}
 }
 
-// channelsKey is a mapping of clients' names, which are free, to the channel that each reads.
+// channelsKey returns the key of a mapping of client names to the channel that each client reads. Any client name is
+// allowed.
 func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of clients' names to text, structured or both",
@@ -130,7 +132,7 @@ func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 	}
 }
 
-// limitKey is a count that may be without limit, which is shown as null.
+// limitKey returns the key of a count. No limit is shown as null.
 func limitKey(name string, target *gateway.Limit, most float64) grammar.Key {
 	return grammar.Scaled(name, grammar.Bounds{Max: most, Whole: true},
 		func() any {
@@ -142,7 +144,7 @@ func limitKey(name string, target *gateway.Limit, most float64) grammar.Key {
 		func(v float64) { *target = gateway.Limit(v) })
 }
 
-// namesKey is a list of names of tools; one that is not known is a warning.
+// namesKey returns the key of a list of tool names. An unknown name is a warning.
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a list of names", Form: func() map[string]any { return grammar.ListForm(grammar.NameForm) },
@@ -162,7 +164,7 @@ func faultOfModel(text string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// faultOfURL keeps to absolute http and https. It never quotes the text, which may hold a password.
+// faultOfURL refuses a URL that is not absolute http or https. It never quotes the text, which can hold a password.
 func faultOfURL(text string) yamldoc.Fault {
 	if text == "" {
 		return yamldoc.Fault{}

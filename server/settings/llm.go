@@ -14,7 +14,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// keyKey is where the model's key stands. A file says it only where it is not the variable that is asked anyway.
+// keyKey returns the key that says where the model's API key is. A file needs it only if the API key is not in
+// OPENAI_API_KEY.
 func keyKey(name string, c *LLM) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", Form: func() map[string]any { return tools.SecretForm },
@@ -31,8 +32,8 @@ func keyKey(name string, c *LLM) grammar.Key {
 	}
 }
 
-// key takes the model's key: from its variable, else from where the file says (spec/config.md section 9). A key that stands
-// beside a base_url is sent there only.
+// key finds the model's API key: in its variable, else where the file says (spec/config.md section 9). A key that the file
+// sets next to a base_url is sent only to that URL.
 func (r *loader) key(in Sources, c *LLM) {
 	own := machine.Lookup(in.Environ, KeyVariable)
 	llm := (*yamldoc.Path)(nil).Key("llm")
@@ -58,13 +59,13 @@ func (r *loader) key(in Sources, c *LLM) {
 	}
 }
 
-// KeyReference is where a configuration says that its key stands. A snapshot holds it in the place of the key.
+// KeyReference is the reference to the default place of the API key. A snapshot holds it instead of the key.
 const KeyReference = "env:" + KeyVariable
 
-// SecretReference is how a key is written where it must not stand.
+// SecretReference returns KeyReference in the form of the file, for outputs that must not contain the API key.
 func SecretReference() map[string]any { return map[string]any{"secret": KeyReference} }
 
-// reachable reports whether there is a server for every question: llm's, or one beside each role that is asked.
+// reachable reports whether there is a server for every question: the one of llm, or one next to each role that is asked.
 func (c LLM) reachable() bool {
 	if c.keyed() || c.BaseURL != "" {
 		return true
@@ -79,8 +80,8 @@ func (c LLM) reachable() bool {
 	})
 }
 
-// PriceOf is what a role's model costs: as the role says, or another role of the same model on the same server.
-// standing is the model of llm itself, of which a pattern may say another.
+// PriceOf returns the price of a role's model. It comes from the role, or from another role with the same model on the same
+// server. It is zero if no role has it. standing is the model of the llm section itself, which a pattern can override.
 func (c LLM) PriceOf(m ModelRole, standing string) patterns.Price {
 	price := m.Price
 	if price == nil {
@@ -96,48 +97,49 @@ func (c LLM) PriceOf(m ModelRole, standing string) patterns.Price {
 	return patterns.Price{InputUSD: price.InputUSD, OutputUSD: price.OutputUSD}
 }
 
-// AsksOthers reports whether a pattern's questions are answered by another provider than llm says.
+// AsksOthers reports whether an enabled pattern gets its answers from another provider than the llm section sets.
 func (c Config) AsksOthers() bool {
 	return slices.ContainsFunc(c.Patterns, func(p Pattern) bool {
 		return p.Enabled && c.LLM.LaidOver(p.LLM).Resolved() != c.LLM.Resolved()
 	})
 }
 
-// Snapshot is who answers, without what does not matter to them: the rules have no server.
+// Snapshot returns the llm group as a run's snapshot keeps it. The rules need no server, so only the provider stays if
+// others is false. others is true if a pattern uses another provider.
 func (c LLM) Snapshot(group any, others bool) map[string]any {
 	all, _ := group.(map[string]any)
 	all = maps.Clone(all)
 	switch {
 	case c.Resolved() != "rules":
 		all["provider"] = "openai"
-	case !others: // nor does any pattern ask another
+	case !others: // no pattern uses another provider
 		return map[string]any{"provider": "rules"}
 	}
 	return all
 }
 
-// ModelRole is a model for some of the questions. What it does not say is that of [LLM].
+// ModelRole is a model for some of the questions. A member that is not set takes the value of [LLM].
 type ModelRole struct {
 	Name           string
 	At             grammar.Position
-	Model, BaseURL string          // "": not said
-	Key            tools.SecretRef // goes only to the base_url beside it
+	Model, BaseURL string          // "": not set
+	Key            tools.SecretRef // sent only to the base_url next to it
 	Timeout        *time.Duration
 	Temperature    *float64
-	Price          *Price // nil: nobody said it
-	Fallback       string // the role that answers instead where this one's server cannot be reached; "": none
+	Price          *Price // nil: not set
+	Fallback       string // the role that answers if this one's server is unreachable; "": none
 }
 
-// Price is what a million tokens cost.
+// Price is the cost of a million tokens, in and out.
 type Price struct{ InputUSD, OutputUSD float64 }
 
-// The roles that every pattern knows.
+// PlanRole and FinalRole are the roles that every pattern knows.
 const (
 	PlanRole  = "plan"
 	FinalRole = "final"
 )
 
-// Role is the role of that name.
+// RoleNamed returns the role of that name.
 func (c LLM) RoleNamed(name string) (ModelRole, bool) {
 	for _, m := range c.Models {
 		if m.Name == name {
@@ -147,7 +149,7 @@ func (c LLM) RoleNamed(name string) (ModelRole, bool) {
 	return ModelRole{}, false
 }
 
-// How replies are asked for, and how often a refused one is asked for again.
+// maxRepairs is the maximum of repair_turns.
 const (
 	maxRepairs = 3
 )
@@ -178,7 +180,7 @@ func (m *ModelRole) keys() []grammar.Key {
 	}
 }
 
-// roleKeyKey is where the key of a role stands.
+// roleKeyKey returns the key that says where the API key of a role is.
 func roleKeyKey(name string, target *tools.SecretRef) grammar.Key {
 	var c LLM
 	key := keyKey(name, &c)
@@ -191,7 +193,7 @@ func roleKeyKey(name string, target *tools.SecretRef) grammar.Key {
 	return key
 }
 
-// keys are what a pattern says of its model.
+// keys returns the keys of a pattern's llm section.
 func (l *PatternLLM) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Word("provider", &l.Provider, "auto", "openai", "rules").Means("Who proposes here what a caller leaves out. Not set: `llm.provider`. rules may propose tools that write only where the pattern itself or llm says rules."),
@@ -203,7 +205,7 @@ func (l *PatternLLM) keys() []grammar.Key {
 	}
 }
 
-// LaidOver is who answers for a pattern that may say otherwise.
+// LaidOver returns c with the members that the pattern sets replaced.
 func (c LLM) LaidOver(p PatternLLM) LLM {
 	if p.Provider != "" {
 		c.Provider = p.Provider

@@ -8,10 +8,10 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// MaxFallbacks is how many times another model may take over.
+// MaxFallbacks is the maximum number of fallbacks, one after another, from a role.
 const MaxFallbacks = 2
 
-// acrossModels checks what roles and patterns say of each other: names, fallbacks and prices.
+// acrossModels checks roles and patterns together: names, fallbacks and prices.
 func (r *loader) acrossModels(c *Config) {
 	llm := (*yamldoc.Path)(nil).Key("llm")
 	names := make([]string, len(c.LLM.Models))
@@ -45,7 +45,7 @@ func (r *loader) acrossModels(c *Config) {
 	}
 }
 
-// noRole finds a name of a role that there is not.
+// noRole refuses the name of a role that does not exist.
 func (r *loader) noRole(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
@@ -60,7 +60,7 @@ func (r *loader) noRole(name string, known []string, path *yamldoc.Path) {
 	r.Faults.Add(r.At(path), path, f)
 }
 
-// fallbacks refuses a way from role to role that is too long, or comes back.
+// fallbacks refuses a chain of fallbacks that is too long or that returns to an earlier role.
 func (r *loader) fallbacks(c *Config, m ModelRole, known []string) {
 	at := (*yamldoc.Path)(nil).Key("llm").Key("models").Key(m.Name).Key("fallback")
 	way := []string{m.Name}
@@ -72,7 +72,7 @@ func (r *loader) fallbacks(c *Config, m ModelRole, known []string) {
 			return
 		}
 		if way = append(way, next.Fallback); slices.Contains(way[:len(way)-1], next.Fallback) {
-			if next.Fallback == m.Name { // who only leads into it is not told
+			if next.Fallback == m.Name { // only a role in the loop gets the fault, not one that leads to it
 				r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "a loop: " + shownWay(way), Want: "end it with a role that has no fallback"})
 			}
 			return
@@ -84,7 +84,8 @@ func (r *loader) fallbacks(c *Config, m ModelRole, known []string) {
 	}
 }
 
-// prices refuses a bound on cost where nobody says what a model costs that the pattern, or one that it calls, may ask.
+// prices refuses max_cost_usd if the price of a model is unknown. It looks at the models of the pattern and of the patterns
+// that it calls.
 func (r *loader) prices(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -98,7 +99,8 @@ func (r *loader) prices(c *Config) {
 	}
 }
 
-// unpriced is a model of which nobody says what it costs, that a pattern may ask, or one that it calls; "" for none.
+// unpriced returns the first model without a price that a pattern, or one that it calls, can ask. It returns "" if all have
+// a price.
 func (c *Config) unpriced(p *Pattern) string {
 	reached := map[string]bool{p.Name: true}
 	for todo := []*Pattern{p}; len(todo) > 0; todo = todo[1:] {
@@ -120,8 +122,8 @@ func (c *Config) unpriced(p *Pattern) string {
 	return ""
 }
 
-// asked are the models that a pattern may ask, with those that take over; standing is the model of llm itself, of which the pattern
-// may say another.
+// asked returns the roles that a pattern can ask, with their fallbacks. standing is the model of the llm section itself,
+// which the pattern can override.
 func (c LLM) asked(p PatternLLM, standing string) (list []ModelRole) {
 	roles := []string{PlanRole, FinalRole}
 	if c.Role != "" {
@@ -129,7 +131,7 @@ func (c LLM) asked(p PatternLLM, standing string) (list []ModelRole) {
 	}
 	for _, name := range roles {
 		m, known := c.RoleNamed(name)
-		if p.Model != "" { // which lies over that of the role
+		if p.Model != "" { // it replaces the role's model
 			m.Model, m.Price = p.Model, PriceUnless(known && cmp.Or(m.Model, standing) != p.Model, m.Price)
 		}
 		list = append(list, m)
@@ -143,7 +145,7 @@ func (c LLM) asked(p PatternLLM, standing string) (list []ModelRole) {
 	return list
 }
 
-// PriceUnless is a price, unless it is another model's.
+// PriceUnless returns price, or nil if other is true. other says that the pattern uses another model than the price is for.
 func PriceUnless(other bool, price *Price) *Price {
 	if other {
 		return nil
@@ -151,7 +153,7 @@ func PriceUnless(other bool, price *Price) *Price {
 	return price
 }
 
-// priced reports whether it is known what a model costs: any role may say it of the same model on the same server.
+// priced reports whether the price of a model is known. Any role can set it for the same model on the same server.
 func (c LLM) priced(m ModelRole, standing string) bool {
 	if m.Price != nil {
 		return true

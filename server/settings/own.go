@@ -10,10 +10,10 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// reservedTools are the MCP tools that the server has of its own.
+// reservedTools are the MCP tools that the server always has.
 var reservedTools = []string{"run_status", "run_wait", "run_cancel", "list_runs", "describe_catalog"}
 
-// demoKey is auto, true or false.
+// demoKey returns a key whose value is auto, true or false.
 func demoKey(name string, target *string) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "auto, true or false", Form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
@@ -38,8 +38,8 @@ func demoKey(name string, target *string) grammar.Key {
 	}
 }
 
-// DemoOn reports whether the demo's tools are there: as demo.enabled says, by itself while the file has no catalog and no
-// pattern of its own.
+// DemoOn reports whether the demo's tools exist: as demo.enabled says. With auto, they exist while the file has no catalog
+// and no pattern of its own.
 func (c Config) DemoOn() bool {
 	switch c.DemoEnabled {
 	case "true":
@@ -50,8 +50,8 @@ func (c Config) DemoOn() bool {
 	return !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, Pattern.IsOwn)
 }
 
-// Exposed are the patterns that catalog.expose declares: of kind call, each under its tool's name. They are not among
-// Patterns, since a file that says both is refused.
+// Exposed returns the patterns that catalog.expose declares: of kind call, each under its tool's name. They are not in
+// Patterns, since a file with the same name in both is refused.
 func (c Config) Exposed() []Pattern {
 	list := make([]Pattern, 0, len(c.Catalog.Expose))
 	for _, tool := range c.Catalog.Expose {
@@ -64,7 +64,7 @@ func (c Config) Exposed() []Pattern {
 	return list
 }
 
-// patternsKey are the built-in patterns, which a file lays over, and the file's own.
+// patternsKey returns the key of the patterns section: the built-in patterns, which a file can change, and the file's own.
 func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key {
 	return grammar.Key{
 		Name: name,
@@ -80,11 +80,11 @@ func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key 
 				}
 			}
 			r.Group(&ours, path, builtin, grammar.UnknownKey)
-			for _, m := range others { // behind the others, whose keys point into the list that now grows
+			for _, m := range others { // last: the keys of the built-in patterns point into the list that now grows
 				readOwnPattern(r, m, path.Key(m.Key), c)
 			}
 		},
-		Ordered: true, // it is that of tools/list
+		Ordered: true, // tools/list has the same order
 		Others:  ownPatternSchema,
 		Show:    func() any { return list() },
 		Below: func() []grammar.Key {
@@ -94,7 +94,7 @@ func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key 
 	}
 }
 
-// readOwnPattern reads a pattern that is not built in. Its kind decides what else it has.
+// readOwnPattern reads a pattern that is not built in. Its kind decides which keys it has.
 func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *Config) {
 	n := m.Value
 	if n.Kind == yamldoc.Null || n.Kind == yamldoc.Unreadable {
@@ -133,11 +133,11 @@ func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *
 	c.Patterns = append(c.Patterns, p)
 }
 
-// MaxPatterns is how many patterns a configuration may have: more than clients bear in tools/list.
+// MaxPatterns is the maximum number of patterns in a configuration. Clients accept fewer in tools/list.
 const MaxPatterns = 1000
 
-// acrossTools gives each built-in its tools: as the file says, else those of the demo where it is on. Allow lists that the
-// file does not say are all of them.
+// acrossTools sets the tools and allow lists that the file does not set. A built-in pattern gets the demo's tools if the
+// demo is on, else none. An allow list that is not set allows all of the pattern's tools.
 func (r *loader) acrossTools(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -152,10 +152,10 @@ func (r *loader) acrossTools(c *Config) {
 			}
 			p.Tools = []string{}
 		}
-		maps.DeleteFunc(p.Budget.PerTool, func(tool string, _ gateway.CallLimit) bool { // of the demo's tools, where it has others
+		maps.DeleteFunc(p.Budget.PerTool, func(tool string, _ gateway.CallLimit) bool { // limits of the demo's tools, if the pattern has others
 			return !slices.Contains(p.CallNames(), tool) && !said(here.Key("budget").Key("per_tool").Key(tool))
 		})
-		if p.Kind == gateway.Planning { // there not said is all already
+		if p.Kind == gateway.Planning { // for planning, nil already allows all
 			continue
 		}
 		if !said(here.Key("allow").Key("policy")) {
@@ -167,8 +167,7 @@ func (r *loader) acrossTools(c *Config) {
 	}
 }
 
-// ToolNames are the names of all tools that are declared: of servers, of http and, where it is on, of the demo. What is not
-// enabled is not among them.
+// ToolNames returns the names of all enabled tools: those of servers, those of http and, if the demo is on, its tools.
 func (c Config) ToolNames() []string {
 	var names []string
 	for _, t := range c.Catalog.Tools() {

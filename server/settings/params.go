@@ -12,7 +12,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// refundParams are those of the demo's refund policy, which the reference patterns have under these names.
+// refundParams are the params of the demo's refund policy, which the reference patterns have under these names.
 var refundParams = []struct {
 	name, meaning string
 	bounds        grammar.Bounds
@@ -22,7 +22,7 @@ var refundParams = []struct {
 	{"refund_window_days", "How long after the payment a refund is allowed.", grammar.Bounds{Max: ijson.MaxInteger, Whole: true}},
 }
 
-// refundKeys are those params where the embedded policy judges.
+// refundKeys returns the keys of these params.
 func (p *Pattern) refundKeys() []grammar.Key {
 	keys := make([]grammar.Key, len(refundParams))
 	for i, param := range refundParams {
@@ -31,7 +31,8 @@ func (p *Pattern) refundKeys() []grammar.Key {
 	return keys
 }
 
-// Param lays a value over the policy's own. The map is never shared.
+// Param sets a param of the pattern, which replaces the policy's value. It copies the map first, so other patterns keep
+// theirs.
 func (p *Pattern) Param(name string, v any) {
 	if p.Params = maps.Clone(p.Params); p.Params == nil {
 		p.Params = map[string]any{}
@@ -39,7 +40,7 @@ func (p *Pattern) Param(name string, v any) {
 	p.Params[name] = v
 }
 
-// refunds reports whether a pattern's params are those of the embedded refund policy, as far as a file's text says.
+// refunds reports whether a pattern's params are those of the embedded refund policy, as far as the file's text shows.
 func (p *Pattern) refunds(r *grammar.Reader) bool {
 	if p.Name != "supervised_refund" {
 		return false
@@ -48,15 +49,16 @@ func (p *Pattern) refunds(r *grammar.Reader) bool {
 	return r.Said("policies", rules.Demo) == nil && (named == nil || named.Text == rules.Demo) || grammar.NotesOf[rules.Notes](r).Embeds
 }
 
-// Says reports whether something stands under these keys of a file.
+// Says reports whether a file has a value under these keys.
 func Says(root *yamldoc.Node, steps ...string) bool {
 	return grammar.SaidIn(root, steps...) != nil
 }
 
-// paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
+// paramsKey returns the key of the values that replace the policy's params. Compiling the policy later checks that it has
+// them.
 func (p *Pattern) paramsKey(name string) grammar.Key {
 	meaning := "Values laid over the policy's own params, of the same types."
-	if p.Name == "supervised_refund" { // each has its own
+	if p.Name == "supervised_refund" { // each refund param has its own meaning
 		meaning = ""
 	}
 	return grammar.Key{
@@ -102,7 +104,7 @@ func (p *Pattern) paramsKey(name string) grammar.Key {
 	}
 }
 
-// acrossPolicies gives each pattern the policy that it is judged by, and finds names of policies that there are not.
+// acrossPolicies gives each pattern its policy, and refuses names of policies that do not exist.
 func (r *loader) acrossPolicies(c *Config) {
 	known := c.PolicyNames()
 	for i := range c.Patterns {
@@ -124,8 +126,9 @@ func (r *loader) acrossPolicies(c *Config) {
 	}
 }
 
-// Settle drops what the embedded default says of a pattern's policy and does not hold: demo_refunds judges the demo's tools, and
-// its params are no other policy's.
+// Settle removes defaults of the embedded configuration that do not apply. The policy demo_refunds judges only the demo's
+// tools, and its params belong to no other policy. named says that the file names the pattern's policy, and said that it
+// sets a param.
 func (c *Config) Settle(p *Pattern, named bool, said func(param string) bool) {
 	if !named && p.Judge == rules.Demo && !c.DemoRefunds(p) {
 		p.Judge = ""
@@ -142,12 +145,12 @@ func (c *Config) Settle(p *Pattern, named bool, said func(param string) bool) {
 	}
 }
 
-// DemoRefunds reports whether a pattern has tools of the demo alone.
+// DemoRefunds reports whether the demo is on and a pattern reaches only tools of the demo.
 func (c *Config) DemoRefunds(p *Pattern) bool {
 	return c.DemoOn() && !slices.ContainsFunc(c.Leaves(*p), func(name string) bool { return !slices.Contains(DemoTools, name) })
 }
 
-// noPolicy finds a name of a policy that there is not.
+// noPolicy refuses the name of a policy that does not exist.
 func (r *loader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
@@ -159,7 +162,7 @@ func (r *loader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	r.Faults.Add(r.At(path), path, f)
 }
 
-// PolicyNamed is the policy of a name; nil where there is none.
+// PolicyNamed returns the policy of a name, or nil if there is none.
 func (c *Config) PolicyNamed(name string) *rules.Policy {
 	for i := range c.Policies {
 		if c.Policies[i].Name == name {
@@ -169,7 +172,7 @@ func (c *Config) PolicyNamed(name string) *rules.Policy {
 	return nil
 }
 
-// PolicyFiles are the files that policies were read from.
+// PolicyFiles returns the files that policies were read from, each once.
 func (c *Config) PolicyFiles() []string {
 	var files []string
 	for i := range c.Policies {
@@ -180,7 +183,7 @@ func (c *Config) PolicyFiles() []string {
 	return files
 }
 
-// PolicyNames are the names of all policies.
+// PolicyNames returns the names of all policies.
 func (c *Config) PolicyNames() []string {
 	names := make([]string, len(c.Policies))
 	for i := range c.Policies {

@@ -13,69 +13,73 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Pattern declares one pattern: a tool, of kind planning four.
+// Pattern declares one pattern. It is one MCP tool, or four if its kind is planning.
 type Pattern struct {
 	Name    string
 	Kind    gateway.Kind
 	Enabled bool
 	At      grammar.Position // of a pattern of the file's own
-	// Title is what people read, Description what models do. Of kind call they may be empty: the tool's.
+	// Title is for people, Description for models. With kind call both can be empty: then the tool's own apply.
 	Title, Description string
-	// Input are its arguments beside the kind's own, by name a JSON schema; nil: none. Goal is what the text is called.
+	// Input holds the arguments besides the kind's own: a JSON schema by name; nil means none. Goal is the name of the
+	// argument with the goal.
 	Input  json.RawMessage
 	Goal   string
 	Budget gateway.Budget
-	// Tools are what it has: those of the demo, or the file's own. A built-in without any is not listed; see [Pattern.Equipped].
+	// Tools are the names of its tools: the demo's or the file's own. A built-in pattern without any is not listed; see
+	// [Pattern.Equipped].
 	Tools []string
-	// Hands are its workers or routes, where the file names them so: tools and patterns under names of its own. Then it has no Tools.
+	// Hands are its workers or routes, if the file sets them: tools and patterns under names of its own. Then Tools is
+	// empty.
 	Hands []Hand
-	// Tool is what a pattern of kind call calls.
+	// Tool is the tool that a pattern of kind call calls.
 	Tool string
-	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
-	// Of kind planning they only narrow its tools, and nil does not.
+	// Policy lists what a plan, route or action can name, Execution what can be called. An empty list allows nothing. With
+	// kind planning they only narrow Tools, and nil does not narrow.
 	Policy, Execution []string
 	Judge             string         // the policy that judges its calls; "": none
-	Params            map[string]any // laid over that policy's
+	Params            map[string]any // replace that policy's
 	Approver          patterns.Approver
 	Planning          Planning   // of kind planning
-	Critical          []string   // workers without whose result a run stops, whatever its plan says
-	Aggregate         *Aggregate // of kind orchestrator; nil: as the kind joins
+	Critical          []string   // workers whose failure stops a run, whatever its plan says
+	Aggregate         *Aggregate // of kind orchestrator; nil: the default of the kind
 	Finalize          patterns.Finalize
-	// Instructions is what the model is told after our own prompts: a text/template over the inputs.
+	// Instructions is a text/template over the inputs. The model gets its text after Patterngate's own prompts.
 	Instructions string
 	LLM          PatternLLM
-	Answer       json.RawMessage // what the final answer must be, by member a JSON schema; nil: text
-	// Handed are limits of its kind, by name, which a pattern that calls it has lower. The file does not say them, and may not.
+	Answer       json.RawMessage // schema of the final answer, by member a JSON schema; nil: text
+	// Handed are defaults of the kind, by name, that are higher than the limit of a pattern which calls this one. The file
+	// does not set them, and must not.
 	Handed map[string]float64
 }
 
 // Hand is a worker or a route: a tool, or a pattern of which each call begins a run.
 type Hand struct {
 	Name          string
-	Item          int    // its place in a list of tools, from 1; 0: it stands under its name
-	Tool, Pattern string // one of them
+	Item          int    // its place in a list of tools, from 1; 0: the file gives it a name
+	Tool, Pattern string // exactly one is set
 	Description   string // "": the tool's or the pattern's
-	Reroute       string // of a route: CEL over result; "": whether its status is needs_reroute
+	Reroute       string // of a route: CEL over result; "": the status needs_reroute reroutes
 }
 
 // Aggregate says how the results of an orchestrator's tasks are joined.
 type Aggregate struct {
-	Fields []grammar.NamedExpression // in the order of the file: one may read those before it
+	Fields []grammar.NamedExpression // in the order of the file: a field can read those before it
 	Health []Health
 }
 
-// Health is a colour and when it is so.
+// Health is a colour and the CEL expression that gives it.
 type Health struct{ Is, When string }
 
-// PatternLLM is who answers a pattern's questions. What it does not say is that of [LLM].
+// PatternLLM holds the llm settings of a pattern. A member that is not set takes the value of [LLM].
 type PatternLLM struct {
-	Provider, Role, Model string   // "": not said
-	Temperature           *float64 // nil: not said
+	Provider, Role, Model string   // "": not set
+	Temperature           *float64 // nil: not set
 	ResponseFormat        string
 	RepairTurns           *int
 }
 
-// handsKey is what a kind calls its hands; "": it has none.
+// handsKeyOf returns the key that lists the workers or routes of a kind, or "" if the kind has none.
 func handsKeyOf(kind gateway.Kind) string {
 	switch kind {
 	case gateway.Orchestrator:
@@ -86,7 +90,7 @@ func handsKeyOf(kind gateway.Kind) string {
 	return ""
 }
 
-// handNoun is what a kind calls one of its hands.
+// handNoun returns the word for one item of that list: worker, route or tool.
 func handNoun(kind gateway.Kind) string {
 	switch kind {
 	case gateway.Orchestrator:
@@ -97,7 +101,7 @@ func handNoun(kind gateway.Kind) string {
 	return "tool"
 }
 
-// CallNames are the names by which a pattern knows what it may call.
+// CallNames returns the names that the pattern uses for what it can call.
 func (p Pattern) CallNames() []string {
 	if len(p.Hands) == 0 {
 		return p.Tools
@@ -109,7 +113,7 @@ func (p Pattern) CallNames() []string {
 	return names
 }
 
-// HandNamed is the worker or route of that name.
+// HandNamed returns the worker or route of that name.
 func (p Pattern) HandNamed(name string) (Hand, bool) {
 	at := slices.IndexFunc(p.Hands, func(h Hand) bool { return h.Name == name })
 	if at < 0 {
@@ -118,7 +122,7 @@ func (p Pattern) HandNamed(name string) (Hand, bool) {
 	return p.Hands[at], true
 }
 
-// handDown notes a limit of its kind that who calls it has lower.
+// handDown records a default of the kind that is higher than the limit of a calling pattern.
 func (p *Pattern) handDown(limit string, figure float64) {
 	if p.Handed == nil {
 		p.Handed = map[string]float64{}
@@ -126,7 +130,8 @@ func (p *Pattern) handDown(limit string, figure float64) {
 	p.Handed[limit] = figure
 }
 
-// own is the name by which rules, windows and records know what the pattern calls so.
+// OwnName returns the real name of what the pattern calls name: that of the tool or pattern. Rules, windows and records use
+// it.
 func (p Pattern) OwnName(name string) string {
 	if h, ok := p.HandNamed(name); ok {
 		return h.Target()
@@ -134,7 +139,7 @@ func (p Pattern) OwnName(name string) string {
 	return name
 }
 
-// Target is the tool or the pattern.
+// Target returns the name of the tool or pattern.
 func (h Hand) Target() string {
 	if h.Pattern != "" {
 		return h.Pattern
@@ -142,7 +147,7 @@ func (h Hand) Target() string {
 	return h.Tool
 }
 
-// RuleNames are what may be called, by the names that rules know.
+// RuleNames returns what the pattern can call, by the names that rules use.
 func (p Pattern) RuleNames() []string {
 	if p.Kind == gateway.Call {
 		return []string{p.Tool}
@@ -157,7 +162,7 @@ func (p Pattern) RuleNames() []string {
 	return names
 }
 
-// NewPattern is a pattern of the file's own of which nothing was said.
+// NewPattern returns a pattern of the file's own with the defaults of its kind.
 func NewPattern(name string, kind gateway.Kind, at grammar.Position) Pattern {
 	p := Pattern{Name: name, Kind: kind, Enabled: true, At: at, Budget: gateway.OwnBudget(kind), Approver: newApprover()}
 	if kind != gateway.Call {
@@ -169,26 +174,26 @@ func NewPattern(name string, kind gateway.Kind, at grammar.Position) Pattern {
 	return p
 }
 
-// newCall is a pattern of kind call of which nothing was said.
+// newCall returns a pattern of kind call with its defaults.
 func newCall(name string, at grammar.Position) Pattern {
 	return NewPattern(name, gateway.Call, at)
 }
 
-// newApprover is an approver of whom nothing was said.
+// newApprover returns the default approver.
 func newApprover() patterns.Approver {
 	return patterns.Approver{CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance}
 }
 
-// GoalName is what a pattern's text is called where the file does not say.
+// GoalName is the default name of the argument with the goal.
 const GoalName = "goal"
 
-// IsOwn reports a pattern that is not built in.
+// IsOwn reports whether the pattern is not built in.
 func (p Pattern) IsOwn() bool { return !slices.Contains(BuiltinPatterns, p.Name) }
 
-// Equipped reports whether a pattern has a tool. One that has none is not listed.
+// Equipped reports whether the pattern has a tool. A pattern without one is not listed.
 func (p Pattern) Equipped() bool { return len(p.CallNames()) > 0 || p.Tool != "" }
 
-// GoalName is what a spec calls its goal; "" where it is what the kind calls it by itself.
+// GoalName returns the name of the goal argument for a spec, or "" if it is the kind's default.
 func (p Pattern) GoalName() string {
 	if !p.IsOwn() && p.Goal == EmbeddedPattern(p.Name).Goal {
 		return ""
@@ -196,7 +201,8 @@ func (p Pattern) GoalName() string {
 	return p.Goal
 }
 
-// Texts is what a pattern of the file's own says of itself; of a built-in what the file changed; "" for its own words.
+// Texts returns the title and description of a pattern. For a built-in pattern, it returns "" for a text that the file does
+// not change.
 func (p Pattern) Texts() (title, description string) {
 	if p.IsOwn() {
 		return p.Title, p.Description
@@ -211,7 +217,7 @@ func (p Pattern) Texts() (title, description string) {
 	return strings.TrimSpace(title), strings.TrimSpace(description)
 }
 
-// Planning is what a pattern of kind planning has besides the others.
+// Planning holds the settings that only kind planning has.
 type Planning struct {
 	// Require says which plans a person approves whole before anything of them runs.
 	Require patterns.RequireApproval
@@ -219,7 +225,7 @@ type Planning struct {
 
 const maxTemperature = 2
 
-// allowed is a list of tools, each once, that another may narrow; nil narrows nothing.
+// allowed returns the tools that are also in narrow, each once. A nil narrow removes nothing.
 func allowed(tools, narrow []string) []string {
 	list := make([]string, 0, len(tools))
 	for _, name := range tools {
@@ -230,7 +236,7 @@ func allowed(tools, narrow []string) []string {
 	return list
 }
 
-// Allows are what a plan, route or action of the pattern may name, and what may be called.
+// Allows returns what a plan, route or action of the pattern can name, and what can be called.
 func (p Pattern) Allows() (policy, execution []string) {
 	if p.Kind != gateway.Planning {
 		return p.Policy, p.Execution
@@ -238,7 +244,7 @@ func (p Pattern) Allows() (policy, execution []string) {
 	return allowed(p.Tools, p.Policy), allowed(p.Tools, p.Execution)
 }
 
-// narrowKey is a namesKey that may be not set, which is shown as null.
+// narrowKey returns a namesKey whose value can be unset, which is shown as null.
 func narrowKey(name string, target *[]string, known []string, kind gateway.Kind) grammar.Key {
 	key := namesKey(name, target, known, kind)
 	key.Show = func() any {
@@ -250,7 +256,8 @@ func narrowKey(name string, target *[]string, known []string, kind gateway.Kind)
 	return key
 }
 
-// Instructed are a kind's prompts with what the configuration adds to each: what is the same in every run.
+// Instructed returns a kind's prompts with the instructions of the configuration added. If the instructions depend on
+// inputs, it returns the prompts unchanged.
 func Instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 	text, err := in.Words(nil)
 	if err != nil || text == "" {
@@ -262,7 +269,7 @@ func Instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 	return p
 }
 
-// planningBudgetKeys are the limits of kind planning (spec/config.md section 7, Budgets).
+// planningBudgetKeys returns the keys of the limits of kind planning (spec/config.md section 7, Budgets).
 func planningBudgetKeys(b *gateway.Budget) []grammar.Key {
 	return []grammar.Key{
 		grammar.Count("max_subtasks", &b.MaxSubtasks, 0, grammar.MaxCount).Means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
@@ -277,7 +284,7 @@ func planningBudgetKeys(b *gateway.Budget) []grammar.Key {
 	}
 }
 
-// acrossPlanning warns of names that narrow nothing, since tools does not have them.
+// acrossPlanning warns about demo tools in allow lists of planning patterns that the pattern's tools do not contain.
 func (r *loader) acrossPlanning(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]

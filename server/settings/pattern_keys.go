@@ -12,13 +12,14 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// OwnKinds are the kinds of patterns.
+// OwnKinds are the kinds that a pattern of the file can have.
 var OwnKinds = []string{
 	string(gateway.TaskDecomposition), string(gateway.Orchestrator), string(gateway.Routing), string(gateway.Supervisor),
 	string(gateway.Planning), string(gateway.Call),
 }
 
-// Keys are what a pattern of its kind may say (spec/config.md section 7).
+// Keys returns the keys of a pattern of its kind (spec/config.md section 7). known are the names that allow lists can hold
+// without a warning.
 func (p *Pattern) Keys(known []string) []grammar.Key {
 	title := grammar.Line("title", &p.Title, tools.MaxTitle, "").Means("What people read.")
 	description := grammar.Line("description", &p.Description, tools.MaxDescription, "\n").Means("What a client's model reads: what it does, and when to use it.")
@@ -46,8 +47,8 @@ func (p *Pattern) Keys(known []string) []grammar.Key {
 	return append(keys, p.textKeys()...)
 }
 
-// budgetKeys are its limits. Those that it has of its kind alone, and that a pattern which calls it has lower, are shown as not said:
-// written they would be a fault.
+// budgetKeys returns the keys of the pattern's limits. A limit in Handed is shown as not set: in a file it would be a
+// fault.
 func (p *Pattern) budgetKeys() []grammar.Key {
 	keys := BudgetKeys(p.Kind, &p.Budget)
 	for i := range keys {
@@ -59,7 +60,7 @@ func (p *Pattern) budgetKeys() []grammar.Key {
 	return keys
 }
 
-// handsKeys are what it takes and what it may call, of every kind but call.
+// handsKeys returns the keys of the arguments and of what the pattern can call, for every kind but call.
 func (p *Pattern) handsKeys(known []string) []grammar.Key {
 	tools := grammar.ToolList("tools", &p.Tools)
 	narrow := namesKey
@@ -92,7 +93,7 @@ func (p *Pattern) handsKeys(known []string) []grammar.Key {
 	))
 }
 
-// textKeys are about what the model is told and answers; a call asks none.
+// textKeys returns the keys about the model's instructions and answers. Kind call has none, since it asks no model.
 func (p *Pattern) textKeys() []grammar.Key {
 	var keys []grammar.Key
 	switch p.Kind {
@@ -117,7 +118,8 @@ func (p *Pattern) textKeys() []grammar.Key {
 	return keys
 }
 
-// withLimitsOfOthers returns a group that says of a key that it does not know which other kinds have it.
+// withLimitsOfOthers returns a group that reads k's keys. For an unknown key that other kinds have, its fault names these
+// kinds.
 func withLimitsOfOthers(k grammar.Key, kindsOf func(key string) []string) grammar.Key {
 	show := k.Show
 	k.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -132,7 +134,7 @@ func withLimitsOfOthers(k grammar.Key, kindsOf func(key string) []string) gramma
 	return k
 }
 
-// budgetOfOthers are the kinds that have a limit which this one has not.
+// budgetOfOthers returns a function that returns the other kinds that have a limit.
 func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 	return func(key string) (kinds []string) {
 		for _, word := range OwnKinds {
@@ -145,7 +147,7 @@ func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 	}
 }
 
-// unknownOf is an unknown key of a pattern: that of another kind says whose it is.
+// unknownOf returns the fault function for unknown keys of a pattern. If other kinds have the key, the fault names them.
 func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault {
 	return func(key string, known []string) yamldoc.Fault {
 		var kinds []string
@@ -174,13 +176,13 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault
 	}
 }
 
-// checkListedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
+// checkListedSchemas checks schemas that clients show to people, and refuses characters in them that mislead a reader.
 func checkListedSchemas(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 	tools.CheckArguments(r, n, path)
 	checkSeen(r, n, path)
 }
 
-// checkSeen refuses text, at any depth, that is shown otherwise than it is.
+// checkSeen refuses text, at any depth, that looks different from what it is.
 func checkSeen(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 	for i, item := range n.Items {
 		checkSeen(r, item, path.Item(i))
@@ -189,7 +191,7 @@ func checkSeen(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		if f := grammar.FaultOfCharacters(m.Key, ""); f != (yamldoc.Fault{}) {
 			r.Faults.Add(m.At, path.Key(m.Key), f)
 		}
-		if m.Key != "pattern" || m.Value.Kind != yamldoc.Text { // which is matched, not read
+		if m.Key != "pattern" || m.Value.Kind != yamldoc.Text { // a pattern is matched, not shown
 			checkSeen(r, m.Value, path.Key(m.Key))
 		}
 	}
@@ -200,7 +202,7 @@ func checkSeen(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 	}
 }
 
-// finalizeKey is auto, true or false.
+// finalizeKey returns a key whose value is auto, true or false.
 func finalizeKey(name string, target *patterns.Finalize) grammar.Key {
 	word := "auto"
 	if *target != patterns.FinalizeAuto {
@@ -217,7 +219,8 @@ func finalizeKey(name string, target *patterns.Finalize) grammar.Key {
 	return key
 }
 
-// instructionsKey is a template. What it says of inputs is judged once they are known.
+// instructionsKey returns the key of the instructions template. A later check, when the inputs are known, checks its use of
+// inputs.
 func instructionsKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, func(text string) yamldoc.Fault {
 		if len(text) > prompts.MaxInstructions {

@@ -12,22 +12,22 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// FaultAt is a fault that was found after the configuration was read, at the value under these keys (items as "[0]"), or at
-// the nearest one around it. Its Severity is a fault's where it has none.
+// FaultAt returns a fault that was found after the configuration was read, with its place. The place is the value under
+// these keys (items as "[0]"), or the nearest value around it. An empty Severity becomes that of a fault.
 func (l Document) FaultAt(f yamldoc.Fault, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
 	_, value := l.Root.Find(path)
 	return Placed(f, value.At, path, l.Path)
 }
 
-// FaultAtKey is FaultAt for a key that should not be there.
+// FaultAtKey is FaultAt for a key that must not be there: the place is the key's.
 func (l Document) FaultAtKey(f yamldoc.Fault, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
 	key, _ := l.Root.Find(path)
 	return Placed(f, key, path, l.Path)
 }
 
-// FaultIn is FaultAt for a byte of the text that stands there, such as one of a CEL expression: it is placed at the very
+// FaultIn is FaultAt for a byte in the text of the value, such as one of a CEL expression. The place is the exact
 // character, however the text is quoted or folded.
 func (l Document) FaultIn(f yamldoc.Fault, offset int, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
@@ -35,7 +35,7 @@ func (l Document) FaultIn(f yamldoc.Fault, offset int, steps ...string) yamldoc.
 	return Placed(f, value.Character(l.Path, l.Text, offset), path, l.Path)
 }
 
-// FaultInSchema is FaultAt for what stands at a JSON pointer below.
+// FaultInSchema is FaultAt for the value at a JSON pointer below the keys.
 func (l Document) FaultInSchema(f yamldoc.Fault, pointer ijson.Pointer, steps ...string) yamldoc.Fault {
 	path := yamldoc.PathOf(steps)
 	_, value := l.Root.Find(path)
@@ -43,6 +43,7 @@ func (l Document) FaultInSchema(f yamldoc.Fault, pointer ijson.Pointer, steps ..
 	return Placed(f, at, yamldoc.PathOf(slices.Concat(steps, found)), l.Path)
 }
 
+// Placed returns a fault with its place set. file is the file of a place without a source.
 func Placed(f yamldoc.Fault, at yamldoc.Place, path *yamldoc.Path, file string) yamldoc.Fault {
 	f.File, f.Line, f.Column, f.Path = at.Source, at.Line, at.Column, path.String()
 	if f.File == "" {
@@ -54,8 +55,8 @@ func Placed(f yamldoc.Fault, at yamldoc.Place, path *yamldoc.Path, file string) 
 	return f
 }
 
-// Refused is the error of a configuration with these faults, sorted by place; nil where there are none. Warnings among them
-// do not count.
+// Refused returns the error of a configuration with these faults, sorted by place. It ignores warnings, and returns nil
+// without faults.
 func Refused(faults []yamldoc.Fault) error {
 	collected := &yamldoc.Faults{}
 	for _, f := range faults {
@@ -66,11 +67,11 @@ func Refused(faults []yamldoc.Fault) error {
 	return collected.Err()
 }
 
-// Origin is one value in force and where it comes from.
+// Origin is one value in force and its source.
 type Origin struct {
 	Path  string `json:"path"`
 	Value any    `json:"value"`
-	// Origin is default, file, or the variable or flag that says it.
+	// Origin is default, file, or the variable or flag that sets it.
 	Origin string `json:"origin"`
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
@@ -78,10 +79,11 @@ type Origin struct {
 
 const (
 	fromDefault = "default"
-	FromFile    = "file"
+	// FromFile is the Origin of a value that the file sets.
+	FromFile = "file"
 )
 
-// origin is where the value of a path comes from.
+// origin returns the source of the value of a path.
 func (l Document) origin(path string) (origin, file string, line int) {
 	at, said := l.said[path]
 	switch {
@@ -95,7 +97,7 @@ func (l Document) origin(path string) (origin, file string, line int) {
 	return at.Source, "", 0
 }
 
-// Origins are all values in force, secrets as references, by path in the order of the file's grammar.
+// Origins returns all values in force by path, in the order of the file's grammar. Secrets are references.
 func (l Document) Origins() []Origin {
 	var rows []Origin
 	var walk func(keys []grammar.Key, path *yamldoc.Path)
@@ -126,7 +128,7 @@ func (l Document) Origins() []Origin {
 	return rows
 }
 
-// OriginYAML is the effective configuration as a file, each value with where it comes from.
+// OriginYAML returns the effective configuration as a file in which a comment gives the source of each value.
 func (l Document) OriginYAML() []byte {
 	var out bytes.Buffer
 	grammar.WriteYAML(&out, l.Keys(nil), nil, func(path string, value any) string {

@@ -9,7 +9,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
+// acrossReach checks what a pattern can reach. It must not mix demo and real tools, a policy must judge tools that change
+// something, and a simulated person must not approve real changes.
 func (r *loader) acrossReach(c *Config) {
 	effects := map[string]realTool{}
 	for _, t := range c.Catalog.Tools() {
@@ -40,13 +41,13 @@ func (r *loader) acrossReach(c *Config) {
 	r.acts(links, effects, "")
 }
 
-// mixed refuses a pattern with tools of the demo and of the file.
+// mixed refuses a pattern that reaches tools of the demo and tools of the file.
 func (r *loader) mixed(c *Config, p Pattern, here *yamldoc.Path, effects map[string]realTool) {
 	demo, real := "", ""
 	leaves := c.Leaves(p)
 	for _, name := range leaves {
 		_, declared := effects[name]
-		switch both := slices.Contains(DemoTools, name); { // a name of both is a fault already
+		switch both := slices.Contains(DemoTools, name); { // a name in both is already a fault
 		case declared && !both:
 			real = cmp.Or(real, name)
 		case both && !declared:
@@ -62,14 +63,15 @@ func (r *loader) mixed(c *Config, p Pattern, here *yamldoc.Path, effects map[str
 	}
 }
 
-// realTool is what a tool of the file can change, and the policy that judges it in every pattern.
+// realTool holds the effect of a tool of the file, and the policy that judges it in every pattern.
 type realTool struct {
 	effect catalog.Effect
 	policy string
 }
 
-// acts are the tools among links that change something real. Where no policy judges one, nothing but an allowlist stands before it:
-// of a tool that destroys that is a fault, of one that writes a warning (spec/config.md section 5.1).
+// acts checks the tools among links that change something. judge is the pattern's policy. Without any policy, only an allow
+// list restricts the tool: that is a fault for a destructive tool and a warning for one that writes (spec/config.md section
+// 5.1).
 func (r *loader) acts(links []toolLink, tools map[string]realTool, judge string) {
 	for _, l := range links {
 		t := tools[l.name]
@@ -89,7 +91,7 @@ func (r *loader) acts(links []toolLink, tools map[string]realTool, judge string)
 	}
 }
 
-// Leaves are the tools that a pattern reaches, by itself and by the patterns that it calls, each once.
+// Leaves returns the tools that a pattern reaches directly and through the patterns that it calls, each once.
 func (c *Config) Leaves(p Pattern) (names []string) {
 	seen, reached := map[string]bool{}, map[string]bool{p.Name: true}
 	for todo := []Pattern{p}; len(todo) > 0; todo = todo[1:] {

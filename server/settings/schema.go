@@ -10,7 +10,7 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// Schema is the file's grammar as an indented JSON schema, made of the same keys as the reader.
+// Schema returns the grammar of the file as an indented JSON schema. It comes from the same keys as the reader.
 func Schema() ([]byte, error) {
 	var c Config
 	if err := c.Embed(nil); err != nil {
@@ -30,7 +30,7 @@ func Schema() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// ownPatternSchema is a pattern of the file's own: its kind says what else it has.
+// ownPatternSchema returns the schema of a pattern of the file's own. Its kind decides which keys it has.
 func ownPatternSchema() map[string]any {
 	kinds := make([]any, len(OwnKinds))
 	for i, word := range OwnKinds {

@@ -9,21 +9,22 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// JSON is the effective configuration as one indented document that loads to the same, the key as a reference to where it stands.
+// JSON returns the effective configuration as one indented document that loads to the same configuration. The API key is a
+// reference.
 func (c Config) JSON() []byte {
 	var out bytes.Buffer
 	keys := c.Keys(nil)
-	_ = json.Indent(&out, grammar.JSONOf(keys, c.withKey(grammar.ValueOf(keys, grammar.Key.Shown)), false), "", "  ") // what is made here is JSON
+	_ = json.Indent(&out, grammar.JSONOf(keys, c.withKey(grammar.ValueOf(keys, grammar.Key.Shown)), false), "", "  ") // the text is valid JSON
 	out.WriteByte('\n')
 	return out.Bytes()
 }
 
-// Value is the effective configuration as a decoded value, as snapshots keep it. Secrets are in it as references only.
+// Value returns the effective configuration as a decoded value, as snapshots keep it. Secrets are references.
 func (c Config) Value() map[string]any {
 	return c.withKey(grammar.ValueOf(c.Keys(nil), grammar.Key.Kept))
 }
 
-// withKey puts in where the model's key stands, if there is one.
+// withKey sets llm.api_key to a reference, or deletes it if there is no key.
 func (c Config) withKey(root map[string]any) map[string]any {
 	group, ok := root["llm"].(map[string]any)
 	switch {
@@ -36,8 +37,8 @@ func (c Config) withKey(root map[string]any) map[string]any {
 	return root
 }
 
-// YAML is the effective configuration as a file that loads to the same, in the order of the embedded default. What
-// it cannot say as keys stands in comments: the provider in force and, masked, the key.
+// YAML returns the effective configuration as a file that loads to the same configuration, in the order of the embedded
+// default. Comments hold what keys cannot express, such as the provider in force and the masked API key.
 func (c Config) YAML() []byte {
 	var out bytes.Buffer
 	notes := map[string]string{"llm.provider": "in force: " + c.LLM.Resolved()}

@@ -11,10 +11,10 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// MemoryState is the state that is kept nowhere: runs end with the process.
+// MemoryState is the state value for runs that are not stored: they end with the process.
 const MemoryState = ":memory:"
 
-// stateKey is where runs are recorded: the path of a file, or :memory:.
+// stateKey returns the key of the state file: the path of a file, or :memory:.
 func stateKey(name string, target *string) grammar.Key {
 	key := grammar.Path(name, target)
 	read := key.Read
@@ -33,7 +33,7 @@ func stateKey(name string, target *string) grammar.Key {
 	return key
 }
 
-// keys are those of spec/config.md section 2.
+// keys returns the keys of the wait section (spec/config.md section 2).
 func (c *Wait) keys() []grammar.Key {
 	const most = 240 // no client waits longer for a call
 	return []grammar.Key{
@@ -44,7 +44,7 @@ func (c *Wait) keys() []grammar.Key {
 	}
 }
 
-// acrossWait checks that what holds by default is allowed.
+// acrossWait refuses a default wait that is longer than the maximum.
 func (r *loader) acrossWait(c Wait) {
 	if c.Default <= c.Max {
 		return
@@ -59,13 +59,13 @@ func (r *loader) acrossWait(c Wait) {
 	r.Faults.Add(r.Places[path.String()], path, f)
 }
 
-// Redacted are the pointers as a set.
+// Redacted returns the redact pointers, sorted, each once.
 func (c Config) Redacted() []string {
 	return slices.Compact(slices.Sorted(slices.Values(c.Redact)))
 }
 
-// HiddenValues are the pointers that count everywhere, each tool's own as records take them: charge:/args/card, and the vars of policies that
-// read what these hide.
+// HiddenValues returns all redact pointers, sorted, each once. A pointer of one tool has the form that records use:
+// charge:/args/card. Policy vars that read a hidden value are included.
 func (c Config) HiddenValues() []string {
 	list := slices.Clone(c.Redact)
 	add := func(t tools.Tool) {
@@ -96,7 +96,7 @@ func (c Config) HiddenValues() []string {
 	return slices.Compact(list)
 }
 
-// Quiet is the log of every command but serve, where nobody asked for another.
+// Quiet returns the log settings of every command but serve: the level is warn if none is set.
 func (c Log) Quiet() Log {
 	c.Level = cmp.Or(c.Level, "warn")
 	return c

@@ -10,13 +10,13 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// OnlyDemo reports that every tool is make-believe: the demo is on, and the file has no catalog and no pattern of its own.
+// OnlyDemo reports whether all tools are the demo's: the demo is on, and the file has no catalog and no pattern of its own.
 func (c Config) OnlyDemo() bool {
 	return c.DemoOn() && !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, Pattern.IsOwn)
 }
 
-// UsualState returns the state file of a configuration that names none. Runs of the demo and runs with real tools have different ones.
-// It returns "" if there is no state directory; [cli.readyState] says why.
+// UsualState returns the state file of a configuration that names none. Runs of the demo and runs with real tools have
+// different files. It returns "" if there is no state directory; [DefaultState] says why.
 func (c Config) UsualState(environ []string) string {
 	name := StateFile
 	if c.OnlyDemo() {
@@ -26,7 +26,7 @@ func (c Config) UsualState(environ []string) string {
 	return path
 }
 
-// OtherUsual is the second one of the two usual files where path is one of them, else empty.
+// OtherUsual returns the other of the two usual state files if path is one of them, else "".
 func OtherUsual(path string, environ []string) string {
 	for name, other := range map[string]string{StateFile: DemoStateFile, DemoStateFile: StateFile} {
 		if usual, _ := DefaultState(runtime.GOOS, environ, name); usual != "" && usual == path {
@@ -36,11 +36,14 @@ func OtherUsual(path string, environ []string) string {
 	return ""
 }
 
+// StateFile is the name of the usual state file of runs with real tools.
 const StateFile = "state.db"
 
-const DemoStateFile = "demo.db" // where all tools are the demo's
+// DemoStateFile is the name of the usual state file while all tools are the demo's.
+const DemoStateFile = "demo.db" // used while all tools are the demo's
 
-// DefaultState is the path of that name in the state directory; empty, with the reason, where there is no such place.
+// DefaultState returns the path of that name in the state directory. If there is no such directory, it returns "" and the
+// reason.
 func DefaultState(goos string, environ []string, name string) (string, yamldoc.Fault) {
 	dir, f := stateDir(goos, environ)
 	if f.Reason != "" {
@@ -49,8 +52,8 @@ func DefaultState(goos string, environ []string, name string) (string, yamldoc.F
 	return filepath.Join(dir, "patterngate", name), yamldoc.Fault{}
 }
 
-// stateDir is the user's directory for state: that of the XDG base directory specification, and the like of it on macOS
-// and Windows (design: $XDG_STATE_HOME, else ~/.local/state; ~/Library/Application Support; %LOCALAPPDATA%).
+// stateDir returns the user's state directory. It is that of the XDG base directory specification ($XDG_STATE_HOME, else
+// ~/.local/state), or its equivalent on macOS (~/Library/Application Support) and Windows (%LOCALAPPDATA%).
 func stateDir(goos string, environ []string) (string, yamldoc.Fault) {
 	none := func(variable string) yamldoc.Fault {
 		return yamldoc.Fault{Reason: "no place for it: " + variable + " is not set", Want: "give --state FILE, or --state " + MemoryState + " to keep nothing"}
