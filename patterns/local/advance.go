@@ -10,22 +10,25 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Rest says how a run rests, and when it may go on by itself.
+// Rest is the state of a run that ends, waits or is ready, with the time at which it may continue by itself.
 type Rest struct {
-	// Over says that the run has ended.
+	// Over reports that the run has ended.
 	Over bool
-	// Waiting is what the run waits for; "" if it has ended, or is ready.
+	// Waiting is what the run waits for. It is "" if the run has ended or is ready.
 	Waiting patterns.WaitingKind
-	// WakeAt is when the run must be advanced again if nothing wakes it before; zero: only something else wakes it.
+	// WakeAt is when the run must be advanced again if nothing wakes it before. The zero time: only another event wakes
+	// it.
 	WakeAt time.Time
 }
 
-// Advance takes up a run that is ready or due, carries it on until it ends or rests, and says how it then rests. A run that rests already is
-// left as it is. So an engine needs no [Engine.Go] if another scheduler calls Advance: at once, at each WakeAt, and whenever something was
-// given to the run.
+// Advance takes a run that is ready or due, carries it out until it ends or waits, and returns its state then. If the
+// run has ended or waits already, Advance only returns its state. An engine needs no [Engine.Go] if another scheduler
+// calls Advance. That scheduler calls it at once, at each WakeAt, and whenever something was given to the run.
 //
-// When ctx ends, the run is handed over and the error is ctx's. It is [patterns.ErrNotTaken] if another process or another call carries the
-// run on, [patterns.ErrNoRun], or the journal's. A run that lacks something here rests with the kind retry. The engine must be over a store.
+// When ctx ends, Advance hands the run over and returns the error of ctx. It returns [patterns.ErrNotTaken] if another
+// process or another call carries out the run, and [patterns.ErrNoRun] if the run is unknown. It can also return an
+// error of the store. If this process lacks something that the run needs, the run waits with the kind retry. The engine
+// must keep its runs in a store.
 func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 	f := e.file
 	n, ok := journal.RunNumber(id)
@@ -34,7 +37,7 @@ func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 	}
 	l, err := f.claim(n, nil)
 	switch {
-	case errors.Is(err, patterns.ErrNotTaken), errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch): // its row says how it stands
+	case errors.Is(err, patterns.ErrNotTaken), errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch): // the row has the state
 		return f.restOf(n)
 	case isLacking(err):
 		return Rest{Waiting: patterns.ForRetry}, nil
@@ -51,11 +54,11 @@ func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 	l.giveUp(errHandedOver)
 	<-l.done
 	t := l.record.file
-	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // else the end of this process does it
+	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // if this fails, the end of this process releases the run
 	return Rest{}, ctx.Err()
 }
 
-// restOf is how a run rests, by its row.
+// restOf returns the state of a run from its row. It returns [patterns.ErrNotTaken] if the run is running.
 func (f *file) restOf(n int64) (rest Rest, err error) {
 	r, err := f.rowOf(n)
 	switch {

@@ -7,7 +7,8 @@ import (
 	"patterngate/patterns/redaction"
 )
 
-// Approvals are the questions that runs of the state put to people. In memory there are none: nobody could answer them.
+// Approvals returns the questions that the runs of the state file ask people. In memory there are none, because no
+// person could answer them.
 func (e *Engine) Approvals() patterns.Approvals {
 	if e.file == nil {
 		return decisions.Approvals{}
@@ -15,7 +16,7 @@ func (e *Engine) Approvals() patterns.Approvals {
 	return decisions.Approvals{Store: e.file.journal, Host: decider{e.file}}
 }
 
-// decider is what decisions need of the engine.
+// decider gives package decisions what it needs of the engine.
 type decider struct{ *file }
 
 func (d decider) Rules() redaction.Rules    { return d.hiding() }

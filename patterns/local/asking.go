@@ -14,13 +14,13 @@ import (
 
 // A run asks a person in these steps (spec/surface.md section 8):
 //
-//	intent "approve" ─ one transaction with ─▶ a row of approvals, open ──▶ the run rests
+//	intent "approve" ─ one transaction with ─▶ a row of approvals, open ──▶ the run waits
 //	                                              │ Decide, from any process: answered, the run is ready
-//	the run is taken ─ one transaction with ─▶ the outcome in its record, the row is taken
+//	the run continues ─ one transaction with ─▶ the outcome in its record, the row is taken
 //	the call's intent ─ one transaction with ─▶ the row is consumed, or nothing is recorded and nothing runs
 
-// asking fills in what the engine knows of a question: its id, its place in the run, and until when. m is what is recorded
-// of it; the record's expiry and assurance count.
+// asking fills in what the engine knows of a question: its id, its step in the run, and its expiry. m is what the
+// record has of the question; nil: nothing. A recorded expiry and assurance replace new ones.
 func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effect {
 	w := *e.Waiting
 	switch {
@@ -44,7 +44,7 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 	return e
 }
 
-// row is the question's row, written with the event that asks.
+// row returns the step that writes the question's row. It is written with the event that asks.
 func (b *branch) row(w *patterns.Waiting) func(journal.Event) []store.Step {
 	n := b.record.file.n
 	ap, _ := journal.ApprovalNumber(w.Approval)
@@ -56,7 +56,7 @@ func (b *branch) row(w *patterns.Waiting) func(journal.Event) []store.Step {
 	}
 }
 
-// entered writes a question that was put, and tells who is to be told when it is there.
+// entered writes a question to the state file and calls [Engine.Asks] when it is written.
 func (b *branch) entered(w *patterns.Waiting, intent journal.Event) {
 	asked := patterns.Asked{
 		ID: w.Approval, Question: w.Question, Digest: w.Question.Digest(), Key: intent.Key, Pattern: b.job.Spec.Name, Principal: b.job.Principal,
@@ -73,8 +73,8 @@ func (b *branch) entered(w *patterns.Waiting, intent journal.Event) {
 	})
 }
 
-// lapse closes the question's row with the outcome that nobody's answer is; nil: there is none. Who answered in the same
-// moment is heard.
+// lapse returns the step that closes a question's row when its outcome is not a person's answer; nil: the effect is no
+// question. An answer that was given at the same moment still counts.
 func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	if !journal.IsQuestion(e) || b.engine.file == nil {
 		return nil
@@ -89,12 +89,12 @@ func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(journal.Eve
 	return func(journal.Event) []store.Step { return []store.Step{step} }
 }
 
-// errUnspent unwinds a life whose approval, or question, was another one by the time it was to be recorded: the run is
-// replayed, and then knows why.
+// errUnspent unwinds a life if its approval or question changed before it could be recorded. The run is then replayed
+// and sees the change.
 var errUnspent = errors.New("local: the approval could not be spent")
 
-// ungranted says why a call that a person decided about may not be made; "" where it may, or where nobody was to decide.
-// again: it was begun before, and is made once more as the same act.
+// ungranted returns the reason why an approval does not permit a call. It returns "" if the call may be made, or if it
+// needs no decision. again reports that an earlier life began the call, and that it is made again as the same act.
 func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) string {
 	if !p.Valid() {
 		return ""
@@ -102,7 +102,7 @@ func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) strin
 	id := p.Approval()
 	if id == "" {
 		if p.Verdict().Decision == gateway.Escalate && b.job.Spec.Approver.Kind == patterns.InboxApprover {
-			return gateway.ApprovalInvalid // no approver but a person answers here
+			return gateway.ApprovalInvalid // only a person may approve here
 		}
 		return b.unshared(p)
 	}
@@ -119,13 +119,13 @@ func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) strin
 	return g.reason
 }
 
-// granted is a person's answer as it stands in the file, judged for one call.
+// granted is the result of checking a person's stored answer for one call.
 type granted struct {
-	reason string       // why it does not count; "": it does
-	steps  []store.Step // that spend it for the call while it stands so
+	reason string       // why the answer does not count; "": it counts
+	steps  []store.Step // they spend the approval for the call, if it is still unchanged
 }
 
-// grant judges a person's answer as it stands in the file.
+// grant checks a person's stored answer for one call.
 func (b *branch) grant(w *patterns.Waiting, p gateway.Permit, once string, again bool) (g granted, err error) {
 	g.reason = gateway.ApprovalInvalid
 	err = b.engine.file.journal.View(func(s store.Reader) error {
@@ -165,7 +165,8 @@ func (b *branch) grantIn(s store.Reader, w *patterns.Waiting, p gateway.Permit, 
 	return granted{reason, []store.Step{store.KeysAre{Mark: keys.Mark}, spend}}, nil
 }
 
-// spend has an approval spent with what is recorded next: the intent of its call. It unwinds if the approval does not count any more.
+// spend returns the steps that spend an approval with the intent of its call, which is recorded next. It unwinds the
+// branch if the approval does not count any more.
 func (b *branch) spend(p gateway.Permit, once string) []store.Step {
 	id, grant := p.Approval(), grantOf(p.Approval(), p.Share())
 	if id == "" || b.granted[once] == grant {
@@ -185,8 +186,8 @@ func (b *branch) spend(p gateway.Permit, once string) []store.Step {
 	return g.steps
 }
 
-// answers enters into the record of a loaded run what people have answered since. What is no answer to what was asked is
-// entered as that, and the run stops there.
+// answers adds the answers that people have given since to the record of a loaded run. If an answer does not fit its
+// question, the record says so, and the run stops there.
 func (f *file) answers(l *loaded) error {
 	waits := l.dry.questions()
 	if len(waits) == 0 {
@@ -212,7 +213,7 @@ func (f *file) answers(l *loaded) error {
 	return nil
 }
 
-// questions are what a run has put to people and does not know the answer to, by approval.
+// questions are the questions of a run to people whose answers are not in its record yet, by approval.
 type questions map[string]pending
 
 func (q questions) has(id string) bool { _, asked := q[id]; return asked }

@@ -8,10 +8,10 @@ import (
 // The assurance that counts when a question is asked becomes a part of the question (spec/surface.md section 9):
 //
 //	asked while a key is enrolled ─▶ "assurance": "signed" in the intent and its digest
-//	the key leaves the state file ─▶ an unsigned answer is still below what was asked, and never counts
+//	the key is removed later ─▶ an unsigned answer still has too low an assurance, and never counts
 
-// assured returns the assurance that a new question is bound to, if its approver wants at least this one. It returns "" for user, which
-// needs no binding, and for a rehearsal, which asks no person.
+// assured returns the assurance that a new question is bound to. least is the assurance that its approver wants.
+// assured returns "" for user, which needs no binding, and for a rehearsal, which asks no person.
 func (b *branch) assured(least gateway.Assurance) gateway.Assurance {
 	if b.engine.file != nil && b.dry == nil {
 		keyed, err := b.engine.file.keyed()
@@ -34,7 +34,8 @@ func (f *file) keyed() (counts bool, err error) {
 	return keys.Counts(f.journal.Now()), err
 }
 
-// demands returns what a run waits for, with the assurance that an answer needs now. If the keys cannot be read, that is the highest.
+// demands returns what a run waits for, with the assurance that an answer needs now. If the keys cannot be read, the
+// answer must be signed.
 func (f *file) demands(w *patterns.Waiting) *patterns.Waiting {
 	if w == nil || w.Kind != patterns.ForApproval {
 		return w

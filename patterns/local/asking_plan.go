@@ -9,10 +9,10 @@ import (
 	"patterngate/patterns/store"
 )
 
-// What a person approves of a whole plan is spent step by step: each call spends the share of its subtask with its own intent
-// (package gateway, Envelope).
+// A person can approve a whole plan. The approval is spent step by step: each call spends the share of its subtask, in
+// the transaction of its own intent (package gateway, Envelope).
 
-// grantOf names what a call spends: an approval, or one share of it.
+// grantOf returns the name of what a call spends: an approval, or one share of it.
 func grantOf(approval, share string) string {
 	if share == "" {
 		return approval
@@ -20,8 +20,9 @@ func grantOf(approval, share string) string {
 	return approval + "/" + share
 }
 
-// unshared says why a call may not be made of which no person decided: that of a plan which is to be approved whole, by who
-// takes their time, and was not. The code of the pattern asks; this holds it to that.
+// unshared returns the reason why a call that no person decided about must not be made; "": it may. It refuses the
+// calls of a plan that a person must approve as a whole and has not approved, except reads. The code of the pattern
+// asks for the approval; unshared enforces it.
 func (b *branch) unshared(p gateway.Permit) string {
 	spec := b.job.Spec
 	asks := spec.Kind == gateway.Planning && spec.Envelope != patterns.RequireNone && spec.Approver.Kind == patterns.InboxApprover
@@ -31,8 +32,10 @@ func (b *branch) unshared(p gateway.Permit) string {
 	return ""
 }
 
-// shareOf is what a call of a plan spends: the question about the whole plan, if the call is the step whose share it names and
-// was judged by the same policy, else one that nobody answered; and what has spent the share.
+// shareOf returns the question that a call of a plan spends, and the call that has spent its share already. If the plan
+// covers the call as the step of that share, the question is the one about the whole plan. It then has the policy of
+// the call, so an approval under another policy does not count. Otherwise it is the call's own question, which has no
+// answer.
 func (b *branch) shareOf(s store.Reader, w *patterns.Waiting, p gateway.Permit) (sent gateway.Question, by string, err error) {
 	ap, _ := journal.ApprovalNumber(w.Approval)
 	by, err = s.Share(ap, p.Share())

@@ -8,7 +8,9 @@ import (
 	"patterngate/patterns"
 )
 
-// attend waits for a life to come to rest, as long as the call that brought it about wants and is there.
+// attend waits until the run ends or waits, and returns its state. It waits at most for the duration wait; 0: no limit,
+// below: not at all. When ctx ends, attend cancels the run, unless the run has begun to write or the cause is
+// [patterns.ErrDetached].
 func (e *Engine) attend(ctx context.Context, l *life, wait time.Duration) (patterns.Ended, error) {
 	var over <-chan time.Time
 	var until time.Time
@@ -35,15 +37,15 @@ func (e *Engine) attend(ctx context.Context, l *life, wait time.Duration) (patte
 		}
 	}
 	l.letGo()
-	if e.rests(l) { // it came in the same moment
+	if e.rests(l) { // the run ended or waited at the same moment
 		<-l.done
 		return l.rest, l.fault
 	}
 	return l.running(), nil
 }
 
-// followed waits for the next life of a run, as long as the call still would, until a time or, where that is none, until the run
-// comes to rest.
+// followed waits for the next life of a run that is replayed, until the run ends or waits. It stops waiting when ctx
+// ends, and at the time until if that is not zero.
 func (e *Engine) followed(ctx context.Context, l *life, until time.Time) (patterns.Ended, error) {
 	waits := ctx
 	if !until.IsZero() {
@@ -61,8 +63,8 @@ func (e *Engine) followed(ctx context.Context, l *life, until time.Time) (patter
 	return endedOf(s), nil
 }
 
-// takenBack takes a run back between two of its lives for a call that was cut, unless it has begun to write: as [life.takeBack] does
-// within one. ctx is the call's, which is over.
+// takenBack cancels a run between two of its lives because its call was cut. It does nothing if the run has begun to
+// write. Within a life, [life.takeBack] does the same. ctx is the context of the call, which has ended.
 func (e *Engine) takenBack(ctx context.Context, l *life, s patterns.Snapshot) (patterns.Snapshot, bool) {
 	next := e.lives(l.job.Principal, l.id)
 	if l.hasWritten() || next != nil && next.hasWritten() {
@@ -74,16 +76,16 @@ func (e *Engine) takenBack(ctx context.Context, l *life, s patterns.Snapshot) (p
 	switch {
 	case errors.Is(err, patterns.ErrOver):
 		return e.keeper().Run(l.job.Principal, l.id)
-	case err != nil: // it goes on
+	case err != nil: // the run continues
 		return s, true
 	}
 	return back, true
 }
 
-// takesBack is how long a call that was cut waits for its run to be taken back.
+// takesBack is how long a call that was cut waits until its run is cancelled.
 const takesBack = 5 * time.Second
 
-// endedOf is a run as it stands for a call that did not carry it out.
+// endedOf returns the state of a run for a call that did not carry it out.
 func endedOf(s patterns.Snapshot) patterns.Ended {
 	ended := s.Ended
 	if ended.RunID = s.RunID; s.State == patterns.Running {
@@ -93,14 +95,16 @@ func endedOf(s patterns.Snapshot) patterns.Ended {
 	return ended
 }
 
-// rests says that a life came to rest, so that nobody is told of it but the call that was there.
+// rests reports whether the run of a life has ended or waits. If it has, only the call that was waiting reports the
+// result.
 func (e *Engine) rests(l *life) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return l.run.state != patterns.Running
 }
 
-// join waits for a run that another call began.
+// join waits for a run that another call began, and returns its state. It waits for at most job.Wait; 0: no limit,
+// below: not at all.
 func (e *Engine) join(ctx context.Context, id string, job patterns.Job) (patterns.Ended, error) {
 	if job.Wait != 0 {
 		var cancel context.CancelFunc

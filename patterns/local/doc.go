@@ -1,30 +1,34 @@
-// Package local carries out runs in this process, and keeps them in memory or in a state file that several processes share.
+// Package local carries out runs in this process. It keeps them in memory, or in a state file that several processes
+// share.
 //
 //	pattern code ──Do(effect)──▶ life ──▶ record: intent ──▶ perform: model, permit, person, caller, timer
 //	      ▲                       │                                   │
 //	      └────── outcome ◀── record: outcome ◀── result, time-out or deadline, whichever comes first
 //
-// A life is one execution of a run. Its branches are goroutines of which only one at a time runs pattern code: it
-// holds the life's baton and gives it away while an effect is performed. Branches begin in their order, and time-outs
-// come back in the order in which they fell due, so a run does not depend on the scheduler.
+// A life is one execution of a run's pattern code. Its branches are goroutines, and only one of them runs pattern code
+// at a time. That branch holds the baton, a lock of the life, and releases it while an effect is performed. Branches
+// begin in their order. Time-outs return in the order in which they fell due. A run therefore does not depend on the
+// scheduler.
 //
-// The bodies of a Flow may depend on each other's results, so more must be the same on a replay: the order in which they go
-// on. Each outcome is recorded when it comes; its body goes on in the order of the record, up to its next outcome, and if it
-// ends there the code is asked for more bodies before any other goes on. In a later life recorded outcomes are given back
-// in that order, and what is new comes after them.
+// The bodies of a Flow may depend on each other's results. A replay must therefore continue them in the same order too.
+// Each outcome is recorded when it comes. The bodies continue in the order of the recorded outcomes, each up to its
+// next outcome. When a body ends, the code is asked for more bodies before any other body continues. A later life
+// returns the recorded outcomes in that order. New outcomes follow them.
 //
-// A deadline returns control at once, whatever the callee does: the effect's goroutine is left behind and its late
+// A deadline returns control at once, whatever the callee does. The goroutine of the effect is left behind. Its late
 // result is recorded as late and never used.
 //
-// A run that waits has no life. What it waited for is appended to its record, and it is lived again from its start: first
-// dry, over what is recorded alone, to see whether code and record fit; then live, where recorded outcomes are given back
-// and the rest is performed. That is also how a run goes on that another process left behind, and how one is shown that
-// rests, or while it goes on where its code says how ([patterns.Run]'s Shows).
+// A run that waits has no life. When the answer comes, it is appended to the run's record, and a new life executes the
+// code from its start. A dry replay comes first: it uses recorded outcomes alone, to check whether code and record fit.
+// Then the code runs again: recorded outcomes are returned, and the rest is performed. A process takes over a run of
+// another process in the same way. The dry replay also shows a run that waits. It shows a run in progress too, if its
+// code reports its state ([patterns.Run]'s Shows).
 //
 //	Engine ──▶ keeper ─┬─▶ inMemory: shelves of runs
 //	                   └─▶ file: rows and events ──▶ store.Change ──▶ package store/sqlite
 //
-// In a state file a run is a row and a hash-chained list of events. A locked file beside it says that an owner lives, the
-// row's epoch keeps an owner out that is none any more. Intents and outcomes of calls that change something are on the
-// disk before anybody goes on; the rest is handed to the system and may lose its last moment when the power fails.
+// In a state file, a run is a row and a hash-chained list of events. A locked file beside the state file shows that the
+// owner of a run is alive. The epoch in the row keeps a former owner from writing. Intents and outcomes of calls that
+// change something are on the disk before the run continues. Other events are handed to the operating system. If the
+// power fails, the newest of them may be lost.
 package local
