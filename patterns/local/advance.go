@@ -10,7 +10,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Rest is the state of a run that ends, waits or is ready, with the time at which it may continue by itself.
+// Rest is the state of a run that has ended, waits or is ready, with the time at which it may continue by itself.
 type Rest struct {
 	// Over reports that the run has ended.
 	Over bool

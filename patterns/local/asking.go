@@ -94,7 +94,7 @@ func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(journal.Eve
 var errUnspent = errors.New("local: the approval could not be spent")
 
 // ungranted returns the reason why an approval does not permit a call. It returns "" if the call may be made, or if it
-// needs no decision. again reports that an earlier life began the call, and that it is made again as the same act.
+// needs no decision. If again is true, an earlier life began the call, and the call is made again as the same act.
 func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) string {
 	if !p.Valid() {
 		return ""

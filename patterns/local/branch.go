@@ -11,19 +11,20 @@ import (
 	"patterngate/patterns/windows"
 )
 
-// branch is a life's patterns.Run.
+// branch is one line of pattern code in a life, as a goroutine: the root, a branch of Go, or a body of a Flow. It
+// implements [patterns.Run] for that code. A branch runs pattern code only while it holds the baton of its life.
 type branch struct {
 	*life
 	keys      *keys
 	at        time.Time
 	newest    time.Time     // see Recorded
 	started   chan struct{} // closed when the branch first gives the baton away; nil for the root
-	flow      *flow         // of which it is a body; nil: of none
-	active    bool          // then: it has the turn
-	flows     bool          // its own Flow goes on
-	planned   []store.Step  // that store what a plan's step decided, with its outcome
+	flow      *flow         // the Flow of which this branch is a body; nil: none
+	active    bool          // in a Flow: it has the turn
+	flows     bool          // its own Flow is running
+	planned   []store.Step  // they store what a step of a plan decided, with its outcome
 	read      windows.Look  // what the newest judgment saw of earlier runs
-	outwaited bool          // the call that has a business key was still under way when there was no more time to wait for it
+	outwaited bool          // the time to wait for another call with the same business key was over, and that call was still under way
 }
 
 var _ patterns.Run = (*branch)(nil)
@@ -33,7 +34,8 @@ func (b *branch) Now() time.Time { return b.at }
 
 func (b *branch) Recorded() time.Time { return b.newest }
 
-// saw moves the branch's real time on, and that of the parent of a Flow's body: bodies go on in the order of the record.
+// saw moves the branch's real time forward to an outcome's. For a body of a Flow it moves the parent's too, because
+// bodies continue in the order of the record.
 func (b *branch) saw(out patterns.Outcome) {
 	at := out.Recorded()
 	if at.After(b.newest) {
@@ -44,8 +46,8 @@ func (b *branch) saw(out patterns.Outcome) {
 	}
 }
 
-// Do records the intent, performs the effect and records its outcome, or gives the outcome that is recorded. The baton is
-// held on entry and on return.
+// Do records the intent, performs the effect and records its outcome. If the record has the outcome already, Do returns
+// that. The caller holds the baton, and holds it again when Do returns.
 func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	if b.flows {
 		panic(errNested)
@@ -78,7 +80,7 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	return b.first(key, e, now)
 }
 
-// first does an effect that the record does not know.
+// first performs an effect that the record does not have yet.
 func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Outcome {
 	a := act{key: key, once: e.Once, effect: e}
 	if a.once == "" && e.Kind == patterns.ToolEffect {
@@ -93,7 +95,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		b.giveBack(e.Quotas)
 		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonStale, Key: key}, now)
 	}
-	if !b.takesHere(key, e, isDone) { // another call of this process was quicker
+	if !b.takesHere(key, e, isDone) { // another call of this process took the key first
 		b.awaitFirst(e)
 		done, isDone = b.duplicated(key, e)
 	}
@@ -130,8 +132,8 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	return b.made(a, now)
 }
 
-// along are the steps that are taken with the intent of an effect; nil: none. A call spends an approval, takes a business key, and
-// what it was let through by must hold.
+// along returns the steps for the transaction of an effect's intent; nil: none. A call spends an approval, takes a
+// business key, and is refused if the limits that permitted it do not hold any more.
 func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(windows.Table) error) func(journal.Event) []store.Step {
 	switch {
 	case b.engine.file == nil:
@@ -151,7 +153,7 @@ func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, 
 	return func(journal.Event) []store.Step { return steps }
 }
 
-// patience is how long an effect waits for somebody; false: it does not.
+// patience returns how long an effect waits for a person or the caller; false: it does not wait.
 func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
 	switch {
 	case e.Waiting == nil:
@@ -159,12 +161,12 @@ func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
 	case e.Waiting.Kind == patterns.ForCaller:
 		return b.engine.callerWait()
 	case e.Waiting.Kind == patterns.ForApproval, e.Waiting.Kind == patterns.ForSettlement:
-		return e.Timeout, b.engine.file != nil // in memory nobody could answer
+		return e.Timeout, b.engine.file != nil // in memory no person could answer
 	}
 	return e.Timeout, true
 }
 
-// finish gives an effect its outcome.
+// finish completes the outcome of an effect with its key, order and times, records it and returns it.
 func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
 	b.see(a.effect, 1)
 	out.Key, out.Once, out.Order = a.key, a.once, a.order
@@ -176,10 +178,11 @@ func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
 	return b.ended(a.effect, out, now)
 }
 
-// virtual is a time as pattern code sees it: of a run that was in nobody's hands for a while, that much earlier.
+// virtual returns a time as pattern code sees it. It leaves out the time in which no process carried out the run, so it
+// is that much earlier.
 func (l *life) virtual(at time.Time) time.Time { return at.Add(-l.idle) }
 
-// see notes for who looks at the run what it does, and how many more calls were answered.
+// see updates the progress that observers of the run see: the current effect, and how many more calls were answered.
 func (b *branch) see(e patterns.Effect, answered int) {
 	now := *b.now.Load()
 	now.Phase, now.Doing = e.Phase, e.DoneBy(b.job.Model)
@@ -188,20 +191,21 @@ func (b *branch) see(e patterns.Effect, answered int) {
 	}
 	if e.Kind == patterns.ToolEffect {
 		now.Done += answered
-		if now.Total > 0 { // retries and look-ups are no progress
+		if now.Total > 0 { // retries and look-ups do not count as progress
 			now.Done = min(now.Done, now.Total)
 		}
 	}
 	b.now.Store(&now)
 }
 
-// refusal says why an effect is not begun: the run was taken back, what a person approved does not let it through, its time
-// is over, or too short for a pause, or a quota is spent.
+// refusal returns the reason why an effect is not begun; "": it may begin. The reasons are a kill switch, a cancelled
+// run, an approval or a business key that does not permit the call, a spent quota, and a deadline. A deadline counts if
+// it has passed, or if too little time is left for a pause.
 func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	if b.isStopped(e) {
 		return patterns.ReasonKillSwitch
 	}
-	if e.Kind == patterns.PlanEffect { // else a plan would stay claimed
+	if e.Kind == patterns.PlanEffect { // if it were refused, a plan would stay claimed
 		return ""
 	}
 	if b.recalled() {
@@ -227,8 +231,9 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	return ""
 }
 
-// ended records an outcome and moves the branch's time on. That of a call which changes something is on the disk before
-// the pattern learns of it; another goes with the next intent.
+// ended records an outcome and moves the branch's time forward. In a state file, the outcome of a call that changes
+// something or has a business key is on the disk before the pattern sees it. Other outcomes are written with the next
+// intent.
 func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) patterns.Outcome {
 	if out.Order > 0 {
 		b.conclude(e, out, false)
@@ -256,7 +261,7 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 	return out
 }
 
-// closing is what is done in the transaction of an effect's outcome; nil: nothing.
+// closing returns the steps for the transaction of an effect's outcome; nil: none.
 func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	if e.Kind == patterns.PlanEffect && b.engine.file != nil {
 		return b.stored(e, out)
@@ -270,7 +275,7 @@ func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(journal.E
 	return b.lapse(e, out)
 }
 
-// written waits until all that was recorded so far is on the disk.
+// written waits until everything recorded so far is on the disk.
 func (b *branch) written() {
 	told := make(chan error, 1)
 	b.record.flush(true, func(err error) { told <- err })
@@ -282,14 +287,15 @@ func (b *branch) written() {
 	}
 }
 
-// judged records proposals that got no intent.
+// judged records the proposals that got no intent.
 func (l *life) judged(list []patterns.Judged, k *keys) {
 	for _, j := range list {
 		l.record.append(patterns.JudgedEvent, k.peek(j.Name), l.engine.now(), journal.JudgedBody(j.Body))
 	}
 }
 
-// deadline is that of an effect which has one, as pattern code sees times.
+// deadline returns the deadline of an effect that has one, as pattern code sees times. Time in which the run waited for
+// its caller or for people can make it later.
 func (l *life) deadline(e patterns.Effect, now time.Time) time.Time {
 	if e.Untimed.IsZero() {
 		return e.Deadline
@@ -300,7 +306,7 @@ func (l *life) deadline(e patterns.Effect, now time.Time) time.Time {
 	return e.Deadline
 }
 
-// limit is when an effect is cut, and what that is called.
+// limit returns when an effect is cut, and the reason that is recorded then. A zero time: it is not cut.
 func (l *life) limit(e patterns.Effect, began time.Time) (due time.Time, reason string) {
 	reason = patterns.ReasonDeadline
 	if !e.Deadline.IsZero() {
@@ -312,17 +318,18 @@ func (l *life) limit(e patterns.Effect, began time.Time) (due time.Time, reason 
 	return due, reason
 }
 
-// act is one effect that is done now.
+// act is one effect that is being performed.
 type act struct {
 	effect patterns.Effect
 	key    string
 	once   string // the idempotency key
 	order  int
 	began  time.Time     // when its intent was recorded
-	idle   time.Duration // of the run before that
+	idle   time.Duration // how long no process carried out the run before that
 }
 
-// perform has the effect performed once its intent is recorded and waits for its outcome, its limit or the end of the run.
+// perform performs an effect once its intent is recorded. It waits for the outcome, for the effect's limit or for the
+// end of the run.
 func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 	if a.effect.Kind == patterns.PlanEffect {
 		return b.step(a.effect.Plan)
@@ -362,11 +369,11 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 		b.resume(w, false)
 		return b.unlessRefused(d, out)
 	}
-	if !d.close() { // it came in the same moment
+	if !d.close() { // the outcome came at the same moment
 		b.resume(w, false)
 		return b.unlessRefused(d, <-d.result)
 	}
-	b.resume(w, scope.Err() == nil && !early.done.Load()) // it ends when the run is taken back, given up or left
+	b.resume(w, scope.Err() == nil && !early.done.Load()) // scope ends when the run is cancelled, given up or left
 	b.alive()
 	if scope.Err() != nil {
 		b.stay()
@@ -377,7 +384,8 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 	return cutOutcome(a.effect, reason)
 }
 
-// unlessRefused unwinds where the intent could not be recorded, so that nothing was done.
+// unlessRefused returns the outcome. It unwinds the branch instead if the intent could not be recorded, so that nothing
+// was done.
 func (b *branch) unlessRefused(d *delivery, out patterns.Outcome) patterns.Outcome {
 	b.alive()
 	if d.refused != nil {
@@ -386,10 +394,10 @@ func (b *branch) unlessRefused(d *delivery, out patterns.Outcome) patterns.Outco
 	return out
 }
 
-// bounded is the context of one effect; it ends when the effect is cut.
+// bounded returns the context of one effect. The context ends when the effect is cut.
 func (l *life) bounded(scope context.Context, due time.Time) (context.Context, context.CancelFunc) {
 	if due.IsZero() {
 		return context.WithCancel(scope)
 	}
-	return context.WithTimeout(scope, due.Sub(l.engine.now())) // the record's clock need not be the wall's
+	return context.WithTimeout(scope, due.Sub(l.engine.now())) // the record's clock may differ from the system clock
 }

@@ -6,13 +6,13 @@ import (
 	"patterngate/patterns"
 )
 
-// again goes on with an effect that was begun in an earlier life and has no outcome. What changes nothing, or may be
-// repeated, is done again under the same key; of the rest nobody knows.
+// again continues an effect that was begun in an earlier life and has no outcome. An effect that changes nothing, or
+// that may be repeated, is performed again under the same key. For any other effect the outcome is unknown.
 func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcome {
 	a := act{key: key, once: m.outcome.Once, effect: e, order: m.outcome.Order, began: m.began, idle: m.idle}
 	b.see(e, 0)
 	now := b.engine.now()
-	began := m.began // a pause goes on, what is done again has its time anew: an interruption is not its fault
+	began := m.began // a pause keeps its start; another effect gets its full time again, as it did not cause the interruption
 	if e.Kind != patterns.TimerEffect {
 		began = now
 	}
@@ -23,10 +23,10 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	switch {
 	case isDone:
 		return b.finish(a, first)
-	case e.Kind == patterns.PlanEffect: // what was not recorded was not stored, and to load twice is as to load once
+	case e.Kind == patterns.PlanEffect: // what was not recorded was not stored, and a second load changes nothing
 	case beginsRun(e) && !known:
 		return b.finish(a, b.callPattern(a, b.childTime(m, key), true))
-	case known: // it is known here, only the record failed
+	case known: // this process knows the outcome and could not record it
 		return b.finish(a, held)
 	case b.taken:
 		return b.finish(a, cutOutcome(e, patterns.ReasonCanceled))
@@ -36,9 +36,9 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 		b.park(key, e, m.began, wait)
 	case waits:
 		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired})
-	case e.Kind == patterns.ToolEffect && b.ungranted(key, a.once, e.Permit, true) != "": // it was not this that a person approved
+	case e.Kind == patterns.ToolEffect && b.ungranted(key, a.once, e.Permit, true) != "": // the approval does not permit this call
 		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
-	case !repeatable(e) || m.tries >= maxTries && e.Kind != patterns.TimerEffect: // a pause ends no process
+	case !repeatable(e) || m.tries >= maxTries && e.Kind != patterns.TimerEffect: // a pause cannot end a process
 		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
 	case !due.IsZero() && !now.Before(due):
 		return b.finish(a, cutOutcome(e, reason))
@@ -51,10 +51,11 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	return b.made(a, began)
 }
 
-// maxTries is how often an effect is done again that ends the process each time.
+// maxTries is how often an effect is performed again if the process ends each time. It also limits how often the engine
+// repeats other work after a conflict.
 const maxTries = 8
 
-// repeatable says that an effect may be done again when nobody knows whether it was.
+// repeatable reports whether an effect may be performed again if it is unknown whether it was performed.
 func repeatable(e patterns.Effect) bool {
 	return e.Kind != patterns.ToolEffect || e.Permit.Repeatable()
 }

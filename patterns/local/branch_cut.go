@@ -7,7 +7,8 @@ import (
 	"patterngate/patterns"
 )
 
-// cutOutcome is the outcome of an effect that did not end in time. A call may have happened.
+// cutOutcome returns the outcome of an effect that did not end in time. For a call it is unknown, because the call may
+// have happened.
 func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 	switch {
 	case e.Kind == patterns.TimerEffect && reason != patterns.ReasonCanceled:
@@ -20,7 +21,8 @@ func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 	return patterns.Outcome{State: patterns.Failed, Reason: reason, Usage: patterns.Usage{Requests: 1}}
 }
 
-// stoppedOutcome is that of an effect that was begun in an earlier life, and is not done again because of a kill switch.
+// stoppedOutcome returns the outcome of an effect that an earlier life began and that a kill switch keeps from being
+// performed again.
 func stoppedOutcome(e patterns.Effect) patterns.Outcome {
 	out := cutOutcome(e, patterns.ReasonKillSwitch)
 	if e.Kind == patterns.ModelEffect {
@@ -29,7 +31,7 @@ func stoppedOutcome(e patterns.Effect) patterns.Outcome {
 	return out
 }
 
-// onceKey is the identity of an act in the world: of the run and the effect's place in it.
+// onceKey returns the idempotency key of a call: pg_ and a hash of the run's id and the effect's key.
 func onceKey(run, key string) string {
 	sum := sha256.Sum256([]byte(run + "/" + key))
 	return "pg_" + hex.EncodeToString(sum[:16])

@@ -6,7 +6,7 @@ import (
 	"patterngate/patterns"
 )
 
-// pause gives the baton away; the first time it lets the parent begin the next branch.
+// pause releases the baton. The first pause of a branch also lets the parent begin the next branch.
 func (b *branch) pause(w *wait) {
 	if b.flow != nil {
 		b.flow.leave(b)
@@ -22,7 +22,8 @@ func (b *branch) begun() {
 	}
 }
 
-// Go runs the branches. They begin in order, each up to its first pause, at most limit at once.
+// Go runs the branches and returns when all have ended. They begin in order, each up to its first pause. At most limit
+// of them run at once.
 func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 	if b.flow != nil || b.flows {
 		panic(errNested)
@@ -37,7 +38,7 @@ func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 		b.record.branch(1)
 		started := make(chan struct{})
 		child := &branch{life: b.life, keys: newKeys(b.keys.next(name) + "/"), at: b.at, newest: b.newest, started: started}
-		go func() { // it begins with the baton, which its parent holds for it
+		go func() { // it begins with the baton, which its parent locked and does not use
 			finished := false
 			defer func() {
 				child.begun()
@@ -50,7 +51,7 @@ func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 				if child.newest.After(b.newest) {
 					b.newest = child.newest
 				}
-				b.record.flush(false, nil) // nothing of it may come with a next intent for long
+				b.record.flush(false, nil) // the next intent, with which the rest is written, may be far off
 				b.moved.Broadcast()
 				b.baton.Unlock()
 			}()

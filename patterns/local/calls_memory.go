@@ -12,7 +12,8 @@ import (
 	"patterngate/patterns/windows"
 )
 
-// enters takes in a call in memory that is about to be made; false: what it was let through by does not hold any more.
+// enters adds a call that is about to be made to the calls in memory; false: the limits that permitted it do not hold
+// any more. With a state file it does nothing.
 func (b *branch) enters(key, once string, e patterns.Effect, holds func(windows.Table) error, now time.Time) bool {
 	if b.engine.file != nil || e.Kind != patterns.ToolEffect {
 		return true
@@ -28,7 +29,7 @@ func (b *branch) enters(key, once string, e patterns.Effect, holds func(windows.
 	return true
 }
 
-// became notes in memory what became of a call.
+// became stores the outcome of a call in memory. With a state file it does nothing.
 func (b *branch) became(e patterns.Effect, out patterns.Outcome) {
 	if b.engine.file != nil || e.Kind != patterns.ToolEffect {
 		return
@@ -39,7 +40,7 @@ func (b *branch) became(e patterns.Effect, out patterns.Outcome) {
 	b.engine.calls.Ended(n, out.Key, out)
 }
 
-// foundOut notes what became of a call of which its own outcome does not say it.
+// foundOut stores what happened to a call that ended in doubt. out is the outcome that was found out later.
 func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
 	once := cmp.Or(out.Once, e.Once)
 	if b.dry != nil || once == "" || out.State == patterns.Unknown || e.Permit.Effect() == catalog.Read {

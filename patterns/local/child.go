@@ -12,41 +12,42 @@ import (
 	"patterngate/patterns/store"
 )
 
-// A call of a pattern is made by the engine: it begins a run of its own, which lives beside the one that called, and waits for it
-// (see [patterns.ChildID]). What becomes of the two after a crash:
+// The engine makes a call of a pattern itself. The call begins a child run, which runs beside its parent, and waits for it (see
+// [patterns.ChildID]). After a crash, the two runs continue like this:
 //
-//	parent's intent ── no row ──▶ the child is begun ── its row ──▶ joined: it is carried on by whoever takes it
+//	parent's intent ── no row ──▶ the child is begun ── its row ──▶ joined: any process may carry it out
 //	                                                       └─ ended ──▶ parent's outcome
 //
-// A parent whose other branches have ended rests while its child waits for a person, and is ready again as soon as somebody takes the
-// child. How long it rested stands in its record, between two notes.
+// If the other branches of a parent have ended, the parent waits while its child waits for a person. The parent is
+// ready again as soon as a process takes the child. The parent's record shows how long it waited, as the time between
+// two notes.
 
-// childCall is a call that begins a run, or joins the one that it began.
+// childCall is a call that begins a child run, or joins the one that it began in an earlier life.
 type childCall struct {
 	*branch
 	id     string // of the child
 	e      patterns.Effect
-	parent patterns.Parent // what the child knows of who called
-	known  bool            // the call was recorded in an earlier life: the child may be there
-	life   *life           // that began here
-	// refused is why no run is begun, where the call was recorded and its run was not; nil: it may be. It is found out while the
-	// branch has the baton.
+	parent patterns.Parent // what the child knows of its parent
+	known  bool            // the call was recorded in an earlier life: the child may exist
+	life   *life           // the child's, if it was begun by this call; nil: not yet
+	// refused is the outcome if the call was recorded, its run was not, and no run may be begun now; nil: it may. It is
+	// set while the branch has the baton.
 	refused *patterns.Outcome
 }
 
-// childRest is how a child run came to rest.
+// childRest is the state of a child run that has ended or waits.
 type childRest struct {
 	over    bool
 	ended   patterns.Ended
 	spec    patterns.Spec
-	kept    []byte // the result as the record keeps it, where it cannot be made again; nil
+	kept    []byte // the result from the record, if it cannot be made again; else nil
 	begun   patterns.Parent
 	acted   bool // it may have changed something
-	calls   int  // of it and of its own child runs
+	calls   int  // of the child and of its own child runs
 	usage   patterns.Usage
-	models  []patterns.ModelUsage // of it
+	models  []patterns.ModelUsage // of the child
 	waiting *patterns.Waiting     // what it waits for; nil: it is over
-	seen    store.Standing        // how it then stood
+	seen    store.Standing        // its row's state then
 	lacking error                 // why it cannot be begun here
 }
 
@@ -59,8 +60,9 @@ func beginsRun(e patterns.Effect) bool {
 	return name != ""
 }
 
-// callPattern begins the run of a call whose intent was recorded at a time, or joins it, and waits until it is over. Where the child
-// waits for somebody, the branch ends and the run rests with it.
+// callPattern begins the run of a call whose intent was recorded at the time began, or joins it, and waits until it is
+// over. If known is true, an earlier life recorded the intent. If the child waits for a person or the caller, the
+// branch ends and the parent waits too.
 func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcome {
 	c := &childCall{branch: b, id: patterns.ChildID(b.id, a.key), e: a.effect, known: known}
 	if out, refused := c.refusal(); refused {
@@ -103,8 +105,9 @@ func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcom
 	return c.outcome(rest, reason)
 }
 
-// refusal says why no run is begun, whatever is left: nobody bounds it, runs lie too deep in each other, or an earlier one of the same
-// act may have changed something.
+// refusal returns the outcome of a call for which no run may be begun; false: one may. Such a call has no share of a
+// budget, is nested too deep, or belongs to a cancelled run. A repeated call is refused too if an earlier run of the
+// same act may have changed something.
 func (c *childCall) refusal() (patterns.Outcome, bool) {
 	switch {
 	case c.recalled():
@@ -118,10 +121,10 @@ func (c *childCall) refusal() (patterns.Outcome, bool) {
 	return patterns.Outcome{}, false
 }
 
-// depth is how deep the child would lie.
+// depth returns how deep the child would be nested.
 func (c *childCall) depth() int { return len(within(c.job)) + 1 }
 
-// within are the patterns of a run and of those that it lies in, the outermost first.
+// within returns the patterns of a run and of the runs around it, the outermost first.
 func within(job patterns.Job) []string {
 	var list []string
 	if job.Parent != nil {
@@ -130,7 +133,7 @@ func within(job patterns.Job) []string {
 	return append(list, job.Spec.Name)
 }
 
-// share says what the child knows of its parent: its time is over when the call's is.
+// share sets what the child knows of its parent. due is when the time of the call, and so of the child, is over.
 func (c *childCall) share(key string, due time.Time) {
 	c.parent = patterns.Parent{RunID: c.branch.id, Key: key, Within: within(c.job)}
 	if c.e.Share != nil {
@@ -142,7 +145,8 @@ func (c *childCall) share(key string, due time.Time) {
 	}
 }
 
-// begin makes the child run, which is not entered yet.
+// begin creates the child run. It does not store the run yet. Its error is a [patterns.Lacking] if this process cannot
+// run the pattern.
 func (c *childCall) begin() (*run, error) {
 	source := c.engine.source()
 	name, _ := c.e.Permit.Pattern()
@@ -165,13 +169,14 @@ func (c *childCall) begin() (*run, error) {
 	return &run{engine: c.engine, id: c.id, job: job, record: &Record{}, size: job.Size, state: patterns.Running, within: c.branch.run}, nil
 }
 
-// live lets the child live.
+// live starts the child's life.
 func (c *childCall) live(r *run) {
 	c.life = newLife(r, nil, c.progressOf())
 	go c.life.carry()
 }
 
-// progressOf tells what the child does as what its parent does: one at a time with that.
+// progressOf returns the function that reports the child's progress as its parent's, one report at a time; nil: the
+// parent reports none.
 func (c *childCall) progressOf() func(patterns.Progress) {
 	if c.progress == nil {
 		return nil
@@ -184,7 +189,7 @@ func (c *childCall) progressOf() func(patterns.Progress) {
 	}
 }
 
-// rests ends the branch until the child goes on: what that waits for, its parent does.
+// rests ends the branch until the child continues. The parent then waits for what the child waits for.
 func (c *childCall) rests(key string, rest childRest) {
 	w := childWaiting(key, c.id, c.e.Permit.Tool(), rest.waiting)
 	if c.e.SoFar != nil {
@@ -196,8 +201,8 @@ func (c *childCall) rests(key string, rest childRest) {
 	runtime.Goexit()
 }
 
-// childWaiting is what a run waits for while a child run of a call waits. Its key goes on into the child's, so that each question is
-// another turn.
+// childWaiting returns what a run waits for while a child run of a call waits. Its key is the call's key, followed by
+// the key in the child, so that each question counts as another turn.
 func childWaiting(key, child, pattern string, of *patterns.Waiting) patterns.Waiting {
 	w := *of
 	w.Key = key + "/" + of.Key
@@ -207,7 +212,8 @@ func childWaiting(key, child, pattern string, of *patterns.Waiting) patterns.Wai
 	return w
 }
 
-// cut cancels the child of a call whose time, or run, is over. What it did by then is known where it ended here.
+// cut cancels the child of a call whose time, or whose run, is over. The outcome says what the child did, if it has
+// ended by then.
 func (c *childCall) cut(reason string) patterns.Outcome {
 	l := c.life
 	if l == nil {
@@ -229,13 +235,13 @@ func (c *childCall) cut(reason string) patterns.Outcome {
 		out.Child, out.Calls, out.Usage, out.Models = c.childID(rest), rest.calls, rest.usage, rest.models
 		return out
 	}
-	if rest.ended.Result.OK() { // it came in the same moment
+	if rest.ended.Result.OK() { // the result came at the same moment
 		return c.outcome(rest, reason)
 	}
 	return c.failed(rest, reason)
 }
 
-// childID is the child's id where there is one.
+// childID returns the child's id, or "" if the record shows no child.
 func (c *childCall) childID(rest childRest) string {
 	if rest.begun.RunID == "" {
 		return ""
@@ -243,7 +249,8 @@ func (c *childCall) childID(rest childRest) string {
 	return c.id
 }
 
-// outcome is what a child that is over came to for its parent. reason is what its time is bounded by.
+// outcome returns the call's outcome for a child that is over. reason is the reason of a child that was stopped because
+// the time of the call was over.
 func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
 	switch r := rest.ended.Result; {
 	case rest.lacking != nil:
@@ -261,7 +268,8 @@ func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
 	return c.failed(rest, patterns.ReasonToolError)
 }
 
-// failed is the outcome where the child stopped: what it may have changed nobody takes for undone.
+// failed returns the call's outcome for a child that stopped. The outcome is unknown if the child may have changed
+// something.
 func (c *childCall) failed(rest childRest, reason string) patterns.Outcome {
 	out := patterns.Outcome{
 		State: patterns.Failed, Reason: reason, Child: c.childID(rest), Calls: rest.calls, Usage: rest.usage, Models: rest.models,
@@ -273,7 +281,7 @@ func (c *childCall) failed(rest childRest, reason string) patterns.Outcome {
 	return out
 }
 
-// observed is what the parent is given of a child that did what it was asked.
+// observed returns what the parent receives from a child that succeeded.
 func (r childRest) observed() any {
 	if r.kept == nil {
 		return patterns.Observed(r.spec, r.ended.Result)
@@ -289,8 +297,8 @@ func (r childRest) observed() any {
 	return seen
 }
 
-// learned fills in what a child's record says of it. model is who answered its own questions where that does not: its parent has
-// another one.
+// learned adds what the child's record says: its calls, its model use, and whether it may have changed something. model
+// is the model that answered where the record names none; the parent may have another model.
 func (r *childRest) learned(h *history, model string) {
 	if h.start.Parent != nil {
 		r.begun = *h.start.Parent

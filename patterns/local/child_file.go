@@ -11,8 +11,9 @@ import (
 	"patterngate/patterns/store"
 )
 
-// child implements keeper: the run of a call is begun where there is none, carried on where nobody does, and waited for until it
-// rests. Its error is ctx's, the journal's, or why the parent cannot go on.
+// child implements keeper. It begins the run of a call if there is none, carries it out if no process does, and waits
+// until it ends or waits. Its error is the error of ctx, an error of the store, or the reason why the parent cannot
+// continue.
 func (f *file) child(ctx context.Context, c *childCall) (childRest, error) {
 	n, _ := journal.RunNumber(c.id)
 	defer f.scheduler.follow(c.id, c.progressOf())()
@@ -33,7 +34,7 @@ func (f *file) child(ctx context.Context, c *childCall) (childRest, error) {
 	}
 }
 
-// childNow looks at the child once, and does what can be done about it; false: it goes on.
+// childNow looks at the child once and does what can be done now; false: the child is still running.
 func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childRest, done bool, err error) {
 	r, err := f.rowOf(n)
 	switch {
@@ -54,14 +55,14 @@ func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childR
 	switch _, err := f.claim(n, c.progressOf()); {
 	case isLacking(err):
 		return f.childWaits(r)
-	case errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch), errors.Is(err, patterns.ErrNotTaken): // its row says so, or will
+	case errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch), errors.Is(err, patterns.ErrNotTaken): // the row says so, or will soon
 		return rest, false, nil
 	default:
 		return rest, false, err
 	}
 }
 
-// childBegins begins the child and waits for its life here to end.
+// childBegins begins the child and waits until its life in this process ends.
 func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, done bool, err error) {
 	if c.refused != nil { // it was not begun before its process ended
 		return childRest{over: true, ended: patterns.Ended{Result: patterns.Result{StopReason: c.refused.Reason}}}, true, nil
@@ -84,7 +85,7 @@ func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, d
 		refused := r.record.file.entered()
 		switch {
 		case refused == nil, store.RefusedBy[store.Begin](refused):
-			f.waiters.announce(c.id) // it is looked at again
+			f.waiters.announce(c.id) // the caller looks at it again
 			return rest, false, nil
 		case !errors.Is(refused, errUnspent) || try == maxTries:
 			return rest, false, refused
@@ -92,10 +93,11 @@ func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, d
 	}
 }
 
-// beside has a run be entered only while the one that calls it is in the same hands, and not when it is there already.
+// beside makes a run be stored only if its parent still has the same owner and epoch, and if the run is not stored
+// already.
 func (t *tail) beside(parent *tail) { t.begin.Parent, t.begin.ParentEpoch = parent.n, parent.epoch }
 
-// rowOf is a run's row; nil: there is none.
+// rowOf returns a run's row, or nil if there is none.
 func (f *file) rowOf(n int64) (r *store.Row, err error) {
 	err = f.journal.View(func(s store.Reader) error {
 		r, err = s.Row(n)
@@ -104,13 +106,13 @@ func (f *file) rowOf(n int64) (r *store.Row, err error) {
 	return r, err
 }
 
-// childWaits is a child that rests, with what it waits for.
+// childWaits returns the state of a child that waits, with what it waits for; false: the child has continued.
 func (f *file) childWaits(r *store.Row) (rest childRest, done bool, err error) {
 	now, stored, err := f.read(r.N)
 	if err != nil {
 		return rest, false, err
 	}
-	if now == nil || now.Epoch != r.Epoch || now.State != r.State { // it goes on
+	if now == nil || now.Epoch != r.Epoch || now.State != r.State { // it has continued
 		f.waiters.announce(r.ID())
 		return rest, false, nil
 	}
@@ -123,7 +125,7 @@ func (f *file) childWaits(r *store.Row) (rest childRest, done bool, err error) {
 	return rest, true, nil
 }
 
-// ended implements keeper: what the child came to, as its record says.
+// ended implements keeper. It reads the child's state from its record.
 func (f *file) ended(c *childCall) (rest childRest, err error) {
 	n, _ := journal.RunNumber(c.id)
 	r, stored, err := f.read(n)
@@ -135,7 +137,7 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 		return rest, err
 	}
 	if rest.over = r.State == "ended" || r.State == "broken"; h == nil {
-		rest.acted = true // nobody knows
+		rest.acted = true // it may have: the record says nothing
 	} else {
 		rest.learned(h, f.answererOf(r, h))
 	}
@@ -155,10 +157,10 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	return rest, nil
 }
 
-// answererOf is who answered a child run's own questions where its record does not say.
+// answererOf returns the model that answered a child run's own questions where the record names none.
 func (f *file) answererOf(r *store.Row, h *history) string {
 	job, err := f.job(r, h)
-	if err != nil { // what it ended with is all that is known
+	if err != nil { // only its end may name the model
 		if h.end != nil {
 			return h.end.Model
 		}
@@ -167,16 +169,16 @@ func (f *file) answererOf(r *store.Row, h *history) string {
 	return modelOf(job)
 }
 
-// dropChildren has those be cancelled here that [file.leavesBehind] marked.
+// dropChildren cancels the child runs in this process that [leavesBehind] marked.
 func (f *file) dropChildren(id string) {
 	for _, l := range f.livesUnder(id) {
-		go l.end(parentOver(l.job.Principal)) // it may be about to end, and wait for this one
+		go l.end(parentOver(l.job.Principal)) // the child may be about to end, and wait for its parent
 	}
 	f.recall.Store(true)
 	f.scheduler.nudge()
 }
 
-// livesUnder are the lives here of what a run began.
+// livesUnder returns the lives in this process of the child runs of a run.
 func (f *file) livesUnder(id string) (list []*life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,7 +190,8 @@ func (f *file) livesUnder(id string) (list []*life) {
 	return list
 }
 
-// drops cancels the child of a call that is over before it, in the transaction of the call's outcome; nil: it is over too.
+// drops returns the step that cancels the child of a call that is over before it. The step is part of the transaction
+// of the call's outcome. nil: the call has no child to cancel.
 func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	if !beginsRun(e) || out.State == patterns.OK || out.Order == 0 {
 		return nil
@@ -198,12 +201,13 @@ func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(journal.Eve
 	return func(journal.Event) []store.Step { return []store.Step{step} }
 }
 
-// orphans has child runs be cancelled whose parents did not live to do it.
+// orphans cancels child runs whose parents ended without cancelling them.
 func (f *file) orphans() {
-	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.DropOrphans{}}}) // the next process tries it again
+	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.DropOrphans{}}}) // if this fails, the next process tries again
 }
 
-// waitsFor is what a run waits for that rests, as its rehearsal shows it: for whom it asked itself, or its child runs did.
+// waitsFor returns what a waiting run waits for, as its rehearsal shows it. It chooses the first by key of the run's
+// own questions and those of its child runs.
 func (f *file) waitsFor(d *rehearsal) *patterns.Waiting {
 	first := d.waitingFor(func(patterns.Effect) (time.Duration, bool) { return 0, false })
 	for _, p := range d.open {
@@ -218,7 +222,7 @@ func (f *file) waitsFor(d *rehearsal) *patterns.Waiting {
 	return first
 }
 
-// childWaitsFor is what the child run of a call waits for; nil: it goes on.
+// childWaitsFor returns what the child run of a call waits for; nil: it does not wait.
 func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 	id := patterns.ChildID(parent, p.key)
 	n, _ := journal.RunNumber(id)
@@ -238,7 +242,8 @@ func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 	return &w
 }
 
-// resumeBelow carries on what a run waits for below it, so that the run itself can be carried on: the deepest first.
+// resumeBelow takes and carries out the child runs that a run waits for, at all levels, the deepest first. After that,
+// the run itself can continue.
 func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
 	var below []int64
 	err = f.journal.View(func(s store.Reader) error {
@@ -257,8 +262,8 @@ func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
 	return claimed, err
 }
 
-// leavesBehind is what the end of a run does to others, in its transaction: its own child runs are cancelled, and the run that rests
-// with it is ready.
+// leavesBehind returns the steps that the end of a run adds to its own transaction. They cancel its child runs and make
+// the parent that waits for it ready. parent is 0 if there is none.
 func leavesBehind(n, parent int64) []store.Step {
 	steps := []store.Step{store.DropChildren{Parent: n}}
 	if parent != 0 {
@@ -267,7 +272,7 @@ func leavesBehind(n, parent int64) []store.Step {
 	return steps
 }
 
-// hasBelow reports whether a run may have child runs that go on.
+// hasBelow reports whether a run may have child runs that are not over.
 func (l *life) hasBelow() bool {
 	if l.callsRuns {
 		return true

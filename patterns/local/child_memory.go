@@ -10,7 +10,8 @@ import (
 	"patterngate/patterns/store"
 )
 
-// child implements keeper: in memory a child run waits for nobody, and goes on as long as its parent does.
+// child implements keeper. In memory a child run never waits for a person or the caller, and lives no longer than its
+// parent.
 func (e inMemory) child(ctx context.Context, c *childCall) (childRest, error) {
 	r, err := c.begin()
 	if err != nil {
@@ -42,7 +43,7 @@ func (e inMemory) ended(c *childCall) (rest childRest, _ error) {
 	return rest, nil
 }
 
-// dropChildren cancels what a run began that is over.
+// dropChildren cancels the child runs of a run that is over.
 func (e inMemory) dropChildren(r *run) {
 	e.mu.Lock()
 	var list []*run
@@ -55,16 +56,16 @@ func (e inMemory) dropChildren(r *run) {
 	}
 	e.mu.Unlock()
 	for _, child := range list {
-		_ = e.recall(r.job.Principal, child.id, parentOver(r.job.Principal)) // it may have ended in the same moment
+		_ = e.recall(r.job.Principal, child.id, parentOver(r.job.Principal)) // it may have ended at the same moment
 	}
 }
 
-// parentOver is the note by which a child run is cancelled.
+// parentOver returns the note for a child run that is cancelled because its call is over.
 func parentOver(principal string) patterns.Note {
 	return patterns.Note{By: principal, Channel: "engine", Reason: "the call that began it is over"}
 }
 
-// source makes the jobs of child runs; nil: none can be made.
+// source returns the source of the jobs of child runs; nil: no child run can be begun.
 func (e *Engine) source() patterns.Source {
 	if e.file != nil {
 		return e.file.options.Source
@@ -72,7 +73,7 @@ func (e *Engine) source() patterns.Source {
 	return e.Source
 }
 
-// lives is a run's life here; nil: there is none.
+// lives returns a run's life in this process; nil: there is none.
 func (e *Engine) lives(principal, id string) *life {
 	if e.file != nil {
 		return e.file.life(id)
@@ -85,8 +86,8 @@ func (e *Engine) lives(principal, id string) *life {
 	return nil
 }
 
-// childTime is since when a call counts that began a run in an earlier life: what the child waited for somebody is not the call's, nor
-// is what its parent rested meanwhile.
+// childTime returns when the time of a call began that began a run in an earlier life. It is later than the intent by
+// the time in which the child or its parent waited, whichever is longer.
 func (b *branch) childTime(m *memory, key string) time.Time {
 	began, rested := m.began, b.idle-m.idle
 	if b.engine.file != nil {
@@ -99,7 +100,7 @@ func (b *branch) childTime(m *memory, key string) time.Time {
 	return began.Add(rested)
 }
 
-// childWaited is for how long a child run waited for somebody, or was in nobody's hands.
+// childWaited returns how long a child run waited for its caller and people, or was carried out by no process.
 func (f *file) childWaited(id string) (time.Duration, error) {
 	n, _ := journal.RunNumber(id)
 	h, _, err := f.historyOf(n)
@@ -109,7 +110,7 @@ func (f *file) childWaited(id string) (time.Duration, error) {
 	return h.waited.sum + h.idle, nil
 }
 
-// historyOf is what a run's record says, as far as it can be read; nil: there is none.
+// historyOf returns what a run's record says, as far as it can be read; nil: there is none, or it is broken.
 func (f *file) historyOf(n int64) (*history, *store.Row, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil || len(stored) == 0 {

@@ -7,8 +7,8 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Delivered implements [patterns.Runs]. The file learns of it with the next tick, of many runs at once: when this process
-// is killed before, an equal call is given the result once more.
+// Delivered implements [patterns.Runs]. The state file stores the delivery with the next tick, together with those of
+// other runs. If this process is killed before that, an equal call receives the result once more.
 func (f *file) Delivered(principal, id string) {
 	n, ok := journal.RunNumber(id)
 	if !ok {
@@ -19,7 +19,7 @@ func (f *file) Delivered(principal, id string) {
 	f.delivered[n] = principal
 }
 
-// isDelivered says whether a result was given to its caller, as far as this process knows besides the file.
+// isDelivered reports whether this process has noted a result as delivered that the file may not have noted yet.
 func (f *file) isDelivered(n int64, principal string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -27,7 +27,7 @@ func (f *file) isDelivered(n int64, principal string) bool {
 	return ok && whose == principal
 }
 
-// deliver has the file learn what was delivered.
+// deliver writes the noted deliveries to the file.
 func (f *file) deliver() {
 	f.mu.Lock()
 	if len(f.delivered) == 0 {
@@ -42,7 +42,7 @@ func (f *file) deliver() {
 	}
 	err := f.journal.Do(&store.Change{Steps: steps})
 	if err != nil {
-		return // with the next tick
+		return // the next tick tries again
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

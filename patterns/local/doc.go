@@ -18,17 +18,9 @@
 // A deadline returns control at once, whatever the callee does. The goroutine of the effect is left behind. Its late
 // result is recorded as late and never used.
 //
-// A run that waits has no life. When the answer comes, it is appended to the run's record, and a new life executes the
-// code from its start. A dry replay comes first: it uses recorded outcomes alone, to check whether code and record fit.
-// Then the code runs again: recorded outcomes are returned, and the rest is performed. A process takes over a run of
-// another process in the same way. The dry replay also shows a run that waits. It shows a run in progress too, if its
-// code reports its state ([patterns.Run]'s Shows).
-//
-//	Engine ──▶ keeper ─┬─▶ inMemory: shelves of runs
-//	                   └─▶ file: rows and events ──▶ store.Change ──▶ package store/sqlite
-//
-// In a state file, a run is a row and a hash-chained list of events. A locked file beside the state file shows that the
-// owner of a run is alive. The epoch in the row keeps a former owner from writing. Intents and outcomes of calls that
-// change something are on the disk before the run continues. Other events are handed to the operating system. If the
-// power fails, the newest of them may be lost.
+// A run that waits has no life. The outcome that it waits for is appended to the run's record, and a new life executes
+// the code from its start. A dry replay comes first: it uses recorded outcomes alone, to check whether code and record
+// fit. Then the code runs again: recorded outcomes are returned, and the rest is performed. A process takes over a run
+// of another process in the same way. The dry replay also shows a run that waits. It shows a run in progress too, if
+// its code reports its state ([patterns.Run]'s Shows).
 package local
