@@ -30,10 +30,10 @@ type history struct {
 	waited   waited            // for its caller and for people
 	noted    bool              // it says who canceled the run
 	wrote    bool              // a call that changes something was begun
-	canceled bool              // its cancelation was requested
-	rests    bool              // its newest note about it says that the run rests with a child run
+	canceled bool              // its cancellation was requested
+	rests    bool              // its notes say that the run now rests with a child run
 	granted  map[string]string // approvals that were spent, by the idempotency key of their call
-	held     map[int64]bool    // plans that it has claimed and not given back, by their numbers
+	held     map[int64]bool    // plans that it has claimed and not released, by their numbers
 	end      *journal.EndBody
 	last     time.Time // time of the newest event
 	latest   time.Time // time of the newest outcome; before the first one, of the start

@@ -13,7 +13,7 @@ import (
 // A process that is about to end leaves its runs in this order:
 //
 //	Leave: runs that no call waits for begin nothing more ──▶ calls that change something come to their end, and are recorded
-//	Close: all the others are cut; what then was under way may have happened
+//	Close: all other runs are cut; their effects in progress may have happened
 
 // Going returns the number of runs that continue in this process while no call waits for them. In memory it is 0.
 func (e *Engine) Going() int {

@@ -18,8 +18,8 @@ import (
 //	intent ─ one transaction with ─▶ the key is this act's          ──▶ sent ──▶ done: its outcome is kept for the next
 //	   │                                                                     └─▶ certainly failed: the key is free again
 //	   ├─ it is another act's, with the same arguments, and done ──▶ that one's outcome; nothing is sent
-//	   ├─ nobody knows what became of it, its run is over, and a later run of a plan makes it again ──▶ it is this act's: sent
-//	   └─ with other arguments, or nobody knows yet             ──▶ once_reused; nothing is sent
+//	   ├─ its outcome is unknown, its run is over, and a later run of a plan makes it again ──▶ it is this act's: sent
+//	   └─ with other arguments, or its outcome is not known yet ──▶ once_reused; nothing is sent
 
 // firstAct is the act that has a business key. A nil firstAct means that no act has the key.
 type firstAct struct {

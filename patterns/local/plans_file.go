@@ -66,7 +66,7 @@ func standsAs(is store.RunIs) stands {
 	return runOver
 }
 
-// end cancels a waiting run, like any other cancelation. A run whose record is broken is marked as that when a process takes it.
+// end cancels a waiting run, like any other cancellation. A run whose record is broken is marked as that when a process takes it.
 func (p *plannedIn) end(run, by int64) error {
 	r, err := p.s.Row(run)
 	if err != nil || r == nil || r.Canceled || r.State != "ready" && r.State != "parked" {

@@ -10,14 +10,14 @@ import (
 	"patterngate/patterns/store"
 )
 
-// act is a step as this run's; false where its plan's id is none.
+// act converts a step to a planAct of this run. It returns false if the plan's id is not valid.
 func (b *branch) act(s patterns.PlanStep) (planAct, bool) {
 	n, ok := journal.PlanNumber(s.Plan)
 	run, _ := journal.RunNumber(b.id)
 	return planAct{PlanStep: s, n: n, run: run, principal: b.job.Principal, now: b.engine.nowMicro()}, ok
 }
 
-// step performs a step on a stored plan. It takes nobody's time but the journal's, so the branch keeps the baton.
+// step performs a step on a stored plan. It waits for nothing but the store, so the branch keeps the baton.
 func (b *branch) step(s *patterns.PlanStep) patterns.Outcome {
 	if s == nil {
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
@@ -39,7 +39,7 @@ func stepped(reason string) patterns.Outcome {
 	return patterns.Outcome{State: patterns.OK}
 }
 
-// read is what a load comes to, as far as its plan's row says.
+// read returns the outcome of a load, as far as the plan's row decides it.
 func (a planAct) read(r *store.Plan, how stands) patterns.Outcome {
 	if reason := a.refuses(r, how, true); reason == patterns.PlanNotFound {
 		return stepped(reason)
@@ -51,7 +51,7 @@ func (a planAct) read(r *store.Plan, how stands) patterns.Outcome {
 	return out
 }
 
-// shownBy is what of a plan goes with a reason.
+// shownBy returns the output that is shown with a reason: the plan, if there is no reason or if it is about the plan's state.
 func shownBy(reason string, output any) any {
 	if reason == "" || reason == patterns.PlanConflict || reason == patterns.PlanBusy {
 		return output
@@ -59,7 +59,7 @@ func shownBy(reason string, output any) any {
 	return nil
 }
 
-// weightOf is how much memory a value holds.
+// weightOf returns how much memory a value holds, in bytes; 0 for nil.
 func weightOf(v any) int {
 	if v == nil {
 		return 0
@@ -67,8 +67,8 @@ func weightOf(v any) int {
 	return ijson.Weight(v)
 }
 
-// along has steps taken in the transaction of what is pending, or behind it, and waits for both. The pattern's code does not go on
-// meanwhile.
+// along stores steps in the transaction of the pending events, or after it, and waits for both. The pattern's code does not
+// continue during that time.
 func (r *Record) along(steps ...store.Step) error {
 	told := make(chan error, 1)
 	r.mu.Lock()
@@ -78,10 +78,10 @@ func (r *Record) along(steps ...store.Step) error {
 	return <-told
 }
 
-// settled waits until what was appended so far is stored.
+// settled waits until everything that was appended so far is stored.
 func (r *Record) settled() error { return r.along(store.AddConfigs(nil)) }
 
-// holding learns from an outcome whether the run has a plan.
+// holding updates, from an outcome, which plans the run has claimed.
 func (h *history) holding(m *memory) {
 	if m.intent == nil || m.intent.Kind != patterns.PlanEffect || m.outcome.State != patterns.OK {
 		return
@@ -109,5 +109,5 @@ func (h *history) holding(m *memory) {
 	}
 }
 
-// plans are the numbers of the plans that a run has, as far as its record says.
+// plans returns the numbers of the plans that the run has claimed, according to its record.
 func (h *history) plans() []int64 { return slices.Sorted(maps.Keys(h.held)) }

@@ -10,18 +10,18 @@ import (
 	"patterngate/patterns/store"
 )
 
-// How many plans of one principal are kept in memory, and how long they are together. The oldest that no run has claimed
-// make way; the newest is kept in any case.
+// These limits say how many plans of one principal are kept in memory, and their maximum size together. Over a limit the oldest
+// plans are removed that no run has claimed. The newest plan is always kept.
 const (
 	maxPlans     = 1000
 	maxPlanBytes = 64 << 20
 )
 
-// plansHere are the plans of an engine in memory, in the hands of who has the engine's lock.
+// plansHere is the planTable of an engine in memory. Its user holds the engine's lock.
 type plansHere struct {
 	*Engine
 	principal string
-	ends      []int64 // runs that are to end, when the lock is given back
+	ends      []int64 // runs to end after the lock is released
 }
 
 var _ planTable = (*plansHere)(nil)
@@ -45,7 +45,7 @@ func (p *plansHere) insert(r *store.Plan) error {
 	return nil
 }
 
-// makeWay forgets plans for a new one.
+// makeWay removes plans to make room for a new one.
 func (p *plansHere) makeWay(newest *store.Plan) {
 	var mine []*store.Plan
 	bytes := 0
@@ -64,7 +64,7 @@ func (p *plansHere) makeWay(newest *store.Plan) {
 		if left <= maxPlans && bytes <= maxPlanBytes {
 			return
 		}
-		seen := *r // of one whose holder is no more the run beneath has it
+		seen := *r // a copy: if the holder has ended, holder gives the plan to the run under it
 		if how, _ := holder(p, &seen); r != newest && how == runOver {
 			delete(p.plans, r.N)
 			left, bytes = left-1, bytes-len(r.Body)
@@ -118,7 +118,7 @@ func (b *branch) stepInMemory(a planAct) patterns.Outcome {
 	}
 	for _, n := range t.ends {
 		note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + b.id}
-		_ = inMemory{e}.recall(a.principal, journal.RunID(n), note) // one that has ended since is no matter
+		_ = inMemory{e}.recall(a.principal, journal.RunID(n), note) // a run that has ended since needs nothing
 	}
 	return stepped(reason)
 }
@@ -143,7 +143,7 @@ func (b *branch) loadInMemory(t *plansHere, a planAct) patterns.Outcome {
 	}
 }
 
-// weighed counts what a load leaves in the run's record among what the run holds.
+// weighed adds the size of a load's output to the run's size, because the run's record keeps it.
 func (b *branch) weighed(out patterns.Outcome) patterns.Outcome {
 	more := weightOf(out.Output)
 	b.engine.mu.Lock()
@@ -152,7 +152,7 @@ func (b *branch) weighed(out patterns.Outcome) patterns.Outcome {
 	return out
 }
 
-// over says whether a run waits beneath another that has its plan. The lock is held.
+// over reports whether another run has claimed the plan of this run over it, so that this run waits. The caller holds the lock.
 func (e inMemory) over(r *run) bool {
 	n, _ := journal.RunNumber(r.id)
 	t := &plansHere{Engine: e.Engine, principal: r.job.Principal}
@@ -167,7 +167,7 @@ func (e inMemory) over(r *run) bool {
 	return false
 }
 
-// lost says whether a run that goes on has lost a plan that it held; of one that is cancelled it takes them back.
+// lost reports whether a run that continues has lost a plan that it held. A canceled run gets its plans back.
 func (e inMemory) lost(r *run, h *history, canceled bool) (lost bool) {
 	n, _ := journal.RunNumber(r.id)
 	e.mu.Lock()
@@ -180,5 +180,5 @@ func (e inMemory) lost(r *run, h *history, canceled bool) (lost bool) {
 	return lost
 }
 
-// nowMicro is the time as rows have it.
+// nowMicro returns the time as rows store it, in microseconds since 1970.
 func (e *Engine) nowMicro() int64 { return e.now().Truncate(time.Microsecond).UnixMicro() }

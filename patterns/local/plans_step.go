@@ -22,13 +22,13 @@ import (
 //	                           │ commit
 //	                           └──▶ the waiting one has lost it and is cancelled in the same transaction
 //
-// While a run is under another it is not taken up, whatever it waits for comes. Only who cancels it has it end at once: it
+// While a run is under another, no process takes it, whatever happens to what it waits for. Only a cancellation ends it at once. It
 // then has the plan again, and the other's commit is a conflict.
 
-// errPlanBody says that a plan's body is not what was stored.
+// errPlanBody is returned if a plan's body is not what was stored.
 var errPlanBody = errors.New("local: the plan's body is not what was stored")
 
-// contentOf is the decoded body. Only canonical text is one, so that a replay from the record reads the same.
+// contentOf returns the decoded body. It accepts only canonical text, so that a replay from the record reads the same.
 func contentOf(r *store.Plan) (any, error) {
 	if r.Damage != nil {
 		return nil, r.Damage
@@ -44,25 +44,25 @@ func contentOf(r *store.Plan) (any, error) {
 		return nil, errPlanBody
 	}
 	plan, _ := v.(map[string]any)
-	if plan["id"] != journal.PlanID(r.N) || plan["revision"] != float64(r.Revision) { // of another row
+	if plan["id"] != journal.PlanID(r.N) || plan["revision"] != float64(r.Revision) { // the body belongs to another row
 		return nil, errPlanBody
 	}
 	return v, nil
 }
 
-// stands is how far a run is, for who wants its plan.
+// stands is the state of a run, for another run that wants its plan.
 type stands int
 
 const (
 	runOver    stands = iota // ended, broken or pruned
-	runRunning               // in some process's hands
-	runReady                 // in nobody's, and it goes on
-	runWaits                 // with all that it did stored with the plan
+	runRunning               // in some process
+	runReady                 // in no process, and it can continue
+	runWaits                 // all that it did is stored with the plan
 	runHalts                 // it waits in the middle of its work
 )
 
-// waitsAs is how a run that waits stands for who wants its plan. What it did is stored before it waits for its caller, and
-// before a person is asked by the run itself; a branch that waits for somebody has done work that only its record has.
+// waitsAs returns the state of a waiting run for another run that wants its plan. A run stores its work before it waits for its
+// caller, and before the run itself asks a person. A branch that waits has work that only the record holds.
 func waitsAs(kind patterns.WaitingKind, key string) stands {
 	if kind == patterns.ForCaller || kind == patterns.ForApproval && !strings.Contains(key, "/") {
 		return runWaits
@@ -70,20 +70,20 @@ func waitsAs(kind patterns.WaitingKind, key string) stands {
 	return runHalts
 }
 
-// planTable is where plans are kept, seen at one time.
+// planTable is where plans are stored, seen at one time.
 type planTable interface {
-	// row is a plan's row without its body; nil: there is none.
+	// row returns a plan's row without its body; nil: there is no such plan.
 	row(n int64) (*store.Plan, error)
 	insert(r *store.Plan) error
-	// hold stores who has claimed the plan, commit all of it that changes.
+	// hold stores who has claimed the plan, commit stores all that can change in it.
 	hold(r *store.Plan) error
 	commit(r *store.Plan) error
 	stands(run int64) (stands, error)
-	// end has a waiting run end, whose plan was changed by another.
+	// end cancels a waiting run whose plan another run changed.
 	end(run, by int64) error
 }
 
-// planAct is a step that a run does.
+// planAct is a plan step of one run.
 type planAct struct {
 	patterns.PlanStep
 	n, run    int64
@@ -91,8 +91,8 @@ type planAct struct {
 	now       int64
 }
 
-// holder is the run that has claimed the plan, and how far it is. Of a second one that ended without a commit the plan is
-// given back to the one beneath.
+// holder returns the state of the run that has claimed the plan. If that run has ended without a commit over a waiting run, holder
+// changes r: the plan belongs to the waiting run again.
 func holder(t planTable, r *store.Plan) (stands, error) {
 	if r.Run == 0 {
 		return runOver, nil
@@ -105,7 +105,7 @@ func holder(t planTable, r *store.Plan) (stands, error) {
 	return s, err
 }
 
-// refuses is why a load gets no plan; "" where it does. whole says whether its body is what was stored.
+// refuses returns why a load does not get a plan; "" if it does. whole says whether the plan's body is what was stored.
 func (a planAct) refuses(r *store.Plan, s stands, whole bool) string {
 	others := a.Claim && r != nil && r.Run != 0 && r.Run != a.run
 	switch {
@@ -121,7 +121,7 @@ func (a planAct) refuses(r *store.Plan, s stands, whole bool) string {
 	return ""
 }
 
-// claim claims a plan that was seen before; again says that it has changed since.
+// claim claims a plan that was read before. again is true if the plan has changed since.
 func (a planAct) claim(t planTable, seen *store.Plan) (reason string, again bool, err error) {
 	r, err := t.row(a.n)
 	if err != nil {
@@ -137,11 +137,11 @@ func (a planAct) claim(t planTable, seen *store.Plan) (reason string, again bool
 	if reason := a.refuses(r, s, true); reason != "" || r.Run == a.run {
 		return reason, false, nil
 	}
-	r.Run, r.Under = a.run, r.Run // nobody, or the one that waits
+	r.Run, r.Under = a.run, r.Run // the previous holder, if any, waits under this run
 	return "", false, t.hold(r)
 }
 
-// change does what is no load. The reason is "" where it is done.
+// change performs a step that is not a load. The reason is "" if it is done.
 func (a planAct) change(t planTable) (reason string, err error) {
 	if len(a.Content) > patterns.MaxPlanBytes {
 		return patterns.ReasonRefused, nil
@@ -194,7 +194,7 @@ func (a planAct) commit(t planTable, r *store.Plan) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case s == runRunning: // nothing takes it up, so somebody wrote the row
+		case s == runRunning: // no process takes such a run, so another program changed the row
 			return patterns.PlanConflict, nil
 		case s != runOver:
 			if err := t.end(r.Under, a.run); err != nil {
@@ -231,8 +231,9 @@ func (a planAct) release(t planTable, r *store.Plan) error {
 	return t.hold(r)
 }
 
-// keeps says whether a run that is taken up still has a plan that it held: yes, not as long as another is over it, or never
-// again. A plan that such another has left without a commit is its own again, and that of a canceled run is too.
+// keeps reports whether a run that is about to be taken still has a plan that it held. If the plan is lost, has and waits are false.
+// While another run has the plan over this one, waits is true. The run has the plan again if that other ended without a commit, or
+// if the run itself is canceled.
 func keeps(t planTable, n, run int64, canceled bool) (has, waits bool, err error) {
 	r, err := t.row(n)
 	if err != nil || r == nil {

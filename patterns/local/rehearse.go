@@ -39,13 +39,13 @@ func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (r patterns.Reh
 	}), err
 }
 
-// dryRun is the Run of a dry run: nothing is performed but a question to the model, and nothing is recorded.
+// dryRun is the Run of a dry run. It performs only questions to the model, and records nothing.
 type dryRun struct {
 	engine *Engine
 	ctx    context.Context
 	job    patterns.Job
 	now    time.Time
-	err    error // what keeps it from judging
+	err    error // a fault that makes the judgment impossible
 }
 
 var _ patterns.Run = (*dryRun)(nil)
@@ -69,7 +69,7 @@ func (d *dryRun) Do(e patterns.Effect) patterns.Outcome {
 	return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
 }
 
-// ask asks the model, which is cut by the run's own time.
+// ask asks the model. The run's own time limit cuts the request.
 func (d *dryRun) ask(e patterns.Effect) patterns.Outcome {
 	list, err := d.engine.KillSwitches()
 	switch {
@@ -86,7 +86,7 @@ func (d *dryRun) ask(e patterns.Effect) patterns.Outcome {
 	return out
 }
 
-// judge judges by what earlier runs did up to now.
+// judge judges a call by what earlier runs did up to now.
 func (d *dryRun) judge(w gateway.Weighing) patterns.Outcome {
 	own := make([]gateway.Entry, 0, len(w.Effects()))
 	for _, e := range w.Effects() {
@@ -105,7 +105,7 @@ func (d *dryRun) judge(w gateway.Weighing) patterns.Outcome {
 	return patterns.Outcome{State: patterns.OK, Output: w.Judge(seen).Value(w.Args())}
 }
 
-// Go, Flow, Settled and Shows implement [patterns.Run]; a dry run has no use for them.
+// Go, Flow, Settled and Shows implement [patterns.Run]. They do nothing in a dry run.
 func (d *dryRun) Go(string, int, int, func(patterns.Run, int))   {}
 func (d *dryRun) Flow(func() (string, func(patterns.Run), bool)) {}
 func (d *dryRun) Settled(patterns.Effect, patterns.Outcome)      {}

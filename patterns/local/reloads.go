@@ -14,43 +14,43 @@ import (
 	"patterngate/patterns/store"
 )
 
-// A reload is asked for in the state file, so that every program that serves from it hears of it, on any system:
+// The state file holds the requests to reload, so that every program that serves from it sees them, on any system:
 //
 //	patterngate reload ──▶ reloads ──▶ each program that serves: loads, judges, swaps ──▶ reload_answers ──▶ patterngate reload
 //
-// Both tables stay: a reload is an event with both hashes and what it loosened.
+// Rows of both tables are never deleted: a reload is an event with both hashes and the list of what it loosened.
 
 // ReloadRequest asks the programs that serve from a state file to load their configuration again.
 type ReloadRequest struct {
 	Path string // of the configuration that was changed; programs with another one do nothing
 	By   patterns.Note
 	At   time.Time
-	// Act is [gateway.ActReload] about [ReloadSubject]; the zero Act where nobody signed.
+	// Act is [gateway.ActReload] about [ReloadSubject]; the zero Act if the request is not signed.
 	Act gateway.SignedAct
 	To  string // the hash that is signed
 }
 
-// Signed reports whether somebody signed the request; whether that counts is judged where it is taken.
+// Signed reports whether the request has a signature. The program that takes the request decides whether the signature counts.
 func (r ReloadRequest) Signed() bool { return r.Act.Key != "" && r.Act.Signature != "" }
 
-// ReloadSubject is what is signed of a reload: which file, and the hash of the configuration that it shall put in force.
+// ReloadSubject returns what is signed for a reload: the file, and the hash of the configuration that takes effect.
 func ReloadSubject(path, to string) map[string]any { return map[string]any{"config": path, "to": to} }
 
-// ReloadAnswer is what became of a reload in one program.
+// ReloadAnswer is the result of a reload in one program.
 type ReloadAnswer struct {
-	Owner    string // the program
+	Owner    string // the id of the program
 	OK       bool
 	Other    bool     // it runs another configuration file
 	From, To string   // hashes
-	Loosens  []string // a line each
-	Waiting  []string // keys that wait for a restart
-	Text     string   // why not
+	Loosens  []string // one line for each
+	Waiting  []string // keys that take effect after a restart
+	Text     string   // why it failed
 }
 
-// ErrNobodyServes says that no program serves from the state file.
+// ErrNobodyServes is returned if no program serves from the state file.
 var ErrNobodyServes = errors.New("no program serves from this state file")
 
-// Reload asks for a reload and returns what each program that serves says, when all have or ctx ends.
+// Reload requests a reload. It returns the answers of the programs that serve, when all have answered or ctx ends.
 func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, error) {
 	servers := o.file.owner.Servers()
 	if len(servers) == 0 {
@@ -73,10 +73,10 @@ func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, 
 	return answers, cmp.Or(err, over)
 }
 
-// maxAsked is how many requests are taken at a look.
+// maxAsked is how many requests are read at once.
 const maxAsked = 16
 
-// answerPoll is how often it is looked for answers.
+// answerPoll is how often Reload looks for answers.
 const answerPoll = 20 * time.Millisecond
 
 func (f *file) askReload(r ReloadRequest) (n int64, err error) {
@@ -89,7 +89,7 @@ func (f *file) askReload(r ReloadRequest) (n int64, err error) {
 	return n, f.journal.Do(c)
 }
 
-// reloadStep enters a reload that programs are asked for, or that one did by itself.
+// reloadStep makes the step that stores a reload: one that programs are asked for, or one that a program did by itself.
 func (f *file) reloadStep(r ReloadRequest, asked bool) store.AddReload {
 	s := store.AddReload{At: r.At.UnixMicro(), Path: r.Path, Hash: r.To, Asked: asked, By: r.By.By, Channel: r.By.Channel, Signature: r.Act.Signature}
 	if r.Signed() {
@@ -115,10 +115,10 @@ func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
 	return list, err
 }
 
-// skipReloads has requests from before this program's start be none of its business.
+// skipReloads marks the requests from before this program's start as done.
 func (f *file) skipReloads() {
 	var newest int64
-	_ = f.journal.View(func(s store.Reader) (err error) { // what it cannot read it takes for new: it loads once more
+	_ = f.journal.View(func(s store.Reader) (err error) { // on an error the old requests count as new: the program loads once more
 		newest, err = s.NewestReload()
 		return err
 	})
@@ -131,8 +131,8 @@ type askedReload struct {
 	ReloadRequest
 }
 
-// heed carries out reloads that were asked for since the last look; false: more may be asked for. It is called by the
-// watching goroutine alone.
+// heed performs the reloads that were requested since the last look. It returns false if there may be more requests. Only the
+// watching goroutine calls it.
 func (f *file) heed() (all bool) {
 	if f.Engine.Reload == nil {
 		return true
@@ -143,14 +143,14 @@ func (f *file) heed() (all bool) {
 		answer := f.Engine.Reload(a.ReloadRequest)
 		if body, err := f.answered(answer); err == nil {
 			step := store.AddReloadAnswer{N: a.n, ReloadAnswer: body}
-			_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}}) // who asked is told that nothing was answered
+			_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}}) // on an error the requester gets no answer
 		}
 	}
 	return err == nil && len(list) < maxAsked
 }
 
-// askedReloads are the next requests that nobody here has heard of. An act that cannot be read, or that was brought before,
-// signs nothing.
+// askedReloads returns the next requests that this program has not seen. An act that cannot be read, or that was used before, does
+// not count as a signature.
 func (f *file) askedReloads() (list []askedReload, err error) {
 	var stored []store.Reload
 	err = f.journal.View(func(s store.Reader) error {
@@ -170,15 +170,15 @@ func (f *file) askedReloads() (list []askedReload, err error) {
 	return list, err
 }
 
-// answered is this program's answer to a reload as it is stored.
+// answered returns this program's answer to a reload in its stored form.
 func (f *file) answered(a ReloadAnswer) (store.ReloadAnswer, error) {
 	a.Owner = f.owner.ID()
 	body, err := json.Marshal(a)
 	return store.ReloadAnswer{Owner: a.Owner, At: f.journal.Now().UnixMicro(), Body: string(body)}, err
 }
 
-// Reloaded records a reload that nobody asked for in the state file, such as one by a signal: no other program follows it. In
-// memory it does nothing.
+// Reloaded records a reload that no request in the state file asked for, for example one by a signal. No other program follows it.
+// In memory it does nothing.
 func (e *Engine) Reloaded(r ReloadRequest, a ReloadAnswer) {
 	if e.file == nil {
 		return

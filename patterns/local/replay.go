@@ -19,16 +19,16 @@ import (
 // ErrMismatch is returned when pattern code does not do what a record says it did.
 var ErrMismatch = errors.New("local: the record does not fit the code")
 
-// Pick chooses which of several branches goes on, by the keys of the effects that they wait for. It is given the
-// keys in order and returns an index.
+// Pick chooses which of several branches continues, by the keys of the effects that they wait for. It gets the keys in order and
+// returns an index.
 type Pick func(keys []string) int
 
-// First lets the branch with the smallest key go on.
+// First chooses the branch with the smallest key.
 func First([]string) int { return 0 }
 
-// Replay runs a pattern against the outcomes of a record and nothing else: no effect is performed. Whatever the
-// order in which pick lets parallel branches go on, the result is the recorded run's. Code that asks for what was
-// not recorded, asks it differently, or leaves a recorded effect out, gives [ErrMismatch].
+// Replay runs a pattern over the outcomes of a record and performs no effect. The result is that of the recorded run, in whatever
+// order pick lets parallel branches continue. The error is [ErrMismatch] if the code asks for an effect that was not recorded, asks
+// for it differently, or leaves a recorded effect out.
 func Replay(r *Record, spec patterns.Spec, task patterns.Task, pick Pick) (patterns.Result, error) {
 	pattern, ok := kinds.Of(spec.Kind)
 	if !ok {
@@ -64,9 +64,9 @@ type replay struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	running int // branches that neither wait for an outcome nor for their own branches
+	running int // branches that wait neither for an outcome nor for their own branches
 	asked   map[string]chan patterns.Outcome
-	flowing bool // who asked goes on in the order of the record
+	flowing bool // branches that asked continue in the order of the record
 	fault   error
 }
 
@@ -78,7 +78,7 @@ func newReplay(r *Record) (*replay, time.Time) {
 	return p, h.began
 }
 
-// branch runs code that may unwind; ended is told, under the lock, whether it came to its end.
+// branch runs code that may unwind. It then calls ended, under the lock, with whether the code came to its end.
 func (p *replay) branch(body func(), ended func(finished bool)) {
 	go func() {
 		finished := false
@@ -98,8 +98,8 @@ func (p *replay) branch(body func(), ended func(finished bool)) {
 	}()
 }
 
-// deliver lets one waiting branch go on at a time, until none is left. Which one is only chosen when no branch can
-// run by itself.
+// deliver lets one waiting branch continue at a time, until none is left. It chooses a branch only when no branch can run by
+// itself.
 func (p *replay) deliver(pick Pick) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,8 @@ func (p *replay) deliver(pick Pick) {
 	}
 }
 
-// choose says who goes on: bodies of a Flow as in the record, other branches as pick wants it. The lock is held.
+// choose returns the key of the branch that continues. Bodies of a Flow follow the record, other branches follow pick. The caller
+// holds the lock.
 func (p *replay) choose(pick Pick) string {
 	if p.flowing {
 		return slices.MinFunc(slices.Collect(maps.Keys(p.asked)), func(a, b string) int { return cmp.Compare(p.past[a].seq, p.past[b].seq) })
@@ -140,7 +141,7 @@ type replayed struct {
 
 var _ patterns.Run = (*replayed)(nil)
 
-// Settled implements [patterns.Run]: nobody asks here.
+// Settled implements [patterns.Run]. It does nothing: no other call sees a replay.
 func (b *replayed) Settled(patterns.Effect, patterns.Outcome) {}
 
 func (b *replayed) ID() string     { return b.id }
@@ -148,7 +149,7 @@ func (b *replayed) Now() time.Time { return b.at }
 
 func (b *replayed) Recorded() time.Time { return b.newest }
 
-// saw moves the branch's times on, and those of the parent of a Flow's body.
+// saw advances the branch's times, and the newest time of the parent of a Flow's body.
 func (b *replayed) saw(out patterns.Outcome) {
 	b.at = out.At
 	for _, of := range []*replayed{b, b.parent} {
@@ -191,7 +192,7 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 	return out
 }
 
-// Go runs the branches; one that begins later than the first limit waits for a free place.
+// Go runs the branches. At most limit branches run at a time; the others wait for a free place.
 func (b *replayed) Go(name string, n, limit int, body func(patterns.Run, int)) {
 	f := family{replay: b.replay}
 	children := make([]*replayed, n)
@@ -222,14 +223,14 @@ func (b *replayed) Go(name string, n, limit int, body func(patterns.Run, int)) {
 	}
 }
 
-// family is a branch with its branches; guarded by the replay's lock.
+// family is a branch with its side branches. The replay's lock guards it.
 type family struct {
 	*replay
 	ended, finished int
 	waiting         bool
 }
 
-// wait lets the parent rest until one of its branches ends.
+// wait makes the parent wait until one of its branches ends.
 func (f *family) wait() {
 	f.waiting = true
 	f.running--
@@ -239,7 +240,7 @@ func (f *family) wait() {
 	}
 }
 
-// end counts a branch and wakes the parent, which runs again from this moment on.
+// end counts a branch that ended and wakes the parent, which counts as running from this moment.
 func (f *family) end(finished bool) {
 	f.ended++
 	if finished {

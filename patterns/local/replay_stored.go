@@ -8,9 +8,8 @@ import (
 	"patterngate/patterns/journal"
 )
 
-// ReplayStored runs a pattern's code against a stored record and nothing else, as [Replay] does, and returns how the run
-// ended. What its job must be is said by the start event, see [BegunOf]. A record whose chain is broken, and a run that
-// has not ended, give an error too.
+// ReplayStored runs a pattern's code over a stored record, like [Replay], and returns how the run ended. The start event says what
+// the job must be, see [BegunOf]. It also returns an error if the chain of the record is broken or the run has not ended.
 func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, error) {
 	begun, err := BegunOf(events)
 	if err != nil {
@@ -39,7 +38,7 @@ func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, er
 	}, err
 }
 
-// endedAt is when the end was recorded; late results may stand behind it.
+// endedAt returns when the end was recorded. Late results may follow it.
 func endedAt(events []journal.Event) time.Time {
 	var at time.Time
 	for _, e := range events {
@@ -50,7 +49,7 @@ func endedAt(events []journal.Event) time.Time {
 	return at
 }
 
-// BegunOf is what a record says about the begin of its run.
+// BegunOf returns what a record says about the begin of its run.
 func BegunOf(events []patterns.Event) (patterns.Begun, error) {
 	if len(events) == 0 || events[0].Kind != patterns.StartEvent {
 		return patterns.Begun{}, fmt.Errorf("%w: it does not begin with a start", ErrMismatch)

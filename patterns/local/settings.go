@@ -11,7 +11,7 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Settings are what a reload changes of an engine: what its fields and [Options] said at first.
+// Settings are the parts of an engine that a reload changes. Its fields and [Options] hold the first ones.
 type Settings struct {
 	CallerWait, Join time.Duration
 	MaxParked        int
@@ -21,14 +21,14 @@ type Settings struct {
 	Snapshot         []byte
 }
 
-// inForce is Settings with what is made of them.
+// inForce is Settings with the rules that were read from them.
 type inForce struct {
 	Settings
 	redactor redaction.Rules
 }
 
-// Change puts settings in force for runs that are begun from now on. Runs that go on keep theirs. It may be called at any
-// time, and changes nothing where it returns an error.
+// Change applies settings to runs that begin from now on. Runs in progress keep theirs. It is safe for concurrent use at any time.
+// If it returns an error, nothing has changed.
 func (e *Engine) Change(s Settings) error {
 	redactor, err := redaction.Read(s.Redact)
 	if err != nil {
@@ -44,7 +44,7 @@ func (e *Engine) Change(s Settings) error {
 	return nil
 }
 
-// Settings are those in force.
+// Settings returns the settings in force.
 func (e *Engine) Settings() Settings {
 	if c := e.changed.Load(); c != nil {
 		return c.Settings
@@ -56,7 +56,7 @@ func (e *Engine) Settings() Settings {
 	return s
 }
 
-// hiding is the redactor in force.
+// hiding returns the redaction rules in force.
 func (f *file) hiding() redaction.Rules {
 	if c := f.Engine.changed.Load(); c != nil {
 		return c.redactor
@@ -64,8 +64,8 @@ func (f *file) hiding() redaction.Rules {
 	return f.redactor
 }
 
-// configure has a configuration stored. Where that fails it comes with the next run that can be begun: one without its
-// configuration could not be carried on elsewhere.
+// configure stores a configuration. If that fails, the configuration is stored with the next run that begins: without it another
+// process could not continue the run.
 func (f *file) configure(hash string, snapshot []byte) {
 	if hash == "" {
 		return
@@ -78,8 +78,8 @@ func (f *file) configure(hash string, snapshot []byte) {
 	}})
 }
 
-// unstored are configurations by their hashes of which it is not known that the state file has them. Each run is begun with
-// all of them: its own may be one before the newest.
+// unstored holds the configurations, by hash, that the state file may not have yet. Each run that begins stores all of them,
+// because its own may not be the newest one.
 type unstored struct {
 	mu   sync.Mutex
 	list map[string][]byte

@@ -8,18 +8,18 @@ import (
 	"patterngate/patterns/journal"
 )
 
-// maxParkedBytes is how much of what its callers sent a principal's waiting runs hold together in memory. The oldest
-// expire for more; a single run may always wait.
+// maxParkedBytes is how much memory a principal's waiting runs may use together for what their callers sent. Over it the oldest
+// expire. A single run may always wait.
 const maxParkedBytes = 64 << 20
 
-// What is kept in memory of one principal's runs after their end: the newest ones, and what their callers sent. The
-// newest is kept in any case.
+// These limits say how much is kept in memory of one principal's ended runs: how many runs, and how many bytes that their callers
+// sent. The oldest are removed. The newest is always kept.
 const (
 	maxEnded      = 200
 	maxEndedBytes = 64 << 20
 )
 
-// run is one run in this process: in memory from its start until it is forgotten, of a state file while it lives.
+// run is one run in this process. In memory it stays from its start until it is removed, with a state file while it has a life.
 type run struct {
 	engine *Engine
 	id     string
@@ -31,21 +31,21 @@ type run struct {
 	// Guarded by the engine's lock.
 	state     patterns.RunState
 	attended  bool             // a call began or continues it and waits
-	life      *life            // of a run that runs; nil in the moment in which it begins or goes on
+	life      *life            // of a run that runs; nil for the moment between lives
 	idle      patterns.Current // what is shown in that moment
 	rest      patterns.Ended
 	clock     *time.Timer    // of a run that waits for a limited time
 	delivered bool           // its result was given to its caller
-	within    *run           // of a child run that was begun here: whose call it is of; nil
-	resumed   bool           // it was taken from the state file by nobody's call
-	recall    *patterns.Note // it is to be cancelled as soon as it lives; nil: it is not
+	within    *run           // of a child run that was begun here: the run that called it; else nil
+	resumed   bool           // it was claimed from the state file, not by a call
+	recall    *patterns.Note // cancel it as soon as it has a life; nil: do not
 	lostPlan  bool           // another run changed its plan while it waited
 }
 
 // shelf is one principal's runs in memory.
 type shelf struct {
 	runs   map[string]*run
-	equal  map[string]*run // the newest by what was asked for
+	equal  map[string]*run // the newest, by what the call asked for
 	keyed  map[string]*run // by tool and idempotency key
 	begun  []*run          // all of runs, oldest first
 	parked []*run          // in the order in which they began to wait
@@ -54,7 +54,7 @@ type shelf struct {
 	kept   int             // bytes of the ended ones
 }
 
-// shelf returns a principal's shelf. The lock is held.
+// shelf returns a principal's shelf. The caller holds the lock.
 func (e *Engine) shelf(principal string) *shelf {
 	if e.shelves == nil {
 		e.shelves = map[string]*shelf{}
@@ -81,7 +81,7 @@ func (s *shelf) add(r *run) {
 
 func keyOf(job patterns.Job) string { return job.Spec.Name + "\x00" + job.ByKey }
 
-// drop forgets a run. A principal without runs leaves nothing behind. The lock is held.
+// drop removes a run. It also removes the shelf if that is empty then. The caller holds the lock.
 func (e *Engine) drop(r *run) {
 	s := e.shelves[r.job.Principal]
 	delete(s.runs, r.id)
@@ -101,7 +101,7 @@ func without(list []*run, r *run) []*run {
 	return slices.DeleteFunc(list, func(other *run) bool { return other == r })
 }
 
-// begunBy is the run that an equal call began and that a new one joins; nil: there is none. The lock is held.
+// begunBy returns the run that an equal call began and that a new call joins; nil: there is none. The caller holds the lock.
 func (s *shelf) begunBy(job patterns.Job, since time.Time) (*run, error) {
 	if job.ByKey != "" {
 		r := s.keyed[keyOf(job)]
@@ -117,7 +117,7 @@ func (s *shelf) begunBy(job patterns.Job, since time.Time) (*run, error) {
 	return r, nil
 }
 
-// tooMany are the oldest waiting runs that must go for the newest, and what each waits for. The lock is held.
+// tooMany returns the oldest waiting runs that must expire for the newest, and what each waits for. The caller holds the lock.
 func (s *shelf) tooMany(most int) map[*run]*patterns.Waiting {
 	var list map[*run]*patterns.Waiting
 	bytes := s.bytes
@@ -134,7 +134,7 @@ func (s *shelf) tooMany(most int) map[*run]*patterns.Waiting {
 	return list
 }
 
-// snapshot shows the run, all but the head of its record. The lock is held.
+// snapshot shows the run without the head of its record. The caller holds the lock.
 func (r *run) snapshot() patterns.Snapshot {
 	s := patterns.Snapshot{
 		RunID: r.id, Pattern: r.job.Spec.Name, Principal: r.job.Principal, Client: r.job.Client,
@@ -152,12 +152,12 @@ func (r *run) snapshot() patterns.Snapshot {
 	return s
 }
 
-// isAttended reports whether a call waits for the run, or for the one that called it. The lock is held.
+// isAttended reports whether a call waits for the run or for its parent. The caller holds the lock.
 func (r *run) isAttended() bool {
 	return r.attended || r.within != nil && r.within.isAttended()
 }
 
-// parentOf is the number of the run whose call began this one; 0: nobody's did.
+// parentOf returns the number of the run whose call began this one; 0: it has no parent.
 func (r *run) parentOf() int64 {
 	if r.job.Parent == nil {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"patterngate/patterns/kinds"
 )
 
-// codeOf is the code of a kind.
+// codeOf returns the code of a kind.
 func (e *Engine) codeOf(kind gateway.Kind) (patterns.Pattern, bool) {
 	if e.code != nil {
 		return e.code, true
@@ -18,14 +18,15 @@ func (e *Engine) codeOf(kind gateway.Kind) (patterns.Pattern, bool) {
 	return kinds.Of(kind)
 }
 
-// Shows implements [patterns.Run]. A run is shown by rehearsing its record, never by the code that lives.
+// Shows implements [patterns.Run]. A run is shown by rehearsing its record, never by the code of a live run.
 func (b *branch) Shows(soFar func() patterns.Result) {
 	if b.dry != nil {
 		b.dry.soFar = soFar
 	}
 }
 
-// shown is how a rehearsed run shows itself as far as its record goes. False: it does not, or cannot; then fault says why.
+// shown returns what a rehearsed run shows so far. It returns false if the run shows nothing or its code panics; then fault is that
+// panic.
 func (d *rehearsal) shown() (r patterns.Result, ok bool, fault error) {
 	if d.soFar == nil {
 		return r, false, nil
@@ -38,11 +39,12 @@ func (d *rehearsal) shown() (r patterns.Result, ok bool, fault error) {
 	return d.soFar(), true, nil
 }
 
-// shownOf is how a run that goes on or waits shows itself now. It is rehearsed over what is recorded of it by now: what is
-// being performed, and what a body did since its newest outcome was recorded, is not seen. False: the principal has no
-// such run, it shows nothing, or its record cannot be replayed here. It is safe while the run goes on here or elsewhere,
-// waits for the journal, so that it is not for a change or a view of it, and costs as much as reading the record and running
-// the code over it.
+// shownOf returns what a run that runs or waits shows now. It rehearses what is recorded so far. It does not see effects in
+// progress, or what a body did since its newest outcome was recorded.
+//
+// It returns false if the principal has no such run, if the run shows nothing, or if its record cannot be replayed here. It is safe
+// while the run continues, here or in another process. It waits for the store, so a change or a view of the store must not call it.
+// It costs as much as reading the record and running the code over it.
 func (e *Engine) shownOf(principal, runID string) (patterns.Result, bool) {
 	show := e.rehearsedInMemory
 	if e.file != nil {
@@ -69,7 +71,7 @@ func (e *Engine) rehearsedInMemory(principal, runID string) (*rehearsal, error) 
 	return r.rehearse(remembered(r.record.Events()))
 }
 
-// rehearsed rehearses a run as the file knows it. What a life here has not written yet is written first.
+// rehearsed rehearses a run of the file. It first writes what a life in this process has not written yet.
 func (f *file) rehearsed(principal, runID string) (*rehearsal, error) {
 	n, ok := journal.RunNumber(runID)
 	if !ok {
@@ -109,8 +111,8 @@ func (f *file) rehearsed(principal, runID string) (*rehearsal, error) {
 	return here.rehearse(remembered(events))
 }
 
-// flush has what the life recorded so far written. None of its branches is between an intent and its own flush while the
-// baton is held: that one's result must be told to the branch.
+// flush writes what the life has recorded so far. It holds the baton, so no branch is between an intent and its own flush: the
+// branch itself must get that result.
 func (l *life) flush() error {
 	told := make(chan error, 1)
 	l.baton.Lock()

@@ -10,9 +10,9 @@ import (
 	"patterngate/patterns/store"
 )
 
-// A kill switch stops what is begun after it was set, in every process over the state file: it is looked for in the
-// transaction that records an intent, so nothing is sent behind it. What is under way is not cut. Look-ups of calls in doubt
-// go on, unless their own tool is switched off: they only read, and say what was done.
+// A kill switch stops effects that begin after it was set, in every process over the state file. The transaction that records an
+// intent checks it, so nothing is sent after it. Effects in progress are not cut. Look-ups of calls in doubt continue unless their
+// own tool is switched off: they only read, and report what was done.
 
 var _ patterns.Switches = (*Engine)(nil)
 
@@ -69,12 +69,12 @@ func (e *Engine) inMemorySwitch(on bool, s patterns.Switch) error {
 	return nil
 }
 
-// stops reports whether one of the switches forbids that a run's effect is begun.
+// stops reports whether one of the switches forbids an effect of a run.
 func stops(list []patterns.Switch, job patterns.Job, e patterns.Effect) bool {
 	return begins(job, e).StoppedBy(list)
 }
 
-// begins is what a kill switch needs to know of an effect.
+// begins returns what a kill switch needs to know about an effect.
 func begins(job patterns.Job, e patterns.Effect) store.Begins {
 	b := store.Begins{Patterns: patternsOf(job)}
 	if e.Kind == patterns.ToolEffect {
@@ -84,7 +84,7 @@ func begins(job patterns.Job, e patterns.Effect) store.Begins {
 	return b
 }
 
-// patternsOf are the patterns of a run and of those around it.
+// patternsOf returns the patterns of a run and of the runs around it.
 func patternsOf(job patterns.Job) []string {
 	list := within(job)
 	if job.Spec.Plans != "" {
@@ -93,8 +93,8 @@ func patternsOf(job patterns.Job) []string {
 	return list
 }
 
-// stoppable reports whether switches are looked for before an effect. What takes no part in it: pauses, what the caller has
-// handed in, questions about calls in doubt, and what gives a plan back.
+// stoppable reports whether switches are checked before an effect. They are not checked for pauses, what the caller has sent,
+// questions about calls in doubt, and steps that release a plan.
 func stoppable(e patterns.Effect) bool {
 	switch e.Kind {
 	case patterns.ToolEffect, patterns.ModelEffect:
@@ -109,13 +109,13 @@ func stoppable(e patterns.Effect) bool {
 	return false
 }
 
-// isStopped reports whether a switch forbids an effect, as far as is known; [branch.stoppedBy] is sure of it.
+// isStopped reports whether a known switch forbids an effect. The transaction of the intent decides, see [branch.stoppedBy].
 func (b *branch) isStopped(e patterns.Effect) bool {
 	f := b.engine.file
 	switch {
 	case !stoppable(e):
 		return false
-	case f != nil && !f.stopping.Load() && (e.Kind == patterns.ToolEffect || e.Kind == patterns.ModelEffect): // their intents find out
+	case f != nil && !f.stopping.Load() && (e.Kind == patterns.ToolEffect || e.Kind == patterns.ModelEffect): // their intents check it
 		return false
 	}
 	list, err := b.engine.KillSwitches()
@@ -128,7 +128,7 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	return stops(list, b.job, e)
 }
 
-// stoppedBy is what refuses the transaction of an intent, if a kill switch forbids it; nil: none may.
+// stoppedBy returns what the transaction of an intent checks against the kill switches; nil: it checks nothing.
 func (b *branch) stoppedBy(e patterns.Effect) *store.Begins {
 	if b.engine.file == nil || e.Kind != patterns.ToolEffect && e.Kind != patterns.ModelEffect {
 		return nil

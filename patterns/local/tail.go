@@ -13,27 +13,27 @@ import (
 	"patterngate/patterns/store"
 )
 
-// tail is the end of a run's record in the state file, at which its owner appends. All but unsure is guarded by the
-// record's lock; the epoch is read without it once the run is entered.
+// tail is the end of a run's record in the state file, where its owner appends. The record's lock guards all fields but unsure,
+// which mu guards. The epoch is read without the lock once the run has entered the file.
 type tail struct {
 	file     *file
 	id       string
 	n        int64
-	parent   int64  // the run whose call began it; 0: nobody's did
-	epoch    int64  // the fence; 0 until the run's row is there
+	parent   int64  // the run whose call began it; 0: none
+	epoch    int64  // the fence; 0 until the run's row exists
 	head     []byte // hash of the newest event
 	pending  []patterns.Event
-	durable  bool              // what is pending must survive the loss of power
-	branches int               // side branches of the run that go on
-	shares   bool              // they begin many effects at a time, whose intents share a transaction
-	hidden   *redaction.Values // what is kept out of the record; nil: nothing
-	more     []store.Step      // what is done in the transaction of what is pending
-	begins   []store.Begins    // what a kill switch may forbid of it
+	durable  bool              // the pending events must survive a loss of power
+	branches int               // side branches of the run that have not ended
+	shares   bool              // the branches begin many effects at a time, whose intents share a transaction
+	hidden   *redaction.Values // values that the record must not contain; nil: none
+	more     []store.Step      // steps for the transaction of the pending events
+	begins   []store.Begins    // intents among them that a kill switch can forbid
 
-	// begin enters the run with its first flush; then nil. begun is closed when that was told: refused is why there is no
-	// run, if there is none.
+	// begin is the step that enters the run with its first flush. After that it is nil. When the flush has succeeded or failed,
+	// begun is closed. If there is no run then, refused is the reason.
 	begin   *store.Begin
-	begun   chan struct{} // nil: the run was there before
+	begun   chan struct{} // nil: the run existed before
 	refused error
 
 	mu     sync.Mutex
@@ -58,9 +58,9 @@ func (t *tail) add(e journal.Event) {
 	t.unsure[e.Key] = out
 }
 
-// flush queues what is pending, with what else must be true in the same transaction. help is called when the caller
-// holds no lock any more that told may want: it sees to it that all is written. What waits for the disk is left to
-// somebody else where the run has side branches, which could not go on meanwhile; so is what others may go along with.
+// flush queues the pending events, with steps for the same transaction. The caller must call help after it has released all locks
+// that told may need. help makes sure that all is written. If the run has other side branches, a durable write is left to another
+// goroutine, so that the branches can continue. So is a write that other branches may add to.
 func (t *tail) flush(durable bool, told func(error), also ...store.Step) (help func()) {
 	none := func() {}
 	if len(t.pending) == 0 && len(also) == 0 {
@@ -103,7 +103,7 @@ func (t *tail) flush(durable bool, told func(error), also ...store.Step) (help f
 		}
 	}
 	t.pending, t.durable = nil, false
-	if t.begin != nil { // never written again: who looks after a run's beginning needs no lock
+	if t.begin != nil { // never set again: a reader of the epoch needs no lock after the begin
 		t.begin, t.epoch = nil, 1
 	}
 	help, hurry := t.file.journal.Queue(c)
@@ -116,10 +116,11 @@ func (t *tail) flush(durable bool, told func(error), also ...store.Step) (help f
 	return help
 }
 
-// isDrop reports whether a step has a child run be cancelled, which then must be looked for.
+// isDrop reports whether a step cancels a child run, which the scheduler must then look for.
 func isDrop(s store.Step) bool { _, is := s.(store.DropChild); return is }
 
-// unspent is how a run's own change went. [errUnspent] stands for a refusal: the run is replayed, and then knows why.
+// unspent converts the error of a run's own change. It returns [errUnspent] for a refusal: the run is replayed and then finds the
+// reason.
 func (f *file) unspent(err error) error {
 	refused, is := errors.AsType[*store.Refused](err)
 	if !is {
@@ -131,7 +132,7 @@ func (f *file) unspent(err error) error {
 	return errUnspent
 }
 
-// entered waits until the run is in the file, and says why it is not.
+// entered waits until the run has entered the file or was refused. It returns the reason of a refusal.
 func (t *tail) entered() error {
 	if t == nil || t.begun == nil {
 		return nil
@@ -153,14 +154,14 @@ func (t *tail) isEntered() bool {
 	}
 }
 
-// keepLength has the run's row keep how long its record is: should the file lose its newest events, a write that it knew
-// of is not taken for one that was never sent.
+// keepLength returns the step that stores the length of the record in the run's row. If the file then loses its newest events, a
+// write that was recorded is not mistaken for one that was never sent.
 func (t *tail) keepLength() store.Step {
 	last := t.pending[len(t.pending)-1]
 	return store.SetLength{N: t.n, Head: store.Head{Events: last.Seq, Hash: last.Hash, Newest: last.At}}
 }
 
-// sure forgets outcomes that are recorded.
+// sure removes outcomes that are now recorded.
 func (t *tail) sure(events []patterns.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,7 +172,7 @@ func (t *tail) sure(events []patterns.Event) {
 	}
 }
 
-// keep has the engine hold outcomes that could not be recorded, for the run's next life here.
+// keep saves outcomes that could not be recorded, for the run's next life in this process.
 func (t *tail) keep() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -189,7 +190,7 @@ func (t *tail) keep() {
 	maps.Copy(t.file.outcomes[t.id], t.unsure)
 }
 
-// held is an outcome that this process knows and could not record.
+// held returns an outcome that this process knows and could not record.
 func (e *Engine) held(run, key string) (patterns.Outcome, bool) {
 	if e.file == nil {
 		return patterns.Outcome{}, false
@@ -200,7 +201,7 @@ func (e *Engine) held(run, key string) (patterns.Outcome, bool) {
 	return b.Outcome(), ok
 }
 
-// rest submits the end of a life: what is pending and the steps that steps makes of the record's head, and waits for it.
+// rest writes the end of a life and waits for it: the pending events, and the steps that are made from the record's head.
 func (r *Record) rest(durable bool, steps func(store.Head) []store.Step) error {
 	told := make(chan error, 1)
 	r.mu.Lock()
@@ -210,13 +211,13 @@ func (r *Record) rest(durable bool, steps func(store.Head) []store.Step) error {
 	return <-told
 }
 
-// head is the end of the record. The lock is held.
+// head returns the end of the record. The caller holds the lock.
 func (r *Record) head() store.Head {
 	return store.Head{Events: int64(r.seq), Hash: r.file.head, Newest: r.at.UnixMicro()}
 }
 
-// late records what came after an outcome, perhaps when the run rests already. What is pending meanwhile is about to be
-// flushed by who learns how that went: the late result then goes with it.
+// late records a result that came after the effect's outcome, perhaps after the run came to rest. If other events are pending,
+// their flush also writes the late result.
 func (r *Record) late(key string, at time.Time, body journal.OutcomeBody) {
 	r.mu.Lock()
 	alone := r.file != nil && len(r.file.pending) == 0
@@ -229,5 +230,5 @@ func (r *Record) late(key string, at time.Time, body journal.OutcomeBody) {
 	help()
 }
 
-// unrecorded says that an error is the journal's, so that the run may go on once it can be written again.
+// unrecorded reports whether an error comes from the store. The run can then continue once the store can be written again.
 func unrecorded(err error) bool { return errors.Is(err, patterns.ErrJournal) }

@@ -6,15 +6,15 @@ import (
 	"patterngate/patterns"
 )
 
-// waited adds up for how long a run has waited for its caller and for people. What several wait for at the same time counts
-// once. The zero waited is none.
+// waited sums how long a run has waited for its caller and for people. Waits at the same time count once. The zero waited is no
+// time.
 type waited struct {
 	open  int
-	since time.Time // where some are open
+	since time.Time // if some are open
 	sum   time.Duration
 }
 
-// isWait says that the time of an effect is somebody's and not the run's.
+// isWait reports whether an effect waits for a person or the caller, so that its time does not count as the run's own.
 func isWait(kind patterns.EffectKind, name string) bool {
 	return kind == patterns.HumanEffect || name == "turn"
 }
@@ -31,7 +31,7 @@ func (w *waited) end(at time.Time) {
 	}
 }
 
-// until is the time up to now, with that of waits that go on.
+// until returns the sum up to now, with the open waits.
 func (w *waited) until(now time.Time) time.Duration {
 	if w.open == 0 {
 		return w.sum
@@ -39,5 +39,5 @@ func (w *waited) until(now time.Time) time.Duration {
 	return w.sum + max(0, now.Sub(w.since))
 }
 
-// skip leaves out a time that is counted elsewhere.
+// skip leaves out a time that is counted as idle time.
 func (w *waited) skip(d time.Duration) { w.since = w.since.Add(d) }

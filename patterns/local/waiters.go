@@ -9,26 +9,28 @@ import (
 	"patterngate/patterns"
 )
 
-// waiters are who waits for a run to change. The zero waiters are nobody. They are safe for concurrent use.
+// waiters are the callers that wait for a run to change. The zero value is ready. It is safe for concurrent use.
 type waiters struct {
 	mu sync.Mutex
 	by map[string]*waiter // by run
 
-	// The newest changes, for who follows all runs: changed is how many there were, next is closed at the next.
+	// These fields hold the newest changes, for callers that follow all runs. changed is their number so far. next is closed at the
+	// next one.
 	log     []string
 	changed uint64
 	next    chan struct{}
 }
 
-// maxChanges is how many changes are kept for who follows them; who comes later is told that anything may have changed.
+// maxChanges is how many changes are kept for callers that follow all runs. A caller that is further behind gets
+// [patterns.Everything].
 const maxChanges = 256
 
 type waiter struct {
 	changed chan struct{} // closed when the run changes
-	n       int           // who waits
+	n       int           // how many callers wait
 }
 
-// on returns a channel that is closed at the run's next change, and how to stop waiting.
+// on returns a channel that is closed at the run's next change, and a function that stops the wait.
 func (w *waiters) on(id string) (changed <-chan struct{}, off func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,16 +52,16 @@ func (w *waiters) on(id string) (changed <-chan struct{}, off func()) {
 	}
 }
 
-// any reports whether somebody waits.
+// any reports whether a caller waits for any run.
 func (w *waiters) any() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.by) > 0
 }
 
-// note keeps a change for who follows all runs. The lock is held.
+// note keeps a change for callers that follow all runs. The caller holds the lock.
 func (w *waiters) note(id string) {
-	if w.next == nil { // nobody ever did
+	if w.next == nil { // no caller ever did
 		w.changed++
 		return
 	}
@@ -71,11 +73,12 @@ func (w *waiters) note(id string) {
 	w.next = make(chan struct{})
 }
 
-// since returns what has changed after so many changes; where nothing has, a channel that is closed when something does.
+// since returns what has changed after the first seen changes. If nothing has, it returns a channel that is closed at the next
+// change.
 func (w *waiters) since(seen uint64) (ids []string, now uint64, next <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.next == nil { // 0 is who never asked before
+	if w.next == nil { // 0 means a caller's first request
 		w.next, w.changed = make(chan struct{}), max(w.changed, 1)
 	}
 	behind := w.changed - seen
@@ -88,7 +91,7 @@ func (w *waiters) since(seen uint64) (ids []string, now uint64, next <-chan stru
 	return slices.Compact(slices.Sorted(slices.Values(w.log[uint64(len(w.log))-behind:]))), w.changed, nil
 }
 
-// follow is [patterns.Owner]'s Changed.
+// follow implements Changed of [patterns.Owner].
 func (w *waiters) follow(ctx context.Context, seen uint64) ([]string, uint64) {
 	for first := seen == 0; ; first = false {
 		ids, now, next := w.since(seen)
@@ -106,7 +109,7 @@ func (w *waiters) follow(ctx context.Context, seen uint64) ([]string, uint64) {
 	}
 }
 
-// announce tells that a run has changed.
+// announce reports that a run has changed.
 func (w *waiters) announce(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +120,7 @@ func (w *waiters) announce(id string) {
 	}
 }
 
-// announceAll tells that any run may have changed.
+// announceAll reports that any run may have changed.
 func (w *waiters) announceAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +131,7 @@ func (w *waiters) announceAll() {
 	}
 }
 
-// until shows a run as soon as it stands otherwise than the mark says, or when ctx ends.
+// until shows a run as soon as its state differs from the mark, or when ctx ends.
 func (w *waiters) until(ctx context.Context, id string, mark patterns.Mark, look func() (patterns.Snapshot, bool)) (patterns.Snapshot, bool) {
 	for {
 		changed, off := w.on(id)
@@ -147,9 +150,9 @@ func (w *waiters) until(ctx context.Context, id string, mark patterns.Mark, look
 	}
 }
 
-// canceled has a run cancelled and waits until it rests. One that came to wait in the same moment is told once more.
+// canceled cancels a run and waits until it rests. If the run began to wait at the same moment, it is canceled again.
 func canceled(ctx context.Context, runs patterns.Runs, principal, id string, cancel func() error) (patterns.Snapshot, error) {
-	const most = 3 // one that cannot be recorded waits all the same
+	const most = 3 // a run that cannot be recorded stays waiting
 	for try := 1; ; try++ {
 		if err := cancel(); err != nil {
 			if !errors.Is(err, patterns.ErrOver) {
@@ -159,7 +162,7 @@ func canceled(ctx context.Context, runs patterns.Runs, principal, id string, can
 			if try > 1 {
 				err = nil
 			}
-			s, _ := runs.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running}) // its end is recorded, but not yet told
+			s, _ := runs.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running}) // its end is recorded, but not yet announced
 			return s, err
 		}
 		s, ok := runs.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running})

@@ -13,10 +13,11 @@ import (
 	"patterngate/patterns/windows"
 )
 
-// What earlier runs did is read twice: when a call is judged, which is recorded, and in the transaction that records its intent,
-// where the policy must still let it through. In between another run may have spent the same money.
+// What earlier runs did is read twice. The first time is when a call is judged, and that is recorded. The second time is in the
+// transaction that records the call's intent, where the policy must still allow it. Another run may have spent the same money in
+// between.
 
-// weighs is Do for a [patterns.JudgeEffect]. It keeps the baton.
+// weighs is Do for a [patterns.JudgeEffect]. The branch keeps the baton.
 func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	b.alive()
 	b.stay()
@@ -52,7 +53,7 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	return patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: key}
 }
 
-// weighedBody is the judgment as it is recorded.
+// weighedBody returns the judgment in its recorded form.
 func weighedBody(e patterns.Effect, r gateway.Ruling, seen map[string]gateway.Seen) journal.JudgedBody {
 	body := r.Value(e.Weighing.Args())
 	windows := map[string]any{}
@@ -65,19 +66,19 @@ func weighedBody(e patterns.Effect, r gateway.Ruling, seen map[string]gateway.Se
 	}
 	body["phase"], body[journal.WindowsMember] = e.Phase, windows
 	body["proposal"], _ = ijson.Decode(e.Input)
-	again, err := journal.DecodeTrusted(ijson.Canonical(body)) // as it is read back
+	again, err := journal.DecodeTrusted(ijson.Canonical(body)) // in the form in which it is read back
 	if obj, ok := again.(map[string]any); ok && err == nil {
 		return obj
 	}
 	return journal.JudgedBody{}
 }
 
-// ownCalls are the run's own calls as its code knows them, at the times when they were recorded.
+// ownCalls returns the run's own calls, with the times when they were recorded.
 func (b *branch) ownCalls(w gateway.Weighing, now time.Time) []gateway.Entry {
 	var list []gateway.Entry
 	for _, e := range w.Effects() {
 		if e.RunID != b.id {
-			continue // of the runs before this one the record knows
+			continue // the record knows the calls of earlier runs
 		}
 		switch m := b.past[e.Key]; {
 		case e.Key == "":
@@ -92,7 +93,7 @@ func (b *branch) ownCalls(w gateway.Weighing, now time.Time) []gateway.Entry {
 	return list
 }
 
-// looked sees the state's table of calls; f reads it only.
+// looked calls f with the state's table of calls. f must only read it.
 func (e *Engine) looked(f func(windows.Table) error) error {
 	if e.file != nil {
 		return e.file.journal.View(func(s store.Reader) error { return f(windows.Stored{Calls: s, Rules: e.file.hiding()}) })
@@ -102,7 +103,7 @@ func (e *Engine) looked(f func(windows.Table) error) error {
 	return f(&e.calls)
 }
 
-// judges is what a call was let through by, as the state file asks it in the transaction of the intent.
+// judges converts the check of a call's windows to the form in which the state file asks it, in the transaction of the intent.
 func (b *branch) judges(holds func(windows.Table) error) func(store.Calls) (bool, error) {
 	hiding := b.engine.file.hiding()
 	return func(calls store.Calls) (bool, error) {
@@ -114,7 +115,7 @@ func (b *branch) judges(holds func(windows.Table) error) func(store.Calls) (bool
 	}
 }
 
-// holding has a call's intent refused where what it was let through by does not hold any more; nil: nothing has to.
+// holding returns the check that refuses a call's intent if the policy no longer allows the call; nil: there is nothing to check.
 func (b *branch) holding(e patterns.Effect, now time.Time) func(windows.Table) error {
 	w, windowed := e.Permit.Weighing()
 	if e.Kind != patterns.ToolEffect || !windowed {
@@ -122,7 +123,7 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(windows.Table) e
 	}
 	w = w.At(b.latest)
 	own, read := b.ownCalls(w, now), b.read
-	if b.read = nil; read == nil { // from now on it is read by who writes the file
+	if b.read = nil; read == nil { // from now on the writer of the file uses it
 		read = windows.Look{}
 	}
 	return func(t windows.Table) error {
@@ -134,10 +135,10 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(windows.Table) e
 	}
 }
 
-// isStale reports whether what a call was let through by does not hold any more, as far as is known; its intent is sure of it.
+// isStale reports whether the policy no longer allows a call, as far as is known now. The call's intent decides.
 func (b *branch) isStale(holds func(windows.Table) error) bool {
 	if holds == nil || b.engine.file == nil {
-		return false // in memory the intent alone tells
+		return false // in memory only the intent decides
 	}
 	err := b.engine.looked(holds)
 	if err != nil && !errors.Is(err, errUnspent) {
@@ -146,7 +147,7 @@ func (b *branch) isStale(holds func(windows.Table) error) bool {
 	return err != nil
 }
 
-// giveBack returns the quotas of an effect that is not begun after all.
+// giveBack returns the quotas of an effect that did not begin.
 func (l *life) giveBack(quotas []patterns.Quota) {
 	for _, q := range quotas {
 		l.quotas[q.Name]--
