@@ -8,7 +8,8 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// valueLines are the values that made a rule true, each on lines of its own behind a bar: a model may have written what they hold.
+// valueLines lists the values that made a rule true, each on its own lines behind a bar. The bar is needed because a
+// model may have written the values.
 func valueLines(indent string, width int, list []record.Value, left int) string {
 	var b strings.Builder
 	for _, v := range list {
@@ -20,7 +21,7 @@ func valueLines(indent string, width int, list []record.Value, left int) string 
 	return b.String()
 }
 
-// Values writes values behind a label, which stands as far in as margin.
+// Values writes values behind a label. The margin is the indent of the label.
 func (p *Page) Values(label, margin string, list []record.Value, left int) {
 	indent := margin + strings.Repeat(" ", labelColumn)
 	if lines := valueLines(indent, p.Width, list, left); lines != "" {
@@ -28,7 +29,7 @@ func (p *Page) Values(label, margin string, list []record.Value, left int) {
 	}
 }
 
-// becauseLines are what a rule says to people and what made it true, below a row of a timeline.
+// becauseLines shows the text of a rule and the values that made it true, below a row of a timeline.
 func becauseLines(indent string, width int, b record.Because) string {
 	text := ""
 	if b.Said != "" {
@@ -38,7 +39,7 @@ func becauseLines(indent string, width int, b record.Because) string {
 	return text + valueLines(indent, width, list, left)
 }
 
-// passWords say how often the policy judged, where that was more than once.
+// passWords returns how many times the policy judged the call, or "" for once.
 func passWords(passes int) string {
 	if passes < 2 {
 		return ""
@@ -46,7 +47,7 @@ func passWords(passes int) string {
 	return fmt.Sprintf(", judged %d times until nothing changed", passes)
 }
 
-// earlierWords say that earlier runs were looked at.
+// earlierWords returns a note that the policy looked at earlier runs, or "" if it did not.
 func earlierWords(looked bool) string {
 	if looked {
 		return ", with earlier runs looked at"

@@ -9,10 +9,10 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// The widths that tables and timelines are made for where nobody says which, and within which they are.
+// The widths of tables and timelines are constants of package console.
 const ()
 
-// budgetWords are the limits of a run and, where that is known, what was used of them.
+// budgetWords lists the limits of a run and, if known is set, how much of each was used.
 func budgetWords(budget map[string]patterns.Spent, known bool) []string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(budget)) {

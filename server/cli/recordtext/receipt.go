@@ -11,7 +11,7 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// Receipt is a receipt as a page for people who know nothing of the program.
+// Receipt returns a receipt as a page. The page assumes no knowledge of Patterngate.
 func Receipt(r record.Receipt, width int) string {
 	width = console.Readable(width)
 	p := Page{Width: width}
@@ -36,16 +36,16 @@ func Receipt(r record.Receipt, width int) string {
 	return p.Text.String()
 }
 
-// labelColumn is how many characters the labels of a page take.
+// labelColumn is the width of the column of labels, in characters.
 const labelColumn = 13
 
-// Page is a receipt while it is written.
+// Page collects the text of a receipt, or of an approval.
 type Page struct {
 	Text  strings.Builder
 	Width int
 }
 
-// Line writes a label and what it says.
+// Line writes a label and its text.
 func (p *Page) Line(label, text string) {
 	indent := strings.Repeat(" ", labelColumn)
 	fmt.Fprintf(&p.Text, "%-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.Width)-labelColumn, indent))
@@ -69,7 +69,7 @@ func (p *Page) calls(calls []record.Call) {
 	}
 }
 
-// arguments writes what a call was sent, each argument behind a bar. How much of each is the receipt's matter.
+// arguments writes the arguments of a call, each behind a bar. The receipt has limited them already.
 func (p *Page) arguments(c record.Call) {
 	if len(c.Args) == 0 {
 		p.detail("called with", map[bool]string{true: "arguments that cannot be read", false: "no arguments"}[c.Args == nil])
@@ -86,7 +86,7 @@ func (p *Page) arguments(c record.Call) {
 	}
 }
 
-// detail writes a line that belongs to a call.
+// detail writes a labelled line below a call. It writes nothing for an empty text.
 func (p *Page) detail(label, text string) {
 	if text == "" {
 		return
@@ -95,7 +95,7 @@ func (p *Page) detail(label, text string) {
 	fmt.Fprintf(&p.Text, "    %-*s%s\n", labelColumn, label, console.Fold(text, console.FoldWidth(p.Width)-margin, strings.Repeat(" ", margin)))
 }
 
-// approved writes who said yes or no, and their comment.
+// approved writes a person's decision, with the name and the comment.
 func (p *Page) approved(label string, by *record.Approved) {
 	if by == nil {
 		return
@@ -132,7 +132,7 @@ func (p *Page) refused(list []record.Refused) {
 	}
 }
 
-// refusedWords tell what was turned down or waits, and why.
+// refusedWords describes a proposal that was refused or that waits, with the reason.
 func refusedWords(r record.Refused) string {
 	rule := ""
 	if r.Rule != "" {
@@ -164,7 +164,7 @@ func refusedWords(r record.Refused) string {
 	return text
 }
 
-// ForWhom is the principal, and through what they asked.
+// ForWhom names the principal and the client that the principal used.
 func ForWhom(r record.Receipt) string {
 	text := console.Clip(cmp.Or(r.Principal, "nobody known"), console.MaxName)
 	if r.Client.Name != "" {
@@ -173,7 +173,7 @@ func ForWhom(r record.Receipt) string {
 	return text
 }
 
-// proposedBy names who proposed what was done.
+// proposedBy names the proposers of a run in their order.
 func proposedBy(list []string) string {
 	words := make([]string, len(list))
 	for i, who := range list {
@@ -185,7 +185,7 @@ func proposedBy(list []string) string {
 	return cmp.Or(strings.Join(words, ", then "), "nobody: nothing was proposed")
 }
 
-// CallStatus say what is known about a call.
+// CallStatus describes the outcome of a call.
 func CallStatus(c record.Call) string {
 	if c.Duplicate {
 		return record.DoneBefore
@@ -203,7 +203,7 @@ func CallStatus(c record.Call) string {
 	return words
 }
 
-// verdictWords say which rule let a call through.
+// verdictWords names the rule that let a call pass.
 func verdictWords(c record.Call) string {
 	if c.Decision == "" {
 		return ""
@@ -227,7 +227,7 @@ func verdictWords(c record.Call) string {
 	return text + passWords(c.Passes)
 }
 
-// endedWords say how the run ended and what that means.
+// endedWords describes how the run ended and what that means.
 func endedWords(e record.Ending) string {
 	if e.StopReason == "" {
 		return "none yet: the run is " + console.Clip(e.Status, console.MaxName)
@@ -242,7 +242,7 @@ func endedWords(e record.Ending) string {
 	return text
 }
 
-// spentWords are time, budgets and tokens.
+// spentWords lists the time, the budgets and the tokens that a run used.
 func spentWords(s record.Spent) string {
 	parts := append([]string{console.Took(s.Seconds) + " without waits"}, budgetWords(s.Budget, s.Known)...)
 	if s.Usage.Requests > 0 {

@@ -13,15 +13,15 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// The columns of a timeline, in characters.
+// The widths of a timeline's columns, in characters.
 const (
 	afterColumn = 11
 	tookColumn  = 12
 	phaseColumn = 15
 )
 
-// Timeline is the story of a run for a terminal: what was asked, then a line for each thing that happened, parallel
-// branches one below the other with a bar that shows when each of them ran, then what was spent.
+// Timeline returns the story of a run as text for a terminal. First come the arguments, then one line for each event,
+// then the usage. Parallel branches follow one another. The bar of a branch shows when it ran.
 func Timeline(s record.Story, width int) string {
 	var b strings.Builder
 	b.WriteString(console.Fold(titleOf(s), console.FoldWidth(width), "  ") + "\n")
@@ -41,7 +41,7 @@ func Timeline(s record.Story, width int) string {
 	return b.String()
 }
 
-// titleOf is a run in one line.
+// titleOf describes a run in one line.
 func titleOf(s record.Story) string {
 	title := console.Clip(s.RunID, console.MaxName) + " " + console.Clip(s.Pattern, console.MaxName) + " " + console.Clip(s.Status, console.MaxName)
 	if s.StopReason != "" && s.StopReason != patterns.Success {
@@ -56,7 +56,7 @@ func titleOf(s record.Story) string {
 	return title
 }
 
-// beganLine says who asked, and when it began and ended.
+// beganLine names the requester, the start and the end of the run.
 func beganLine(s record.Story, width int) string {
 	text := "Asked by " + console.Clip(cmp.Or(s.Principal, "nobody known"), console.MaxName)
 	if s.Client.Name != "" {
@@ -74,7 +74,7 @@ func beganLine(s record.Story, width int) string {
 	return console.Fold(text+".", console.FoldWidth(width), "") + "\n"
 }
 
-// spentLines are budgets and tokens.
+// spentLines lists the budgets and the tokens that a run used.
 func spentLines(s record.Story, width int) string {
 	parts := budgetWords(s.Budget, s.EndedAt != "")
 	text := ""
@@ -91,13 +91,14 @@ func spentLines(s record.Story, width int) string {
 	return "\n" + text
 }
 
-// timeline writes the rows of a story, those of parallel branches together.
+// timeline writes the rows of a story. It keeps the rows of a parallel branch together.
 type timeline struct {
 	story record.Story
 	width int
 }
 
-// branch writes the rows of a branch; where the first row of one of its own branches stands, all of these follow.
+// branch writes the rows of a branch. Before the first row of a child branch, it writes that branch and all its
+// parallel siblings.
 func (t *timeline) branch(b *strings.Builder, path string, depth int) {
 	seen := map[string]bool{}
 	for i, row := range t.story.Rows {
@@ -116,7 +117,7 @@ func (t *timeline) branch(b *strings.Builder, path string, depth int) {
 	}
 }
 
-// childOf is the branch directly below path in which a branch lies.
+// childOf returns the branch directly below path that contains branch. below is false if branch is not below path.
 func childOf(path, branch string) (child string, below bool) {
 	rest := branch
 	if path != "" {
@@ -131,8 +132,9 @@ func childOf(path, branch string) (child string, below bool) {
 	return strings.TrimPrefix(path+"/"+name, "/"), true
 }
 
-// family are the branches that ran side by side with one, begun before the run that they belong to went on: of the same
-// name by their ordinals, or all attempts at a plan's subtasks as they began.
+// family returns the branches that ran in parallel with child. They began before the next effect of the branch path.
+// For most patterns they have the same name, and their ordinals give the order. For a plan, they are all attempts at
+// its subtasks, in the order of their start.
 func (t *timeline) family(path, child string, rows []record.Row) []string {
 	name, _, _ := strings.Cut(child, "#")
 	anyName := t.story.Kind == string(gateway.Planning)
@@ -152,7 +154,7 @@ func (t *timeline) family(path, child string, rows []record.Row) []string {
 	return list
 }
 
-// span is when a branch ran, in seconds after the start.
+// span returns the start and the end of a branch, in seconds after the start of the run.
 func (t *timeline) span(branch string) (from, to float64) {
 	from = -1
 	for _, row := range t.story.Rows {
@@ -174,7 +176,7 @@ func (t *timeline) span(branch string) (from, to float64) {
 	return from, to
 }
 
-// head is the line above a branch: its name, and when it ran among its siblings.
+// head writes the line above a branch: its name, and a bar if it has siblings.
 func (t *timeline) head(b *strings.Builder, branch string, family []string, depth int) {
 	from, to := t.span(branch)
 	name := branch[strings.LastIndexByte(branch, '/')+1:]
@@ -185,7 +187,7 @@ func (t *timeline) head(b *strings.Builder, branch string, family []string, dept
 	b.WriteByte('\n')
 }
 
-// bar shows when a branch ran, in the time that all its siblings took.
+// bar shows when a branch ran, on a scale from the first start to the last end of its siblings.
 func (t *timeline) bar(branch string, family []string) string {
 	begin, end := -1.0, 0.0
 	for _, sibling := range family {
@@ -207,7 +209,7 @@ func (t *timeline) bar(branch string, family []string) string {
 	return "[" + strings.Repeat(" ", first) + strings.Repeat("=", last-first+1) + strings.Repeat(" ", size-1-last) + "]"
 }
 
-// row writes one thing that happened, with its arguments as far as they fit, and what belongs to it below.
+// row writes one event with its arguments, cut to the width. The rule, its values and the comment follow below.
 func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	duration := "-"
 	if row.Took != nil {
@@ -231,7 +233,7 @@ func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	}
 }
 
-// argumentsOf is what a row is about: of a call, of a proposal, or what a person was asked about.
+// argumentsOf returns the arguments of a row: of a call, of a proposal, or of the call that a person was asked about.
 func argumentsOf(row record.Row) json.RawMessage {
 	switch {
 	case row.Kind == string(patterns.ToolEffect), row.Kind == record.Judged && !row.RefusedAnswer():
@@ -240,7 +242,7 @@ func argumentsOf(row record.Row) json.RawMessage {
 	return row.AskedArgs()
 }
 
-// last is how the run ended, or what it does.
+// last writes how the run ended, or that it still runs or waits.
 func (t *timeline) last(b *strings.Builder) {
 	s := t.story
 	words := map[string]string{"running": "it runs", "waiting": "it waits"}[s.Status]

@@ -10,7 +10,7 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// Trace returns a line for each event of a record, cut to the width.
+// Trace returns one line for each event of a record, cut to the width.
 func Trace(events []patterns.Event, width int) string {
 	const keyColumn, hashDigits = 28, 8
 	var b strings.Builder

@@ -11,8 +11,8 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// RowWords tells what a row of a timeline is about. Names and reasons are cut and shown plainly; arguments, answers and
-// comments are not in it.
+// RowWords describes a row of a timeline. It cuts names and reasons and spells out their control characters. It omits
+// arguments, answers and comments.
 func RowWords(row record.Row) string {
 	name := console.Clip(row.Name, console.MaxName)
 	switch row.Kind {
@@ -57,7 +57,7 @@ func asked(who string) string {
 	return "asked " + who
 }
 
-// effectWord says what a call may change.
+// effectWord describes what a call can change.
 func effectWord(row record.Row) string {
 	switch row.Effect {
 	case "write":
@@ -68,7 +68,7 @@ func effectWord(row record.Row) string {
 	return ""
 }
 
-// modelsWords name the models that were asked one after the other, because the first did not answer.
+// modelsWords names the models of a request in their order, if the first one did not answer.
 func modelsWords(row record.Row) string {
 	if len(row.Models) < 2 {
 		return ""
@@ -80,7 +80,7 @@ func modelsWords(row record.Row) string {
 	return " (asked " + strings.Join(names, ", then ") + ")"
 }
 
-// endOf says how an effect ended; well is the word for a good end.
+// endOf describes how an effect ended. well is the word for success.
 func endOf(row record.Row, well string) string {
 	reason := ""
 	if row.Reason != "" {
@@ -106,7 +106,7 @@ func endOf(row record.Row, well string) string {
 	return console.Clip(row.State, console.MaxName) + reason
 }
 
-// again counts tries.
+// again adds the number of the attempt, from the second attempt on.
 func again(row record.Row, text string) string {
 	if row.Attempt > 1 {
 		return fmt.Sprintf("attempt %d: %s", row.Attempt, text)
@@ -114,7 +114,7 @@ func again(row record.Row, text string) string {
 	return text
 }
 
-// judgedWords say who let a call through.
+// judgedWords names the decision, the rule and the approval that let a call pass.
 func judgedWords(row record.Row) string {
 	text := ""
 	switch {
@@ -136,7 +136,7 @@ func judgedWords(row record.Row) string {
 	return text
 }
 
-// changesOf are a policy's changes of a call, without the one that its decision names.
+// changesOf lists the changes that a policy made to a call, except the one that its decision names.
 func changesOf(decision, rule, why string, changes []string) []string {
 	if decision == "revise" && len(changes) > 0 && (changes[0] == rule || changes[0] == why) {
 		changes = changes[1:]
@@ -148,12 +148,12 @@ func changesOf(decision, rule, why string, changes []string) []string {
 	return shown
 }
 
-// DecisionWord is a policy's or person's decision.
+// DecisionWord returns the word for a decision by a policy or a person.
 func DecisionWord(decision string) string {
 	return cmp.Or(record.DecisionWord(decision), console.Clip(decision, console.MaxName))
 }
 
-// ruleWords name a rule, and its reason where that says more.
+// ruleWords names a rule. It adds the reason if the reason differs from the rule.
 func ruleWords(row record.Row) string {
 	rule := cmp.Or(row.Rule, row.Why)
 	if rule == "" {
@@ -168,7 +168,7 @@ func ruleWords(row record.Row) string {
 	return text
 }
 
-// personWords tell of a question to a person.
+// personWords describes a question to a person and its answer.
 func personWords(row record.Row) string {
 	tool, effect := row.About()
 	text, spent := "asked a person about "+cmp.Or(console.Clip(tool, console.MaxName), "a call"), ", spent by "
@@ -218,7 +218,8 @@ func personWords(row record.Row) string {
 	return text
 }
 
-// whoSaid names who decided: a key, else what the channel knows of them; empty: nobody known.
+// whoSaid names the decider: by the approver key, otherwise as the channel knows the person. It returns "" if neither
+// is known.
 func whoSaid(by, keyID, keyName string) string {
 	if keyID == "" {
 		return console.Clip(by, console.MaxName)
@@ -230,7 +231,7 @@ func whoSaid(by, keyID, keyName string) string {
 	return text
 }
 
-// editWords are the arguments that a person changed, each from what to what.
+// editWords lists the arguments that a person changed, with the old and the new values.
 func editWords(edits []record.Edit) string {
 	parts := make([]string, 0, len(edits))
 	for i, e := range edits {
@@ -250,10 +251,10 @@ func editWords(edits []record.Edit) string {
 	return strings.Join(parts, ", ")
 }
 
-// maxEdits is how many changed arguments stand in a line.
+// maxEdits is how many changed arguments a line shows.
 const maxEdits = 8
 
-// attemptWords tell of an attempt to answer a question that was refused.
+// attemptWords describes a refused attempt to answer a question.
 func attemptWords(approval, by, reason string) string {
 	text := "an attempt to decide " + cmp.Or(console.Clip(approval, console.MaxName), "it")
 	if by != "" {
@@ -266,7 +267,7 @@ func attemptWords(approval, by, reason string) string {
 	return text
 }
 
-// noteWords tell what was done to the run from outside.
+// noteWords describes a change of the run from outside.
 func noteWords(row record.Row) string {
 	text := cmp.Or(record.NoteWord(row.Name), console.Clip(row.Name, console.MaxName))
 	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
@@ -278,15 +279,15 @@ func noteWords(row record.Row) string {
 	return text
 }
 
-// MaxPhrase is how much of a phrase or reason stands on a page, in characters.
+// MaxPhrase is how many characters of a phrase or reason a page shows.
 const MaxPhrase = 300
 
-// EffectWords are the words of a tool's effect behind its name.
+// EffectWords describes a tool's effect, for the place after the tool's name.
 func EffectWords(effect string) string {
 	return map[string]string{"read": " (only reads)", "write": " (writes)", "destructive": " (destroys)"}[effect]
 }
 
-// ArgumentName is a name fit to begin a line.
+// ArgumentName returns a name that can begin a line. It returns a long or unusual name as a JSON string.
 func ArgumentName(name string) string {
 	plain := func(r rune) bool {
 		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
