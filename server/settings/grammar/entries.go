@@ -69,7 +69,8 @@ var ToolNames = NameRule{ToolName, "write a name: 1 to 64 letters, digits, _ and
 // ServerNames are names that the file gives to its own things: servers, policies, roles, rules.
 var ServerNames = NameRule{Lazily(`^[a-z][a-z0-9_]{0,63}$`), "write a name: a small letter, then up to 63 small letters, digits and _"}
 
-// UpstreamNames are names of tools as their own server spells them. A name that does not fit [ToolNames] gets another by the key `as`.
+// UpstreamNames are names of tools as their own server spells them. If a name does not fit [ToolNames], the file gives the
+// tool another name with the key `as`.
 var UpstreamNames = NameRule{Lazily(`^[\x21-\x7e]{1,256}$`), "write the tool's name as its server spells it"}
 
 // ArgumentNames are the names of a tool's arguments.

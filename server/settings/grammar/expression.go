@@ -5,7 +5,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Expression is a CEL expression as text; empty if unset. It is not compiled here.
+// Expression returns the key of a CEL expression as text; empty if unset. It does not compile the expression.
 func Expression(name string, target *string) Key {
 	return Key{
 		Name: name, Takes: "CEL, as text", Form: func() map[string]any { return ExpressionForm },
@@ -33,7 +33,7 @@ func (r *Reader) Expression(n *yamldoc.Node, path *yamldoc.Path) (string, bool) 
 	return "", false
 }
 
-// Expressions is a mapping of names to CEL; nil if unset.
+// Expressions returns the key of a mapping of names to CEL; nil if unset.
 func Expressions(name string, target *[]NamedExpression, names NameRule) Key {
 	return Key{
 		Name: name, Takes: "a mapping of names to CEL", Form: func() map[string]any { return MapForm(ExpressionForm) },
@@ -53,7 +53,7 @@ func Expressions(name string, target *[]NamedExpression, names NameRule) Key {
 // NamedExpression is a CEL expression under a name.
 type NamedExpression struct{ Name, Text string }
 
-// MaxExpression is how long an expression may be, in bytes.
+// MaxExpression is the maximum length of an expression in bytes.
 const MaxExpression = 8 << 10
 
 // OrNil returns a text, or nil for an empty one.

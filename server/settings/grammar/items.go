@@ -5,7 +5,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// CheckMost refuses what has too many members.
+// CheckMost refuses a value with too many members. It reports whether the value is allowed.
 func CheckMost(r *Reader, n *yamldoc.Node, path *yamldoc.Path, has, most int) bool {
 	if has <= most {
 		return true
@@ -14,19 +14,19 @@ func CheckMost(r *Reader, n *yamldoc.Node, path *yamldoc.Path, has, most int) bo
 	return false
 }
 
-// Items are mappings of one shape in a list, each named by one of its members.
+// Items describes a list of mappings of one shape, each named by one of its members.
 type Items[E any] struct {
 	Name string // of that member
 	Fits func(string) bool
 	Most int
 	Keys func(*E) []Key
-	// value is an item as a snapshot has it.
+	// Value returns an item as a snapshot keeps it.
 	Value func(*E) map[string]any
-	// finish sees an item that was read whole. nil: nothing is left to do.
+	// Finish checks an item after all its keys were read. nil: there is nothing to do.
 	Finish func(r *Reader, n *yamldoc.Node, path *yamldoc.Path, item *E)
 }
 
-// Key is the list of such items.
+// Key returns the key of a list of such items.
 func (of Items[E]) Key(name string, list *[]E) Key {
 	return Key{
 		Name: name, Takes: "a list of mappings",
@@ -49,7 +49,7 @@ func (of Items[E]) Key(name string, list *[]E) Key {
 	}
 }
 
-// read keeps every item, so that an index counts as it does in the file.
+// read keeps every item, so that an index is the same as in the file.
 func (of Items[E]) read(r *Reader, n *yamldoc.Node, path *yamldoc.Path) []E {
 	if n.Kind != yamldoc.List {
 		r.Wrong(n, path, "write a list, [] for none")
@@ -74,7 +74,7 @@ func (of Items[E]) read(r *Reader, n *yamldoc.Node, path *yamldoc.Path) []E {
 	return list
 }
 
-// Step is the path of an item: by its name where it has one.
+// Step returns the path of an item: by its name if it has one, else by its index.
 func (of Items[E]) Step(item *yamldoc.Node, path *yamldoc.Path, i int) *yamldoc.Path {
 	if name := item.Member(of.Name); name != nil && name.Kind == yamldoc.Text && of.Fits(name.Text) {
 		return path.Key(name.Text)

@@ -80,7 +80,7 @@ func OptionalCount(name string, target **int, least, most float64) Key {
 	return key
 }
 
-// Scaled is a number that the target keeps in another form than the file.
+// Scaled returns the key of a number that the target holds in another form than the file.
 func Scaled(name string, b Bounds, show func() any, set func(float64)) Key {
 	return Key{
 		Name: name, Numeric: true, Takes: b.span(), Form: func() map[string]any { return b.Form() },
@@ -94,7 +94,7 @@ func Scaled(name string, b Bounds, show func() any, set func(float64)) Key {
 	}
 }
 
-// Bounds are what a number may be. The zero Bounds allow 0 alone.
+// Bounds say which values a number can have. The zero Bounds allow only 0.
 type Bounds struct {
 	Min, Max float64
 	Whole    bool
@@ -185,5 +185,5 @@ func spelling(n *yamldoc.Node) string {
 	return n.Text
 }
 
-// textNumber is a number that somebody wrote as text, with or without a unit.
+// textNumber matches a number that is written as text, with or without a unit.
 var textNumber = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*[a-zA-Z$%]*\s*$`)

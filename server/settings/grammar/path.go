@@ -7,7 +7,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Path is the path of a file. In a configuration file it starts at that file's directory.
+// Path returns the key of a file path. A relative path in a configuration file starts at that file's directory.
 func Path(name string, target *string) Key {
 	return Key{
 		Name: name, Takes: "a path; a relative one starts at the file's directory", Form: func() map[string]any { return TextForm },
@@ -22,7 +22,7 @@ func Path(name string, target *string) Key {
 	}
 }
 
-// FilePath is where a path leads from the place at which it stands.
+// FilePath returns the path that a node means: relative to its file's directory, with ~/ replaced.
 func FilePath(r *Reader, n *yamldoc.Node) string {
 	path := n.Text
 	switch {
@@ -30,13 +30,13 @@ func FilePath(r *Reader, n *yamldoc.Node) string {
 		return ""
 	case strings.HasPrefix(path, "~/") && r.Home != nil:
 		return r.Home(path)
-	case n.At.Line == 0 || filepath.IsAbs(path): // a flag's or variable's starts where the program does
+	case n.At.Line == 0 || filepath.IsAbs(path): // a path of a flag or variable starts at the working directory
 		return path
 	}
 	return filepath.Join(filepath.Dir(n.At.Source), path)
 }
 
-// Texts is a list of texts of one form, which want words.
+// Texts returns the key of a list of texts for which is returns true. want describes them.
 func Texts(name string, target *[]string, is func(string) bool, want string) Key {
 	return Key{
 		Name: name, Takes: "a list, each item " + want, Form: func() map[string]any { return ListForm(TextForm) },
@@ -59,13 +59,14 @@ func Texts(name string, target *[]string, is func(string) bool, want string) Key
 	}
 }
 
+// ExecMember is the member of a mapping that holds a program and its arguments.
 const ExecMember = "exec"
 
 const maxCommandWords = 16
 
 const maxCommandBytes = 4 << 10 // of all words together
 
-// ReadCommand reads a program and its arguments.
+// ReadCommand reads a program and its arguments: 1 to 16 words. It returns false, and records a fault, for anything else.
 func ReadCommand(r *Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
 	if n.Kind != yamldoc.List {
 		r.Wrong(n, path, "write a list: [program, argument]; no shell reads it")
@@ -94,21 +95,23 @@ func ReadCommand(r *Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool
 	return words, ok
 }
 
+// MaxCount is the maximum of most counts.
 const MaxCount = 10_000
 
+// MaxSeconds is the maximum of most durations: one day.
 const MaxSeconds = 86_400 // seconds
 
-// OnePolicy is the name of a policy. Whether there is one is seen once the whole file was read.
+// OnePolicy returns the key of a policy's name. A later check finds out whether there is such a policy.
 func OnePolicy(name string, target *string) Key {
 	key := Spelled(name, target, ServerNames)
 	key.Takes = "a policy's name"
 	return key
 }
 
-// AbsolutePath is where a path leads from the file in which it stands, whatever the present directory becomes.
+// AbsolutePath returns FilePath as an absolute path, so that a later change of the working directory does not matter.
 func AbsolutePath(r *Reader, n *yamldoc.Node) string {
 	path := FilePath(r, n)
-	if path == "" || n.At.Source == "" { // of a snapshot: as it was
+	if path == "" || n.At.Source == "" { // a snapshot's path stays as it is
 		return path
 	}
 	if whole, err := filepath.Abs(path); err == nil {

@@ -23,8 +23,8 @@ func NewReader(faults *yamldoc.Faults, home func(path string) string) *Reader {
 	return &Reader{Faults: faults, Places: map[string]yamldoc.Place{}, Home: home}
 }
 
-// NotesOf returns what some keys need of the whole reading or leave for later checks: one value of each type, at first its zero value. The
-// package does not use it.
+// NotesOf returns a value of type T that belongs to the reading, at first its zero value. Keys use it to share data or to
+// leave data for later checks. This package does not use it.
 func NotesOf[T any](r *Reader) *T {
 	for _, n := range r.notes {
 		if of, ok := n.(*T); ok {

@@ -42,9 +42,9 @@ func ValueOf(keys []Key, of func(Key) any) map[string]any {
 	return group
 }
 
-// JSONOf returns keys as a JSON object with these values. It leaves out a key without a value. The members are sorted, except where
-// their order matters. A value that is kept as JSON is copied unchanged, because expressions may read the ones before them, and 1000.0
-// is not a whole number to them.
+// JSONOf returns keys as a JSON object with these values. It leaves out a key without a value. It sorts the members, except
+// where their order matters. It copies a value that is kept as JSON unchanged: expressions can read those before them, and
+// 1000.0 is not a whole number.
 func JSONOf(keys []Key, values map[string]any, ordered bool) json.RawMessage {
 	shown := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { _, there := values[k.Name]; return !there })
 	if !ordered {

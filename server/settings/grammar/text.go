@@ -68,7 +68,8 @@ func Line(name string, target *string, most int, also string) Key {
 	return ShortText(name, target, most, func(text string) yamldoc.Fault { return FaultOfCharacters(text, also) })
 }
 
-// FaultOfCharacters refuses characters that are not seen or reverse the order of reading, except those in also. The zero Fault is none.
+// FaultOfCharacters refuses characters that are invisible or that reverse the reading direction, except those in also. It
+// returns the zero Fault if there are none.
 func FaultOfCharacters(text, also string) yamldoc.Fault {
 	for _, c := range text {
 		if strings.ContainsRune(also, c) || printable.Text(string(c)) == string(c) {
@@ -168,7 +169,7 @@ func (r *Reader) Word(n *yamldoc.Node, path *yamldoc.Path, words []string) (stri
 	return n.Text, true
 }
 
-// Fixed is a value that the file may repeat and not change.
+// Fixed returns the key of a value that the file can repeat but not change.
 func Fixed(name, value string) Key {
 	return Key{
 		Name: name, Takes: value, Form: func() map[string]any { return map[string]any{"const": value} },

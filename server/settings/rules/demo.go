@@ -9,18 +9,19 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// demoPolicyFile is the policy that judges the demo's refund tools, as people read it. What is judged of it package refunds embeds
-// a second time, in a form that is read at every start; TestDemoPolicy holds that both are the same.
+// demoPolicyFile is the policy that judges the demo's refund tools, as people read it. Package refunds embeds the judging part a
+// second time, in a form that every start reads. TestDemoPolicy checks that both are the same.
 //
 //go:embed demo_refunds.yaml
 var demoPolicyFile []byte
 
-// demoWhole is the embedded policy with all that its file says.
+// demoWhole returns the embedded policy with everything that its file contains.
 var demoWhole = sync.OnceValue(func() policy.Source {
-	source, _ := ReadDemo() // a test holds that nothing is wrong with it
+	source, _ := ReadDemo() // a test checks that this file has no faults
 	return source
 })
 
+// ReadDemo reads the file of the embedded policy, with its tests and description. The error lists its faults.
 func ReadDemo() (policy.Source, error) {
 	p := Policy{Source: policy.Source{Name: Demo}}
 	r := grammar.NewReader(&yamldoc.Faults{}, nil)
@@ -28,7 +29,8 @@ func ReadDemo() (policy.Source, error) {
 	return p.Source, r.Faults.Err()
 }
 
-// Whole is a policy with all that its file says: of the embedded one tests and description too.
+// Whole returns the policy with everything that its file contains. For the embedded policy, this adds tests and
+// description.
 func (p *Policy) Whole() *Policy {
 	if p.Embedded && p.Node == nil {
 		full := *p

@@ -7,8 +7,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Locate follows a member such as rules[2].when from a policy's node: where the last key stands that was found, its value, and
-// the path to it in words.
+// Locate follows a member such as rules[2].when from a policy's node. It returns the place of the last key that it found,
+// its value, and the path to it.
 func Locate(n *yamldoc.Node, member string, path *yamldoc.Path) (key yamldoc.Place, value *yamldoc.Node, below *yamldoc.Path) {
 	if n == nil {
 		return yamldoc.Place{}, &yamldoc.Node{}, path
@@ -34,7 +34,7 @@ func Locate(n *yamldoc.Node, member string, path *yamldoc.Path) (key yamldoc.Pla
 	return key, n, path
 }
 
-// wordPath names what is not there too: policies.refunds.rules.
+// wordPath adds the next name of member to path, even if the file does not have it: policies.refunds.rules.
 func wordPath(path *yamldoc.Path, member string) *yamldoc.Path {
 	name, _, _ := strings.Cut(member, ".")
 	if yamldoc.IsPlainKey(name) {
@@ -43,7 +43,8 @@ func wordPath(path *yamldoc.Path, member string) *yamldoc.Path {
 	return path
 }
 
-// longest is the member whose name a way begins with; the longest of several, as names of arguments may hold dots.
+// longest returns the member whose name way begins with. If there are several it returns the longest, as names of arguments
+// can contain dots.
 func longest(n *yamldoc.Node, way string) *yamldoc.Member {
 	found := -1
 	for i, m := range n.Members {
@@ -58,7 +59,7 @@ func longest(n *yamldoc.Node, way string) *yamldoc.Member {
 	return &n.Members[found]
 }
 
-// indexed takes [2]. off a way.
+// indexed splits an index such as [2]. off the front of a way.
 func indexed(way string) (i int, rest string, ok bool) {
 	inner, open := strings.CutPrefix(way, "[")
 	digits, rest, closed := strings.Cut(inner, "]")
@@ -66,7 +67,7 @@ func indexed(way string) (i int, rest string, ok bool) {
 	return i, strings.TrimPrefix(rest, "."), open && closed && err == nil && i >= 0
 }
 
-// itemStep is the step to a rule or test, by its name.
+// itemStep returns the path of a list item. It uses the name of a rule or test.
 func itemStep(list string, n *yamldoc.Node, path *yamldoc.Path, i int) *yamldoc.Path {
 	switch list {
 	case "rules":

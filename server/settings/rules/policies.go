@@ -17,17 +17,17 @@ import (
 type Policy struct {
 	policy.Source
 
-	File     string        // it was read from, with its members at that file's root; "": it stands in the configuration
+	File     string        // the policy file that it was read from; "": it is inline in the configuration
 	Text     []byte        // of that file
 	Node     *yamldoc.Node // its members, for faults that are found later
-	Unsound  bool          // something is wrong with it already
-	Embedded bool          // it judges as the embedded one of its name does
+	Unsound  bool          // reading it added a fault
+	Embedded bool          // it judges like the embedded policy of its name
 }
 
-// Notes is what the reading of policies needs of the whole reading.
+// Notes is what the reading of policies needs to know about the whole reading.
 type Notes struct {
-	Embeds bool              // the embedded default is read
-	Texts  map[string][]byte // they replace those of files, by path
+	Embeds bool              // the embedded default is being read
+	Texts  map[string][]byte // replace the contents of files, by path
 }
 
 // The bounds of a policy.
@@ -46,7 +46,8 @@ const (
 // Demo is the embedded policy that judges the demo's refund tools.
 const Demo = refunds.Name
 
-// PoliciesKey are the policies: the embedded one, which a file may replace whole, and the file's own, in its order.
+// PoliciesKey returns the key of the policies: the embedded one, which a file can replace as a whole, and the file's own in
+// the order of the file.
 func PoliciesKey(name string, list *[]Policy) grammar.Key {
 	return grammar.Key{
 		Name: name, Entries: true,
@@ -77,7 +78,7 @@ func PoliciesKey(name string, list *[]Policy) grammar.Key {
 	}
 }
 
-// sameAs reports whether it judges as the embedded policy of its name does.
+// sameAs reports whether the policy judges like the embedded policy of its name.
 func (p *Policy) sameAs(list []Policy) bool {
 	for i := range list {
 		if list[i].Name == p.Name && list[i].Embedded {
@@ -87,6 +88,7 @@ func (p *Policy) sameAs(list []Policy) bool {
 	return false
 }
 
+// ReplaceOrAdd replaces the policy of the same name in the list, or adds p at the end.
 func ReplaceOrAdd(list *[]Policy, p Policy) {
 	for i := range *list {
 		if (*list)[i].Name == p.Name {
@@ -97,7 +99,7 @@ func ReplaceOrAdd(list *[]Policy, p Policy) {
 	*list = append(*list, p)
 }
 
-// ReadPolicy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
+// ReadPolicy reads a policy: its members, {file: path}, or the text that a snapshot keeps.
 func ReadPolicy(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamldoc.Path) {
 	before := len(r.Faults.Found)
 	defer func() { p.Unsound = len(r.Faults.Found) > before }()
@@ -120,7 +122,7 @@ func ReadPolicy(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamldoc.Pat
 	r.Group(n, path, p.keys(true), grammar.UnknownKey)
 }
 
-// readPolicyOfFile reads a policy that has a file of its own. Its faults carry that file's name.
+// readPolicyOfFile reads a policy from a file of its own. Its faults carry that file's name.
 func readPolicyOfFile(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamldoc.Path) {
 	at := n.Member("file")
 	for _, m := range n.Members {
@@ -159,7 +161,7 @@ func readPolicyOfFile(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamld
 	r.Group(&top, path, p.keys(false), grammar.UnknownKey)
 }
 
-// withoutAnchors are the members of a file's root but those that are a place for anchors.
+// withoutAnchors returns the members of a file's root without those whose key begins with x-. These only hold anchors.
 func withoutAnchors(all []yamldoc.Member) []yamldoc.Member {
 	list := make([]yamldoc.Member, 0, len(all))
 	for _, m := range all {
@@ -170,7 +172,7 @@ func withoutAnchors(all []yamldoc.Member) []yamldoc.Member {
 	return list
 }
 
-// keys are the members of a policy; inline it may instead name a file.
+// keys returns the keys of a policy. If inline is true, the policy can name a file instead.
 func (p *Policy) keys(inline bool) []grammar.Key {
 	keys := []grammar.Key{
 		grammar.Short("description", &p.Description, maxPolicyNote).Means("What the policy is for, for people."),
@@ -189,7 +191,7 @@ func (p *Policy) keys(inline bool) []grammar.Key {
 	return keys
 }
 
-// paramsKey are the values of a policy that a pattern may lay others over.
+// paramsKey returns the key of the values that a pattern can replace.
 func paramsKey(name string, target *[]policy.Param) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of names to values", Form: func() map[string]any { return grammar.MapForm(ParamForm) },
@@ -206,13 +208,14 @@ func paramsKey(name string, target *[]policy.Param) grammar.Key {
 	}
 }
 
-// ParamForm is what a param may be, as JSON schema.
+// ParamForm is the JSON schema of a param.
 var ParamForm = map[string]any{"anyOf": []any{
 	map[string]any{"type": "number"}, grammar.TextForm, map[string]any{"type": "boolean"},
 	grammar.ListForm(map[string]any{"type": []any{"number", "string", "boolean"}}),
 }}
 
-// ReadParam is a number, text or bool, or a list of one of these. A fraction is what is written with one.
+// ReadParam reads a number, text or bool, or a list of one of these. fraction is true if a number is written with a
+// fraction or an exponent.
 func ReadParam(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
 	const want = "write a number, text, true or false, or a list of one of these"
 	switch n.Kind {
@@ -252,10 +255,10 @@ func readParamList(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want 
 	return list, fraction, true
 }
 
-// isFraction reports a number that is written with a fraction or an exponent.
+// isFraction reports whether a number is written with a fraction or an exponent.
 func isFraction(n *yamldoc.Node) bool { return strings.ContainsAny(n.Text, ".eE") }
 
-// varsKey is CEL by name, in the order of the file.
+// varsKey returns the key of CEL expressions by name, in the order of the file.
 func varsKey(name string, target *[]policy.Named) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of names to CEL", Form: func() map[string]any { return grammar.MapForm(grammar.ExpressionForm) },
@@ -272,7 +275,7 @@ func varsKey(name string, target *[]policy.Named) grammar.Key {
 	}
 }
 
-// windowEntries are spans of earlier runs.
+// windowEntries reads the windows: spans of time with earlier runs.
 var windowEntries = grammar.Entries[policy.WindowSource]{
 	Names: grammar.ServerNames,
 	Named: func(w *policy.WindowSource) string { return w.Name },
@@ -321,7 +324,7 @@ func windowKeys(w *policy.WindowSource) []grammar.Key {
 	}
 }
 
-// faultOfZone keeps to text that can be an IANA name; whether there is such a zone is seen where it is loaded.
+// faultOfZone refuses a text that cannot be an IANA name. Loading the zone later finds out whether it exists.
 func faultOfZone(text string) yamldoc.Fault {
 	if ijson.Blank(text) || len(text) > yamldoc.MaxQuoted || text == "Local" {
 		return yamldoc.Fault{Reason: "not a timezone", Got: yamldoc.Quoted(text), Want: "write an IANA name: Europe/Berlin"}
@@ -329,7 +332,8 @@ func faultOfZone(text string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// ReadFile is readConfigFile of what is a file: a pipe would keep who reads it waiting.
+// ReadFile reads a file that only trusted users can write. It refuses anything but a regular file, since reading a pipe
+// could wait forever.
 func ReadFile(path string) ([]byte, yamldoc.Fault) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
@@ -337,7 +341,7 @@ func ReadFile(path string) ([]byte, yamldoc.Fault) {
 	return machine.ReadTrusted(path)
 }
 
-// readPolicyText is the text of a policy's file, or that which stands in for it.
+// readPolicyText returns the text of a policy's file, or the text that replaces it.
 func readPolicyText(r *grammar.Reader, path string) ([]byte, yamldoc.Fault) {
 	if text, written := grammar.NotesOf[Notes](r).Texts[path]; written {
 		return text, yamldoc.Fault{}

@@ -14,7 +14,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// maxRowName is how long the name of a test may be, in characters.
+// maxRowName is the maximum length of the name of a test in characters.
 const maxRowName = 100
 
 var rowItems = grammar.Items[policy.Row]{
@@ -28,14 +28,15 @@ var rowItems = grammar.Items[policy.Row]{
 	},
 }
 
-// reasonNames are those that a block may have: a rule's, or policy_error: with the id of the rule that could not be evaluated.
+// reasonNames are the reasons that a block can have: a rule's, or policy_error: with the id of the rule that could not be
+// evaluated.
 var reasonNames = grammar.NameRule{Fits: grammar.Lazily(`^(policy_error:)?[a-z][a-z0-9_]{0,63}$`), Want: "write a reason: a small letter, then up to 63 small letters, digits and _"}
 
 func isRowName(text string) bool {
 	return !ijson.Blank(text) && utf8.RuneCountInString(text) <= maxRowName
 }
 
-// rowKeys are the members of a test (spec/config.md section 5.3).
+// rowKeys returns the keys of a test (spec/config.md section 5.3).
 func rowKeys(row *policy.Row) []grammar.Key {
 	return []grammar.Key{
 		grammar.Short("name", &row.Name, maxRowName).Need("write what it shows").Means("What the test shows. Required."),
@@ -56,7 +57,7 @@ func rowKeys(row *policy.Row) []grammar.Key {
 	}
 }
 
-// effectItems have no name: a path counts them.
+// effectItems are items without names, so a path contains their index.
 var effectItems = grammar.Items[policy.RowEffect]{
 	Fits: func(string) bool { return false }, Most: gateway.MaxWindow, Keys: effectKeys, Value: effectValue,
 }
@@ -73,7 +74,7 @@ func effectKeys(e *policy.RowEffect) []grammar.Key {
 	}
 }
 
-// flagKey is a boolKey that may be not set.
+// flagKey returns the key of a boolean that can be unset. Unset is shown as null.
 func flagKey(name string, target **bool) grammar.Key {
 	key := grammar.Bool(name, new(bool))
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -92,7 +93,7 @@ func flagKey(name string, target **bool) grammar.Key {
 	return key
 }
 
-// objectKey is any mapping; nil where it is not there.
+// objectKey returns the key of any mapping. It is nil if the file does not set it.
 func objectKey(name string, target *map[string]any) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping", Form: func() map[string]any { return grammar.BlockForm },
@@ -122,7 +123,7 @@ func callKey(name string, target *policy.RowCall) grammar.Key {
 	return group
 }
 
-// wantKey is a decision in a word.
+// wantKey returns the key of a decision, written as a word.
 func wantKey(name string, target *gateway.Decision) grammar.Key {
 	decisions := []gateway.Decision{gateway.Approve, gateway.Revise, gateway.Escalate, gateway.Block}
 	words := make([]string, len(decisions))
@@ -168,7 +169,7 @@ func principalKey(name string, target *gateway.Principal) grammar.Key {
 	return group
 }
 
-// wholePrincipal fills in what the rest of a principal says.
+// wholePrincipal sets the members of a principal that are empty from the others.
 func wholePrincipal(p gateway.Principal) gateway.Principal {
 	if kind, name, ok := strings.Cut(p.ID, ":"); ok {
 		p.Kind, p.Name = cmp.Or(p.Kind, kind), cmp.Or(p.Name, name)
@@ -218,8 +219,8 @@ func timeKey(name string, target *time.Time) grammar.Key {
 	}
 }
 
-// MaxClientName is how long a client's name may be, in bytes.
+// MaxClientName is the maximum length of a client's name in bytes.
 const MaxClientName = 256
 
-// RowsKey are tests of a policy.
+// RowsKey returns the key of the tests of a policy.
 func RowsKey(name string, list *[]policy.Row) grammar.Key { return rowItems.Key(name, list) }

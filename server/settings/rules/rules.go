@@ -16,7 +16,7 @@ var ruleItems = grammar.Items[policy.RuleSource]{
 	Keys: ruleKeys, Value: ruleValue, Finish: finishRule,
 }
 
-// Outcomes are what a rule may come to: just one of them.
+// Outcomes are the outcomes that a rule can have. Each rule has exactly one.
 var Outcomes = []string{"block", "revise", "escalate", "approve"}
 
 func ruleKeys(rule *policy.RuleSource) []grammar.Key {
@@ -32,7 +32,7 @@ func ruleKeys(rule *policy.RuleSource) []grammar.Key {
 	}
 }
 
-// finishRule holds that a rule has just one outcome.
+// finishRule checks that a rule has exactly one outcome.
 func finishRule(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, _ *policy.RuleSource) {
 	var has []yamldoc.Member
 	for _, m := range n.Members {
@@ -56,7 +56,7 @@ func finishRule(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, _ *polic
 	}
 }
 
-// anded names things in words: a, b and c.
+// anded joins names in words: a, b and c.
 func anded(names []string) string {
 	last := len(names) - 1
 	text := names[0]
@@ -66,7 +66,7 @@ func anded(names []string) string {
 	return text + " and " + names[last]
 }
 
-// matchKey is one name, or a list of them.
+// matchKey returns the key of one name, or a list of names.
 func matchKey(name string, target *[]string) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a name, or a list of names",
@@ -88,7 +88,7 @@ func matchKey(name string, target *[]string) grammar.Key {
 	}
 }
 
-// readSomeNames is a list of names.
+// readSomeNames reads a list of at most most names that follow rule.
 func readSomeNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, rule grammar.NameRule, most int) []string {
 	if !grammar.CheckMost(r, n, path, len(n.Items), most) {
 		return nil
@@ -104,7 +104,7 @@ func readSomeNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, rule 
 	return names
 }
 
-// namesListKey is a list of names; nil where it is not there.
+// namesListKey returns the key of a list of names. The list is nil if the file does not set it.
 func namesListKey(name string, target *[]string, rule grammar.NameRule, most int) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a list of names", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
@@ -146,7 +146,7 @@ func escalateKey(name string, target **policy.EscalateSource) grammar.Key {
 	})
 }
 
-// approveKey is an empty mapping.
+// approveKey returns the key of an empty mapping.
 func approveKey(name string, target *bool) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "`{}`", Form: func() map[string]any { return grammar.ObjectForm(map[string]any{}) },
@@ -169,7 +169,7 @@ func approveKey(name string, target *bool) grammar.Key {
 	}
 }
 
-// reviseKey is a mapping of arguments to what they become.
+// reviseKey returns the key of a mapping of arguments to their new values.
 func reviseKey(name string, target *[]policy.ReviseSource) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of arguments to CEL, numbers or booleans",

@@ -12,14 +12,14 @@ import (
 	"patterngate/server/settings/grammar"
 )
 
-// shown is a policy as people read it, wherever it was read from.
+// shown returns a policy as people read it, inline or from a file.
 func (p *Policy) shown() []grammar.Key {
 	shown, p := []grammar.Key{}, p.Whole()
 	for _, k := range p.keys(false) {
 		switch v := k.Show().(type) {
 		case nil:
 		case json.RawMessage:
-			if len(v) > 2 { // {} says nothing
+			if len(v) > 2 { // {} is empty
 				shown = append(shown, k)
 			}
 		case grammar.JSONLines:
@@ -41,12 +41,12 @@ func rawShown(name string, text json.RawMessage) grammar.Key {
 	return grammar.Key{Name: name, Show: func() any { return text }}
 }
 
-// Kept is what of a policy decides about runs, with vars in their order: what a snapshot holds. Its description and tests are
-// none of that.
+// Kept returns the part of a policy that judges calls, with vars in their order. A snapshot holds it. Description and tests
+// are not included.
 func (p *Policy) Kept() json.RawMessage {
 	var members []string
 	add := func(name string, value json.RawMessage) {
-		if len(value) > 2 { // {} and [] say nothing
+		if len(value) > 2 { // {} and [] are empty
 			members = append(members, `"`+name+`":`+string(value))
 		}
 	}
@@ -61,7 +61,7 @@ func (p *Policy) Kept() json.RawMessage {
 	return json.RawMessage("{" + strings.Join(members, ",") + "}")
 }
 
-// paramsJSON sorts them, as their order says nothing, and spells a fraction as one.
+// paramsJSON returns params as JSON. It sorts them, as their order has no meaning, and writes a fraction as one.
 func paramsJSON(list []policy.Param) json.RawMessage {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b policy.Param) int { return strings.Compare(a.Name, b.Name) })
@@ -155,7 +155,7 @@ func ruleValue(r *policy.RuleSource) map[string]any {
 	return v
 }
 
-// reviseValue is what arguments become; nil where nothing is revised.
+// reviseValue returns the new values of arguments, or nil if nothing is revised.
 func reviseValue(list []policy.ReviseSource) any {
 	if list == nil {
 		return nil
@@ -233,6 +233,7 @@ func effectValue(e *policy.RowEffect) map[string]any {
 	return v
 }
 
+// ObjectOr returns object, or an empty object if it is nil.
 func ObjectOr(object map[string]any) map[string]any {
 	if object == nil {
 		return map[string]any{}

@@ -12,7 +12,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Catalog is what a file declares of a team's own tools (spec/config.md section 4). The zero CatalogConfig is none.
+// Catalog holds the servers and tools that a file declares (spec/config.md section 4). The zero Catalog declares none.
 type Catalog struct {
 	Declared      bool   // the file has a catalog
 	Pin           string // the lock's path, absolute; "" without a file
@@ -22,7 +22,7 @@ type Catalog struct {
 	HTTP          []HTTPTool // in the order of the file
 }
 
-// Server is one MCP server behind the gate. Just one of Stdio and HTTP is set.
+// Server is one MCP server whose tools Patterngate calls. Exactly one of Stdio and HTTP is set.
 type Server struct {
 	Name                  string
 	Enabled               bool
@@ -35,7 +35,7 @@ type Server struct {
 	At                    grammar.Position // of the entry, for faults found later
 }
 
-// Breaker says when a server is left alone for a while.
+// Breaker says after how many failures in a row Patterngate stops calling a server, and for how long.
 type Breaker struct {
 	Failures int
 	Open     time.Duration
@@ -43,14 +43,14 @@ type Breaker struct {
 
 // Stdio is a program that speaks MCP on its standard input and output.
 type Stdio struct {
-	Command string // as it is written
-	Path    string // where it was found; "" where it was not
+	Command string // as written in the file
+	Path    string // where the program was found; "": not found
 	Args    []Value
 	Env     []Variable
-	Dir     string // absolute; "": the present directory
+	Dir     string // absolute; "": the working directory
 }
 
-// Variable is one variable that a program sees: passed on from our own environment, or set.
+// Variable is one environment variable of a program: passed on from Patterngate's environment, or set.
 type Variable struct {
 	Name string
 	Pass bool
@@ -76,7 +76,7 @@ type Value struct {
 	Secret SecretRef // zero: Text counts
 }
 
-// SecretRef is where a secret stands: one of env:NAME, file:PATH and a program. The zero SecretRef is none.
+// SecretRef says where a secret is: env:NAME, file:PATH or a program. The zero SecretRef refers to none.
 type SecretRef struct {
 	Env, File string
 	Exec      []string
@@ -85,9 +85,9 @@ type SecretRef struct {
 // Set reports whether it refers to a secret.
 func (s SecretRef) Set() bool { return s.Env != "" || s.File != "" || len(s.Exec) > 0 }
 
-// Tool are the members that servers' and http tools have in common.
+// Tool holds the members that the tools of servers and http tools have in common.
 type Tool struct {
-	Name        string // of the tool in our catalog
+	Name        string // of the tool in the catalog
 	Enabled     bool
 	Effect      catalog.Effect
 	Idempotent  bool
@@ -99,33 +99,33 @@ type Tool struct {
 	Rate        Rate   // zero: no limit
 	Once        string // CEL; "": none
 	Reconcile   *Reconcile
-	Policy      string // that judges it in every pattern; "": none
+	Policy      string // judges it in every pattern; "": none
 	Redact      []string
 	At          grammar.Position // of the entry, for faults found later
 }
 
-// Rate is how often a tool may be called. The zero RateConfig does not limit.
+// Rate limits how often a tool can be called. The zero Rate does not limit.
 type Rate struct {
 	Calls, Burst int
 	Per          time.Duration
 }
 
-// Reconcile says how a call in doubt is settled (spec/config.md section 6).
+// Reconcile says how an unknown outcome of a call is settled (spec/config.md section 6).
 type Reconcile struct {
 	Tool     string
 	Args     []grammar.NamedExpression
 	Happened string
-	Output   []grammar.NamedExpression // nil: the look-up's observation
+	Output   []grammar.NamedExpression // nil: the observation of the tool that was asked
 	Settle   time.Duration
 }
 
 // ServerTool is one tool of a server.
 type ServerTool struct {
 	Tool
-	Upstream string  // its name at the server; Name is `as`, else this
-	Fix      []Fixed // arguments that are set here
+	Upstream string  // its name at the server; Name is `as` if set, else this
+	Fix      []Fixed // arguments that the configuration sets
 	Bound    json.RawMessage
-	Timeout  time.Duration // the server's where the tool has none
+	Timeout  time.Duration // the server's if the tool has none
 }
 
 // Fixed is an argument that the configuration sets: a decoded value, or a secret.
@@ -135,8 +135,8 @@ type Fixed struct {
 	Secret SecretRef
 }
 
-// HTTPTool is a tool that is a request. Input, OutputSchema, and Bound of a server's tool, are objects `name: schema` in
-// the order of the file, as catalog.CompileArguments takes them; nil where there is none.
+// HTTPTool is a tool that sends an HTTP request. Input, OutputSchema and the Bound of a [ServerTool] are objects `name:
+// schema` in the order of the file, as catalog.CompileArguments takes them. They are nil if the file sets none.
 type HTTPTool struct {
 	Tool
 	Request      Request
@@ -145,7 +145,7 @@ type HTTPTool struct {
 	OutputSchema json.RawMessage
 }
 
-// Request is how an http tool asks (spec/config.md section 4, request).
+// Request is the request of an http tool (spec/config.md section 4, request).
 type Request struct {
 	Method, URL       string
 	Query             []NamedTemplate
@@ -159,19 +159,19 @@ type Request struct {
 	Timeout           time.Duration
 }
 
-// NamedTemplate is one query member: its template, or a secret.
+// NamedTemplate is one query parameter: a template, or a secret.
 type NamedTemplate struct {
 	Name, Text string
 	Secret     SecretRef // zero: Text counts
 }
 
-// Body says what a request carries: nothing, the arguments not used elsewhere, or a mapping. The zero Body is nothing.
+// Body is the body of a request: nothing, the arguments not used elsewhere, or a mapping. The zero Body is nothing.
 type Body struct {
 	Args    bool
 	Mapping map[string]any // decoded; nil: none
 }
 
-// Start is the directory in which the program starts: the present one where the file says none.
+// Start returns the directory in which the program starts. It is the working directory if the file sets none.
 func (c *Stdio) Start() string {
 	if c.Dir != "" {
 		return c.Dir
@@ -183,15 +183,15 @@ func (c *Stdio) Start() string {
 	return dir
 }
 
-// Placed is a tool of the file and where it is declared.
+// Placed is a tool of the file and the place where the file declares it.
 type Placed struct {
 	*Tool
 	Server string // "http" for a request
 	Path   *yamldoc.Path
-	Named  *yamldoc.Path // where its name stands
+	Named  *yamldoc.Path // path of the key that gives its name
 }
 
-// Tools are those that are enabled, of enabled servers, in the order of the file.
+// Tools returns the enabled tools of enabled servers, and the enabled http tools, in the order of the file.
 func (c *Catalog) Tools() []Placed {
 	var list []Placed
 	root := (*yamldoc.Path)(nil).Key("catalog")
@@ -219,8 +219,8 @@ func (c *Catalog) Tools() []Placed {
 	return list
 }
 
-// FindCommands says where each server's program is, in an environment; what is not found stays "". A server that is off has
-// none.
+// FindCommands sets the path of each enabled server's program, from the PATH of environ. The path stays "" if the program
+// is not found.
 func (c *Catalog) FindCommands(environ []string) {
 	for i := range c.Servers {
 		if s := &c.Servers[i]; s.Enabled && s.Stdio != nil {

@@ -1,5 +1,5 @@
-// Package tools reads the catalog section of a configuration file: the MCP servers and HTTP services of a team, their tools, and where
-// secrets are. It holds values only. No secret is read here, and nothing is started or dialled.
+// Package tools reads the catalog section of a configuration file: MCP servers, HTTP services, their tools, and where secrets are.
+// It holds values only. It reads no secret, starts no program and opens no connection.
 //
 //	catalog: ──CatalogKey──► Catalog ─┬─ Server ─── ServerTool
 //	                                  ├─ HTTPTool ─ Request

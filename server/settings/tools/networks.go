@@ -16,13 +16,13 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// closedHost is a host of a URL that no call reaches, because no network that the configuration allows holds it.
+// closedHost is the host of a URL that Patterngate does not dial, because no network in allow_networks contains it.
 type closedHost struct {
-	What     string         // 127.0.0.1 is a loopback address
-	networks []netip.Prefix // to allow
+	What     string         // the reason: 127.0.0.1 is a loopback address
+	networks []netip.Prefix // the networks to allow
 }
 
-// hostOf is the host of a URL; "" for a text that is none.
+// hostOf returns the host of a URL, or "" for a text that is not a URL.
 func hostOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -31,12 +31,13 @@ func hostOf(raw string) string {
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 }
 
-// isLocalhost reports whether a name always leads to this machine.
+// isLocalhost reports whether a name always means this machine.
 func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// ClosedHostOf judges the host of a URL by its text. Nil: it may be dialled, or its address is found out only when it is dialled.
+// ClosedHostOf checks the host of a URL by its text. It returns nil if the host can be dialled, or if only a DNS lookup can
+// tell.
 func ClosedHostOf(raw string, allow []netip.Prefix) *closedHost {
 	host := hostOf(raw)
 	if isLocalhost(host) {
@@ -49,11 +50,11 @@ func ClosedHostOf(raw string, allow []netip.Prefix) *closedHost {
 	return closedAddresses("", []netip.Addr{addr}, allow)
 }
 
-// nameTime is how long the addresses of all names together may take to be found.
+// nameTime is the time limit for the DNS lookups of all names together.
 const nameTime = 3 * time.Second
 
-// closedNameOf judges the host of a URL by the addresses that its name leads to by now. Nil: it may be dialled, it is no name
-// or it leads nowhere.
+// closedNameOf checks the host of a URL by the addresses that its name has now. It returns nil if the host can be dialled,
+// is not a name or has no address.
 func closedNameOf(ctx context.Context, raw string, allow []netip.Prefix) *closedHost {
 	host := hostOf(raw)
 	if _, err := netip.ParseAddr(host); err == nil || host == "" || isLocalhost(host) {
@@ -66,8 +67,8 @@ func closedNameOf(ctx context.Context, raw string, allow []netip.Prefix) *closed
 	return closedAddresses(host, addresses, allow)
 }
 
-// ClosedBy is the host that a call of a URL did not reach because of its address; nil where err has another cause. The error may
-// know a host that was redirected to.
+// ClosedBy returns the host that a call of a URL did not reach because of its address. It returns nil if err has another
+// cause. After a redirect, the host comes from the error.
 func ClosedBy(err error, raw string, allow []netip.Prefix) *closedHost {
 	if refused, ok := errors.AsType[*httptool.HostError](err); ok {
 		addresses := make([]netip.Addr, len(refused.Refused))
@@ -82,7 +83,8 @@ func ClosedBy(err error, raw string, allow []netip.Prefix) *closedHost {
 	return nil
 }
 
-// closedAddresses judges the addresses of a host, which is named unless it is "" or an address. Nil: one of them may be dialled.
+// closedAddresses checks the addresses of a host. It returns nil if one of them can be dialled. The reason names the host
+// unless it is "" or an address.
 func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) *closedHost {
 	if len(addresses) == 0 {
 		return nil
@@ -93,7 +95,7 @@ func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) 
 	}
 	client := httptool.NewClient(httptool.ClientConfig{Allow: allow})
 	closed := &closedHost{}
-	for _, addr := range slices.SortedFunc(slices.Values(addresses), netip.Addr.Compare) { // resolvers give them in any order
+	for _, addr := range slices.SortedFunc(slices.Values(addresses), netip.Addr.Compare) { // resolvers return them in any order
 		addr = addr.Unmap().WithZone("")
 		refused, ok := errors.AsType[*httptool.AddressError](client.Judge(addr))
 		if !ok {
@@ -112,25 +114,25 @@ func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) 
 	return closed
 }
 
-// Remedy is the line to add.
+// Remedy returns the line to add to the configuration.
 func (h *closedHost) Remedy(allow []netip.Prefix) string {
 	return fmt.Sprintf("write allow_networks: [%s] in catalog", NetworkTexts(slices.Concat(allow, h.networks)))
 }
 
-// Why says the same of a tool that cannot be called.
+// Why returns the reason and the remedy for a tool that cannot be called.
 func (h *closedHost) Why(allow []netip.Prefix) string {
 	return h.What + ", and Patterngate does not dial it; " + h.Remedy(allow)
 }
 
-// NamedURL is where a tool or server is reached over HTTP.
+// NamedURL is a tool or server with its URL.
 type NamedURL struct {
 	Name   string // of the tool, or the server
 	Place  string // in the file
 	url    string
-	Server bool // it is a server
+	Server bool // a server, not an http tool
 }
 
-// urls are where the tools and servers in force are reached over HTTP.
+// urls returns the URLs of the enabled servers and http tools.
 func (c *Catalog) urls() (list []NamedURL) {
 	for _, s := range c.Servers {
 		if s.Enabled && s.HTTP != nil {
@@ -145,13 +147,13 @@ func (c *Catalog) urls() (list []NamedURL) {
 	return list
 }
 
-// ClosedName is a tool or server whose host's name leads to addresses only that are not dialled.
+// ClosedName is a tool or server whose host name has only addresses that Patterngate does not dial.
 type ClosedName struct {
 	NamedURL
 	Why string
 }
 
-// ClosedNames looks up the names of all hosts. It finds nothing out about those that take too long.
+// ClosedNames looks up the names of all hosts. It leaves out those whose lookup takes too long.
 func (c *Catalog) ClosedNames(ctx context.Context) (list []ClosedName) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
@@ -170,7 +172,7 @@ func (c *Catalog) ClosedNames(ctx context.Context) (list []ClosedName) {
 	return list
 }
 
-// NetworkTexts are networks as the file has them.
+// NetworkTexts returns networks as the file writes them, separated by commas.
 func NetworkTexts(list []netip.Prefix) string {
 	texts := make([]string, len(list))
 	for i, network := range list {

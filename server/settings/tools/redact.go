@@ -6,17 +6,18 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// redactRoots are what a pointer of redact may begin with; true: only with something below.
+// redactRoots are the first words that a redact pointer can have. True means that something must follow.
 var redactRoots = map[string]bool{"args": true, "result": true, "input": true, "answer": false}
 
 const redactWant = "write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
 
-// RedactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
+// RedactKey returns the key of a list of pointers to values that a record holds only as salted hashes (spec/config.md
+// section 2).
 func RedactKey(name string, target *[]string) grammar.Key {
 	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
 }
 
-// toolRedactKey is likewise, of one tool: it has arguments and results alone.
+// toolRedactKey returns the same key for one tool, which has only arguments and results.
 func toolRedactKey(name string, target *[]string) grammar.Key {
 	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
 		f := faultOfRedact(n)

@@ -14,12 +14,12 @@ import (
 
 const maxRequestWait = 3600 // seconds
 
-// httpMethods are those that a request may have, and whether its arguments are its body where nothing else is said.
+// httpMethods are the methods that a request can have.
 var httpMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 
 func hasBody(method string) bool { return method == "POST" || method == "PUT" || method == "PATCH" }
 
-// managedHeaders are those that a request cannot set, in small letters: who sends it, and each hop, does.
+// managedHeaders are headers that the configuration cannot set, in small letters: the HTTP client and proxies set them.
 var managedHeaders = map[string]bool{
 	"host": true, "content-length": true, "connection": true, "keep-alive": true, "proxy-connection": true,
 	"proxy-authenticate": true, "transfer-encoding": true, "te": true, "trailer": true, "upgrade": true,
@@ -54,12 +54,12 @@ func (t *HTTPTool) keys() []grammar.Key {
 	)
 }
 
-// newRequest is a request of which nothing was said.
+// newRequest returns a request with the defaults.
 func newRequest() Request {
 	return Request{Success: []string{"2xx"}, Timeout: 30 * time.Second}
 }
 
-// requestKey is replaced whole, never merged.
+// requestKey returns the key of a request. A new value replaces the whole request; it does not merge.
 func requestKey(name string, target *Request) grammar.Key {
 	return grammar.Key{
 		Name: name,
@@ -98,7 +98,7 @@ func headersForm() map[string]any {
 	return grammar.MapForm(map[string]any{"anyOf": []any{grammar.TextForm, withPrefix}})
 }
 
-// headersKey are headers, each text or a secret behind a prefix.
+// headersKey returns the key of headers, each a text or a secret with a prefix.
 func headersKey(name string, target *[]Header) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of headers to text or `{secret, prefix}`", Form: func() map[string]any { return headersForm() },
@@ -148,7 +148,7 @@ func readHeader(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (Heade
 	return h, ok
 }
 
-// wantHeader says what to write for a secret header. Of the text that stands there it repeats a scheme that everyone knows.
+// wantHeader returns what to write for a secret header. Of the present text it uses only the scheme, such as Basic.
 func wantHeader(small, text string) string {
 	switch scheme, _, _ := strings.Cut(text, " "); {
 	case strings.EqualFold(scheme, "basic"):
@@ -159,6 +159,8 @@ func wantHeader(small, text string) string {
 	return secretWant
 }
 
+// FaultOfHeaderName refuses a header that the configuration cannot set, and a text that is not a header name. The zero
+// Fault means that the name is allowed.
 func FaultOfHeaderName(name string) yamldoc.Fault {
 	switch {
 	case managedHeaders[strings.ToLower(name)]:
@@ -169,7 +171,7 @@ func FaultOfHeaderName(name string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// queryKey are query parameters, each a template or a secret.
+// queryKey returns the key of query parameters, each a template or a secret.
 func queryKey(name string, target *[]NamedTemplate) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of names to templates, or `{secret}`", Form: func() map[string]any { return grammar.MapForm(textOrSecret) },
@@ -197,7 +199,7 @@ func queryKey(name string, target *[]NamedTemplate) grammar.Key {
 	}
 }
 
-// bodyKey is args, none or a mapping.
+// bodyKey returns the key of the body: args, none or a mapping.
 func bodyKey(name string, c *Request) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "args, none or a mapping", Form: func() map[string]any {
@@ -249,7 +251,7 @@ func formatKey(name string, form *bool) grammar.Key {
 
 var codeClass = regexp.MustCompile(`^[1-5]xx$`)
 
-// codesKey is a list of status codes; nil where nothing was said.
+// codesKey returns the key of a list of status codes. The list is nil if the file sets none.
 func codesKey(name string, target *[]string) grammar.Key {
 	const want = `write a status code, 200, or a class, "2xx"`
 	return grammar.Key{
@@ -290,7 +292,7 @@ func codesKey(name string, target *[]string) grammar.Key {
 	}
 }
 
-// finishHTTP checks what no key of a request can see alone.
+// finishHTTP checks the keys of an http tool together, and sets the default of absent.
 func finishHTTP(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *HTTPTool) {
 	finishTool(r, n, path, &t.Tool)
 	request := n.Member("request")

@@ -13,16 +13,16 @@ const (
 	secretMember = "secret"
 	prefixMember = "prefix"
 	secretWant   = `write {secret: "env:NAME"}`
-	MaxText      = 4 << 10 // bytes of a header, an argument or a variable
+	MaxText      = 4 << 10 // maximum length of a header, an argument or a variable in bytes
 )
 
-// secretWords are what the name of a secret's place contains (spec/config.md section 4, Secrets).
+// secretWords are the parts of a name that mark its value as secret (spec/config.md section 4, Secrets).
 var secretWords = []string{"token", "secret", "password", "passwd", "api_key", "apikey", "private_key", "credential"}
 
-// secretHeaders are the headers that hold nothing but secrets, in small letters.
+// secretHeaders are the headers that hold only secrets, in small letters.
 var secretHeaders = map[string]bool{"authorization": true, "cookie": true, "proxy-authorization": true}
 
-// IsSecretName reports a name whose value must not stand in the file: in any case, - as _.
+// IsSecretName reports whether the file must not hold the value of that name. It ignores the case and treats - as _.
 func IsSecretName(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, word := range secretWords {
@@ -33,12 +33,12 @@ func IsSecretName(name string) bool {
 	return false
 }
 
-// IsReference reports a mapping that means to be a secret.
+// IsReference reports whether a mapping is written as a secret reference: it has the member secret.
 func IsReference(n *yamldoc.Node) bool {
 	return n.Kind == yamldoc.Mapping && n.Member(secretMember) != nil
 }
 
-// RefuseLiteral refuses a text where only a reference may stand. It says nothing of the text but where it stands.
+// RefuseLiteral refuses a text where only a secret reference is allowed. The fault has the place of the text, not the text.
 func RefuseLiteral(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want string) {
 	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
 }
@@ -60,7 +60,7 @@ func readValue(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (Value, b
 	return Value{Text: n.Text}, true
 }
 
-// faultOfText refuses what cannot be sent as a header, argument or variable. It does not repeat the text.
+// faultOfText refuses a text that cannot be sent as a header, argument or variable. The fault does not repeat the text.
 func faultOfText(text string) yamldoc.Fault {
 	if len(text) > MaxText {
 		return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(MaxText)}
@@ -71,7 +71,7 @@ func faultOfText(text string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// ReadReference reads {secret: ...}, with a prefix where one is allowed.
+// ReadReference reads {secret: ...}, with a prefix if prefixed is true.
 func ReadReference(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
 	before := len(r.Faults.Found)
 	keys := []grammar.Key{{Name: secretMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { ref = readSecretPlace(r, n, path) }}}
@@ -85,8 +85,8 @@ func ReadReference(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, prefi
 	return ref, prefix, len(r.Faults.Found) == before && ref.Set()
 }
 
-// readSecretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
-// it is not repeated.
+// readSecretPlace reads the place of a secret: env:NAME, file:PATH or a program. Its faults do not repeat the value, which
+// could be the secret itself.
 func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
 	const want = `write "env:NAME", "file:PATH" or {exec: [program, argument]}`
 	switch n.Kind {
@@ -101,7 +101,7 @@ func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (re
 		RefuseLiteral(r, n, path, want)
 	case yamldoc.Mapping:
 		exec := grammar.Key{Name: grammar.ExecMember, Required: "write {exec: [program, argument]}", Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			if n.Kind != yamldoc.List { // it may be the secret itself
+			if n.Kind != yamldoc.List { // it could be the secret itself
 				RefuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
 			} else if words, ok := grammar.ReadCommand(r, n, path); ok {
 				ref.Exec = words
@@ -114,7 +114,7 @@ func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (re
 	return ref
 }
 
-// Shown is a reference as the file says it; nil where there is none.
+// Shown returns the reference as the file writes it, or nil if there is none.
 func (s SecretRef) Shown() any {
 	switch {
 	case s.Env != "":
@@ -127,7 +127,7 @@ func (s SecretRef) Shown() any {
 	return nil
 }
 
-// shown is a value as the file says it.
+// shown returns a value as the file writes it.
 func (v Value) shown() any {
 	if v.Secret.Set() {
 		return v.Secret.Shown()
@@ -139,11 +139,12 @@ var (
 	referenceNames = grammar.Lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
+// SecretForm is the JSON schema of a secret reference. It refers to [SecretDefinition].
 var SecretForm = map[string]any{"$ref": "#/$defs/secret"}
 
 var textOrSecret = map[string]any{"anyOf": []any{grammar.TextForm, SecretForm}}
 
-// SecretDefinition is what [SecretForm] refers to.
+// SecretDefinition returns the JSON schema that [SecretForm] refers to.
 func SecretDefinition() map[string]any {
 	return grammar.ObjectForm(map[string]any{
 		"secret": map[string]any{"anyOf": []any{
@@ -153,7 +154,7 @@ func SecretDefinition() map[string]any {
 	}, "secret")
 }
 
-// String is where the secret stands: env:NAME, file:PATH or the program, without its arguments.
+// String returns the place of the secret: env:NAME, file:PATH, or exec: and the program without its arguments.
 func (s SecretRef) String() string {
 	switch {
 	case s.Env != "":
@@ -166,8 +167,8 @@ func (s SecretRef) String() string {
 	return ""
 }
 
-// Nowhere says why a reference leads nowhere, as far as can be seen without reading or running anything; "": it may lead
-// somewhere.
+// Nowhere returns the reason why a reference leads nowhere, as far as Patterngate can tell without reading or running
+// anything. It returns "" if the reference can lead somewhere.
 func (s SecretRef) Nowhere(environ []string) string {
 	switch {
 	case s.Env != "" && machine.Lookup(environ, s.Env) == "":

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	MaxArgs        = 256
+	MaxArgs        = 256  // arguments of a program
 	maxServerWait  = 3600 // seconds
 	maxParallel    = 256
 	defaultTimeout = time.Minute
 )
 
-// CatalogKey is a team's own tools (spec/config.md section 4).
+// CatalogKey returns the key of the catalog section (spec/config.md section 4).
 func CatalogKey(name string, c *Catalog) grammar.Key {
 	return grammar.Key{
 		Name: name,
@@ -51,7 +51,7 @@ func (c *Catalog) keys() []grammar.Key {
 	}
 }
 
-// absolutePath reads a path and makes it whole.
+// absolutePath returns a function that reads a path and makes it absolute.
 func absolutePath(target *string) func(*grammar.Reader, *yamldoc.Node, *yamldoc.Path) {
 	return func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		switch {
@@ -65,7 +65,7 @@ func absolutePath(target *string) func(*grammar.Reader, *yamldoc.Node, *yamldoc.
 	}
 }
 
-// namedPathKey is the path of a file or directory that must be there.
+// namedPathKey returns the key of the path of a file, or of a directory if dir is true. It must exist.
 func namedPathKey(name string, target *string, dir bool) grammar.Key {
 	key := grammar.OptionalText(name, target, nil)
 	key.Takes = "a path; a relative one starts at the file's directory"
@@ -87,7 +87,7 @@ func namedPathKey(name string, target *string, dir bool) grammar.Key {
 	return key
 }
 
-// networksKey is a list of networks in CIDR form.
+// networksKey returns the key of a list of networks in CIDR form.
 func networksKey(name string, target *[]netip.Prefix) grammar.Key {
 	const want = "write a network: 127.0.0.1/32"
 	return grammar.Key{
@@ -153,7 +153,7 @@ func (s *Server) keys() []grammar.Key {
 	}
 }
 
-// finishServer checks what no key of a server can see alone, and gives its tools its own time-out.
+// finishServer checks the keys of a server together. It gives the server's timeout to tools that have none.
 func finishServer(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, s *Server) {
 	for i := range s.Tools {
 		if t := &s.Tools[i]; t.Timeout < 0 {
@@ -179,7 +179,7 @@ func (c *Stdio) keys() []grammar.Key {
 	}
 }
 
-// commandKey is a program: a name is kept as it is, a path is made whole.
+// commandKey returns the key of a program. A name stays as it is, and a path becomes absolute.
 func commandKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, nil)
 	key.Takes = "the name or path of a program"
@@ -198,7 +198,7 @@ func commandKey(name string, target *string) grammar.Key {
 	return key
 }
 
-// argsKey are a program's arguments, each text or a secret.
+// argsKey returns the key of a program's arguments, each a text or a secret.
 func argsKey(name string, target *[]Value) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a list of texts, or `{secret}`", Form: func() map[string]any { return grammar.ListForm(textOrSecret) },
@@ -206,7 +206,7 @@ func argsKey(name string, target *[]Value) grammar.Key {
 			var list []Value
 			last := ""
 			ok := r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
-				if item.Kind == yamldoc.Number && IsSecretArgument(last, item.Text) { // it is not quoted
+				if item.Kind == yamldoc.Number && IsSecretArgument(last, item.Text) { // a number without quotes
 					RefuseLiteral(r, item, at, secretWant)
 					last = ""
 					return
@@ -235,7 +235,8 @@ func argsKey(name string, target *[]Value) grammar.Key {
 	}
 }
 
-// IsSecretArgument reports an argument that is, or holds, the value of a flag or variable whose name says that it is secret.
+// IsSecretArgument reports whether arg is or contains the value of a flag or variable with a secret name. before is the
+// argument before it.
 func IsSecretArgument(before, arg string) bool {
 	if name, value, cut := strings.Cut(arg, "="); cut && value != "" && !strings.ContainsAny(name, " /:?") {
 		return IsSecretName(name) // --api-key=x, and the TOKEN=x of "docker run -e"
@@ -243,7 +244,7 @@ func IsSecretArgument(before, arg string) bool {
 	return strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && IsSecretName(before) && arg != "" && !strings.HasPrefix(arg, "-")
 }
 
-// environKey are the variables that a program sees.
+// environKey returns the key of the environment variables that a program gets.
 func environKey(name string, target *[]Variable) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a list of names, or a mapping of names to true, text or `{secret}`",
@@ -321,7 +322,7 @@ func (c *Endpoint) keys() []grammar.Key {
 	}
 }
 
-// FaultOfEndpoint judges the URL of a server or request. It never quotes it, since it may hold a secret.
+// FaultOfEndpoint checks the URL of a server or request. The fault never quotes the URL, since it can hold a secret.
 func FaultOfEndpoint(text string) yamldoc.Fault {
 	const want = "write an absolute URL: https://host/path"
 	u, err := url.Parse(text)

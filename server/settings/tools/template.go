@@ -11,7 +11,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// checkUsedArguments finds templates that use an argument that input does not declare.
+// checkUsedArguments refuses templates that use an argument that input does not declare.
 func checkUsedArguments(r *grammar.Reader, request *yamldoc.Node, path *yamldoc.Path, t *HTTPTool) {
 	input, _ := grammar.RawValue(t.Input).(map[string]any)
 	known := slices.Sorted(maps.Keys(input))
@@ -25,7 +25,7 @@ func checkUsedArguments(r *grammar.Reader, request *yamldoc.Node, path *yamldoc.
 func checkTemplates(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, known []string, here bool) {
 	if n.Kind == yamldoc.Text && !(n.Text == "args" || n.Text == "none") {
 		used, bad := templateArguments(n.Text)
-		if bad != "" && !here { // url says so itself
+		if bad != "" && !here { // the url key reports this itself
 			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
 		}
 		for _, name := range used {
@@ -51,10 +51,10 @@ func checkTemplates(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, know
 	}
 }
 
-// singleArgument is a template that is one argument and nothing else.
+// singleArgument matches a template that is one argument and nothing else.
 var singleArgument = grammar.Lazily(`^\{[A-Za-z0-9_-]{1,256}\}$`)
 
-// templateArguments lists the arguments of a template in their order; bad says what is no template in it.
+// templateArguments returns the arguments of a template in their order. If the template is wrong, bad says why.
 func templateArguments(text string) (names []string, bad string) {
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -74,7 +74,7 @@ func templateArguments(text string) (names []string, bad string) {
 	return names, ""
 }
 
-// faultOfTemplateURL keeps arguments to path segments and query values.
+// faultOfTemplateURL refuses arguments outside path segments and query values.
 func faultOfTemplateURL(text string) yamldoc.Fault {
 	const want = "only path segments and query values may vary"
 	if _, bad := templateArguments(text); bad != "" {
@@ -99,7 +99,7 @@ func faultOfTemplateURL(text string) yamldoc.Fault {
 	return FaultOfEndpoint(withoutArguments(text))
 }
 
-// withoutArguments is a template as a URL: braces that are written, and an argument in its place.
+// withoutArguments returns a template as a URL: the braces {{ and }} become escaped single braces, and arguments stay.
 func withoutArguments(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

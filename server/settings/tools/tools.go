@@ -15,13 +15,13 @@ import (
 
 const (
 	MaxTitle       = 100 // characters
-	MaxDescription = 500
+	MaxDescription = 500 // characters
 	maxPhraseRunes = 200
 	maxObservation = 65_536 // bytes
 	maxSettle      = 86_400 // seconds
 )
 
-// TakenNames have a meaning of their own in plans, routes and actions.
+// TakenNames are names that plans, routes and actions reserve. No tool can have one.
 var TakenNames = []string{"final", "model", "caller"}
 
 func newTool(name string, at grammar.Position) Tool {
@@ -31,7 +31,7 @@ func newTool(name string, at grammar.Position) Tool {
 	}
 }
 
-// keys are the members that servers' and http tools have in common (spec/config.md section 4, Tool members).
+// keys returns the keys that the tools of servers and http tools have in common (spec/config.md section 4, Tool members).
 func (t *Tool) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Bool("enabled", &t.Enabled).Means("false: as if it were not declared."),
@@ -55,7 +55,7 @@ func (t *Tool) keys() []grammar.Key {
 	}
 }
 
-// rateKey is how often a tool may be called; there only where the file has it.
+// rateKey returns the key of the rate of a tool. It is shown as null if the file does not set it.
 func rateKey(name string, target *Rate) grammar.Key {
 	keys := func(c *Rate) []grammar.Key {
 		return []grammar.Key{
@@ -91,7 +91,7 @@ func rateKey(name string, target *Rate) grammar.Key {
 	}
 }
 
-// reconcileKey is spec/config.md section 6.
+// reconcileKey returns the key that says how an unknown outcome is settled (spec/config.md section 6).
 func reconcileKey(name string, target **Reconcile) grammar.Key {
 	return grammar.Held(name, target, func() Reconcile { return Reconcile{Settle: time.Minute} }, func(c *Reconcile) []grammar.Key {
 		return []grammar.Key{
@@ -118,7 +118,7 @@ var serverToolEntries = grammar.Entries[ServerTool]{
 func (t *ServerTool) keys() []grammar.Key {
 	timeout := grammar.Seconds("timeout_seconds", &t.Timeout, maxServerWait)
 	seconds := timeout.Show
-	timeout.Numeric = false // not set is no limit that is missing
+	timeout.Numeric = false // the text of a variable or flag is never read here
 	timeout.Show = func() any {
 		if t.Timeout < 0 {
 			return nil
@@ -133,7 +133,7 @@ func (t *ServerTool) keys() []grammar.Key {
 	)
 }
 
-// finishServerTool gives a tool its name and what follows from its effect.
+// finishServerTool sets the name of a tool that has none, and the defaults that follow from its effect.
 func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ServerTool) {
 	if t.Name == "" {
 		t.Name = t.Upstream
@@ -144,7 +144,7 @@ func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t 
 	finishTool(r, n, path, &t.Tool)
 }
 
-// finishTool is what a tool's members mean together.
+// finishTool checks the members of a tool together, and sets Idempotent for a tool that reads.
 func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *Tool) {
 	if said := n.Member("idempotent"); t.Effect == catalog.Read && said != nil && said.Kind == yamldoc.Bool && !said.Flag {
 		r.Faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
@@ -162,7 +162,7 @@ func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *Tool)
 	}
 }
 
-// fixKey are arguments that the configuration sets.
+// fixKey returns the key of the arguments that the configuration sets.
 func fixKey(name string, target *[]Fixed) grammar.Key {
 	return grammar.Key{
 		Name: name, Takes: "a mapping of arguments to values, or `{secret}`", Form: func() map[string]any { return grammar.BlockForm },
@@ -192,7 +192,8 @@ func fixKey(name string, target *[]Fixed) grammar.Key {
 	}
 }
 
-// eachArgument is each, in which null is a value like any other.
+// eachArgument calls do for each member of a mapping of arguments. Unlike Reader.Each it does not skip null, which is a
+// value here.
 func eachArgument(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
 	if n.Kind != yamldoc.Mapping {
 		r.Wrong(n, path, "write a mapping of arguments to values, {} for none")
@@ -208,8 +209,8 @@ func eachArgument(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, do fun
 	}
 }
 
-// refuseLiteralArgument refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
-// max_tokens, are none.
+// refuseLiteralArgument refuses text under a name that marks a secret, at any depth. It allows numbers and booleans, since
+// names such as max_tokens are not secret.
 func refuseLiteralArgument(r *grammar.Reader, name string, n *yamldoc.Node, path *yamldoc.Path) {
 	if n.Kind == yamldoc.Text && IsSecretName(name) && n.Text != "" {
 		RefuseLiteral(r, n, path, secretWant)
@@ -222,12 +223,12 @@ func refuseLiteralArgument(r *grammar.Reader, name string, n *yamldoc.Node, path
 	}
 }
 
-// CheckArguments and bounds have the schemas of the file checked where they stand.
+// CheckArguments compiles the argument schemas of the file and records their faults, each with its place.
 func CheckArguments(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 	addSchemaFaults(r, n, path, CompiledIn(r).Of(n.AppendJSON(nil)).faults)
 }
 
-// CompiledIn returns the schemas of arguments that a reading has compiled so far.
+// CompiledIn returns the argument schemas that a reader has compiled so far.
 func CompiledIn(r *grammar.Reader) Compiled {
 	notes := grammar.NotesOf[Compiled](r)
 	if *notes == nil {
@@ -236,17 +237,18 @@ func CompiledIn(r *grammar.Reader) Compiled {
 	return *notes
 }
 
-// Compiled are schemas that were compiled while a file was read, by their text: its tools are made of the same.
+// Compiled holds the schemas that were compiled while a file was read, by their text. The tools use the same compiled
+// schemas.
 type Compiled map[string]Arguments
 
-// Arguments is what a schema of arguments came to.
+// Arguments is a compiled schema of arguments, with their defaults.
 type Arguments struct {
 	Schema   *catalog.Schema
 	Defaults map[string]any
 	faults   []catalog.SchemaFault
 }
 
-// Of compiles a schema once. Nil compiles each.
+// Of returns the compiled schema of a text. It compiles each text once; a nil Compiled compiles each time.
 func (c Compiled) Of(text json.RawMessage) Arguments {
 	read, ok := c[string(text)]
 	if !ok {
@@ -263,7 +265,8 @@ func checkBounds(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 	addSchemaFaults(r, n, path, append(faults, catalog.EscapingBounds(n.AppendJSON(nil))...))
 }
 
-// addSchemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
+// addSchemaFaults records the faults of a schema of the file. The place is that of an unknown keyword, else that of its
+// value.
 func addSchemaFaults(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, faults []catalog.SchemaFault) {
 	for _, f := range faults {
 		found, key, at := n.FindPointer(f.Pointer)
@@ -282,8 +285,8 @@ func addSchemaFaults(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, fau
 	}
 }
 
-// FaultOfSchema words a fault of a schema as any other of the file. Only where a value has another type than wanted does what
-// stands there say more than the reason.
+// FaultOfSchema returns a schema fault in the form of the other faults of the file. Only if the type is wrong does the
+// fault show the value besides the reason.
 func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	if f.Unknown {
 		return yamldoc.Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
@@ -296,7 +299,7 @@ func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	return fault
 }
 
-// wantUnless is what would be right, where no name that comes near says it.
+// wantUnless returns what to write, or "" if near, a similar name, already says it.
 func wantUnless(near, want string) string {
 	if near != "" {
 		return ""
@@ -304,7 +307,7 @@ func wantUnless(near, want string) string {
 	return "write " + want
 }
 
-// NoTool is the fault for the name of a tool that there is not.
+// NoTool returns the fault for a name that no tool has.
 func NoTool(name string, known []string) yamldoc.Fault {
 	const most = 80 // bytes of a name that are shown
 	shown := ijson.Cut(name, most)
@@ -324,7 +327,7 @@ func NoTool(name string, known []string) yamldoc.Fault {
 
 func wrongSchema(f catalog.SchemaFault) bool { return !f.Warning }
 
-// Wrong reports a schema that no tool can be made of.
+// Wrong reports whether no tool can use the schema.
 func (a Arguments) Wrong() bool {
 	return a.Schema == nil || slices.ContainsFunc(a.faults, wrongSchema)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// IdentityOf is what makes two servers the same: all that they are started and spoken to with. Secrets count by their
-// references.
+// IdentityOf returns a text that is equal for two servers with the same start command, URL and connection settings. Secrets
+// count by their references.
 func IdentityOf(s *Server, allow []netip.Prefix) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\x00%v\x00%v\x00%v", s.Name, s.Timeout, s.StartTimeout, allow)
@@ -21,9 +21,9 @@ func IdentityOf(s *Server, allow []netip.Prefix) string {
 	return b.String()
 }
 
-// Within reports whether every server and request of a catalog is one of another's, the same in all that it starts, reaches
-// and sends, and reaches no more networks. What is off is as if it were not there. The order in which members were written
-// does not matter: a snapshot sorts them.
+// Within reports whether c reaches nothing that other does not. Every enabled server and http tool must be one of other's
+// with the same program or URL and the same data sent, and every network must be allowed there. The order of members does
+// not matter, since a snapshot sorts them.
 func (c Catalog) Within(other Catalog) bool {
 	for _, s := range c.Servers {
 		at := slices.IndexFunc(other.Servers, func(o Server) bool { return o.Enabled && o.Name == s.Name })
@@ -45,10 +45,10 @@ func (c Catalog) Within(other Catalog) bool {
 	return true
 }
 
-// within compares two servers of one name. A secret argument must be the other's too, of the same tool: nothing but the
-// configuration chooses which secret a server is sent.
+// within compares two servers of the same name. A secret argument must also be one of the same tool of o: only the
+// configuration chooses which secret a server gets.
 func (s *Server) within(o *Server) bool {
-	if IdentityOf(s, nil) != IdentityOf(o, nil) { // networks are compared by themselves
+	if IdentityOf(s, nil) != IdentityOf(o, nil) { // Within compares the networks
 		return false
 	}
 	for _, t := range s.Tools {
@@ -61,7 +61,7 @@ func (s *Server) within(o *Server) bool {
 	return true
 }
 
-// fixes reports whether a tool has that secret argument.
+// fixes reports whether an enabled tool of the server has that secret argument.
 func (s *Server) fixes(upstream string, f Fixed) bool {
 	return slices.ContainsFunc(s.Tools, func(t ServerTool) bool {
 		return t.Enabled && t.Upstream == upstream && slices.ContainsFunc(t.Fix, func(g Fixed) bool { return g.Name == f.Name && g.Secret.same(f.Secret) })
@@ -72,7 +72,7 @@ func (s SecretRef) same(o SecretRef) bool {
 	return s.Env == o.Env && s.File == o.File && slices.Equal(s.Exec, o.Exec)
 }
 
-// words are all that a request says, in an order of its own.
+// words returns all settings of a request as text, with headers and query parameters sorted.
 func (c Request) words() string {
 	c.Headers, c.Query = sortedHeaders(c.Headers), slices.Clone(c.Query)
 	slices.SortStableFunc(c.Query, func(a, b NamedTemplate) int { return strings.Compare(a.Name, b.Name) })
