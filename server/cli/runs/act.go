@@ -19,7 +19,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// stands is how a run stands, as --json shows it.
+// stands is the state of a run as --json shows it.
 type stands struct {
 	RunID      string `json:"run_id"`
 	Status     string `json:"status"`
@@ -65,7 +65,7 @@ func (v stands) text() string {
 	return text + "\n"
 }
 
-// printStands prints how runs stand: one as one document.
+// printStands prints the state of runs, one line each, or all in one JSON document.
 func (a *Commands) printStands(list ...patterns.Snapshot) error {
 	rows := make([]stands, len(list))
 	var text strings.Builder
@@ -147,7 +147,7 @@ func (a *Commands) runsSeizeCommand() *cobra.Command {
 const seizeRisk = `A call that the old owner has sent, or sends when it wakes up, cannot be recalled: the record is closed to it, the world
 is not. A call in doubt is then settled as after a crash. End that process first, if you can; then nothing is at risk.`
 
-// done says what was decided.
+// done prints the result of a decision.
 func (a *Commands) done(id, what string) error {
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"run_id": id, "done": what})
@@ -252,7 +252,7 @@ func (a *Commands) runsResumeCommand() *cobra.Command {
 	}
 }
 
-// resume carries on all runs that are ready, or one.
+// resume continues one run, or all runs that are ready.
 func (a *Commands) resume(ctx context.Context, runs statefile.Runs, args []string) error {
 	id := ""
 	if len(args) == 1 {
@@ -262,7 +262,7 @@ func (a *Commands) resume(ctx context.Context, runs statefile.Runs, args []strin
 		}
 	}
 	list, err := runs.Resume(ctx, id)
-	if errors.Is(err, patterns.ErrOver) { // it is done
+	if errors.Is(err, patterns.ErrOver) { // the run has ended already
 		err = nil
 	}
 	if err != nil && ctx.Err() == nil {

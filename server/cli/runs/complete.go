@@ -11,14 +11,14 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// maxCompleted is how many runs a completion offers, and completedPages how many pages of runs it looks at for them.
+// maxCompleted is how many runs a completion offers. completedPages is how many pages of runs it reads for that.
 const (
 	maxCompleted   = 100
 	completedPages = 10
 )
 
-// Complete has the commands below one whose first argument is a run complete it: with all runs, or with those that the
-// command can act on.
+// Complete adds shell completion of runs to the subcommands of parent whose first argument is a run. settle offers
+// waiting runs. cancel, seize, take-over and resume offer running and waiting runs. The others offer all runs.
 func Complete(open *statefile.Opener, parent *cobra.Command) {
 	live := []string{"running", "waiting"}
 	statuses := map[string][]string{"cancel": live, "seize": live, "take-over": live, "resume": live, "settle": {"waiting"}}
@@ -36,14 +36,14 @@ func Complete(open *statefile.Opener, parent *cobra.Command) {
 	}
 }
 
-// completeRuns offers the ids of recorded runs, newest first: those of the statuses, or all. It takes what is typed of an id
-// with or without run_, as the commands do.
+// completeRuns offers the ids of recorded runs, newest first. Without statuses it offers all runs. The typed beginning
+// can have run_ or not, as in the commands.
 func completeRuns(open *statefile.Opener, statuses ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = open.WithRuns("completion", func(runs statefile.Runs) error { // a state that cannot be read offers nothing
+		_ = open.WithRuns("completion", func(runs statefile.Runs) error { // an unreadable state file offers nothing
 			filter := patterns.Filter{Limit: statefile.MostListed}
 			for range completedPages {
 				page, err := runs.List(filter)
@@ -65,7 +65,7 @@ func completeRuns(open *statefile.Opener, statuses ...string) cobra.CompletionFu
 	}
 }
 
-// idFor is a run's id as what is typed begins it; "" where it does not.
+// idFor returns a run's id in the form that begins with the typed text, or "" if neither form does.
 func idFor(id, begun string) string {
 	for _, form := range []string{id, strings.TrimPrefix(id, "run_")} {
 		if strings.HasPrefix(form, begun) {
@@ -75,7 +75,7 @@ func idFor(id, begun string) string {
 	return ""
 }
 
-// orFile lets a shell complete the names of files beside what is offered.
+// orFile adds the names of files to a completion.
 func orFile(offer cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -15,7 +15,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// listFlags are the filters and the paging of list, as they were typed.
+// listFlags holds the filters and the paging of list, as typed.
 type listFlags struct {
 	status, pattern, stopReason, principal string
 	since, until, cursor                   string
@@ -51,7 +51,7 @@ func (a *Commands) runsListCommand() *cobra.Command {
 	return cmd
 }
 
-// filter reads the flags.
+// filter checks and reads the flags.
 func (f listFlags) filter(now time.Time) (patterns.Filter, error) {
 	const most = 100
 	statuses := []string{"running", "waiting", "ok", "stopped"}
@@ -78,7 +78,7 @@ func (f listFlags) filter(now time.Time) (patterns.Filter, error) {
 type runRow struct {
 	RunID      string `json:"run_id"`
 	Pattern    string `json:"pattern"`
-	Parent     string `json:"parent_run_id,omitempty"` // whose call began it
+	Parent     string `json:"parent_run_id,omitempty"` // the run whose call began this one
 	Principal  string `json:"principal"`
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
@@ -136,7 +136,8 @@ func rowOf(r patterns.RunRow) runRow {
 	return runRow{r.RunID, r.Pattern, r.Parent, r.Principal, r.Status, r.StopReason, r.Phase, r.Summary, r.WaitingKind, text(r.Expires), text(r.Began), text(r.Ended), r.Owner}
 }
 
-// listText is a page as a table: a line for each run, cut to the width, what outsiders may have named at its end.
+// listText returns a page as a table with one line for each run. Lines are cut to the width, and the columns with names
+// from outside are last.
 func listText(rows []patterns.RunRow, width int) string {
 	if len(rows) == 0 {
 		return "no runs\n"
@@ -144,7 +145,7 @@ func listText(rows []patterns.RunRow, width int) string {
 	var b strings.Builder
 	line := func(id, began, status, pattern, why string) {
 		left := fmt.Sprintf("%-20s  %-20s  %-8s  %-22s  ", id, began, status, pattern)
-		switch { // the seconds and the long names go first
+		switch { // narrow tables drop the seconds and cut long names first
 		case width < 100:
 			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-14s  ", id, console.FirstRunes(began, 16), status, console.FirstRunes(pattern, 14))
 		case width < 120:
@@ -159,12 +160,12 @@ func listText(rows []patterns.RunRow, width int) string {
 	return b.String()
 }
 
-// whyOf says in a few words how a run stands.
+// whyOf describes the state of a run in a few words.
 func whyOf(r patterns.RunRow) string {
 	if r.Parent != "" {
 		own := r
 		own.Parent = ""
-		if r.StopReason != "" && r.Status != "ok" { // why comes first, and the rest may be cut
+		if r.StopReason != "" && r.Status != "ok" { // the reason comes first, because the rest can be cut
 			return whyOf(own) + " Begun by " + r.Parent + "."
 		}
 		return "begun by " + r.Parent + ". " + whyOf(own)

@@ -15,13 +15,13 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// A recorded run as a test: what its tools, models and people answered stands in the record, so its pattern's code can be
-// run again over it, and what comes out compared with what came out then.
+// A replay test runs a pattern's code again over a recorded run. The record holds the answers of the tools, models and
+// people. The test compares the new result with the recorded one.
 //
 //	record ──local.BegunOf──▶ configuration's snapshot ──▶ Job ─┐
 //	  └────────────────────────────────────────────────────────┴─local.ReplayStored──▶ envelope = the recorded one?
 
-// ResultText is a result as the files of a test hold it: its members by name, a line each.
+// ResultText returns a result as the files of a test hold it: sorted members, one on each line.
 func ResultText(envelope json.RawMessage) ([]byte, error) {
 	v, err := ijson.DecodeCanonical(envelope)
 	if err != nil {
@@ -34,11 +34,13 @@ func ResultText(envelope json.RawMessage) ([]byte, error) {
 	return []byte(console.VisibleLines(tookWords.ReplaceAllString(b.String(), "T s"))), nil
 }
 
-// tookWords are how long a run took, in its summary: that is not compared, as whose time it is depends on who ended it.
+// tookWords matches the duration of a run in its summary. A test does not compare it, because the duration depends on
+// the process that ended the run.
 var tookWords = regexp.MustCompile(`(under )?[0-9]+\.[0-9]{2} s\b`)
 
-// replayTest is an export as a session of the repository's examples: a txtar archive with the record, the configuration
-// and the result, which a replay is compared with. A run that cannot be replayed makes none.
+// replayTest returns an export as a session of the repository's examples. It is a txtar archive with the record, the
+// configuration and the result, and a replay is compared with this result. It returns an error for a run that cannot be
+// replayed.
 func (a *Commands) replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
 	s := record.Read(events)
 	if s.EndedAt == "" {
@@ -76,7 +78,7 @@ func (a *Commands) replayTest(events []patterns.Event, export []byte, shelf stat
 	return b.Bytes(), nil
 }
 
-// recordedResult is the result that the end event holds.
+// recordedResult returns the result that the end event holds.
 func recordedResult(events []patterns.Event) ([]byte, error) {
 	for _, e := range events {
 		if e.Kind != patterns.EndEvent {

@@ -15,8 +15,8 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// The commands over recorded runs stand on the owner's view of the state file ([local.Operator]). They open the state
-// without carrying on anything in it; only resume does.
+// The commands read recorded runs through the owner's view of the state file ([local.Operator]). Only resume continues
+// runs when it opens the file.
 //
 //	RUN ──find──▶ id ──Record──▶ events ──record.Read──▶ Story ──▶ show, receipt
 //	                                    └──────────────────────▶ trace, head, export, verify
@@ -28,7 +28,7 @@ type Commands struct {
 	*signing.Signer
 	People    func(id string) string                        // names the user of an id; nil: ids only
 	NoteOther func()                                        // prints that another usual state file exists, if there is one
-	Replay    func(export, snapshot []byte) ([]byte, error) // runs a recorded run's code again; see runs_replay.go
+	Replay    func(export, snapshot []byte) ([]byte, error) // runs a recorded run's code again; see replay.go
 }
 
 func (a *Commands) Command() *cobra.Command {
@@ -47,10 +47,10 @@ func (a *Commands) Command() *cobra.Command {
 	return cmd
 }
 
-// idBeginning is what may be meant as a run.
+// idBeginning matches a run's id or the beginning of one.
 var idBeginning = regexp.MustCompile(`^(run_)?[0-9a-f]{4,16}$`)
 
-// find is the run that was meant.
+// find returns the id of the run that the typed text names.
 func find(what string, runs statefile.Reader, beginning string) (string, error) {
 	if !idBeginning.MatchString(beginning) {
 		return "", console.Usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", console.Quoted(beginning)), "patterngate runs list")
@@ -68,7 +68,7 @@ func find(what string, runs statefile.Reader, beginning string) (string, error) 
 	return "", console.Fault(what, err)
 }
 
-// pruned says what to try for a run that is not there: its tombstone may be.
+// pruned returns advice for a run that was not found. If its tombstone exists, the advice says so.
 func pruned(runs statefile.Reader, beginning string) string {
 	if keeper, ok := runs.(statefile.Keeper); ok {
 		stones, err := keeper.Tombstones()
@@ -81,12 +81,12 @@ func pruned(runs statefile.Reader, beginning string) string {
 	return "patterngate runs list"
 }
 
-// headText is a head as verify takes it: N:HASH.
+// headText returns a head in the form that verify reads: N:HASH.
 func headText(h patterns.Head) string {
 	return strings.Replace(h.String(), " sha256:", ":", 1)
 }
 
-// RecordOf is the record of a run, and the length that was kept of it.
+// RecordOf returns the record of a run and the stored length of the record.
 func RecordOf(what string, runs statefile.Reader, beginning string) (id string, events []patterns.Event, kept int64, err error) {
 	if id, err = find(what, runs, beginning); err != nil {
 		return "", nil, 0, err

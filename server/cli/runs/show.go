@@ -48,7 +48,7 @@ func (a *Commands) runsShowCommand() *cobra.Command {
 	return cmd
 }
 
-// show prints a record. A broken one is shown as far as it can be read, with a word about it on standard error.
+// show prints a record. For a broken record it prints a warning to standard error and shows the readable part.
 func (a *Commands) show(s record.Story, checked record.Report, receipt bool, step string) error {
 	if checked.Broken != nil {
 		_, _ = fmt.Fprintln(a.Err, "the record is broken: "+console.Clip(checked.Broken.Error(), console.MaxWidth)+"; what follows it cannot be relied on")
@@ -66,7 +66,7 @@ func (a *Commands) show(s record.Story, checked record.Report, receipt bool, ste
 	return a.Print(recordtext.Timeline(s.Calling(a.People), a.PageWidth()))
 }
 
-// showStep prints all that was recorded of one call.
+// showStep prints all events of one call.
 func (a *Commands) showStep(s record.Story, name string) error {
 	step, ok := s.Step(name)
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// statsBy are what usage can be summed by.
+// statsBy lists the values of --by.
 var statsBy = []string{"run", "pattern", "day", "model"}
 
 func (a *Commands) runsStatsCommand() *cobra.Command {
@@ -47,7 +47,7 @@ func (a *Commands) runsStatsCommand() *cobra.Command {
 	return cmd
 }
 
-// statsRow is a sum as --json shows it; one of the first four names it.
+// statsRow is a sum as --json shows it. One of the first four fields names it.
 type statsRow struct {
 	Run     string `json:"run_id,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
@@ -57,7 +57,7 @@ type statsRow struct {
 	patterns.Usage
 
 	newest time.Time
-	counts map[string]bool // runs in it
+	counts map[string]bool // the runs in this row
 }
 
 func (r *statsRow) add(run string, p record.Paid) {
@@ -72,7 +72,7 @@ func (r *statsRow) add(run string, p record.Paid) {
 	}
 }
 
-// stats are the sums of runs.
+// stats collects the sums of all runs.
 type stats struct {
 	by    string
 	rows  map[string]*statsRow
@@ -98,7 +98,7 @@ func (s *stats) run(row patterns.RunRow, all []record.Paid) {
 	}
 }
 
-// sorted are the rows: days and runs newest first, others by what they cost.
+// sorted returns the rows. Days and runs are sorted newest first, other rows by cost.
 func (s *stats) sorted() []*statsRow {
 	rows := []*statsRow{}
 	for _, r := range s.rows {
@@ -117,7 +117,7 @@ func (s *stats) sorted() []*statsRow {
 
 func (r *statsRow) name() string { return cmp.Or(r.Run, r.Pattern, r.Day, r.Model) }
 
-// runsStats reads all records since a time, page by page.
+// runsStats reads all records since a time, page by page, and prints their sums.
 func (a *Commands) runsStats(runs statefile.Reader, by string, since time.Time) error {
 	const pageRows = 100
 	s := stats{by: by, rows: map[string]*statsRow{}}
@@ -129,7 +129,7 @@ func (a *Commands) runsStats(runs statefile.Reader, by string, since time.Time) 
 		for _, row := range page.Rows {
 			events, _, err := runs.Record(row.RunID)
 			switch {
-			case errors.Is(err, patterns.ErrNoRun): // it was pruned meanwhile
+			case errors.Is(err, patterns.ErrNoRun): // the run was pruned after the page was read
 				continue
 			case err != nil:
 				return console.Fault("runs stats "+row.RunID, err)
@@ -161,7 +161,7 @@ func (a *Commands) showStats(s stats) error {
 	return err
 }
 
-// text is a table; outsiders named patterns and models.
+// text returns the rows as a table. It clips names, because outsiders can choose the names of patterns and models.
 func (s *stats) text(rows []*statsRow) string {
 	var b strings.Builder
 	width := len(s.by)
@@ -181,7 +181,7 @@ func (s *stats) text(rows []*statsRow) string {
 	return b.String()
 }
 
-// costText is an amount of money; "-" for none that is known.
+// costText returns an amount in USD, or "-" if the cost is not known.
 func costText(usd float64) string {
 	if usd == 0 {
 		return "-"

@@ -38,7 +38,7 @@ func (a *Commands) runsTraceCommand() *cobra.Command {
 	}
 }
 
-// eventLines are events as JSON Lines, in their stored bytes.
+// eventLines returns events as JSON Lines, in their stored bytes.
 func eventLines(events []patterns.Event) []byte {
 	var text []byte
 	for _, e := range events {
@@ -94,7 +94,7 @@ func (a *Commands) runsExportCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := patterns.VerifyChain(id, events, kept); err != nil { // it is evidence as it is
+				if err := patterns.VerifyChain(id, events, kept); err != nil { // a broken record is still evidence
 					_, _ = fmt.Fprintln(a.Err, "the record is broken: "+err.Error())
 				}
 				ring, err := runs.Keys()
@@ -119,7 +119,7 @@ func (a *Commands) runsExportCommand() *cobra.Command {
 	return cmd
 }
 
-// writeNew writes a file whole or not at all, for its owner alone. One that is there is replaced.
+// writeNew writes a whole file or none, with permissions for its owner only. It replaces an existing file.
 func writeNew(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".patterngate-*")
 	if err != nil {
@@ -133,7 +133,7 @@ func writeNew(path string, text []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // nothing half
+		_ = os.Remove(f.Name()) // remove the incomplete file
 		return console.Fault("-o "+printable.Text(path), err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// finding is what a check of a record found, as --json shows it.
+// finding is the result of a check of a record, as --json shows it.
 type finding struct {
 	OK     bool   `json:"ok"`
 	RunID  string `json:"run_id,omitempty"`
@@ -32,7 +32,7 @@ type finding struct {
 	gone   bool // the run does not exist
 }
 
-// found is what the record says of people; nil where it has no approvals and nothing is signed.
+// found holds the results about decisions and signatures. It is nil if the record has neither.
 type found struct {
 	Decisions  int                `json:"decisions"`
 	Signed     int                `json:"signed"`
@@ -41,7 +41,7 @@ type found struct {
 	Unchecked  []record.Unchecked `json:"not_checked"`
 }
 
-// findingOf is a report for people and programs.
+// findingOf converts a report to a finding.
 func findingOf(r record.Report) finding {
 	v := finding{OK: r.OK, lines: r.Lines()}
 	if r.Broken != nil {
@@ -61,7 +61,7 @@ func findingOf(r record.Report) finding {
 	return v
 }
 
-// unreadable is the finding about a record that cannot be read.
+// unreadable returns the finding about a record that cannot be read.
 func unreadable(err error) finding {
 	v := finding{Reason: err.Error(), lines: []string{"broken: " + err.Error()}}
 	if broken, ok := errors.AsType[*patterns.BrokenRecord](err); ok {
@@ -70,7 +70,7 @@ func unreadable(err error) finding {
 	return v
 }
 
-// trust is what a record is checked against that was kept elsewhere. The zero trust is nothing.
+// trust holds evidence that the user kept elsewhere. A record is checked against it. The zero value holds no evidence.
 type trust struct {
 	head *patterns.Head
 	keys []ed25519.PublicKey
@@ -133,7 +133,7 @@ func trustOf(head string, keys []string) (t trust, err error) {
 	return t, nil
 }
 
-// keptHead reads --head; nil where it is not given.
+// keptHead reads --head. It returns nil if the flag is not set.
 func keptHead(text string) (*patterns.Head, error) {
 	if text == "" {
 		return nil, nil
@@ -165,13 +165,13 @@ func (a *Commands) verifyFile(path string, t trust) error {
 	return a.tell(v)
 }
 
-// readWhole reads a whole file of at most so many bytes.
+// readWhole reads a whole file. It returns an error if the file has more than most bytes.
 func readWhole(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // nothing was written
+	defer f.Close() // the file was only read, so an error has no use
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {
 		err = fmt.Errorf("%s has more than %d bytes", path, most)
@@ -192,7 +192,7 @@ func (a *Commands) verifyRun(runs statefile.Runs, beginning string, t trust) err
 	return a.tell(verdictOf(runs, id, ring, t))
 }
 
-// verdictOf is what a check of one run's record finds. A record that cannot be read is a broken one.
+// verdictOf checks one run's record. A record that cannot be read counts as broken.
 func verdictOf(runs statefile.Reader, id string, ring gateway.Ring, t trust) finding {
 	events, kept, err := runs.Kept(id)
 	var v finding
@@ -206,7 +206,7 @@ func verdictOf(runs statefile.Reader, id string, ring gateway.Ring, t trust) fin
 	return v
 }
 
-// tell prints a finding; a broken record ends the program with 1.
+// tell prints a finding. If the finding is not ok, it returns an error that ends the program with exit code 1.
 func (a *Commands) tell(v finding) error {
 	err := error(nil)
 	if a.JSON {
@@ -224,7 +224,7 @@ func (a *Commands) tell(v finding) error {
 	return err
 }
 
-// verifyAll checks every run and prints those that are broken.
+// verifyAll checks every run and the state file. It prints the broken runs.
 func (a *Commands) verifyAll(runs statefile.Runs) error {
 	ring, err := runs.Keys()
 	if err != nil {
@@ -238,7 +238,7 @@ func (a *Commands) verifyAll(runs statefile.Runs) error {
 		}
 		for _, row := range page.Rows {
 			v := verdictOf(runs, row.RunID, ring, trust{})
-			if v.gone { // it was pruned since it was listed
+			if v.gone { // the run was pruned after the page was read
 				continue
 			}
 			checked, events = checked+1, events+v.Events
@@ -270,7 +270,7 @@ func (a *Commands) verifyAll(runs statefile.Runs) error {
 			Runs    int64     `json:"runs"`
 			Events  int64     `json:"events"`
 			Broken  []finding `json:"broken"`
-			Damaged string    `json:"file_damaged,omitempty"` // what the file's own check found
+			Damaged string    `json:"file_damaged,omitempty"` // faults that the check of the file found
 		}{len(broken) == 0 && damaged == "", checked, events, broken, damaged})
 	case damaged != "":
 		err = a.Print(fmt.Sprintf("broken: the state file is damaged: %s; %d of %s are broken\n", console.Clip(damaged, console.MaxWidth), len(broken), console.Plural(checked, "run")))
@@ -285,7 +285,8 @@ func (a *Commands) verifyAll(runs statefile.Runs) error {
 	return err
 }
 
-// audited is what a check of the state file finds: of runs by themselves, and of the file in one text; "" where it is whole.
+// audited checks the state file. It returns the faults that concern one run as findings, and all other faults as one
+// text. damaged is "" if there are none.
 func (a *Commands) audited(runs statefile.Keeper) (broken []finding, damaged string) {
 	found, err := runs.Audit()
 	var ofFile []string
