@@ -10,8 +10,8 @@ import (
 //	asked while a key is enrolled ─▶ "assurance": "signed" in the intent and its digest
 //	the key is removed later ─▶ an unsigned answer still has too low an assurance, and never counts
 
-// assured returns the assurance that a new question is bound to. least is the assurance that its approver wants.
-// assured returns "" for user, which needs no binding, and for a rehearsal, which asks no person.
+// assured returns the assurance that a new question is bound to, if its approver wants at least the assurance least. It
+// returns "" for user, which needs no binding, and for a rehearsal, which asks no person.
 func (b *branch) assured(least gateway.Assurance) gateway.Assurance {
 	if b.engine.file != nil && b.dry == nil {
 		keyed, err := b.engine.file.keyed()

@@ -19,44 +19,49 @@ import (
 	"patterngate/patterns/windows"
 )
 
-// What is in force where an Engine says 0.
+// Values that count if a field of Engine is 0.
 const (
 	defaultCallerWait = 30 * time.Minute
 	defaultMaxParked  = 1000
 	defaultJoin       = 10 * time.Minute
 )
 
-// Engine carries out runs in this process. The zero Engine is ready and keeps them in memory; [Open] gives one that keeps
-// them in a state file. It is safe for concurrent use; its fields are set before.
+// Engine carries out runs in this process. The zero Engine is ready to use and keeps runs in memory. [Open] returns an
+// Engine that keeps them in a state file. An Engine is safe for concurrent use. Set its fields before you use it.
 type Engine struct {
-	// Recorded is given the record of each run that ended in memory; nil: nobody.
+	// Recorded receives the record of each run that ended in memory; nil: it is not called.
 	Recorded func(runID string, r *Record)
-	// Fault is told, for the log, the cause of tool and model faults, and of a fault of ours that no call is told; nil: nobody.
+	// Fault receives the causes of tool and model faults, for the log. It also receives internal errors that no call
+	// reports. nil: it is not called.
 	Fault func(runID, key string, cause error)
-	// CallerWait is how long a run waits for its caller; 0: 30 minutes, below: not at all.
+	// CallerWait is how long a run waits for its caller. 0: 30 minutes; below 0: it does not wait.
 	CallerWait time.Duration
-	// MaxParked is how many runs of one principal wait at once in memory; the oldest expires for one more. 0: 1000, below:
-	// none.
+	// MaxParked is how many runs of one principal can wait at once in memory. One more makes the oldest expire. 0:
+	// 1000; below 0: none can wait.
 	MaxParked int
-	// Join is how long after its end a run whose result was never delivered is joined by an equal call; 0: 10 minutes,
-	// below: not at all.
+	// Join is how long after its end an equal call still joins a run whose result was never delivered. 0: 10 minutes;
+	// below 0: it does not join.
 	Join time.Duration
-	// Version of the program, for the record.
+	// Version is the version of the program, for the record.
 	Version string
-	// Asks is told of each question that a run puts to a person here, when it is recorded; nil: nobody. It must not wait.
+	// Asks receives each question that a run in this process asks a person, when the question is recorded; nil: it is
+	// not called. Asks must not block.
 	Asks func(patterns.Asked)
-	// Catalog words the calls that people are asked about, whoever began them; nil: they are shown by their tool's name and
-	// arguments alone. Like the other settings it is not changed once the engine is used.
+	// Catalog supplies the words for the calls that people are asked about, whichever configuration began their runs.
+	// nil: a call is shown by its tool's name and arguments alone. Like the other settings, it must not change once the
+	// engine is used.
 	Catalog *catalog.Catalog
 
-	// Source makes the jobs of child runs in memory; with a state file its [Options] do. Nil: none are begun.
+	// Source makes the jobs of child runs in memory. With a state file, the Source of its [Options] does. nil: no child
+	// run is begun.
 	Source patterns.Source
 
-	// Reload is asked by a command to load the configuration again; nil: nobody answers. It is called one at a time.
+	// Reload loads the configuration again when a command asks for it; nil: such a command gets no answer. The engine
+	// makes one call at a time.
 	Reload func(ReloadRequest) ReloadAnswer
 
 	hands   hands
-	changed atomic.Pointer[inForce] // by a reload; nil: what the fields say
+	changed atomic.Pointer[inForce] // the settings of the last reload; nil: the fields count
 	told    func(s patterns.Snapshot, attended bool)
 	file    *file            // nil: in memory
 	code    patterns.Pattern // of all kinds, in tests; nil: [kinds.Of]
@@ -64,7 +69,7 @@ type Engine struct {
 	mu      sync.Mutex
 	shelves map[string]*shelf // by principal; in memory
 	plans   map[int64]*store.Plan
-	// In memory: kill switches that are on, and what was done under business keys.
+	// In memory: kill switches that are on, and the acts that have business keys.
 	switches []patterns.Switch
 	acts     map[actKey]*firstAct
 	calls    windows.Memory
@@ -75,16 +80,17 @@ var _ patterns.Engine = (*Engine)(nil)
 
 // keeper keeps runs and their records: in memory, or in a state file.
 type keeper interface {
-	// begin takes in a new run with its first event, or returns the id of the one that an equal call began.
+	// begin adds a new run with its first event. If an equal call began a run already, it returns the id of that run.
 	begin(r *run) (joined string, err error)
-	// take gives a waiting run to who continues it, with what is recorded, this continuation included.
+	// take takes over a waiting run for the caller that continues it. It returns the run and its record, which includes
+	// this continuation.
 	take(c patterns.Continuation) (*run, *history, error)
-	// park lets a run wait, finish keeps how one ended, and lose drops one that a fault of ours ended.
+	// park stores a run that waits, finish stores one that has ended, and lose ends one that an internal error stopped.
 	park(l *life, rest patterns.Ended) error
 	finish(l *life, rest patterns.Ended) error
 	lose(l *life, rest patterns.Ended, fault error)
-	// child begins or joins the run of a call and returns when that rests; its error is ctx's, or why the parent cannot go on. ended
-	// is what is known of it by now.
+	// child begins or joins the run of a call and returns when that run ends or waits. Its error is the error of ctx,
+	// or the reason why the parent cannot continue. ended returns what is known of the child run now.
 	child(ctx context.Context, c *childCall) (childRest, error)
 	ended(c *childCall) (childRest, error)
 	// leave notes that no call waits for the run any more.
@@ -92,7 +98,7 @@ type keeper interface {
 	patterns.Runs
 }
 
-// keeper is where the engine's runs are kept.
+// keeper returns the store of the engine's runs.
 func (e *Engine) keeper() keeper {
 	if e.file != nil {
 		return e.file
@@ -100,8 +106,9 @@ func (e *Engine) keeper() keeper {
 	return inMemory{e}
 }
 
-// Close lets the engine's goroutines go when they have nothing to do. In memory the engine may still be used. With a
-// state file what runs is handed over: it stays as it is recorded, for who takes it next.
+// Close ends the engine's goroutines when they have nothing to do. An engine in memory can still be used after it. With
+// a state file, Close hands over the runs in progress: their records stay as they are, and another process can take
+// them.
 func (e *Engine) Close() {
 	if e.file != nil {
 		e.file.close()
@@ -122,8 +129,8 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	}
 }
 
-// start begins a run. [errUnspent] says that nothing was begun: by the time that its first call was to be recorded, a kill
-// switch was on, or another run had its business key. A run that is begun again knows.
+// start begins a run. [errUnspent] says that nothing was begun: before the first call was recorded, a kill switch was
+// set or another run took the call's business key. If the run is begun again, it sees the change.
 func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
 	r := &run{engine: e, id: newID(), job: job, record: &Record{}, size: job.Size, state: patterns.Running, attended: true}
 	joined, err := e.keeper().begin(r)
@@ -164,8 +171,8 @@ func (e *Engine) Continue(ctx context.Context, c patterns.Continuation) (pattern
 	return e.attend(ctx, l, c.Wait)
 }
 
-// carry lets a run live until it ends or waits, and puts it where it then belongs. Branches that cannot go on unwind, so
-// that the rest is deferred.
+// carry executes a run until it ends or waits, and then stores its state. A branch that cannot continue unwinds its
+// goroutine, so the rest of carry is deferred.
 func (l *life) carry() {
 	pattern, _ := l.engine.codeOf(l.job.Spec.Kind) // there was one at the start
 	var result patterns.Result
@@ -181,7 +188,7 @@ func (l *life) carry() {
 	l.judged(result.Judged, root.keys)
 }
 
-// conclude records what a life came to.
+// conclude records the result of a life: the run's end, its wait, or the error that stopped it.
 func (l *life) conclude(result patterns.Result) {
 	keep := l.engine.keeper()
 	rest := patterns.Ended{
@@ -210,7 +217,7 @@ func (l *life) conclude(result patterns.Result) {
 	}
 }
 
-// recordEnd records the end.
+// recordEnd records the end of the run and returns its time.
 func (l *life) recordEnd(rest patterns.Ended) time.Time {
 	status := "stopped"
 	if rest.Result.OK() {
@@ -224,22 +231,22 @@ func (l *life) recordEnd(rest patterns.Ended) time.Time {
 	return l.record.append(patterns.EndEvent, "", l.engine.now(), end).At
 }
 
-// broke ends a life that cannot go on by what happened to it.
+// broke ends a life that err stopped.
 func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	rest.Result = patterns.Result{}
 	switch {
-	case l.unentered(err): // there is no run
+	case l.unentered(err): // the run was never stored
 		l.engine.file.gone(l)
-	case errors.Is(err, errHandedOver), errors.Is(err, store.ErrFenced): // somebody else carries it on
+	case errors.Is(err, errHandedOver), errors.Is(err, store.ErrFenced): // another process carries out the run
 		if l.rest = l.running(); errors.Is(err, errHandedOver) {
 			l.record.append(patterns.NoteEvent, "", l.engine.now(), journal.NoteBody{What: noteDetach, Note: patterns.Note{Channel: "engine"}})
 			l.record.flush(false, nil)
 		}
-		if l.left { // others need not wait until this process has ended
+		if l.left { // another process can take the run before this one ends
 			l.engine.file.release(l)
 		}
 		l.engine.file.lost(l)
-	case errors.Is(err, errUnspent): // it is replayed and then knows why
+	case errors.Is(err, errUnspent): // the run is replayed and then sees the change
 		l.rest, l.replayed = l.running(), true
 		l.engine.file.later(l)
 	case errors.Is(err, patterns.ErrJournal):
@@ -253,26 +260,26 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	}
 }
 
-// unentered says that the run of a life that ends by an error is not in the state file, and will not be. One that broke down by
-// a fault of ours before anything of it was written is entered with its end.
+// unentered reports whether the run of a life that err stopped is not in the state file and will never be. A run that
+// an internal error stopped before its first write is still stored, together with its end.
 func (l *life) unentered(err error) bool {
 	refused := errors.Is(err, errHandedOver) || errors.Is(err, store.ErrFenced) || errors.Is(err, errUnspent) || errors.Is(err, patterns.ErrJournal)
 	return l.record.file != nil && l.record.abandon(refused)
 }
 
-// retry is what a run waits for that cannot be carried on here.
+// retry returns what a run waits for if it cannot be carried out here.
 func retry(l *patterns.Lacking, now time.Time) *patterns.Waiting {
 	return &patterns.Waiting{Kind: patterns.ForRetry, Cause: l.Cause, Needs: l.Needs, Since: now}
 }
 
-// newID makes a run's id: unguessable.
+// newID returns a new run id that cannot be guessed.
 func newID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
 	return "run_" + hex.EncodeToString(b[:])
 }
 
-// now is the time that the record goes by.
+// now returns the current time, by the clock that the record uses.
 func (e *Engine) now() time.Time {
 	if e.file != nil {
 		return e.file.journal.Now()
@@ -280,14 +287,14 @@ func (e *Engine) now() time.Time {
 	return time.Now()
 }
 
-// contain turns a panic of pattern code into the run's end instead of the process's.
+// contain recovers a panic of pattern code. The panic then ends the run, not the process.
 func (l *life) contain() {
 	if r := recover(); r != nil {
 		l.stop(&patterns.Fault{RunID: l.id, Cause: fmt.Errorf("pattern code panicked: %v\n%s", r, debug.Stack())})
 	}
 }
 
-// callerWait is how long a run waits for its caller; false: not at all.
+// callerWait returns how long a run waits for its caller; false: it does not wait.
 func (e *Engine) callerWait() (time.Duration, bool) {
 	wait := e.Settings().CallerWait
 	if wait == 0 {
@@ -300,7 +307,7 @@ func (e *Engine) maxParked() int {
 	return cmp.Or(e.Settings().MaxParked, defaultMaxParked)
 }
 
-// joinable is the time since which a run must have ended to be joined without a key.
+// joinable returns the earliest end of a run that a call without a key can still join.
 func (e *Engine) joinable(now time.Time) time.Time {
 	join := e.Settings().Join
 	if join == 0 {

@@ -11,8 +11,8 @@ import (
 	"patterngate/patterns/store"
 )
 
-// claim takes a run that is ready or due and carries it on, unless another process was quicker or something is missing
-// here.
+// claim takes a run that is ready or due and carries it out. It fails if another process took the run first, or if
+// something that the run needs is missing here. It returns nil without an error if the run does not exist.
 func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
@@ -36,18 +36,18 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	if err := f.answers(l); err != nil {
 		return nil, err
 	}
-	heard := len(l.answered) > 0 && r.WaitingKind == string(patterns.ForApproval) // it rested until somebody decided
+	heard := len(l.answered) > 0 && r.WaitingKind == string(patterns.ForApproval) // it waited until a person decided
 	if r.State == "ready" && (!heard || l.Canceled) {
 		l.noteTaken(f.journal.Now())
 	}
 	return f.resume(l, progress)
 }
 
-// noteTaken notes that a run was in nobody's hands and is now in this process's; and that it is to be cancelled, where its
-// owner died before it could say so.
+// noteTaken notes that no process had the run and that this one has it now. It also notes a cancellation that the run's
+// owner could not record before it died.
 func (l *loaded) noteTaken(now time.Time) {
 	what := noteTakeover
-	if l.history.rests && l.WaitingKind != "" { // nobody let go of it
+	if l.history.rests && l.WaitingKind != "" { // it waited; no owner gave it up
 		what = noteWake
 	}
 	l.note(now, journal.NoteBody{What: what, Note: patterns.Note{Channel: "engine"}})
@@ -61,12 +61,12 @@ func isLacking(err error) bool {
 	return ok
 }
 
-// note adds an event to a loaded run, which is written with the claim.
+// note adds an event to a loaded run. The event is written with the claim.
 func (l *loaded) note(at time.Time, body any) {
 	l.events = append(l.events, l.run.record.append(patterns.NoteEvent, "", at, body))
 }
 
-// resume takes a loaded run over and lets it live, with no call that waits for it.
+// resume takes over a loaded run and starts its next life. No call waits for it.
 func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error) {
 	if err := f.takeOver(l); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	return next, nil
 }
 
-// takeOver makes this process the owner of a loaded run, in one transaction with what was added to its record. Its error
-// is [patterns.ErrNotTaken] where another one was quicker, or the journal's.
+// takeOver makes this process the owner of a loaded run, in one transaction with the events that were added to its
+// record. Its error is [patterns.ErrNotTaken] if another process was faster, or an error of the store.
 func (f *file) takeOver(l *loaded) error {
 	t := l.run.record.file
 	events := t.pending
@@ -115,7 +115,7 @@ func (f *file) takeOver(l *loaded) error {
 	return nil
 }
 
-// announceTaken tells that a run goes on here.
+// announceTaken reports that a run continues here.
 func (f *file) announceTaken(l *loaded) {
 	f.waiters.announce(l.ID())
 	f.mu.Lock()
@@ -124,13 +124,13 @@ func (f *file) announceTaken(l *loaded) {
 	f.tell(s, attended)
 }
 
-// quarantine marks a run whose record is broken. Nothing is appended to it, not even by who carries it on, and what it hid
-// is dropped as with any end.
+// quarantine marks a run whose record is broken. No process appends to the record any more, not even the run's owner.
+// What the run hid is deleted, as at any end.
 func (f *file) quarantine(r *store.Row, cause error) {
 	drop := store.DropHiddenOf{N: r.N, Below: !f.hiding().None()}
-	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{drop}}) // by itself: its pages may be damaged too
+	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{drop}}) // in its own transaction: its pages may be damaged too
 	broken, _ := stopreason.Lookup("record_broken")
-	end := store.Break{N: r.N, Ended: f.journal.Now().UnixMicro(), Summary: broken.Meaning} // what it said before does not hold any more
+	end := store.Break{N: r.N, Ended: f.journal.Now().UnixMicro(), Summary: broken.Meaning} // it replaces the older summary
 	_ = f.journal.Do(&store.Change{Durable: true, Steps: append([]store.Step{end}, leavesBehind(r.N, r.Parent)...)})
 	f.dropChildren(r.ID())
 	f.waiters.announce(r.ID())
@@ -139,7 +139,7 @@ func (f *file) quarantine(r *store.Row, cause error) {
 	}
 }
 
-// lacks notes that a run cannot be carried on here.
+// lacks notes that this process cannot carry out a run. It ends the run if the run was cancelled.
 func (f *file) lacks(l *loaded, cause error) error {
 	f.mu.Lock()
 	f.lacking[l.N] = l.Epoch
@@ -154,7 +154,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 	return cause
 }
 
-// mismatch ends a run whose code or record no longer fits. Nothing of it was executed.
+// mismatch ends a run whose code and record do not fit any more. No effect of this life was performed.
 func (f *file) mismatch(l *loaded, cause error) error {
 	if f.Fault != nil {
 		f.Fault(l.ID(), "", &patterns.Fault{RunID: l.ID(), Cause: told(l.hidden, cause)})
@@ -162,9 +162,9 @@ func (f *file) mismatch(l *loaded, cause error) error {
 	return f.cut(l, "replay_mismatch", cause)
 }
 
-// cut ends a run that is not carried on.
+// cut ends a run without executing its code. Its result is what the record shows.
 func (f *file) cut(l *loaded, reason string, cause error) error {
-	if l.run == nil { // its job cannot be made here
+	if l.run == nil { // this process cannot make its job
 		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
 		record.file = &tail{file: f, id: l.ID(), n: l.N, parent: l.Parent, epoch: l.Epoch + 1, head: l.last.Hash, hidden: l.hidden}
 		l.run = &run{engine: f.Engine, id: l.ID(), record: record, began: l.history.began}

@@ -15,8 +15,8 @@ import (
 	"patterngate/patterns/store"
 )
 
-// take implements keeper. What came late of the run's last life may be recorded while this one is prepared: then it is
-// prepared anew.
+// take implements keeper. A late result of the run's last life may be recorded while this life is prepared. take then
+// prepares it again.
 func (f *file) take(c patterns.Continuation) (r *run, h *history, err error) {
 	for range 3 {
 		r, h, err = f.takeNow(c)
@@ -118,8 +118,9 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	return err
 }
 
-// noteSteps append a note to the record of a run that is taken out of all hands in the same change. Somebody's words are in it: what the
-// run hides is hidden in them too. The error is not the journal's if the record is damaged.
+// noteSteps returns the steps that append a note to the record of a run. The same change must take the run from its
+// owner. What the run hides is hidden in the note too, because the note has a person's words. The error is not the
+// store's if the record is damaged.
 func (f *file) noteSteps(s store.Reader, n int64, body journal.NoteBody) ([]store.Step, error) {
 	stored, err := s.Events(n)
 	if err == nil && len(stored) == 0 {
@@ -132,7 +133,7 @@ func (f *file) noteSteps(s store.Reader, n int64, body journal.NoteBody) ([]stor
 	return steps, err
 }
 
-// doubt is the key of the question about a call in doubt that is not answered; "" where there is none.
+// doubt returns the key of the open question about a call whose outcome is unknown; "": there is none.
 func (l *loaded) doubt(effect string) string {
 	for key, m := range l.history.past {
 		if m.intent == nil || m.intent.Kind != patterns.HumanEffect || m.intent.Name != "settle" || m.outcome.State != "" {
@@ -146,10 +147,10 @@ func (l *loaded) doubt(effect string) string {
 	return ""
 }
 
-// cancel implements keeper's Cancel for a run whose principal was checked. That it is wanted is on the disk before anybody
-// is told: neither a run that is about to wait nor the end of a process undoes it.
+// cancel implements keeper's Cancel for a run whose principal was checked. The cancellation is on the disk before
+// anyone sees it. It therefore holds even if the run is about to wait or the process ends.
 func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
-	for tries := range 3 { // it may change hands meanwhile
+	for tries := range 3 { // its owner may change while this runs
 		r, events, err := f.read(n)
 		switch {
 		case err != nil:
@@ -157,7 +158,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 		case r == nil:
 			return patterns.ErrNoRun
 		case r.State != "ended" && r.State != "broken":
-		case tries > 0: // by what was wanted
+		case tries > 0: // this cancellation ended it
 			return nil
 		default:
 			return patterns.ErrOver
@@ -175,7 +176,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			return err
 		case l != nil:
 			select {
-			case <-l.done: // it may wait instead of having ended
+			case <-l.done: // it may wait now and not have ended
 				continue
 			case <-ctx.Done():
 				return nil
@@ -200,9 +201,9 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 	return errTooFast
 }
 
-// recalled notes on the disk that a run is to be cancelled; owned says that it is in some process's hands.
+// recalled notes on the disk that a run must be cancelled; owned reports that a process owns the run.
 func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
-	for range maxTries { // it may change hands in between
+	for range maxTries { // its owner may change in between
 		var steps []store.Step
 		err := f.journal.View(func(s store.Reader) (err error) {
 			steps, owned, err = f.recallSteps(s, n, by)
@@ -219,10 +220,10 @@ func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
 	return false, errTooFast
 }
 
-// errTooFast is returned for a run that changes hands each time when it is looked at.
+// errTooFast is returned for a run whose owner changes each time it is looked at.
 var errTooFast = fmt.Errorf("%w: the run changes hands too fast", patterns.ErrJournal)
 
-// recallSteps have a run be cancelled as it stands.
+// recallSteps returns the steps that cancel a run in its present state; owned reports that a process owns the run.
 func (f *file) recallSteps(s store.Reader, n int64, by patterns.Note) (steps []store.Step, owned bool, err error) {
 	r, err := s.Row(n)
 	switch {
