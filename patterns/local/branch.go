@@ -18,7 +18,7 @@ type branch struct {
 	keys      *keys
 	at        time.Time
 	newest    time.Time     // see Recorded
-	started   chan struct{} // closed when the branch first gives the baton away; nil for the root
+	started   chan struct{} // closed when the branch first releases the baton; nil for the root
 	flow      *flow         // the Flow of which this branch is a body; nil: none
 	active    bool          // in a Flow: it has the turn
 	flows     bool          // its own Flow is running

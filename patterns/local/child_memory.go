@@ -86,7 +86,7 @@ func (e *Engine) lives(principal, id string) *life {
 	return nil
 }
 
-// childTime returns when the time of a call began that began a run in an earlier life. It is later than the intent by
+// childTime returns the start of the time of a call that began a run in an earlier life. It is later than the intent by
 // the time in which the child or its parent waited, whichever is longer.
 func (b *branch) childTime(m *memory, key string) time.Time {
 	began, rested := m.began, b.idle-m.idle

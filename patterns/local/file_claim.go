@@ -162,7 +162,7 @@ func (f *file) mismatch(l *loaded, cause error) error {
 	return f.cut(l, "replay_mismatch", cause)
 }
 
-// cut ends a run without executing its code. Its result is what the record shows.
+// cut ends a run without executing its code. The run stops with the given reason.
 func (f *file) cut(l *loaded, reason string, cause error) error {
 	if l.run == nil { // this process cannot make its job
 		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
