@@ -26,17 +26,18 @@ type Signer struct {
 	Secret func(ctx context.Context, prompt string) (string, error)
 }
 
-// Request is who may sign, and for what.
+// Request describes what is signed, and which keys can sign it.
 type Request struct {
 	What string       // the command
-	Does string       // what is signed, in words, for the prompt
-	Call string       // what stands above the prompt: all of what is signed, where it is more than that; "" for nothing
+	Does string       // the action in words, for the prompt
+	Call string       // text above the prompt, with everything that is signed; "" for none
 	Ring gateway.Ring // the enrolled keys
-	Dir  approver.Dir // where key files lie
-	Key  string       // the one that was named; "" for the only one
+	Dir  approver.Dir // directory of the key files
+	Key  string       // id of the key from --key; "" uses the only one
 }
 
-// Act is an act signed by the person at the terminal, where an approver key is enrolled or one was named; else none.
+// Act returns an act that the person at the terminal signed. It returns the zero act if no approver key is enrolled and
+// none was named.
 func (a *Signer) Act(ctx context.Context, h KeyHolder, name string, subject map[string]any, s Request) (gateway.SignedAct, error) {
 	ring, err := h.Keys()
 	if err != nil {
@@ -54,8 +55,8 @@ func (a *Signer) Act(ctx context.Context, h KeyHolder, name string, subject map[
 	return approver.Sign(name, subject, key, console.Now()), nil
 }
 
-// OpenOnce signs acts with one key that is opened once, where an approver key is enrolled or one was named; else what it gives is
-// unsigned. done lets the key go.
+// OpenOnce opens a key once and returns a function that signs acts with it. The function returns unsigned acts if no
+// approver key is enrolled and none was named. done closes the key.
 func (a *Signer) OpenOnce(ctx context.Context, h KeyHolder, s Request) (sign func(name string, subject map[string]any) gateway.SignedAct, done func(), err error) {
 	ring, err := h.Keys()
 	if err != nil {
@@ -74,7 +75,7 @@ func (a *Signer) OpenOnce(ctx context.Context, h KeyHolder, s Request) (sign fun
 	}, func() { key.Close() }, nil
 }
 
-// OpenKey opens the key that signs by the passphrase that a person types. Nothing was done where it does not.
+// OpenKey asks the person for the passphrase and opens the key that signs. If it returns an error, nothing was done.
 func (a *Signer) OpenKey(ctx context.Context, s Request) (*approver.Key, error) {
 	file, err := s.file()
 	if err != nil {
@@ -97,10 +98,10 @@ func (a *Signer) OpenKey(ctx context.Context, s Request) (*approver.Key, error) 
 	return key, nil
 }
 
-// Refused is a refusal for want of a signature.
+// Refused returns the error for a missing signature.
 func (s Request) Refused(cause, try string) error { return console.Refused(s.What, cause, try) }
 
-// file is the sealed key that signs: the one that was named, else the only one whose file is here.
+// file returns the sealed key that signs: the named one, otherwise the only one whose file is here.
 func (s Request) file() (approver.File, error) {
 	var none approver.File
 	count := s.counting()
@@ -147,7 +148,7 @@ func (s Request) file() (approver.File, error) {
 	return none, console.Usage(s.What, errors.New("which key signs? "+strings.Join(names, ", ")), "--key ID")
 }
 
-// counting are the ids of the keys that count now.
+// counting returns the ids of the keys that count now.
 func (s Request) counting() map[string]bool {
 	count := map[string]bool{}
 	for _, k := range s.Ring.Keys() {
@@ -158,13 +159,14 @@ func (s Request) counting() map[string]bool {
 	return count
 }
 
-// ErrNoTerminal says that nobody is there who could type a passphrase.
+// ErrNoTerminal is returned if no terminal controls the process, so that a person cannot type a passphrase.
 var ErrNoTerminal = errors.New("a passphrase is typed at a terminal, and this process has none")
 
-// Passphrase reads what a person types at the terminal that controls this process, unseen. It never reads standard input,
-// a flag, a variable or a file: what stands there an agent may have put there. Its error is [ErrNoTerminal], the context's,
-// or [console.ExitInterrupted] where the person gave up; the terminal is then as it was. before are lines of what they sign: they
-// stand at the same terminal, wherever the program's own output goes.
+// Passphrase reads a passphrase from the terminal that controls this process, without echo. It never reads standard
+// input, a flag, a variable or a file, because an agent can write those. before holds lines about what the person
+// signs. They always appear at the same terminal as the prompt, also if the program's output goes elsewhere. The error
+// is [ErrNoTerminal], the context's, or [console.ExitInterrupted] if the person cancelled. Passphrase restores the
+// terminal in all cases.
 func (a *Signer) Passphrase(ctx context.Context, before, prompt string) (string, error) {
 	if a.Secret != nil {
 		return a.Secret(ctx, before+prompt)
@@ -175,7 +177,7 @@ func (a *Signer) Passphrase(ctx context.Context, before, prompt string) (string,
 	}
 	defer tty.Close()
 	fd := int(tty.in.Fd())
-	was, err := term.MakeRaw(fd) // nothing is shown from here on, also of what is typed before the prompt stands there
+	was, err := term.MakeRaw(fd) // from here on the terminal echoes nothing, also not what is typed before the prompt appears
 	if err != nil {
 		return "", ErrNoTerminal
 	}
@@ -192,7 +194,7 @@ func (a *Signer) Passphrase(ctx context.Context, before, prompt string) (string,
 		err  error
 	}
 	done := make(chan typed, 1)
-	go func() { // it reads until a line ends; a signal must not wait for that
+	go func() { // the read blocks until the end of a line; a signal must not wait for that
 		text, err := readTyped(tty.in)
 		done <- typed{text, err}
 	}()
@@ -207,7 +209,7 @@ func (a *Signer) Passphrase(ctx context.Context, before, prompt string) (string,
 	}
 }
 
-// visibleText is lines with their hidden characters spelled out; of none, nothing.
+// visibleText returns lines with their hidden characters spelled out, or "" for "".
 func visibleText(text string) string {
 	if text == "" {
 		return ""
@@ -215,14 +217,14 @@ func visibleText(text string) string {
 	return console.VisibleLines(text)
 }
 
-// maxTyped is how much of a line is kept, in bytes; no passphrase is as long.
+// maxTyped is how many bytes of a line are kept. No passphrase is as long.
 const maxTyped = 8 << 10
 
-// errGivenUp is returned for a line that was given up with Ctrl-C or Ctrl-D.
+// errGivenUp is returned if the person cancels a line with Ctrl-C or Ctrl-D.
 var errGivenUp = errors.New("given up")
 
-// readTyped reads one line from a terminal that does nothing with the keys itself. It takes no byte behind the line: that
-// is for the next prompt. Backspace and Ctrl-U work; other control keys are nothing.
+// readTyped reads one line from a terminal in raw mode. It reads no byte after the line, because that is for the next
+// prompt. Backspace and Ctrl-U edit the line. Other control keys are ignored.
 func readTyped(from io.Reader) (string, error) {
 	const interrupt, end, backspace, kill, del = 0x03, 0x04, 0x08, 0x15, 0x7f
 	var line []byte
@@ -248,7 +250,7 @@ func readTyped(from io.Reader) (string, error) {
 	}
 }
 
-// Refusal says why a signed act was not taken.
+// Refusal returns the error that says why the store refused a signed act.
 func Refusal(what string, err error) error {
 	switch {
 	case errors.Is(err, patterns.ErrUnsigned):
@@ -263,13 +265,13 @@ func Refusal(what string, err error) error {
 	return console.Fault(what, err)
 }
 
-// KeyHolder is what knows the approver keys of a state file.
+// KeyHolder returns the approver keys of a state file, and the directory of their files.
 type KeyHolder interface {
 	Keys() (gateway.Ring, error)
 	KeyDir() string
 }
 
-// KeyFlag lets a person name the approver key that signs.
+// KeyFlag adds --key to a command. The flag names the approver key that signs.
 func KeyFlag(cmd *cobra.Command, id *string) {
 	cmd.Flags().StringVar(id, "key", "", "the id of the approver key that signs, where one is enrolled (else the one whose file is here)")
 }

@@ -8,7 +8,8 @@ import (
 // terminal is the console of this process.
 type terminal struct{ in, out *os.File }
 
-// openTerminal opens it. A process that a service or another program started without one has none.
+// openTerminal opens the console. It returns an error if the process has none, for example because a service started
+// it.
 func openTerminal() (terminal, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
@@ -21,5 +22,5 @@ func openTerminal() (terminal, error) {
 	return terminal{in, out}, nil
 }
 
-// Close closes it.
+// Close closes both ends of the console.
 func (t terminal) Close() error { return errors.Join(t.in.Close(), t.out.Close()) }
