@@ -22,21 +22,21 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// app is the program: one invocation of it, and what tests replace in it.
+// app is one invocation of the program, with functions that tests can replace.
 type app struct {
 	*invocation
 
-	hook   func(point string)                             // is told of every boundary of the journal, for prove; nil: nobody
-	opens  func() (statefile.Runs, func(), error)         // what commands see runs by; nil: the state file
-	desks  func() (statefile.Questions, func(), error)    // what commands see approvals by; nil: the state file
-	after  func(time.Duration, func()) (stop func() bool) // starts a timer for that; nil: a real one
-	starts func() (begun func())                          // is told when serve starts, and what it returns when it has; nil: nobody
+	hook   func(point string)                             // called at every boundary of the journal, for prove; nil: none
+	opens  func() (statefile.Runs, func(), error)         // opens the runs for commands; nil: from the state file
+	desks  func() (statefile.Questions, func(), error)    // opens the approvals for commands; nil: from the state file
+	after  func(time.Duration, func()) (stop func() bool) // starts a timer; nil: a real one
+	starts func() (begun func())                          // called when serve starts; serve calls the result when it has started; nil: none
 
-	// secret reads a passphrase that a person types; nil: from the terminal that controls this process.
+	// secret reads a passphrase that a person types. nil: from the terminal that controls this process.
 	secret func(ctx context.Context, prompt string) (string, error)
 }
 
-// Main carries out a command line and returns the exit code. It is the only reader of the environment.
+// Main runs a command line and returns the exit code. Only Main reads the environment.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
 	a := &app{invocation: &invocation{Console: console.Console{In: in, Out: out, Err: err, Environ: os.Environ()}, people: systemPeople}}
 	a.starts = func() func() { return leaveGarbage(a.Environ) }
@@ -47,16 +47,16 @@ func Main(args []string, in io.Reader, out, err io.Writer) int {
 	return a.Exit(ctx, root.ExecuteContext(ctx))
 }
 
-// opener opens the state file of this invocation, as the commands do.
+// opener returns the opener of the state file of this invocation, for the commands.
 func (a *app) opener() *stateOpener {
 	return newStateOpener(a.invocation, a.opens, a.desks, a.hook)
 }
 
-// startGarbage is by how many percent the heap may grow while the program starts to serve before garbage is collected. What a start
-// makes mostly stays, so that collecting finds little.
+// startGarbage is the percentage by which the heap can grow before a garbage collection while the server starts. Most of
+// what a start allocates stays in use, so a collection frees little.
 const startGarbage = 400
 
-// leaveGarbage has less be collected until what it returns is called, unless GOGC says what is wanted.
+// leaveGarbage reduces garbage collection until the returned function is called. It changes nothing if GOGC is set.
 func leaveGarbage(environ []string) (until func()) {
 	if machine.Lookup(environ, "GOGC") != "" {
 		return func() {}
@@ -65,7 +65,7 @@ func leaveGarbage(environ []string) (until func()) {
 	return func() { debug.SetGCPercent(usual) }
 }
 
-// root is the program without a command: it serves where a client speaks to it, else it helps.
+// root returns the command without a subcommand. It serves MCP on standard input and output. At a terminal it prints help.
 func (a *app) root() *cobra.Command {
 	state := a.opener()
 	sign := &signing.Signer{Console: &a.Console, Secret: a.secret}
@@ -122,7 +122,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// strictHelpers makes cobra's own commands refuse what they do not know; by themselves they print help and succeed.
+// strictHelpers makes cobra's own commands refuse unknown arguments. By default they print help and succeed.
 func strictHelpers(root *cobra.Command) {
 	root.InitDefaultCompletionCmd("completion")
 	root.InitDefaultHelpCmd()

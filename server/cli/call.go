@@ -21,7 +21,7 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// The times of a call. Who wants less ends the program, which cancels the call.
+// openTimeout and callTimeout limit a call. To wait less, end the command, which cancels the call.
 const (
 	openTimeout = time.Minute // until the server's tools are known
 	callTimeout = time.Hour   // the longest time-out that a configuration can set
@@ -36,13 +36,13 @@ type toolCall struct {
 	args    string        // --args
 	url     string        // of another server
 	command string        // that starts another server
-	wait    time.Duration // how long the run is followed; 0: it is not
+	wait    time.Duration // how long to follow the run; 0: not at all
 	quiet   bool
-	dry     bool          // nothing is to be done, see call_dry.go
+	dry     bool          // only judge the call, see call_dry.go
 	errs    *lockedWriter // standard error, also for the server's log and progress
 
-	config   *Loaded // that is served here; nil: the one that is in force
-	followed string  // the run that is followed; "" none yet
+	config   *Loaded // the configuration that is served here; nil: the one in force
+	followed string  // the run that is being followed; "": none yet
 }
 
 const callHelp = `Calls one tool and prints its result. Without --url or --command the server of this program answers, in this process
@@ -128,11 +128,11 @@ func (a *callCommands) callCommand() *cobra.Command {
 	return cmd
 }
 
-// run makes the call and prints what came.
+// run makes the call and prints the result.
 func (c *toolCall) run(ctx context.Context, name string, words []string) error {
-	keepOnBrokenPipe() // a reader who left does not take the running call along
+	keepOnBrokenPipe() // the call goes on if the reader of the output ends
 	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
-	defer stop() // a second interrupt does not wait for anything
+	defer stop() // a second interrupt ends the command at once
 	c.errs = &lockedWriter{to: c.opener.Err}
 	defer c.errs.end()
 
@@ -160,7 +160,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	return c.make(ctx, to, tool, arguments)
 }
 
-// make makes the call, follows its run as long as that was asked for, and prints what came.
+// make makes the call, follows its run if requested, and prints the result.
 func (c *toolCall) make(ctx context.Context, to *callee, tool upstream.Tool, arguments json.RawMessage) error {
 	until := time.Now().Add(c.wait)
 	result, err := c.call(ctx, to, tool.Name, c.patience(tool, arguments, c.wait))
@@ -177,7 +177,7 @@ func (c *toolCall) call(ctx context.Context, to *callee, tool string, arguments 
 	return to.client.CallRaw(limited, tool, arguments, c.progress())
 }
 
-// conclude prints a result and says what the command came to. With an error the result is the server's last word about a
+// conclude prints a result and returns the outcome of the command. With an error, the result is the server's last one for a
 // call that was given up, if there is one.
 func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Result, failed error) error {
 	if failed != nil && result.Raw == nil {
@@ -199,7 +199,8 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 	return nil
 }
 
-// leftBehind says what becomes of a run that has not ended when its server, in this process, does.
+// leftBehind returns what happens to an unfinished run when its server in this process ends. It returns "" if there is
+// nothing to say.
 func (s *callee) leftBehind(e envelope) string {
 	switch {
 	case !s.here || e.exit() != exitWaiting:
@@ -212,7 +213,7 @@ func (s *callee) leftBehind(e envelope) string {
 	return ""
 }
 
-// failed words why there is no result, or none that counts.
+// failed returns the error of a call without a result, or without a valid one.
 func (c *toolCall) failed(ctx context.Context, err error) error {
 	what := "call " + c.name
 	switch refused, _ := errors.AsType[*upstream.RPCError](err); {
@@ -232,17 +233,17 @@ func (c *toolCall) failed(ctx context.Context, err error) error {
 	return console.Fault(what, err)
 }
 
-// note says something beside the result, to a person.
+// note prints a line for a person on standard error, unless --quiet is set.
 func (c *toolCall) note(text string) {
 	if !c.quiet {
 		_, _ = fmt.Fprintln(c.errs, printable.Text("call: "+text))
 	}
 }
 
-// maxProgressLine bounds a line of progress, in bytes.
+// maxProgressLine is the maximum length of a line of progress in bytes.
 const maxProgressLine = 200
 
-// progress is where a call's progress goes; nil where it is not wanted.
+// progress returns the function that prints a call's progress, or nil with --quiet.
 func (c *toolCall) progress() func(string) {
 	if c.quiet {
 		return nil
@@ -253,7 +254,7 @@ func (c *toolCall) progress() func(string) {
 	}
 }
 
-// lockedWriter is standard error while several write to it. After end nothing of them gets there any more.
+// lockedWriter is standard error for several writers. After end it drops what they write.
 type lockedWriter struct {
 	mu   sync.Mutex
 	to   io.Writer

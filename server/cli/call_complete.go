@@ -13,15 +13,15 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// complete offers the tools of this program's own server, then the arguments that are not given yet. Another server is
-// not started or asked for the sake of a key press.
+// complete offers the tools of Patterngate's own server, then the arguments that are not given yet. It offers nothing for
+// another server, which it would have to start or call.
 func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const fail = cobra.ShellCompDirectiveNoFileComp
 	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && machine.Lookup(c.opener.Environ, settings.UrlVariable) != "" {
 		return nil, fail
 	}
 	a := c.opener
-	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{}) // faults are for the call itself
+	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{}) // the call itself reports faults
 	if err != nil {
 		return nil, fail
 	}
@@ -40,7 +40,7 @@ func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([
 	return slices.DeleteFunc(tools, other), fail
 }
 
-// keysLeft are the arguments of the tool that no word gives.
+// keysLeft returns the arguments of the tool that no word gives.
 func keysLeft(s *server.Server, words []string) []cobra.Completion {
 	var keys []cobra.Completion
 	for _, t := range s.Tools() {

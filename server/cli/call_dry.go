@@ -10,14 +10,14 @@ import (
 	"patterngate/server/cli/toolargs"
 )
 
-// dryArgument asks for a dry run, of a tool that has them.
+// dryArgument is the argument that requests a dry run, for tools that have one.
 const dryArgument = "dry_run"
 
-// errNoDryRun is returned for a tool that would act. Another server's tool may have an argument of this name that means something
-// else, or nothing: only results that say what was judged are those of a dry run.
+// errNoDryRun is the error for a tool that would act. A tool of another server can have an argument of this name with
+// another meaning. Only a result that contains a verdict comes from a dry run.
 var errNoDryRun = errors.New("it has no dry run; nothing was sent")
 
-// dryRunOf are the arguments as they ask for a dry run, whatever they say about it themselves.
+// dryRunOf returns the arguments with dry_run set to true, whatever value they have for it.
 func dryRunOf(tool upstream.Tool, arguments json.RawMessage) (json.RawMessage, error) {
 	results := toolargs.ReadTypes(tool.Output).Properties
 	ours := results[dryArgument] != nil && results["status"] != nil && results["next"] != nil
@@ -31,8 +31,8 @@ func dryRunOf(tool upstream.Tool, arguments json.RawMessage) (json.RawMessage, e
 	return toolargs.JoinMembers(append(toolargs.Without(members, dryArgument), toolargs.Member{Name: ijson.Canonical(dryArgument), Value: ijson.Canonical(true)})), nil
 }
 
-// wouldStop reports whether a dry run found something that would be blocked or put to a person. A verdict that is not known is
-// taken for one.
+// wouldStop reports whether a dry run found something that a rule would block or a person would have to approve. It also
+// returns true for a verdict that it does not know.
 func wouldStop(verdict string) bool {
 	return !slices.Contains([]string{"", "approve", "revise", "unknown"}, verdict)
 }

@@ -13,18 +13,18 @@ import (
 	"patterngate/server/cli/toolargs"
 )
 
-// What follows a run (spec/surface.md section 2).
+// These constants are about following a run (spec/surface.md section 2).
 const (
 	waitTool     = "run_wait"
 	waitArgument = "max_wait_seconds"
-	usualWait    = 45 * time.Second // of a call that does not say, where its schema does not either
-	betweenWaits = time.Second      // a server that does not let a call wait is not asked more often
+	usualWait    = 45 * time.Second // if neither the call nor the schema sets it
+	betweenWaits = time.Second      // minimum time between requests, for a server that does not let a call wait
 )
 
-// follows says that a run is waited for by more than the one call.
+// follows reports whether the command waits for a run with more than one call.
 func (c *toolCall) follows() bool { return c.wait > 0 }
 
-// checkWait refuses a duration that is none.
+// checkWait refuses a --wait that is not a positive duration.
 func (c *toolCall) checkWait(given bool) error {
 	if given && c.wait <= 0 {
 		return console.Usage("--wait", errors.New("got "+c.wait.String()), "a duration such as --wait 90s or --wait 10m")
@@ -32,8 +32,8 @@ func (c *toolCall) checkWait(given bool) error {
 	return nil
 }
 
-// patience has a call come back when the following is over, where it would wait for its run longer and does not say how
-// long.
+// patience returns the arguments with a shorter wait for the run. It changes them only if the call sets no wait and its
+// default is longer than left.
 func (c *toolCall) patience(tool upstream.Tool, arguments json.RawMessage, left time.Duration) json.RawMessage {
 	usual, takes := waitOf(tool.Input)
 	members, err := toolargs.Members(arguments)
@@ -44,7 +44,7 @@ func (c *toolCall) patience(tool upstream.Tool, arguments json.RawMessage, left 
 	return toolargs.JoinMembers(append(members, toolargs.Member{Name: ijson.Canonical(waitArgument), Value: ijson.Canonical(seconds)}))
 }
 
-// waitOf is how long a tool waits for its run by itself; takes is false where it cannot be told.
+// waitOf returns how long a tool waits for its run by default. takes is false if its schema has no such argument.
 func waitOf(schema json.RawMessage) (usual time.Duration, takes bool) {
 	property, takes := toolargs.ReadTypes(schema).Properties[waitArgument].(map[string]any)
 	usual = usualWait
@@ -54,8 +54,8 @@ func waitOf(schema json.RawMessage) (usual time.Duration, takes bool) {
 	return usual, takes
 }
 
-// follow waits for the run of a result until it rests or the time is over, and returns the newest result of it; with an
-// error too.
+// follow waits until the run of a result ends or pauses, or the time is over. It returns the newest result, also with an
+// error.
 func (c *toolCall) follow(ctx context.Context, to *callee, result upstream.Result, until time.Time) (upstream.Result, error) {
 	wait, there := to.named(waitTool)
 	var asked time.Time
@@ -81,7 +81,7 @@ func (c *toolCall) follow(ctx context.Context, to *callee, result upstream.Resul
 	return result, nil
 }
 
-// pause waits, unless ctx ends before.
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -14,7 +14,7 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// nextStep is a result's next (spec/surface.md section 1).
+// nextStep is the member next of a result (spec/surface.md section 1).
 type nextStep struct {
 	Action    string          `json:"action"`
 	Tool      string          `json:"tool"`
@@ -29,8 +29,8 @@ type nextStep struct {
 	Wait float64  `json:"wait_seconds"`
 }
 
-// words are what to do next, for a person at a shell: a sentence, what changed and what is to be filled in, and the
-// command line that makes the call.
+// words returns the next step for a person at a shell: a sentence, what changed, what is missing, and the command line of
+// the next call.
 func (c *toolCall) words(e envelope) string {
 	n := e.Next
 	var b strings.Builder
@@ -44,8 +44,8 @@ func (c *toolCall) words(e envelope) string {
 		line("  fill in " + strings.Join(places(n.Fill), ", "))
 	}
 	switch {
-	case !plainTool().MatchString(n.Tool): // none, or one that could be taken for a flag
-	case n.undecided(): // there is no call yet
+	case !plainTool().MatchString(n.Tool): // no name, or one that looks like a flag
+	case n.undecided(): // there is no call to print yet
 	case n.Arguments == nil:
 		line("  (the arguments are too long to be shown; change your own)")
 	default:
@@ -54,12 +54,12 @@ func (c *toolCall) words(e envelope) string {
 	return b.String()
 }
 
-// undecided reports whether the reader must decide about a place before there is a call to make.
+// undecided reports whether the reader must decide something before there is a call to make.
 func (n nextStep) undecided() bool {
 	return n.Action == "fix_and_retry" && n.Arguments == nil && n.Changed == nil && n.Fill == nil
 }
 
-// places are the pointers as people read them; the empty one is the whole.
+// places returns pointers as people read them. The empty pointer is the whole value.
 func places(pointers []string) []string {
 	named := slices.Clone(pointers)
 	for i, p := range named {
@@ -70,7 +70,7 @@ func places(pointers []string) []string {
 	return named
 }
 
-// sentence says what to do.
+// sentence returns what to do next.
 func (e envelope) sentence() string {
 	n := e.Next
 	say := func(otherwise string) string {
@@ -116,7 +116,7 @@ func prefixed(by, text string) string {
 	return by + text
 }
 
-// after says how long to wait.
+// after returns how long to wait, or "" for no wait.
 func after(seconds float64) string {
 	if seconds <= 0 {
 		return ""
@@ -124,10 +124,10 @@ func after(seconds float64) string {
 	return "after " + strconv.FormatFloat(seconds, 'f', -1, 64) + " s: "
 }
 
-// maxChange bounds a value in a line about a change, in bytes.
+// maxChange is the maximum length of a value in a line about a change in bytes.
 const maxChange = 120
 
-// changed words one repair.
+// changed returns the line about one change.
 func changed(pointer string, from, to json.RawMessage) string {
 	before, now := console.Cut(string(from), maxChange), console.Cut(string(to), maxChange)
 	switch {
@@ -139,11 +139,11 @@ func changed(pointer string, from, to json.RawMessage) string {
 	return fmt.Sprintf("%s: %s, was %s", pointer, now, before)
 }
 
-// plainTool is a tool's name that is fit for a command line.
+// plainTool matches tool names that are safe in a command line.
 var plainTool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_./-]{0,127}$`) })
 
-// commandLine is the call that next names, to the same server. Whatever the server wrote into the arguments is one
-// quoted word.
+// commandLine returns the command line of the next call, to the same server. The arguments from the server are one quoted
+// word.
 func (c *toolCall) commandLine(n nextStep) string {
 	words := []string{"patterngate", "call", n.Tool, "--args", string(n.Arguments)}
 	for _, flag := range []struct{ name, value string }{{"--config", c.opener.config}, {"--state", c.opener.state}, {"--url", c.url}, {"--command", c.command}} {

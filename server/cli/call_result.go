@@ -15,31 +15,31 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// The exit codes of a call that no other command has; those of stop reasons stand in their registry.
+// These exit codes exist only for call. The registry of stop reasons has the others.
 const (
 	exitToolFailed = int(stopreason.ExitTool)
 	exitWaiting    = 7 // running or waiting
 )
 
-// envelope is what is read of a Patterngate's structured result (spec/surface.md section 1).
+// envelope is the part of a Patterngate's structured result that call reads (spec/surface.md section 1).
 type envelope struct {
 	Status, StopReason, RunID, Summary string
 	Answered                           bool // there is an answer
 	NoResult                           bool // no call of the run returned a result
-	Dry                                bool // nothing was done
+	Dry                                bool // the result is of a dry run
 	Verdict                            string
 	Next                               nextStep
 }
 
-// readEnvelope reads a structured result, if it is one of a Patterngate.
+// readEnvelope reads a structured result. It returns false if the result is not a Patterngate's.
 func readEnvelope(structured json.RawMessage) (envelope, bool) {
-	var members map[string]json.RawMessage // case-sensitive, unlike a struct
+	var members map[string]json.RawMessage // a map is case-sensitive, a struct is not
 	if json.Unmarshal(structured, &members) != nil {
 		return envelope{}, false
 	}
 	text := func(name string) string {
 		var s string
-		_ = json.Unmarshal(members[name], &s) // another type is no text of ours
+		_ = json.Unmarshal(members[name], &s) // a value of another type is ignored
 		return s
 	}
 	e := envelope{Status: text("status"), StopReason: text("stop_reason"), RunID: text("run_id"), Summary: text("summary"), Answered: text("answer") != ""}
@@ -52,8 +52,8 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 	return e, true
 }
 
-// exit is the exit code of a Patterngate's result. A stop reason that is none of ours, as a newer one may send it, is no
-// success: 1.
+// exit returns the exit code of a Patterngate's result. It returns 1 for an unknown stop reason, which a newer version
+// could send.
 func (e envelope) exit() int {
 	switch e.Status {
 	case "ok":
@@ -79,7 +79,7 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	switch {
 	case ours:
 		code = e.exit()
-		if c.dry && !e.Dry && code != console.ExitUsage { // a request that is refused is no run of either kind
+		if c.dry && !e.Dry && code != console.ExitUsage { // a refused request is not a run of either kind
 			code = console.ExitFault
 			_, _ = fmt.Fprintln(c.errs, printable.Text("call "+console.Cut(tool, console.MaxTyped)+": the server does not say that this was a dry run"))
 		}
@@ -104,7 +104,7 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	return code, nil
 }
 
-// ourText is the text channel of a Patterngate with its NEXT line in words.
+// ourText returns the text of a Patterngate's result with its NEXT line in words.
 func (c *toolCall) ourText(text string, e envelope) string {
 	var b strings.Builder
 	told := false
@@ -136,7 +136,7 @@ func (c *toolCall) headline(line string, e envelope) string {
 	return c.opener.Paint(cmp.Or(color, console.Bold), word) + line[len(word):]
 }
 
-// foreignText is a result of any server as people read it: its content, else its structured content.
+// foreignText returns a result of any server as people read it: its content, else its structured content.
 func foreignText(result upstream.Result) string {
 	var b strings.Builder
 	for _, block := range result.Content {
@@ -148,7 +148,7 @@ func foreignText(result upstream.Result) string {
 	return b.String()
 }
 
-// blockText is one block of content, with its line ends. What cannot be shown is named.
+// blockText returns one block of content with its line ends. For content that cannot be shown, it returns its name.
 func blockText(block upstream.Block) string {
 	switch {
 	case block.Type == "text", block.Type == "resource" && block.Text != "":
@@ -162,7 +162,8 @@ func blockText(block upstream.Block) string {
 	return printable.Text(fmt.Sprintf("[%s, %d bytes as base64; --json shows it]", console.Cut(named, maxProgressLine), block.Data)) + "\n"
 }
 
-// foreignLines is text of any server. Tabs stay, as no terminal is harmed by one.
+// foreignLines returns text of any server with control characters made visible. It keeps tabs, which do no harm in a
+// terminal.
 func foreignLines(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {

@@ -25,20 +25,20 @@ const ()
 // callee is the server that is called.
 type callee struct {
 	client *upstream.Client
-	here   bool   // it is in this process
-	kept   bool   // and records its runs in a file
-	wait   func() // for the server in this process to end
+	here   bool   // the server runs in this process
+	kept   bool   // it also records its runs in a file
+	wait   func() // waits until the server in this process ends
 	tools  []upstream.Tool
-	held   map[string]heldTool // what is not listed for that
+	held   map[string]heldTool // held tools, which the server does not list
 }
 
-// close ends the session. That a server does not end in order changes nothing about the result.
+// close ends the session. It ignores an error of the server's end, which does not change the result.
 func (s *callee) close() {
 	_ = s.client.Close()
 	s.wait()
 }
 
-// open reaches the server that is meant.
+// open connects to the server that the flags name.
 func (c *toolCall) open(ctx context.Context) (*callee, error) {
 	limited, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -67,7 +67,7 @@ func (c *toolCall) identity() upstream.Identity {
 	return upstream.Identity{Name: "patterngate-call", Version: version().Version}
 }
 
-// loaded is the configuration that is served in this process.
+// loaded returns the configuration that is served in this process.
 func (c *toolCall) loaded() (Loaded, error) {
 	if c.config != nil {
 		return *c.config, nil
@@ -75,7 +75,7 @@ func (c *toolCall) loaded() (Loaded, error) {
 	return c.opener.load()
 }
 
-// inProcess serves this program's own tools over a pair of pipes: the protocol is that of every other client.
+// inProcess serves Patterngate's own tools over a pair of pipes, with the same protocol as for every client.
 func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	loaded, err := c.loaded()
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.follows() || c.name == waitTool { // it may wait for a run that nobody carries on
+	if c.follows() || c.name == waitTool { // it could wait for a run that no process continues
 		s.carryOn()
 	}
 	requests, toServer := io.Pipe()
@@ -93,7 +93,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		err := s.ServeStdio(context.WithoutCancel(ctx), requests, fromServer) // ends with its input
+		err := s.ServeStdio(context.WithoutCancel(ctx), requests, fromServer) // ends when its input ends
 		_ = requests.CloseWithError(err)
 		_ = fromServer.CloseWithError(err)
 	}()
@@ -109,7 +109,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	return &callee{client: client, here: true, kept: !s.memory, held: s.config.unlisted(), wait: ended}, nil
 }
 
-// dialed reaches a server over HTTP.
+// dialed connects to a server over HTTP.
 func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
 	token := machine.Lookup(c.opener.Environ, settings.TokenVariable)
 	to, err := upstream.ParseEndpoint(c.url, token)
@@ -123,7 +123,7 @@ func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
 	return &callee{client: client, wait: func() {}}, nil
 }
 
-// unreached is what may help where a server did not let a client in.
+// unreached returns what can help if a server refuses the client.
 func unreached(err error, token string) string {
 	refused, _ := errors.AsType[*upstream.StatusError](err)
 	switch {
@@ -139,7 +139,7 @@ func unreached(err error, token string) string {
 	return ""
 }
 
-// started starts a server and reaches it over stdio.
+// started starts a server and connects to it over stdio.
 func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	words, err := console.SplitWords(c.command, runtime.GOOS == "windows")
 	if err == nil && len(words) == 0 {
@@ -150,7 +150,7 @@ func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	}
 	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.opener.Environ), Stderr: c.errs}
 	if file, ok := c.opener.Err.(*os.File); ok {
-		p.Stderr = file // passed through as it is
+		p.Stderr = file // passed to the server unchanged
 	}
 	client, err := upstream.Start(ctx, p, c.identity())
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	return &callee{client: client, wait: func() {}}, nil
 }
 
-// unstarted is what may help where a first word is no program.
+// unstarted returns what can help if the first word of a command line is not a program.
 func unstarted(word string) string {
 	if name, _, assigned := strings.Cut(word, "="); assigned && !strings.ContainsAny(name, `/\`) {
 		return "env " + word + " ...: no shell reads the line"
@@ -167,14 +167,14 @@ func unstarted(word string) string {
 	return ""
 }
 
-// childVariables are what programs need to find files and themselves. Keys and tokens are not among them.
+// childVariables are the variables that programs need to find files and programs. They contain no keys or tokens.
 var childVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
 	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
 	"SystemRoot", "SystemDrive", "PATHEXT", "APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles", "USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH",
 }
 
-// childEnvironment is what a server that is started here sees of the environment.
+// childEnvironment returns the environment of a server that call starts.
 func childEnvironment(environ []string) []string {
 	var env []string
 	for _, name := range childVariables {
@@ -185,7 +185,7 @@ func childEnvironment(environ []string) []string {
 	return env
 }
 
-// tool finds the tool that is meant among the server's own.
+// tool finds the tool of that name in the server's list.
 func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	limited, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -218,7 +218,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	return upstream.Tool{}, console.Usage("call", errors.New(unknown), try)
 }
 
-// named is the server's tool of that name.
+// named returns the server's tool of that name.
 func (s *callee) named(name string) (upstream.Tool, bool) {
 	i := slices.IndexFunc(s.tools, func(t upstream.Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -227,7 +227,7 @@ func (s *callee) named(name string) (upstream.Tool, bool) {
 	return s.tools[i], true
 }
 
-// someOf lists names, counting those beyond the first few.
+// someOf returns names as a list, with the number of those beyond the first few.
 func someOf(names []string) string {
 	const most = 20
 	if len(names) == 0 {

@@ -10,20 +10,21 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// secrets are those that a configuration refers to, each read once and never shown. It is safe for concurrent use.
+// secrets holds the secrets that a configuration refers to. It reads each once and never shows it. It is safe for
+// concurrent use.
 type secrets struct {
 	environ []string
-	mask    *catalog.Mask // learns each text, so that it shows as *** wherever it turns up
+	mask    *catalog.Mask // knows each secret, and replaces it with *** in every text
 
 	mu    sync.Mutex
-	known map[string]catalog.Secret // by where it stands
+	known map[string]catalog.Secret // by its reference
 }
 
 func newSecrets(environ []string) *secrets {
 	return &secrets{environ: environ, mask: &catalog.Mask{}, known: map[string]catalog.Secret{}}
 }
 
-// of is the secret behind a reference; nil for none.
+// of returns the secret of a reference, or nil for none.
 func (s *secrets) of(ref tools.SecretRef) catalog.Secret {
 	if !ref.Set() {
 		return nil
@@ -39,7 +40,7 @@ func (s *secrets) of(ref tools.SecretRef) catalog.Secret {
 	return secret
 }
 
-// forget has each secret read again when it is next needed, whoever shares it.
+// forget makes each secret be read again at its next use, for all that share it.
 func (s *secrets) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,10 +49,10 @@ func (s *secrets) forget() {
 	}
 }
 
-// masked is a log in which no secret shows.
+// masked returns a log handler that shows no secret.
 func (s *secrets) masked(h slog.Handler) slog.Handler { return maskedLog{h, s.mask} }
 
-// maskedLog masks what is logged.
+// maskedLog is a log handler that masks secrets.
 type maskedLog struct {
 	slog.Handler
 	mask *catalog.Mask

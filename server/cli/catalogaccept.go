@@ -23,7 +23,7 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// acceptTimeout is how long all servers together may take to say what they declare.
+// acceptTimeout is the time limit for all servers together to list their tools.
 const acceptTimeout = 2 * time.Minute
 
 func (a *catalogCommands) catalogAcceptCommand() *cobra.Command {
@@ -57,7 +57,7 @@ type acceptance struct {
 
 func (c acceptance) name() string { return c.server + "/" + c.declared.Name }
 
-// acceptedRow is what became of a tool, as --json shows it.
+// acceptedRow is the result for a tool, as --json shows it.
 type acceptedRow struct {
 	Tool    string        `json:"tool"`
 	State   string        `json:"state"` // same, new, changed, unsigned, missing, unreachable
@@ -110,7 +110,7 @@ func (a *catalogCommands) catalogAccept(ctx context.Context, loaded Loaded, name
 	return unreachable(what, rows)
 }
 
-// unreachable is the exit code where a tool could not be compared.
+// unreachable returns an error if a tool could not be compared.
 func unreachable(what string, rows []acceptedRow) error {
 	for _, r := range rows {
 		if r.State == "unreachable" || r.State == "missing" {
@@ -120,7 +120,7 @@ func unreachable(what string, rows []acceptedRow) error {
 	return nil
 }
 
-// wantedTools are the tools that are named, by server: all that the file names where nothing is.
+// wantedTools returns the named tools by server. Without names it returns all that the file names.
 func wantedTools(c tools.Catalog, names []string) (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, s := range c.Servers {
@@ -159,7 +159,7 @@ func wantedTools(c tools.Catalog, names []string) (map[string][]string, error) {
 	return wanted, nil
 }
 
-// disabledIn says that the file names a server, or a tool of it, and disables it; tool "" is the server as a whole.
+// disabledIn returns an error if the file disables the server or the tool. An empty tool means the server as a whole.
 func disabledIn(c tools.Catalog, server, tool string) error {
 	const fix = `Remove "enabled: false" from its entry, then accept it`
 	for _, s := range c.Servers {
@@ -185,10 +185,10 @@ func disabledIn(c tools.Catalog, server, tool string) error {
 	return nil
 }
 
-// standing is a lock with those of its lines that count: what else stands in it somebody may have written there.
+// standing is a lock, whole and with only the lines that count. Another program could have written the other lines.
 type standing struct{ all, counting *pins.Lock }
 
-// compared asks each server what it declares and says how that differs from the lock.
+// compared asks each server for its declarations and compares them with the lock.
 func (a *catalogCommands) compared(ctx context.Context, loaded Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
 	for _, s := range loaded.Catalog.Servers {
 		tools := wanted[s.Name]
@@ -206,12 +206,12 @@ func (a *catalogCommands) compared(ctx context.Context, loaded Loaded, wanted ma
 	return rows, open
 }
 
-// repeatsSecret is why a declaration is not accepted, nor shown.
+// repeatsSecret is the reason why a declaration is neither accepted nor shown.
 const repeatsSecret = "it repeats a secret of the configuration; have the server mended"
 
-// comparedTool compares what a server declares of a tool with the lock. Where the line there does not count, all of it is shown:
-// a person signs the whole, and saw nothing of it. The server runs with its secrets by then, which mask knows: in the lock they
-// would lie open, and every client would read them.
+// comparedTool compares a server's declaration of a tool with the lock. If the line in the lock does not count, it shows
+// the whole declaration, since the person who signs has not seen it. The server already has its secrets, which mask knows.
+// It refuses a declaration that contains one: the lock and every client would show it.
 func comparedTool(at, name string, declared []upstream.Definition, err error, lock standing, mask *catalog.Mask) (acceptedRow, *acceptance) {
 	row := acceptedRow{Tool: at + "/" + name}
 	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == name })
@@ -250,11 +250,11 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 	return row, &acceptance{at, now}
 }
 
-// repeats reports whether a secret stands in a declaration.
+// repeats reports whether a declaration contains a secret.
 func repeats(mask *catalog.Mask, d pins.Definition) bool {
 	all := map[string]any{"title": d.Title, "description": d.Description}
 	for name, raw := range map[string][]byte{"input": d.Input, "output": d.Output} {
-		if v, err := ijson.Decode(raw); err == nil { // what is no JSON is not accepted anyway
+		if v, err := ijson.Decode(raw); err == nil { // an invalid schema is not accepted anyway
 			all[name] = v
 		}
 	}
@@ -273,7 +273,7 @@ func (a *catalogCommands) showCompared(rows []acceptedRow, open []acceptance) er
 		}
 		b.WriteByte('\n')
 		for _, c := range r.Changes {
-			if c.Pointer != "/name" { // it is above
+			if c.Pointer != "/name" { // the name is already shown
 				b.WriteString(changeText(c))
 			}
 		}
@@ -284,7 +284,7 @@ func (a *catalogCommands) showCompared(rows []acceptedRow, open []acceptance) er
 	return a.Print(b.String())
 }
 
-// changeText shows one difference; what servers wrote is shown with its control characters visible.
+// changeText returns one difference as text. It makes control characters from servers visible.
 func changeText(c pins.Change) string {
 	var b strings.Builder
 	if c.Was != "" && c.Was != `""` {
@@ -296,7 +296,8 @@ func changeText(c pins.Change) string {
 	return b.String()
 }
 
-// acceptAll enters what was accepted, each signed where a key counts. Keys are in the state file: in memory there are none.
+// acceptAll writes the accepted declarations to the lock, each signed if an approver key counts. Keys are in the state
+// file, so :memory: has none.
 func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
 	if c.State == settings.MemoryState && key == "" && a.opens == nil {
@@ -317,7 +318,7 @@ func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lo
 	})
 }
 
-// enter puts what was accepted into the lock.
+// enter writes the accepted declarations to the lock.
 func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject map[string]any) gateway.SignedAct) error {
 	for _, c := range open {
 		entry := pins.Acceptance{At: console.Now(), By: statefile.ByUser("").By, Assurance: string(gateway.UserAssurance)}

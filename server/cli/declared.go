@@ -15,19 +15,19 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// declared is what runs are made of under a configuration: its catalog, its patterns and who answers their questions. What
-// is served and what a record is carried on with are made here alike.
+// declared is what a configuration declares: its catalog, its patterns and the models for their questions. Both new runs
+// and recorded runs that continue are made from it.
 type declared struct {
 	hash, catalog string // of the configuration and of the catalog
 	tools         *catalog.Catalog
 	patterns      []declaredPattern
 	model         patterns.Model
-	configured    bool // the user set the model up
+	configured    bool // the user configured the model
 	redact        []string
-	reach         tools.Catalog // the servers and requests that it names
+	reach         tools.Catalog // the servers and http tools that it names
 	llm           settings.LLM
-	lock          *pins.Lock // what people accepted of its servers' tools; nil: nothing
-	recorded      bool       // it was made of a snapshot
+	lock          *pins.Lock // the accepted definitions of its servers' tools; nil: none
+	recorded      bool       // made from a snapshot
 }
 
 // holds reports whether a tool is held until a person accepts what its server declares.
@@ -35,22 +35,22 @@ func (c Loaded) holds(tool string) bool {
 	return c.own != nil && slices.ContainsFunc(c.own.held, func(h heldTool) bool { return h.name == tool })
 }
 
-// declaredPattern is one tool of a pattern that is enabled.
+// declaredPattern is one tool of an enabled pattern.
 type declaredPattern struct {
 	spec    patterns.Spec
 	policy  string         // hash
-	reasons []string       // by which its policies may block
-	model   patterns.Model // who answers its questions
-	// configured: the user set that model up.
+	reasons []string       // with which its policies can block
+	model   patterns.Model // answers its questions
+	// configured is true if the user configured that model.
 	configured bool
-	// title and description are what the file says of it; "": what its kind or its tool does.
+	// title and description are those of the file; "": those of its kind or its tool.
 	title, description string
-	// unlisted: it is a call of a held tool, which has no schema to show. No client sees it; a run that began before it was held
-	// goes on, to be stopped with the tool's reason.
+	// unlisted is true for a call of a held tool, which has no schema to show. Clients do not see it. A run that began
+	// earlier continues, and ends with the reason of the held tool.
 	unlisted bool
 }
 
-// declare makes what a configuration declares, in an environment that may say where the demo's effects happen.
+// declare makes what a configuration declares. The environment can say where the demo's effects happen.
 func declare(c Loaded, environ []string) (*declared, error) {
 	hash := c.Hash()
 	if err := outside(&c.Demo, environ); err != nil {
@@ -95,7 +95,7 @@ func declare(c Loaded, environ []string) (*declared, error) {
 	return d, nil
 }
 
-// add declares a pattern.
+// add adds a pattern.
 func (d *declared) add(p settings.Pattern, c Loaded, spec patterns.Spec, reviewer gateway.Reviewer, answerers *answerers) error {
 	who, err := answerers.of(p)
 	if err != nil {
@@ -120,13 +120,13 @@ func (d *declared) add(p settings.Pattern, c Loaded, spec patterns.Spec, reviewe
 	return nil
 }
 
-// planningSpecs are those of a planning pattern's tools that are runs: the same pattern under three names. What a run is
-// to do says its call.
+// planningSpecs returns the specs of the tools of a planning pattern that are runs: the same pattern under three names. The
+// call says what a run does.
 func planningSpecs(spec patterns.Spec) []patterns.Spec {
 	spec.Plans = spec.Name
 	var list []patterns.Spec
 	for _, verb := range settings.PlanVerbs {
-		if verb == patterns.StatusVerb { // no run; the server adds it
+		if verb == patterns.StatusVerb { // not a run; the server adds it
 			continue
 		}
 		spec.Name = spec.Plans + "_" + string(verb)
@@ -135,7 +135,8 @@ func planningSpecs(spec patterns.Spec) []patterns.Spec {
 	return list
 }
 
-// planWords is what the tool of a planning pattern says of itself, made of what the pattern says; "": what its kind does.
+// planWords returns the title and description of a planning pattern's tool, made from those of the pattern. It returns ""
+// for the kind's own text.
 func planWords(spec patterns.Spec, title, description string) (ofTool, words string) {
 	verb, titles := strings.TrimPrefix(spec.Name, spec.Plans+"_"), map[patterns.PlanVerb]string{
 		patterns.DecomposeVerb: "make a plan", patterns.ExecuteVerb: "carry a plan out", patterns.ReplanVerb: "plan again what remains",
@@ -149,7 +150,7 @@ func planWords(spec patterns.Spec, title, description string) (ofTool, words str
 	return ofTool, words
 }
 
-// offered are the patterns as tools.
+// offered returns the listed patterns as tools.
 func (d *declared) offered() []server.Pattern {
 	var list []server.Pattern
 	for _, p := range d.patterns {
@@ -157,7 +158,7 @@ func (d *declared) offered() []server.Pattern {
 			continue
 		}
 		offer := server.Pattern{Spec: p.spec, Model: p.model, Configured: p.configured, PolicyHash: p.policy, Reasons: p.reasons, Title: p.title, Description: p.description}
-		if !p.spec.Declared { // what the demo is asked
+		if !p.spec.Declared { // the examples come from the demo
 			offer.Completions = settings.Completions[p.spec.Kind]
 		}
 		list = append(list, offer)
@@ -165,7 +166,7 @@ func (d *declared) offered() []server.Pattern {
 	return list
 }
 
-// job is the job of a run that was begun under this configuration.
+// job returns the job of a run that began under this configuration.
 func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	for _, p := range d.patterns {
 		if p.spec.Name == b.Pattern {
@@ -177,7 +178,7 @@ func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	return patterns.Job{}, &patterns.Lacking{Cause: "tool_missing", Needs: []string{b.Pattern}}
 }
 
-// newSpec declares a pattern as it is configured, over the catalog as it sees it.
+// newSpec returns the spec of a pattern over view, the catalog as the pattern sees it.
 func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spec {
 	parts := c.parts.by[p.Name]
 	s := patterns.Spec{
@@ -207,7 +208,7 @@ func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spe
 	return s
 }
 
-// over puts what a declaration came to into a spec.
+// over sets the parts of a declaration in a spec.
 func (p *patternParts) over(s *patterns.Spec) {
 	s.Answer, s.Reroute = p.answer, p.joins.reroute
 	if joined := p.joins.joined(); joined != nil {

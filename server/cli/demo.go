@@ -18,15 +18,15 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// demoConfig is what the demo's server runs with, whatever the environment holds: the embedded default, offline
-// rules, and the simulated person, who approves up to 800 USD.
+// demoConfig is the configuration of the demo's server, independent of the environment: the embedded default, offline
+// rules, and a simulated person who approves up to 800 USD.
 const demoConfig = `version: 1
 llm: {provider: rules}
 patterns:
   supervised_refund: {approver: {kind: simulated, cap_usd: 800}}
 `
 
-// demoTimeout bounds the whole demo.
+// demoTimeout is the time limit of the whole demo.
 const demoTimeout = 2 * time.Minute
 
 // trialCommands are the commands that show Patterngate at work and check its promises: demo, prove, and the processes they start.
@@ -62,9 +62,9 @@ func (a *trialCommands) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// demo plays all acts in one session and says how each went.
+// demo runs all acts in one session and prints the result of each.
 func (a *trialCommands) demo(ctx context.Context) error {
-	keepOnBrokenPipe() // else the directory stays behind
+	keepOnBrokenPipe() // otherwise the directory would remain
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
@@ -87,7 +87,7 @@ func (a *trialCommands) demo(ctx context.Context) error {
 	return s.bow()
 }
 
-// demoServer starts this program as a server over stdio, with an environment and a state of its own.
+// demoServer starts this program as a server over stdio, with its own environment and state.
 func (a *trialCommands) demoServer(ctx context.Context, dir string) (*upstream.Client, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -103,12 +103,12 @@ func (a *trialCommands) demoServer(ctx context.Context, dir string) (*upstream.C
 	}, demoIdentity())
 }
 
-// demoIdentity is how the demo's client introduces itself.
+// demoIdentity returns the name and version that the demo's client sends.
 func demoIdentity() upstream.Identity {
 	return upstream.Identity{Name: "patterngate-demo", Version: version().Version}
 }
 
-// systemEnvironment is the part of an environment without which programs do not start on some systems.
+// systemEnvironment returns the variables without which programs do not start on some systems.
 func systemEnvironment(environ []string) []string {
 	var env []string
 	for _, name := range []string{"SystemRoot", "TMPDIR", "TEMP", "TMP"} {
@@ -119,14 +119,14 @@ func systemEnvironment(environ []string) []string {
 	return env
 }
 
-// stage plays acts and keeps how they went.
+// stage runs acts and keeps their results.
 type stage struct {
 	trial  *trialCommands
 	client *upstream.Client
 	began  time.Time
 	played []playedAct
 	act    int   // number of the last act that was announced
-	lost   error // why standard output was not written
+	lost   error // the error of writing standard output
 }
 
 // playedAct is one act as --json shows it.
@@ -168,10 +168,10 @@ func (s *stage) announce(number int, headline string) {
 	}
 }
 
-// progress prints one line of what a run does.
+// progress prints one line of a run's progress.
 func (s *stage) progress(line string) { s.say(s.trial.Err, "  %s\n", s.trial.Paint(console.Dim, line)) }
 
-// line prints what was decided, what was done, the stop reason and the time.
+// line prints the decision, what was done, the stop reason and the time.
 func (s *stage) line(p playedAct) {
 	if s.trial.JSON {
 		return
@@ -183,7 +183,7 @@ func (s *stage) line(p playedAct) {
 	s.say(s.trial.Out, "%s %d %s: %s; %s; %s; %.2f s\n", mark, p.Act, p.Title, p.Decided, p.Done, p.StopReason, p.Seconds)
 }
 
-// bow ends the demo: the document, or what to try next.
+// bow ends the demo: it prints the JSON document, or what to try next.
 func (s *stage) bow() error {
 	good := 0
 	for _, p := range s.played {
@@ -216,7 +216,8 @@ const tryNext = `Try next:
   patterngate config show                  what is in force
 `
 
-// giveToClient is the entry for a client's file. A program that "go run" built is deleted when it ends, so no entry can name it.
+// giveToClient returns the text with the entry for a client's file. "go run" deletes the program when it ends, so there is
+// no entry for such a program.
 func (a *trialCommands) giveToClient() string {
 	program, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
@@ -229,7 +230,7 @@ func (a *trialCommands) giveToClient() string {
 	return fmt.Sprintf(`Give it to your client: {"mcpServers": {"patterngate": {"command": %s, "args": ["serve"]}}}`, path)
 }
 
-// say prints to one of the streams. Only what the demo is for must arrive.
+// say prints to one of the streams. It keeps only errors of standard output, since the demo's results must arrive.
 func (s *stage) say(to io.Writer, format string, args ...any) {
 	if s.trial.JSON && to == s.trial.Err {
 		return

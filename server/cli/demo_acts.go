@@ -7,7 +7,7 @@ import (
 	"patterngate/catalog/demo"
 )
 
-// demoAct is one call of the demo, with what it shows.
+// demoAct is one call of the demo, with what it expects.
 type demoAct struct {
 	number    int
 	headline  string // of the act
@@ -18,7 +18,7 @@ type demoAct struct {
 	expects   func(demoResult) bool
 }
 
-// demoActs are the four tasks of the reference patterns, then four attacks.
+// demoActs returns the four tasks of the reference patterns, then four attacks.
 func demoActs() []demoAct {
 	return append(demoTasks(), demoAttacks()...)
 }
@@ -41,7 +41,7 @@ func demoTasks() []demoAct {
 
 func succeeds(r demoResult) bool { return r.StopReason == "success" }
 
-// refundActions are what a client would hand in to get 1200 USD paid without saying why.
+// refundActions returns the actions of a client that wants 1200 USD paid without a reason.
 func refundActions() []any {
 	return []any{
 		map[string]any{"kind": "tool", "name": "get_refund_context", "args": map[string]any{"user_id": 42}},
@@ -75,19 +75,19 @@ func demoAttacks() []demoAct {
 	}
 }
 
-// decidedRefusal says where and why the plan was refused.
+// decidedRefusal returns where and why the plan was refused.
 func decidedRefusal(r demoResult) string {
 	if len(r.Problems) == 0 {
 		return "refused"
 	}
 	why := r.Problems[0].Reason
-	if _, here, ok := strings.Cut(r.Problems[0].Want, "here: "); ok { // the strict decoder's own words
+	if _, here, ok := strings.Cut(r.Problems[0].Want, "here: "); ok { // the words of the strict decoder
 		why = here
 	}
 	return fmt.Sprintf("refused at %s (%s)", r.Problems[0].Pointer, why)
 }
 
-// decidedRefund says what policy and person made of the refund.
+// decidedRefund returns the decision of the policy and the person about the refund.
 func decidedRefund(r demoResult) string {
 	for _, h := range r.History {
 		if h.Executed.Name != "issue_refund" {

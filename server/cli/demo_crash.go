@@ -15,9 +15,9 @@ import (
 	"patterngate/server/settings"
 )
 
-// killed is the act in which the server is killed between a payment and its answer.
+// killed is the act that kills the server between a payment and its answer.
 //
-//	call ──▶ server ──pays──▶ ledger, which answers nothing yet
+//	call ──▶ server ──pays──▶ ledger, which does not answer yet
 //	           ✗ kill -9
 //	call again ──▶ server ──same key──▶ ledger: paid before ──▶ result
 func (s *stage) killed(ctx context.Context, dir string) (err error) {
@@ -59,7 +59,7 @@ func (s *stage) killed(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-// dieWhilePaying makes the call and kills the server as soon as the payment is in the books.
+// dieWhilePaying makes the call and kills the server when the ledger has the payment.
 func (s *stage) dieWhilePaying(ctx context.Context, dir string, outside *ledgerProcess) error {
 	server, err := s.trial.mortal(ctx, dir, outside.book("demo"))
 	if err != nil {
@@ -82,13 +82,13 @@ func (s *stage) dieWhilePaying(ctx context.Context, dir string, outside *ledgerP
 	}
 }
 
-// mortalServer is a server over stdio that is killed in the end.
+// mortalServer is a server over stdio that the demo kills.
 type mortalServer struct {
 	client *upstream.Client
 	cmd    *exec.Cmd
 }
 
-// mortal starts this program as a server whose effects happen in a book, over a state file in dir.
+// mortal starts this program as a server whose effects happen in a book, with a state file in dir.
 func (a *trialCommands) mortal(ctx context.Context, dir string, book ledger.Client, more ...string) (*mortalServer, error) {
 	args := append([]string{"serve", "--config", filepath.Join(dir, "config.yaml"), "--state", filepath.Join(dir, "killed.db"), "--log-level", "error"}, more...)
 	cmd, err := a.own(args...)
@@ -109,7 +109,7 @@ func (a *trialCommands) mortal(ctx context.Context, dir string, book ledger.Clie
 	return server, nil
 }
 
-// end kills the server. What it has to say is of no interest any more.
+// end kills the server and ignores its output.
 func (s *mortalServer) end() {
 	_ = s.cmd.Process.Kill()
 	if s.client != nil {
@@ -129,7 +129,7 @@ func paymentsIn(entries []ledger.Entry) int {
 	return n
 }
 
-// times words how often something was done.
+// times returns a count in words: once, twice or 3 times.
 func times(n int) string {
 	switch n {
 	case 1:

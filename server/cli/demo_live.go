@@ -19,18 +19,18 @@ import (
 	"patterngate/server/web"
 )
 
-// liveConfig is what the live demo's server runs with: a person is asked, on the page.
+// liveConfig is the configuration of the live demo's server: a person decides on the approval page.
 const liveConfig = `version: 1
 llm: {provider: rules}
 patterns:
   supervised_refund: {approver: {kind: inbox, expires_seconds: 3600}}
 `
 
-// parting is how long the page stays after the decision where nobody is at a terminal: the browser asks for the outcome in a
-// request of its own.
+// parting is how long the page stays after the decision without a terminal. The browser needs this time to request the
+// outcome.
 const parting = 3 * time.Second
 
-// liveTime is how long the live demo waits for its person.
+// liveTime is how long the live demo waits for the person.
 const liveTime = time.Hour
 
 // liveDemo is the demo in which a person decides.
@@ -45,10 +45,10 @@ type liveDemo struct {
 	page   string // host:port
 	book   ledger.Client
 	server *mortalServer
-	state  *local.Engine // the file as a command sees it: it carries nothing on
+	state  *local.Engine // the state file as a command sees it: continues no run
 }
 
-// live plays it.
+// live runs the live demo.
 func (a *trialCommands) live(ctx context.Context) (err error) {
 	keepOnBrokenPipe()
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
@@ -82,7 +82,7 @@ func (a *trialCommands) live(ctx context.Context) (err error) {
 	return d.bow()
 }
 
-// freePage is where the page is to be: where it was wanted, else at its usual address, else anywhere.
+// freePage returns the address of the page: the wanted one if it is free, else the usual one, else any.
 func freePage(wanted string) (string, error) {
 	for _, address := range []string{wanted, inboxUsual, "127.0.0.1:0"} {
 		if address == "" {
@@ -99,7 +99,7 @@ func freePage(wanted string) (string, error) {
 	return "", errors.New("no port of this machine is free")
 }
 
-// play is the session: ask, show, kill, show again, and see what the person decided.
+// play runs the session: ask, show, kill, show again, and report the person's decision.
 func (d *liveDemo) play(ctx context.Context) error {
 	d.announce(1, "a refund of 1200 USD waits for you")
 	asked, err := d.ask(ctx)
@@ -128,7 +128,7 @@ func (d *liveDemo) play(ctx context.Context) error {
 	return nil
 }
 
-// showAgain leads the person to the page of the second server, unless they were quicker than the kill.
+// showAgain shows the person the page of the second server, unless they decided before the kill.
 func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
 	still, err := d.state.Approvals().Approval(asked.ID)
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
 	return d.show(ctx, asked)
 }
 
-// enter waits for the person at the terminal to press Enter; where there is none, for so long.
+// enter waits until the person at the terminal presses Enter. Without a terminal it waits for the given time.
 func (d *liveDemo) enter(ctx context.Context, words string, otherwise time.Duration) {
 	ctx, pressed := context.WithCancel(ctx)
 	defer pressed()
@@ -151,7 +151,7 @@ func (d *liveDemo) enter(ctx context.Context, words string, otherwise time.Durat
 	if ok && console.IsTerminal(keys) && console.IsTerminal(d.trial.Err) {
 		d.say(d.trial.Err, "  %s\n", words)
 		go func() {
-			_, _ = bufio.NewReader(keys).ReadString('\n') // its end is Enter, too
+			_, _ = bufio.NewReader(keys).ReadString('\n') // the end of the input counts as Enter
 			pressed()
 		}()
 	} else {
@@ -189,7 +189,7 @@ func (d *liveDemo) ask(ctx context.Context) (asked patterns.Asked, err error) {
 	return page.Rows[0], nil
 }
 
-// show leads the person to the page: by the browser, else by a link where a person reads it.
+// show opens the page in the browser, or prints a link to it at a terminal.
 func (d *liveDemo) show(ctx context.Context, asked patterns.Asked) error {
 	token, offered := web.NewToken()
 	if err := d.state.Approvals().OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
@@ -207,12 +207,12 @@ func (d *liveDemo) show(ctx context.Context, asked patterns.Asked) error {
 	return nil
 }
 
-// inboxLine is what another terminal types to get to the page.
+// inboxLine returns the command that opens the page from another terminal.
 func (d *liveDemo) inboxLine() string {
 	return fmt.Sprintf("patterngate --state %s inbox --inbox %s --print", filepath.Join(d.dir, "killed.db"), d.page)
 }
 
-// decided waits for the person and tells what came of it.
+// decided waits for the person's decision and prints the outcome.
 func (d *liveDemo) decided(ctx context.Context, asked patterns.Asked) error {
 	start, last := time.Now(), time.Time{}
 	for {

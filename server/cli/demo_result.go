@@ -7,7 +7,7 @@ import (
 	"patterngate/ijson"
 )
 
-// demoResult is what the demo reads of a tool's structured result.
+// demoResult is the part of a tool's structured result that the demo reads.
 type demoResult struct {
 	Status string `json:"status"`
 	Next   struct {
@@ -50,7 +50,7 @@ type demoResult struct {
 	} `json:"effects"`
 }
 
-// readDemoResult reads a structured result; what is no result is empty, and no act expects that.
+// readDemoResult reads a structured result. An invalid result becomes one that no act expects.
 func readDemoResult(structured any) demoResult {
 	var r demoResult
 	if structured == nil {
@@ -72,7 +72,7 @@ func (r demoResult) retried() int {
 	return n
 }
 
-// paid is what was refunded, by the record.
+// paid returns the sum of refunds, from the record.
 func (r demoResult) paid() float64 {
 	total := 0.0
 	for _, h := range r.History {
@@ -84,7 +84,7 @@ func (r demoResult) paid() float64 {
 	return total
 }
 
-// asked reports whether every refund was put to the person.
+// asked reports whether a person had to approve every refund.
 func (r demoResult) asked() bool {
 	seen := false
 	for _, h := range r.History {
@@ -98,7 +98,7 @@ func (r demoResult) asked() bool {
 	return seen
 }
 
-// done words what the run's calls did.
+// done returns in words what the run's calls did.
 func (r demoResult) done() string {
 	reads, writes := 0, 0
 	for _, e := range r.Effects {

@@ -48,7 +48,7 @@ func (f *findings) fail(check, fix, format string, args ...any) {
 	f.rows = append(f.rows, doctorRow{f.client, check, doctorFail, fmt.Sprintf(format, args...), fix})
 }
 
-// failed reports whether a check did.
+// failed reports whether a check failed.
 func (f *findings) failed() bool {
 	for _, r := range f.rows {
 		if r.State == doctorFail {
@@ -63,7 +63,7 @@ type doctorCommands struct {
 	*stateOpener
 }
 
-// doctorCommand starts this program as clients do and looks for what would not work:
+// doctorCommand returns the command that starts this program as clients do and looks for problems:
 //
 //	client's file ──▶ our entry ──▶ started with the client's environment and directory ──handshake──▶ tools/list ──▶ checks
 //	       └──▶ every other server ──▶ a way around the gate
@@ -103,7 +103,7 @@ func (a *doctorCommands) doctorCommand() *cobra.Command {
 	}
 }
 
-// doctor examines the clients and prints what it found.
+// doctor checks the clients and prints the findings.
 func (a *doctorCommands) doctor(ctx context.Context, name string) error {
 	rows := []doctorRow{}
 	failed := false
@@ -142,7 +142,7 @@ func (a *doctorCommands) doctor(ctx context.Context, name string) error {
 	return nil
 }
 
-// doctorText is one line a check, and how to mend it.
+// doctorText returns one line for each check, with its fix.
 func (a *doctorCommands) doctorText(rows []doctorRow) string {
 	var b strings.Builder
 	for _, r := range rows {
@@ -161,7 +161,7 @@ func (a *doctorCommands) doctorText(rows []doctorRow) string {
 	return b.String()
 }
 
-// examine looks at one client. A client that is not here is passed over, unless it was named.
+// examine checks one client. It skips a client that is not installed, unless the command names it.
 func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
 	host := clientfile.ThisHost(a.Environ)
 	mend := "patterngate setup " + client.Name + " --write"
@@ -183,7 +183,7 @@ func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, 
 	case file.Info == nil:
 		return
 	}
-	self, _ := os.Executable() // without it only the name tells
+	self, _ := os.Executable() // without it only the name identifies the entry
 	entries, _, err := client.Format.Decode(file.Text)
 	if err != nil {
 		f.fail("file", "mend the file by hand", "%v", file.Faulty(err))
@@ -206,7 +206,7 @@ func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, 
 	}
 }
 
-// ourEntry is the entry that starts this program, the first by name, and all others are not ours.
+// ourEntry returns the entry that starts Patterngate, the first by name, and all entries that start something else.
 func ourEntry(entries map[string]any, self string) (ours clientServer, others []clientServer) {
 	for name, entry := range entries {
 		s := readEntry(name, entry)

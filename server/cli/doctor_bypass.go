@@ -7,13 +7,13 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// bypass is a server that a client starts by itself, around the gate.
+// bypass is a server that a client starts directly, so that its calls go around Patterngate.
 type bypass struct {
 	Client, File, Server string
-	Ours                 string // the server of our catalog that it is; "" where it is none
+	Ours                 string // the catalog's server that it is; "": none
 }
 
-// tell words it for doctor.
+// tell adds the finding for doctor.
 func (b bypass) tell(f *findings) {
 	words := "the agent can go around the gate: server " + shownWord(b.Server) + " is still in " + b.File
 	if b.Ours != "" {
@@ -23,9 +23,9 @@ func (b bypass) tell(f *findings) {
 	f.warn("gate", "patterngate init --import "+b.Client+" -o FILE, or take it out", "%s", words)
 }
 
-// bypasses are the servers of the catalog that clients of this machine start by themselves too: the same command and
-// arguments, the same url or the same name. It reads at most the clients' own files, each of at most 8 MiB, and is silent
-// about what it cannot read. Without servers in the catalog it reads nothing.
+// bypasses returns the servers of the catalog that clients of this machine also start directly. They have the same command
+// and arguments, the same url or the same name. It reads only the clients' own files, of at most 8 MiB each, and ignores
+// what it cannot read. Without servers in the catalog it reads nothing.
 func bypasses(environ []string, c tools.Catalog) []bypass {
 	if len(c.Servers) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func bypasses(environ []string, c tools.Catalog) []bypass {
 	return found
 }
 
-// aroundIn are the servers of one file that the client starts by itself. What it has switched off it does not start.
+// aroundIn returns the servers of one file that the client starts directly. It skips disabled ones.
 func aroundIn(in clientFile, others []clientServer, c tools.Catalog) []bypass {
 	var found []bypass
 	for _, s := range others {
@@ -74,7 +74,7 @@ func aroundIn(in clientFile, others []clientServer, c tools.Catalog) []bypass {
 	return found
 }
 
-// sameServer reports whether a client's server is one of the catalog: by what it starts, where it is, or its name.
+// sameServer reports whether a client's server is one of the catalog: by its command, its URL, or its name.
 func sameServer(s clientServer, ours tools.Server) bool {
 	named := []importedServer{{from: s}}
 	nameServers(named)
@@ -92,7 +92,7 @@ func sameServer(s clientServer, ours tools.Server) bool {
 		return false
 	}
 	for i, v := range ours.Stdio.Args {
-		if !v.Secret.Set() && v.Text != s.args[i] { // a secret is not compared
+		if !v.Secret.Set() && v.Text != s.args[i] { // secrets are not compared
 			return false
 		}
 	}

@@ -19,10 +19,10 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// slowStart is the time to the first answer from which on it is worth a word. Clients wait for 30 seconds and more.
+// slowStart is the time to the first answer from which doctor reports a slow start. Clients wait for 30 seconds or more.
 const slowStart = 5 * time.Second
 
-// clientStart is how a client starts a program: its whole environment and its directory.
+// clientStart is how a client starts a program: command, arguments, whole environment and directory.
 type clientStart struct {
 	command string
 	args    []string
@@ -30,17 +30,18 @@ type clientStart struct {
 	dir     string
 }
 
-// passedOn are the variables that clients pass on to a server (the official SDKs and Codex); a nil list is all of them.
+// passedOn are the variables that clients pass on to a server (the official SDKs and Codex). A client that is not listed
+// passes on all.
 var passedOn = map[string][]string{
 	"claude-desktop": {}, "vscode": {}, "cursor": {},
 	"codex":     {"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"},
 	"inspector": {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"},
 }
 
-// windowsPassed is what programs on Windows need to start at all.
+// windowsPassed are the variables that programs on Windows need to start.
 var windowsPassed = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "SYSTEMDRIVE", "SYSTEMROOT", "SystemRoot", "TEMP", "USERNAME", "USERPROFILE"}
 
-// startAs is how that client starts an entry on this machine. A client on a desktop knows nothing of a shell's PATH.
+// startAs returns how a client starts an entry on this machine. A desktop client does not have the PATH of a shell.
 func startAs(host clientfile.Host, client clientfile.Client, s clientServer) clientStart {
 	start := clientStart{command: s.command, args: s.args, dir: s.dir}
 	names, limited := passedOn[client.Name]
@@ -73,8 +74,8 @@ func startAs(host clientfile.Host, client clientfile.Client, s clientServer) cli
 	return start
 }
 
-// examineEntry starts the entry and checks what it serves. It returns the catalog that is served, none where it cannot be
-// read.
+// examineEntry starts the entry and checks what it serves. It returns the served catalog, or the zero Catalog if it cannot
+// be read.
 func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s clientServer, f *findings) tools.Catalog {
 	mend := "patterngate setup " + client.Name + " --write"
 	if s.name != "patterngate" {
@@ -108,7 +109,7 @@ func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host,
 	return loaded.Catalog
 }
 
-// commandIn is the program that the client starts; "" where there is none.
+// commandIn returns the path of the program that the client starts, or "" if there is none.
 func commandIn(start clientStart, goos string) string {
 	if strings.ContainsAny(start.command, `/\`) {
 		return programAt(start.command, goos)
@@ -116,7 +117,7 @@ func commandIn(start clientStart, goos string) string {
 	return programIn(start.command, machine.Lookup(start.environ, "PATH"), goos)
 }
 
-// servedBy is this program as the client starts it: the flags of the entry, and its environment.
+// servedBy returns the commands with the entry's flags and environment, as the client starts this program.
 func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
 	as := &doctorCommands{newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil, nil)}
 	flags := map[string]*string{"--config": &as.config, "--state": &as.state, "--http": &as.http, "--token-file": &as.tokenFile, "--inbox": &as.inboxAt}
@@ -134,7 +135,7 @@ func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
 	return as
 }
 
-// examineConfig loads the configuration as the program will; nil where it does not load.
+// examineConfig loads the configuration as the program does. It returns nil if it does not load.
 func (a *doctorCommands) examineConfig(f *findings) *Loaded {
 	loaded, warnings, err := Load(settings.Sources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
@@ -168,7 +169,7 @@ func examineNames(ctx context.Context, c *tools.Catalog, f *findings) {
 	}
 }
 
-// examineState opens the state file as commands do: who signs, and which switches are on.
+// examineState opens the state file as commands do. It checks the approver keys and the kill switches.
 func (a *doctorCommands) examineState(path string, f *findings) {
 	if path == settings.MemoryState {
 		f.warn("state", "leave --state out", "nothing is kept when the client ends the program")
@@ -178,7 +179,7 @@ func (a *doctorCommands) examineState(path string, f *findings) {
 		f.fail("state", "patterngate serve --state FILE", "%v", err)
 		return
 	}
-	a.state = path // it is known by now: no other one can be meant
+	a.state = path // the state file is known now, and no other is possible
 	err := a.WithNewApprovals("doctor", func(d statefile.Questions) error {
 		ring, err := d.Keys()
 		if err != nil {
@@ -198,12 +199,12 @@ func (a *doctorCommands) examineState(path string, f *findings) {
 	}
 }
 
-// switchboard is who knows which kill switches are on.
+// switchboard lists the kill switches that are on.
 type switchboard interface {
 	KillSwitches() ([]patterns.Switch, error)
 }
 
-// examineSwitches tells of kill switches that are on, where the state has such.
+// examineSwitches reports the kill switches that are on, if the state has any.
 func examineSwitches(d statefile.Questions, f *findings, named people) error {
 	var board switchboard
 	for _, part := range []any{d.Owner, d.Approvals} {
@@ -234,10 +235,10 @@ func examineSwitches(d statefile.Questions, f *findings, named people) error {
 	return nil
 }
 
-// heldRow is a tool that cannot be called, as describe_catalog tells of it.
+// heldRow is a tool that cannot be called, from describe_catalog.
 type heldRow struct{ name, state, why string }
 
-// tell words one.
+// tell adds the finding for doctor.
 func (r heldRow) tell(f *findings) {
 	fix := "patterngate catalog list"
 	if r.state == "held" {

@@ -4,5 +4,5 @@ package cli
 
 import "os/exec"
 
-// ownGroup changes nothing: there are no process groups to end whole.
+// ownGroup does nothing: this system has no process groups that can be ended together.
 func ownGroup(*exec.Cmd) {}

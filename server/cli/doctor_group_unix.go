@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup has a program run in a process group of its own, which ends whole: a wrapper's children would hold its output, and
-// an interrupt of ours is not theirs.
+// ownGroup starts a program in its own process group, which is killed as a whole. Otherwise a wrapper's children would keep
+// its output open. An interrupt of Patterngate does not reach the group.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

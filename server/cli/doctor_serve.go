@@ -15,22 +15,22 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// serveWithin is how long the program may take to start and to list its tools.
+// serveWithin is the time limit for the program to start and to list its tools.
 const serveWithin = 30 * time.Second
 
-// asType is errors.As for a target that is declared.
+// asType is errors.As for a target of one error type.
 func asType[E error](err error, target *E) bool { return errors.As(err, target) }
 
-// served is a program that was started as a client does, and the session with it.
+// startedProgram is a program that was started as a client does, and the session with it.
 type startedProgram struct {
 	cmd    *exec.Cmd
 	tap    *wireTap
-	said   *tailWriter // on standard error
+	said   *tailWriter // the end of its standard error
 	client *upstream.Client
-	first  time.Duration // until the handshake was answered
+	first  time.Duration // time until the answer to the handshake
 }
 
-// startProgram starts it and shakes hands, as every client does. Whoever gets one ends it.
+// startProgram starts the program and makes the handshake, as every client does. The caller ends it.
 func startProgram(ctx context.Context, start clientStart) (*startedProgram, error) {
 	cmd := exec.CommandContext(ctx, start.command, start.args...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = append([]string{}, start.environ...), start.dir, 2*time.Second
@@ -65,18 +65,18 @@ func startProgram(ctx context.Context, start clientStart) (*startedProgram, erro
 	return p, nil
 }
 
-// lastWords are the last lines that the program wrote to standard error.
+// lastWords returns the last lines that the program wrote to standard error.
 func (p *startedProgram) lastWords() string {
 	lines := strings.Split(strings.TrimSpace(p.said.String()), "\n")
 	return lineOf(strings.Join(lines[max(0, len(lines)-4):], " | "), 500)
 }
 
-// end closes the program's input, and kills it where it does not end by that.
+// end closes the program's input, and kills the program if it does not end then.
 func (p *startedProgram) end() {
 	_ = p.client.Close()
 	ended := make(chan struct{})
 	go func() {
-		_ = p.cmd.Wait() // how it ends after its input is no matter
+		_ = p.cmd.Wait() // its exit after the end of its input does not matter
 		close(ended)
 	}()
 	timer := time.NewTimer(10 * time.Second)
@@ -89,7 +89,7 @@ func (p *startedProgram) end() {
 	}
 }
 
-// examineServer starts the program, lists its tools and judges them.
+// examineServer starts the program, lists its tools and checks them.
 func (a *doctorCommands) examineServer(ctx context.Context, start clientStart, name string, f *findings) {
 	ctx, cancel := context.WithTimeout(ctx, serveWithin)
 	defer cancel()
@@ -123,7 +123,8 @@ func (a *doctorCommands) examineServer(ctx context.Context, start clientStart, n
 	}
 }
 
-// heldTools asks the program which tools cannot be called now, and why. A program without that tool has none to tell of.
+// heldTools asks the program which tools cannot be called now, and why. It returns none for a program without
+// describe_catalog.
 func heldTools(ctx context.Context, client *upstream.Client) []heldRow {
 	var rows []heldRow
 	cursor := ""

@@ -12,20 +12,20 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// What clients take (design.md section 7), in bytes but for the description's characters.
+// These limits of clients (design.md section 7) are in bytes, except for the description's, which is in characters.
 const (
 	mostDescription = 500
 	mostInput       = 3 << 10
 	mostOutput      = 4 << 10
 	mostTools       = 32 << 10
-	tokenBytes      = 4  // about, of JSON
+	tokenBytes      = 4  // approximate bytes of JSON for a token
 	mostFullName    = 64 // of mcp__SERVER__TOOL, as some clients call it
 )
 
-// takenName is a tool's name that every client takes.
+// takenName matches tool names that every client accepts.
 var takenName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// examineTools judges tools/list as it was sent: what clients drop, turn into text or cut.
+// examineTools checks the raw tools/list for tools that clients drop, turn into text or cut.
 func examineTools(server string, tools []json.RawMessage, f *findings) {
 	if len(tools) == 0 {
 		f.fail("tools", "patterngate tools", "it lists none")
@@ -47,7 +47,7 @@ func examineTools(server string, tools []json.RawMessage, f *findings) {
 	f.ok("size", "tools/list has %s", words)
 }
 
-// examineTool judges one.
+// examineTool checks one tool.
 func examineTool(server string, raw json.RawMessage, f *findings) {
 	var t struct {
 		Name        string          `json:"name"`
@@ -88,7 +88,8 @@ func examineTool(server string, raw json.RawMessage, f *findings) {
 	}
 }
 
-// undroppable is the first thing in a schema for which clients drop a tool (design.md section 7); "" where there is none.
+// undroppable returns the first part of a schema for which clients drop the tool (design.md section 7), or "" if there is
+// none.
 func undroppable(text json.RawMessage) string {
 	schema, err := ijson.Decode(text)
 	if err != nil {
@@ -101,16 +102,16 @@ func undroppable(text json.RawMessage) string {
 	return droppedIn(root, "")
 }
 
-// refusedKeywords are what clients do not take at any depth.
+// refusedKeywords are schema keywords that clients do not accept at any depth.
 var refusedKeywords = []string{"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$ref", "$defs", "definitions"}
 
-// schemaMaps hold schemas by name, schemaPlaces one schema or a list of them.
+// schemaMaps are keywords with schemas by name. schemaPlaces are keywords with one schema or a list of schemas.
 var (
 	schemaMaps   = []string{"properties", "patternProperties", "dependentSchemas"}
 	schemaPlaces = []string{"items", "prefixItems", "additionalProperties", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties"}
 )
 
-// droppedIn looks into a schema and what is in it.
+// droppedIn returns the first such part in a schema or in the schemas inside it.
 func droppedIn(schema any, at string) string {
 	here, ok := schema.(map[string]any)
 	if !ok {

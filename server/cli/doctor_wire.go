@@ -9,18 +9,18 @@ import (
 	"patterngate/ijson"
 )
 
-// maxTapped is how much of one line is kept, in bytes; the session ends by a longer one.
+// maxTapped is the maximum length of a kept line in bytes. A longer line ends the session.
 const maxTapped = 8 << 20
 
-// wireTap reads what a program writes and keeps what doctor asks for: lines that are no messages, and the pages of
-// tools/list as they were sent. One goroutine reads it; what it kept may be asked for by any.
+// wireTap reads a program's output and keeps what doctor needs: lines that are not messages, and the raw pages of
+// tools/list. One goroutine reads; any goroutine can call seen.
 type wireTap struct {
 	io.ReadCloser
 	line []byte
 
 	mu    sync.Mutex
 	lines int
-	junk  int               // lines that are no JSON-RPC
+	junk  int               // number of lines that are not JSON-RPC
 	first string            // of them
 	tools []json.RawMessage // all pages
 }
@@ -43,7 +43,7 @@ func (t *wireTap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take judges a line.
+// take checks a line.
 func (t *wireTap) take(line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,7 +55,7 @@ func (t *wireTap) take(line []byte) {
 		} `json:"result"`
 	}
 	err := json.Unmarshal(line, &message)
-	var wrong *json.UnmarshalTypeError // a result of another shape is none of ours
+	var wrong *json.UnmarshalTypeError // a result of another shape is ignored
 	if err != nil && !asType(err, &wrong) || message.Version != "2.0" {
 		t.junk++
 		if t.first == "" {
@@ -68,20 +68,20 @@ func (t *wireTap) take(line []byte) {
 	}
 }
 
-// seen is what was kept.
+// seen returns what was kept.
 func (t *wireTap) seen() (junk int, first string, tools []json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.junk, t.first, t.tools
 }
 
-// tailWriter keeps the end of what is written.
+// tailWriter keeps the end of the text written to it.
 type tailWriter struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// maxTail is how much it keeps, in bytes.
+// maxTail is the number of bytes that it keeps.
 const maxTail = 4 << 10
 
 // Write implements [io.Writer].
@@ -95,7 +95,7 @@ func (w *tailWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what it kept.
+// String returns the kept text.
 func (w *tailWriter) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

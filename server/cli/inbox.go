@@ -11,15 +11,15 @@ import (
 	"patterngate/server/web"
 )
 
-// inbox has the page served for a state file, here or by another process, from the first question on that waits for a
-// person. Before that it is one goroutine that sleeps.
+// inbox serves the approval page of a state file, unless another process does. It starts with the first question that waits for a
+// person. Before that, it is one sleeping goroutine.
 //
-//	             a question was put here, or waits when something changed
+//	             a new question here, or one waits after a change
 //	asleep ────────────────────────────────────────────────▶ try to listen ──▶ serve until the end
 //	   ▲                                                      │        ▲
-//	   └── nothing waits ── the port is held: ours or strange ◀┘        └── a few seconds later
+//	   └── nothing waits ── the port is in use: ours or not ◀┘          └── a few seconds later
 //
-// A nil inbox is one that is off. It is safe for concurrent use.
+// A nil inbox is off. It is safe for concurrent use.
 type inbox struct {
 	config inboxConfig
 	end    context.CancelFunc
@@ -27,33 +27,33 @@ type inbox struct {
 	wake   chan struct{} // holds one
 
 	mu      sync.Mutex
-	base    string        // URL of the page; "" if it is not known or there is no page
-	wanted  bool          // a question was put here that pending is about
-	serving bool          // by this process
-	pending chan struct{} // closed when it is known how an attempt that is wanted ended; nil: none is
-	said    string        // what was logged last, so that it is said once
+	base    string        // URL of the page; "" if it is unknown or there is no page
+	wanted  bool          // a new question here waits for the result in pending
+	serving bool          // this process serves the page
+	pending chan struct{} // closed when the result of a wanted attempt is known; nil: no attempt
+	said    string        // the last log line, to log it only once
 }
 
-// inboxConfig is what an inbox stands on.
+// inboxConfig holds the settings of an inbox.
 type inboxConfig struct {
 	address   string // host:port
 	approvals patterns.Approvals
-	changed   func(ctx context.Context, since uint64) (ids []string, next uint64) // as [patterns.Owner] has it
+	changed   func(ctx context.Context, since uint64) (ids []string, next uint64) // like the method of [patterns.Owner]
 	door      func(address string) *web.Door
 	log       *slog.Logger
 
-	look time.Duration // between two looks at what waits
-	next time.Duration // until the port is tried again, and up to half as much more
+	look time.Duration // interval between checks for waiting questions
+	next time.Duration // time until the next try of the port, plus up to half as much
 }
 
 const (
 	inboxLook = time.Second
 	inboxNext = 2 * time.Second
-	// inboxSoon is how long who asks for the URL waits for an attempt under way.
+	// inboxSoon is how long URL waits for a running attempt.
 	inboxSoon = 2 * time.Second
 )
 
-// newInbox begins to watch; close ends it.
+// newInbox starts an inbox; close ends it.
 func newInbox(c inboxConfig) *inbox {
 	ctx, end := context.WithCancel(context.Background())
 	i := &inbox{config: c, end: end, ended: make(chan struct{}), wake: make(chan struct{}, 1), pending: make(chan struct{})}
@@ -61,7 +61,7 @@ func newInbox(c inboxConfig) *inbox {
 	return i
 }
 
-// close ends the page, if this process serves it.
+// close ends the inbox, and the page if this process serves it.
 func (i *inbox) close() {
 	if i == nil {
 		return
@@ -70,7 +70,7 @@ func (i *inbox) close() {
 	<-i.ended
 }
 
-// asked is told of each question that is put to a person here, once it is recorded. It returns at once.
+// asked is called for each question to a person in this process, after it is recorded. It returns at once.
 func (i *inbox) asked(patterns.Asked) {
 	if i == nil {
 		return
@@ -85,11 +85,12 @@ func (i *inbox) asked(patterns.Asked) {
 	i.mu.Unlock()
 	select {
 	case i.wake <- struct{}{}:
-	default: // somebody did before
+	default: // a wake-up is already pending
 	}
 }
 
-// URL is where the page is, without a slash at its end and without a token; "" where it is off or cannot be had.
+// URL returns the page's address, without a final slash and without a token. It returns "" if the page is off or cannot be
+// served.
 func (i *inbox) URL() string {
 	if i == nil {
 		return ""
@@ -102,7 +103,7 @@ func (i *inbox) URL() string {
 		defer soon.Stop()
 		select {
 		case <-pending:
-		case <-soon.C: // it may come yet
+		case <-soon.C: // the page can still start later
 		}
 	}
 	i.mu.Lock()
@@ -110,7 +111,7 @@ func (i *inbox) URL() string {
 	return i.base
 }
 
-// run goes on until ctx ends.
+// run works until ctx ends.
 func (i *inbox) run(ctx context.Context) {
 	defer close(i.ended)
 	var since uint64
@@ -130,10 +131,10 @@ func (i *inbox) run(ctx context.Context) {
 // waits reports whether a question waits now.
 func (i *inbox) waits() bool {
 	n, err := i.config.approvals.WaitingApprovals()
-	return err == nil && n > 0 // what cannot be read is looked at again
+	return err == nil && n > 0 // after an error, the next check reads again
 }
 
-// sleep returns when something has changed, but not before it is time for another look; or at once when woken.
+// sleep returns when something has changed, but not before the next check is due. A wake-up ends it at once.
 func (i *inbox) sleep(ctx context.Context, since uint64) (next uint64, woken bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -179,7 +180,7 @@ func (i *inbox) idle() {
 	}
 }
 
-// try serves the page until ctx ends, or finds out who does.
+// try serves the page until ctx ends, or finds the process that serves it.
 func (i *inbox) try(ctx context.Context) {
 	state, err := i.config.approvals.StateID()
 	if err != nil {
@@ -205,21 +206,21 @@ func (i *inbox) try(ctx context.Context) {
 	}
 }
 
-// beside logs who holds the port that the page could not use.
+// beside logs what uses the port that the page could not use.
 func (i *inbox) beside(ctx context.Context, place pagePlace) {
 	switch {
 	case ctx.Err() != nil:
 	case place.held == heldBySame:
 		i.known("http://"+place.address, false)
 		i.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+place.address+"/"))
-	case place.held == heldByNobody && portTaken(place.cause): // the holder ended a moment ago: try again next time
+	case place.held == heldByNobody && portTaken(place.cause): // the other process ended a moment ago: try again next time
 	default:
 		i.known("", false)
 		i.say(slog.LevelWarn, "no inbox: "+place.held.of(place.address, place.cause), slog.String("try", inboxElsewhere))
 	}
 }
 
-// known notes where the page is.
+// known records the page's address.
 func (i *inbox) known(base string, serving bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -230,7 +231,7 @@ func (i *inbox) known(base string, serving bool) {
 	}
 }
 
-// say logs what has changed, once.
+// say logs a message, unless it is the same as the last one.
 func (i *inbox) say(level slog.Level, message string, attrs ...slog.Attr) {
 	if i.said == message {
 		return

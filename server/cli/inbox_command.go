@@ -18,10 +18,10 @@ import (
 	"patterngate/server/web"
 )
 
-// inboxUsual is where the page is served when nobody says.
+// inboxUsual is the default address of the page.
 const inboxUsual = "127.0.0.1:8766"
 
-// signInTime is how long a sign-in is offered.
+// signInTime is how long a sign-in link is valid.
 const signInTime = 60 * time.Second
 
 func inboxFlag(cmd *cobra.Command, target *string) {
@@ -89,7 +89,7 @@ func (a *inboxCommands) inbox(ctx context.Context, show bool) error {
 	return page.serve(ctx, place.listener, place.address)
 }
 
-// pageOffer is one sign-in on its way to a person.
+// pageOffer is one sign-in link for a person.
 type pageOffer struct {
 	inbox  *inboxCommands
 	config settings.Config
@@ -97,11 +97,11 @@ type pageOffer struct {
 	show   bool
 }
 
-// beside offers a sign-in to the page of another process.
+// beside offers a sign-in to the page that another process serves.
 func (p pageOffer) beside(ctx context.Context, place pagePlace) error {
 	address, cause := place.address, place.cause
 	if place.held != heldBySame {
-		if place.held == heldByNobody && portTaken(cause) { // it ended in this moment
+		if place.held == heldByNobody && portTaken(cause) { // the other process has just ended
 			cause = errors.New("the program that served the page ended a moment ago. Run the command again")
 		}
 		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: errors.New(place.held.of(address, cause)), Try: "patterngate inbox --inbox 127.0.0.1:8767"}
@@ -134,7 +134,7 @@ func wrappedOrNil(what string, err error) error {
 	return console.Fault(what, err)
 }
 
-// offer makes a token for one sign-in and leads the person there.
+// offer makes a token for one sign-in, and opens the link or prints it.
 func (p pageOffer) offer(ctx context.Context, address string, serving bool) error {
 	a, base := p.inbox, "http://"+address
 	token, offered := web.NewToken()
@@ -163,5 +163,5 @@ func (p pageOffer) offer(ctx context.Context, address string, serving bool) erro
 	return a.Print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
 }
 
-// remark says something to a person that is no result.
+// remark prints a text for a person that is not part of the result.
 func (a *inboxCommands) remark(text string) { _, _ = io.WriteString(a.Err, text) }

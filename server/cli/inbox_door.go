@@ -19,7 +19,8 @@ import (
 	"patterngate/server/web"
 )
 
-// inbox has the page of a server over its state file; none where it is off or nothing is kept.
+// inbox returns the approval page of a server's state file. It returns nil if the page is off or the state is only in
+// memory.
 func (s *service) inbox(c settings.Config, command string, log *slog.Logger) *inbox {
 	if s.memory || c.Inbox == settings.InboxOff || c.Inbox == "" {
 		return nil
@@ -30,8 +31,8 @@ func (s *service) inbox(c settings.Config, command string, log *slog.Logger) *in
 	})
 }
 
-// inboxDoor makes the page of an engine's state at an address. command is what a person types for a sign-in; keys is
-// where approver keys lie.
+// inboxDoor returns a function that makes the page of an engine's state at an address. command is the command for a
+// sign-in. keys is the directory with the approver keys.
 func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slog.Logger) func(address string) *web.Door {
 	return func(address string) *web.Door {
 		pages := web.New(web.Config{
@@ -45,7 +46,7 @@ func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slo
 	}
 }
 
-// opener opens a key file of a directory by its passphrase, for one signature.
+// opener returns a function that opens a key file of a directory with its passphrase, for one signature.
 func opener(keys approver.Dir) func(keyID, passphrase string) (gateway.Signer, func(), error) {
 	return func(keyID, passphrase string) (gateway.Signer, func(), error) {
 		file, err := keys.Read(keyID)
@@ -60,10 +61,10 @@ func opener(keys approver.Dir) func(keyID, passphrase string) (gateway.Signer, f
 	}
 }
 
-// keyFiles are the ids of the key files of a directory that may be used.
+// keyFiles returns a function that returns the ids of the readable key files of a directory.
 func keyFiles(keys approver.Dir) func() []string {
 	return func() []string {
-		list, _ := keys.List() // what cannot be read is not there
+		list, _ := keys.List() // unreadable keys are left out
 		ids := make([]string, 0, len(list))
 		for _, row := range list {
 			if row.Err == nil {
@@ -74,7 +75,7 @@ func keyFiles(keys approver.Dir) func() []string {
 	}
 }
 
-// inboxLine is what a person types to sign in to the page of this configuration.
+// inboxLine returns the command that signs a person in to the page of this configuration.
 func (a *invocation) inboxLine(c settings.Config) string {
 	words := []string{"patterngate"}
 	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, a.plainState(c)}} {
@@ -89,7 +90,7 @@ func (a *invocation) inboxLine(c settings.Config) string {
 	return strings.Join(words, " ")
 }
 
-// plainState is where a command with the same --config looks, in a terminal that has none of this program's variables.
+// plainState returns the state file of a command with the same --config, in a terminal without this process's variables.
 func (a *invocation) plainState(c settings.Config) string {
 	if a.config == "" && machine.Lookup(a.Environ, settings.PathVariable) != "" {
 		return ""

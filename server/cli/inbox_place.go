@@ -8,10 +8,10 @@ import (
 	"patterngate/server/settings"
 )
 
-// pagePorts is how many ports are tried for a page: its own, and the next ones where another state file's page has it.
+// pagePorts is how many ports the page tries: its own, and the next ones if the page of another state file uses it.
 const pagePorts = 16
 
-// pageAddresses are where the page may be, in the order in which they are tried.
+// pageAddresses returns the possible addresses of the page, in the order in which they are tried.
 func pageAddresses(address string) []string {
 	list := []string{address}
 	host, text, err := net.SplitHostPort(address)
@@ -25,22 +25,22 @@ func pageAddresses(address string) []string {
 	return list
 }
 
-// pagePlace is where the page of a state is, or can be.
+// pagePlace is the address where the page of a state is, or can be.
 type pagePlace struct {
 	address  string
 	listener net.Listener // nil: it cannot be served here
-	held     holder       // by whom the address is held then
-	cause    error        // why it cannot be served here
+	held     holder       // what uses the address, if listener is nil
+	cause    error        // the reason why it cannot be served here
 }
 
-// moved reports whether the page is not where it was wanted.
+// moved reports whether the page is not at the wanted address.
 func (p pagePlace) moved(wanted string) bool {
 	_, port, _ := net.SplitHostPort(wanted)
 	return p.address != wanted && port != "0"
 }
 
-// findPage listens at the first address that is free, or finds the page that another process serves over this state.
-// Addresses at which the page of another state file is are passed over. The caller closes the listener.
+// findPage listens at the first free address, or finds the page that another process serves for this state. It skips
+// addresses with the page of another state file. The caller closes the listener.
 func findPage(ctx context.Context, wanted, state string) (p pagePlace) {
 	for i, address := range pageAddresses(wanted) {
 		l, had, err := listenHere(ctx, address)
@@ -55,8 +55,8 @@ func findPage(ctx context.Context, wanted, state string) (p pagePlace) {
 	return p
 }
 
-// pageAt is the URL of the page for results of a program that serves none; "" where no page is this state's. A free address
-// counts: "patterngate inbox" serves the page there.
+// pageAt returns the page's URL for results of a process that serves no page. It returns "" if no address has this state's
+// page. A free address counts, since "patterngate inbox" serves the page there.
 func pageAt(ctx context.Context, c settings.Config, state func() (string, error)) string {
 	if c.InboxURL() == "" {
 		return ""

@@ -15,8 +15,7 @@ import (
 	"patterngate/server/web"
 )
 
-// listenHere listens at a loopback address. The address that is returned is as a URL has it: what was asked for, with the
-// port that was had.
+// listenHere listens at a loopback address. It returns that address with the real port, as a URL contains it.
 func listenHere(ctx context.Context, address string) (net.Listener, string, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -34,13 +33,13 @@ func listenHere(ctx context.Context, address string) (net.Listener, string, erro
 	return l, net.JoinHostPort(host, fmt.Sprint(tcp.Port)), nil
 }
 
-// portTaken reports that an address could not be had because somebody else has it.
+// portTaken reports whether an address is in use by another process.
 func portTaken(err error) bool {
 	const windows = syscall.Errno(10048) // WSAEADDRINUSE
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windows)
 }
 
-// holder says whose the page's port is. The zero holder is a stranger.
+// holder says what uses the page's port. The zero holder is another program.
 type holder int
 
 const (
@@ -50,7 +49,7 @@ const (
 	heldByOther           // a Patterngate over another one
 )
 
-// of says it in words, where nothing can be done there.
+// of returns the reason why the page cannot be there.
 func (h holder) of(address string, cause error) string {
 	switch h {
 	case heldByOther:
@@ -67,8 +66,8 @@ const (
 	holderHead  = 4 << 10     // and of what stands before that
 )
 
-// whoHolds asks who listens at an address, by the door's /healthz. What answers may be anybody: it gets one request, little
-// time, and is believed only where it belongs to this OS user, as far as the system tells.
+// whoHolds finds out what listens at an address, with a request to /healthz. The answer could come from any program. So
+// there is one request with little time, and the answer counts only from this OS user, as far as the system reports it.
 func whoHolds(ctx context.Context, address, state string) holder {
 	ctx, cancel := context.WithTimeout(ctx, holderTime)
 	defer cancel()
@@ -82,7 +81,7 @@ func whoHolds(ctx context.Context, address, state string) holder {
 				conn = c
 				return c, err
 			},
-			DisableCompression: true, MaxResponseHeaderBytes: holderHead, // it stays open: whose a closed one was nobody can tell
+			DisableCompression: true, MaxResponseHeaderBytes: holderHead, // the connection stays open: the user of a closed one is unknown
 		},
 	}
 	defer client.CloseIdleConnections()

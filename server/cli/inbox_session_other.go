@@ -4,5 +4,5 @@ package cli
 
 import "os/exec"
 
-// ownSession has nothing to do: a console's Ctrl-C does not reach programs with windows.
+// ownSession does nothing: on these systems Ctrl-C in a console does not reach programs with windows.
 func ownSession(*exec.Cmd) {}

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// ownSession keeps a program that we start from what ends us: Ctrl-C at the terminal must not end the browser.
+// ownSession starts a program in its own session, so that Ctrl-C at the terminal does not end the browser.
 func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

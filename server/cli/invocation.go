@@ -19,7 +19,7 @@ import (
 	"github.com/lmittmann/tint"
 )
 
-// invocation is what every command is given: the console, and the flags that say which configuration and which state file it uses.
+// invocation holds what every command gets: the console, and the flags that name its configuration and its state file.
 type invocation struct {
 	console.Console
 
@@ -30,12 +30,12 @@ type invocation struct {
 	http      string
 	tokenFile string
 	inboxAt   string          // --inbox
-	people    people          // names who stands in a record; nil: by their ids
-	warned    map[string]bool // lines of warnings that were printed
-	other     string          // says that the other usual state file is there too; empty: it cannot be meant
+	people    people          // returns people's names in texts; nil: ids only
+	warned    map[string]bool // warnings that were already printed
+	other     string          // note that the other usual state file exists too; "": none
 }
 
-// configFault is a configuration that does not load: every fault by place, then the exit code of usage.
+// configFault returns the error of a configuration that does not load: all faults by place, with the exit code of usage.
 func (a *invocation) configFault(err error) error {
 	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
@@ -49,8 +49,9 @@ func (a *invocation) configFault(err error) error {
 	return &console.Error{Code: console.ExitUsage, Cause: faults}
 }
 
-// switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
-// it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
+// switchConfig returns the configuration for commands that change or show kill switches. A configuration with faults does
+// not stop them. Then it returns the embedded one with the state file that the sources name, and prints a line. It never
+// guesses the state file.
 func (a *invocation) switchConfig(what string) (Loaded, error) {
 	c, err := a.stateConfig(what, "switches need no configuration; this command uses the state file ")
 	if err == nil {
@@ -73,8 +74,8 @@ func (a *invocation) recordConfig(what string) (Loaded, error) {
 	return a.stateConfig(what, "this command needs only the state file ")
 }
 
-// stateConfig is recordConfig without the check of flags. If the configuration file has faults, it prints a warning, in which needs
-// stands before the name of the state file.
+// stateConfig is recordConfig without the check of flags. If the configuration file has faults, it prints a warning with
+// needs and the name of the state file.
 func (a *invocation) stateConfig(what, needs string) (Loaded, error) {
 	sources := a.sources()
 	loaded, warnings, err := Load(sources, LoadOptions{})
@@ -94,7 +95,7 @@ func (a *invocation) stateConfig(what, needs string) (Loaded, error) {
 	var known bool
 	c.StateUsual = false
 	c.State, known = sources.StatePath()
-	if !known { // a switch in another one would stop nobody, and runs of another one would look like these
+	if !known { // a switch in another file would stop nothing, and its runs would look like the right ones
 		try := "--state FILE"
 		if c.State != "" {
 			try += ", which is " + c.State + " where the configuration names none"
@@ -144,7 +145,7 @@ func (a *invocation) loadState() (Loaded, error) {
 	return a.existingState(c)
 }
 
-// existingState is a configuration whose state file is there and safe.
+// existingState returns the configuration if its state file exists and no other user can write it.
 func (a *invocation) existingState(c Loaded) (Loaded, error) {
 	path := c.State
 	if path == settings.MemoryState {
@@ -158,7 +159,7 @@ func (a *invocation) existingState(c Loaded) (Loaded, error) {
 	return c, readyState(path, a.Environ)
 }
 
-// setupFault is a fault of the client's file, or a failure.
+// setupFault returns the error of a client's file with faults, or another error unchanged.
 func (a *invocation) setupFault(err error) error {
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		return a.configFault(faults)
@@ -176,14 +177,14 @@ func (a *invocation) load() (Loaded, error) {
 	return loaded, nil
 }
 
-// warn prints warnings, each once a command however often it reads the configuration.
+// warn prints warnings. It prints each once in a command, even if the command reads the configuration several times.
 func (a *invocation) warn(warnings []yamldoc.Fault) {
 	for _, w := range warnings {
 		a.note(w.String())
 	}
 }
 
-// note prints a line on standard error, once a command.
+// note prints a line on standard error, once in a command.
 func (a *invocation) note(line string) {
 	if a.warned[line] {
 		return
@@ -195,7 +196,7 @@ func (a *invocation) note(line string) {
 	fmt.Fprintln(a.Err, line)
 }
 
-// sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.
+// sources returns the sources of this invocation's configuration.
 func (a *invocation) sources() settings.Sources {
 	return settings.Sources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt,
@@ -203,7 +204,8 @@ func (a *invocation) sources() settings.Sources {
 	}
 }
 
-// logger writes to standard error, which is never part of a protocol.
+// logger returns a logger that writes to the given writer. Commands give it standard error, which is never part of a
+// protocol.
 func (a *invocation) logger(c settings.Log, to io.Writer) *slog.Logger {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(c.Level)) // checked when it was read; empty stays info
@@ -213,7 +215,8 @@ func (a *invocation) logger(c settings.Log, to io.Writer) *slog.Logger {
 	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.Colored(), ReplaceAttr: shownAttr}))
 }
 
-// shownAttr spells out control and bidi characters in what is logged: most handlers write some of them as they are.
+// shownAttr replaces control and bidi characters in log values with visible text. Most handlers write some of them
+// unchanged.
 func shownAttr(_ []string, attr slog.Attr) slog.Attr {
 	switch v := attr.Value.Any().(type) {
 	case string:

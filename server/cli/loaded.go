@@ -9,21 +9,21 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Loaded is a configuration with what is made of it: its tools, its patterns and its policies. [Load] makes it of a file, and
-// [configOfSnapshot] of what a state file holds.
+// Loaded is a configuration with the tools, patterns and policies that are made from it. [Load] makes it from a file, and
+// [configOfSnapshot] from a state file.
 type Loaded struct {
 	settings.Document
 
 	lock *pins.Lock  // the accepted definitions of servers' tools; nil: none
-	own  *ownTools   // made of Catalog and lock
-	pool *serverPool // where its servers are
-	made *policySet  // made of Policies; nil: not yet
-	// parts are made of Patterns; nil: not yet.
+	own  *ownTools   // made from Catalog and lock
+	pool *serverPool // holds its servers
+	made *policySet  // made from Policies; nil: not yet
+	// parts are made from Patterns; nil: not yet.
 	parts *patternSet
 }
 
-// Load reads a configuration and makes what it declares. Nothing is started and nothing is dialled. Faults come all at once as a
-// [*yamldoc.Error]; then nothing was loaded. Warnings come in both cases.
+// Load reads a configuration and makes what it declares. It starts no program and opens no connection. It returns all
+// faults together as a [*yamldoc.Error]; then nothing is loaded. It returns warnings in both cases.
 //
 //	Read ──▶ Document ──▶ tools ──▶ patterns ──▶ policies, their tests run ──▶ Loaded
 func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error) {
@@ -43,19 +43,19 @@ func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error
 	return l, warnings, nil
 }
 
-// LoadOptions say how a configuration is loaded. The zero LoadOptions are those of a command that only looks.
+// LoadOptions say how a configuration is loaded. The zero LoadOptions are for a command that only looks.
 type LoadOptions struct {
-	// Pool keeps the servers of the configurations that are loaded; nil: a new one.
+	// Pool holds the servers of the configurations that are loaded; nil: a new one.
 	Pool *serverPool
 	// Untested leaves the tests of policies to the caller.
 	Untested bool
 }
 
-// loading collects what is wrong while things are made of a document.
+// loading collects faults while parts are made from a document.
 type loading struct{ Faults *yamldoc.Faults }
 
-// phrases warns of tools without a phrase about which a rule may ask a person. Without it the approver reads the tool's name and
-// its arguments, and no sentence.
+// phrases warns about tools without a phrase if a rule can ask a person about them. The approver then sees only the tool's
+// name and its arguments.
 func (r *loading) phrases(l *Loaded) {
 	var asked []string
 	for _, name := range slices.Sorted(maps.Keys(l.made.by)) {

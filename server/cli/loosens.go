@@ -10,29 +10,30 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// loosens says in which ways a configuration permits more than the one before it (spec/config.md section 8), a line each in
-// the order of their places. What it cannot rank counts as looser.
+// loosens returns the ways in which a configuration permits more than the one before it (spec/config.md section 8). It
+// returns one line for each, in the order of their places. A change that it cannot rank counts as looser.
 func loosens(from, to map[string]any) []string {
 	w := &looseness{}
 	w.compare(nil, from, to)
 	return w.found
 }
 
-// judged is what of a configuration a reload may loosen: all its keys, and what was accepted of its servers' tools.
+// judged returns the part of a configuration that a reload could loosen: all its keys, and the accepted definitions of its
+// servers' tools.
 func (c Loaded) judged() map[string]any {
 	all := c.Value()
 	all[lockMember] = c.lockedTools()
 	return all
 }
 
-// looseness walks two configurations side by side.
+// looseness compares two configurations member by member.
 type looseness struct{ found []string }
 
 func (w *looseness) add(path []string, format string, args ...any) {
 	w.found = append(w.found, strings.Join(path, ".")+": "+fmt.Sprintf(format, args...))
 }
 
-// compare goes down as long as a place is made of others.
+// compare compares the values at a path. It applies the rule of the place, or else compares the members.
 func (w *looseness) compare(path []string, was, is any) {
 	if ijson.Equal(was, is) {
 		return
@@ -50,7 +51,7 @@ func (w *looseness) compare(path []string, was, is any) {
 	w.members(path, was, is)
 }
 
-// members compares what a place is made of.
+// members compares the members of a place.
 func (w *looseness) members(path []string, was, is any) {
 	before, _ := was.(map[string]any)
 	after, _ := is.(map[string]any)
@@ -68,15 +69,15 @@ func union(a, b map[string]any) map[string]any {
 	return all
 }
 
-// looseRule says what a change at a place means.
+// looseRule adds a line if a change at a place loosens.
 type looseRule func(w *looseness, path []string, was, is any)
 
-// namedPlaces are places by names: one that comes anew loosens.
+// namedPlaces are the places of named entries. A new entry loosens.
 var namedPlaces = []struct{ place, what string }{
 	{"patterns.*", "pattern"}, {"catalog.servers.*", "server"}, {"catalog.servers.*.tools.*", "tool"}, {"catalog.http.*", "tool"},
 }
 
-// placeRules are the places whose change may loosen; * is any name. A place without a rule is gone into.
+// placeRules are the places whose change can loosen; * is any name. Without a rule, the members of a place are compared.
 var placeRules = []struct {
 	place string
 	rule  looseRule
@@ -124,14 +125,14 @@ var placeRules = []struct {
 	{"catalog.servers.*.http", anyChange},
 }
 
-// toolRules are those of a tool's members.
+// toolRules are the rules of a tool's members.
 var toolRules = map[string]looseRule{
 	"effect": weaker("destructive", "write", "read"), "idempotent": anyChange, "fix": anyChange, "bound": anyChange, "once": anyChange,
 	"reconcile": anyChange, "request": anyChange, "input": anyChange, "output": anyChange, "output_schema": anyChange, "redact": gone,
 	"rate": anyChange, "retry": anyChange, "enabled": switchedOn, "policy": anyChange, "as": anyChange,
 }
 
-// ruleOfPlace is the rule of a place; nil where there is none.
+// ruleOfPlace returns the rule of a place, or nil if there is none.
 func ruleOfPlace(path []string) looseRule {
 	for _, r := range placeRules {
 		if matches(strings.Split(r.place, "."), path) {
@@ -158,21 +159,21 @@ func matches(place, path []string) bool {
 
 func anyChange(w *looseness, path []string, _, _ any) { w.add(path, "changed") }
 
-// acceptedAnew is looser where a definition was accepted that was not before.
+// acceptedAnew adds a line if a definition is accepted that was not accepted before.
 func acceptedAnew(w *looseness, path []string, _, is any) {
 	if is != nil {
 		w.add(path, "accepted")
 	}
 }
 
-// switchedOn is looser where something is enabled that was not; absent is on.
+// switchedOn adds a line if something is enabled that was disabled. A missing value means enabled.
 func switchedOn(w *looseness, path []string, was, is any) {
 	if was == false && is != false {
 		w.add(path, "switched on")
 	}
 }
 
-// raised is looser where a limit is higher, or none any more.
+// raised adds a line if a limit is higher, or removed.
 func raised(w *looseness, path []string, was, is any) {
 	before, had := was.(float64)
 	after, has := is.(float64)
@@ -184,7 +185,7 @@ func raised(w *looseness, path []string, was, is any) {
 	}
 }
 
-// namedMore is looser where a list names more; no list is everything.
+// namedMore adds a line if a list has new items, or is removed. No list means everything.
 func namedMore(w *looseness, path []string, was, is any) {
 	before, limited := was.([]any)
 	after, limits := is.([]any)
@@ -194,7 +195,7 @@ func namedMore(w *looseness, path []string, was, is any) {
 	}
 	if !limited {
 		if len(path) > 0 && path[0] == "patterns" && path[len(path)-1] != "tools" {
-			return // it was everything
+			return // everything was allowed before
 		}
 	}
 	for _, v := range after {
@@ -204,7 +205,7 @@ func namedMore(w *looseness, path []string, was, is any) {
 	}
 }
 
-// gone is looser where a list names less.
+// gone adds a line for each item that a list no longer has.
 func gone(w *looseness, path []string, was, is any) {
 	before, _ := was.([]any)
 	after, _ := is.([]any)
@@ -215,7 +216,7 @@ func gone(w *looseness, path []string, was, is any) {
 	}
 }
 
-// weaker ranks words from the strictest to the loosest; another word is looser than all.
+// weaker returns a rule for words from the strictest to the loosest. Any other word is looser than all.
 func weaker(words ...string) looseRule {
 	rank := func(v any) int {
 		text, _ := v.(string)
@@ -234,7 +235,7 @@ func weaker(words ...string) looseRule {
 	}
 }
 
-// entry goes into what was there before.
+// entry compares the members of an entry that was there before, and adds a line for a new one.
 func (w *looseness) entry(path []string, was, is any, what string) {
 	before, had := was.(map[string]any)
 	after, has := is.(map[string]any)

@@ -5,7 +5,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// handsChanged is looser where a worker or route comes anew, or is another tool or pattern, or declines by something else.
+// handsChanged adds a line for each worker or route that is new, calls another tool or pattern, or has another reroute
+// condition.
 func handsChanged(w *looseness, path []string, was, is any) {
 	before := handsOf(was)
 	list, _ := is.([]any)
@@ -24,7 +25,7 @@ func handsChanged(w *looseness, path []string, was, is any) {
 	}
 }
 
-// handsOf are workers or routes by their names.
+// handsOf returns workers or routes by their names.
 func handsOf(v any) map[string]any {
 	all := map[string]any{}
 	list, _ := v.([]any)
@@ -41,7 +42,7 @@ func membersOfAny(v any) map[string]any {
 	return members
 }
 
-// lowered is looser where a least figure is lower.
+// lowered adds a line if a minimum is lower.
 func lowered(w *looseness, path []string, was, is any) {
 	before, had := was.(float64)
 	if after, _ := is.(float64); had && after < before {
@@ -49,7 +50,7 @@ func lowered(w *looseness, path []string, was, is any) {
 	}
 }
 
-// raisedOrOther is raised for a limit of which nothing said is no limit, but what the kind has.
+// raisedOrOther is raised for a limit that has a default of the kind if it is not set.
 func raisedOrOther(w *looseness, path []string, was, is any) {
 	_, had := was.(float64)
 	if _, has := is.(float64); had != has {
@@ -59,7 +60,7 @@ func raisedOrOther(w *looseness, path []string, was, is any) {
 	raised(w, path, was, is)
 }
 
-// changedOrGone is looser where something that holds is another, or nothing any more.
+// changedOrGone adds a line if a value is changed or removed.
 func changedOrGone(w *looseness, path []string, was, is any) {
 	if was != nil {
 		anyChange(w, path, was, is)

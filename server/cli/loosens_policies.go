@@ -9,8 +9,8 @@ import (
 	"patterngate/server/settings/rules"
 )
 
-// policyChanged says what of a policy is another: every change of one counts as looser, as nobody ranks rules. One that comes
-// anew loosens nothing by itself: who names it does.
+// policyChanged adds a line for each changed part of a policy. Every change of a policy counts as looser, as rules have no
+// ranking. A new policy alone adds nothing: naming it in a pattern or tool does.
 func policyChanged(w *looseness, path []string, was, is any) {
 	before, after := policyParts(was), policyParts(is)
 	switch {
@@ -40,12 +40,12 @@ func policyChanged(w *looseness, path []string, was, is any) {
 			w.add(append(slices.Clone(path), part), "changed")
 		}
 	}
-	if len(w.found) == found { // the order of rules or vars
+	if len(w.found) == found { // only the order of rules or vars changed
 		w.add(path, "changed")
 	}
 }
 
-// policyPart is a policy taken apart: its rules by id.
+// policyPart is a policy as its rules by id and its other members.
 type policyPart struct{ rules, others map[string]any }
 
 func policyParts(v any) policyPart {

@@ -11,15 +11,15 @@ import (
 	"patterngate/server/settings"
 )
 
-// Which models answer a pattern's questions:
+// These models answer a pattern's questions:
 //
 //	llm ◀─ patterns.NAME.llm ─┬─ role ──▶ one chain for all questions
-//	                          └─ else plan ──▶ decisions, final ──▶ texts (llm itself where a role is not declared)
+//	                          └─ else plan ──▶ decisions, final ──▶ texts (llm itself if a role is not declared)
 //
 //	chain = the role's model ─▶ its fallback ─▶ the fallback's
 
-// answerers makes the models of a configuration. Models with the same words are one, and share connections and what was learned
-// of their server.
+// answerers makes the models of a configuration. Models with equal settings are shared, with their connections and what
+// they learned about their server.
 type answerers struct {
 	config  *Loaded
 	secrets *secrets
@@ -34,15 +34,15 @@ func (c *Loaded) answerers(environ []string) *answerers {
 	return a
 }
 
-// answerer is who answers a pattern's questions.
+// answerer holds the model for a pattern's questions, with its prices.
 type answerer struct {
 	model      patterns.Model
 	prices     patterns.Prices
-	configured bool // the user set it up: it is no rules
+	configured bool // the user configured it: it is not the offline rules
 	repairs    int
 }
 
-// of is who answers the questions of a pattern; of the zero PatternConfig those of nobody's.
+// of returns the answerer of a pattern. The zero Pattern gives the answerer of the llm section itself.
 func (a *answerers) of(p settings.Pattern) (answerer, error) {
 	c := a.config.LLM.LaidOver(p.LLM)
 	if c.Resolved() == "rules" {
@@ -66,7 +66,7 @@ func (a *answerers) of(p settings.Pattern) (answerer, error) {
 	return who, nil
 }
 
-// repairsOf is how often a model's refused reply goes back to it.
+// repairsOf returns how often a model gets its refused reply back.
 func repairsOf(c settings.LLM, ours bool) int {
 	switch {
 	case c.RepairTurns != nil:
@@ -77,11 +77,11 @@ func repairsOf(c settings.LLM, ours bool) int {
 	return 0
 }
 
-// chain is a role's model with those that take over, and the dearest of their prices.
+// chain returns a role's model with its fallbacks, and the highest of their prices.
 func (a *answerers) chain(c settings.LLM, p settings.PatternLLM, name string, format openai.Format) (patterns.Model, patterns.Price, error) {
 	var models []*openai.Client
 	var dearest patterns.Price
-	role, known := c.RoleNamed(name) // one that is not declared is llm itself
+	role, known := c.RoleNamed(name) // a role that is not declared uses llm itself
 	if p.Model != "" {
 		role.Model, role.Price = p.Model, settings.PriceUnless(known && cmp.Or(role.Model, a.config.LLM.Model) != p.Model, role.Price)
 	}
@@ -105,8 +105,8 @@ func (a *answerers) chain(c settings.LLM, p settings.PatternLLM, name string, fo
 	return chain, dearest, err
 }
 
-// model makes a role's model. A key goes to the server beside which it stands and to no other: a role with a server of its own
-// and without a key sends a placeholder.
+// model makes a role's model. A key goes only to the server next to which it is set. A role with a server of its own and
+// without a key sends a placeholder.
 func (a *answerers) model(c settings.LLM, p settings.PatternLLM, role settings.ModelRole, format openai.Format, price patterns.Price) (*openai.Client, error) {
 	config, key := c.OpenAI(), c.Key
 	config.Format, config.Price = format, price

@@ -11,16 +11,16 @@ import (
 	"patterngate/server/settings"
 )
 
-// stateOpener opens the state file that an invocation means.
+// stateOpener opens the state file of an invocation.
 type stateOpener struct {
 	*invocation
 	statefile.Opener
-	opens  func() (statefile.Runs, func(), error) // what commands see runs by; nil: the state file
-	hook   func(point string)                     // is told of every boundary of the journal, for prove; nil: nobody
-	engine *local.Engine                          // that the service stands on, once there is one
+	opens  func() (statefile.Runs, func(), error) // opens the runs for commands; nil: from the state file
+	hook   func(point string)                     // called at every boundary of the journal, for prove; nil: none
+	engine *local.Engine                          // of the service, once there is one
 }
 
-// newStateOpener returns the opener of an invocation. opens and desks take the place of the state file; nil for the file.
+// newStateOpener returns the opener of an invocation. opens and desks replace the state file; nil means the file.
 func newStateOpener(from *invocation, opens func() (statefile.Runs, func(), error), desks func() (statefile.Questions, func(), error), hook func(string)) *stateOpener {
 	a := &stateOpener{invocation: from, opens: opens, hook: hook}
 	a.Opener = statefile.Opener{Runs: a.openState, Serving: a.openService, Asked: a.openDesk, Asking: a.newDesk, Missed: from.missed}
@@ -33,7 +33,7 @@ func newStateOpener(from *invocation, opens func() (statefile.Runs, func(), erro
 	return a
 }
 
-// openDesk opens the state file that the configuration names, without carrying on anything in it.
+// openDesk opens the state file that the configuration names for its approvals. It continues no run.
 func (a *stateOpener) openDesk() (statefile.Questions, func(), error) {
 	c, err := a.loadState()
 	if err != nil {
@@ -42,15 +42,15 @@ func (a *stateOpener) openDesk() (statefile.Questions, func(), error) {
 	return a.deskOver(c)
 }
 
-// newDesk is as openDesk, and makes the file where there is none: a key may be older than the first run, and who watches may
-// be earlier.
+// newDesk is openDesk that also creates a missing file. A key can be enrolled before the first run, and a person can watch
+// before it.
 func (a *stateOpener) newDesk() (statefile.Questions, func(), error) {
 	c, err := a.recordConfig("approvals")
 	switch {
 	case err != nil:
 		return statefile.Questions{}, nil, err
 	case c.State == settings.MemoryState:
-		return a.openDesk() // it says why not
+		return a.openDesk() // it returns the reason
 	}
 	a.noteOther()
 	if err := readyState(c.State, a.Environ); err != nil {
@@ -67,7 +67,8 @@ func (a *stateOpener) deskOver(c Loaded) (statefile.Questions, func(), error) {
 	return statefile.QuestionsOf(engine, c.State, a.logger(c.Log.Quiet(), a.Err)), engine.Close, nil
 }
 
-// openState opens the state file that the configuration names. One that is not there yet is not made: nothing is in it.
+// openState opens the state file that the configuration names for its runs. It does not create a missing file, which would
+// be empty.
 func (a *stateOpener) openState() (statefile.Runs, func(), error) {
 	c, err := a.loadState()
 	if err != nil {
@@ -80,7 +81,7 @@ func (a *stateOpener) openState() (statefile.Runs, func(), error) {
 	return statefile.RunsOf(engine, c.State), engine.Close, nil
 }
 
-// withState gives the owner's view of the state file that a configuration names, making the file where there is none yet.
+// withState calls do with the runs of the state file that a configuration names. It creates a missing file.
 func (a *stateOpener) withState(what string, c Loaded, do func(statefile.Runs) error) error {
 	if a.opens != nil {
 		return a.WithRuns(what, do)
@@ -99,7 +100,7 @@ func (a *stateOpener) withState(what string, c Loaded, do func(statefile.Runs) e
 	return do(statefile.RunsOf(engine, c.State))
 }
 
-// openEngine opens the engine over the state file, without having it carry on anything.
+// openEngine opens the engine over the state file. It continues no run.
 func (a *stateOpener) openEngine() (*local.Engine, error) {
 	c, err := a.loadState()
 	if err != nil {
@@ -108,7 +109,7 @@ func (a *stateOpener) openEngine() (*local.Engine, error) {
 	return a.engineOver(c)
 }
 
-// engineOver opens the engine over the state file of a configuration. It makes of runs what a server over that file does.
+// engineOver opens the engine over the state file of a configuration. It reads runs as a server over that file does.
 func (a *stateOpener) engineOver(c Loaded) (*local.Engine, error) {
 	d, err := declare(c, a.Environ)
 	if err != nil {
@@ -128,9 +129,9 @@ func (a *stateOpener) engineOver(c Loaded) (*local.Engine, error) {
 	return engine, nil
 }
 
-// openService opens the state as a server does, for who carries on runs.
+// openService opens the state as a server does, for commands that continue runs.
 func (a *stateOpener) openService() (statefile.Runs, func(), error) {
-	loaded, err := a.load() // whole: what goes on is judged by it
+	loaded, err := a.load() // the whole configuration: it judges the runs that continue
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,8 +146,8 @@ func (a *stateOpener) openService() (statefile.Runs, func(), error) {
 	return statefile.RunsOf(s.engine, c.State), func() { s.leave(c.Limits.Grace); s.close() }, nil
 }
 
-// ring are the approver keys of the state file that a configuration names. Without one there is no key, and none is made; in one
-// that cannot be read there may be.
+// ring returns the approver keys of the state file that a configuration names. A missing file has no keys and is not
+// created. A file that cannot be read is an error, since it could have keys.
 func (a *stateOpener) ring(what string, c Loaded) (ring gateway.Ring, err error) {
 	if a.opens == nil {
 		if _, err := os.Stat(c.State); c.State == settings.MemoryState || errors.Is(err, os.ErrNotExist) {
@@ -157,7 +158,7 @@ func (a *stateOpener) ring(what string, c Loaded) (ring gateway.Ring, err error)
 	return ring, err
 }
 
-// counting is a configuration under those lines of its lock that count, for who only shows it.
+// counting returns a configuration with only the lines of its lock that count, for commands that show it.
 func (a *stateOpener) counting(what string, c Loaded) (Loaded, error) {
 	if c.lock == nil || len(c.lock.Names()) == 0 {
 		return c, nil

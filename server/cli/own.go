@@ -24,28 +24,29 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// ownTools are the tools that a configuration declares, ready to be called. Nothing is started or dialled before the first
-// call of a tool; making them costs the schemas alone.
+// ownTools holds the tools that a configuration declares, ready to be called. Making them only compiles their schemas.
+// Servers start, and connections open, with the first call of a tool.
 //
-//	CatalogConfig ─┬─ lock ──▶ schemas, held or not ─┐
+//	tools.Catalog ─┬─ lock ──▶ schemas, held or not ─┐
 //	               ├─ CEL ───▶ once, reconcile ──────┼─▶ []catalog.Tool
 //	               └─ server ▶ upstream / httptool ──┘   Do: held? ─▶ breaker, rate ─▶ call ─▶ masked observation
 type ownTools struct {
 	tools   []catalog.Tool
-	servers map[string]*upstream.Server // by the configured name; enabled ones
+	servers map[string]*upstream.Server // enabled servers by their name in the configuration
 	held    []heldTool
 	behind  []*behindServer
 	secrets *secrets
 }
 
-// heldTool is a tool that is not called until a person accepts what its server declares.
+// heldTool is a tool that cannot be called until a person accepts what its server declares.
 type heldTool struct{ server, upstream, name, why string }
 
-// ownFault is a fault or warning about a place in the configuration that only shows when tools are made of it.
+// ownFault is a fault or warning about a place in the configuration. It is found only when tools are made from the
+// configuration.
 type ownFault struct {
-	path   []string // keys from the top
-	offset int      // of the very character in the text there; below 0: the value itself
-	key    bool     // its key
+	path   []string // keys from the root
+	offset int      // of the character in the text there; below 0: the value itself
+	key    bool     // the place is the key
 	yamldoc.Fault
 	warning bool
 }
@@ -59,20 +60,20 @@ type ownMaker struct {
 	secrets *secrets
 	log     *slog.Logger
 	who     upstream.Identity
-	// compiled are the schemas of arguments that were read.
+	// compiled are the schemas of arguments that were compiled while the file was read.
 	compiled tools.Compiled
 	out      ownTools
 	faults   []ownFault
-	at       []string // where it is
+	at       []string // the present place in the configuration
 }
 
-// makeOwn makes the tools that a configuration declares. What is wrong with it comes with its place; tools that could not
-// be made are left out.
+// makeOwn makes the tools that a configuration declares. It returns faults with their places, and leaves out tools that it
+// could not make.
 func makeOwn(c *settings.Config, lock *pins.Lock, pool *serverPool, environ []string) (*ownTools, []ownFault) {
 	return makeOwnOf(c, lock, pool, environ, nil)
 }
 
-// makeOwnOf is makeOwn with schemas that are compiled already.
+// makeOwnOf is makeOwn with schemas that are already compiled.
 func makeOwnOf(c *settings.Config, lock *pins.Lock, pool *serverPool, environ []string, compiled tools.Compiled) (*ownTools, []ownFault) {
 	if !c.Catalog.Declared {
 		return &ownTools{secrets: pool.secrets(environ)}, nil
@@ -103,17 +104,17 @@ func (m *ownMaker) within(do func(), path ...string) {
 	m.at = before
 }
 
-// fault notes what is wrong below the present place.
+// fault records a fault below the present place.
 func (m *ownMaker) fault(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, Fault: f})
 }
 
-// unknown notes a key below the present place that should not be there.
+// unknown records a fault at a key below the present place that must not be there.
 func (m *ownMaker) unknown(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, key: true, Fault: f})
 }
 
-// expression notes what is wrong with an expression, at the very character.
+// expression records a fault in an expression, at the exact character.
 func (m *ownMaker) expression(f expr.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{
 		path: slices.Concat(m.at, path), offset: f.Offset, warning: f.Warning,
@@ -121,7 +122,7 @@ func (m *ownMaker) expression(f expr.Fault, path ...string) {
 	})
 }
 
-// schema notes what is wrong with a schema that stands in the file, where only the lock shows it.
+// schema records the faults of a schema of the file that only a comparison with the lock shows.
 func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []string, path ...string) (wrong bool) {
 	for _, f := range faults {
 		fault := tools.FaultOfSchema(f)
@@ -138,7 +139,8 @@ func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []str
 	return wrong
 }
 
-// noArgument is the fault of a name that a tool does not have: read_text_file has no argument pth; did you mean path?
+// noArgument returns the fault for an argument that a tool does not have: read_text_file has no argument pth; did you mean
+// path?
 func noArgument(tool, name string, names []string) yamldoc.Fault {
 	f := yamldoc.Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
 	if f.DidYouMean == "" && len(names) > 0 {
@@ -147,7 +149,7 @@ func noArgument(tool, name string, names []string) yamldoc.Fault {
 	return f
 }
 
-// common is what all tools have.
+// common returns a catalog tool with the members that all tools have.
 func common(t *tools.Tool, server string) catalog.Tool {
 	return catalog.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, Phrase: t.Phrase, Effect: t.Effect, Idempotent: t.Idempotent,
@@ -155,7 +157,7 @@ func common(t *tools.Tool, server string) catalog.Tool {
 	}
 }
 
-// masked hands on what a call gave with no secret in it.
+// masked returns do with the secrets in its observation masked.
 func (m *ownMaker) masked(do catalog.Func) catalog.Func {
 	mask := m.secrets.mask
 	return func(ctx context.Context, call catalog.Call) (any, error) {
@@ -171,8 +173,8 @@ func (m *ownMaker) masked(do catalog.Func) catalog.Func {
 	}
 }
 
-// once adds the business key. One over arguments that are not known yet keeps nobody from anything: their types may come with the
-// lock, and until then the tool is held, so that there is no call to make a key of.
+// once adds the business key. If the arguments are not known yet, faults are only warnings: their types can come with the
+// lock. Until then the tool is held, so no call needs a key.
 func (m *ownMaker) once(t *catalog.Tool, c *tools.Tool, whole *catalog.Schema, known bool) {
 	if c.Once == "" {
 		return
@@ -187,10 +189,11 @@ func (m *ownMaker) once(t *catalog.Tool, c *tools.Tool, whole *catalog.Schema, k
 	}
 }
 
-// phrasePlace is a place for an argument in a phrase.
+// phrasePlace matches the place of an argument in a phrase.
 var phrasePlace = regexp.MustCompile(`\{[^{}]*\}`)
 
-// phrase judges the words in which people read a call, once its arguments are known. A tool whose words are wrong has none.
+// phrase checks the words that people read about a waiting call. The arguments must be known. A tool with a wrong phrase
+// gets none.
 func (m *ownMaker) phrase(t *catalog.Tool) {
 	known := propertyNames(t.Input)
 	wrong := func(f yamldoc.Fault) {
@@ -213,10 +216,10 @@ func (m *ownMaker) phrase(t *catalog.Tool) {
 	}
 }
 
-// add takes a tool that was made.
+// add adds a tool to the result.
 func (m *ownMaker) add(t catalog.Tool) { m.out.tools = append(m.out.tools, t) }
 
-// reconciles joins each tool with the one that is asked about its lost calls. That comes last: both must be there.
+// reconciles links each tool to the tool that settles its unknown outcomes. It runs last, when both tools exist.
 func (m *ownMaker) reconciles() {
 	for i := range m.config.Catalog.HTTP {
 		t := &m.config.Catalog.HTTP[i]
@@ -238,7 +241,7 @@ func (m *ownMaker) reconcile(c *tools.Tool) {
 	}
 	r := c.Reconcile
 	by := slices.IndexFunc(m.out.tools, func(t catalog.Tool) bool { return t.Name == r.Tool })
-	if by < 0 || m.out.tools[by].Effect != catalog.Read { // told when the file was read
+	if by < 0 || m.out.tools[by].Effect != catalog.Read { // reported when the file was read
 		return
 	}
 	asked, tool := m.out.tools[by], &m.out.tools[at]
@@ -248,7 +251,7 @@ func (m *ownMaker) reconcile(c *tools.Tool) {
 	})
 	known, wrong := m.known(c.Name) && m.known(r.Tool), false
 	for _, f := range faults {
-		f.Warning = f.Warning || !known                      // their types may come with the lock, as with a business key
+		f.Warning = f.Warning || !known                      // their types can come with the lock, as with a business key
 		m.expression(f, strings.SplitN(f.Member, ".", 3)...) // reconcile.args.NAME
 		wrong = wrong || !f.Warning
 	}
@@ -258,7 +261,7 @@ func (m *ownMaker) reconcile(c *tools.Tool) {
 	happened := look.Happened
 	if asked.Server == httpServer {
 		happened = func(d catalog.Doubt, observation any) (bool, bool) {
-			if absent(observation) { // "there is none": it did not happen
+			if absent(observation) { // not found: the call did not happen
 				return false, true
 			}
 			return look.Happened(d, observation)
@@ -267,12 +270,13 @@ func (m *ownMaker) reconcile(c *tools.Tool) {
 	tool.Reconcile = &catalog.Reconcile{Tool: r.Tool, Args: look.Args, Happened: happened, Output: look.Output, Settle: r.Settle}
 }
 
-// known reports whether it is known what a tool takes and answers: one of a server has a line in the lock.
+// known reports whether the arguments and results of a tool are known. A tool of a server needs a line in the lock.
 func (m *ownMaker) known(tool string) bool {
 	return !slices.ContainsFunc(m.out.behind, func(b *behindServer) bool { return b.name == tool && b.pinned == nil })
 }
 
-// whole is the schema of a tool's arguments as they are sent, for the types of expressions; nil where it is not known.
+// whole returns the schema of a tool's arguments as they are sent, for the types of expressions. It returns nil if it is
+// not known.
 func whole(t catalog.Tool) *catalog.Schema {
 	if len(t.Also) > 0 {
 		return t.Also[0]
@@ -291,27 +295,27 @@ func expressions(list []grammar.NamedExpression) []policy.Named {
 	return out
 }
 
-// absent reports whether an observation is that of an absent code (spec/config.md section 4).
+// absent reports whether an observation comes from an absent status code (spec/config.md section 4).
 func absent(observation any) bool {
 	o, _ := observation.(map[string]any)
 	_, coded := o["status"].(float64)
 	return len(o) == 2 && o["error"] == "not_found" && coded
 }
 
-// openInput is the schema of a tool whose own is not known.
+// openInput is the input schema of a tool whose own schema is not known.
 var openInput = json.RawMessage(`{"type":"object"}`)
 
-// httpServer is where http tools are.
+// httpServer is the server name of http tools.
 const httpServer = "http"
 
-// errHeld is why a tool is not called that nobody accepted.
+// errHeld is the reason why a tool that nobody accepted is not called.
 var errHeld = errors.New("held")
 
 func heldFault(why string) error {
 	return &catalog.Fault{Kind: catalog.NotSent, Cause: fmt.Errorf("%w: %s", errHeld, why)}
 }
 
-// throttled is how often and how much at once a tool may be called.
+// throttled returns do with the tool's rate limit and the limits of its guard.
 func throttled(g *resilience.Guard, r tools.Rate, do catalog.Func) catalog.Func {
 	return g.Wrap(do, resilience.Rate{Calls: r.Calls, Burst: r.Burst, Per: r.Per})
 }

@@ -13,10 +13,10 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// unsigned is why a tool is held whose line in the lock does not count.
+// unsigned is the reason why a tool with a line in the lock is held: the line lacks a valid signature.
 const unsigned = "no approver key signed its acceptance"
 
-// cause returns why a tool is held, for the message to its caller.
+// cause returns the reason why a tool is held, for the message to its caller.
 func (h heldTool) cause() string {
 	if strings.HasPrefix(h.why, unsigned) {
 		return unsigned + ", and an approver key is enrolled"
@@ -24,8 +24,9 @@ func (h heldTool) cause() string {
 	return "nobody accepted what its server declares"
 }
 
-// countingLines are the lines of a lock that count: those that an approver key signed, where one is enrolled. An agent that can
-// write files must not accept what a server declares. It is the lock itself where all its lines count.
+// countingLines returns the lock with only the lines that count. If an approver key is enrolled, only lines that such a key
+// signed count. Then an agent that can write files cannot accept what a server declares. It returns the lock itself if all
+// its lines count.
 func countingLines(lock *pins.Lock, ring gateway.Ring, at time.Time) *pins.Lock {
 	if lock == nil || !ring.Counts(at) {
 		return lock
@@ -38,8 +39,8 @@ func countingLines(lock *pins.Lock, ring gateway.Ring, at time.Time) *pins.Lock 
 	})
 }
 
-// under is a configuration under those lines of its lock that count. A line that does not is as if it were not there: the tool is
-// held and shown as nobody's, and the hash is another one, so that a run is replayed with what it was begun with.
+// under returns the configuration with counting as its lock. A line that does not count has no effect: its tool is held.
+// The hash changes too, so a run is replayed with the configuration that it began with.
 func (c Loaded) under(counting *pins.Lock, environ []string) (Loaded, error) {
 	if counting == c.lock {
 		return c, nil
@@ -59,8 +60,8 @@ func (c Loaded) under(counting *pins.Lock, environ []string) (Loaded, error) {
 	return c, nil
 }
 
-// counting is a configuration under the lines of its lock that count by the keys of a state file, with what it declares; d is that
-// where all of them do, nil: not known yet.
+// counting returns the configuration with only the lines of its lock that count, by the keys of a state file. It also
+// returns what this configuration declares. d is the result of declare for c, or nil; it is reused if all lines count.
 func (c Loaded) counting(d *declared, engine *local.Engine, environ []string) (Loaded, *declared, error) {
 	counting := c
 	if c.lock != nil && len(c.lock.Names()) > 0 {
@@ -79,13 +80,13 @@ func (c Loaded) counting(d *declared, engine *local.Engine, environ []string) (L
 	return counting, d, err
 }
 
-// holdOthers holds each tool that a lock does not accept as it is here, and changes nothing else of it: what a run was shown
-// stays what it is carried on with. It is called before the tools are used.
+// holdOthers holds each tool that lock does not accept in its present form. It changes nothing else: a run continues with
+// the schemas that it was shown. Call it before the tools are used.
 func (o *ownTools) holdOthers(lock *pins.Lock) {
 	for _, b := range o.behind {
 		accepted, ok := lock.Tool(b.at, b.upstream)
 		switch {
-		case b.pinned == nil && ok: // it was shown nothing of the tool, and is carried on with that
+		case b.pinned == nil && ok: // the run saw no schema of the tool, and continues without one
 			o.holdFor(b, "this run began before it was accepted; begin it again")
 		case b.held == "" && (!ok || accepted.Hash() != b.pinned.Hash()):
 			o.hold(b, "the lock has no line for it as it is here, or none that counts")
@@ -93,7 +94,7 @@ func (o *ownTools) holdOthers(lock *pins.Lock) {
 	}
 }
 
-// hold holds a tool until it is accepted, for another reason than before where it is held.
+// hold holds a tool until it is accepted. It replaces the reason if the tool is already held.
 func (o *ownTools) hold(b *behindServer, why string) {
 	o.holdFor(b, fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, b.at, b.upstream))
 }
@@ -104,7 +105,7 @@ func (o *ownTools) holdFor(b *behindServer, why string) {
 	o.held = append(o.held, heldTool{b.at, b.upstream, b.name, b.held})
 }
 
-// acceptSubject is what is signed of an acceptance of server/tool (spec/config.md section 10).
+// acceptSubject returns what an acceptance of server/tool signs (spec/config.md section 10).
 func acceptSubject(name string, d pins.Definition) map[string]any {
 	return map[string]any{"name": name, "sha256": d.Hash()}
 }

@@ -22,7 +22,7 @@ import (
 func (m *ownMaker) httpTool(c *tools.HTTPTool) {
 	t := common(&c.Tool, httpServer)
 	t.Timeout = c.Request.Timeout
-	read := m.compiled.Of(orEmpty(c.Input)) // what is wrong with them was told when they were read
+	read := m.compiled.Of(orEmpty(c.Input)) // their faults were reported when they were read
 	if read.Wrong() {
 		return
 	}
@@ -52,15 +52,15 @@ func (m *ownMaker) httpTool(c *tools.HTTPTool) {
 	m.add(t)
 }
 
-// refusedCalls knows whether the last call of a tool was kept back because of the address of its host. It is safe for concurrent
-// use.
+// refusedCalls knows whether the last call of a tool was refused because of the address of its host. It is safe for
+// concurrent use.
 type refusedCalls struct {
 	url   string
 	allow []netip.Prefix
-	last  atomic.Pointer[string] // why; nil: it was not
+	last  atomic.Pointer[string] // the reason; nil: not refused
 }
 
-// noting makes calls and notes which of them were kept back.
+// noting returns do, and records which of its calls were refused.
 func (r *refusedCalls) noting(do catalog.Func) catalog.Func {
 	return func(ctx context.Context, call catalog.Call) (any, error) {
 		observation, err := do(ctx, call)
@@ -74,7 +74,7 @@ func (r *refusedCalls) noting(do catalog.Func) catalog.Func {
 	}
 }
 
-// ready tells people on this machine why the last call was kept back. What a name leads to is nobody else's business.
+// ready returns the reason of the last refused call, only for people on this machine. The addresses of a name stay private.
 func (r *refusedCalls) ready() catalog.Readiness {
 	if why := r.last.Load(); why != nil {
 		return catalog.Readiness{Here: *why}
@@ -82,7 +82,7 @@ func (r *refusedCalls) ready() catalog.Readiness {
 	return catalog.Readiness{}
 }
 
-// request makes the request of a tool.
+// request makes the HTTP request of a tool. It returns false if it recorded a fault.
 func (m *ownMaker) request(c *tools.HTTPTool, input *catalog.Schema) (*httptool.Tool, bool) {
 	roots, err := m.pool.roots(c.Request.CAFile)
 	if err != nil {
@@ -128,12 +128,12 @@ func (m *ownMaker) request(c *tools.HTTPTool, input *catalog.Schema) (*httptool.
 	return tool, len(faults) == 0
 }
 
-// stepsOf takes apart request.body.list[0].
+// stepsOf splits a path such as request.body.list[0] into its steps.
 func stepsOf(path string) []string {
 	return strings.Split(strings.ReplaceAll(path, "[", ".["), ".")
 }
 
-// What an http tool's breaker does: as a server's where nothing is said.
+// httpFailures and httpOpen configure the breaker of an http tool. They equal the defaults of a server.
 const (
 	httpFailures = 5
 	httpOpen     = 30 * time.Second
@@ -146,7 +146,7 @@ func orEmpty(text []byte) []byte {
 	return text
 }
 
-// rootsIn are the certificates in the text of a file.
+// rootsIn returns the certificates in the text of a file.
 func rootsIn(text []byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {

@@ -12,13 +12,13 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// joins are how a pattern joins what its workers found, and which routes decline by what.
+// joins say how a pattern joins the results of its workers, and when its routes decline.
 type joins struct {
-	aggregate *policy.Aggregate                     // nil: as the kind does
-	reroute   map[string]func(observation any) bool // by route; nil: as the kind does
+	aggregate *policy.Aggregate                     // nil: the default of the kind
+	reroute   map[string]func(observation any) bool // by route; nil: the default of the kind
 }
 
-// rerouteByDefault is when a route of the file's own declines where it does not say.
+// rerouteByDefault is the condition for a route of the file to decline if the file sets none.
 const rerouteByDefault = `result.status == "needs_reroute"`
 
 func (m *partsMaker) joins(p *settings.Pattern, parts *patternParts) (j joins) {
@@ -29,7 +29,7 @@ func (m *partsMaker) joins(p *settings.Pattern, parts *patternParts) (j joins) {
 		j.reroute = map[string]func(any) bool{}
 		for _, name := range p.CallNames() {
 			h, _ := p.HandNamed(name)
-			if t, _ := m.all.Tool(p.OwnName(name)); t.Demo && h.Reroute == "" { // what it says of its status is known
+			if t, _ := m.all.Tool(p.OwnName(name)); t.Demo && h.Reroute == "" { // the status of demo tools is known
 				continue
 			}
 			j.reroute[name] = m.reroute(p, name)
@@ -38,7 +38,7 @@ func (m *partsMaker) joins(p *settings.Pattern, parts *patternParts) (j joins) {
 	return j
 }
 
-// aggregate compiles the expressions of an aggregate, typed by what its workers return.
+// aggregate compiles the expressions of an aggregate. Their types come from the workers' output schemas.
 func (m *partsMaker) aggregate(p *settings.Pattern, parts *patternParts) *policy.Aggregate {
 	source := policy.AggregateSource{Input: parts.input, Fields: expressions(p.Aggregate.Fields)}
 	for _, name := range p.CallNames() {
@@ -54,7 +54,7 @@ func (m *partsMaker) aggregate(p *settings.Pattern, parts *patternParts) *policy
 	return made
 }
 
-// reroute is when a route declines.
+// reroute compiles the condition for a route to decline.
 func (m *partsMaker) reroute(p *settings.Pattern, name string) func(any) bool {
 	h, _ := p.HandNamed(name)
 	text := h.Reroute
@@ -63,7 +63,7 @@ func (m *partsMaker) reroute(p *settings.Pattern, name string) func(any) bool {
 	}
 	output := m.returned(p.OwnName(name))
 	if h.Reroute == "" {
-		output = nil // what the tool does not return it does not decline by
+		output = nil // without a schema, a missing status is not a fault
 	}
 	made, faults := policy.NewReroute(text, output)
 	for _, f := range faults {
@@ -72,13 +72,13 @@ func (m *partsMaker) reroute(p *settings.Pattern, name string) func(any) bool {
 	return made
 }
 
-// returned is what a tool returns; nil: not known, as of a pattern.
+// returned returns the output schema of a tool, or nil if it is not known, as for a pattern.
 func (m *partsMaker) returned(tool string) *catalog.Schema {
 	t, _ := m.all.Tool(tool)
 	return t.Output
 }
 
-// expression notes what is wrong with an expression, at the very character.
+// expression records a fault in an expression, at the exact character.
 func (m *partsMaker) expression(f expr.Fault, path ...string) {
 	fault := yamldoc.Fault{Reason: f.Reason, DidYouMean: f.DidYouMean}
 	if f.Want != "" && f.DidYouMean == "" {
@@ -87,7 +87,7 @@ func (m *partsMaker) expression(f expr.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: f.Offset, warning: f.Warning, Fault: fault})
 }
 
-// joined is an aggregate as a pattern joins by it.
+// joined returns the function with which a pattern joins results, or nil for the default of the kind.
 func (j joins) joined() func(patterns.Inputs, []patterns.TaskRow) patterns.Aggregate {
 	if j.aggregate == nil {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// makeTools makes the tools of what was read, as far as it can be made; what is wrong with them goes to the faults.
+// makeTools makes the tools of the loaded configuration, as far as possible, and adds their faults.
 func (r *loading) makeTools(l *Loaded, pool *serverPool, environ []string) {
 	if pool == nil {
-		pool = newServerPool() // of who only looks: nothing of it is started
+		pool = newServerPool() // for commands that only look: nothing in it is started
 	}
 	l.pool = pool
 	told := faultyPaths(r.Faults.Found)
-	if len(told) > 0 { // it is made all the same, as what is wrong is told at once; nothing of it is kept
+	if len(told) > 0 { // the tools are still made, to report all faults together; nothing is kept
 		pool = newServerPool()
 	}
 	if told.about("catalog.pin") {
@@ -36,10 +36,10 @@ func (r *loading) makeTools(l *Loaded, pool *serverPool, environ []string) {
 	r.heldTools(l)
 }
 
-// take notes what was found when something was made of what was read.
+// take adds faults that were found when parts were made from the configuration. It skips a place that already has a fault.
 func (r *loading) take(l *Loaded, faults []ownFault, told toldPaths) {
 	for _, f := range faults {
-		if told.about(yamldoc.PathOf(f.path).String()) { // half a value would only add to what is wrong with it
+		if told.about(yamldoc.PathOf(f.path).String()) { // an incomplete value would only cause further faults
 			continue
 		}
 		severity := yamldoc.SeverityFault
@@ -58,7 +58,7 @@ func (r *loading) take(l *Loaded, faults []ownFault, told toldPaths) {
 	}
 }
 
-// toldPaths are the places of which something wrong was told already.
+// toldPaths are the places that already have a fault.
 type toldPaths []string
 
 func faultyPaths(faults []yamldoc.Fault) toldPaths {
@@ -69,18 +69,18 @@ func faultyPaths(faults []yamldoc.Fault) toldPaths {
 	return list
 }
 
-// about reports whether something was told of a place, of what lies in it or of what it lies in.
+// about reports whether there is a fault at a place, inside it or around it.
 func (t toldPaths) about(path string) bool {
 	return slices.ContainsFunc(t, func(told string) bool { return liesIn(told, path) || liesIn(path, told) })
 }
 
-// liesIn reports a path that is another or stands below it.
+// liesIn reports whether path is above or lies below it.
 func liesIn(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && above != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// heldTools warns of tools that nobody accepted, and of what is not listed for that.
+// heldTools warns about held tools, and about patterns and exposed names that are not listed because of them.
 func (r *loading) heldTools(l *Loaded) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
@@ -90,7 +90,8 @@ func (r *loading) heldTools(l *Loaded) {
 	}
 }
 
-// unlisted warns of patterns of kind call that have no schema to show until their tool is accepted.
+// unlisted warns about patterns of kind call that are not listed until their tool is accepted, since they have no schema to
+// show.
 func (r *loading) unlisted(l *Loaded, h heldTool) {
 	for _, p := range l.Patterns {
 		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
@@ -106,7 +107,7 @@ func (r *loading) unlisted(l *Loaded, h heldTool) {
 	}
 }
 
-// unlisted are the names under which clients would call held tools.
+// unlisted returns the held tools by the names that clients would call them by.
 func (c Loaded) unlisted() map[string]heldTool {
 	names := map[string]heldTool{}
 	if c.own == nil {
@@ -122,7 +123,7 @@ func (c Loaded) unlisted() map[string]heldTool {
 	return names
 }
 
-// lock reads the file of accepted tools; one that is not there is empty.
+// lock reads the lock file. A missing file is an empty lock.
 func (r *loading) lock(path string) (*pins.Lock, bool) {
 	if path == "" {
 		return &pins.Lock{}, true
@@ -142,8 +143,8 @@ func (r *loading) lock(path string) (*pins.Lock, bool) {
 	return lock, true
 }
 
-// lockedTools are the accepted definitions of the tools that a configuration names: what its runs are carried on with
-// elsewhere, whatever the lock says by then.
+// lockedTools returns the accepted definitions of the tools that a configuration names. A run that another process
+// continues uses them, whatever the lock contains then.
 func (c Loaded) lockedTools() map[string]any {
 	tools := map[string]any{}
 	if c.lock == nil {
@@ -172,7 +173,7 @@ func (c Loaded) lockedTools() map[string]any {
 	return tools
 }
 
-// lockOf makes a lock of what lockedTools said.
+// lockOf makes a lock from what lockedTools returned.
 func lockOf(tools map[string]any) (*pins.Lock, error) {
 	lock := &pins.Lock{}
 	for name, v := range tools {

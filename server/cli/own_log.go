@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// lateLog is a log that is there before it is known where it goes: tools are made while the configuration is read, which
-// says how it is logged. Until then nothing is. It is safe for concurrent use.
+// lateLog is a log handler that gets its destination later. Tools are made while the configuration is read, and the
+// configuration says how to log. Until then it drops all lines. It is safe for concurrent use.
 type lateLog struct{ to *atomic.Pointer[slog.Logger] }
 
 func newLateLog() lateLog { return lateLog{&atomic.Pointer[slog.Logger]{}} }
@@ -28,7 +28,7 @@ func (l lateLog) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs implements [slog.Handler]; what is logged here names all it has to say in each line.
+// WithAttrs implements [slog.Handler]. It ignores the attributes: each line here has all its attributes itself.
 func (l lateLog) WithAttrs([]slog.Attr) slog.Handler { return l }
 
 // WithGroup implements [slog.Handler].

@@ -17,27 +17,27 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// patternParts is what a pattern's declaration comes to, apart from the tools themselves. It is fixed.
+// patternParts holds what is made from the declaration of a pattern, apart from the tools. It does not change.
 //
-//	PatternConfig ─┬─ input, answer ──▶ schemas ────────────┐
+//	Pattern ───────┬─ input, answer ──▶ schemas ────────────┐
 //	               ├─ instructions ───▶ template ───────────┼─▶ patternParts ──▶ patterns.Spec
-//	               └─ aggregate, reroute ──▶ CEL over tools ┘                └─▶ catalog.Tool, where another calls it
+//	               └─ aggregate, reroute ──▶ CEL over tools ┘                └─▶ catalog.Tool, if another pattern calls it
 type patternParts struct {
-	input        *catalog.Schema // of its arguments beside the kind's own; nil: none
+	input        *catalog.Schema // of its arguments besides the kind's own; nil: none
 	answer       *catalog.Schema // of its final answer; nil: any text
-	asked        *catalog.Schema // of goal and input together: what who calls it as a tool gives
+	asked        *catalog.Schema // of goal and input together: the arguments of a pattern that another calls
 	defaults     map[string]any
 	instructions prompts.Instructions
 	joins        joins
 }
 
-// patternSet are the parts of all patterns over a catalog.
+// patternSet holds the parts of all patterns over a catalog.
 type patternSet struct {
-	catalog string // hash of what they were made for
+	catalog string // hash of the catalog that they were made for
 	by      map[string]*patternParts
 }
 
-// partsMaker makes the parts of patterns and notes what is wrong with them.
+// partsMaker makes the parts of patterns and records their faults.
 type partsMaker struct {
 	config   *Loaded
 	all      *catalog.Catalog
@@ -46,7 +46,7 @@ type partsMaker struct {
 	at       []string
 }
 
-// makeParts makes the parts of all patterns that are enabled. What is wrong comes with its place.
+// makeParts makes the parts of all enabled patterns. It returns faults with their places.
 func (c *Loaded) makeParts(all *catalog.Catalog, compiled tools.Compiled) (*patternSet, []ownFault) {
 	m := &partsMaker{config: c, all: all, compiled: compiled}
 	set := &patternSet{catalog: all.Hash(), by: map[string]*patternParts{}}
@@ -63,12 +63,12 @@ func (m *partsMaker) fault(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, Fault: f})
 }
 
-// unknown notes a key that should not be there.
+// unknown records a fault at a key that must not be there.
 func (m *partsMaker) unknown(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, key: true, Fault: f})
 }
 
-// parts are those of one pattern.
+// parts makes the parts of one pattern.
 func (m *partsMaker) parts(p *settings.Pattern) *patternParts {
 	parts := &patternParts{}
 	if p.Kind == gateway.Call {
@@ -77,7 +77,7 @@ func (m *partsMaker) parts(p *settings.Pattern) *patternParts {
 	m.arguments(p)
 	if p.Input != nil {
 		read := m.compiled.Of(p.Input)
-		parts.input, parts.defaults = read.Schema, read.Defaults // its faults are told where it was read
+		parts.input, parts.defaults = read.Schema, read.Defaults // its faults were reported when it was read
 	}
 	if p.Answer != nil {
 		parts.answer = m.compiled.Of(p.Answer).Schema
@@ -91,18 +91,19 @@ func (m *partsMaker) parts(p *settings.Pattern) *patternParts {
 	return parts
 }
 
-// commonArguments are those that patterns of several kinds take; no input has their names, so that a pattern may change its kind.
+// commonArguments are the arguments that patterns of several kinds take. No input can have one of these names, so that a
+// pattern can change its kind.
 var commonArguments = []string{
 	"goal", "plan", "route", "actions", "finalize", "run_id", "turn", "continue_with", "max_wait_seconds", "idempotency_key", "dry_run",
 }
 
-// planningArguments are those of kind planning besides.
+// planningArguments are the further arguments of kind planning.
 var planningArguments = []string{
 	"strategy", "max_depth", "max_subtasks", "context", "parent_plan_id", "plan_id", "expected_revision", "parallel", "max_concurrent",
 	"on_subtask_failure", "max_retries", "retry_delay_seconds", "max_steps", "results", "reason", "failed_subtask", "hints",
 }
 
-// ownArguments are the arguments of a kind, whose names no input may have.
+// ownArguments returns the argument names of a kind, which no input can have.
 func ownArguments(kind gateway.Kind) []string {
 	if kind == gateway.Planning {
 		return slices.Concat(commonArguments, planningArguments)
@@ -110,7 +111,7 @@ func ownArguments(kind gateway.Kind) []string {
 	return commonArguments
 }
 
-// arguments holds the names of what a pattern takes to those that are free.
+// arguments refuses inputs of a pattern whose names are not free.
 func (m *partsMaker) arguments(p *settings.Pattern) {
 	taken := ownArguments(p.Kind)
 	goal := p.Goal != settings.GoalName && slices.Contains(taken, p.Goal)
@@ -131,12 +132,12 @@ func (m *partsMaker) arguments(p *settings.Pattern) {
 	}
 }
 
-// builtinOrchestrator has inputs that its workers and its model know by name.
+// builtinOrchestrator is the pattern whose inputs its workers and its model know by name.
 const builtinOrchestrator = "run_orchestrator"
 
 var orchestratorInputs = []string{"report_date", "region"}
 
-// inputChanged reports whether the file says another input of a built-in pattern than is embedded.
+// inputChanged reports whether the file changes an input of a built-in pattern.
 func (c *Loaded) inputChanged(p *settings.Pattern, name string) bool {
 	return !ijson.Equal(inputNamed(p.Input, name), inputNamed(settings.EmbeddedPattern(p.Name).Input, name))
 }
@@ -150,10 +151,10 @@ func inputNamed(input json.RawMessage, name string) any {
 	return nil
 }
 
-// maxGoal is how long a goal may be, in bytes.
+// maxGoal is the maximum length of a goal in bytes.
 const maxGoal = 16 << 10
 
-// asked is what a pattern takes where another calls it: its goal and its inputs.
+// asked returns the schema of the arguments of a pattern that another pattern calls: its goal and its inputs.
 func (m *partsMaker) asked(p *settings.Pattern) *catalog.Schema {
 	goal := json.RawMessage(fmt.Sprintf(`{"type":"string","minLength":1,"maxLength":%d,"description":"What is wanted, in plain words, with every id, date and amount that matters."}`, maxGoal))
 	members := []settings.Member{{Name: p.Goal, Value: goal}}
@@ -162,11 +163,11 @@ func (m *partsMaker) asked(p *settings.Pattern) *catalog.Schema {
 			members = append(members, input)
 		}
 	}
-	schema, _, _ := catalog.CompileArguments(settings.ObjectText(members)) // its faults are told as those of input
+	schema, _, _ := catalog.CompileArguments(settings.ObjectText(members)) // its faults are reported as those of input
 	return schema
 }
 
-// instructions are what a model is told besides our own prompts.
+// instructions compiles the text that a model gets besides Patterngate's own prompts.
 func (m *partsMaker) instructions(p *settings.Pattern, parts *patternParts) prompts.Instructions {
 	if p.Instructions == "" {
 		return prompts.Instructions{}
@@ -185,7 +186,7 @@ func (m *partsMaker) instructions(p *settings.Pattern, parts *patternParts) prom
 	return in
 }
 
-// inputsOf is the schema of a spec's inputs: of run_orchestrator those that its kind does not have by itself.
+// inputsOf returns the schema of a spec's inputs. For run_orchestrator it leaves out those that the kind itself has.
 func inputsOf(p settings.Pattern, parts *patternParts) *catalog.Schema {
 	if parts == nil || parts.input == nil || p.Name != builtinOrchestrator {
 		return parts.inputs()
@@ -205,7 +206,7 @@ func (p *patternParts) inputs() *catalog.Schema {
 	return p.input
 }
 
-// words are what a model is told in one run; nil: nothing.
+// words returns a function that makes the instructions for one run, or nil if there are none.
 func (p *patternParts) words() func(patterns.Inputs) (string, error) {
 	if p == nil {
 		return nil
@@ -217,7 +218,7 @@ func (p *patternParts) words() func(patterns.Inputs) (string, error) {
 	return func(inputs patterns.Inputs) (string, error) { return in.Words(inputs) }
 }
 
-// memberSteps are the steps of a member's name: fields.NAME, health.N.when, as a path has them.
+// memberSteps splits the name of a member, such as fields.NAME or health.N.when, into the steps of a path.
 func memberSteps(member string) (steps []string) {
 	for _, step := range strings.Split(member, ".") {
 		if i := yamldoc.Index(step); i >= 0 {
@@ -228,13 +229,13 @@ func memberSteps(member string) (steps []string) {
 	return steps
 }
 
-// makePatterns makes the parts of what was read; what is wrong with them goes to the faults.
+// makePatterns makes the parts of the loaded patterns and adds their faults.
 func (r *loading) makePatterns(l *Loaded) {
 	if l.own == nil || !l.composed() {
 		return
 	}
 	all, err := l.catalog()
-	if err != nil { // told by who serves it
+	if err != nil { // serving it reports this error
 		return
 	}
 	told := faultyPaths(r.Faults.Found)
@@ -243,7 +244,7 @@ func (r *loading) makePatterns(l *Loaded) {
 	l.parts = parts
 }
 
-// composed reports whether there is any pattern that the file declares or adds something to.
+// composed reports whether the file declares a pattern, adds something to one, or has policies of its own.
 func (c *Loaded) composed() bool {
 	return c.ownPolicies() || slices.ContainsFunc(c.Patterns, func(p settings.Pattern) bool {
 		return p.IsOwn() && p.Kind != gateway.Call || len(p.Hands) > 0 || p.Instructions != "" || p.Answer != nil || p.Aggregate != nil ||
@@ -251,8 +252,8 @@ func (c *Loaded) composed() bool {
 	})
 }
 
-// patternSet are the parts of the patterns of a configuration over the catalog that it is served with: as they were made when it
-// was read, if that was the same.
+// patternSet returns the parts of the patterns over the catalog that is served. It reuses those made at load time if the
+// catalog is the same.
 func (c *Loaded) patternSet(all *catalog.Catalog) (*patternSet, error) {
 	if c.parts != nil && c.parts.catalog == all.Hash() {
 		return c.parts, nil

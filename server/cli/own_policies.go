@@ -18,31 +18,31 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// policySet are the policies of a configuration, compiled for what they reach. It is fixed and safe for concurrent use.
+// policySet holds the compiled policies of a configuration. It does not change and is safe for concurrent use.
 //
-//	PolicyConfig ─┐
+//	Policy ───────┐
 //	catalog ──────┼─ policy.New ──▶ policySet ──▶ gateway.Among of each pattern
 //	patterns ─────┘  (tests run)
 type policySet struct {
-	catalog string // hash of what it was compiled for
+	catalog string // hash of the catalog that they were compiled for
 	by      map[string]*policy.Policy
 }
 
-// policyFault is a fault of a policy with the policy in which it was found.
+// policyFault is a fault and the policy that has it.
 type policyFault struct {
 	of *rules.Policy
 	expr.Fault
-	row string // that differs; "": none
+	row string // what a failed test says; "": no test
 }
 
-// makePolicies compiles what was read and runs its tests; what is wrong goes to the faults. The embedded policy alone is left
-// until it is needed: its tests have run when this program was built.
+// makePolicies compiles the loaded policies, runs their tests if tests is true, and adds their faults. It skips the
+// embedded policy if only the demo uses it: that one is compiled at first use, and its tests run when Patterngate is built.
 func (r *loading) makePolicies(l *Loaded, tests bool) {
 	if l.own == nil || !l.ownPolicies() {
 		return
 	}
 	all, err := l.ruledCatalog()
-	if err != nil { // told by who serves it
+	if err != nil { // serving it reports this error
 		return
 	}
 	told := faultyPaths(r.Faults.Found)
@@ -56,12 +56,12 @@ func (r *loading) makePolicies(l *Loaded, tests bool) {
 	r.phrases(l)
 }
 
-// ownPolicies reports whether any policy has to be compiled with the tools of this configuration.
+// ownPolicies reports whether any policy must be compiled with the tools of this configuration.
 func (c *Loaded) ownPolicies() bool {
 	return slices.ContainsFunc(c.Policies, func(p rules.Policy) bool { return !c.ofTheDemo(&p) })
 }
 
-// ofTheDemo reports a policy that judges nothing but the demo's refund tools, as it is embedded.
+// ofTheDemo reports whether a policy is the embedded one and judges only the demo's refund tools.
 func (c *Loaded) ofTheDemo(p *rules.Policy) bool {
 	elsewhere := func(q settings.Pattern) bool {
 		return q.Judge == p.Name && q.Enabled && (q.Name != "supervised_refund" || !c.DemoRefunds(&q))
@@ -70,7 +70,7 @@ func (c *Loaded) ofTheDemo(p *rules.Policy) bool {
 		!slices.ContainsFunc(c.Catalog.Tools(), func(t tools.Placed) bool { return t.Policy == p.Name })
 }
 
-// catalog are the tools of a configuration, as far as they could be made.
+// catalog returns the tools of a configuration, as far as they could be made.
 func (c *Loaded) catalog() (*catalog.Catalog, error) {
 	var tools []catalog.Tool
 	if c.DemoOn() {
@@ -85,7 +85,7 @@ func (c *Loaded) catalog() (*catalog.Catalog, error) {
 	return catalog.New(tools...)
 }
 
-// ruledCatalog are the tools of a configuration as rules see them: with the patterns that others call.
+// ruledCatalog returns the tools as rules see them: with the patterns that others call.
 func (c *Loaded) ruledCatalog() (*catalog.Catalog, error) {
 	all, err := c.catalog()
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Loaded) ruledCatalog() (*catalog.Catalog, error) {
 	return c.ruled(all, c.parts)
 }
 
-// inputOf is the schema of a pattern's own inputs, for rules; nil: none.
+// inputOf returns the schema of a pattern's own inputs, for rules; nil: none.
 func (c *Loaded) inputOf(pattern string) *catalog.Schema {
 	if c.parts == nil {
 		return nil
@@ -102,8 +102,8 @@ func (c *Loaded) inputOf(pattern string) *catalog.Schema {
 	return c.parts.by[pattern].inputs()
 }
 
-// compile makes the policies that are not the embedded one alone; with tests they are run too. One of which something was told
-// already is compiled, to find what else is wrong, and its tests are not run.
+// compile compiles all policies except an embedded one that only the demo uses. If tests is true, it also runs their tests.
+// A policy with earlier faults is compiled to find more, but its tests do not run.
 func (c *Loaded) compile(all *catalog.Catalog, told toldPaths, tests bool) (*policySet, []policyFault) {
 	set := &policySet{catalog: all.Hash(), by: map[string]*policy.Policy{}}
 	var faults []policyFault
@@ -134,8 +134,8 @@ func (c *Loaded) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 	return set, faults
 }
 
-// waits reports whether what a policy judges is not known yet: the types of its expressions come with the lock. Until then it
-// blocks, and what is wrong with them keeps nobody from accepting those tools.
+// waits reports whether a policy judges tools that are not known yet, because their types come with the lock. Until then
+// the policy blocks, and faults of its types are only warnings, so that people can accept the tools.
 func waits(reach policy.Reach, rules []policy.RuleSource) bool {
 	names := slices.Clone(reach.Alone)
 	for _, p := range reach.Patterns {
@@ -147,7 +147,7 @@ func waits(reach policy.Reach, rules []policy.RuleSource) bool {
 	return slices.ContainsFunc(reach.Unknown, func(tool string) bool { return slices.Contains(names, tool) })
 }
 
-// tested runs the tests of a policy; one that fails is a fault.
+// tested runs the tests of a policy, and returns a fault for each that fails.
 func tested(p *rules.Policy, made *policy.Policy) (faults []policyFault) {
 	for i, row := range p.Tests {
 		result := made.Test(row)
@@ -163,11 +163,11 @@ func tested(p *rules.Policy, made *policy.Policy) (faults []policyFault) {
 	return faults
 }
 
-// reach is what a policy judges in this configuration.
+// reach returns the tools and patterns that a policy judges in this configuration.
 func (c *Loaded) reach(name string, all *catalog.Catalog) policy.Reach {
 	reach := policy.Reach{Catalog: all, Unknown: c.unknownTools(all), Alone: c.judgedAlone(name)}
 	for _, p := range c.Patterns {
-		speaks := p.Name == c.speaker(name) // its params count although nobody calls it
+		speaks := p.Name == c.speaker(name) // its params count although no client calls it
 		if p.Judge != name || !speaks && (!p.Enabled || !p.Equipped()) {
 			continue
 		}
@@ -176,7 +176,7 @@ func (c *Loaded) reach(name string, all *catalog.Catalog) policy.Reach {
 	return reach
 }
 
-// judgedAlone are the tools whose own policy it is.
+// judgedAlone returns the tools whose own policy has this name.
 func (c *Loaded) judgedAlone(name string) []string {
 	var tools []string
 	for _, t := range c.Catalog.Tools() {
@@ -190,7 +190,7 @@ func (c *Loaded) judgedAlone(name string) []string {
 	return tools
 }
 
-// unknownTools are declared, and what they take is not known: nobody accepted them, or they could not be made.
+// unknownTools returns declared tools whose arguments are not known: nobody accepted them, or they could not be made.
 func (c *Loaded) unknownTools(all *catalog.Catalog) []string {
 	var names []string
 	if c.own != nil {
@@ -208,7 +208,7 @@ func (c *Loaded) unknownTools(all *catalog.Catalog) []string {
 	return names
 }
 
-// policyOf is the policy of a tool by itself; "" for none.
+// policyOf returns the name of a tool's own policy; "" for none.
 func (c *Loaded) policyOf(tool string) string {
 	for _, t := range c.Catalog.Tools() {
 		if t.Name == tool {
@@ -221,8 +221,8 @@ func (c *Loaded) policyOf(tool string) string {
 	return ""
 }
 
-// policies are those of a configuration over the catalog that it is served with: as they were compiled when it was read, if that
-// was the same.
+// policies returns the policies over the catalog that is served. It reuses those compiled at load time if the catalog is
+// the same.
 func (c *Loaded) policies(all *catalog.Catalog) (*policySet, error) {
 	if c.made != nil && c.made.catalog == all.Hash() {
 		return c.made, nil
@@ -239,7 +239,8 @@ func (c *Loaded) policies(all *catalog.Catalog) (*policySet, error) {
 	return set, nil
 }
 
-// reviewer is what judges a pattern's calls: its policy and those of its tools by themselves; nil: the allowlists alone.
+// reviewer returns the reviewer of a pattern's calls: its policy and its tools' own policies. It returns nil if only the
+// allow lists apply.
 func (c *Loaded) reviewer(p settings.Pattern, set *policySet) gateway.Reviewer {
 	var among gateway.Among
 	if p.Judge != "" {
@@ -261,7 +262,8 @@ func (c *Loaded) reviewer(p settings.Pattern, set *policySet) gateway.Reviewer {
 	return among
 }
 
-// blockReasons are those by which the policies of a pattern and of its tools may block, for the registry of stop reasons.
+// blockReasons returns the reasons that the policies of a pattern and of its tools can block with, for the registry of stop
+// reasons.
 func (c *Loaded) blockReasons(p settings.Pattern) []string {
 	names := []string{p.Judge}
 	for _, tool := range p.RuleNames() {
@@ -284,8 +286,8 @@ func (c *Loaded) blockReasons(p settings.Pattern) []string {
 	return reasons
 }
 
-// speaker is the pattern whose params count where a policy judges a tool by itself: its own, but for the refund policy those of
-// supervised_refund, so that it is one policy, whoever calls the refund tools.
+// speaker returns the pattern whose params apply when a policy judges a tool by itself. It returns "" for the policy's own
+// params. For the refund policy it is supervised_refund, so that the same params apply to every caller of the refund tools.
 func (c *Loaded) speaker(name string) string {
 	if p, _ := c.Pattern("supervised_refund"); name == rules.Demo && p.Judge == rules.Demo {
 		return p.Name
@@ -293,7 +295,7 @@ func (c *Loaded) speaker(name string) string {
 	return ""
 }
 
-// judge is a policy as it judges a pattern. What was not compiled blocks.
+// judge returns a policy as the reviewer of a pattern. A policy that was not compiled blocks every call.
 func (c *Loaded) judge(set *policySet, name, pattern string) gateway.Reviewer {
 	if made := set.by[name]; made != nil {
 		return made.For(pattern)
@@ -308,7 +310,7 @@ func (c *Loaded) judge(set *policySet, name, pattern string) gateway.Reviewer {
 	return waiting(hashOf(ijson.Canonical(map[string]any{"waits": name})))
 }
 
-// waiting is a policy that could not be compiled: it blocks.
+// waiting is the reviewer for a policy that could not be compiled: it blocks every call.
 type waiting string
 
 // Review implements [gateway.Reviewer].
@@ -317,7 +319,7 @@ func (waiting) Review(gateway.Case) gateway.Verdict { return gateway.Verdict{} }
 // Hash implements [gateway.Hashed].
 func (w waiting) Hash() string { return string(w) }
 
-// policyHash is the hash of what judges a pattern's calls (spec/surface.md section 8).
+// policyHash returns the hash of a reviewer of a pattern's calls (spec/surface.md section 8).
 func policyHash(reviewer gateway.Reviewer) string {
 	if reviewer != nil {
 		return gateway.PolicyHash(reviewer)

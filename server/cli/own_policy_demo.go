@@ -10,14 +10,14 @@ import (
 	"patterngate/server/settings/rules"
 )
 
-// lazyJudge is the embedded policy with its params, compiled when the first call is judged: who never uses the refund tools
-// does not wait for it. The zero lazyJudge blocks.
+// lazyJudge is the embedded policy with its params. It is compiled when the first call is judged, so that other users do
+// not wait for it. The zero lazyJudge blocks.
 type lazyJudge struct {
 	judge func() *policy.Judge
-	hash  func() string // is known without compiling: every run's record names it
+	hash  func() string // does not need compiling: every run's record contains it
 }
 
-// made is the judge; nil: there is none, and it blocks.
+// made returns the judge, or nil if there is none. Without a judge, the policy blocks.
 func (j lazyJudge) made() *policy.Judge {
 	if j.judge == nil {
 		return nil
@@ -72,13 +72,13 @@ func (j lazyJudge) Reads(tool, rule string) []string {
 	return nil
 }
 
-// demoJudges are the judges of the embedded policy, by their params: one a process and setting.
+// demoJudges holds the judges of the embedded policy by their params, one of each in a process.
 var demoJudges = struct {
 	sync.Mutex
 	by map[string]lazyJudge
 }{by: map[string]lazyJudge{}}
 
-// demoJudge is the embedded policy with params laid over.
+// demoJudge returns the judge of the embedded policy with these params, which replace its own.
 func demoJudge(params map[string]any) gateway.Reviewer {
 	key := string(ijson.Canonical(map[string]any{"params": rules.ObjectOr(params)}))
 	demoJudges.Lock()
@@ -89,21 +89,21 @@ func demoJudge(params map[string]any) gateway.Reviewer {
 	j := lazyJudge{
 		judge: sync.OnceValue(func() *policy.Judge {
 			made, err := refunds.Compile(refunds.Source(), params)
-			if err != nil { // a test holds that there is none; it blocks
+			if err != nil { // a test checks that this cannot happen; without a judge it blocks
 				return nil
 			}
 			return made.For(refunds.Pattern)
 		}),
 		hash: sync.OnceValue(func() string { return policy.HashOf(refunds.Source(), params) }),
 	}
-	if len(demoJudges.by) < maxConfigs { // settings come and go with files
+	if len(demoJudges.by) < maxConfigs { // a bound, since reloads change the params
 		demoJudges.by[key] = j
 	}
 	return j
 }
 
-// builtinJudge is the embedded policy for runs that were begun before it was a file: it judges as the one that was built in did,
-// and has its hash, under which people were asked.
+// builtinJudge is the embedded policy for runs that began when the policy was built in and not a file. It judges like that
+// policy and has its hash, which people saw when they were asked.
 type builtinJudge struct {
 	lazyJudge
 	hash string
@@ -120,5 +120,5 @@ func newBuiltinJudge(params map[string]any) gateway.Reviewer {
 	return builtinJudge{judge, hashOf(ijson.Canonical(map[string]any{"builtin": refunds.Name, "params": rules.ObjectOr(params)}))}
 }
 
-// emptyPolicyHash is that of no policy.
+// emptyPolicyHash returns the hash of no policy.
 func emptyPolicyHash() string { return hashOf(ijson.Canonical(map[string]any{})) }

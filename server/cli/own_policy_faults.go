@@ -6,8 +6,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// policyFault places what is wrong with a policy: at the very character of an expression, else at the value or key, under a path
-// that names rules by their id and tests by their name.
+// policyFault returns a policy fault with its place. The place is the exact character of an expression, else the value or
+// key. The path contains rules by their id and tests by their name.
 func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 	out := yamldoc.Fault{Reason: f.Reason, DidYouMean: f.DidYouMean, Severity: yamldoc.SeverityFault}
 	if f.Want != "" && f.DidYouMean == "" {
@@ -24,7 +24,7 @@ func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 		path = (*yamldoc.Path)(nil).Key("patterns").Key(f.Pattern)
 		_, root = l.Root.Find(path)
 	}
-	if f.of.Embedded && f.Pattern == "" { // it stands in no file: who names it is told
+	if f.of.Embedded && f.Pattern == "" { // it is in no file: the fault goes to the pattern that names it
 		return l.misfit(f.of, out)
 	}
 	key, value, below := rules.Locate(root, f.Member, path)
@@ -38,7 +38,7 @@ func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 	return settings.Placed(out, at, below, l.Path)
 }
 
-// misfit is a fault of the embedded policy, which is not what its user took it for.
+// misfit returns a fault of the embedded policy, at the place that names the policy for tools that it does not fit.
 func (l Loaded) misfit(p *rules.Policy, f yamldoc.Fault) yamldoc.Fault {
 	f.Reason = p.Name + " does not fit: " + f.Reason
 	for _, q := range l.Patterns {
@@ -49,7 +49,7 @@ func (l Loaded) misfit(p *rules.Policy, f yamldoc.Fault) yamldoc.Fault {
 	return l.FaultAt(f, "policies", p.Name)
 }
 
-// characterOf is where a byte of a text of a policy stands, in the file that holds it.
+// characterOf returns the place of a byte of a policy's text, in the file that holds it.
 func (l Loaded) characterOf(p *rules.Policy, value *yamldoc.Node, offset int) yamldoc.Place {
 	file, text := l.Path, l.Text
 	if p.File != "" && value.At.Source == p.File {

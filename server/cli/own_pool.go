@@ -16,18 +16,18 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// serverPool keeps the MCP servers of this process: configurations that say the same of one share it, so that a reload
+// serverPool holds the MCP servers of this process. Configurations with equal settings for a server share it, so a reload
 // restarts only what changed. It is safe for concurrent use.
 type serverPool struct {
 	mu      sync.Mutex
-	servers map[string]pooled           // by what they are made of
+	servers map[string]pooled           // by the settings that they are made from
 	clients map[string]*httptool.Client // by allow_networks
-	known   map[string]*secrets         // by nothing but the environment; one
+	known   map[string]*secrets         // one entry: secrets depend only on the environment
 	trusted map[string]*x509.CertPool   // by the hash of a certificate file
 	log     lateLog
 }
 
-// pooled is a server with what judges its tools.
+// pooled is a server with the admission of its tools.
 type pooled struct {
 	*upstream.Server
 	admits *admission
@@ -37,7 +37,7 @@ func newServerPool() *serverPool {
 	return &serverPool{servers: map[string]pooled{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}, trusted: map[string]*x509.CertPool{}, log: newLateLog()}
 }
 
-// secrets are those of this process.
+// secrets returns the secrets of this process.
 func (p *serverPool) secrets(environ []string) *secrets {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *serverPool) secrets(environ []string) *secrets {
 	return s
 }
 
-// client makes HTTP requests to allowed addresses.
+// client returns an HTTP client that can reach the networks in allow.
 func (p *serverPool) client(allow []netip.Prefix) *httptool.Client {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,8 +62,8 @@ func (p *serverPool) client(allow []netip.Prefix) *httptool.Client {
 	return c
 }
 
-// roots are the certificates of a file, one pool for each content: tools that share them share connections. nil for no file:
-// the system's.
+// roots returns the certificates of a file. Equal content gives the same pool, so that tools can share connections. An
+// empty path returns nil, which means the system's certificates.
 func (p *serverPool) roots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
@@ -85,8 +85,8 @@ func (p *serverPool) roots(path string) (*x509.CertPool, error) {
 	return read, err
 }
 
-// server is the server that a configuration says, with what judges its tools. With other certificates in its file it is
-// another one.
+// server returns the server for the settings s, with the admission of its tools. Different certificates in its file make a
+// different server.
 func (p *serverPool) server(m *ownMaker, s *tools.Server) (*upstream.Server, *admission, error) {
 	config, err := m.serverConfig(s)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *serverPool) server(m *ownMaker, s *tools.Server) (*upstream.Server, *ad
 	defer p.mu.Unlock()
 	key := tools.IdentityOf(s, m.config.Catalog.AllowNetworks) + m.accepted(s)
 	if config.Endpoint != nil && config.Endpoint.Roots != nil {
-		key += fmt.Sprintf("\x00%p", config.Endpoint.Roots) // one for each content
+		key += fmt.Sprintf("\x00%p", config.Endpoint.Roots) // one pool for each content
 	}
 	if known, ok := p.servers[key]; ok {
 		return known.Server, known.admits, nil
@@ -108,7 +108,7 @@ func (p *serverPool) server(m *ownMaker, s *tools.Server) (*upstream.Server, *ad
 	return running, admits, nil
 }
 
-// retire ends the servers that are not among those in use. One that an older run still needs is started again by its call.
+// retire stops the servers that are not in use. A call of an older run can start such a server again.
 func (p *serverPool) retire(inUse map[string]*upstream.Server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *serverPool) retire(inUse map[string]*upstream.Server) {
 	}
 }
 
-// close ends all servers.
+// close stops all servers and waits for them.
 func (p *serverPool) close() {
 	if p == nil {
 		return
@@ -129,7 +129,7 @@ func (p *serverPool) close() {
 	p.mu.Unlock()
 	var all sync.WaitGroup
 	for _, s := range servers {
-		all.Go(func() { _ = s.Close() }) // it ends with us in any case
+		all.Go(func() { _ = s.Close() }) // the server ends with this process in any case
 	}
 	all.Wait()
 }
@@ -142,7 +142,8 @@ func mapValues[K comparable, V any](m map[K]V) []V {
 	return list
 }
 
-// accepted is what people accepted of a server's tools: with another lock it is another server, as its tools are.
+// accepted returns the hashes of the accepted definitions of a server's tools. They are part of the server's key in the
+// pool, since another lock makes other tools.
 func (m *ownMaker) accepted(s *tools.Server) string {
 	var b strings.Builder
 	for _, t := range s.Tools {
@@ -153,7 +154,7 @@ func (m *ownMaker) accepted(s *tools.Server) string {
 	return b.String()
 }
 
-// serverConfig is a server as package upstream takes it.
+// serverConfig returns the settings of a server for package upstream.
 func (m *ownMaker) serverConfig(s *tools.Server) (upstream.ServerConfig, error) {
 	c := upstream.ServerConfig{Name: s.Name, StartTimeout: s.StartTimeout, Timeout: s.Timeout, Who: m.who, Log: m.log}
 	if s.Stdio != nil {

@@ -26,7 +26,7 @@ import (
 
 // server makes the tools of one MCP server.
 func (m *ownMaker) server(s *tools.Server) {
-	if s.Stdio == nil && s.HTTP == nil { // told when the file was read
+	if s.Stdio == nil && s.HTTP == nil { // reported when the file was read
 		return
 	}
 	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
@@ -43,7 +43,7 @@ func (m *ownMaker) server(s *tools.Server) {
 	})
 }
 
-// atOnce makes tools on all processors; what they come to, and what is wrong with them, stands in the order of the file.
+// atOnce makes tools on all processors. Tools and faults keep the order of the file.
 func (m *ownMaker) atOnce(tools []tools.ServerTool, do func(part *ownMaker, t *tools.ServerTool)) {
 	parts := slices.Repeat([]ownMaker{*m}, len(tools))
 	var next atomic.Int64
@@ -64,7 +64,7 @@ func (m *ownMaker) atOnce(tools []tools.ServerTool, do func(part *ownMaker, t *t
 	}
 }
 
-// serverTool makes one tool of a server from its line in the lock; without one it is held.
+// serverTool makes one tool of a server from its line in the lock. Without a line the tool is held.
 func (m *ownMaker) serverTool(s *tools.Server, c *tools.ServerTool, running *upstream.Server, guard *resilience.Guard, admits *admission) {
 	t := common(&c.Tool, s.Name)
 	t.Timeout = c.Timeout
@@ -81,7 +81,7 @@ func (m *ownMaker) serverTool(s *tools.Server, c *tools.ServerTool, running *ups
 		t.Title, t.Description = orElse(t.Title, pinned.Title), orElse(t.Description, pinned.Description)
 	} else {
 		m.out.hold(behind, "no line in the lock")
-		t.Phrase = "" // its arguments are not known yet, and nobody is asked about a call of it
+		t.Phrase = "" // its arguments are not known yet, and no person is asked about its calls
 	}
 	if !m.serverSchemas(&t, c, pinned, ok, behind) {
 		return
@@ -97,7 +97,8 @@ func (m *ownMaker) serverTool(s *tools.Server, c *tools.ServerTool, running *ups
 	m.add(t)
 }
 
-// serverSchemas are what a proposer sees and what a call must fit.
+// serverSchemas sets the schema that a proposer sees and the schema that a call must fit. It returns false if it recorded a
+// fault.
 func (m *ownMaker) serverSchemas(t *catalog.Tool, c *tools.ServerTool, pinned pins.Definition, known bool, behind *behindServer) bool {
 	raw := openInput
 	if known && len(pinned.Input) > 0 {
@@ -123,7 +124,7 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *tools.ServerTool, pinned pi
 	}
 	t.Input = shown.Without(slices.Collect(maps.Keys(t.Fixed))...)
 	if len(c.Bound) > 0 && known {
-		bounds, faults := catalog.CompileBounds(c.Bound) // what is wrong with it by itself was told when the file was read
+		bounds, faults := catalog.CompileBounds(c.Bound) // its own faults were reported when the file was read
 		if bounds == nil && len(faults) > 0 {
 			return false
 		}
@@ -136,7 +137,8 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *tools.ServerTool, pinned pi
 	return true
 }
 
-// fixed are the arguments that the configuration sets; a secret one is put in when the call is sent.
+// fixed sets the arguments that the configuration fixes. A secret argument is inserted when the call is sent. It returns
+// false if it recorded a fault.
 func (m *ownMaker) fixed(t *catalog.Tool, c *tools.ServerTool, theirs *catalog.Schema, known bool, behind *behindServer) bool {
 	if len(c.Fix) == 0 {
 		return true
@@ -180,7 +182,7 @@ func (m *ownMaker) fixed(t *catalog.Tool, c *tools.ServerTool, theirs *catalog.S
 	return fine
 }
 
-// stepsAt are the steps of a path below a key, for a pointer into a value: a member is its name, an item [0].
+// stepsAt returns the steps of a path below key for a pointer into a value: names for members, [0] for items.
 func stepsAt(v any, key string, p ijson.Pointer) []string {
 	steps := []string{key}
 	at := ijson.Pointer("")
@@ -211,29 +213,30 @@ func orElse(text, other string) string {
 	return other
 }
 
-// behindServer is a tool of an MCP server behind the gate. It is safe for concurrent use.
+// behindServer is a tool of an MCP server that Patterngate calls. It is safe for concurrent use.
 type behindServer struct {
 	server             *upstream.Server
-	at, upstream, name string           // the server, the tool's name there and here
+	at, upstream, name string           // the server's name, the tool's name at the server and in the catalog
 	pinned             *pins.Definition // nil: nobody accepted it
-	closed             string           // why its server's address is not dialled; "": it is
+	closed             string           // why its server's address is not dialled; "": it can be
 	url                string           // of a server over HTTP
-	allow              []netip.Prefix   // the networks that are dialled all the same
-	held               string           // why it is held whatever the server says; "": it is not
+	allow              []netip.Prefix   // the networks in allow_networks
+	held               string           // why it is held, independent of the server; "": not held
 	secrets            map[string]catalog.Secret
-	repeatable         bool // a call may be sent again
+	repeatable         bool // a call can be sent again
 	guard              *resilience.Guard
 	log                *slog.Logger
 	judged             atomic.Pointer[judgedDefinition]
 }
 
-// judgedDefinition is what a server declared when it was last compared with the lock.
+// judgedDefinition is what a server declared at the last comparison with the lock.
 type judgedDefinition struct {
 	upstream.Definition
 	same bool
 }
 
-// outside refuses what is held before anything counts it or is started for it, and has the log hear of what is not there.
+// outside refuses a call of a held tool before anything is counted or started for it. It logs calls of tools that are held
+// or unavailable.
 func (b *behindServer) outside(do catalog.Func) catalog.Func {
 	return func(ctx context.Context, call catalog.Call) (any, error) {
 		if b.held != "" {
@@ -264,7 +267,7 @@ func (b *behindServer) drifted() string {
 	return fmt.Sprintf("the server declares it otherwise than it was accepted; run patterngate catalog accept %s/%s", b.at, b.upstream)
 }
 
-// accepted compares a declaration with the lock. One that was compared before costs a look.
+// accepted reports whether a declaration equals the one in the lock. It remembers the last comparison.
 func (b *behindServer) accepted(d upstream.Definition) bool {
 	if last := b.judged.Load(); last != nil && sameDefinition(last.Definition, d) {
 		return last.same
@@ -280,7 +283,7 @@ func sameDefinition(a, b upstream.Definition) bool {
 		bytes.Equal(a.Input, b.Input) && bytes.Equal(a.Output, b.Output)
 }
 
-// pinned is a declaration as the lock holds it.
+// pinned converts a declaration to the form of the lock.
 func pinned(d upstream.Definition) (pins.Definition, error) {
 	out := pins.Definition{Input: d.Input, Output: d.Output}
 	for _, text := range []struct {
@@ -300,17 +303,17 @@ func pinned(d upstream.Definition) (pins.Definition, error) {
 	return out, nil
 }
 
-// admission judges what a server declares in the very session that a call goes to. Configurations that share a server share
-// it, so that it gets tools while it judges others. It is safe for concurrent use.
+// admission checks what a server declares in the session that a call uses. Configurations that share a server share its
+// admission, so tools can be added during checks. It is safe for concurrent use.
 type admission struct {
 	server string
 	log    *slog.Logger
 
 	mu    sync.Mutex
-	tools map[string]*behindServer // by their names there
+	tools map[string]*behindServer // by their names at the server
 }
 
-// add has a tool be judged. One of a shared server is judged as the one before.
+// add adds a tool to the checks. If a shared server already has a tool of that name, the earlier one stays.
 func (a *admission) add(b *behindServer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -319,14 +322,14 @@ func (a *admission) add(b *behindServer) {
 	}
 }
 
-// judged are the tools by now.
+// judged returns the tools that are checked now.
 func (a *admission) judged() map[string]*behindServer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return maps.Clone(a.tools)
 }
 
-// changed has the log hear of tools that a server declares otherwise than they were accepted.
+// changed logs the tools whose declaration differs from the accepted one.
 func (a *admission) changed(string) {
 	tools := a.judged()
 	for _, name := range slices.Sorted(maps.Keys(tools)) {
@@ -336,7 +339,7 @@ func (a *admission) changed(string) {
 	}
 }
 
-// admit holds a tool that is declared otherwise than it was accepted.
+// admit returns an error if a tool is not accepted, or if its declaration differs from the accepted one.
 func (a *admission) admit(d upstream.Definition) error {
 	a.mu.Lock()
 	tool, known := a.tools[d.Tool()]
@@ -353,19 +356,19 @@ func (a *admission) admit(d upstream.Definition) error {
 	return nil
 }
 
-// driftError says that a server declares a tool otherwise than a person accepted it. Nothing of it is the server's fault as
-// far as a breaker counts.
+// driftError means that a server's declaration of a tool is not the accepted one. A breaker does not count it as a failure
+// of the server.
 type driftError struct{ why string }
 
 func (d *driftError) Error() string { return d.why }
 
-// Local reports that the reason is here.
+// Local reports that the cause is on this side and not at the server.
 func (d *driftError) Local() bool { return true }
 
-// Is reports that such a tool is held.
+// Is reports whether target is errHeld: such a tool is held.
 func (d *driftError) Is(target error) bool { return target == errHeld }
 
-// ready says how the tool stands, without starting anything.
+// ready returns the state of the tool without starting anything.
 func (b *behindServer) ready() catalog.Readiness {
 	if b.held != "" {
 		return catalog.Readiness{State: catalog.Held, Why: b.held}

@@ -14,24 +14,25 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// What clients bear of a tool that a file declares (spec/config.md section 7, input; design.md section 7): more they drop.
+// maxListedProperties, maxListedInput and maxListedOutput limit a tool that a file declares (spec/config.md section 7,
+// input; design.md section 7). Clients drop larger tools.
 const (
 	maxListedProperties = 14
 	maxListedInput      = server.MaxListedSchema // bytes
 	maxListedOutput     = 4 << 10                // bytes
 )
 
-// oversize is a tool of a pattern of the file's own that clients would drop.
+// oversize is a tool of a pattern of the file that clients would drop.
 type oversize struct {
 	pattern, tool string
 	yamldoc.Fault
 }
 
-// oversized are such tools among those that are served.
+// oversized returns these tools among those that are served.
 func (c *Loaded) oversized(s *server.Server) (list []oversize) {
 	owner := map[string]string{}
 	for _, p := range c.Patterns {
-		if !p.IsOwn() || !p.Enabled || p.Kind == gateway.Call { // a call is as its tool is: who validates is warned
+		if !p.IsOwn() || !p.Enabled || p.Kind == gateway.Call { // a call has its tool's schema; validate warns about it
 			continue
 		}
 		for _, tool := range p.ToolNames() {
@@ -58,16 +59,16 @@ func (c *Loaded) oversized(s *server.Server) (list []oversize) {
 	return list
 }
 
-// countProperties are those of a schema's root.
+// countProperties returns the number of properties at a schema's root.
 func countProperties(schema json.RawMessage) int {
 	var root struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	_ = json.Unmarshal(schema, &root) // it was made here
+	_ = json.Unmarshal(schema, &root) // Patterngate made this JSON
 	return len(root.Properties)
 }
 
-// bearable refuses to serve what clients would drop.
+// bearable returns an error if clients would drop a tool.
 func (c *Loaded) bearable(s *server.Server) error {
 	var faults []error
 	for _, o := range c.oversized(s) {
@@ -80,7 +81,7 @@ func (c *Loaded) bearable(s *server.Server) error {
 	return errors.Join(faults...)
 }
 
-// bearableBefore is bearable before anything of it is served.
+// bearableBefore is bearable for a configuration that is not served yet.
 func (c *Loaded) bearableBefore(d *declared) error {
 	if !slices.ContainsFunc(c.Patterns, func(p settings.Pattern) bool { return p.IsOwn() && p.Enabled && p.Kind != gateway.Call }) {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"patterngate/server/settings"
 )
 
-// view is what a pattern sees of the catalog that rules see: its workers and routes under the names that it gives them, before
-// all others.
+// view returns the catalog as a pattern sees it. It is the catalog that rules see, with workers and routes first, under the
+// names that the pattern gives them.
 func (c *Loaded) view(p settings.Pattern, ruled *catalog.Catalog) (*catalog.Catalog, error) {
 	var hands []catalog.Tool
 	for _, h := range p.Hands {
 		tool, made := ruled.Tool(h.Target())
-		if !made || tool.Pattern != h.Pattern { // the call says that it is missing
+		if !made || tool.Pattern != h.Pattern { // the call reports that it is missing
 			continue
 		}
 		if tool.Name != h.Name {
@@ -35,7 +35,7 @@ func (c *Loaded) view(p settings.Pattern, ruled *catalog.Catalog) (*catalog.Cata
 	return view, nil
 }
 
-// ruled is the catalog as rules see it: with the patterns that others call, under their own names.
+// ruled returns the catalog as rules see it: with the patterns that others call, under their own names.
 func (c *Loaded) ruled(all *catalog.Catalog, set *patternSet) (*catalog.Catalog, error) {
 	var called []catalog.Tool
 	seen := map[string]bool{}
@@ -56,7 +56,8 @@ func (c *Loaded) ruled(all *catalog.Catalog, set *patternSet) (*catalog.Catalog,
 	return all.With(called...)
 }
 
-// patternTool is a pattern as others call it, under its own name. Each call begins a run, which is judged inside too.
+// patternTool returns a pattern as a tool for other patterns, under its own name. Each call begins a run, and the policy of
+// that run judges its calls too.
 func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet) (catalog.Tool, bool) {
 	p, known := c.Pattern(name)
 	if set == nil {
@@ -66,7 +67,7 @@ func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet)
 	if !known || parts == nil || !p.Equipped() {
 		return catalog.Tool{}, false
 	}
-	if tool, there := all.Tool(name); there { // of rules, where it stands already; a tool of that name was refused when it was read
+	if tool, there := all.Tool(name); there { // a catalog of rules already has it; reading the file refused a tool of the same name
 		return tool, tool.Pattern == name
 	}
 	tool := catalog.Tool{
@@ -89,7 +90,7 @@ func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet)
 	return tool, tool.Input != nil
 }
 
-// worst is the worst effect of all that a pattern may call, by itself and by the patterns that it calls.
+// worst returns the most dangerous effect that a pattern can reach, directly or through the patterns that it calls.
 func (c *Loaded) worst(p settings.Pattern, all *catalog.Catalog) catalog.Effect {
 	worst := catalog.Read
 	reached := map[string]bool{p.Name: true}
@@ -108,7 +109,7 @@ func (c *Loaded) worst(p settings.Pattern, all *catalog.Catalog) catalog.Effect 
 	return worst
 }
 
-// makeBelieve reports whether a pattern is the demo's: it never has tools of both worlds.
+// makeBelieve reports whether all tools of a pattern are the demo's. A pattern never mixes demo and real tools.
 func makeBelieve(p settings.Pattern, c *Loaded, all *catalog.Catalog) bool {
 	for _, name := range c.Leaves(p) {
 		if t, ok := all.Tool(name); ok && !t.Demo {

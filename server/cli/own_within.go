@@ -1,6 +1,7 @@
 package cli
 
-// accepted reports whether the lock of another configuration accepts all that this one's does, of the tools that it has.
+// accepted reports whether the lock of other accepts every tool of this configuration that this lock accepts, with the same
+// definition.
 func (d *declared) accepted(other *declared) bool {
 	if d.lock == nil {
 		return true

@@ -22,8 +22,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// reloader puts a changed configuration in force in a program that serves, whole or not at all. Runs that go on keep the one
-// that they were begun under. It is safe for concurrent use.
+// reloader puts a changed configuration in force in a serving process, completely or not at all. Runs keep the
+// configuration that they began under. It is safe for concurrent use.
 //
 //	SIGHUP, patterngate reload ──▶ file ──▶ faults? keep the old one
 //	                                 └──▶ looser, and a key is enrolled? signed, or keep the old one
@@ -36,13 +36,13 @@ type reloader struct {
 	mu     sync.Mutex
 	loaded Loaded
 	seen   []fileSeen // of the files that were read
-	told   []fileSeen // what of them was announced
+	told   []fileSeen // the changed ones that were announced
 }
 
-// errUnsignedReload says that a change which permits more needs the signature of an approver key.
+// errUnsignedReload is the error of a reload that permits more than before, without the signature of an approver key.
 var errUnsignedReload = errors.New("it permits more than before, and an approver key is enrolled: run patterngate reload at a terminal and sign")
 
-// reload loads the file again. The answer says what became of it; the log does too.
+// reload loads the file again. The answer and the log contain the result.
 func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +74,8 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	return answer
 }
 
-// requested is reload for who asked by the state file: one that has another configuration file is left alone.
+// requested is reload for a request through the state file. If the request names another configuration file, it does
+// nothing.
 func (r *reloader) requested(request local.ReloadRequest) local.ReloadAnswer {
 	if request.Path != r.path() {
 		return local.ReloadAnswer{Other: true}
@@ -82,8 +83,8 @@ func (r *reloader) requested(request local.ReloadRequest) local.ReloadAnswer {
 	return r.reload(request)
 }
 
-// permitted holds that what permits more is signed where an approver key counts. What is signed is what the files say, whichever
-// lines of the lock count.
+// permitted refuses a change that permits more without a signature, if an approver key counts. The signature covers the
+// content of the files, not which lines of the lock count.
 func (r *reloader) permitted(request local.ReloadRequest, looser []string, files string) error {
 	if len(looser) == 0 {
 		return nil
@@ -115,7 +116,7 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 	return nil
 }
 
-// ownReason is an error in one line, without what only the log is to hold.
+// ownReason returns an error in one line, without details that only the log contains.
 func ownReason(err error) string {
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok && len(faults.Faults) > 0 {
 		text := faults.Faults[0].String()
@@ -127,8 +128,8 @@ func ownReason(err error) string {
 	return err.Error()
 }
 
-// waitsForRestart are the keys that a reload does not apply. notify is among them: the program that it names is not part of the
-// hash that an approver key signs.
+// waitsForRestart returns the changed keys that a reload does not apply. notify is one of them: the program that it names
+// is not part of the hash that an approver key signs.
 func waitsForRestart(from, to settings.Config) []string {
 	var keys []string
 	for name, differs := range map[string]bool{
@@ -143,7 +144,7 @@ func waitsForRestart(from, to settings.Config) []string {
 	return keys
 }
 
-// fileSeen is how a file stood when it was read.
+// fileSeen is the size and time of a file when it was read.
 type fileSeen struct {
 	path string
 	size int64
@@ -158,7 +159,7 @@ func seenFile(path string) fileSeen {
 	return fileSeen{path, info.Size(), info.ModTime()}
 }
 
-// files are those that a configuration was read from.
+// files returns the files that a configuration was read from.
 func (l Loaded) files() []fileSeen {
 	var list []fileSeen
 	for _, path := range append([]string{l.Path, l.Catalog.Pin}, l.PolicyFiles()...) {
@@ -169,10 +170,11 @@ func (l Loaded) files() []fileSeen {
 	return list
 }
 
-// announceEvery is how often it is looked whether a file was changed.
+// announceEvery is the interval between checks for changed files.
 const announceEvery = 2 * time.Second
 
-// watch announces files that were changed and not loaded: an agent that can write files must not switch the policy off.
+// watch logs files that were changed and not loaded, until ctx ends. It loads nothing: an agent that can write files must
+// not be able to switch off the policy.
 func (r *reloader) watch(ctx context.Context) {
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
@@ -218,7 +220,7 @@ func (r *reloader) path() string {
 	return wholePath(r.loaded.Path)
 }
 
-// wholePath names a file alike in every working directory; "" is none.
+// wholePath returns an absolute path, which is the same in every working directory; "" stays "".
 func wholePath(path string) string {
 	if path == "" {
 		return ""
@@ -229,13 +231,13 @@ func wholePath(path string) string {
 	return path
 }
 
-// reloaded loads the configuration again from where it came.
+// reloaded loads the configuration again from its sources.
 func (a *invocation) reloaded(was Loaded, pool *serverPool) (Loaded, error) {
 	loaded, warnings, err := Load(a.sources(), LoadOptions{Pool: pool})
 	for _, w := range warnings {
 		fmt.Fprintln(a.Err, printable.Text(w.String()))
 	}
-	if err == nil && was.Path != "" && loaded.Path != was.Path { // it is gone: that is no reason to drop all that it says
+	if err == nil && was.Path != "" && loaded.Path != was.Path { // a deleted file must not remove its whole configuration
 		err = fmt.Errorf("%s is not there any more", was.Path)
 	}
 	return loaded, err

@@ -18,11 +18,11 @@ import (
 const (
 	maxSecret   = 64 << 10 // bytes
 	secretWait  = 5 * time.Second
-	secretAfter = 500 * time.Millisecond // what a program's own children get to let go of its output
+	secretAfter = 500 * time.Millisecond // after its end, how long a program's children can still hold its output open
 )
 
-// secretAt returns the secret. Its error names the place and never quotes what stands there. A program is started without a
-// shell, with nothing but the given environment, and is ended after five seconds.
+// secretAt returns the secret. Its error names the place and never quotes the value. A program starts without a shell and
+// gets only the given environment. It is stopped after five seconds.
 func secretAt(s tools.SecretRef, ctx context.Context, environ []string) (string, error) {
 	text, err := "", error(nil)
 	switch {
@@ -48,9 +48,9 @@ func secretAt(s tools.SecretRef, ctx context.Context, environ []string) (string,
 	return text, nil
 }
 
-// readReferred reads a file that nobody else may read. One line end at its end does not count.
+// readReferred reads a file that no other user can read. It removes one line end at the end.
 func readReferred(path string) (string, error) {
-	info, err := os.Stat(path) // before it is opened, which waits where it is a pipe
+	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")
 	}
@@ -62,13 +62,13 @@ func readReferred(path string) (string, error) {
 		return "", machine.CauseOf(err)
 	}
 	defer file.Close()
-	if info, err = file.Stat(); err != nil { // of what was opened
+	if info, err = file.Stat(); err != nil { // of the opened file
 		return "", machine.CauseOf(err)
 	}
 	if machine.OthersRead(info) {
 		return "", fmt.Errorf("others may read it (mode %04o); chmod 600 it", info.Mode().Perm())
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxSecret+3)) // one more than a line end says that it is too long
+	text, err := io.ReadAll(io.LimitReader(file, maxSecret+3)) // one byte more than the limit and a line end shows that it is too long
 	if err != nil {
 		return "", machine.CauseOf(err)
 	}
@@ -79,7 +79,7 @@ func withoutLineEnd(text string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }
 
-// runSecret is what a program prints. What it writes to standard error is nobody's business: it may hold the secret.
+// runSecret returns what a program prints. It drops standard error, which could contain the secret.
 func runSecret(ctx context.Context, words []string, environ []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, secretWait)
 	defer cancel()
@@ -91,7 +91,7 @@ func runSecret(ctx context.Context, words []string, environ []string) (string, e
 	cmd := exec.CommandContext(ctx, program, words[1:]...)
 	cmd.Args[0], cmd.Env, cmd.Stdout, cmd.WaitDelay = words[0], environ, &out, secretAfter
 	ownGroup(cmd)
-	if err = cmd.Run(); err != nil && cmd.Process != nil { // what it started would be there once more after each call
+	if err = cmd.Run(); err != nil && cmd.Process != nil { // otherwise its children would remain after each call
 		_ = cmd.Cancel()
 	}
 	switch {
@@ -115,8 +115,8 @@ func secretProgram(program, path string) (string, error) {
 	return found, nil
 }
 
-// limitedBuffer keeps what a secret may have and ends the program that writes more. It embeds no buffer: [io.Copy] would take
-// that one's ReadFrom, which has no bound.
+// limitedBuffer keeps as much as a secret can have, and stops a program that writes more. It does not embed a buffer:
+// [io.Copy] would use the buffer's ReadFrom, which has no limit.
 type limitedBuffer struct {
 	text bytes.Buffer
 	over bool
@@ -127,7 +127,7 @@ type limitedBuffer struct {
 func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.text.Len()+len(p) > maxSecret+2 {
 		b.over = true
-		b.end() // it may not mind that nobody reads any more
+		b.end() // the program may ignore that its output is closed
 		return 0, errors.New("too much")
 	}
 	return b.text.Write(p)

@@ -25,36 +25,36 @@ type service struct {
 	engine *local.Engine
 	from   *source
 	pool   *serverPool
-	config Loaded // what is in force, under the lines of its lock that count; a reload changes it
+	config Loaded // in force, with the lines of its lock that count; a reload changes it
 	to     served
-	page   *inbox           // nil: this program serves none
-	wakes  *notify.Notifier // nil: nobody
-	memory bool             // what it knows ends with it
+	page   *inbox           // nil: this process serves no page
+	wakes  *notify.Notifier // nil: sends no notifications
+	memory bool             // its state is only in memory
 }
 
-// carryOn has runs that nobody carries on go on here.
+// carryOn continues runs that no other process continues.
 func (s *service) carryOn() {
 	if !s.memory {
 		s.engine.Go()
 	}
 }
 
-// leave lets calls that change something come to their end, for so long at the most. A server does so itself when it ends.
+// leave waits until running calls that change something end, at most grace. A server does so itself when it ends.
 func (s *service) leave(grace time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	s.engine.Leave(ctx)
 }
 
-// close hands over the runs that go on; whoever has the state file open takes them.
+// close hands over the runs that are not finished. Any process with the state file open continues them.
 func (s *service) close() {
-	s.wakes.Close() // what was asked last is told, while it can be counted
+	s.wakes.Close() // the last notifications are sent while waiting approvals can be counted
 	s.page.close()
 	s.engine.Close()
 	s.pool.close()
 }
 
-// notifier wakes people when a run asks one, which they answer at that page.
+// notifier notifies people when a run asks one. They answer at page.
 func (s *service) notifier(c settings.Config, environ []string, page func() string, log *slog.Logger) *notify.Notifier {
 	if s.memory {
 		return nil
@@ -64,8 +64,8 @@ func (s *service) notifier(c settings.Config, environ []string, page func() stri
 	})
 }
 
-// service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
-// rest of the start.
+// service opens the state file and connects the parts of the server over it. command names the command in errors. Opening
+// runs in parallel with the rest of the start.
 func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*service, error) {
 	from := &source{environ: a.Environ, pool: c.pool}
 	opened := make(chan openedState, 1)
@@ -86,7 +86,7 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*serv
 	if err == nil {
 		var counting Loaded
 		if counting, d, err = c.counting(d, state.engine, a.Environ); err == nil && counting.lock != c.lock {
-			err = state.engine.Change(engineSettings(counting, d)) // it was opened with the other one
+			err = state.engine.Change(engineSettings(counting, d)) // it was opened with the whole lock
 		}
 		c = counting
 	}
@@ -120,7 +120,7 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*serv
 	return s, nil
 }
 
-// engineSettings are what an engine takes of a configuration that is put in force.
+// engineSettings returns the engine's settings for a configuration.
 func engineSettings(c Loaded, d *declared) local.Settings {
 	snapshot := c.Snapshot()
 	return local.Settings{
@@ -129,8 +129,8 @@ func engineSettings(c Loaded, d *declared) local.Settings {
 	}
 }
 
-// replace puts another configuration in force, whole or not at all, for what begins from now on; permitted judges it as it would
-// be in force.
+// replace puts another configuration in force, completely or not at all, for runs that begin later. permitted gets the
+// configuration with only the counting lines of its lock, and can refuse it.
 func (s *service) replace(loaded Loaded, environ []string, permitted func(counting Loaded) error) error {
 	c, d, err := loaded.counting(nil, s.engine, environ)
 	if err == nil {
@@ -143,7 +143,7 @@ func (s *service) replace(loaded Loaded, environ []string, permitted func(counti
 		return err
 	}
 	before := s.engine.Settings()
-	if err := s.engine.Change(engineSettings(c, d)); err != nil { // first: no run is begun under what is not stored yet
+	if err := s.engine.Change(engineSettings(c, d)); err != nil { // first: no run must begin under a configuration that is not stored yet
 		return err
 	}
 	if err := s.Replace(serverConfig(c, d, s.engine, s.to)); err != nil {
@@ -156,7 +156,7 @@ func (s *service) replace(loaded Loaded, environ []string, permitted func(counti
 	return nil
 }
 
-// openedState is an engine over a state file, or why there is none.
+// openedState is an engine over a state file, or the error of opening it.
 type openedState struct {
 	engine *local.Engine
 	err    error
@@ -170,7 +170,7 @@ func openState(c Loaded, from patterns.Source, hook func(point string)) openedSt
 	return openedState{engine, err}
 }
 
-// unopened says that there is no record, and so nothing is run.
+// unopened returns the error of a command that cannot open the state file. Without a record nothing runs.
 func unopened(path string, cause error) error {
 	if !errors.Is(cause, patterns.ErrJournal) {
 		cause = fmt.Errorf("%w: %w", patterns.ErrJournal, cause)

@@ -18,9 +18,9 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Snapshot is what of a configuration determines its runs, as canonical JSON: the model with its provider resolved, the
-// demo, redaction, the wait for callers and the patterns; nothing of the process that carries them out. A secret stands
-// in it as a reference (spec/config.md section 8). The runs' record keeps it by its [Loaded.Hash].
+// Snapshot returns the part of a configuration that determines its runs, as canonical JSON. It contains the model with its
+// provider resolved, the demo, redaction, the wait for callers and the patterns. Settings of the process are not included.
+// A secret is a reference (spec/config.md section 8). The record of runs stores the snapshot by its [Loaded.Hash].
 func (c Loaded) Snapshot() []byte {
 	root := c.Value()
 	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
@@ -36,11 +36,11 @@ func (c Loaded) Snapshot() []byte {
 	return ijson.Canonical(root)
 }
 
-// lockMember is where a snapshot has the accepted definitions of its servers' tools: they are what its runs were judged by.
+// lockMember is the member of a snapshot with the accepted definitions of its servers' tools. Its runs were judged by them.
 const lockMember = "lock"
 
-// Hash is the SHA-256 of the [Loaded.Snapshot], "sha256:" and hex: equal for configurations under which a run goes the
-// same way.
+// Hash returns the SHA-256 of the [Loaded.Snapshot], as "sha256:" and hex. Configurations with equal hashes give equal
+// runs.
 func (c Loaded) Hash() string { return hashOf(c.Snapshot()) }
 
 func hashOf(text []byte) string {
@@ -48,10 +48,9 @@ func hashOf(text []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// configOfSnapshot loads what [Loaded.Snapshot] wrote under a hash, with secrets from an environment; settings of the
-// process are those of the embedded default. It is not laid over that default, which another version of this program
-// may have changed: only a limit of a kind that this snapshot does not know is without limit, any other key that it lacks
-// is the default's. An error is a [*patterns.Lacking].
+// configOfSnapshot loads what [Loaded.Snapshot] wrote under a hash, with secrets from an environment. Settings of the
+// process have the values of the embedded default. A limit of a kind that the snapshot lacks is unlimited, since another
+// version can have another default. Any other key that it lacks has its default. An error is a [*patterns.Lacking].
 func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ []string) (Loaded, error) {
 	unreadable := &patterns.Lacking{Cause: "config_missing", Needs: []string{hash}}
 	tree, err := snapshotTree(hash, snapshot, keys)
@@ -94,13 +93,13 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	return c, nil
 }
 
-// snapshotKeys are the references to a model's key that a snapshot may hold besides OPENAI_API_KEY.
+// snapshotKeys are the references to a model's key that a snapshot can hold besides OPENAI_API_KEY.
 type snapshotKeys struct {
-	own     settings.LLM // that of this process, with the URL beside it
-	unasked bool         // any: no model is asked
+	own     settings.LLM // of this process, with its URL
+	unasked bool         // no model is asked, so any reference is allowed
 }
 
-// known reports whether every key that a snapshot's roles refer to is one that this process's own configuration sends to the same
+// known reports whether this process's own configuration sends every key that the snapshot's roles refer to, to the same
 // server.
 func (k snapshotKeys) known(llm map[string]any) bool {
 	top, _ := llm["base_url"].(string)
@@ -123,15 +122,15 @@ func (k snapshotKeys) known(llm map[string]any) bool {
 	return true
 }
 
-// snapshotRead is a snapshot as the configuration's reader takes it.
+// snapshotRead is a snapshot in the form that the configuration's reader takes.
 type snapshotRead struct {
 	root   *yamldoc.Node
 	keyed  bool           // it refers to the key
 	locked map[string]any // see [Loaded.lockedTools]
 }
 
-// snapshotTree reads a snapshot of that hash. Another reference to the key than OPENAI_API_KEY, or than keys allow, is refused,
-// and each beside another URL than this process's own: what lies in a state file must not choose which secret is sent where.
+// snapshotTree reads a snapshot of that hash. It refuses references to a key other than OPENAI_API_KEY and those in keys.
+// It also refuses a key with another URL than this process has. A state file must not choose which secret is sent where.
 func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshotRead, err error) {
 	value, err := ijson.DecodeCanonical(snapshot)
 	if err != nil {
@@ -161,17 +160,18 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 	return out, nil
 }
 
-// withoutLimits is a budget whose limits that a file can name are not named: null in a snapshot is none.
+// withoutLimits returns a budget in which the limits that a file can set are unlimited, since null in a snapshot means no
+// limit.
 func withoutLimits(b gateway.Budget) gateway.Budget {
 	for _, limit := range []*gateway.Limit{
-		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations, // not those of loops, which earlier snapshots lack
+		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations, // limits of loops stay, since earlier snapshots lack them
 	} {
 		*limit = gateway.Unlimited
 	}
 	return b
 }
 
-// nodeOf is a decoded value as the configuration's reader wants it.
+// nodeOf converts a decoded value to a node for the configuration's reader.
 func nodeOf(v any) *yamldoc.Node {
 	n := &yamldoc.Node{}
 	switch v := v.(type) {
@@ -197,7 +197,8 @@ func nodeOf(v any) *yamldoc.Node {
 	return n.Counted()
 }
 
-// usedPolicies are what patterns and tools are judged by, whole: a run goes on under its own rules, whatever a file says by then.
+// usedPolicies returns the whole policies that judge patterns and tools. A run continues under its own rules, whatever a
+// file contains then.
 func (c Loaded) usedPolicies() map[string]any {
 	used := map[string]any{}
 	for i := range c.Policies {

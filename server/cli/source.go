@@ -10,42 +10,42 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// maxConfigs is how many configurations besides the own one are kept made at once.
+// maxConfigs is the maximum number of other configurations that stay in memory besides the own one.
 const maxConfigs = 8
 
-// configShelf keeps the configurations under which recorded runs were begun, by their hash. It is asked while a job is made.
+// configShelf stores the configurations under which recorded runs began, by their hash. It is used while a job is made.
 type configShelf interface {
 	Config(hash string) (snapshot []byte, ok bool)
 }
 
-// source makes again what recorded runs were begun with: under the configuration of this process, or under the one whose
-// snapshot the state file holds. It is safe for concurrent use.
+// source makes again what recorded runs began with. It uses the configuration of this process, or the one whose snapshot
+// the state file holds. It is safe for concurrent use.
 //
 //	pattern, config hash, arguments ──▶ own, or kept, or snapshot ──▶ Config ──▶ declared ──▶ Job
 type source struct {
-	environ []string    // where secrets are
-	pool    *serverPool // where servers are
+	environ []string    // the environment for secrets
+	pool    *serverPool // holds the servers
 
 	ring func() (gateway.Ring, error) // the approver keys that count; nil: none
 
 	mu    sync.Mutex
 	own   *declared
 	shelf configShelf
-	kept  []*declared // of others, the one used last at the end
+	kept  []*declared // of other configurations; the one used last is at the end
 }
 
 var _ patterns.Source = (*source)(nil)
 
-// serve says what this process declares and where the snapshots of others are. Until then nothing can be made.
+// serve sets what this process declares, and the store of other configurations. Before that, no job can be made.
 func (s *source) serve(own *declared, shelf configShelf) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own, s.shelf = own, shelf
 }
 
-// replace has another configuration be this process's own. The ones before are kept for their runs as they are, unless the own
-// lock no longer accepts all that theirs did: then they are made anew of their snapshots, as after a restart, and what is not
-// accepted is held.
+// replace makes another configuration this process's own. Earlier ones stay in memory for their runs, unless the own lock
+// no longer accepts everything that theirs did. Those are made again from their snapshots, as after a restart, and tools
+// that are not accepted are held.
 func (s *source) replace(own *declared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *source) replace(own *declared) {
 	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.recorded || !k.accepted(own) && s.shelved(k.hash) })
 }
 
-// shelved reports whether a configuration can be made anew.
+// shelved reports whether a configuration can be made again from its snapshot.
 func (s *source) shelved(hash string) bool {
 	if s.shelf == nil {
 		return false
@@ -65,7 +65,8 @@ func (s *source) shelved(hash string) bool {
 	return there
 }
 
-// keep keeps one of the configurations besides the own one.
+// keep keeps a configuration in memory besides the own one. It drops the one that was unused the longest if there are too
+// many.
 func (s *source) keep(d *declared) {
 	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.hash == d.hash })
 	if len(s.kept) == maxConfigs {
@@ -83,8 +84,8 @@ func (s *source) Job(b patterns.Begun) (patterns.Job, error) {
 	return d.job(b)
 }
 
-// declared is what a configuration declares. One that is made for the first time keeps others waiting for a moment; what
-// cannot be made is tried again each time, since it may come.
+// declared returns what a configuration declares. Others wait while it is made for the first time. After an error it tries
+// again on each call, since what is missing can appear later.
 func (s *source) declared(hash string) (*declared, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +105,7 @@ func (s *source) declared(hash string) (*declared, error) {
 	return d, nil
 }
 
-// keys are where this process has its model's keys.
+// keys returns the references to this process's model keys.
 func (s *source) keys() snapshotKeys {
 	if s.own == nil {
 		return snapshotKeys{}
@@ -127,7 +128,7 @@ func (s *source) make(hash string) (*declared, error) {
 	}
 	c.Catalog.FindCommands(s.environ)
 	if s.own == nil || !c.Catalog.Within(s.own.reach) {
-		return nil, missing // what lies in a state file starts no program and reaches no server that the configuration does not name
+		return nil, missing // a state file must not start a program or reach a server that the configuration does not name
 	}
 	if err := c.makeOwn(s.pool, s.environ); err != nil {
 		return nil, missing
@@ -140,12 +141,12 @@ func (s *source) make(hash string) (*declared, error) {
 		return nil, missing
 	}
 	d.recorded = true
-	d.hash = hash // another version of this program may have written it, with fewer keys
+	d.hash = hash // another version of Patterngate could have written it, with fewer keys
 	return d, nil
 }
 
-// hold holds the tools of a snapshot that this process's own lock does not accept as they are there, signed where a key counts.
-// What it shows of them stays as it was recorded.
+// hold holds the tools of a snapshot that this process's own lock does not accept in their present form. If an approver key
+// counts, the acceptance must be signed. The schemas that the run shows stay as recorded.
 func (s *source) hold(tools *ownTools) error {
 	var ring gateway.Ring
 	if s.ring != nil {

@@ -11,25 +11,25 @@ import (
 	"patterngate/server"
 )
 
-// server wires the program without a state file: for who shows what is served, and for :memory:.
+// server makes a server without a state file, for commands that show what is served and for :memory:.
 func (a *invocation) server(c Loaded, log *slog.Logger) (*server.Server, error) {
 	d, err := declare(c, a.Environ)
 	if err != nil {
 		return nil, err
 	}
 	from := &source{environ: a.Environ, pool: c.pool}
-	engine := &local.Engine{Source: from} // of child runs
+	engine := &local.Engine{Source: from} // for child runs
 	from.serve(d, engine)
 	return wire(c, d, engine, served{log, c.InboxURL})
 }
 
-// served is how a server tells people of what happens.
+// served holds the log of a server and the address of its approval page.
 type served struct {
 	log  *slog.Logger
-	page func() string // where the inbox is, as results name it; "" where it is off
+	page func() string // the page's address in results; "": off
 }
 
-// wire joins the catalog's specs, the model, the engine and the MCP surface.
+// wire connects the patterns, the model, the engine and the MCP server.
 func wire(c Loaded, d *declared, engine *local.Engine, to served) (*server.Server, error) {
 	log := to.log
 	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
@@ -44,7 +44,7 @@ func wire(c Loaded, d *declared, engine *local.Engine, to served) (*server.Serve
 	return server.New(serverConfig(c, d, engine, to))
 }
 
-// serverConfig is what is served under a configuration.
+// serverConfig returns the settings of the MCP server for a configuration.
 func serverConfig(c Loaded, d *declared, engine *local.Engine, to served) server.Config {
 	return server.Config{
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: to.log, Catalog: d.tools,
@@ -55,7 +55,7 @@ func serverConfig(c Loaded, d *declared, engine *local.Engine, to served) server
 	}
 }
 
-// orNone is a limit for who takes 0 for a default: there none is below 0.
+// orNone converts a limit for an API in which 0 means the default: it returns -1, no limit, for 0.
 func orNone[N int | time.Duration](limit N) N {
 	if limit == 0 {
 		return -1
