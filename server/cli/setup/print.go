@@ -11,21 +11,21 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// SetupReport is what setup says, with --json as one document.
+// SetupReport is the output of setup. --json prints it as one document.
 type SetupReport struct {
 	Client   string   `json:"client"`
 	Title    string   `json:"title"`
 	Action   string   `json:"action"` // print, write or undo
 	DryRun   bool     `json:"dry_run"`
 	File     string   `json:"file"`
-	Exists   bool     `json:"file_exists"` // before
+	Exists   bool     `json:"file_exists"` // before the change
 	Format   string   `json:"format"`      // json or toml
-	Key      string   `json:"key"`         // under which the servers stand
+	Key      string   `json:"key"`         // of the object that lists the servers
 	Name     string   `json:"name"`
 	Command  string   `json:"command,omitempty"`
 	Args     []string `json:"args,omitempty"`
 	Block    string   `json:"block,omitempty"`
-	Add      string   `json:"add,omitempty"` // the client's own command for it
+	Add      string   `json:"add,omitempty"` // the client's own command that adds the entry
 	Checks   []string `json:"checks,omitempty"`
 	Sources  []string `json:"sources,omitempty"`
 	Result   string   `json:"result,omitempty"`
@@ -35,10 +35,10 @@ type SetupReport struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// warn adds what does not stop setup.
+// warn adds a warning. Setup continues after it.
 func (r *SetupReport) warn(text string) { r.Warnings = append(r.Warnings, text) }
 
-// describe fills in what is known without the file.
+// describe sets the fields that do not depend on the file's content.
 func (r *SetupReport) describe(client clientfile.Client, host clientfile.Host, e clientfile.Entry) {
 	r.Action, r.Command, r.Args = "print", e.Command, e.Args
 	r.Block = strings.TrimSuffix(string(client.Format.Fresh(e)), "\n")
@@ -49,7 +49,7 @@ func (r *SetupReport) describe(client clientfile.Client, host clientfile.Host, e
 	r.Exists = host.Exists(r.File)
 }
 
-// again is the command line that repeats this one with another flag.
+// again returns the command line that repeats this command with another flag.
 func (r SetupReport) again(goos string, f setupFlags, flag string) string {
 	words := []string{"patterngate"}
 	if r.Command != "" {
@@ -68,7 +68,7 @@ func (r SetupReport) again(goos string, f setupFlags, flag string) string {
 	return strings.Join(append(words, flag), " ")
 }
 
-// printSetup shows the block, its file and the checks.
+// printSetup prints the block, its file and the checks.
 func (a *Commands) printSetup(f setupFlags, r SetupReport) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, r)
@@ -91,7 +91,7 @@ func (a *Commands) printSetup(f setupFlags, r SetupReport) error {
 	return a.writeSetup(b.String(), r)
 }
 
-// outcomes word what was done, and what would be.
+// outcomes has two texts for each result: for a change that was made, and for a dry run.
 var outcomes = map[string][2]string{
 	clientfile.Added:    {"added %s to %s", "would add %s to %s"},
 	clientfile.Updated:  {"updated %s in %s", "would update %s in %s"},
@@ -105,7 +105,7 @@ var outcomes = map[string][2]string{
 	clientfile.Absent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
 }
 
-// tellSetup shows what was changed, or would be.
+// tellSetup prints the change, or what a dry run would change.
 func (a *Commands) tellSetup(f setupFlags, r SetupReport) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, r)
@@ -137,7 +137,7 @@ func (a *Commands) tellSetup(f setupFlags, r SetupReport) error {
 	return a.writeSetup(b.String(), r)
 }
 
-// writeSetup writes the text, and the warnings where they disturb nobody who reads it.
+// writeSetup writes the text to standard output and the warnings to standard error.
 func (a *Commands) writeSetup(text string, r SetupReport) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))

@@ -16,7 +16,7 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// setupFlags are the command's.
+// setupFlags holds the flags of the command.
 type setupFlags struct {
 	write, undo, dryRun bool
 	file, name          string
@@ -25,13 +25,14 @@ type setupFlags struct {
 // Commands is the command that edits a client's file.
 type Commands struct {
 	*console.Console
-	// Config returns the absolute path of the configuration that --config names, which loads; "" if the flag is not set.
+	// Config returns the absolute path of the configuration from --config, after it has loaded. It returns "" if the
+	// flag is not set.
 	Config func() (string, error)
 	// Fault returns the failure of a command for an error about a client's file.
 	Fault func(error) error
 }
 
-// Command puts this program into a client's configuration:
+// Command returns the command setup, which adds this program to a client's configuration:
 //
 //	CLIENT ──▶ its file here ──▶ read, bounded ──▶ merge or remove ──▶ nothing else differs? ──▶ backup ──▶ rename
 //	                └─ without a flag: block, file and checks are printed, nothing is read
@@ -66,7 +67,7 @@ func (a *Commands) Command() *cobra.Command {
 	return cmd
 }
 
-// oneClient takes the name of one client.
+// oneClient checks that the only argument is the name of a client.
 func oneClient(_ *cobra.Command, args []string) error {
 	names := strings.Join(clientfile.Names(), ", ")
 	if len(args) == 1 {
@@ -78,7 +79,7 @@ func oneClient(_ *cobra.Command, args []string) error {
 	return console.Usage("setup", fmt.Errorf("got %d clients, want one of %s", len(args), names), "patterngate setup claude-code")
 }
 
-// serverName is what every client takes.
+// serverName matches the server names that every client accepts.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func (f setupFlags) check() error {
@@ -91,7 +92,7 @@ func (f setupFlags) check() error {
 	return nil
 }
 
-// setup prints or changes; see setupCommand.
+// setup prints the entry, or changes the file. See [Commands.Command].
 func (a *Commands) setup(name string, f setupFlags) error {
 	client, _ := clientfile.Find(name)
 	if err := f.check(); err != nil {
@@ -118,7 +119,7 @@ func (a *Commands) setup(name string, f setupFlags) error {
 	return a.printSetup(f, report)
 }
 
-// setupPath is the file to edit, absolute.
+// setupPath returns the absolute path of the file to edit.
 func (a *Commands) setupPath(client clientfile.Client, host clientfile.Host, named string) (string, error) {
 	path, err := named, error(nil)
 	if path == "" {
@@ -132,7 +133,8 @@ func (a *Commands) setupPath(client clientfile.Client, host clientfile.Host, nam
 	return path, nil
 }
 
-// setupEntry is the entry for this program. A configuration that is named must load: else the client's server would not.
+// setupEntry returns the entry for this program. A named configuration must load, otherwise the client could not start
+// the server.
 func (a *Commands) setupEntry(name string, report *SetupReport) (clientfile.Entry, error) {
 	command, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
@@ -153,7 +155,7 @@ func (a *Commands) setupEntry(name string, report *SetupReport) (clientfile.Entr
 	return e, nil
 }
 
-// setupWrite puts the entry in, or shows what that would change.
+// setupWrite adds the entry, or shows what that would change.
 func (a *Commands) setupWrite(client clientfile.Client, f setupFlags, e clientfile.Entry, report SetupReport) error {
 	file, err := clientfile.Read(report.File)
 	if err != nil {
@@ -171,7 +173,7 @@ func (a *Commands) setupWrite(client clientfile.Client, f setupFlags, e clientfi
 	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, e, file.Text), f, file, report)
 }
 
-// setupUndo takes the entry back, or shows what that would change.
+// setupUndo removes the entry, or shows what that would change.
 func (a *Commands) setupUndo(client clientfile.Client, f setupFlags, report SetupReport) error {
 	file, err := clientfile.Read(report.File)
 	if err != nil {
@@ -185,7 +187,8 @@ func (a *Commands) setupUndo(client clientfile.Client, f setupFlags, report Setu
 	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, clientfile.Entry{Name: f.name}, file.Text, c.After), f, file, report)
 }
 
-// carryOut applies a change unless it is only to be shown, and tells of it in own words.
+// carryOut applies a change unless this is a dry run, and prints the result. own says which words the difference may
+// show.
 func (a *Commands) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report SetupReport) error {
 	if c.Changes() && file.ReadOnly() {
 		return a.Fault(file.Refused("read-only", "make it writable, or name another by --file"))
