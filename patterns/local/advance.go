@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,78 +11,110 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Rest is the state of a run that has ended, waits or is ready, with the time at which it may continue by itself.
+// Rest says how a run rests, and when it may go on by itself.
 type Rest struct {
-	// Over reports that the run has ended.
+	// Over says that the run has ended.
 	Over bool
-	// Waiting is what the run waits for. It is "" if the run has ended or is ready.
+	// Waiting is what the run waits for; "" if it has ended, or is ready.
 	Waiting patterns.WaitingKind
-	// WakeAt is when the run must be advanced again if nothing wakes it before. The zero time: only another event wakes
-	// it.
+	// WakeAt is when the run must be advanced again if nothing wakes it before; zero: only something else wakes it.
 	WakeAt time.Time
+	// Below are the runs that calls of the run began and that are not over. They must be advanced too: the run goes on when they have ended.
+	Below []string
 }
 
-// Advance takes a run that is ready or due, carries it out until it ends or waits, and returns its state then. If the
-// run has ended or waits already, Advance only returns its state. An engine needs no [Engine.Go] if another scheduler
-// calls Advance. That scheduler calls it at once, at each WakeAt, and whenever something was given to the run.
+// Advance takes up a run that is ready or due, carries it on until it ends or rests, and says how it then rests. A run that rests already is
+// left as it is. So another scheduler can call Advance instead of [Engine.Go]: at once, at each WakeAt, for each run Below, and whenever
+// something was given to the run. Advance also releases the runs of processes that have died, and sees what others want while it waits.
 //
-// When ctx ends, Advance hands the run over and returns the error of ctx. It returns [patterns.ErrNotTaken] if another
-// process or another call carries out the run, and [patterns.ErrNoRun] if the run is unknown. It can also return an
-// error of the store. If this process lacks something that the run needs, the run waits with the kind retry. The engine
-// must keep its runs in a store.
+// When ctx ends, the run is handed over and the error is ctx's; child runs that live here go on. The error is [patterns.ErrNotTaken] if
+// another process carries the run on, [patterns.ErrNoRun], or the journal's. A run that lacks something here rests with the kind retry.
+// The engine must be over a store.
 func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 	f := e.file
 	n, ok := journal.RunNumber(id)
 	if f == nil || !ok {
 		return Rest{}, patterns.ErrNoRun
 	}
+	if err := ctx.Err(); err != nil {
+		return Rest{}, err
+	}
+	defer f.scheduler.heed()()
 	l, err := f.claim(n, nil)
 	switch {
-	case errors.Is(err, patterns.ErrNotTaken), errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch): // the row has the state
-		return f.restOf(n)
+	case errors.Is(err, patterns.ErrNotTaken), errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch): // its row says how it stands
 	case isLacking(err):
 		return Rest{Waiting: patterns.ForRetry}, nil
 	case err != nil:
 		return Rest{}, err
-	case l == nil:
-		return Rest{}, patterns.ErrNoRun
 	}
-	select {
-	case <-l.done:
-		return f.restOf(n)
-	case <-ctx.Done():
+	for {
+		if l == nil { // another call has it here, or nobody
+			l = f.life(id)
+		}
+		if l == nil {
+			rest, ours, err := f.restOf(n)
+			if !ours {
+				return rest, err
+			}
+			select { // its life has just ended, and it is given up for the next one
+			case <-ctx.Done():
+				return Rest{}, ctx.Err()
+			case <-time.After(defaultPoll):
+				continue
+			}
+		}
+		select {
+		case <-l.done:
+			l = nil
+		case <-ctx.Done():
+			f.handOver(l)
+			return Rest{}, ctx.Err()
+		}
 	}
+}
+
+// handOver ends a life and makes its run ready for whoever takes it.
+func (f *file) handOver(l *life) {
 	l.giveUp(errHandedOver)
 	<-l.done
 	t := l.record.file
-	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // if this fails, the end of this process releases the run
-	return Rest{}, ctx.Err()
+	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // else the end of this process does it
+	f.scheduler.nudge()
 }
 
-// restOf returns the state of a run from its row. It returns [patterns.ErrNotTaken] if the run is running.
-func (f *file) restOf(n int64) (rest Rest, err error) {
-	r, err := f.rowOf(n)
+// restOf is how a run rests, by its row. ours says that it is in this process's hands and about to be given up.
+func (f *file) restOf(n int64) (rest Rest, ours bool, err error) {
+	var r *store.Row
+	err = f.journal.View(func(s store.Reader) error {
+		if r, err = s.Row(n); err != nil || r == nil || r.State != "parked" {
+			return err
+		}
+		below, err := s.Below(n)
+		for _, child := range below {
+			is, fault := s.Standing(child)
+			if err = cmp.Or(err, fault); err == nil && (is.State == "running" || is.State == "ready" || is.State == "parked") {
+				rest.Below = append(rest.Below, journal.RunID(child))
+			}
+		}
+		return err
+	})
 	switch {
 	case err != nil:
-		return rest, err
+		return rest, false, err
 	case r == nil:
-		return rest, patterns.ErrNoRun
+		return rest, false, patterns.ErrNoRun
 	case r.State == "running":
-		return rest, patterns.ErrNotTaken
-	}
-	return restOfRow(r, f.journal.Now()), nil
-}
-
-func restOfRow(r *store.Row, now time.Time) Rest {
-	switch r.State {
-	case "parked":
-		rest := Rest{Waiting: patterns.WaitingKind(r.WaitingKind)}
+		return rest, r.Owner == f.owner.ID(), patterns.ErrNotTaken
+	case r.State == "ready": // it could not be taken now
+		rest.WakeAt = f.journal.Now().Add(again)
+	case r.State == "parked":
+		rest.Waiting = patterns.WaitingKind(r.WaitingKind)
 		if r.Wake > 0 {
 			rest.WakeAt = time.UnixMicro(r.Wake)
 		}
-		return rest
-	case "ready":
-		return Rest{WakeAt: now}
+	default:
+		rest.Over = true
 	}
-	return Rest{Over: true}
+	return rest, false, nil
 }

@@ -1,14 +1,24 @@
 package local
 
 import (
-	"maps"
+	"time"
 
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
 
-// Delivered implements [patterns.Runs]. The state file stores the delivery with the next tick, together with those of
-// other runs. If this process is killed before that, an equal call receives the result once more.
+// delivered is a result that was given to its caller.
+type delivered struct {
+	principal string
+	stored    time.Time // when the store learned of it; zero: not yet
+}
+
+// deliveredFor is how long a delivery is remembered after the store learned of it. A call that was refused because of the run may be told
+// so only after that: then it must not be given the result once more.
+const deliveredFor = 5 * time.Second
+
+// Delivered implements [patterns.Runs]. The store learns of it with the next look of the scheduler, of many runs at once. If this process
+// is killed before, an equal call is given the result once more.
 func (f *file) Delivered(principal, id string) {
 	n, ok := journal.RunNumber(id)
 	if !ok {
@@ -16,37 +26,43 @@ func (f *file) Delivered(principal, id string) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.delivered[n] = principal
+	f.delivered[n] = delivered{principal: principal}
 }
 
-// isDelivered reports whether this process has noted a result as delivered that the file may not have noted yet.
+// isDelivered reports whether a result was given to its caller, as far as this process knows besides the store.
 func (f *file) isDelivered(n int64, principal string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	whose, ok := f.delivered[n]
-	return ok && whose == principal
+	d, ok := f.delivered[n]
+	return ok && d.principal == principal
 }
 
-// deliver writes the noted deliveries to the file.
+// deliver tells the store what was delivered.
 func (f *file) deliver() {
+	var steps []store.Step
+	var list []int64
 	f.mu.Lock()
-	if len(f.delivered) == 0 {
-		f.mu.Unlock()
+	for n, d := range f.delivered {
+		switch {
+		case d.stored.IsZero():
+			steps, list = append(steps, store.Deliver{N: n, Principal: d.principal}), append(list, n)
+		case time.Since(d.stored) > deliveredFor:
+			delete(f.delivered, n)
+		}
+	}
+	f.mu.Unlock()
+	if len(steps) == 0 {
 		return
 	}
-	list := maps.Clone(f.delivered)
-	f.mu.Unlock()
-	var steps []store.Step
-	for n, principal := range list {
-		steps = append(steps, store.Deliver{N: n, Principal: principal})
-	}
-	err := f.journal.Do(&store.Change{Steps: steps})
-	if err != nil {
-		return // the next tick tries again
+	if err := f.journal.Do(&store.Change{Steps: steps}); err != nil {
+		return // with the next look
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for n := range list {
-		delete(f.delivered, n)
+	for _, n := range list {
+		if d := f.delivered[n]; d.stored.IsZero() {
+			d.stored = time.Now()
+			f.delivered[n] = d
+		}
 	}
 }

@@ -264,7 +264,7 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 // an internal error stopped before its first write is still stored, together with its end.
 func (l *life) unentered(err error) bool {
 	refused := errors.Is(err, errHandedOver) || errors.Is(err, store.ErrFenced) || errors.Is(err, errUnspent) || errors.Is(err, patterns.ErrJournal)
-	return l.record.file != nil && l.record.abandon(refused)
+	return l.record.file != nil && l.record.abandon(err, refused)
 }
 
 // retry returns what a run waits for if it cannot be carried out here.

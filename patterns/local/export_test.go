@@ -256,3 +256,14 @@ func (e *Engine) Count(t testing.TB, query string, args ...any) (n int) {
 	}))
 	return n
 }
+
+// CancelRestingOnly notes that a run which rests is to be cancelled, and leaves it at that.
+func (e *Engine) CancelRestingOnly(t testing.TB, id string) {
+	t.Helper()
+	r, _, err := e.file.read(Number(id))
+	check(t, err)
+	check(t, e.file.journal.Do(&store.Change{Steps: []store.Step{store.CancelResting{N: r.N, Epoch: r.Epoch}}}))
+}
+
+// Deliver tells the state file what was delivered.
+func (e *Engine) Deliver() { e.file.deliver() }

@@ -17,32 +17,29 @@ import (
 	"patterngate/patterns/store/sqlite"
 )
 
-// Options are the settings of an engine over a state file.
+// Options say what an engine over a state file needs.
 type Options struct {
-	// Path is the path of the state file. Open creates the file if it does not exist.
+	// Path of the state file; made where it is not there.
 	Path string
-	// Store keeps the runs instead of the state file at Path; nil: the state file does. The engine closes it.
+	// Store keeps the runs instead of a state file at Path; nil: that does. The engine closes it.
 	Store store.Store
-	// Config is the hash of the configuration from which this process makes jobs. Snapshot is the data from which
-	// Source can make that configuration again.
+	// Config is the hash of the configuration that this process makes jobs from, Snapshot what Source makes it again from.
 	Config   string
 	Snapshot []byte
-	// Source makes again the jobs with which runs were begun; nil: a run that another process began cannot continue
-	// here.
+	// Source makes again what runs were begun with; nil: no run is carried on that another process began.
 	Source patterns.Source
-	// Redact lists pointers to values that the record keeps only as salted hashes (spec/config.md section 2, redact).
+	// Redact are pointers to values that the record keeps only as salted hashes (spec/config.md section 2, redact).
 	Redact []string
-	// Hook is called at every boundary: "commit" and "committed" of the store, "send" and "sent" around a call. nil: it
-	// is not called.
+	// Hook is told of every boundary: "commit" and "committed" of the journal, "send" and "sent" around a call; nil: nobody.
 	Hook func(point string)
-	// Poll is how often the engine looks whether another process has written or died. The zero value means every 20 ms.
-	// While no other process carries out a run and no call waits, it means every 100 ms.
+	// Poll is how often it is looked whether another process has written or died; 0: 20 ms, or 100 ms where none carries
+	// anything on and nobody waits.
 	Poll time.Duration
 }
 
 const (
 	defaultPoll = 20 * time.Millisecond
-	// again is the time between a failed write and the next attempt.
+	// again is how long after a failure it is tried again to write.
 	again = 200 * time.Millisecond
 )
 
@@ -60,21 +57,21 @@ type file struct {
 	redactor  redaction.Rules
 	scheduler *scheduler
 
-	// The engine's lock guards these fields.
+	// Guarded by the engine's lock.
 	lives     map[string]*life                          // by run
-	delivered map[int64]string                          // principals by run: deliveries that the file does not have yet
-	outcomes  map[string]map[string]journal.OutcomeBody // outcomes that could not be recorded, by run and key
-	lacking   map[int64]int64                           // epochs of ready runs that this process cannot carry out
-	stuck     map[string]*patterns.Waiting              // runs that cannot continue because their events cannot be written
-	resumed   int                                       // lives that were taken from the file without a call
-	crowded   bool                                      // the limit of runs at once is reached
-	leaving   bool                                      // runs that no call waits for begin nothing more here
+	delivered map[int64]delivered                       // results that were delivered not long ago
+	outcomes  map[string]map[string]journal.OutcomeBody // that could not be recorded, by run and key
+	lacking   map[int64]int64                           // epochs of ready runs that cannot be carried on here
+	stuck     map[string]*patterns.Waiting              // runs that cannot go on because they cannot be recorded
+	resumed   int                                       // lives that were taken from the file by nobody's call
+	crowded   bool                                      // as many runs as may be are carried on
+	leaving   bool                                      // runs that nobody waits for begin nothing more here
 	closed    bool
 
 	stopping atomic.Bool  // a kill switch may be on
-	recall   atomic.Bool  // a run must be cancelled that had no life here when it was looked up
-	unstored unstored     // configurations that are not in the file yet
-	heard    atomic.Int64 // the newest reload that is done, or that is older than this process
+	recall   atomic.Bool  // a run is to be cancelled that did not live here when it was looked for
+	unstored unstored     // configurations
+	heard    atomic.Int64 // the newest reload that was carried out, or was there before this program
 }
 
 var _ keeper = (*file)(nil)
@@ -82,13 +79,13 @@ var _ keeper = (*file)(nil)
 // openFile opens a state file.
 var openFile = func(path string, hook func(point string)) (store.Store, error) { return sqlite.Open(path, hook) }
 
-// Open opens a state file, or creates it. Errors of the file wrap [patterns.ErrJournal]. No run in the file is carried
-// out before [Engine.Go]. Set the engine's fields between the two calls.
+// Open opens or makes a state file. Its errors wrap [patterns.ErrJournal]. Nothing of what it holds is carried on before
+// [Engine.Go]; the engine's fields are set in between.
 func Open(o Options) (*Engine, error) {
 	e := &Engine{}
 	f := &file{
 		Engine: e, options: o,
-		lives: map[string]*life{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{}, delivered: map[int64]string{},
+		lives: map[string]*life{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{}, delivered: map[int64]delivered{},
 	}
 	var err error
 	if f.redactor, err = redaction.Read(o.Redact); err != nil {
@@ -102,7 +99,7 @@ func Open(o Options) (*Engine, error) {
 	f.owner = f.journal.Owner()
 	f.scheduler = newScheduler(f)
 	f.stopping.Store(true)
-	if !f.redactor.None() { // a process may have died before it removed hidden values
+	if !f.redactor.None() { // a process may have died before it tidied
 		f.journal.Hides()
 	}
 	f.configure(o.Config, o.Snapshot)
@@ -110,8 +107,8 @@ func Open(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Go starts to carry out the runs in the state file that no process carries out, now and later. Call it once, and not
-// for an engine in memory.
+// Go begins to carry on what the state file holds and nobody else does, now and whenever there is something. It is
+// called once, and not for an engine in memory.
 func (e *Engine) Go() {
 	e.file.scheduler.serves.Store(true)
 	e.file.skipReloads()
@@ -120,13 +117,12 @@ func (e *Engine) Go() {
 	e.file.scheduler.start()
 }
 
-// Config returns the snapshot of a configuration with which runs in this state file were begun; false: it is not there,
-// or cannot be read.
+// Config is the snapshot of a configuration that runs of this state file were begun with; false: it is not there.
 func (e *Engine) Config(hash string) (body []byte, ok bool) {
 	if e.file == nil {
 		return nil, false
 	}
-	_ = e.file.journal.View(func(s store.Reader) (err error) { // an unreadable one counts as missing
+	_ = e.file.journal.View(func(s store.Reader) (err error) { // one that cannot be read is not there
 		body, ok, err = s.Config(hash)
 		return err
 	})
@@ -142,7 +138,7 @@ func (e *Engine) hook(point string) {
 	}
 }
 
-// close hands over the runs in progress and closes the store.
+// close hands over what runs, and leaves the file.
 func (f *file) close() {
 	f.mu.Lock()
 	already := f.closed
@@ -164,13 +160,13 @@ func (f *file) close() {
 	}
 	f.scheduler.polls.Wait()
 	f.deliver()
-	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{store.Release{Owner: f.owner.ID()}}}) // if this fails, others see that the lock is free
+	_ = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{store.Release{Owner: f.owner.ID()}}}) // else the lock tells, when it falls
 	f.journal.Close()
-	f.waiters.announceAll() // no waiter here will see another change
+	f.waiters.announceAll() // here nobody learns of a run any more
 }
 
-// requestOf returns two hashes of a call. The first finds the run that an equal call began; the second compares the
-// arguments. Both are nil for a call that is equal to no other.
+// requestOf is by what a call's run is found again, and by what its arguments are compared; nil for a call that is equal
+// to none.
 func requestOf(job patterns.Job) (request, args []byte) {
 	if job.Equal == "" && job.ByKey == "" {
 		return nil, nil
@@ -184,8 +180,8 @@ func requestOf(job patterns.Job) (request, args []byte) {
 	return sum[:16], all[:16]
 }
 
-// begin prepares a run. The run is stored with its first flush, so that beginning it needs no transaction of its own.
-// No effect is performed before that. If the store refuses the run, its life ends, see [tail.entered].
+// begin prepares a run. It is entered with its first flush, so that beginning costs no transaction of its own; nothing is
+// performed before. What refuses it ends its life, see [Engine.entered].
 func (f *file) begin(r *run) (string, error) {
 	n, _ := journal.RunNumber(r.id)
 	job, now := r.job, f.journal.Now()
@@ -210,8 +206,8 @@ func (f *file) begin(r *run) (string, error) {
 	return "", nil
 }
 
-// notBegun returns why a run was not stored: the id of the run that an equal call began, or an error. The error wraps
-// [errUnspent] if that run's result was delivered and the file had not noted it. The call then begins a run of its own.
+// notBegun returns why there is no run: the id of the run that an equal call began, or the error. It returns [errUnspent] if that run has
+// ended, its result was delivered here, and the file did not know it: the call then begins a run of its own.
 func (f *file) notBegun(refused error, job patterns.Job) (joined string, err error) {
 	r, is := errors.AsType[*store.Refused](refused)
 	switch {
@@ -226,16 +222,16 @@ func (f *file) notBegun(refused error, job patterns.Job) (joined string, err err
 	return journal.RunID(r.Joined), nil
 }
 
-// lost removes a life whose run another owner has now, with the outcomes that only this process knew.
+// lost forgets a life whose run is in other hands, with what only this process knew of it.
 func (f *file) lost(l *life) {
 	f.gone(l)
 	f.mu.Lock()
 	delete(f.outcomes, l.id)
 	f.mu.Unlock()
-	f.scheduler.nudge() // this process may be able to take the run again
+	f.scheduler.nudge() // those hands may be this process's
 }
 
-// gone notes that a run has no life here any more. It returns the run's state, and whether a call waits for it.
+// gone notes that a run lives here no more.
 func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -277,13 +273,13 @@ func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
 	if below {
 		f.dropChildren(l.id)
 	}
-	if l.job.Parent != nil { // the parent that waited for it is ready
+	if l.job.Parent != nil { // who rests with it is ready
 		f.scheduler.nudge()
 	}
 	return nil
 }
 
-// rests notes that the run of a life has ended or waits, and reports it to the watcher.
+// rests tells that a life came to rest.
 func (f *file) rests(l *life, state patterns.RunState, rest patterns.Ended) {
 	f.mu.Lock()
 	l.run.state, l.run.rest, l.run.life = state, rest, nil
@@ -293,7 +289,7 @@ func (f *file) rests(l *life, state patterns.RunState, rest patterns.Ended) {
 	f.tell(changed, attended)
 }
 
-// lose ends a run that an internal error stopped.
+// lose ends a run by a fault of ours.
 func (f *file) lose(l *life, rest patterns.Ended, fault error) {
 	phase := cmp.Or(rest.Phase, l.now.Load().Phase)
 	end := journal.EndBody{Status: "stopped", StopReason: "internal_error", Phase: phase}

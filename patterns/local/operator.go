@@ -15,17 +15,17 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Operator is the view of the owner of a state file: the runs of all principals. Commands use it. It works only for an engine over
-// a state file.
+// Operator is what the owner of a state file may do with the runs of all principals: what commands stand on. It is of an
+// engine over a state file only.
 type Operator struct{ file *file }
 
 // Operator returns the owner's view of the engine's runs.
 func (e *Engine) Operator() Operator { return Operator{e.file} }
 
-// KillSwitches returns the switches that are on.
+// KillSwitches are those that are on.
 func (o Operator) KillSwitches() ([]patterns.Switch, error) { return o.file.KillSwitches() }
 
-// KillSwitch turns a switch on or off, see [patterns.Switches].
+// KillSwitch turns a switch on or off, as [patterns.Switches] has it.
 func (o Operator) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) error {
 	return o.file.KillSwitch(on, s, act)
 }
@@ -34,13 +34,13 @@ func (o Operator) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) 
 type Settlement struct {
 	By       patterns.Note
 	Happened bool
-	Result   json.RawMessage // what the call returned, one JSON document; nil if that is not known
+	Result   json.RawMessage // what the call returned, one JSON document; nil where that is not known
 	Comment  string
-	// Act is [gateway.ActSettle] about [Settlement.Subject]. It is required if an approver key is enrolled.
+	// Act is [gateway.ActSettle] about [Settlement.Subject], needed where an approver key is enrolled.
 	Act gateway.SignedAct
 }
 
-// Subject returns the part of a settlement that is signed.
+// Subject is what is signed of a settlement.
 func (s Settlement) Subject(run, effect string) map[string]any {
 	v := map[string]any{"run": run, "effect": effect, "happened": s.Happened}
 	if s.Result != nil {
@@ -50,21 +50,21 @@ func (s Settlement) Subject(run, effect string) map[string]any {
 	return v
 }
 
-// SeizeSubject returns what is signed when a run is taken from its owner.
+// SeizeSubject is what is signed of a run that is taken from its owner.
 func SeizeSubject(run string) map[string]any { return map[string]any{"run": run} }
 
-// Tombstone is what remains of a pruned run.
+// Tombstone is what stays of a pruned run.
 type Tombstone struct {
 	RunID, Pattern, StopReason string
 	Began, Ended               time.Time
 	Head                       patterns.Head
 }
 
-// AmbiguousError is returned for the beginning of an id if several runs match it.
+// AmbiguousError is returned for the beginning of an id that several runs have.
 type AmbiguousError = journal.AmbiguousError
 
-// Find returns the id of the one run whose id begins so. The beginning has 4 digits or more, with or without run_. The error is
-// [patterns.ErrNoRun], an [*AmbiguousError] or an error of the store.
+// Find is the id of the one run that begins so: 4 digits or more, with or without run_. Its error is
+// [patterns.ErrNoRun] or an [*AmbiguousError].
 func (o Operator) Find(beginning string) (string, error) {
 	low, high, ok := journal.Bounds(strings.TrimPrefix(beginning, "run_"))
 	if !ok {
@@ -89,7 +89,7 @@ func (o Operator) Find(beginning string) (string, error) {
 	return ids[0], nil
 }
 
-// Run shows the present state of a run.
+// Run shows a run as it stands.
 func (o Operator) Run(id string) (patterns.Snapshot, bool) {
 	n, _ := journal.RunNumber(id)
 	r, events, err := o.file.read(n)
@@ -99,7 +99,7 @@ func (o Operator) Run(id string) (patterns.Snapshot, bool) {
 	return o.file.show(r, events), true
 }
 
-// Record returns a run's record, even if it is broken, and the length that was kept at its last rest (0: none yet).
+// Record is a run's record with the length that was kept at its last rest (0: none yet), even where it is broken.
 func (o Operator) Record(id string) (events []patterns.Event, kept int64, err error) {
 	n, _ := journal.RunNumber(id)
 	r, events, err := o.file.read(n)
@@ -135,7 +135,7 @@ func (o Operator) Kept(id string) (events []patterns.Event, kept patterns.Kept, 
 
 var _ patterns.Owner = Operator{}
 
-// Changed implements [patterns.Owner]. It also sees what other processes write.
+// Changed implements [patterns.Owner]. What other processes write is noticed, too.
 func (o Operator) Changed(ctx context.Context, since uint64) ([]string, uint64) {
 	if ctx.Err() == nil {
 		defer o.file.scheduler.lookOn()()
@@ -143,7 +143,7 @@ func (o Operator) Changed(ctx context.Context, since uint64) ([]string, uint64) 
 	return o.file.waiters.follow(ctx, since)
 }
 
-// List returns a page of the runs of all principals, without tombstones.
+// List is a page of all principals' runs, tombstones not among them.
 func (o Operator) List(f patterns.Filter) (patterns.Page, error) { return o.file.List(f) }
 
 // Plan implements [patterns.Owner].
@@ -151,7 +151,7 @@ func (o Operator) Plan(id string) (patterns.PlanState, error) {
 	return o.file.planOf(id, func(*store.Plan) bool { return true })
 }
 
-// Check reads the whole file and returns what is wrong with it as an error.
+// Check reads the whole file and says what is wrong with it.
 func (o Operator) Check() error { return o.file.journal.Check() }
 
 // Damage is a fault of a state file outside the records of its runs.
@@ -161,7 +161,7 @@ type Damage = store.Damage
 // state of the file while other programs write. It returns an error if the file cannot be read.
 func (o Operator) Audit() ([]Damage, error) { return o.file.journal.Audit() }
 
-// Cancel cancels a run, see [patterns.Runs]. If no process runs it, Cancel ends it here and calls nothing of it.
+// Cancel is as [patterns.Runs] has it. A run that no process carries on is ended here; nothing of it is called.
 func (o Operator) Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error) {
 	n, _ := journal.RunNumber(id)
 	r, _, err := o.file.read(n)
@@ -174,16 +174,16 @@ func (o Operator) Cancel(ctx context.Context, id string, by patterns.Note) (patt
 	return o.file.Cancel(ctx, r.Principal, id, by)
 }
 
-// Settle decides the outcome of a call in doubt, named by its effect key. The run then continues in the process that takes it. The
-// error is [patterns.ErrNotTaken] if the run does not wait for this.
+// Settle says what became of a call in doubt, by its effect key. The run then goes on wherever it is taken.
+// [patterns.ErrNotTaken] where the run does not wait for this.
 func (o Operator) Settle(id, effect string, s Settlement) error {
 	err := o.file.settle(id, effect, s)
 	o.file.scheduler.nudge()
 	return err
 }
 
-// Seize takes a run from an owner that is alive but makes no progress. It cannot recall what that owner has sent. The error is
-// [patterns.ErrNotTaken] if no owner has the run. The act is [gateway.ActSeize] about [SeizeSubject]. It is required if an approver
+// Seize takes a run from an owner that lives but does not move. What that owner has sent cannot be recalled.
+// [patterns.ErrNotTaken] where nobody owns it. The act is [gateway.ActSeize] about [SeizeSubject], needed where an approver
 // key is enrolled.
 func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) error {
 	n, _ := journal.RunNumber(id)
@@ -194,11 +194,11 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 	case r == nil:
 		return patterns.ErrNoRun
 	}
-	if err := r.Verify(events); err != nil { // nothing may be appended to a broken record
+	if err := r.Verify(events); err != nil { // nothing may be appended
 		o.file.quarantine(r, err)
 		return err
 	}
-	for try := 1; ; try++ {
+	for range 2 {
 		var note []store.Step
 		err = o.file.journal.View(func(s store.Reader) error {
 			note, err = o.file.noteSteps(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
@@ -215,28 +215,52 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 		if !store.IsRefused(err) {
 			break
 		}
-		if err = errTooFast; try == maxTries { // its owner recorded something in the meantime
-			break
-		}
+	}
+	if store.IsRefused(err) { // its owner recorded something each time in between
+		err = o.seizeFirst(n, id, by, act)
 	}
 	o.file.scheduler.nudge()
 	return err
 }
 
-// Resume continues the run with the given id, or all that are ready if id is "". It returns the runs when they rest, or in their
-// present state when ctx ends. For one run the error is [patterns.ErrOver], or [patterns.ErrNotTaken] if it waits or another
-// process has it.
+// seizeFirst takes a run into this process's hands, so that its owner records nothing more, and then notes that and makes the run ready.
+func (o Operator) seizeFirst(n int64, id string, by patterns.Note, act gateway.SignedAct) error {
+	f := o.file
+	me := f.owner.ID()
+	err := f.signer().Signed(act, decisions.Wanted{Act: gateway.ActSeize, Subject: SeizeSubject(id)}, &store.Change{Run: n, Durable: true}, store.Seize{N: n, Owner: me})
+	if store.RefusedBy[store.Seize](err) {
+		return patterns.ErrNotTaken
+	}
+	if err != nil {
+		return err
+	}
+	var r *store.Row
+	var note []store.Step
+	err = f.journal.View(func(s store.Reader) error {
+		if r, err = s.Row(n); err == nil && r != nil {
+			note, err = f.noteSteps(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
+		}
+		return err
+	})
+	if err != nil || r == nil || r.Owner != me {
+		return err
+	}
+	return f.journal.Do(&store.Change{Run: n, Epoch: r.Epoch, Durable: true, Steps: append(note, store.GiveUp{N: n, Owner: me, Epoch: r.Epoch})})
+}
+
+// Resume carries on what is ready here, or the one run, and returns the runs when they rest, or as they stand when ctx
+// ends. Its error for one run is [patterns.ErrOver], or [patterns.ErrNotTaken] where it waits or another process has it.
 func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, error) {
 	f := o.file
 	f.bury(f.owners())
 	if id != "" {
 		n, _ := journal.RunNumber(id)
-		below, err := f.resumeBelow(n) // the run may rest with one of them
+		below, err := f.resumeBelow(n) // it may rest with one of them
 		if err != nil {
 			return nil, err
 		}
 		l, err := f.claim(n, nil)
-		if err != nil {
+		if err != nil || l == nil { // nil: it was ended
 			o.rested(ctx, below...)
 			return o.unclaimed(id, err)
 		}
@@ -244,13 +268,13 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 	}
 	var list []patterns.Snapshot
 	for ctx.Err() == nil {
-		ready, _, err := f.candidates() // as many as may run at once
+		ready, _, err := f.candidates() // as many as may be carried on at once
 		if err != nil {
 			return list, err
 		}
 		var lives []*life
 		for _, r := range ready {
-			if l, err := f.claim(r.N, nil); err == nil {
+			if l, err := f.claim(r.N, nil); err == nil && l != nil {
 				lives = append(lives, l)
 			}
 		}
@@ -262,7 +286,7 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 	return list, nil
 }
 
-// rested waits until lives have come to rest, or until ctx ends, and shows their runs.
+// rested shows lives when they have come to rest, at the latest when ctx ends.
 func (o Operator) rested(ctx context.Context, lives ...*life) (list []patterns.Snapshot) {
 	for _, l := range lives {
 		s, _ := o.file.Wait(ctx, l.job.Principal, l.id, patterns.Mark{State: patterns.Running})
@@ -271,7 +295,7 @@ func (o Operator) rested(ctx context.Context, lives ...*life) (list []patterns.S
 	return list
 }
 
-// unclaimed shows the one run that could not be continued, with the reason as the error.
+// unclaimed shows the one run that was not carried on, and says why.
 func (o Operator) unclaimed(id string, cause error) ([]patterns.Snapshot, error) {
 	s, ok := o.Run(id)
 	switch {
@@ -283,10 +307,10 @@ func (o Operator) unclaimed(id string, cause error) ([]patterns.Snapshot, error)
 	return []patterns.Snapshot{s}, cause
 }
 
-// Alive reports whether some process continues runs that are ready, this one or another.
+// Alive reports whether some process carries on what is ready, this one or another.
 func (o Operator) Alive() bool { return o.file.scheduler.serves.Load() || o.file.owner.OthersServe() }
 
-// Prune deletes runs that ended before a time and leaves their tombstones. With dry it only lists them.
+// Prune deletes runs that ended before a time but for their tombstones; dry only lists them.
 func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error) {
 	var old []*store.Row
 	err = o.file.journal.View(func(s store.Reader) error {
@@ -311,7 +335,7 @@ func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error
 	return list, nil
 }
 
-// bury replaces a run by its tombstone.
+// bury leaves a run's tombstone.
 func (o Operator) bury(r *store.Row, t Tombstone) error {
 	step := store.Bury{
 		N: r.N, RunID: t.RunID, Pattern: r.Pattern, Principal: r.Principal, StopReason: r.StopReason, Began: r.Began, Ended: r.Ended,
@@ -320,7 +344,7 @@ func (o Operator) bury(r *store.Row, t Tombstone) error {
 	return o.file.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}})
 }
 
-// Tombstones lists the tombstones of pruned runs, newest first.
+// Tombstones lists what stays of pruned runs, newest first.
 func (o Operator) Tombstones() (list []Tombstone, err error) {
 	var stored []store.Bury
 	err = o.file.journal.View(func(s store.Reader) error {

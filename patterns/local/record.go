@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,25 +14,25 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Record is the record of a run. In memory it holds the events. For a run in a state file it holds the end of the record, where
-// this process appends. It is safe for concurrent use: late results may come after the end.
+// Record is what a run leaves behind: in memory the events themselves, of a run in a state file the place at which this
+// process goes on appending. It is safe for concurrent use: late results may come after the end.
 type Record struct {
 	mu     sync.Mutex
 	events []journal.Event // in memory
-	seq    int             // of the newest event
+	seq    int             // of the newest
 	at     time.Time       // likewise
 
 	file *tail // nil: in memory
 }
 
-// Events returns a copy of the record so far, of a run in memory.
+// Events lists the record so far, of a run in memory. The list is the caller's own.
 func (r *Record) Events() []journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.events)
 }
 
-// sealed returns the record in its stored form.
+// sealed is the record as it is stored.
 func (r *Record) sealed(runID string) []patterns.Event {
 	events := r.Events()
 	list := make([]patterns.Event, len(events))
@@ -43,7 +44,7 @@ func (r *Record) sealed(runID string) []patterns.Event {
 	return list
 }
 
-// append adds an event and returns it with its place and time. In a state file the next flush writes it.
+// append adds an event and returns it with its place and time. In a state file it is there with the next flush.
 func (r *Record) append(kind patterns.EventKind, key string, at time.Time, body any) journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,10 +65,15 @@ func (r *Record) add(kind patterns.EventKind, key string, at time.Time, body any
 	return e
 }
 
-// appendAlso is append with steps that are stored in the transaction of the event.
+// appendAlso is append with steps that are taken in the transaction in which the event is written.
 func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, body any, steps func(journal.Event) []store.Step) journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.addAlso(kind, key, at, body, steps)
+}
+
+// addAlso is appendAlso. The lock is held.
+func (r *Record) addAlso(kind patterns.EventKind, key string, at time.Time, body any, steps func(journal.Event) []store.Step) journal.Event {
 	e := r.add(kind, key, at, body)
 	if steps != nil {
 		r.file.more = append(r.file.more, steps(e)...)
@@ -75,32 +81,32 @@ func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, b
 	return e
 }
 
-// appendIntent is appendAlso for an intent that a kill switch can forbid; with a nil begins none can.
+// appendIntent is appendAlso for an intent that a kill switch may forbid; nil: none may.
 func (r *Record) appendIntent(begins *store.Begins, key string, at time.Time, body any, steps func(journal.Event) []store.Step) journal.Event {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if begins != nil {
 		r.file.begins = append(r.file.begins, *begins)
 	}
-	r.mu.Unlock()
-	return r.appendAlso(patterns.IntentEvent, key, at, body, steps)
+	return r.addAlso(patterns.IntentEvent, key, at, body, steps)
 }
 
-// stored returns a body in its stored form, without appending it.
+// stored is a body in its stored form, which is not appended.
 func (r *Record) stored(body journal.OutcomeBody) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.file.seal(journal.Event{Kind: patterns.OutcomeEvent, Body: body}).Body
 }
 
-// then adds steps to the next flush.
+// then has steps taken with the next flush.
 func (r *Record) then(steps ...store.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.file.more = append(r.file.more, steps...)
 }
 
-// flush starts to write what was appended so far, and then calls told with the error. told may be nil. With durable the events must
-// survive a loss of power.
+// flush has what was appended so far written, and told learn of it; nil: nobody needs to. durable: it must survive the
+// loss of power.
 func (r *Record) flush(durable bool, told func(error)) {
 	if r.file == nil {
 		if told != nil {
@@ -114,9 +120,9 @@ func (r *Record) flush(durable bool, told func(error)) {
 	help()
 }
 
-// abandon gives up a run that never entered the file. It returns false if the run did enter, or still can. With refused, nothing
-// more of the run may be written, so abandon also gives up a run of which nothing was submitted yet.
-func (r *Record) abandon(refused bool) bool {
+// abandon gives up a run that was never entered into the store, because its life ended by cause; false: it was entered, or can still be.
+// refused says that nothing more of it may be written, so that a run of which nothing was submitted yet is given up too.
+func (r *Record) abandon(cause error, refused bool) bool {
 	r.mu.Lock()
 	t := r.file
 	if t.begin != nil { // nothing was ever submitted
@@ -125,13 +131,16 @@ func (r *Record) abandon(refused bool) bool {
 			return false
 		}
 		t.begin, t.refused = nil, store.ErrClosed
+		if errors.Is(cause, errUnspent) { // it may be begun again
+			t.refused = errUnspent
+		}
 		close(t.begun)
 	}
 	r.mu.Unlock()
 	return t.entered() != nil
 }
 
-// branch adds to the number of the run's side branches. more is negative when branches end.
+// branch notes that so many side branches of the run begin, or end where there are fewer than none.
 func (r *Record) branch(more int) {
 	if r.file == nil {
 		return
@@ -141,7 +150,7 @@ func (r *Record) branch(more int) {
 	r.file.branches += more
 }
 
-// share sets whether the run's branches begin many effects at a time.
+// share notes that from now on the run's branches begin many effects at a time, or do so no more.
 func (r *Record) share(is bool) {
 	if r.file == nil {
 		return
@@ -151,7 +160,7 @@ func (r *Record) share(is bool) {
 	r.file.shares = is
 }
 
-// keys counts the effects of one branch by name. An effect's key is therefore a path that depends on the code alone, for example
+// keys counts the effects of one branch by name, so that an effect's key is a path that depends on the code alone:
 // "task#2/payments_worker#1".
 type keys struct {
 	path string
@@ -165,12 +174,12 @@ func (k *keys) next(name string) string {
 	return k.path + name + "#" + strconv.Itoa(k.seen[name])
 }
 
-// peek returns the key that the next effect of a name would have.
+// peek is the key that the next effect of a name would have.
 func (k *keys) peek(name string) string {
 	return k.path + name + "#" + strconv.Itoa(k.seen[name]+1)
 }
 
-// compareKeys orders keys in the order in which the code makes them. Numbers are compared by value.
+// compareKeys orders keys as the code makes them: numbers by their value.
 func compareKeys(a, b string) int {
 	for {
 		as, arest, amore := strings.Cut(a, "/")

@@ -83,10 +83,12 @@ func (f *file) askReload(r ReloadRequest) (n int64, err error) {
 	c, step := &store.Change{Durable: true}, f.reloadStep(r, true)
 	step.N = &n
 	if r.Signed() {
-		return n, f.signer().Signed(r.Act, decisions.Wanted{Act: gateway.ActReload, Subject: ReloadSubject(r.Path, r.To)}, c, step)
+		err = f.signer().Signed(r.Act, decisions.Wanted{Act: gateway.ActReload, Subject: ReloadSubject(r.Path, r.To)}, c, step)
+		return n, err
 	}
 	c.Steps = []store.Step{step}
-	return n, f.journal.Do(c)
+	err = f.journal.Do(c)
+	return n, err
 }
 
 // reloadStep makes the step that stores a reload: one that programs are asked for, or one that a program did by itself.

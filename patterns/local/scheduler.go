@@ -14,31 +14,31 @@ import (
 	"patterngate/patterns/store"
 )
 
-// slowPoll is how often the store is read while no other process runs anything and no call waits. A decision that another process
-// writes is seen within that time.
+// slowPoll is how often the store is looked at while no other process carries a run on and nobody waits: a decision that another process
+// writes is noticed within that.
 const slowPoll = 100 * time.Millisecond
 
-// scheduler claims the runs of a store that are ready or due. It is the only part of the engine that polls.
+// scheduler takes up the runs of a store that are ready or due. It is the one part of the engine that polls.
 //
 //	serve:  claim what is ready ──► wait: nudged, due, or a look after pace() ──► ...
 //	follow: the one run that a call waits for, in a program that does not serve
-//	every:  any other check that is repeated
+//	every:  whatever else must be looked at again and again
 type scheduler struct {
 	file    *file
-	nudged  chan struct{} // there may be a run to claim
+	nudged  chan struct{} // there may be something to take up
 	closing chan struct{}
 	polls   sync.WaitGroup
-	serves  atomic.Bool // this process claims all that is ready
+	serves  atomic.Bool // all that is ready is taken up here
 
-	others  []string // known owners of runs in other processes; only for the serving goroutine
-	unheard bool     // there may be more reloads; only for the serving goroutine
+	others  []string // owners of runs in other processes, as far as is known; of the goroutine that serves
+	unheard bool     // there may be more reloads; likewise
 }
 
 func newScheduler(f *file) *scheduler {
 	return &scheduler{file: f, nudged: make(chan struct{}, 1), closing: make(chan struct{})}
 }
 
-// nudge notes that there may be a run to claim.
+// nudge says that there may be something to take up.
 func (s *scheduler) nudge() {
 	select {
 	case s.nudged <- struct{}{}:
@@ -46,7 +46,7 @@ func (s *scheduler) nudge() {
 	}
 }
 
-// close ends all polling. It does not wait for that.
+// close ends all polling. Whoever waits for it waits for polls too.
 func (s *scheduler) close() { close(s.closing) }
 
 // start begins to serve.
@@ -58,7 +58,7 @@ func (s *scheduler) start() {
 	}()
 }
 
-// serve claims what is ready: at start, when nudged, when a run is due, and when another process has changed the store or died.
+// serve takes up what is ready: at start, when nudged, when something is due, and when another process has changed the store or died.
 func (s *scheduler) serve() {
 	s.others = s.file.owners()
 	s.file.bury(s.others)
@@ -74,7 +74,7 @@ func (s *scheduler) serve() {
 	}
 }
 
-// pace returns how long to wait until the next look.
+// pace is how long to wait until the next look.
 func (s *scheduler) pace() time.Duration {
 	switch {
 	case s.file.options.Poll > 0:
@@ -85,7 +85,7 @@ func (s *scheduler) pace() time.Duration {
 	return slowPoll
 }
 
-// idle returns true when there may be a run to claim, and false when the engine closes.
+// idle returns when there may be something to take up; false: the engine closes.
 func (s *scheduler) idle(due <-chan time.Time) bool {
 	for {
 		tick := time.NewTimer(s.pace())
@@ -107,7 +107,7 @@ func (s *scheduler) idle(due <-chan time.Time) bool {
 	}
 }
 
-// look handles what other processes have done, and reports whether there may be a run to claim.
+// look sees what other processes have done, and reports whether there may be something to take up.
 func (s *scheduler) look() bool {
 	f := s.file
 	f.deliver()
@@ -132,7 +132,8 @@ func (s *scheduler) look() bool {
 	return buried
 }
 
-// every calls look at once and then after each interval, until look returns true, ctx ends, or the engine closes. It returns ctx's error.
+// every calls look at once and then after each interval, until look returns true, ctx ends, or the engine closes. The error
+// is ctx's or [store.ErrClosed].
 func (s *scheduler) every(ctx context.Context, interval time.Duration, look func() (enough bool)) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
@@ -141,14 +142,14 @@ func (s *scheduler) every(ctx context.Context, interval time.Duration, look func
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.closing:
-			return nil
+			return store.ErrClosed
 		case <-ticks.C:
 		}
 	}
 	return nil
 }
 
-// beside calls look repeatedly, like every, in a goroutine of its own. stop ends that and waits for it.
+// beside calls look again and again, as every does, in a goroutine of its own. stop returns when that has ended.
 func (s *scheduler) beside(interval time.Duration, look func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var looking sync.WaitGroup
@@ -161,8 +162,8 @@ func (s *scheduler) beside(interval time.Duration, look func()) (stop func()) {
 	}
 }
 
-// follow claims the one run that a call joined, if no process runs it, and announces its changes while the call waits. An engine
-// that serves (see [Engine.Go]) does not need it. In another engine, the call would wait for ever for a run whose process has died.
+// follow takes up the one run that a call joined, if no process does, and sees its changes, for as long as the call waits. An engine that
+// serves (see [Engine.Go]) needs nothing of it. One that does not would leave the call waiting for a run whose process has died.
 func (s *scheduler) follow(id string, progress func(patterns.Progress)) (stop func()) {
 	n, ok := journal.RunNumber(id)
 	if !ok || s.serves.Load() {
@@ -179,7 +180,24 @@ func (s *scheduler) follow(id string, progress func(patterns.Progress)) (stop fu
 	})
 }
 
-// lookOn announces what other processes change, in an engine that does not serve. stop returns when it has ended.
+// heed does for a program that does not serve what serving does besides taking up runs: it releases the runs of processes that have died, and
+// has runs here end that somebody wants cancelled. stop returns when it has ended.
+func (s *scheduler) heed() (stop func()) {
+	if s.serves.Load() {
+		return func() {}
+	}
+	f := s.file
+	f.bury(f.owners())
+	return s.beside(cmp.Or(f.options.Poll, defaultPoll), func() {
+		if changed, wanted := f.journal.Changed(), f.recall.Swap(false); changed || wanted {
+			f.yield()
+			f.obey()
+			f.waiters.announceAll()
+		}
+	})
+}
+
+// lookOn tells here what other processes change, in an engine that does not serve. stop returns when it has ended.
 func (s *scheduler) lookOn() (stop func()) {
 	if s.serves.Load() {
 		return func() {}
@@ -193,16 +211,16 @@ func (s *scheduler) lookOn() (stop func()) {
 	})
 }
 
-// owners returns the other processes that run anything.
+// owners are the other processes that carry runs on.
 func (f *file) owners() (list []string) {
-	_ = f.journal.View(func(s store.Reader) (err error) { // on an error the next look finds them
+	_ = f.journal.View(func(s store.Reader) (err error) { // the next look finds them
 		list, err = s.Owners(f.owner.ID())
 		return err
 	})
 	return list
 }
 
-// bury releases the runs of owners that have died.
+// bury frees the runs of owners that have died.
 func (f *file) bury(owners []string) (found bool) {
 	for _, id := range owners {
 		bury, dead := f.owner.Dead(id)
@@ -217,10 +235,11 @@ func (f *file) bury(owners []string) (found bool) {
 	return found
 }
 
-// yield gives up the lives of runs that were taken from this process. A reader in this process then sees their real state.
+// yield gives up the lives of runs that were taken from this process: whoever asks here for one of them is shown how it
+// really stands.
 func (f *file) yield() {
 	f.mu.Lock()
-	lives := slices.Collect(maps.Values(f.lives)) // read before the rows, so that each life has its row
+	lives := slices.Collect(maps.Values(f.lives)) // before the rows are read, so that each has its own
 	f.mu.Unlock()
 	lives = slices.DeleteFunc(lives, func(l *life) bool { return !l.record.file.isEntered() })
 	if len(lives) == 0 {
@@ -232,7 +251,7 @@ func (f *file) yield() {
 		return err
 	})
 	if err != nil {
-		return // the next change of such a run fails then
+		return // its next change finds out
 	}
 	for _, l := range lives {
 		if t := l.record.file; mine[t.n] != t.epoch {
@@ -241,7 +260,7 @@ func (f *file) yield() {
 	}
 }
 
-// obey cancels the runs of this process for which another process recorded a cancellation.
+// obey cancels the runs of this process that somebody wants cancelled who could not tell their lives.
 func (f *file) obey() {
 	var list []int64
 	_ = f.journal.View(func(s store.Reader) (err error) {
@@ -251,7 +270,7 @@ func (f *file) obey() {
 	for _, n := range list {
 		if l := f.life(journal.RunID(n)); l != nil {
 			l.end(patterns.Note{By: l.job.Principal})
-		} else { // its life is about to begin
+		} else { // it is about to live
 			f.recall.Store(true)
 		}
 	}
@@ -263,7 +282,7 @@ func (f *file) life(id string) *life {
 	return f.lives[id]
 }
 
-// claimReady claims the runs that are ready or due and can continue here. It returns when the next run is due.
+// claimReady carries on what is ready or due and can be carried on here, and returns when the next one is due.
 func (f *file) claimReady() (next time.Time) {
 	ready, next, err := f.candidates()
 	if err != nil {
@@ -277,7 +296,7 @@ func (f *file) claimReady() (next time.Time) {
 		default:
 		}
 		_, err := f.claim(r.N, nil)
-		failed = failed || unrecorded(err) // the other runs may be readable
+		failed = failed || unrecorded(err) // others may be readable
 	}
 	if failed {
 		return f.journal.Now().Add(again)
@@ -285,7 +304,7 @@ func (f *file) claimReady() (next time.Time) {
 	return next
 }
 
-// candidates returns the runs that are ready or due, without those that lack something in this process.
+// candidates are the runs that are ready or due, but for those that were found to lack something here.
 func (f *file) candidates() (list []*store.Row, next time.Time, err error) {
 	now, room := f.journal.Now().UnixMicro(), f.room()
 	if room == 0 {
@@ -304,16 +323,16 @@ func (f *file) candidates() (list []*store.Row, next time.Time, err error) {
 	if wake > 0 {
 		next = time.UnixMicro(wake)
 	}
-	if len(list) == room { // there may be more runs
+	if len(list) == room { // there may be more
 		next = f.journal.Now()
 	}
 	return list, next, err
 }
 
-// maxResumed is how many claimed runs continue at once. More are claimed only when some have ended.
+// maxResumed is how many runs are carried on at once before more are taken from the file.
 const maxResumed = 256
 
-// room returns how many runs may be claimed now. If it is 0, the end of a run triggers the next look.
+// room is how many runs may be taken from the file now; when there is none, the end of a run has it looked again.
 func (f *file) room() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -325,7 +344,7 @@ func (f *file) room() int {
 	return n
 }
 
-// claimable reports whether a ready or due run has no life here and is not known to lack something here.
+// claimable says that a run which is ready or due does not live here and is not known to lack something here.
 func (f *file) claimable(r *store.Row) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -101,8 +101,11 @@ type GiveUp struct {
 // Release makes all runs of an owner ready. It always holds.
 type Release struct{ Owner string }
 
-// Seize makes a running run ready. It holds if the run is running.
-type Seize struct{ N int64 }
+// Seize takes a running run from its owner. The run is ready then, or Owner's if that is not "". It holds if the run is running.
+type Seize struct {
+	N     int64
+	Owner string
+}
 
 // Recall notes that a running run is to be cancelled. It holds if the run is running.
 type Recall struct{ N int64 }

@@ -16,8 +16,6 @@ import (
 // rows are open, so that later versions can add members. It has no boolean schemas and no choices, because clients drop
 // them or cannot read them. It is short, because every client's model reads the schemas of all tools.
 
-type object = map[string]any
-
 // kindMembers are the members that only results of some kinds of patterns have.
 var kindMembers = map[gateway.Kind][]string{
 	gateway.TaskDecomposition: {"plan", "raw_plan"},

@@ -23,10 +23,11 @@ const (
 		expires = NULL WHERE n = ? AND state = ? AND epoch = ? AND canceled = ?`
 	updateSettled = `UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL, length = ?, head = ?, newest = ?, waiting_kind = NULL, turn = 0,
 		waits_key = NULL, expires = NULL WHERE n = ? AND state = 'parked' AND epoch = ?`
-	updateSeized   = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running'"
-	updateGivenUp  = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running' AND owner = ? AND epoch = ?"
-	updateReleased = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE state = 'running' AND owner = ?"
-	updateBroken   = `UPDATE runs SET state = 'broken', owner = NULL, wake = NULL, epoch = epoch + 1, status = 'stopped', stop_reason = 'record_broken',
+	updateSeized    = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running'"
+	updateSeizedFor = "UPDATE runs SET owner = ?, epoch = epoch + 1 WHERE n = ? AND state = 'running'"
+	updateGivenUp   = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running' AND owner = ? AND epoch = ?"
+	updateReleased  = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE state = 'running' AND owner = ?"
+	updateBroken    = `UPDATE runs SET state = 'broken', owner = NULL, wake = NULL, epoch = epoch + 1, status = 'stopped', stop_reason = 'record_broken',
 		summary = ?, ended = ? WHERE n = ? AND state <> 'broken'`
 	updateLacking   = "UPDATE runs SET waiting_kind = 'retry' WHERE n = ? AND state = 'ready' AND epoch = ?"
 	updateCanceled  = "UPDATE runs SET canceled = 1, state = 'ready', epoch = epoch + 1 WHERE n = ? AND state IN ('ready', 'parked') AND NOT canceled AND epoch = ?"

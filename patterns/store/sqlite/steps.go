@@ -29,6 +29,9 @@ func (j *Store) step(of store.Step) error {
 	case store.Release:
 		return j.exec(updateReleased, s.Owner)
 	case store.Seize:
+		if s.Owner != "" {
+			return j.must(s, updateSeizedFor, s.Owner, s.N)
+		}
 		return j.must(s, updateSeized, s.N)
 	case store.Recall:
 		return j.must(s, updateRecalled, s.N)
