@@ -16,16 +16,16 @@ import (
 	"patterngate/server/cli/signing"
 )
 
-// Questions is what commands about approvals stand on.
+// Questions gives commands access to the approvals of a state file.
 type Questions struct {
 	patterns.Approvals
 	Owner  patterns.Owner
-	Alive  func() bool // a process carries runs on
-	KeyDir string      // where approver keys lie
+	Alive  func() bool // reports whether a process continues runs
+	KeyDir string      // directory of the approver key files
 	Log    *slog.Logger
 }
 
-// Reader is what commands read runs from.
+// Reader finds and reads runs.
 type Reader interface {
 	Find(beginning string) (string, error)
 	Run(id string) (patterns.Snapshot, bool)
@@ -34,7 +34,7 @@ type Reader interface {
 	List(f patterns.Filter) (patterns.Page, error)
 }
 
-// Decider is what commands decide on.
+// Decider changes runs: it cancels, settles, seizes and resumes them.
 type Decider interface {
 	Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error)
 	Settle(id, effect string, s local.Settlement) error
@@ -42,7 +42,7 @@ type Decider interface {
 	Resume(ctx context.Context, id string) ([]patterns.Snapshot, error)
 }
 
-// Keeper is what commands check the whole file by, and delete runs from.
+// Keeper checks the whole file and deletes old runs.
 type Keeper interface {
 	Audit() ([]local.Damage, error)
 	Prune(before time.Time, dry bool) ([]local.Tombstone, error)
@@ -59,46 +59,46 @@ type Runs interface {
 	Switchboard
 }
 
-// Configs keeps the configurations under which recorded runs were begun, by their hash.
+// Configs returns the configurations with which recorded runs began, by their hash.
 type Configs interface {
 	Config(hash string) (snapshot []byte, ok bool)
 }
 
-// Switchboard is where kill switches are turned, and programs that serve are asked to reload.
+// Switchboard turns kill switches, and asks running servers to reload.
 type Switchboard interface {
 	patterns.Switches
 	Reload(ctx context.Context, r local.ReloadRequest) ([]local.ReloadAnswer, error)
 }
 
-// stateRuns is an engine's state for commands.
+// stateRuns implements [Runs] with an engine's state.
 type stateRuns struct {
 	local.Operator
 	Configs
 	stateKeys
 }
 
-// stateKeys are the approver keys of a state file.
+// stateKeys holds the approver keys of a state file.
 type stateKeys struct {
 	approvals patterns.Approvals
 	dir       string
 }
 
-// Keys are the enrolled ones.
+// Keys returns the approver keys of the state file.
 func (k stateKeys) Keys() (gateway.Ring, error) { return k.approvals.Keys() }
 
-// KeyDir is where the files of those are that sign here: beside the state file.
+// KeyDir returns the directory of the state file. The files of the keys that sign on this machine are there.
 func (k stateKeys) KeyDir() string { return k.dir }
 
 func RunsOf(engine *local.Engine, path string) Runs {
 	return stateRuns{engine.Operator(), engine, stateKeys{engine.Approvals(), filepath.Dir(path)}}
 }
 
-// ByUser returns who decides by a command: the user of this process, with a reason.
+// ByUser returns a note that the user of this process decided by a command, with a reason.
 func ByUser(reason string) patterns.Note {
 	return patterns.Note{By: "local:" + strconv.Itoa(os.Getuid()), Channel: "cli", Reason: reason}
 }
 
-// QuestionsOf returns the approvals of a state file. Its engine must not be closed before they are no longer used.
+// QuestionsOf returns the approvals of a state file. The caller must not close the engine while it uses them.
 func QuestionsOf(engine *local.Engine, path string, log *slog.Logger) Questions {
 	operator := engine.Operator()
 	return Questions{engine.Approvals(), operator, operator.Alive, filepath.Dir(path), log}
@@ -109,7 +109,7 @@ type Opener struct {
 	Runs    func() (Runs, func(), error)      // opens a file that exists, and continues no run in it
 	Serving func() (Runs, func(), error)      // opens a file that exists as a server does: it continues runs
 	Asked   func() (Questions, func(), error) // opens the approvals of a file that exists
-	Asking  func() (Questions, func(), error) // like asked, and makes the file if there is none
+	Asking  func() (Questions, func(), error) // like Asked, and makes the file if there is none
 	Missed  func(error) error                 // called with the error of a command; it can print what else to try
 }
 
@@ -118,7 +118,7 @@ func (f *Opener) WithRuns(what string, do func(Runs) error) error {
 	return with(f, f.Runs, what, do)
 }
 
-// WithServing is withRuns for a command that continues runs.
+// WithServing is like [Opener.WithRuns], for a command that continues runs.
 func (f *Opener) WithServing(what string, do func(Runs) error) error {
 	return with(f, f.Serving, what, do)
 }
@@ -128,7 +128,8 @@ func (f *Opener) WithApprovals(what string, do func(Questions) error) error {
 	return with(f, f.Asked, what, do)
 }
 
-// WithNewApprovals is withApprovals for a command that can be the first one to use the file. It makes the file if there is none.
+// WithNewApprovals is like [Opener.WithApprovals], for a command that can be the first one to use the file. It makes
+// the file if there is none.
 func (f *Opener) WithNewApprovals(what string, do func(Questions) error) error {
 	return with(f, f.Asking, what, do)
 }
@@ -145,7 +146,7 @@ func with[V any](f *Opener, open func() (V, func(), error), what string, do func
 // MostListed is how many rows a page of a list can have.
 const MostListed = 100
 
-// Refused returns the failure of a command whose change the run did not take. try is what the command advises.
+// Refused returns the error of a command whose change a run refused. try is the command's advice.
 func Refused(what string, err error, try string) error {
 	switch {
 	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
