@@ -1,7 +1,7 @@
-// Package toolargs reads the arguments of a tool call as a person types them at a shell: key=value, key:=JSON, key=@file, or a whole
-// object with --args. The tool's schema gives each value its type.
+// Package toolargs reads the arguments of a tool call as a person types them in a shell. A word is key=value, key:=JSON
+// or key=@file, and --args takes a whole object. The tool's schema gives each value its type.
 //
-//	words ──[Read]──► [Given] ──schema, [ReadTypes]──► one JSON object
+//	words ──[Read]──► given ──schema, [ReadTypes]──► one JSON object
 //
 // Read read.go first, then types.go.
 package toolargs

@@ -16,16 +16,16 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// maxInput is how much is read of a file or of standard input, in bytes: as much as a call may hold.
+// maxInput is how many bytes of a file or of standard input are read: the limit of a call.
 const maxInput = ijson.MaxBytes
 
-// given is what was typed and read, before the schema is known. What --args said is valid JSON.
+// given holds the typed and read arguments, before the schema is known. The value of --args is valid JSON.
 type given struct {
-	base []Member // of --args, repeated ones too
+	base []Member // members of --args, with repeated ones
 	keys []Key
 }
 
-// Member is one member of a JSON object as it is written.
+// Member is one member of a JSON object, as written.
 type Member struct{ Name, Value json.RawMessage }
 
 // Key is one word: key=value, key=@file or key:=JSON.
@@ -33,11 +33,11 @@ type Key struct {
 	Name string
 	Text string
 	JSON bool   // the value is JSON
-	file string // where it was read; empty: typed
+	file string // the file of the value; "" if it was typed
 }
 
-// Read reads the words of a command line, the value of --args (empty: it was not given), and the files that they name. "-" is
-// standard input, in.
+// Read reads the words of a command line, the value of --args, and the files that they name. An empty args means that
+// --args is not set. "-" names standard input, which is in.
 func Read(ctx context.Context, in io.Reader, args string, words []string) (given, error) {
 	keys, err := parseKeys(words)
 	if err != nil {
@@ -73,7 +73,7 @@ func Read(ctx context.Context, in io.Reader, args string, words []string) (given
 	return g, nil
 }
 
-// unread is what may help where a file was not read.
+// unread returns advice for a file that does not exist, and "" for other errors.
 func unread(k Key, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -81,7 +81,7 @@ func unread(k Key, err error) string {
 	return fmt.Sprintf(`%s:='"@TEXT"' for a text that begins with @`, console.Typed(k.Name))
 }
 
-// parseKeys reads the words. All faults come at once.
+// parseKeys reads the words and reports all faults at once.
 func parseKeys(words []string) ([]Key, error) {
 	var keys []Key
 	var faults []error
@@ -124,7 +124,7 @@ func parseKey(word string) (Key, error) {
 	return k, nil
 }
 
-// notJSON says why a text is no JSON.
+// notJSON says why a text is not JSON.
 func notJSON(text []byte) string {
 	var v json.RawMessage
 	err := json.Unmarshal(text, &v)
@@ -134,13 +134,13 @@ func notJSON(text []byte) string {
 	return "not JSON"
 }
 
-// Input reads files, and standard input once.
+// Input reads files. It can read standard input once.
 type Input struct {
 	Stdin io.Reader // standard input
-	stdin bool      // it was read
+	stdin bool      // standard input was read
 }
 
-// Argument is the text of --args: itself, or of the file or standard input that it names.
+// Argument returns the text of --args: the value itself, or the content of the file or standard input that it names.
 func (in *Input) Argument(ctx context.Context, value string) ([]byte, error) {
 	if value == "-" {
 		return in.read(ctx, "-")
@@ -164,7 +164,7 @@ func (in *Input) read(ctx context.Context, file string) ([]byte, error) {
 		err  error
 	}
 	read := make(chan content, 1)
-	go func() { // a terminal or pipe may never end, and an interrupt must
+	go func() { // a terminal or pipe can block forever, but an interrupt must end the program
 		text, err := in.bounded(file)
 		read <- content{text, err}
 	}()
@@ -197,7 +197,7 @@ func (in *Input) bounded(file string) ([]byte, error) {
 	return text, nil
 }
 
-// Members takes an object apart into its members as they are written. What it says is the server's to judge.
+// Members splits a JSON object into its members, as written. The server validates their values.
 func Members(text []byte) ([]Member, error) {
 	if !json.Valid(text) {
 		return nil, errors.New(notJSON(text))
@@ -231,8 +231,8 @@ func (m Member) named(name string) bool {
 	return json.Unmarshal(m.Name, &text) == nil && text == name
 }
 
-// Object is all of it as one JSON object: what --args said, less the members that a key replaces, and the keys, typed by
-// the tool's input schema. All faults come at once.
+// Object returns all arguments as one JSON object: the members of --args and the keys. A key replaces a member of the
+// same name. The tool's input schema gives each key its type. The error reports all faults at once.
 func (g given) Object(schema json.RawMessage) (json.RawMessage, error) {
 	types := ReadTypes(schema)
 	var faults []error
@@ -251,7 +251,7 @@ func (g given) Object(schema json.RawMessage) (json.RawMessage, error) {
 	return JoinMembers(members), nil
 }
 
-// JoinMembers is an object of these members.
+// JoinMembers returns an object with these members.
 func JoinMembers(members []Member) json.RawMessage {
 	text := []byte{'{'}
 	for i, m := range members {
@@ -263,7 +263,7 @@ func JoinMembers(members []Member) json.RawMessage {
 	return append(text, '}')
 }
 
-// Without are the members that have another name.
+// Without returns the members that have another name.
 func Without(members []Member, name string) []Member {
 	var rest []Member
 	for _, m := range members {

@@ -14,16 +14,16 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// jsonTypes are the types that a schema may name, each with what is right for it.
+// jsonTypes has the types that a schema can name, each with a description of a valid value.
 var jsonTypes = map[string]string{
 	"string": "a text", "integer": "a whole number such as 42", "number": "a number such as 42 or 99.5", "boolean": "true or false",
 	"object": `a JSON object such as {"key": "value"}`, "array": `a JSON array such as ["a", "b"]`, "null": "null",
 }
 
-// Types says which types a tool's arguments may have. It only reads what is typed: the server has the say.
+// Types holds the types of a tool's arguments. It is only for reading typed text: the server validates the call.
 type Types struct{ root, Properties map[string]any }
 
-// ReadTypes reads an input schema. Of one that cannot be read every argument is a text.
+// ReadTypes reads an input schema. If it cannot be read, every argument is a text.
 func ReadTypes(schema json.RawMessage) Types {
 	var t Types
 	if json.Unmarshal(schema, &t.root) == nil {
@@ -32,7 +32,7 @@ func ReadTypes(schema json.RawMessage) Types {
 	return t
 }
 
-// Names are the arguments that the schema knows, sorted.
+// Names returns the arguments that the schema knows, sorted.
 func (t Types) Names() []string {
 	var names []string
 	for name := range t.Properties {
@@ -42,7 +42,7 @@ func (t Types) Names() []string {
 	return names
 }
 
-// Of are the types of an argument in the order of the schema; none where it says nothing.
+// Of returns the types of an argument in the order of the schema. It returns none if the schema has no type for it.
 func (t Types) Of(name string) []string {
 	property, _ := t.Properties[name].(map[string]any)
 	w := typeWalk{in: t, left: maxSchemas}
@@ -53,15 +53,16 @@ func (t Types) Of(name string) []string {
 	return w.types
 }
 
-// checklists reports whether a plan may be a checklist: where plans have ids (spec/planning-reference.md section 15, Arguments).
+// checklists reports whether a plan can be a checklist, which is so if plans have ids (spec/planning-reference.md
+// section 15, Arguments).
 func (t Types) checklists() bool {
 	return t.Properties["plan_id"] != nil || t.Properties["parent_plan_id"] != nil
 }
 
-// maxSchemas bounds how many schemas, and references one after the other, are looked at.
+// maxSchemas limits the number of visited schemas, and the length of a chain of references.
 const maxSchemas = 100
 
-// typeWalk collects the types that a schema names itself, by reference or as alternatives.
+// typeWalk collects the types that a schema names directly, by reference or as alternatives.
 type typeWalk struct {
 	in    Types
 	types []string
@@ -106,7 +107,7 @@ func (t Types) target(schema map[string]any) map[string]any {
 	return schema
 }
 
-// Value is a key's value as JSON. Of several types the first counts that the text fits; without one it is a text.
+// Value returns a key's value as JSON. It uses the first type that fits the text. Without types the value is a text.
 func (k Key) Value(types []string) (json.RawMessage, error) {
 	if k.JSON {
 		return json.RawMessage(k.Text), nil
@@ -129,7 +130,7 @@ func (k Key) Value(types []string) (json.RawMessage, error) {
 	return nil, fmt.Errorf("got %s%s; want %s", console.Typed(k.Text), why, strings.Join(wants, ", or "))
 }
 
-// errOther says that a text is of another type than it was tried for.
+// errOther is returned if a text does not have the expected type.
 var errOther = errors.New("")
 
 // as reads the value as one type.
@@ -159,7 +160,7 @@ func (k Key) as(name string) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// asText is a text as it is; one that was read loses one line end at its end.
+// asText returns the text as a JSON string. It removes one line end from the end of a text that came from a file.
 func (k Key) asText() (json.RawMessage, error) {
 	text := k.Text
 	if k.file != "" {
@@ -181,7 +182,7 @@ func matching(text string, ok bool) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// isNumber reports a number as JSON spells it.
+// isNumber reports whether a text is a JSON number.
 func isNumber(text string) bool {
 	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text))
 }
