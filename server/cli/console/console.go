@@ -126,7 +126,8 @@ func (c *Console) PrintJSON(v any) error {
 	return c.Print(text)
 }
 
-// The widths of lines: if nothing says how wide the terminal is, and the narrowest and widest that pages are made for.
+// The widths of lines. usualWidth applies if the width of the terminal is not known. Pages are made for widths from
+// MinWidth to MaxWidth.
 const (
 	usualWidth = 100
 	MinWidth   = 60
@@ -147,8 +148,8 @@ func (c *Console) Width() int {
 	return min(max(n, MinWidth), MaxWidth)
 }
 
-// PageWidth returns how many characters a line of a page can have: the width of the terminal. In a file or another program recorded
-// values are whole, each in one line, so that a search finds everything.
+// PageWidth returns how many characters a line of a page can have: the width of the terminal. In a file or another
+// program, recorded values are whole, each in one line, so that a search finds everything.
 func (c *Console) PageWidth() int {
 	if IsTerminal(c.Out) {
 		return c.Width()
@@ -165,7 +166,8 @@ func (c *Console) TableWidth() int {
 	return WholeRows
 }
 
-// PrintLines writes JSON Lines to standard output. At a terminal hidden characters are spelled out; a file or a program gets the lines unchanged.
+// PrintLines writes JSON Lines to standard output. At a terminal, it spells out hidden characters. A file or a program
+// gets the lines unchanged.
 func (c *Console) PrintLines(text []byte) error {
 	if f, ok := c.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		text = []byte(VisibleLines(string(text)))

@@ -1,5 +1,6 @@
-// Package console holds what every command needs to talk to a person at a terminal, and nothing about runs: the standard streams and the
-// environment of one invocation, failures with exit codes, colours, text cut and folded to a width, and words for a shell.
+// Package console connects a command to a person at a terminal. It holds the standard streams and the environment of
+// one invocation, failures with exit codes, and colours. It cuts and folds text to a width, and splits and quotes words
+// for a shell. It does not know runs.
 //
 //	[Console] ──Print, PrintJSON, Confirm──► standard output, a question at the terminal
 //	a command ──Fault, Usage──► Error ──► exit code and two lines on standard error

@@ -10,7 +10,7 @@ import (
 // The bounds of what waits to be written to standard error.
 const (
 	maxErrLines = 1000
-	errParting  = 250 * time.Millisecond // for the last lines when the program ends
+	errParting  = 250 * time.Millisecond // how long End waits for the last lines
 )
 
 // ErrOut writes lines to standard error from a goroutine of its own. Many clients start a server and never read its standard error. When

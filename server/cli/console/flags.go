@@ -11,7 +11,7 @@ import (
 // MaxReason is how long a reason or comment may be, in characters (spec/surface.md section 2, run_cancel).
 const MaxReason = 500
 
-// ReasonFlag checks what was typed as a reason.
+// ReasonFlag returns a usage error if a reason is longer than [MaxReason].
 func ReasonFlag(name, text string) error {
 	if n := len([]rune(text)); n > MaxReason {
 		return Usage(name, fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", MaxReason))
@@ -19,7 +19,7 @@ func ReasonFlag(name, text string) error {
 	return nil
 }
 
-// TimeFlag reads a time, a day or an age; zero where nothing was typed.
+// TimeFlag reads a time, a day or an age. It returns the zero time for "".
 func TimeFlag(name, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -35,7 +35,8 @@ func TimeFlag(name, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, Usage(name, errors.New("got "+Quoted(text)), name+" 2026-11-21T09:30:00Z, 2026-11-21 or 7d")
 }
 
-// Age reads a duration with days and weeks: 90d, 2w, or what time.ParseDuration reads. It is not below 0.
+// Age reads a duration with days and weeks: 90d, 2w, or a text for [time.ParseDuration]. It returns an error for a
+// negative duration.
 func Age(text string) (time.Duration, error) {
 	const day, longest = 24 * time.Hour, 100 * 366 // days
 	for unit, days := range map[string]int{"d": 1, "w": 7} {

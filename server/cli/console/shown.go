@@ -28,8 +28,8 @@ func ClockText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // MaxTyped is how many bytes of typed text an error shows.
 const MaxTyped = 80
 
-// Typed returns typed text for an error: cut to [MaxTyped], and quoted if it is empty or has spaces or punctuation that could confuse.
-// It keeps control characters; [Console.Exit] spells them out.
+// Typed returns typed text for an error, cut to [MaxTyped]. It quotes the text if it is empty or has spaces or
+// confusing punctuation. It keeps control characters; [Console.Exit] spells them out.
 func Typed(text string) string {
 	short := Cut(strings.ToValidUTF8(text, "�"), MaxTyped)
 	if short == "" || strings.ContainsAny(short, " \t\r\n;:\"") {

@@ -43,7 +43,7 @@ func Polled(in io.Reader, out io.Writer) (r io.Reader, undo func()) {
 	}
 	polled := os.NewFile(uintptr(own), file.Name())
 	return polled, func() {
-		_ = syscall.SetNonblock(own, false) // as before; an error here has no use
+		_ = syscall.SetNonblock(own, false) // restores the mode; an error here has no use
 		_ = polled.Close()
 	}
 }

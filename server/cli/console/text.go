@@ -66,8 +66,8 @@ func Clip(text string, n int) string {
 // MaxFenced is how many lines of a text from outside a page shows.
 const MaxFenced = 12
 
-// Fenced returns a text from outside with a bar before each line, so that nobody takes a line of it for one of Patterngate's. It shows at most
-// [MaxFenced] lines.
+// Fenced returns a text from outside with a bar before each line. The bar shows that the line is not Patterngate's own.
+// It shows at most [MaxFenced] lines.
 func Fenced(indent, text string, width int) string { return FencedTo(MaxFenced, indent, text, width) }
 
 // FencedTo is [Fenced] with another limit of lines. On a whole page the text is not cut.

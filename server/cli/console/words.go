@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// SplitWords splits a command line into words as a shell does: blanks separate words, quotes keep them together, and a backslash quotes
-// the next character (not on Windows, where paths contain it). It returns an error for characters that a shell would act on, because no
-// shell reads the line.
+// SplitWords splits a command line into words as a shell does. Blanks separate words, and quotes keep them together. A
+// backslash quotes the next character, except on Windows, where paths contain it. It returns an error for characters
+// that a shell would act on, because no shell reads the line.
 func SplitWords(line string, windows bool) ([]string, error) {
 	s := splitter{rest: line, literal: windows}
 	for s.rest != "" {
@@ -23,10 +23,10 @@ func SplitWords(line string, windows bool) ([]string, error) {
 // splitter splits one line.
 type splitter struct {
 	rest    string
-	literal bool // a backslash is a character like others
+	literal bool // a backslash is an ordinary character
 	words   []string
 	word    strings.Builder
-	in      bool // in a word, though it may be empty
+	in      bool // in a word, which can be empty
 }
 
 const (
