@@ -19,7 +19,6 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// The variables of a call: where to, and by which token. A flag would show the token to every program of this machine.
 const ()
 
 // callee is the server that is called.

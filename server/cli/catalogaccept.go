@@ -210,8 +210,8 @@ func (a *catalogCommands) compared(ctx context.Context, loaded Loaded, wanted ma
 const repeatsSecret = "it repeats a secret of the configuration; have the server mended"
 
 // comparedTool compares a server's declaration of a tool with the lock. If the line in the lock does not count, it shows
-// the whole declaration, since the person who signs has not seen it. The server already has its secrets, which mask knows.
-// It refuses a declaration that contains one: the lock and every client would show it.
+// the whole declaration, since no person has reviewed it. The server already has its secrets, which mask knows. It refuses
+// a declaration that contains one, since the lock and every client would show it.
 func comparedTool(at, name string, declared []upstream.Definition, err error, lock standing, mask *catalog.Mask) (acceptedRow, *acceptance) {
 	row := acceptedRow{Tool: at + "/" + name}
 	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == name })

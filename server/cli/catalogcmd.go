@@ -41,7 +41,7 @@ type catalogRow struct {
 	Idempotent bool     `json:"idempotent"`
 	State      string   `json:"state"`
 	Why        string   `json:"why,omitempty"`
-	Policy     string   `json:"policy,omitempty"` // its own, whoever calls it
+	Policy     string   `json:"policy,omitempty"` // its own policy, which applies to every caller
 	Patterns   []string `json:"patterns"`
 }
 
@@ -77,7 +77,7 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 	}
 }
 
-// catalogRows are all tools, each with who uses it.
+// catalogRows returns all tools, each with the patterns that use it.
 func (d *declared) catalogRows() []catalogRow {
 	rows := make([]catalogRow, 0, len(d.tools.Names()))
 	for _, name := range d.tools.Names() {
@@ -100,7 +100,8 @@ func (d *declared) catalogRows() []catalogRow {
 	return rows
 }
 
-// closeNames marks the tools that cannot be called because the name of their host leads to addresses that are not dialled.
+// closeNames marks the tools that cannot be called, because their host name has only addresses that Patterngate does not
+// dial.
 func closeNames(rows []catalogRow, closed []tools.ClosedName) {
 	for _, c := range closed {
 		for i := range rows {
@@ -152,7 +153,7 @@ func (a *catalogCommands) catalogTestCommand() *cobra.Command {
 	return cmd
 }
 
-// catalogTest exposes the tool for this one call.
+// catalogTest exposes the tool for this one call, and makes the call.
 func (a *catalogCommands) catalogTest(cmd *cobra.Command, c Loaded, name, args string) error {
 	d, err := declare(c, a.Environ)
 	if err != nil {
@@ -177,5 +178,5 @@ func (a *catalogCommands) catalogTest(cmd *cobra.Command, c Loaded, name, args s
 	return call.run(cmd.Context(), served, nil)
 }
 
-// errNoServersDeclared says that there is nothing to accept.
+// errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.
 var errNoServersDeclared = errors.New("the file declares no servers")

@@ -84,7 +84,7 @@ func (h heldLines) Offer(ctx context.Context, file approver.File) error {
 	typed, err := h.Passphrase(ctx, shown.String(), fmt.Sprintf(
 		"To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", console.Plural(len(h.open), "tool"), file.ID))
 	if err != nil || typed == "" {
-		return h.Print(acceptLater) // the key is enrolled all the same
+		return h.Print(acceptLater) // the key is enrolled in any case
 	}
 	key, err := file.Open(typed)
 	switch {

@@ -18,8 +18,8 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// demoConfig is the configuration of the demo's server, independent of the environment: the embedded default, offline
-// rules, and a simulated person who approves up to 800 USD.
+// demoConfig is the configuration of the demo's server: the embedded default with offline rules and a simulated approver
+// with a limit of 800 USD. The environment does not change it.
 const demoConfig = `version: 1
 llm: {provider: rules}
 patterns:

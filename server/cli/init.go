@@ -19,7 +19,7 @@ import (
 	"patterngate/server/settings"
 )
 
-// initFlags are the command's.
+// initFlags are the flags of init.
 type initFlags struct {
 	out, from          string
 	chosen             chosenTools
@@ -32,9 +32,9 @@ type initCommands struct {
 	*invocation
 }
 
-// initCommand writes a first configuration, by itself or from the servers of a client:
+// initCommand returns the command that writes a first configuration, from nothing or from the servers of a client:
 //
-//	client's file ──▶ servers ──start once──▶ tools ──a person says──▶ file, lock, secrets ──asks──▶ client's file: us instead
+//	client's file ──▶ servers ──start once──▶ tools ──a person decides──▶ file, lock, secrets ──asks──▶ client's file: Patterngate instead
 func (a *initCommands) initCommand() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
@@ -88,12 +88,12 @@ func (f initFlags) check() error {
 	return nil
 }
 
-// silent reports whether nobody is to be asked about tools.
+// silent reports whether init asks no questions about tools.
 func (f initFlags) silent(a *initCommands) bool {
 	return f.yes || a.JSON || len(f.chosen.read)+len(f.chosen.allow) > 0 || !a.AtTerminal()
 }
 
-// init carries the command out.
+// init runs the command.
 func (a *initCommands) init(ctx context.Context, f initFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (a *initCommands) init(ctx context.Context, f initFlags) error {
 	}})
 }
 
-// initPath is the file to write, absolute. There must be none yet.
+// initPath returns the absolute path of the file to write. It returns an error if the file exists.
 func (a *initCommands) initPath(out string) (string, error) {
 	sources := settings.Sources{Path: a.config, Environ: a.Environ}
 	if out != "" {
@@ -174,9 +174,9 @@ func (a *initCommands) initImport(ctx context.Context, f initFlags, path string)
 	return a.tellInit(report)
 }
 
-// imported are the client's servers, started once, with names that the file takes.
+// imported starts each of the client's servers once. It returns them with names that the file can use.
 func (a *initCommands) imported(ctx context.Context, from clientFile, path string) ([]importedServer, error) {
-	self, _ := os.Executable() // without it only the name tells
+	self, _ := os.Executable() // without it only the name identifies the entry
 	found, err := from.servers(self)
 	if err != nil {
 		return nil, a.setupFault(err)
@@ -215,7 +215,7 @@ func (a *initCommands) imported(ctx context.Context, from clientFile, path strin
 	return servers, nil
 }
 
-// stateDirectory is where runs are recorded unless somebody says otherwise; "" where there is none.
+// stateDirectory returns the default directory of the state file, or "" if there is none.
 func (a *initCommands) stateDirectory() string {
 	path, f := settings.DefaultState(runtime.GOOS, a.Environ, settings.StateFile)
 	if f.Reason != "" || path == "" {
@@ -224,7 +224,7 @@ func (a *initCommands) stateDirectory() string {
 	return filepath.Dir(path)
 }
 
-// reservedNames are the tools of the demo and of the program, unlike which a file's must be.
+// reservedNames returns the names of the demo's tools and of Patterngate's own. The file's tools need other names.
 func (a *initCommands) reservedNames() ([]string, error) {
 	loaded, _, err := Load(settings.Sources{}, LoadOptions{})
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 // chosenTools are the tools that flags name.
 type chosenTools struct{ read, allow []string }
 
-// apply marks them. A name that no server has is a fault: what was meant is not in force then.
+// apply marks the tools that the flags name. It returns an error for a name that no server has, since that tool would then
+// not be enabled.
 func (c chosenTools) apply(servers []importedServer) error {
 	for _, list := range []struct {
 		flag   string
@@ -38,7 +39,7 @@ func (c chosenTools) apply(servers []importedServer) error {
 	return nil
 }
 
-// findImported is the tool that SERVER/TOOL names; the server by its name in the client's file or in ours.
+// findImported returns the tool that SERVER/TOOL names. The server's name is that of the client's file or of the new file.
 func findImported(servers []importedServer, name string) (*importedTool, error) {
 	for i := range servers {
 		s := &servers[i]
@@ -84,8 +85,8 @@ type initQuestions struct {
 	paint func(code, text string) string
 }
 
-// answer shows a question until one of the words is given, or its beginning; Enter is usual. The end of the input is
-// [exitInterrupted]: nothing is decided by it.
+// answer shows a question until the answer is one of the words or the start of one. Enter means usual. The end of the input
+// returns [exitInterrupted] and decides nothing.
 func (q initQuestions) answer(ctx context.Context, question, usual string, words ...string) (string, error) {
 	for {
 		fmt.Fprintf(q.shown, "%s [%s] ", question, usual)
@@ -107,7 +108,7 @@ func (q initQuestions) answer(ctx context.Context, question, usual string, words
 	}
 }
 
-// line reads one; a signal does not wait for it.
+// line reads one line. The end of ctx does not wait for it.
 func (q initQuestions) line(ctx context.Context) (string, error) {
 	type typed struct {
 		text string
@@ -129,7 +130,7 @@ func (q initQuestions) line(ctx context.Context) (string, error) {
 	}
 }
 
-// The answers of a person.
+// These are the answers of a person.
 const (
 	answerEach = "each"
 	answerAll  = "write"
@@ -137,8 +138,8 @@ const (
 	answerOff  = "off"
 )
 
-// choose asks which tools are in force and what they do. What nobody says is a write, and what the server says of itself
-// is only shown.
+// choose asks which tools to enable and what they do. Without an answer a tool is a write. It only shows the server's own
+// description.
 func (q initQuestions) choose(ctx context.Context, servers []importedServer) error {
 	for i := range servers {
 		s := &servers[i]
@@ -162,7 +163,7 @@ func (q initQuestions) choose(ctx context.Context, servers []importedServer) err
 	return nil
 }
 
-// tool decides one.
+// tool asks about one tool.
 func (q initQuestions) tool(ctx context.Context, owner, said string, t *importedTool) error {
 	switch said {
 	case answerNone:
@@ -180,7 +181,7 @@ func (q initQuestions) tool(ctx context.Context, owner, said string, t *imported
 	return nil
 }
 
-// shownTool is what a server says of a tool, on one line and without characters that act.
+// shownTool returns a server's description of a tool on one line, with control characters made visible.
 func shownTool(t importedTool) string {
 	hint := ""
 	if t.reads != nil {
@@ -192,7 +193,7 @@ func shownTool(t importedTool) string {
 	return hint + lineOf(t.Description, 200)
 }
 
-// lineOf is a text on one line, cut, its hidden characters spelled out.
+// lineOf returns a text on one line, cut to a length, with hidden characters made visible.
 func lineOf(text string, most int) string {
 	text = printable.Text(strings.Join(strings.Fields(text), " "))
 	if cut := ijson.Cut(text, most); cut != text {
@@ -201,5 +202,5 @@ func lineOf(text string, most int) string {
 	return text
 }
 
-// shownWord is a name of others, cut, its hidden characters spelled out.
+// shownWord returns a name from another program, cut, with hidden characters made visible.
 func shownWord(name string) string { return lineOf(name, 120) }

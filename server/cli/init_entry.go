@@ -16,13 +16,13 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// importedValue is a text of an entry as the file is to have it, and as the server gets it now.
+// importedValue is a value of an entry: how the new file writes it, and what the server gets now.
 type importedValue struct {
-	text   string // written as it is
-	prefix string // of a header, before its secret
-	ref    string // {secret: ref} is written; "" where text is
-	keep   bool   // the secret is now goes to a file of ours, and ref follows from that
-	pass   bool   // of a variable: passed on from our own environment
+	text   string // written unchanged
+	prefix string // of a header, before the secret
+	ref    string // the file gets {secret: ref}; "": it gets text
+	keep   bool   // now is a secret that goes to a file of its own, which sets ref
+	pass   bool   // of a variable: passed on from Patterngate's environment
 	now    string // what the server gets
 }
 
@@ -35,44 +35,45 @@ type importedVariable struct {
 	importedValue
 }
 
-// importedServer is a client's server as the file is to have it.
+// importedServer is a client's server in the form of the new file.
 type importedServer struct {
 	from    clientServer
-	name    string // in our file
+	name    string // in the new file
 	command string // as it is written
-	path    string // where it was found
+	path    string // where the program was found
 	args    []importedValue
 	env     []importedVariable // by name
 	dir     string
 	url     string
 	headers []importedVariable
-	out     string       // why the whole entry is to be a comment: the file would be refused with it
-	network netip.Prefix // its address, where the gate dials that only if it is named
-	leads   string       // what address that is
+	out     string       // why the whole entry becomes a comment: with it, loading the file would fail
+	network netip.Prefix // its address, if Patterngate dials it only when allow_networks names it
+	leads   string       // a description of that address
 	problem string       // why it is not in force; "" where it is
 	notes   []string
 	tools   []importedTool
 }
 
-// note adds what a person should know of the server.
+// note adds a note about the server for the person.
 func (s *importedServer) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// fail keeps the first reason for which the server is not in force.
+// fail keeps the first reason why the server is not enabled.
 func (s *importedServer) fail(format string, args ...any) {
 	if s.problem == "" {
 		s.problem = fmt.Sprintf(format, args...)
 	}
 }
 
-// importer makes our entries of a client's.
+// importer converts a client's entries to those of the new file.
 type importer struct {
 	goos    string
 	environ []string
 }
 
-// entry translates one. What it needs and does not find is the server's problem; the others go on.
+// entry converts one entry. If something that it needs is missing, the server gets a problem, and the other servers
+// continue.
 func (in importer) entry(s clientServer) importedServer {
 	out := importedServer{from: s, problem: s.problem, notes: slices.Clone(s.notes)}
 	if s.off {
@@ -89,7 +90,7 @@ func (in importer) entry(s clientServer) importedServer {
 	return out
 }
 
-// program translates a server that is started.
+// program converts a server that is started.
 func (in importer) program(out *importedServer) {
 	in.variables(out)
 	in.startsIn(out)
@@ -104,7 +105,7 @@ func (in importer) program(out *importedServer) {
 	out.env = in.usual(out.env)
 }
 
-// argument translates one argument. A flag's name says what its value is.
+// argument converts one argument. The name of its flag can mark it as secret.
 func (in importer) argument(out *importedServer, args []string, i int, arg string) importedValue {
 	name := ""
 	if m := flagValue.FindStringSubmatch(arg); m != nil {
@@ -117,12 +118,12 @@ func (in importer) argument(out *importedServer, args []string, i int, arg strin
 	return in.value(out, fmt.Sprintf("argument %d", i+1), name, arg)
 }
 
-// passed is a variable of ours that the server sees.
+// passed returns a variable that is passed on from Patterngate's environment.
 func (in importer) passed(name string) importedVariable {
 	return importedVariable{name, importedValue{pass: true, now: machine.Lookup(in.environ, name)}}
 }
 
-// usual adds what every server is given: where programs are found and where its user's files are.
+// usual adds the variables that every server gets, for finding programs and the user's files.
 func (in importer) usual(env []importedVariable) []importedVariable {
 	names := []string{"HOME", "PATH"}
 	if in.goos == "windows" {
@@ -137,7 +138,7 @@ func (in importer) usual(env []importedVariable) []importedVariable {
 	return slices.CompactFunc(env, func(a, b importedVariable) bool { return a.name == b.name })
 }
 
-// endpoint translates a server at a URL.
+// endpoint converts a server at a URL.
 func (in importer) endpoint(out *importedServer) {
 	whole := in.value(out, "url", "url", out.from.url)
 	address := whole.text
@@ -154,7 +155,7 @@ func (in importer) endpoint(out *importedServer) {
 	in.sentHeaders(out)
 }
 
-// header translates one; what stands before its secret is its prefix.
+// header converts one header. The text before its secret becomes the prefix.
 func (in importer) header(out *importedServer, h clientVariable) importedValue {
 	scheme, rest, ok := strings.Cut(h.text, " ")
 	if ok && namesSecret(h.name) && !strings.ContainsAny(scheme, "${") {
@@ -165,10 +166,10 @@ func (in importer) header(out *importedServer, h clientVariable) importedValue {
 	return in.value(out, "header "+h.name, h.name, h.text)
 }
 
-// clientReference is what clients write for a value that stands elsewhere.
+// clientReference matches how clients write a reference to a value that is elsewhere.
 var clientReference = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// value translates one text. named is what the text is called, which tells a secret as its look does.
+// value converts one text. named is the name of the value, which can mark it as secret; so can the text itself.
 func (in importer) value(out *importedServer, place, named, text string) importedValue {
 	m := clientReference.FindStringSubmatch(text)
 	if m == nil {
@@ -194,16 +195,17 @@ func (in importer) value(out *importedServer, place, named, text string) importe
 	return v.without()
 }
 
-// literal is a text that stands there itself. What a line of a file cannot hold goes to a file of its own like a secret.
+// literal returns the value of a text without references. A text that one line of the file cannot hold goes to a file of
+// its own, like a secret.
 func literal(named, text string) importedValue {
 	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text) || strings.ContainsAny(text, unwritten) || len(text) > tools.MaxText)}
 	return v.without()
 }
 
-// unwritten are the characters that a configuration has in no value.
+// unwritten are the characters that no value of a configuration can contain.
 const unwritten = "\n\r\x00"
 
-// without is the value with no secret in what is written.
+// without returns the value without a secret in its text.
 func (v importedValue) without() importedValue {
 	if v.keep {
 		v.text = ""
@@ -211,7 +213,7 @@ func (v importedValue) without() importedValue {
 	return v
 }
 
-// whole translates a text that is one clientReference. A secret stays where it is: the file refers to the variable.
+// whole converts a text that is exactly one reference. A secret stays where it is: the new file refers to the variable.
 func (in importer) whole(out *importedServer, place, named, word string) (importedValue, bool) {
 	name, ok := strings.CutPrefix(word, "input:")
 	if ok {
@@ -240,13 +242,13 @@ func (in importer) whole(out *importedServer, place, named, word string) (import
 	case isVariable && name == named:
 		return importedValue{pass: true, now: now}, true
 	}
-	return importedValue{}, false // what it says now
+	return importedValue{}, false // it becomes its present text
 }
 
 var importVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// inputVariable names the variable in which an input of VS Code is looked for: that which the server reads, else one made
-// of the input's own name.
+// inputVariable returns the variable for an input of VS Code: the one that the server reads, else one made from the input's
+// name.
 func inputVariable(place, named, input string) string {
 	if strings.HasPrefix(place, "variable ") && importVariable.MatchString(named) {
 		return named
@@ -260,7 +262,7 @@ func inputVariable(place, named, input string) string {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
-// meant is the text for which a reference stands now.
+// meant returns the present text of a reference.
 func (in importer) meant(word string) (string, bool) {
 	switch word {
 	case "userHome":
@@ -279,11 +281,11 @@ func (in importer) meant(word string) (string, bool) {
 	return usual, given
 }
 
-// desktopProgramPath is where programs are looked for that are started from a desktop.
+// desktopProgramPath is the PATH of programs that are started from a desktop.
 const desktopProgramPath = "/usr/bin:/bin:/usr/sbin:/sbin"
 
-// found looks the command up as the client does. Where only a shell's PATH has it, the file gets the whole path and the
-// server a PATH with its directory: clients on a desktop start us with a bare one.
+// found finds the command as the client does. If only a shell's PATH has it, the file gets the absolute path, and the
+// server a PATH with that directory. Desktop clients start Patterngate with a shorter PATH.
 func (in importer) found(out *importedServer, command importedValue) {
 	word := command.now
 	if word == "" {
@@ -306,7 +308,7 @@ func (in importer) found(out *importedServer, command importedValue) {
 		if !filepath.IsAbs(word) && out.dir != "" {
 			word = filepath.Join(out.dir, word)
 		}
-		out.command, _ = filepath.Abs(word) // the working directory is known, or starting fails
+		out.command, _ = filepath.Abs(word) // the working directory is known, or starting fails later
 		if out.path = programAt(out.command, in.goos); out.path == "" {
 			out.fail("there is no program %s", out.command)
 		}
@@ -331,7 +333,7 @@ func (in importer) found(out *importedServer, command importedValue) {
 	}
 }
 
-// programIn finds a program in a list of directories; "" where there is none. Relative directories are passed over.
+// programIn finds a program in a list of directories; "" if there is none. It skips relative directories.
 func programIn(word, list, goos string) string {
 	for _, dir := range filepath.SplitList(list) {
 		if !filepath.IsAbs(dir) {
@@ -359,7 +361,7 @@ func programAt(path, goos string) string {
 	return ""
 }
 
-// nameServers gives each server a name that a file takes, in their order: unlike each other and what is taken.
+// nameServers gives each server a valid name for the file, in their order. The names are unique and not reserved.
 func nameServers(servers []importedServer) {
 	taken := map[string]bool{"http": true, "demo": true, "pattern": true}
 	for i := range servers {
@@ -372,7 +374,7 @@ func nameServers(servers []importedServer) {
 	}
 }
 
-// unused is a name that is not taken, made of base, and takes it.
+// unused returns a name made from base that is not taken, and marks it as taken.
 func unused(taken map[string]bool, base string) string {
 	name := base
 	for i := 2; taken[name]; i++ {
@@ -382,7 +384,7 @@ func unused(taken map[string]bool, base string) string {
 	return name
 }
 
-// environment is what the server's process sees, as it will under the gate.
+// environment returns the environment of the server's process, the same as when Patterngate starts it later.
 func (s importedServer) environment() []string {
 	values := map[string]string{}
 	for _, v := range s.env {

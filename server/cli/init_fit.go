@@ -11,9 +11,9 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// What the file cannot have is left out of it, with a note: one such value, and the whole file would be refused.
+// init leaves out values that the file cannot contain, with a note. One such value would make the whole file invalid.
 
-// variables translates what the server sees of the environment.
+// variables converts the environment variables of the server.
 func (in importer) variables(out *importedServer) {
 	for _, v := range out.from.env {
 		if !nameable(out, v.name) {
@@ -41,7 +41,7 @@ func nameable(out *importedServer, variable string) bool {
 	return fits
 }
 
-// sentHeaders translates the headers of a server at a URL.
+// sentHeaders converts the headers of a server at a URL.
 func (in importer) sentHeaders(out *importedServer) {
 	seen := map[string]bool{}
 	for _, h := range out.from.headers {
@@ -63,10 +63,11 @@ func (in importer) sentHeaders(out *importedServer) {
 	}
 }
 
-// empty reports a value in which nothing stands, here or elsewhere.
+// empty reports whether a value is empty and no reference.
 func (v importedValue) empty() bool { return !v.hidden() && !v.pass && v.text == "" }
 
-// arguments translates the server's. What our reader takes for a secret is one, too.
+// arguments converts the server's arguments. An argument that the configuration's reader would refuse as a secret becomes
+// one.
 func (in importer) arguments(out *importedServer) {
 	before := ""
 	for i, arg := range out.from.args {
@@ -82,10 +83,11 @@ func (in importer) arguments(out *importedServer) {
 	}
 }
 
-// startsIn is where the server starts, whole: a relative directory is one of this program's, as the server was tried there.
+// startsIn sets the absolute directory in which the server starts. A relative one starts at the working directory, where
+// the server was tried.
 func (in importer) startsIn(out *importedServer) {
 	dir := in.value(out, "cwd", "cwd", out.from.dir).text
-	if dir == "" || strings.ContainsAny(dir, unwritten) { // found says so
+	if dir == "" || strings.ContainsAny(dir, unwritten) { // found reports it
 		out.dir = dir
 		return
 	}
@@ -101,7 +103,7 @@ func (in importer) startsIn(out *importedServer) {
 	}
 }
 
-// leaveOut makes the whole entry a comment.
+// leaveOut makes the whole entry a comment, and gives the reason.
 func (s *importedServer) leaveOut(format string, args ...any) {
 	if s.out == "" {
 		s.out = "left out: " + fmt.Sprintf(format, args...)

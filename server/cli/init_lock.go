@@ -14,11 +14,11 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// initLock is where the accepted definitions go. A lock that is there belongs to another configuration, and is never
-// touched: what init confirms holds for the new file only.
+// initLock is the new lock file. init never changes an existing one, which belongs to another configuration: the person
+// confirms tools only for the new file.
 type initLock struct{ path string }
 
-// newLock is the lock of a configuration that is about to be written: patterngate.lock beside it, else NAME.lock.
+// newLock returns the lock of a configuration that will be written: patterngate.lock next to it, else NAME.lock.
 func newLock(config string) (initLock, error) {
 	dir, base := filepath.Split(config)
 	for _, name := range []string{"patterngate.lock", strings.TrimSuffix(base, filepath.Ext(base)) + ".lock"} {
@@ -32,11 +32,11 @@ func newLock(config string) (initLock, error) {
 	return initLock{}, console.Usage("init", fmt.Errorf("locks of other configurations are in %s", dir), "patterngate init -o FILE in another directory")
 }
 
-// pin is the lock as the configuration names it.
+// pin returns the lock as the configuration names it.
 func (l initLock) pin() string { return filepath.Base(l.path) }
 
-// acceptImported writes the definitions of the tools that a person confirmed, and reports whether there are any. It signs
-// nothing: where an approver key is enrolled, "catalog accept" does.
+// acceptImported writes the definitions of the confirmed tools to the lock, and reports whether there are any. It signs
+// nothing. If an approver key is enrolled, "catalog accept" signs.
 func acceptImported(lock initLock, servers []importedServer) (bool, error) {
 	var kept pins.Lock
 	by := pins.Acceptance{At: console.Now(), By: statefile.ByUser("").By, Assurance: string(gateway.UserAssurance)}
@@ -59,7 +59,7 @@ func acceptImported(lock initLock, servers []importedServer) (bool, error) {
 	return true, kept.Write(lock.path)
 }
 
-// definition is the tool as the lock keeps it.
+// definition returns the tool as the lock stores it.
 func (t foreignTool) definition() pins.Definition {
 	return pins.Definition{Name: t.Name, Title: t.Title, Description: t.Description, Input: t.members["inputSchema"], Output: t.members["outputSchema"]}
 }

@@ -11,7 +11,7 @@ import (
 	"patterngate/server/settings"
 )
 
-// initReport is what init says, with --json as one document. It holds no secret.
+// initReport is the result of init, one document with --json. It contains no secret.
 type initReport struct {
 	File     string          `json:"file"`
 	Lock     string          `json:"lock,omitempty"`
@@ -39,13 +39,13 @@ type initServerRow struct {
 
 // initToolRow is one tool.
 type initToolRow struct {
-	Name    string         `json:"name"` // in our catalog
+	Name    string         `json:"name"` // in the catalog
 	From    string         `json:"from"` // at its server
 	Effect  catalog.Effect `json:"effect"`
 	InForce bool           `json:"in_force"`
 }
 
-// initRows are the servers as the report has them.
+// initRows returns the servers in the form of the report.
 func initRows(servers []importedServer) []initServerRow {
 	rows := make([]initServerRow, len(servers))
 	for i, s := range servers {
@@ -57,7 +57,7 @@ func initRows(servers []importedServer) []initServerRow {
 	return rows
 }
 
-// words says in short what became of the server.
+// words returns the result for the server in short.
 func (r initServerRow) words() string {
 	if r.Problem != "" {
 		return "not in force: " + r.Problem
@@ -82,7 +82,7 @@ func (r initServerRow) words() string {
 	return strings.Join(words, ", ")
 }
 
-// tellInit shows what was written.
+// tellInit prints what was written.
 func (a *initCommands) tellInit(r initReport) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))
@@ -108,7 +108,7 @@ func (a *initCommands) tellInit(r initReport) error {
 	return faulty(a.Print(b.String()), r)
 }
 
-// faulty is how it ends once the report was shown: a file that does not load is no success.
+// faulty returns the error of the command after the report. A file that does not load is a failure.
 func faulty(shown error, r initReport) error {
 	if shown != nil || !r.faulty {
 		return shown
@@ -116,7 +116,7 @@ func faulty(shown error, r initReport) error {
 	return console.ExitCode(console.ExitFault)
 }
 
-// written are the files beside the configuration.
+// written returns the files next to the configuration.
 func (r initReport) written() []string {
 	list := r.Secrets
 	if r.Lock != "" {
@@ -125,7 +125,7 @@ func (r initReport) written() []string {
 	return list
 }
 
-// initCommandLine is a command over a configuration, as a shell takes it.
+// initCommandLine returns the command line of a command for a configuration, quoted for a shell.
 func (a *initCommands) initCommandLine(words, path string) string {
 	if usual, named, err := settings.Path(settings.Sources{Environ: a.Environ}); err == nil && !named && usual == path {
 		return "patterngate " + words

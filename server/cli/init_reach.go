@@ -18,10 +18,10 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// reached is the address that a server was found at last.
+// reached holds the address of the last connection to a server.
 type reached struct{ at atomic.Pointer[netip.Addr] }
 
-// watch has the requests of a context say where they go.
+// watch returns a context whose requests record the address that they connect to.
 func (r *reached) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if at, ok := info.Conn.RemoteAddr().(*net.TCPAddr); ok {
@@ -31,8 +31,8 @@ func (r *reached) watch(ctx context.Context) context.Context {
 	}})
 }
 
-// allowReached keeps the very address at which a server was reached, where the gate would not dial it unless it is named. The
-// client dials it already; unnamed, the server works here and no call of it under the gate.
+// allowReached records the address at which a server was reached, if Patterngate does not dial it by default. The client
+// dials it already. Without this address in allow_networks, the server would work here but not through Patterngate.
 func (s *importedServer) allowReached(r *reached) {
 	u, err := url.Parse(s.url)
 	if err != nil || s.url == "" {
@@ -41,7 +41,7 @@ func (s *importedServer) allowReached(r *reached) {
 	addr, err := netip.ParseAddr(u.Hostname())
 	literal := err == nil
 	if !literal {
-		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}) // then it is the proxy that was reached
+		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}) // with a proxy, the proxy was reached
 		if at := r.at.Load(); at != nil && proxy == nil && err == nil {
 			addr = *at
 		}
@@ -58,8 +58,8 @@ func (s *importedServer) allowReached(r *reached) {
 	}
 }
 
-// networksOf are the addresses that are dialled only where they are named: those of servers of which a person confirmed a
-// tool, and those of the others alone.
+// networksOf returns the addresses that allow_networks must name. named are those of servers with a confirmed tool, others
+// those of the rest.
 func networksOf(servers []importedServer) (named, others []netip.Prefix) {
 	for i := range servers {
 		if s := &servers[i]; s.unnamed() && s.confirmed() && !slices.Contains(named, s.network) {
@@ -74,7 +74,7 @@ func networksOf(servers []importedServer) (named, others []netip.Prefix) {
 	return named, others
 }
 
-// unnamed reports whether the server was reached where the gate dials nobody of itself.
+// unnamed reports whether the server has an address that Patterngate does not dial by default.
 func (s *importedServer) unnamed() bool {
 	return s.network.IsValid() && s.problem == "" && s.out == ""
 }
@@ -84,7 +84,7 @@ func (s *importedServer) confirmed() bool {
 	return slices.ContainsFunc(s.tools, func(t importedTool) bool { return t.allow })
 }
 
-// noteNetworks notes with each such server whether its address is named, once it is known what a person confirmed.
+// noteNetworks adds a note to each such server about allow_networks. It runs after the person confirmed tools.
 func noteNetworks(servers []importedServer) {
 	named, _ := networksOf(servers)
 	for i := range servers {
@@ -98,8 +98,9 @@ func noteNetworks(servers []importedServer) {
 	}
 }
 
-// reaches makes a server a comment that is given a directory in which the configuration or the record lies: it could
-// change what is allowed, and the file is refused with it (spec/config.md section 4). It sees what our reader will.
+// reaches makes a server a comment if it gets a directory with the configuration or the state file. Such a server could
+// change what is allowed, and loading the file would fail (spec/config.md section 4). It uses the check of the
+// configuration's reader.
 func (s *importedServer) reaches(in settings.Sources, dirs ...string) {
 	var files []settings.Guarded
 	for _, dir := range dirs {

@@ -14,7 +14,7 @@ import (
 	"patterngate/server/settings"
 )
 
-// clientServer is one MCP server as a client's file has it, its texts as they are written.
+// clientServer is one MCP server in a client's file, with its texts unchanged.
 type clientServer struct {
 	name    string
 	command string
@@ -26,7 +26,7 @@ type clientServer struct {
 	headers []clientVariable // by name
 	off     bool             // the client does not start it
 	problem string           // why the entry cannot be taken over; "" where it can
-	notes   []string         // what of it is not taken over
+	notes   []string         // what init does not take from it
 }
 
 // clientVariable is a variable or a header.
@@ -34,11 +34,11 @@ type clientVariable struct{ name, text string }
 
 // clientFile is a client's file with its format, as init and doctor read it.
 type clientFile struct {
-	client clientfile.Client // with the zero name where a file was named that is no client's own
+	client clientfile.Client // the name is empty if the named file is not a client's own
 	file   clientfile.File
 }
 
-// title names the file's client, or the file.
+// title returns the title of the file's client, or the path of the file.
 func (f clientFile) title() string {
 	if f.client.Title != "" {
 		return f.client.Title
@@ -77,7 +77,7 @@ func (a *initCommands) importFile(what, word string) (clientFile, error) {
 	return clientFile{client, file}, nil
 }
 
-// clientOf is the client whose own file that is, else the format that the file has.
+// clientOf returns the client that uses the file, else a client with the format of the file.
 func clientOf(host clientfile.Host, file clientfile.File) clientfile.Client {
 	for _, c := range clientfile.Clients() {
 		if path, err := c.Path(host); err == nil && path == file.Path {
@@ -89,7 +89,7 @@ func clientOf(host clientfile.Host, file clientfile.File) clientfile.Client {
 	}
 	f := clientfile.JSONServers{Member: "mcpServers", Typed: true}
 	if d, err := clientfile.ReadJSONC(file.Text); err == nil {
-		values, _ := d.Values() // what cannot be read is told by decode
+		values, _ := d.Values() // Decode reports what cannot be read
 		_, ours := values["mcpServers"]
 		if _, theirs := values["servers"]; theirs && !ours {
 			f.Member = "servers"
@@ -114,12 +114,12 @@ func (f clientFile) servers(self string) ([]clientServer, error) {
 	return list, nil
 }
 
-// sortServers puts servers in the order of their names.
+// sortServers sorts servers by name.
 func sortServers(list []clientServer) {
 	slices.SortFunc(list, func(a, b clientServer) int { return strings.Compare(a.name, b.name) })
 }
 
-// startsUs reports whether an entry starts this program: its command is called so, or is the very file at self.
+// startsUs reports whether an entry starts Patterngate: its command has that name, or is the file at self.
 func startsUs(entry any, self string) bool {
 	members, _ := entry.(map[string]any)
 	command, _ := members["command"].(string)
@@ -138,7 +138,8 @@ func startsUs(entry any, self string) bool {
 	return err == nil && os.SameFile(ours, theirs)
 }
 
-// readEntry reads what all clients' entries have in common; a member of another shape is the entry's problem.
+// readEntry reads the members that the entries of all clients have in common. A member of another type is a problem of the
+// entry.
 func readEntry(name string, entry any) clientServer {
 	s := clientServer{name: name}
 	members, ok := entry.(map[string]any)
@@ -155,7 +156,7 @@ func readEntry(name string, entry any) clientServer {
 			s.url = r.text(key)
 		}
 	}
-	for _, v := range r.variables("env_http_headers") { // of Codex: the header's text stands in a variable
+	for _, v := range r.variables("env_http_headers") { // of Codex: a variable holds the header's text
 		s.headers = append(s.headers, clientVariable{v.name, "${" + v.text + "}"})
 	}
 	if token := r.text("bearer_token_env_var"); token != "" {
@@ -220,7 +221,7 @@ func (r *entryReader) list(key string) []string {
 	return list
 }
 
-// variables reads an object of texts; a number or a bool is taken as it would be printed, as clients do.
+// variables reads an object of texts. It takes a number or a bool as its printed text, as clients do.
 func (r *entryReader) variables(key string) []clientVariable {
 	v, there := r.members[key]
 	members, ok := v.(map[string]any)
@@ -243,5 +244,5 @@ func (r *entryReader) variables(key string) []clientVariable {
 	return list
 }
 
-// errNoServers says that there is nothing to take over.
+// errNoServers is the error of a client's file without servers to import.
 var errNoServers = errors.New("it configures no MCP server but this one")

@@ -47,7 +47,7 @@ func (a *initCommands) writeImported(from clientFile, file *initFile, servers []
 	return report, nil
 }
 
-// initReplace offers to put this program in the servers' place in the client's file, and does so after a yes.
+// initReplace offers to replace the servers in the client's file with Patterngate, and does so after a yes.
 func (a *initCommands) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
 	if f.noReplace {
 		return nil
@@ -91,7 +91,7 @@ func (a *initCommands) initReplace(ctx context.Context, f initFlags, keys initQu
 	return nil
 }
 
-// orWord is the word, or another where there is none.
+// orWord returns the word, or other if it is empty.
 func orWord(word, other string) string {
 	if word == "" {
 		return other
@@ -99,7 +99,7 @@ func orWord(word, other string) string {
 	return word
 }
 
-// wantsReplace asks, unless a flag says it or nobody is there.
+// wantsReplace asks whether to replace the servers. It does not ask if a flag decides or if there is no terminal.
 func (a *initCommands) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile) (bool, error) {
 	if f.replace {
 		return true, nil
@@ -112,7 +112,7 @@ func (a *initCommands) wantsReplace(ctx context.Context, f initFlags, keys initQ
 	return word == "yes", err
 }
 
-// planImport is the client's file with this program in the servers' place.
+// planImport returns the change of the client's file that replaces the servers with Patterngate.
 func (a *initCommands) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
 	command, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *initCommands) planImport(from clientFile, gone []string, report *initRe
 	return c, nil
 }
 
-// safeDiff shows the change by entry, not by line: the lines that go may hold secrets.
+// safeDiff returns the change by entry and not by line, since removed lines can contain secrets.
 func safeDiff(path string, gone []string, e clientfile.Entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", printable.Text(path), printable.Text(path))
@@ -138,8 +138,8 @@ func safeDiff(path string, gone []string, e clientfile.Entry) string {
 	return b.String()
 }
 
-// planReplace says what the file becomes without these servers and with the entry. Whatever a format does, nothing else
-// may differ.
+// planReplace returns the change of the file: without these servers and with the entry. It refuses a change of anything
+// else, whatever the format does.
 func planReplace(f clientfile.Format, file clientfile.File, gone []string, e clientfile.Entry) (clientfile.Change, error) {
 	after := file.Text
 	var err error
@@ -158,7 +158,7 @@ func planReplace(f clientfile.Format, file clientfile.File, gone []string, e cli
 	return clientfile.Change{Result: clientfile.Updated, After: after}, nil
 }
 
-// onlyReplaced reports whether the servers are gone from the second text, and all else but the entry says the same.
+// onlyReplaced reports whether the second text lacks the servers and has the same content otherwise, except for the entry.
 func onlyReplaced(f clientfile.Format, before, after []byte, gone []string, name string) bool {
 	was, wasRest, err := f.Decode(before)
 	is, isRest, otherErr := f.Decode(after)
@@ -176,7 +176,7 @@ func onlyReplaced(f clientfile.Format, before, after []byte, gone []string, name
 	return len(was)+len(is) == 0 || reflect.DeepEqual(was, is)
 }
 
-// initUndo brings the client's file back as it was before init replaced its servers. All else stays.
+// initUndo restores the client's file from before init replaced its servers. It changes nothing else.
 func (a *initCommands) initUndo(f initFlags) error {
 	from, err := a.importFile("init --undo", f.from)
 	if err != nil {
@@ -198,8 +198,8 @@ func (a *initCommands) initUndo(f initFlags) error {
 	return a.Print(printable.Text(from.file.Path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
 }
 
-// planRestore finds the backup of which init made the file that is there. A file that was changed since is left alone: what
-// others wrote would be lost.
+// planRestore finds the backup from which init made the present file. It refuses a file that was changed since, because
+// these changes would be lost.
 func planRestore(f clientfile.Format, file clientfile.File) (clientfile.Change, error) {
 	backups, err := file.Backups()
 	if err != nil {

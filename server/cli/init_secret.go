@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// secretNameWords are the words of spec/config.md section 4: a name that contains one names a secret.
+// secretNameWords are the words of spec/config.md section 4. A name that contains one is the name of a secret.
 var secretNameWords = []string{"token", "secret", "password", "passwd", "api_key", "apikey", "private_key", "credential"}
 
-// namesSecret reports whether a variable, header, query member or flag of that name holds a secret: any case, - as _.
+// namesSecret reports whether a variable, header, query parameter or flag of that name holds a secret. It ignores the case
+// and treats - as _.
 func namesSecret(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, w := range secretNameWords {
@@ -22,28 +23,28 @@ func namesSecret(name string) bool {
 }
 
 var (
-	// knownSecret is how well-known services begin their keys.
+	// knownSecret matches the start of keys of well-known services.
 	knownSecret = regexp.MustCompile(`^(?:sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ|hf_|npm_|pypi-)[A-Za-z0-9_.-]{8,}`)
-	// oneWord is a text without blanks that is no path and no address, keyRun what may be a key in it.
+	// oneWord matches a text without blanks that is not a path or an address. keyRun matches what could be a key in it.
 	oneWord = regexp.MustCompile(`^[A-Za-z0-9_+=.~-]{20,}$`)
 	keyRun  = regexp.MustCompile(`[A-Za-z0-9+]{20,}`)
 	uuid    = regexp.MustCompile(`(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	// userPart is a password in an address, wherever it stands in a text.
+	// userPart matches a password in an address, anywhere in a text.
 	userPart = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
-	// flagValue is a flag with its value.
+	// flagValue matches a flag with its value.
 	flagValue = regexp.MustCompile(`^--?([A-Za-z][A-Za-z0-9_.-]*)=(.+)$`)
-	// flagName is a flag alone.
+	// flagName matches a flag without a value.
 	flagName = regexp.MustCompile(`^--?([A-Za-z][A-Za-z0-9_.-]*)$`)
-	// namedMember is a member of an address or of a list of settings.
+	// namedMember matches a parameter of an address or of a list of settings.
 	namedMember = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)=[^&;\s]+`)
 )
 
-// secretEntropy is the bits a character from which on a run of letters and digits is taken for a key; hexadecimal keys
-// lie above, a number or a repeated word below.
+// secretEntropy is the entropy in bits per character from which a run of letters and digits counts as a key. Hexadecimal
+// keys are above it; numbers and repeated words are below.
 const secretEntropy = 3.2
 
-// looksSecret reports whether a text looks like a secret, whatever it is called. It errs to the safe side: what is taken
-// for a secret works as before, from a file of its own.
+// looksSecret reports whether a text looks like a secret, whatever its name. In doubt it returns true: the value then works
+// as before, from a file of its own.
 func looksSecret(text string) bool {
 	switch {
 	case knownSecret.MatchString(text), userPart.MatchString(text), strings.Contains(text, "-----BEGIN "):
@@ -70,7 +71,7 @@ func looksSecret(text string) bool {
 	return false
 }
 
-// entropyOf is Shannon's, in bits a character, of the text's own frequencies.
+// entropyOf returns Shannon's entropy in bits per character, from the text's own frequencies.
 func entropyOf(text string) float64 {
 	counts := map[rune]int{}
 	n := 0
@@ -86,8 +87,8 @@ func entropyOf(text string) float64 {
 	return bits
 }
 
-// plainURL is an address without what a configuration must not show in one, its user part and query members that name a
-// secret, and words for what was left out; "" for nothing.
+// plainURL returns an address without the parts that a configuration must not show: the user part, and query parameters
+// that name a secret. without describes what it left out; "" for nothing.
 func plainURL(text string) (address, without string) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -19,15 +19,15 @@ import (
 	"patterngate/server/settings/grammar"
 )
 
-// importedTool is a tool as its server declared it, and what a person said of it.
+// importedTool is a tool as its server declared it, with the decisions of a person.
 type importedTool struct {
 	foreignTool
-	as     string         // its name in our catalog; "" is its own
-	effect catalog.Effect // write until a person says another
-	allow  bool           // a person named it; nothing else is in force
+	as     string         // its name in the catalog; "": its own
+	effect catalog.Effect // write until a person sets another
+	allow  bool           // a person confirmed it; only such tools are enabled
 }
 
-// listed is the tool's name in our catalog.
+// listed returns the tool's name in the catalog.
 func (t importedTool) listed() string {
 	if t.as != "" {
 		return t.as
@@ -35,16 +35,16 @@ func (t importedTool) listed() string {
 	return t.Name
 }
 
-// The bounds of starting servers.
+// These are the limits of starting servers.
 const (
-	startWithin     = 60 * time.Second // as servers.NAME.start_timeout_seconds
+	startWithin     = 60 * time.Second // the default of servers.NAME.start_timeout_seconds
 	startsAtOnce    = 4
 	maxImported     = 200 // servers of one file, and as many tools as one may have
 	maxStarterWords = 300 // characters of a reason that are shown
 )
 
-// startServers starts each server once and lists its tools, some at a time. What cannot be started says so in problem, the
-// others go on. said is told of each, from one goroutine at a time.
+// startServers starts each server once and lists its tools, several at a time. If a server cannot be started, its problem
+// gives the reason, and the others continue. It calls said for each server, one call at a time.
 func (a *initCommands) startServers(ctx context.Context, servers []importedServer, said func(s importedServer)) {
 	var wait sync.WaitGroup
 	var telling sync.Mutex
@@ -72,7 +72,7 @@ func (a *initCommands) startServers(ctx context.Context, servers []importedServe
 	wait.Wait()
 }
 
-// list starts the server, lists its tools and ends it.
+// list starts the server, lists its tools and stops it.
 func (s *importedServer) list(ctx context.Context, within time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -81,7 +81,7 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = client.Close() }() // what it listed is there
+	defer func() { _ = client.Close() }() // the list is already complete
 	tools, err := client.Declarations(ctx)
 	if err != nil {
 		return err
@@ -111,15 +111,15 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 	return nil
 }
 
-// foreignTool is a tool as its server declared it: the texts that are shown, the members of its definition exactly as they
-// were sent, nil where they were not, and the server's own word on whether it only reads.
+// foreignTool is a tool as its server declared it: the shown texts, the members of its definition exactly as sent, and the
+// server's hint whether it only reads. A member that was not sent is nil.
 type foreignTool struct {
 	Name, Title, Description string
 	members                  map[string]json.RawMessage
 	reads                    *bool
 }
 
-// readDeclared reads one declaration, and says why it cannot stand in a catalog; "" where it can. Its members are part of
+// readDeclared reads one declaration. fault says why a catalog cannot contain it; "" if it can. Its members become part of
 // the lock, so they must be JSON that can be hashed.
 func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 	v, err := ijson.Decode(raw)
@@ -144,7 +144,7 @@ func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 	return t, unfitTool(t.Name, all)
 }
 
-// unfitTool says which member is not what it must be.
+// unfitTool returns which member is invalid, or "" if none is.
 func unfitTool(name string, all map[string]any) string {
 	if name == "" || len(name) > 256 {
 		return "its name is no text of 1 to 256 bytes"
@@ -167,7 +167,7 @@ func unfitTool(name string, all map[string]any) string {
 	return ""
 }
 
-// open starts the program, or dials the server.
+// open starts the program, or connects to the server.
 func (s *importedServer) open(ctx context.Context) (*upstream.Client, error) {
 	who := upstream.Identity{Name: "patterngate", Version: version().Version}
 	if s.path == "" {
@@ -191,10 +191,10 @@ func (s *importedServer) open(ctx context.Context) (*upstream.Client, error) {
 	return upstream.Start(ctx, p, who)
 }
 
-// errHeaders says what cannot be sent here.
+// errHeaders is the error of a server that needs headers that init does not send.
 var errHeaders = errors.New("it needs other headers than a bearer token, which are not sent here; its tools are not known")
 
-// bearer is the only header that is sent to a server at a URL while its tools are listed.
+// bearer returns the bearer token, the only header that init sends to a server at a URL.
 func (s *importedServer) bearer() (string, error) {
 	token := ""
 	for _, h := range s.headers {
@@ -207,7 +207,7 @@ func (s *importedServer) bearer() (string, error) {
 	return token, nil
 }
 
-// unstarted is why a server could not be started, without what is secret and in one line.
+// unstarted returns the reason why a server could not be started, on one line and without secrets.
 func (s *importedServer) unstarted(err error) string {
 	text := err.Error()
 	for _, v := range s.secrets() {
@@ -216,16 +216,16 @@ func (s *importedServer) unstarted(err error) string {
 	return ijson.Cut(printable.Text(strings.Join(strings.Fields(text), " ")), maxStarterWords)
 }
 
-// mask hides the server's secrets in what it says.
+// mask returns a mask of the server's secrets.
 func (s *importedServer) mask() *catalog.Mask {
 	mask := &catalog.Mask{}
 	for _, v := range s.secrets() {
-		mask.Secret()(v) // each is one of its own, of which none is forgotten for another
+		mask.Secret()(v) // each value is a secret of its own, so none replaces another
 	}
 	return mask
 }
 
-// secrets are the values that must never be shown.
+// secrets returns the values that must never be shown.
 func (s *importedServer) secrets() []string {
 	var list []string
 	add := func(v importedValue) {
@@ -239,12 +239,12 @@ func (s *importedServer) secrets() []string {
 	for _, v := range slices.Concat(s.env, s.headers) {
 		add(v.importedValue)
 	}
-	slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) }) // the whole before its part
+	slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) }) // longer values first, before their parts
 	return list
 }
 
-// nameTools gives each tool a name that is unlike each other, the demo's tools, the patterns' and what the program itself
-// takes.
+// nameTools gives each tool a unique name. It differs from those of the demo's tools, the patterns and Patterngate's own
+// tools.
 func nameTools(servers []importedServer, reserved []string) {
 	taken := map[string]bool{"final": true, "model": true, "caller": true}
 	for _, name := range reserved {

@@ -1,6 +1,7 @@
 package cli
 
-// starterText is the file that init writes where nothing is taken over: it serves at once, and shows what can be said.
+// starterText is the configuration file that init writes without an import. A server can use it unchanged, and its comments
+// show what else the file can contain.
 const starterText = `# Patterngate's configuration. Every line that begins with # is a suggestion; "version: 1" alone is a whole file.
 # After an edit:   patterngate validate      What is in force:   patterngate config show      Every key:   docs/config.md
 version: 1

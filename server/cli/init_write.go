@@ -16,15 +16,15 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// initFile is a file that init writes, and what goes beside it.
+// initFile is the configuration file that init writes, and the files next to it.
 type initFile struct {
 	path    string
-	secrets map[string]string // by path: what was found in the client's file
-	order   []string          // the paths, in the order in which they came
+	secrets map[string]string // by path: the secrets from the client's file
+	order   []string          // the paths in the order of the entries
 	ignore  string            // the .gitignore that was written beside them; "": none
 }
 
-// keepSecrets gives each secret that is to be kept a file of its own beside the configuration. Nothing is written yet.
+// keepSecrets assigns each secret that needs a file a path next to the configuration. It writes nothing.
 func (f *initFile) keepSecrets(servers []importedServer) {
 	f.secrets = map[string]string{}
 	keep := func(owner, name string, v *importedValue) {
@@ -50,7 +50,7 @@ func (f *initFile) keepSecrets(servers []importedServer) {
 	}
 }
 
-// secretPath is a file that is not there yet.
+// secretPath returns the path of a file that does not exist yet.
 func (f *initFile) secretPath(name string) string {
 	dir := filepath.Join(filepath.Dir(f.path), "secrets")
 	name = name[:min(len(name), 120)]
@@ -63,12 +63,12 @@ func (f *initFile) secretPath(name string) string {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && !taken {
 			return path
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return path // writing it will say why
+			return path // writing it returns the error
 		}
 	}
 }
 
-// write puts the secrets and then the configuration where nothing is. What was written is taken back where something fails.
+// write writes the secrets and then the configuration, and overwrites nothing. After an error it removes what it wrote.
 func (f *initFile) write(text []byte) (err error) {
 	var made []string
 	defer func() {
@@ -129,7 +129,7 @@ func (f *initFile) takeBack() error {
 	return err
 }
 
-// writePrivate writes a file that only its owner may read, where there is none.
+// writePrivate writes a new file that only its owner can read. It returns an error if the file exists.
 func writePrivate(path string, text []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -142,8 +142,8 @@ func writePrivate(path string, text []byte) (err error) {
 	return nil
 }
 
-// importedText is the configuration with these servers and their lock: what a person confirmed is in force, all else is
-// there to be read.
+// importedText returns the configuration with these servers and their lock. Confirmed tools are enabled; everything else is
+// there to read.
 func importedText(title, pin string, servers []importedServer) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(lineOf(title, 300)))
@@ -162,7 +162,7 @@ catalog:
 		fmt.Fprintf(&b, "  allow_networks: [%s]   # where servers below were reached; no other address that is not public is dialled\n", tools.NetworkTexts(named))
 	}
 	switch {
-	case len(others) > 0 && len(named) > 0: // the key is there once
+	case len(others) > 0 && len(named) > 0: // a mapping can have the key only once
 		fmt.Fprintf(&b, "  # add to allow_networks before a tool there comes into force: %s\n", tools.NetworkTexts(others))
 	case len(others) > 0:
 		fmt.Fprintf(&b, "  # allow_networks: [%s]   # to be added before a tool there comes into force: where servers below were reached\n", tools.NetworkTexts(others))
@@ -195,7 +195,7 @@ catalog:
 	return text
 }
 
-// inForce are the names of tools that are in force: those that read, which are exposed, and those that write.
+// inForce returns the names of enabled tools: those that read, which are exposed, and those that write.
 func inForce(servers []importedServer) (reads, writes []string) {
 	for _, s := range servers {
 		for _, t := range s.tools {
@@ -211,7 +211,7 @@ func inForce(servers []importedServer) (reads, writes []string) {
 	return reads, writes
 }
 
-// commented makes an entry a comment.
+// commented returns an entry as a comment.
 func commented(entry string) string {
 	var b strings.Builder
 	for line := range strings.Lines(entry) {
@@ -220,7 +220,7 @@ func commented(entry string) string {
 	return b.String()
 }
 
-// yaml is the server's entry, one line a tool.
+// yaml returns the server's entry, with one line for each tool.
 func (s importedServer) yaml() string {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -269,7 +269,7 @@ func (s importedServer) stdioYAML(b *strings.Builder) {
 	}
 }
 
-// environmentYAML is a list where all is passed on, else a mapping.
+// environmentYAML returns a list if all variables are passed on, else a mapping.
 func (s importedServer) environmentYAML() string {
 	names, members := make([]string, len(s.env)), make([]string, len(s.env))
 	passed := true
@@ -283,7 +283,7 @@ func (s importedServer) environmentYAML() string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// headersYAML are the headers behind the url.
+// headersYAML returns the headers, to follow the url.
 func (s importedServer) headersYAML() string {
 	if len(s.headers) == 0 {
 		return ""
@@ -295,7 +295,7 @@ func (s importedServer) headersYAML() string {
 	return ", headers: {" + strings.Join(members, ", ") + "}"
 }
 
-// yaml is the value as the file has it. A secret is never in it.
+// yaml returns the value as the file writes it. It never contains a secret.
 func (v importedValue) yaml() string {
 	switch {
 	case v.pass:
@@ -308,7 +308,7 @@ func (v importedValue) yaml() string {
 	return "{secret: " + yamldoc.Written(v.ref) + "}"
 }
 
-// yaml is the tool's line.
+// yaml returns the tool's line.
 func (t importedTool) yaml() string {
 	as, off := "", ""
 	if t.as != "" {
@@ -324,7 +324,7 @@ func (t importedTool) yaml() string {
 	return line + "\n"
 }
 
-// yamlComment is a line without characters that YAML does not have.
+// yamlComment returns a line without characters that YAML does not allow.
 func yamlComment(line string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -334,5 +334,4 @@ func yamlComment(line string) string {
 	}, printable.Text(line))
 }
 
-// plainYAML is text that no reader of YAML takes for anything else.
 var ()

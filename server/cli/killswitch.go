@@ -16,7 +16,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// killSwitchCommands are the commands that turn and show kill switches.
+// killSwitchCommands are the commands that change and show kill switches.
 type killSwitchCommands struct {
 	*stateOpener
 	*signing.Signer
@@ -67,7 +67,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if flag := c.aliased(tool, a.Environ); on && flag != "" { // it would stop nothing, and look as if it did
+			if flag := c.aliased(tool, a.Environ); on && flag != "" { // the switch would stop nothing, but would look as if it did
 				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only what a pattern calls it"), flag)
 			}
 			return a.withState(what, c, func(runs statefile.Runs) error {
@@ -116,7 +116,7 @@ func (a *killSwitchCommands) killSwitchStatus() *cobra.Command {
 	}
 }
 
-// switched names what a switch stops.
+// switched returns what a switch stops.
 func switched(s patterns.Switch) string {
 	switch {
 	case s.Tool != "":

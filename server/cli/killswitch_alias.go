@@ -5,8 +5,8 @@ import (
 	"patterngate/patterns"
 )
 
-// aliased is the flag by which a tool, or pattern, is switched off that patterns give another name as their worker or route; "" for what
-// is no such name, and where the configuration cannot be read whole.
+// aliased returns the flag that stops a tool or pattern which patterns call by another name, as a worker or route. It
+// returns "" if name is not such a name, or if the configuration cannot be read completely.
 func (c Loaded) aliased(name string, environ []string) (flag string) {
 	if name == "" {
 		return ""
@@ -22,7 +22,7 @@ func (c Loaded) aliased(name string, environ []string) (flag string) {
 	return aliasedIn(d.tools, specs, name)
 }
 
-// aliasedIn is [Loaded.aliased] for what is declared.
+// aliasedIn is [Loaded.aliased] for a declared configuration.
 func aliasedIn(tools *catalog.Catalog, specs []patterns.Spec, name string) (flag string) {
 	if _, own := tools.Tool(name); own {
 		return ""

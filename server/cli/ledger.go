@@ -20,7 +20,7 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// outside has the demo's effects happen in the ledger that the environment names, if it does.
+// outside makes the demo's effects happen in the ledger that the environment names, if it names one.
 func outside(c *demo.Config, environ []string) error {
 	where := machine.Lookup(environ, settings.LedgerVariable)
 	if where == "" {
@@ -34,8 +34,8 @@ func outside(c *demo.Config, environ []string) error {
 	return nil
 }
 
-// ledgerCommand is the process outside. It says its address on its first line, "held TOOL" when it holds an entry, and
-// ends with its input, so that it does not outlive who started it.
+// ledgerCommand returns the command that runs a ledger. Its first line is its address, and it prints "held TOOL" when it
+// holds an entry. It ends with its input, so it does not outlive the program that started it.
 func (a *trialCommands) ledgerCommand() *cobra.Command {
 	var hold string
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ func (a *trialCommands) ledgerCommand() *cobra.Command {
 			if err != nil {
 				return console.Fault("ledger", err)
 			}
-			l.Hold, l.Held = hold, func(e ledger.Entry) { _, _ = fmt.Fprintln(a.Out, "held "+e.Tool) } // else who waits gives up
+			l.Hold, l.Held = hold, func(e ledger.Entry) { _, _ = fmt.Fprintln(a.Out, "held "+e.Tool) } // if this fails, the waiting process gives up
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				return console.Fault("ledger", err)
@@ -56,7 +56,7 @@ func (a *trialCommands) ledgerCommand() *cobra.Command {
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
 			go func() {
-				_, _ = io.Copy(io.Discard, a.In) // the end is what is waited for
+				_, _ = io.Copy(io.Discard, a.In) // wait for the end of the input
 				cancel()
 			}()
 			if err := l.Serve(ctx, listener); err != nil {
@@ -109,14 +109,14 @@ func (a *trialCommands) startLedger(file string, flags ...string) (*ledgerProces
 		for lines.Scan() {
 			if strings.HasPrefix(lines.Text(), "held ") {
 				close(p.held)
-				return // it holds one only
+				return // it holds only one entry
 			}
 		}
 	}()
 	return p, nil
 }
 
-// book is a book of the ledger.
+// book returns a book of the ledger.
 func (p *ledgerProcess) book(name string) ledger.Client {
 	return ledger.Client{Address: p.address, Book: name}
 }
@@ -126,7 +126,7 @@ func (p *ledgerProcess) end() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait())
 }
 
-// own is this program as a child with the part of the environment without which programs do not start.
+// own returns this program as a child process, with only the variables that programs need to start.
 func (a *trialCommands) own(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -302,13 +302,13 @@ func absent(observation any) bool {
 	return len(o) == 2 && o["error"] == "not_found" && coded
 }
 
-// openInput is the input schema of a tool whose own schema is not known.
+// openInput is the input schema of a tool with an unknown schema.
 var openInput = json.RawMessage(`{"type":"object"}`)
 
 // httpServer is the server name of http tools.
 const httpServer = "http"
 
-// errHeld is the reason why a tool that nobody accepted is not called.
+// errHeld is the reason for not calling a tool without acceptance.
 var errHeld = errors.New("held")
 
 func heldFault(why string) error {

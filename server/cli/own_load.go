@@ -74,7 +74,7 @@ func (t toldPaths) about(path string) bool {
 	return slices.ContainsFunc(t, func(told string) bool { return liesIn(told, path) || liesIn(path, told) })
 }
 
-// liesIn reports whether path is above or lies below it.
+// liesIn reports whether path equals above or lies below it.
 func liesIn(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && above != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -107,7 +107,7 @@ func (r *loading) unlisted(l *Loaded, h heldTool) {
 	}
 }
 
-// unlisted returns the held tools by the names that clients would call them by.
+// unlisted returns the held tools by the names that clients would use for them.
 func (c Loaded) unlisted() map[string]heldTool {
 	names := map[string]heldTool{}
 	if c.own == nil {

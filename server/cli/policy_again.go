@@ -17,24 +17,24 @@ import (
 	"patterngate/server/settings/rules"
 )
 
-// Recorded calls are judged again by the policies of a configuration, each with what was done before it in its own run and, where
-// rules read windows, in all:
+// The policies of a configuration judge recorded calls again. Each call is judged with the earlier calls of its run and, if rules
+// read windows, with those of all runs:
 //
 //	record.Story ──Proposals──▶ gateway.Gate of the configuration ──▶ decided now
 //	     └─────────Acts──▶ pastRuns ──window──────┘                        │
 //	                                       recorded decision ──────────────┴──▶ difference
 
-// errHiddenPast is why a window of the past cannot be seen whole.
+// errHiddenPast is the reason why a window of the past is incomplete.
 var errHiddenPast = errors.New("values of earlier calls are redacted, or there are too many")
 
-// pastRuns are recorded runs, and their calls by tool in the order of their intents.
+// pastRuns holds recorded runs, and their calls by tool in the order of their intents.
 type pastRuns struct {
 	proposals []record.Proposal
 	acts      map[string][]record.Act
-	ended     map[string][]gateway.Entry // the same as they ended
+	ended     map[string][]gateway.Entry // the same calls with their final states
 }
 
-// add takes a run's record. What began before since is not judged again; windows see it all the same.
+// add adds a run's record. Calls before since are not judged again, but windows contain them.
 func (p *pastRuns) add(events []patterns.Event, since time.Time) {
 	s := record.Read(events)
 	for _, proposal := range s.Proposals() {
@@ -50,7 +50,7 @@ func (p *pastRuns) add(events []patterns.Event, since time.Time) {
 	}
 }
 
-// sort puts calls in the order of their times, once all runs are there.
+// sort sorts calls by time. Call it after all runs were added.
 func (p *pastRuns) sort() {
 	for _, list := range p.acts {
 		slices.SortStableFunc(list, func(a, b record.Act) int { return a.Entry.At.Compare(b.Entry.At) })
@@ -66,7 +66,7 @@ func (p *pastRuns) sort() {
 	})
 }
 
-// window is what a policy would have seen of all runs before a proposal.
+// window returns the calls of all runs that a policy would have seen before a proposal.
 func (p *pastRuns) window(w gateway.Window, of record.Proposal) gateway.Seen {
 	seen := gateway.Seen{Since: w.Since(of.At)}
 	crowded := gateway.Seen{Since: seen.Since, Err: errHiddenPast}
@@ -80,7 +80,7 @@ func (p *pastRuns) window(w gateway.Window, of record.Proposal) gateway.Seen {
 			own := a.Entry.RunID == of.RunID && a.Entry.Order >= int(of.Seq)
 			return !own && (!w.OfPrincipal || a.Principal == of.Facts.Principal.ID)
 		}
-		for to > from && list[to-1].Entry.RunID == of.RunID && list[to-1].Entry.Order >= int(of.Seq) { // the call itself
+		for to > from && list[to-1].Entry.RunID == of.RunID && list[to-1].Entry.Order >= int(of.Seq) { // leave out the call itself
 			to--
 		}
 		whole := len(tools) == 1
@@ -95,7 +95,7 @@ func (p *pastRuns) window(w gateway.Window, of record.Proposal) gateway.Seen {
 			}
 			whole = whole && !a.Ended.IsZero() && !a.Ended.After(of.At)
 		}
-		if whole { // all of it is as it ended: most are
+		if whole { // all calls have their final states, as in most windows
 			if seen.Effects = p.ended[tool][from:to:to]; len(seen.Effects) > gateway.MaxWindow {
 				return crowded
 			}
@@ -118,20 +118,20 @@ func (p *pastRuns) window(w gateway.Window, of record.Proposal) gateway.Seen {
 	return seen
 }
 
-// decided is what is decided about a call.
+// decided is the decision about a call.
 type decided struct {
 	Decision string `json:"decision"`
 	Rule     string `json:"rule,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Values   any    `json:"values,omitempty"`
-	// Args are those that a call is made with where the policy changed it.
+	// Args are the arguments of the call if the policy changed them.
 	Args map[string]any `json:"args,omitempty"`
-	// Expires and Least are what an escalation asks of a person.
+	// Expires and Least are the time limit and the assurance of an escalation.
 	Expires float64 `json:"expires_seconds,omitempty"`
 	Least   string  `json:"min_assurance,omitempty"`
 }
 
-// again judges a proposal by a pattern as it is declared now; the reason says why it cannot be judged.
+// again judges a proposal with the present declaration of a pattern. why says why it cannot be judged; "" if it can.
 func (p *pastRuns) again(spec patterns.Spec, of record.Proposal) (now decided, why string) {
 	if of.Hidden != "" {
 		return decided{}, of.Hidden
@@ -161,7 +161,7 @@ func (p *pastRuns) again(spec patterns.Spec, of record.Proposal) (now decided, w
 	return decidedBy(r), ""
 }
 
-// difference is a recorded call that would be decided otherwise.
+// difference is a recorded call that would get another decision.
 type difference struct {
 	RunID   string  `json:"run_id"`
 	Pattern string  `json:"pattern"`
@@ -169,28 +169,28 @@ type difference struct {
 	Tool    string  `json:"tool"`
 	Was     decided `json:"was"`
 	Now     decided `json:"now"`
-	// Ends says how the run would end elsewhere; "": as it did, as far as this call goes.
+	// Ends says how the run would end differently. "" means that this call does not change its end.
 	Ends string `json:"ends,omitempty"`
 }
 
-// differs compares what was decided with what is decided now: another decision, another reason for the same no or question, other
-// arguments that a call is made with, or something else that is asked of a person.
+// differs compares a recorded decision with the present one. They differ in the decision, in the reason for a block or an
+// escalation, in the changed arguments, or in what an escalation requires.
 func differs(was, now decided) bool {
 	return was.Decision != now.Decision || was.Reason != now.Reason && (was.Decision == "block" || was.Decision == "escalate") ||
 		!ijson.Equal(rules.ObjectOr(was.Args), rules.ObjectOr(now.Args)) || was.Expires != now.Expires || was.Least != now.Least
 }
 
-// wasDecided is what the record says was decided, as far as it can be compared with what is decided now: what a person was asked
-// is not in it, and what was sent after them may be what they edited.
+// wasDecided returns the recorded decision, as far as it can be compared with the present one. The record does not contain
+// what a person was asked, and the sent arguments could be edited by that person.
 func wasDecided(of record.Proposal, tool catalog.Tool, now decided) decided {
 	was := decided{Decision: of.Decision, Rule: of.Rule, Reason: of.Reason}
-	if was.Decision == now.Decision { // the record does not say how a person was to be asked
+	if was.Decision == now.Decision { // the record does not contain how a person was to be asked
 		was.Expires, was.Least = now.Expires, now.Least
 	}
 	switch sent, _ := tool.Proposed(of.Sent); {
 	case of.Decision == "revise" && sent != nil && !of.Approved:
 		was.Args = maps.Clone(sent)
-		for name, v := range sent { // the pattern itself puts the run's id in, which was never proposed
+		for name, v := range sent { // the pattern itself adds the run's id, which was not proposed
 			if _, proposed := of.Args[name]; !proposed && v == any(of.RunID) {
 				delete(was.Args, name)
 			}
@@ -201,7 +201,7 @@ func wasDecided(of record.Proposal, tool catalog.Tool, now decided) decided {
 	return was
 }
 
-// elsewhere says how a run would go another way at a call; "": it would not.
+// elsewhere returns how a run would continue differently at a call, or "" if it would not.
 func elsewhere(of record.Proposal, kind gateway.Kind, now decided) string {
 	went := of.Decision == "approve" || of.Decision == "revise" || of.Approved
 	blocked := "policy_block:"

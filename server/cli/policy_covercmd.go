@@ -16,7 +16,7 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// gap is one thing that a policy does not do, or not any more, as --json shows it.
+// gap is one finding about a policy, as --json shows it.
 type gap struct {
 	Kind     string `json:"kind"` // no_rule, dead, shadowed, unread
 	Policy   string `json:"policy,omitempty"`
@@ -24,7 +24,7 @@ type gap struct {
 	Rule     string `json:"rule,omitempty"`
 	Argument string `json:"argument,omitempty"`
 	Evidence string `json:"evidence"`
-	Ignored  bool   `json:"ignored,omitempty"` // by --ignore: it does not count for the exit code
+	Ignored  bool   `json:"ignored,omitempty"` // by --ignore: does not count for the exit code
 }
 
 // ignoredBy reports whether a word of --ignore names the finding: by its kind, or an unread argument as TOOL.ARG.
@@ -32,7 +32,7 @@ func (f gap) ignoredBy(word string) bool {
 	return word == f.Kind || f.Kind == findUnread && word == f.Tool+"."+f.Argument
 }
 
-// checkIgnored refuses a word of --ignore that can name no finding.
+// checkIgnored refuses a word of --ignore that cannot name a finding.
 func checkIgnored(words []string) error {
 	for _, word := range words {
 		tool, argument, one := strings.Cut(word, ".")
@@ -43,7 +43,7 @@ func checkIgnored(words []string) error {
 	return nil
 }
 
-// The kinds of findings.
+// These are the kinds of findings.
 const (
 	findNoRule   = "no_rule"
 	findDead     = "dead"
@@ -53,7 +53,7 @@ const (
 
 var gapKinds = []string{findNoRule, findDead, findShadowed, findUnread}
 
-// coverage is what was found, and what it was found by.
+// coverage is the findings, and how many calls they are based on.
 type coverage struct {
 	Findings []gap                `json:"findings"`
 	Policies map[string]coveredBy `json:"policies"`
@@ -62,7 +62,7 @@ type coverage struct {
 type coveredBy struct {
 	Tests    int                `json:"tests"`
 	Recorded int                `json:"recorded_calls"`
-	Judged   int                `json:"judged"` // with the variations of the tests
+	Judged   int                `json:"judged"` // including variations of the tests
 	Rules    []policy.RuleCover `json:"rules"`
 }
 
@@ -112,7 +112,8 @@ func (a *policyCommands) policyCoverageCommand() *cobra.Command {
 	return cmd
 }
 
-// cover looks at the named policies, or at all of the file's own and what no policy judges.
+// cover checks the named policies. Without names it checks all of the file's own policies, and finds tools that no policy
+// judges.
 func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
 	c := coverage{Findings: []gap{}, Policies: map[string]coveredBy{}}
 	all, err := l.ruledCatalog()
@@ -141,7 +142,7 @@ func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
 	return c, nil
 }
 
-// unjudged are tools that a pattern may call and that no policy judges.
+// unjudged returns the tools that a pattern can call and that no policy judges.
 func (l Loaded) unjudged(all *catalog.Catalog) (list []gap) {
 	for _, p := range l.Patterns {
 		_, execution := p.Allows()
@@ -161,7 +162,7 @@ func (l Loaded) unjudged(all *catalog.Catalog) (list []gap) {
 	return list
 }
 
-// coverPast has recorded calls judged that the policy judges; it returns how many.
+// coverPast judges the recorded calls that the policy judges. It returns their number.
 func (l Loaded) coverPast(found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
 	for _, of := range past.proposals {
 		if of.Hidden != "" || !l.judgesBy(name, of.Pattern, of.Tool) {
@@ -182,7 +183,7 @@ func (l Loaded) coverPast(found *policy.Cover, made *policy.Policy, name string,
 	return n
 }
 
-// gapsOf are what the tests and the past do not come to.
+// gapsOf returns what the tests and the recorded calls do not cover.
 func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog) (list []gap) {
 	judged := fmt.Sprintf("%s, %s and their variations: %s", console.Plural(by.Tests, "test"), console.Plural(by.Recorded, "recorded call"), console.Plural(by.Judged, "call"))
 	for _, tool := range made.Tools() {
@@ -219,7 +220,7 @@ func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog
 	return list
 }
 
-// deciders are the rules that decided instead, the most frequent first.
+// deciders returns the rules that decided instead, the most frequent first.
 func deciders(by map[string]int) string {
 	names := slices.Sorted(maps.Keys(by))
 	slices.SortStableFunc(names, func(a, b string) int { return by[b] - by[a] })

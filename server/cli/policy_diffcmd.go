@@ -15,7 +15,7 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// policyDiff is where two files decide otherwise, as --json shows it.
+// policyDiff holds the differences between the decisions of two files, as --json shows them.
 type policyDiff struct {
 	Tests int         `json:"tests"`
 	Calls int         `json:"calls"`
@@ -34,7 +34,7 @@ type diffRow struct {
 	B      decided `json:"b"`
 }
 
-// onlyInOne is a policy that one of the files lacks.
+// onlyInOne is a policy that only one of the files has.
 type onlyInOne struct {
 	Policy string `json:"policy"`
 	File   string `json:"file"`
@@ -95,7 +95,7 @@ type diffSide struct {
 	file string
 }
 
-// pastIfAny are the recorded runs; none where nothing was recorded yet.
+// pastIfAny returns the recorded runs, or none if there is no state file.
 func (a *policyCommands) pastIfAny(since time.Time) (*pastRuns, error) {
 	past := &pastRuns{}
 	err := a.WithRuns("policy diff", func(runs statefile.Runs) (err error) {
@@ -108,7 +108,7 @@ func (a *policyCommands) pastIfAny(since time.Time) (*pastRuns, error) {
 	return past, err
 }
 
-// diffOf compares two files by the tests of both and by what was recorded.
+// diffOf compares two files with the tests of both and with the recorded calls.
 func diffOf(a, b diffSide, past *pastRuns) (policyDiff, error) {
 	d := policyDiff{Rows: []diffRow{}}
 	if err := d.tests(a, b); err != nil {
@@ -141,7 +141,7 @@ func diffOf(a, b diffSide, past *pastRuns) (policyDiff, error) {
 	return d, nil
 }
 
-// decidedOrErr is what a test came to; one that cannot be run in a file has no decision there.
+// decidedOrErr returns the decision of a test. If the test cannot run in a file, the decision says so.
 func decidedOrErr(r policy.Result) decided {
 	if r.Err != nil {
 		return decided{Decision: "cannot be run", Reason: r.Err.Error()}
@@ -156,7 +156,7 @@ func toolOrFinal(tool string) string {
 	return tool
 }
 
-// tests runs the tests of both files by both.
+// tests runs the tests of both files with both files.
 func (d *policyDiff) tests(a, b diffSide) error {
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.PolicyNames(), b.PolicyNames())))) {
 		inA, inB := a.PolicyNamed(name), b.PolicyNamed(name)
@@ -168,7 +168,7 @@ func (d *policyDiff) tests(a, b diffSide) error {
 			d.Only = append(d.Only, onlyInOne{name, a.file})
 			continue
 		case a.ofTheDemo(inA) && b.ofTheDemo(inB) && len(a.Policies)+len(b.Policies) > 2:
-			continue // files with policies of their own are compared by these
+			continue // for files with policies of their own, compare only these
 		}
 		inA, inB = inA.Whole(), inB.Whole()
 		madeA, _, err := a.compiledPolicy(inA)

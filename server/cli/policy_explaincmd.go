@@ -21,16 +21,16 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// explainFlags are what was typed.
+// explainFlags are the flags of the command.
 type explainFlags struct {
 	tool, args, effects, policy, pattern, principal, now string
 	approved                                             bool
 }
 
-// explained is what a policy makes of a call, as --json shows it.
+// explained is the decision of a policy about a call, as --json shows it.
 type explained struct {
 	Policy   string          `json:"policy"`
-	Pattern  string          `json:"pattern,omitempty"` // whose params are in force
+	Pattern  string          `json:"pattern,omitempty"` // the pattern whose params apply
 	Decision string          `json:"decision"`
 	Rule     string          `json:"rule,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
@@ -119,7 +119,7 @@ func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
 	return a.printExplained(f.tool, all)
 }
 
-// explainedCall is what was typed, as a test.
+// explainedCall returns the call of the flags as a test.
 func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (policy.Row, error) {
 	if f.tool == "" {
 		return policy.Row{}, console.Usage("--tool", errors.New("missing"), "patterngate policy explain --tool TOOL --args JSON")
@@ -161,8 +161,8 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 	return rows[0], nil
 }
 
-// judgesOf are the policies that judge the call: the named one; else the pattern's and the tool's own; else the only one that
-// reaches the tool.
+// judgesOf returns the policies that judge the call: the named one, else those of the pattern and of the tool. Without
+// these it returns the only policy that reaches the tool.
 func (l Loaded) judgesOf(f explainFlags) ([]string, error) {
 	if f.policy != "" {
 		if l.PolicyNamed(f.policy) == nil {
@@ -207,8 +207,8 @@ func (l Loaded) judgesOf(f explainFlags) ([]string, error) {
 	return nil, fmt.Errorf("%s is judged by %s", console.Quoted(f.tool), strings.Join(names, " and "))
 }
 
-// explainedAs is the pattern whose params are in force: the one that is named; else those of the tool's own policy; else those of
-// the only pattern that has the policy and reaches the tool. "": the policy's own.
+// explainedAs returns the pattern whose params apply. It is the named pattern, else that of the tool's own policy, else the
+// only pattern with the policy that reaches the tool. "" means the policy's own params.
 func (l Loaded) explainedAs(name string, f explainFlags, patterns []string) string {
 	if f.pattern != "" || l.policyOf(f.tool) == name {
 		return l.inForce(name, f.pattern)
@@ -227,7 +227,7 @@ func (l Loaded) explainedAs(name string, f explainFlags, patterns []string) stri
 	return l.inForce(name, "")
 }
 
-// fits holds the arguments of a made-up call to the tool's schema.
+// fits checks the arguments of a call against the tool's schema.
 func (l Loaded) fits(call policy.RowCall) error {
 	if call.Tool == "final" {
 		return nil
@@ -244,7 +244,7 @@ func (l Loaded) fits(call policy.RowCall) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	m := wrong[0] // the others are told when this one is mended
+	m := wrong[0] // the others are reported after this one is fixed
 	at, tokens := cmp.Or(string(m.Pointer), "the arguments"), m.Pointer.Tokens()
 	switch {
 	case m.Kind == catalog.MismatchUnknown && len(tokens) == 1:
@@ -258,7 +258,7 @@ func (l Loaded) fits(call policy.RowCall) error {
 func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) explained {
 	j := r.Judgment()
 	e := explained{Policy: name, Pattern: pattern, Decision: j.Decision.String(), Rule: j.Rule, Reason: j.Reason, Text: j.Text, Need: r.Need, Args: r.Args}
-	if strings.HasPrefix(j.Reason, "policy_error:") { // the rule says nothing of it
+	if strings.HasPrefix(j.Reason, "policy_error:") { // the rule has no text for this
 		e.Text = ""
 	}
 	for _, p := range passes {

@@ -8,8 +8,8 @@ import (
 	"patterngate/server/settings/rules"
 )
 
-// inForce is the pattern whose params count where a policy judges a pattern's call: the pattern that names it, or, as the policy of
-// the tool by itself, nobody ("") but for the refund policy.
+// inForce returns the pattern whose params apply when a policy judges a pattern's call. It is the pattern, if it names the
+// policy. Otherwise the policy judges the tool by itself, and [Loaded.speaker] returns the pattern.
 func (c *Loaded) inForce(name, pattern string) string {
 	if p, ok := c.Pattern(pattern); ok && p.Judge == name {
 		return pattern
@@ -17,7 +17,7 @@ func (c *Loaded) inForce(name, pattern string) string {
 	return c.speaker(name)
 }
 
-// compiledPolicy is a policy of a loaded configuration, ready to judge, with the patterns that name it.
+// compiledPolicy returns a compiled policy of a loaded configuration, with the names of the patterns that use it.
 func (l Loaded) compiledPolicy(p *rules.Policy) (*policy.Policy, []string, error) {
 	if l.ofTheDemo(p) {
 		refund, _ := l.Pattern("supervised_refund")

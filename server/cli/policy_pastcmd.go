@@ -20,13 +20,13 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// backtest is what judging recorded calls again came to, as --json shows it.
+// backtest is the result of judging recorded calls again, as --json shows it.
 type backtest struct {
 	Runs        int            `json:"runs"`
 	Calls       int            `json:"calls"`
 	Differences []difference   `json:"differences"`
 	Elsewhere   []string       `json:"runs_ending_elsewhere"`
-	Unjudged    map[string]int `json:"not_judged,omitempty"` // calls that cannot be judged again, by why
+	Unjudged    map[string]int `json:"not_judged,omitempty"` // calls that cannot be judged again, by reason
 }
 
 func (a *policyCommands) policyBacktestCommand() *cobra.Command {
@@ -65,7 +65,7 @@ func (a *policyCommands) policyBacktestCommand() *cobra.Command {
 	return cmd
 }
 
-// declaredBy is what a file declares: a whole configuration, or this one with a policy out of that file.
+// declaredBy returns what a file declares. The file is a whole configuration, or one policy for the configuration in force.
 func (a *policyCommands) declaredBy(what, file, name string) (*declared, error) {
 	loaded, err := a.loadedBy(what, file, name)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *policyCommands) declaredBy(what, file, name string) (*declared, error) 
 	return d, nil
 }
 
-// loadedBy loads a file, whether it is a configuration or one policy of the configuration that is in force.
+// loadedBy loads a file. It is a whole configuration, or one policy for the configuration in force.
 func (a *policyCommands) loadedBy(what, file, name string) (Loaded, error) {
 	text, f := rules.ReadFile(file)
 	if f.Reason != "" {
@@ -102,7 +102,7 @@ func (a *policyCommands) loadedBy(what, file, name string) (Loaded, error) {
 	return loaded, nil
 }
 
-// oneName is the policy that is named, or the only one that the configuration has of its own.
+// oneName returns the named policy, or the only policy of the configuration's own.
 func (a *policyCommands) oneName(what, name string) (string, error) {
 	loaded, err := a.loadUntested(what, nil)
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *policyCommands) oneName(what, name string) (string, error) {
 	return "", console.Usage(what, errors.New("it is not said which policy this is"), "--policy "+strings.Join(names, ", --policy "))
 }
 
-// readPast reads all recorded runs. What was begun long before a time may still be seen by a window, so all are read.
+// readPast reads all recorded runs. It reads also those from long before since, since a window can contain them.
 func readPast(runs statefile.Reader, since time.Time) (*pastRuns, int, error) {
 	past, n := &pastRuns{}, 0
 	for page := (patterns.Page{Next: "first"}); page.Next != ""; {
@@ -137,7 +137,7 @@ func readPast(runs statefile.Reader, since time.Time) (*pastRuns, int, error) {
 		for _, row := range page.Rows {
 			events, _, err := runs.Record(row.RunID)
 			if errors.Is(err, patterns.ErrNoRun) {
-				continue // it was deleted meanwhile
+				continue // the run was deleted in the meantime
 			}
 			if err != nil {
 				return nil, 0, err
@@ -150,7 +150,7 @@ func readPast(runs statefile.Reader, since time.Time) (*pastRuns, int, error) {
 	return past, n, nil
 }
 
-// backtest judges all that was recorded by what is declared.
+// backtest judges all recorded calls with what d declares.
 func (p *pastRuns) backtest(d *declared, runs int) backtest {
 	out := backtest{Runs: runs, Differences: []difference{}, Elsewhere: []string{}}
 	specs := map[string]patterns.Spec{}
@@ -225,7 +225,7 @@ func (t backtest) text(width int) string {
 	return b.String()
 }
 
-// valueWords are what made a rule true, for people.
+// valueWords returns the values that made a rule fire, for people.
 func valueWords(values any, width int) string {
 	named, _ := values.(map[string]any)
 	var b strings.Builder

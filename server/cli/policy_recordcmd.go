@@ -18,7 +18,7 @@ import (
 	"patterngate/server/settings/rules"
 )
 
-// recordRows makes tests of a run's calls and adds them to the policy that judged them.
+// recordRows makes tests from a run's calls and adds them to the policy that judged them.
 func (a *policyCommands) recordRows(events []patterns.Event, name string, only bool) error {
 	const what = "policy record"
 	loaded, err := a.loadUntested(what, nil)
@@ -79,7 +79,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 	return a.addRows(loaded, p, rows, only)
 }
 
-// judgeOf is the policy whose tests a run's calls are: the named one, or the only one that judged them.
+// judgeOf returns the policy that gets the tests of a run's calls: the named one, or the only one that judged them.
 func (l Loaded) judgeOf(proposals []record.Proposal, name string) (string, error) {
 	if name != "" {
 		if l.PolicyNamed(name) == nil {
@@ -104,7 +104,7 @@ func (l Loaded) judgeOf(proposals []record.Proposal, name string) (string, error
 	return "", fmt.Errorf("its calls are judged by %s", strings.Join(names, " and "))
 }
 
-// policyRowOf is a recorded proposal as a test.
+// policyRowOf returns a recorded proposal as a test.
 func policyRowOf(p record.Proposal, args map[string]any) policy.Row {
 	row := policy.Row{
 		Call: policy.RowCall{Tool: p.Tool, Args: args}, Principal: p.Facts.Principal, Client: p.Facts.Client, Now: p.Facts.Now,
@@ -137,7 +137,7 @@ func decisionOf(word string) gateway.Decision {
 	return gateway.Block
 }
 
-// addRows writes tests where the policy stands.
+// addRows writes tests into the file of the policy.
 func (a *policyCommands) addRows(l Loaded, p *rules.Policy, rows []map[string]any, only bool) error {
 	const what = "policy record"
 	if only {
@@ -160,7 +160,7 @@ func (a *policyCommands) addRows(l Loaded, p *rules.Policy, rows []map[string]an
 	}
 	in := a.sources()
 	in.Texts = map[string][]byte{file: []byte(after)}
-	if _, _, err := Load(in, LoadOptions{}); err != nil { // what serves is to be loaded again
+	if _, _, err := Load(in, LoadOptions{}); err != nil { // servers must load the configuration again
 		_ = a.configFault(err)
 		return console.Usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
 	}
@@ -170,7 +170,8 @@ func (a *policyCommands) addRows(l Loaded, p *rules.Policy, rows []map[string]an
 	return a.Print(fmt.Sprintf("%s: %s added to the tests of %s\n", file, console.Plural(len(rows), "row"), p.Name))
 }
 
-// replaceText puts a text in a file's place whole, with the file's own rights, unless somebody has changed it meanwhile.
+// replaceText replaces the whole text of a file and keeps its permissions. It returns an error if the file was changed
+// since it was read.
 func replaceText(path, before, after string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// testRow is a recorded proposal as a row of a policy's tests (spec/config.md section 5.3): what the policy saw, and what was
-// decided. The arguments are those that were proposed.
+// testRow returns a recorded proposal as a row of a policy's tests (spec/config.md section 5.3): what the policy saw, and
+// the decision. The arguments are the proposed ones.
 func testRow(name string, p record.Proposal, args map[string]any) map[string]any {
 	call := map[string]any{"tool": p.Tool, "args": args}
 	if p.Tool == "" {
@@ -42,7 +42,7 @@ func testRow(name string, p record.Proposal, args map[string]any) map[string]any
 	return row
 }
 
-// rowEffect is a call before it.
+// rowEffect returns an earlier call for a row.
 func rowEffect(p record.Proposal, e gateway.Entry) map[string]any {
 	v := map[string]any{"tool": e.Tool, "args": e.Args, "status": string(e.Status)}
 	if ago := math.Round(p.Facts.Now.Sub(e.At).Seconds()); ago > 0 {
@@ -60,13 +60,13 @@ func rowEffect(p record.Proposal, e gateway.Entry) map[string]any {
 	return v
 }
 
-// rowMembers is the order in which a row is written; members that are not named come behind, by name.
+// rowMembers is the order of a row's members. Other members follow, sorted by name.
 var rowMembers = []string{"name", "pattern", "principal", "client", "now", "tool", "status", "ok", "args", "result", "seconds_ago", "effects", "call", "want", "want_rule", "want_reason"}
 
-// plainWord is a text that YAML reads as that text without quotes.
+// plainWord matches a text that YAML reads as the same text without quotes.
 var plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// yamlWords are plain words that mean something else to some reader.
+// yamlWords are plain words that some YAML readers take for other values.
 var yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 // flowYAML writes a decoded value on one line.
@@ -109,8 +109,8 @@ func flowText(s string) string {
 	return string(ijson.Canonical(s))
 }
 
-// appendRows adds rows to the list of tests of a policy, by the way to the policy's mapping in the file. All else in the text stays
-// as it is: what comes out is read again and compared. The error says why rows cannot be added there.
+// appendRows adds rows to the tests of a policy. steps lead to the policy's mapping in the file. It keeps all other text:
+// it reads the result again and compares. The error says why it cannot add the rows.
 func appendRows(source, text string, steps []string, rows []map[string]any) (string, error) {
 	before := yamldoc.Read(source, []byte(text), &yamldoc.Faults{})
 	policy, ok := nodeBelow(before, steps...)
@@ -146,7 +146,8 @@ func appendRows(source, text string, steps []string, rows []map[string]any) (str
 	return after, nil
 }
 
-// behindList is the line behind the last item of a block list, and the column of its dashes; false where it is none.
+// behindList returns the line after the last item of a block list, and the column of its dashes. It returns false if the
+// list is not a block list.
 func behindList(lines []string, list *yamldoc.Node) (at, indent int, ok bool) {
 	last := list.Items[len(list.Items)-1].At.Line - 1
 	first := list.Items[0].At.Line - 1
@@ -160,7 +161,7 @@ func behindList(lines []string, list *yamldoc.Node) (at, indent int, ok bool) {
 	return behind(lines, last, indent), indent, true
 }
 
-// behindMapping is the same of a block mapping's members.
+// behindMapping returns the same for the members of a block mapping.
 func behindMapping(lines []string, m *yamldoc.Node) (at, indent int, ok bool) {
 	if len(m.Members) == 0 {
 		return 0, 0, false
@@ -172,7 +173,7 @@ func behindMapping(lines []string, m *yamldoc.Node) (at, indent int, ok bool) {
 		return 0, 0, false
 	}
 	at = line + 1
-	for i := at; i < len(lines); i++ { // a list below it may stand in the same column
+	for i := at; i < len(lines); i++ { // a list below it can be in the same column
 		rest := strings.TrimLeft(lines[i], " ")
 		switch {
 		case strings.TrimSpace(rest) == "" || rest[0] == '#':
@@ -185,8 +186,8 @@ func behindMapping(lines []string, m *yamldoc.Node) (at, indent int, ok bool) {
 	return at, indent, true
 }
 
-// behind is the first line after i that is no more of what is indented deeper than a column; blank lines and comments before it
-// stay with what follows.
+// behind returns the first line after i that is not indented deeper than a column. Blank lines and comments before it
+// belong to what follows.
 func behind(lines []string, i, indent int) int {
 	at := i + 1
 	for j := at; j < len(lines); j++ {
@@ -202,7 +203,7 @@ func behind(lines []string, i, indent int) int {
 	return at
 }
 
-// sameButTests reports whether a file is another with these rows behind the policy's tests.
+// sameButTests reports whether after equals before with these rows added to the policy's tests.
 func sameButTests(before, after *yamldoc.Node, steps []string, rows []map[string]any) bool {
 	was, wasOK := before.Decoded().(map[string]any)
 	is, isOK := after.Decoded().(map[string]any)
@@ -225,7 +226,7 @@ func sameButTests(before, after *yamldoc.Node, steps []string, rows []map[string
 	return ijson.Equal(was, is)
 }
 
-// nodeBelow is the node that names lead to; false where there is none.
+// nodeBelow returns the node under these keys, or false if there is none.
 func nodeBelow(n *yamldoc.Node, steps ...string) (*yamldoc.Node, bool) {
 	for _, step := range steps {
 		if n = n.Member(step); n == nil {

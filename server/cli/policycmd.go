@@ -38,7 +38,7 @@ func (a *policyCommands) policyCommand() *cobra.Command {
 	return cmd
 }
 
-// policyRow is a test that was run, as --json shows it.
+// policyRow is the result of a test, as --json shows it.
 type policyRow struct {
 	Policy   string   `json:"policy"`
 	Name     string   `json:"name"`
@@ -80,7 +80,8 @@ func (a *policyCommands) policyTestCommand() *cobra.Command {
 	return cmd
 }
 
-// loadUntested loads the configuration, also where tests of its policies fail, and holds that it has these policies.
+// loadUntested loads the configuration, even if tests of its policies fail. It returns an error if one of the named
+// policies does not exist.
 func (a *policyCommands) loadUntested(what string, policies []string) (Loaded, error) {
 	loaded, warnings, err := Load(a.sources(), LoadOptions{Untested: true})
 	a.warn(warnings)
@@ -97,7 +98,7 @@ func (a *policyCommands) loadUntested(what string, policies []string) (Loaded, e
 
 func unknownPolicy(name string, names []string) error { return noSuch("policy", name, names) }
 
-// noSuch says that there is no such thing, and which one may be meant, or which there are.
+// noSuch returns the error of a name that does not exist, with a similar name or all names.
 func noSuch(what, name string, names []string) error {
 	text := "no " + what + " " + console.Quoted(name)
 	if near := gateway.Near(name, names); near != "" {
@@ -133,8 +134,8 @@ func (l Loaded) testPolicies(names []string) ([]policyRow, error) {
 	return rows, nil
 }
 
-// isMeant reports whether a command over these policies is about one: over none, it is about all but the embedded one of a file
-// that has its own.
+// isMeant reports whether a command with these policy names is about a policy. Without names it is about all policies. It
+// leaves out the embedded one if the file has others.
 func (l Loaded) isMeant(p *rules.Policy, names []string) bool {
 	if len(names) > 0 {
 		return slices.Contains(names, p.Name)
@@ -142,7 +143,8 @@ func (l Loaded) isMeant(p *rules.Policy, names []string) bool {
 	return !l.ofTheDemo(p) || len(l.Policies) == 1
 }
 
-// testedRow runs one test, and, where it names no pattern, with the params of each pattern too; its own lie over them.
+// testedRow runs one test. If the test names no pattern, it also runs with the params of each pattern, which the test's own
+// replace.
 func testedRow(name string, made *policy.Policy, row policy.Row, patterns []string) policyRow {
 	got := made.Test(row)
 	out := policyRow{Policy: name, Name: row.Name, Passed: got.Passed, Got: decidedBy(got.Got), Differs: got.Differ}
@@ -163,7 +165,7 @@ func testedRow(name string, made *policy.Policy, row policy.Row, patterns []stri
 	return out
 }
 
-// decidedBy is what a review came to, as commands show it.
+// decidedBy returns the decision of a review, as commands show it.
 func decidedBy(r gateway.Ruling) decided {
 	j := r.Judgment()
 	d := decided{Decision: j.Decision.String(), Rule: j.Rule, Reason: j.Reason}
@@ -196,7 +198,7 @@ func (d decided) String() string {
 	return text
 }
 
-// printTests prints what tests came to; the error is the exit code.
+// printTests prints the results of tests. The error holds the exit code.
 func (a *policyCommands) printTests(rows []policyRow) error {
 	failed, warned := 0, 0
 	var b strings.Builder
@@ -233,7 +235,7 @@ func (a *policyCommands) printTests(rows []policyRow) error {
 	return err
 }
 
-// The parts of a JUnit file that readers agree on.
+// These are the parts of a JUnit file that all readers understand.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`

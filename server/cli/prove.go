@@ -26,11 +26,11 @@ chance.
 --seed N repeats what chance chose; the timing of processes is never the same twice. It ends with 1 where something was
 lost, done twice or ended otherwise.`
 
-// proveSize says how much is tried.
+// proveSize says how many trials there are.
 type proveSize struct {
-	apart  int64 // boundaries from one kill to the next; 1: every one
-	again  int   // runs that are killed again and again
-	crowds int   // of each number of processes
+	apart  int64 // distance between kills in boundaries; 1: every boundary
+	again  int   // runs that are killed several times
+	crowds int   // number of crowds
 	crowd  crowdSize
 }
 
@@ -64,7 +64,7 @@ func (a *trialCommands) proveCommand() *cobra.Command {
 	return cmd
 }
 
-// proof is all that was tried.
+// proof is the result of all trials.
 type proof struct {
 	Seed    uint64      `json:"seed"`
 	Rows    []provedRow `json:"rows"`
@@ -84,7 +84,7 @@ func (p *proof) add(r provedRow) {
 
 func (p *proof) good() bool { return p.Lost == 0 && p.Twice == 0 && p.Unequal == 0 }
 
-// prove tries all and prints the matrix.
+// prove runs all trials and prints the matrix.
 func (a *trialCommands) prove(ctx context.Context, size proveSize, seed uint64) (err error) {
 	p, err := a.newProver()
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *trialCommands) prove(ctx context.Context, size proveSize, seed uint64) 
 	return err
 }
 
-// prove tries all, row by row.
+// prove runs all trials, row by row.
 func (p *prover) prove(ctx context.Context, size proveSize, seed uint64, done func(provedRow)) error {
 	chance := rand.New(rand.NewPCG(seed, 0))
 	for _, run := range provedRuns() {
@@ -139,7 +139,7 @@ func (p *prover) prove(ctx context.Context, size proveSize, seed uint64, done fu
 	return nil
 }
 
-// printProved prints a row; what went wrong goes to standard error, with what to try again.
+// printProved prints a row. Faults go to standard error, with the command to try again.
 func (a *trialCommands) printProved(r provedRow) {
 	boundaries := "-"
 	if r.Boundaries > 0 {
@@ -151,13 +151,13 @@ func (a *trialCommands) printProved(r provedRow) {
 	}
 	a.proved("%-22s %10s %6d %5d %6d %8s\n", r.Pattern, boundaries, r.Kills, r.Lost, r.Twice, mark)
 	for _, f := range r.Faults {
-		_, _ = fmt.Fprintln(a.Err, printable.Text(f)) // the row says that there is something
+		_, _ = fmt.Fprintln(a.Err, printable.Text(f)) // the row shows that there are faults
 	}
 }
 
-// proved prints for people.
+// proved prints a text for people, not with --json.
 func (a *trialCommands) proved(format string, args ...any) {
 	if !a.JSON {
-		_, _ = fmt.Fprintf(a.Out, format, args...) // the last line tells whether they are there
+		_, _ = fmt.Fprintf(a.Out, format, args...) // the last line shows whether it was written
 	}
 }

@@ -23,23 +23,24 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// provedWait is how long a proven run's call waits, in seconds. A run that another process carries on is asked for again.
+// provedWait is how long a call of prove waits for its run, in seconds. If another process continues the run, the call is
+// repeated.
 const provedWait = 0.5
 
-// provedLife is what a life is told on its standard input.
+// provedLife is the input of a child process on standard input.
 type provedLife struct {
 	Runs  []provedRun `json:"runs"`
-	DieAt int64       `json:"die_at"` // the boundary at which it kills itself; 0: it lives
+	DieAt int64       `json:"die_at"` // the boundary at which it kills itself; 0: never
 }
 
-// provedResult is one line of what a life says: how a run ended, or, on the last line, how many boundaries it passed.
+// provedResult is one line of a child's output: how a run ended or, on the last line, how many boundaries the child passed.
 type provedResult struct {
 	Name     string          `json:"name,omitempty"`
 	Envelope json.RawMessage `json:"envelope,omitempty"`
 	Passed   int64           `json:"passed,omitempty"`
 }
 
-// proveLifeCommand is one life of the process that is killed: the server of this program and its caller in one.
+// proveLifeCommand returns the command of a child process that prove kills: a server and its caller in one process.
 func (a *trialCommands) proveLifeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "prove-life", Short: "One life of a process that prove kills", Hidden: true, Args: cobra.NoArgs,
@@ -68,23 +69,23 @@ type life struct {
 	say    sync.Mutex
 }
 
-// pass is told of every boundary of the journal: at the one that was meant, the process is gone.
+// pass is called at every boundary of the journal. At the chosen one it kills the process.
 func (l *life) pass(string) {
 	if l.passed.Add(1) == l.told.DieAt {
 		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Kill() // it works or nothing does
+			_ = self.Kill() // this cannot fail
 		}
 		select {}
 	}
 }
 
-// live carries out all runs at once.
+// live executes all runs at once.
 func (l *life) live(ctx context.Context) error {
 	var err error
 	if l.book, err = ledger.Parse(machine.Lookup(l.trial.Environ, settings.LedgerVariable)); err != nil {
 		return err
 	}
-	call := &toolCall{opener: l.trial.stateOpener, name: waitTool, errs: &lockedWriter{to: l.trial.Err}} // so that it carries on what nobody does
+	call := &toolCall{opener: l.trial.stateOpener, name: waitTool, errs: &lockedWriter{to: l.trial.Err}} // so that it continues runs that no other process continues
 	server, err := call.inProcess(ctx)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (l *life) live(ctx context.Context) error {
 	return errors.Join(append(faults, l.print(provedResult{Passed: l.passed.Load()}))...)
 }
 
-// provedState is what of an envelope says how it goes on.
+// provedState is the part of an envelope that says how to continue.
 type provedState struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason"`
@@ -113,7 +114,7 @@ type provedState struct {
 	} `json:"waiting_for"`
 }
 
-// run begins a run or joins it, does what it waits for and prints how it ended.
+// run begins or joins a run, gives it what it waits for, and prints how it ended.
 func (l *life) run(ctx context.Context, r provedRun) error {
 	tool, args := r.Tool, r.call()
 	for {
@@ -150,7 +151,7 @@ func (l *life) run(ctx context.Context, r provedRun) error {
 	}
 }
 
-// settle is the person who looks into the books: a call in doubt happened if its key arrived.
+// settle decides an unknown outcome as a person would who reads the ledger: the call happened if its key is there.
 func (l *life) settle(ctx context.Context, runID, effect string) error {
 	operator := l.trial.engine.Operator()
 	events, _, err := operator.Record(runID)
@@ -185,7 +186,7 @@ func (l *life) settle(ctx context.Context, runID, effect string) error {
 	return nil // another process was quicker
 }
 
-// decide is the person who approves, with what they change.
+// decide approves like a person, with the changes in edit.
 func (l *life) decide(id string, edit map[string]any) error {
 	approvals := l.trial.engine.Approvals()
 	q, err := approvals.Approval(id)
@@ -201,7 +202,7 @@ func (l *life) decide(id string, edit map[string]any) error {
 	d.By, d.At = "local:0", time.Now().UTC().Truncate(time.Second)
 	_, err = approvals.Decide(d)
 	if not, ok := errors.AsType[*patterns.NotOpen](err); ok && not.Why == patterns.WhyDecided {
-		return nil // in an earlier life, or another process was quicker
+		return nil // decided by an earlier process or by another one
 	}
 	return err
 }

@@ -10,13 +10,13 @@ import (
 	"patterngate/catalog/demo/ledger"
 )
 
-// crowdSize says how large a crowd is.
+// crowdSize is the size of a crowd.
 type crowdSize struct{ processes, runs, blows int }
 
-// longestPause is the longest time between two blows.
+// longestPause is the longest time between two kills or stops.
 const longestPause = 60 * time.Millisecond
 
-// crowd is some processes that carry on the same runs on one state file, all of them at once.
+// crowd is several processes that continue the same runs in one state file at the same time.
 type crowd struct {
 	*trial
 	ctx    context.Context
@@ -27,17 +27,17 @@ type crowd struct {
 	faults error
 }
 
-// seat is where a process of a crowd sits; one that was killed is followed by another.
+// seat is the place of one process of a crowd. A killed process is replaced by another.
 type seat struct {
 	life    *lifeProcess
-	ended   chan struct{} // closed when the process is gone
+	ended   chan struct{} // closed when the process has ended
 	end     lifeEnd
 	err     error
 	stopped bool
-	over    bool // its process saw all runs end
+	over    bool // its process saw the end of all runs
 }
 
-// crowded has a crowd's processes killed, stopped and continued by chance, then left alone until all runs have ended.
+// crowded kills, stops and continues the processes of a crowd at random. Then it waits until all runs have ended.
 func (p *prover) crowded(ctx context.Context, size crowdSize, world ledger.World, chance *rand.Rand) (v verdict, stops int, err error) {
 	limited, cancel := context.WithTimeout(ctx, lifeTimeout)
 	defer cancel()
@@ -76,7 +76,7 @@ func (c *crowd) sit(s *seat) {
 	}
 	ended := make(chan struct{})
 	*s = seat{life: l, ended: ended}
-	stop := context.AfterFunc(c.ctx, func() { _ = l.cmd.Process.Kill() }) // or it is gone
+	stop := context.AfterFunc(c.ctx, func() { _ = l.cmd.Process.Kill() }) // it can already have ended
 	go func() {
 		defer close(ended)
 		defer stop()
@@ -84,7 +84,7 @@ func (c *crowd) sit(s *seat) {
 	}()
 }
 
-// pause lets the processes go on for a moment.
+// pause waits a random time while the processes work.
 func (c *crowd) pause() {
 	timer := time.NewTimer(time.Duration(c.chance.Int64N(int64(longestPause))))
 	defer timer.Stop()
@@ -94,12 +94,12 @@ func (c *crowd) pause() {
 	}
 }
 
-// blow kills a process, stops it or lets one that is stopped go on.
+// blow kills a process, stops it, or continues a stopped one.
 func (c *crowd) blow(s *seat) {
 	kill := c.chance.IntN(2) == 0
 	switch {
 	case kill:
-		_ = s.life.cmd.Process.Kill() // or it has ended
+		_ = s.life.cmd.Process.Kill() // it can already have ended
 		c.rise(s)
 		if !s.over {
 			c.sit(s)
@@ -120,7 +120,7 @@ func (c *crowd) resume(s *seat) {
 	}
 }
 
-// rise takes what a process that is gone, or about to, has said.
+// rise waits for a process that ends, and reads its output.
 func (c *crowd) rise(s *seat) {
 	<-s.ended
 	for name, result := range s.end.results {
@@ -138,7 +138,7 @@ func (c *crowd) rise(s *seat) {
 	s.over = !s.end.killed || s.err != nil || c.ctx.Err() != nil
 }
 
-// leave lets all processes go on until they have seen all runs end.
+// leave continues all processes until they have seen the end of all runs.
 func (c *crowd) leave() {
 	for i := range c.seats {
 		if s := &c.seats[i]; s.stopped {
@@ -148,14 +148,14 @@ func (c *crowd) leave() {
 	for i := range c.seats {
 		for s := &c.seats[i]; !s.over; {
 			c.rise(s)
-			if !s.over { // killed before, without having been taken note of
+			if !s.over { // it was killed before, and its end was not read yet
 				c.sit(s)
 			}
 		}
 	}
 }
 
-// crowds tries several crowds, one after the other.
+// crowds runs several crowds, one after the other.
 func (p *prover) crowds(ctx context.Context, n int, size crowdSize, chance *rand.Rand) (provedRow, error) {
 	row := provedRow{Pattern: fmt.Sprintf("%d processes, one file", size.processes)}
 	want, err := p.whole(ctx, crowdOf(size.runs))

@@ -12,15 +12,15 @@ import (
 	"patterngate/ijson"
 )
 
-// verdict is what came of a trial: how each run ended, and what was done in the world.
+// verdict is the result of a trial: how each run ended, and which effects happened.
 type verdict struct {
-	results    map[string]string // by run, less what differs between any two runs
+	results    map[string]string // by run, without what differs between any two runs
 	acts       map[string]int
 	kills      int
-	boundaries int64 // passed in the last life
+	boundaries int64 // passed by the last process
 }
 
-// shortcoming is how a trial differs from the one that nobody interrupted.
+// shortcoming is the difference between a trial and the uninterrupted one.
 type shortcoming struct {
 	lost, twice int
 	unequal     int
@@ -53,7 +53,7 @@ func (v verdict) against(want verdict) shortcoming {
 	return s
 }
 
-// apart shows where two texts begin to differ.
+// apart returns the first difference of two texts.
 func apart(got, want string) string {
 	const around = 100
 	at := 0
@@ -66,11 +66,11 @@ func apart(got, want string) string {
 	return fmt.Sprintf("...%s..., want ...%s...", shown(got), shown(want))
 }
 
-// differing are the members of an envelope that differ between two runs of the same: who and when, not what, and what
-// run_wait adds to it. A hash is of arguments that stand beside it, and in which ids may stand.
+// differing are the members of an envelope that differ between two equal runs: ids, people and times, and what run_wait
+// adds. args_hash differs because the arguments can contain ids.
 var differing = []string{"run_id", "joined", "record", "decided_at", "args_hash", "pattern", "created_at", "ended_at"}
 
-// differingWords are ids and times inside texts.
+// differingWords are the ids and times inside texts.
 var differingWords = []struct {
 	found *regexp.Regexp
 	word  string
@@ -83,7 +83,7 @@ var differingWords = []struct {
 	{regexp.MustCompile(`(under )?[0-9]+(\.[0-9]+)? s\b`), "SECONDS"},
 }
 
-// comparableEnvelope is an envelope less what differs between any two runs.
+// comparableEnvelope returns an envelope without what differs between any two runs.
 func comparableEnvelope(envelope json.RawMessage) (string, error) {
 	v, err := ijson.Decode(envelope)
 	if err != nil {
@@ -102,7 +102,7 @@ func comparableEnvelope(envelope json.RawMessage) (string, error) {
 	return text, nil
 }
 
-// strip takes what differs out of all objects of a value.
+// strip removes what differs from all objects of a value.
 func strip(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -119,7 +119,7 @@ func strip(v any) {
 	}
 }
 
-// actsOf counts what a book holds, with the ids that differ between runs taken out.
+// actsOf counts the effects in a book, without the ids that differ between runs.
 func actsOf(entries []ledger.Entry) map[string]int {
 	acts := map[string]int{}
 	for act, n := range ledger.Acts(entries) {

@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// provedRow is what came of the trials of one kind.
+// provedRow is the result of the trials of one kind.
 type provedRow struct {
 	Pattern    string   `json:"pattern"`
-	Boundaries int64    `json:"boundaries"` // of the journal that a run passes which nobody kills
+	Boundaries int64    `json:"boundaries"` // of the journal in a run without kills
 	Trials     int      `json:"trials"`
 	Kills      int      `json:"kills"`
 	Stops      int      `json:"stops,omitempty"` // SIGSTOP, continued later
 	Lost       int      `json:"lost"`
 	Twice      int      `json:"twice"`
-	Equal      int      `json:"equal"` // trials whose runs all ended as without a kill
+	Equal      int      `json:"equal"` // trials whose runs all ended as without kills
 	Faults     []string `json:"faults,omitempty"`
 }
 
@@ -42,7 +42,7 @@ func (r *provedRow) add(what string, v, want verdict, err error) {
 	}
 }
 
-// whole runs one run without a kill: what all others are compared with.
+// whole executes runs without a kill. All other trials are compared with the result.
 func (p *prover) whole(ctx context.Context, runs []provedRun) (verdict, error) {
 	v, err := p.try(ctx, runs)
 	switch {
@@ -58,7 +58,7 @@ func (p *prover) whole(ctx context.Context, runs []provedRun) (verdict, error) {
 	return v, nil
 }
 
-// everywhere kills a run at every boundary from the first on, so many apart, each time in a state of its own.
+// everywhere kills a run at boundaries from first on, apart from each other by apart. Each trial has its own state file.
 func (p *prover) everywhere(ctx context.Context, run provedRun, first, apart int64) (provedRow, error) {
 	runs := []provedRun{run}
 	row := provedRow{Pattern: run.Name}
@@ -68,7 +68,7 @@ func (p *prover) everywhere(ctx context.Context, run provedRun, first, apart int
 	}
 	row.Boundaries = want.boundaries
 	var at []int64
-	first = 1 + (first-1)%max(want.boundaries, 1) // at one of them at least
+	first = 1 + (first-1)%max(want.boundaries, 1) // kill at least once
 	for k := first; k <= want.boundaries; k += apart {
 		at = append(at, k)
 	}
@@ -79,10 +79,10 @@ func (p *prover) everywhere(ctx context.Context, run provedRun, first, apart int
 	return row, ctx.Err()
 }
 
-// mostLives is how often one run is killed in a row.
+// mostLives is the maximum number of processes for one run.
 const mostLives = 6
 
-// again kills several lives of one run, at boundaries that chance chooses.
+// again kills several processes of one run, at random boundaries.
 func (p *prover) again(ctx context.Context, trials int, chance *rand.Rand) (provedRow, error) {
 	row := provedRow{Pattern: "again and again"}
 	runs := provedRuns()
@@ -112,7 +112,7 @@ func (p *prover) again(ctx context.Context, trials int, chance *rand.Rand) (prov
 	return row, ctx.Err()
 }
 
-// sideBySide makes n trials, a few at once; what each returns is called one at a time.
+// sideBySide runs n trials, a few at once. It calls the functions that they return one at a time.
 func (p *prover) sideBySide(n int, try func(i int) (note func())) {
 	free := make(chan struct{}, min(4, runtime.GOMAXPROCS(0)))
 	var noting sync.Mutex

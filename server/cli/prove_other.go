@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// suspend would stop a process; there is no such thing here, and crowds are killed only.
+// suspend is not supported on this system, so crowds are only killed.
 func suspend(*os.Process) error { return errors.ErrUnsupported }
 func resume(*os.Process) error  { return errors.ErrUnsupported }

@@ -7,28 +7,28 @@ import (
 	"patterngate/catalog/demo/ledger"
 )
 
-// proveConfig is what proven runs run with: as the demo, but that make-believe workers take no time.
+// proveConfig is the configuration of the runs of prove: that of the demo, but without the delays of simulated workers.
 const proveConfig = demoConfig + noDelay
 
-// askedConfig is the same with a person who takes their time.
+// askedConfig is the same, but a person decides later.
 const askedConfig = "version: 1\nllm: {provider: rules}\npatterns:\n  supervised_refund: {approver: {kind: inbox}}\n" + noDelay
 
 const noDelay = "demo: {delay_factor: 0}\n"
 
-// provedRun is one run as its caller makes it: the call, and what it hands in when the run waits for it.
+// provedRun is one run of prove: the call, and what its caller sends when the run waits.
 type provedRun struct {
 	Name      string         `json:"name"` // also its idempotency key
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 	Turns     [][]any        `json:"turns,omitempty"` // actions of the turns after the first
-	Edit      map[string]any `json:"edit,omitempty"`  // what the person changes who decides about it; nil: nothing
+	Edit      map[string]any `json:"edit,omitempty"`  // changes of the person who decides; nil: none
 	World     ledger.World   `json:"-"`
 	Config    string         `json:"-"` // "": proveConfig
 }
 
-// provedRuns are the runs that are killed at every boundary: each pattern by the rules, a refund in a world where a
-// repeated call pays again, settled by a person or by a look-up, one that its caller drives in two turns, and those that a
-// person decides about: they are killed while they wait, are decided, and spend what was decided.
+// provedRuns returns the runs that are killed at every boundary. The list has each pattern with the offline rules, and
+// refunds whose repeated call pays again, settled by a person or by a look-up. One run gets two turns from its caller. In
+// others a person decides: they are killed while they wait, when they are decided, and when they use the decision.
 func provedRuns() []provedRun {
 	refund := map[string]any{"goal": demo.RefundGoal}
 	actions := refundOf(49)
@@ -53,7 +53,7 @@ func provedRuns() []provedRun {
 	}
 }
 
-// refundOf are the actions of a refund that the policy allows without a person: look, pay, mail, close.
+// refundOf returns the actions of a refund that the policy allows without a person: look, pay, mail, close.
 func refundOf(usd float64) []any {
 	tool := func(name string, args map[string]any) any {
 		return map[string]any{"kind": "tool", "name": name, "args": args}
@@ -66,7 +66,7 @@ func refundOf(usd float64) []any {
 	}
 }
 
-// crowdOf are n runs at once: refunds that differ in their amount, so that each effect tells whose it is.
+// crowdOf returns n runs for the same time. Their refunds differ in the amount, so that each effect shows its run.
 func crowdOf(n int) []provedRun {
 	runs := make([]provedRun, n)
 	for i := range runs {
@@ -79,7 +79,7 @@ func crowdOf(n int) []provedRun {
 	return runs
 }
 
-// call is the run's first call. Made again, it joins the run that it began.
+// call returns the run's first call. A second one joins the run that the first one began.
 func (r provedRun) call() map[string]any {
 	args := map[string]any{"idempotency_key": r.Name, "max_wait_seconds": provedWait}
 	for name, v := range r.Arguments {
@@ -88,7 +88,7 @@ func (r provedRun) call() map[string]any {
 	return args
 }
 
-// turn is what the caller hands in for a turn. The first one came with the call.
+// turn returns what the caller sends for a turn. The first call contains turn 1.
 func (r provedRun) turn(runID string, turn int) (map[string]any, error) {
 	if turn < 2 || turn-2 >= len(r.Turns) {
 		return nil, fmt.Errorf("%s waits for turn %d", r.Name, turn)

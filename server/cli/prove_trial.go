@@ -18,10 +18,10 @@ import (
 	"patterngate/server/settings"
 )
 
-// lifeTimeout bounds one life: what takes longer hangs.
+// lifeTimeout is the time limit of one child process.
 const lifeTimeout = time.Minute
 
-// prover kills processes and counts what the world saw.
+// prover kills processes and counts the effects that happened.
 //
 //	prover ──▶ prove-life, killed, again ──▶ state file
 //	   │            └──effects──▶ ledger (its own process)
@@ -31,7 +31,7 @@ type prover struct {
 	dir    string
 	config string
 	ledger *ledgerProcess
-	trials atomic.Int64 // each has a state file and a book of its own
+	trials atomic.Int64 // each has its own state file and book
 }
 
 // newProver makes a directory and starts a ledger in it.
@@ -51,16 +51,16 @@ func (a *trialCommands) newProver() (*prover, error) {
 	return p, nil
 }
 
-// close ends the ledger and takes the directory away.
+// close ends the ledger and removes the directory.
 func (p *prover) close() error {
 	return errors.Join(p.ledger.end(), os.RemoveAll(p.dir))
 }
 
-// trial is some runs on a state file and in a book of their own.
+// trial is a set of runs with their own state file and book.
 type trial struct {
 	*prover
 	dir  string
-	book string // as the environment has it
+	book string // as the environment names it
 	runs []provedRun
 }
 
@@ -72,7 +72,7 @@ func (p *prover) newTrial(runs []provedRun) (*trial, error) {
 	return t, os.Mkdir(t.dir, 0o700)
 }
 
-// process is one life of a trial as a process that has not begun yet.
+// process returns a child process of a trial that is not started yet. It kills itself at boundary dieAt; 0: never.
 func (t *trial) process(dieAt int64) (*lifeProcess, error) {
 	told, err := json.Marshal(provedLife{Runs: t.runs, DieAt: dieAt})
 	if err != nil {
@@ -92,7 +92,7 @@ func (t *trial) process(dieAt int64) (*lifeProcess, error) {
 	return l, nil
 }
 
-// configFile is what the trial's processes run with.
+// configFile returns the configuration file of the trial's processes.
 func (t *trial) configFile() (string, error) {
 	config := t.runs[0].Config
 	if config == "" {
@@ -102,27 +102,27 @@ func (t *trial) configFile() (string, error) {
 	return path, os.WriteFile(path, []byte(config), 0o600)
 }
 
-// lifeProcess is a life seen from outside.
+// lifeProcess is a child process with its output.
 type lifeProcess struct {
 	cmd       *exec.Cmd
 	out, errs bytes.Buffer
 }
 
-// lifeEnd is how a life ended.
+// lifeEnd is how a child process ended.
 type lifeEnd struct {
 	results map[string]string
 	passed  int64
 	killed  bool
 }
 
-// ended waits for a life and reads what it said. One that fails says why; one that did not come to its last line and has
-// nothing to say was killed.
+// ended waits for a child process and reads its output. A failed child gives its error. A child without a last line and
+// without an error was killed.
 func (l *lifeProcess) ended() (lifeEnd, error) {
 	failed := l.cmd.Wait()
 	end := lifeEnd{results: map[string]string{}, killed: true}
 	for d := json.NewDecoder(&l.out); ; {
 		var r provedResult
-		if err := d.Decode(&r); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // it was killed while it wrote
+		if err := d.Decode(&r); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the child was killed while it wrote
 			break
 		} else if err != nil {
 			return end, fmt.Errorf("a life says: %w", err)
@@ -143,7 +143,7 @@ func (l *lifeProcess) ended() (lifeEnd, error) {
 	return end, nil
 }
 
-// live lets one life pass, up to the boundary at which it dies.
+// live runs one child process, up to the boundary at which it kills itself.
 func (t *trial) live(ctx context.Context, dieAt int64) (lifeEnd, error) {
 	l, err := t.process(dieAt)
 	if err != nil {
@@ -154,7 +154,7 @@ func (t *trial) live(ctx context.Context, dieAt int64) (lifeEnd, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, lifeTimeout)
 	defer cancel()
-	stop := context.AfterFunc(limited, func() { _ = l.cmd.Process.Kill() }) // or it is over
+	stop := context.AfterFunc(limited, func() { _ = l.cmd.Process.Kill() }) // it can already have ended
 	defer stop()
 	end, err := l.ended()
 	if limited.Err() != nil {
@@ -163,7 +163,7 @@ func (t *trial) live(ctx context.Context, dieAt int64) (lifeEnd, error) {
 	return end, err
 }
 
-// try runs the runs to their end, with a life killed at each of these boundaries before.
+// try executes the runs to their end. Before that, it kills one child process at each of these boundaries.
 func (p *prover) try(ctx context.Context, runs []provedRun, kills ...int64) (verdict, error) {
 	t, err := p.newTrial(runs)
 	if err != nil {
@@ -188,7 +188,7 @@ func (p *prover) try(ctx context.Context, runs []provedRun, kills ...int64) (ver
 	return v, t.count(ctx, &v)
 }
 
-// count asks the ledger what was done, when nobody does anything any more, and takes the trial's files away.
+// count reads the effects from the ledger after all processes have ended, and removes the trial's files.
 func (t *trial) count(ctx context.Context, v *verdict) error {
 	entries, err := t.ledger.book(filepath.Base(t.dir)).List(ctx)
 	if err != nil {

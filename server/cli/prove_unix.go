@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// suspend stops a process in the middle of what it does; resume lets it go on.
+// suspend stops a process at any point; resume continues it.
 func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 func resume(p *os.Process) error  { return p.Signal(syscall.SIGCONT) }

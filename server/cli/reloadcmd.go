@@ -17,10 +17,10 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// reloadTimeout is how long the programs that serve may take to answer.
+// reloadTimeout is the time limit for the servers to answer.
 const reloadTimeout = 20 * time.Second
 
-// reloadCommands is the command that has servers load their configuration again.
+// reloadCommands is the command that makes servers load their configuration again.
 type reloadCommands struct {
 	*stateOpener
 	*signing.Signer
@@ -69,11 +69,11 @@ func (a *reloadCommands) reload(ctx context.Context, key string) error {
 		case err != nil:
 			return signing.Refusal(what, err)
 		}
-		return errors.Join(err, a.printReloads(answers)) // the first says how it ends: who did not answer may run this very file
+		return errors.Join(err, a.printReloads(answers)) // the first error decides the exit code: a server that did not answer could use this file
 	})
 }
 
-// reloadRow is what became of a reload in one program, as --json shows it.
+// reloadRow is the result of a reload in one server, as --json shows it.
 type reloadRow struct {
 	OK      bool     `json:"ok"`
 	From    string   `json:"from,omitempty"`

@@ -8,8 +8,8 @@ import (
 )
 
 // Replay runs a recorded run's code again over an export of its record, under the snapshot of the configuration that the
-// run was begun with, and returns the run's uncut result as indented JSON. Nothing is called. An error says that the
-// export is broken, that its configuration cannot be made here, or where the code does not do what was recorded.
+// run began with. It returns the run's uncut result as indented JSON. It calls no tool. An error says that the export is
+// broken, that its configuration cannot be made here, or where the code differs from the record.
 func Replay(export, snapshot []byte) ([]byte, error) {
 	x, err := patterns.ReadExport(export)
 	if err != nil {

@@ -79,7 +79,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 	})
 	defer func() {
 		if !errs.End() {
-			a.Err = io.Discard // nor would the failure get out
+			a.Err = io.Discard // the failure would not reach standard error either
 		}
 	}()
 	s, err := a.service("serve", loaded, a.logger(loaded.Log, errs))
@@ -107,8 +107,8 @@ func (a *serveCommands) serve(ctx context.Context) error {
 	return nil
 }
 
-// reloads has the program load its configuration again when it is asked to, announce files that were changed, and say which
-// servers behind the gate can be reached around it. What it returns ends that.
+// reloads starts what reloads the configuration on request, announces changed files, and logs servers that clients can call
+// around Patterngate. The returned function stops it.
 func (a *serveCommands) reloads(ctx context.Context, s *service, loaded Loaded) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &reloader{from: a.invocation, service: s, log: s.to.log, loaded: loaded, seen: loaded.files()}
@@ -126,13 +126,14 @@ func (a *serveCommands) reloads(ctx context.Context, s *service, loaded Loaded) 
 	}
 }
 
-// warnOfBypasses says which servers behind the gate a client still has directly: an agent can go around the gate there.
+// warnOfBypasses logs the servers of the catalog that a client also has directly. An agent can call them around
+// Patterngate.
 func (a *invocation) warnOfBypasses(c settings.Config, log *slog.Logger) {
 	for _, b := range bypasses(a.Environ, c.Catalog) {
 		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}
 }
 
-// keepOnBrokenPipe makes a write to a closed standard output or error an error, where Go would end the process by
-// SIGPIPE: running calls have their grace, and a client that does not want the log is served all the same.
+// keepOnBrokenPipe makes a write to a closed standard output or standard error an error. By default Go would end the
+// process with SIGPIPE. Running calls keep their grace time, and a client that does not read the log is still served.
 func keepOnBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -27,7 +27,7 @@ func serveHTTP(ctx context.Context, s *server.Server, c settings.HTTP, tokens tr
 	return nil
 }
 
-// tokensOf reads the token file; none where there is no path.
+// tokensOf reads the token file. It returns none if the configuration names no file.
 func tokensOf(c settings.HTTP) (transport.Tokens, error) {
 	if c.Listen == "" || c.TokenFile == "" {
 		return transport.Tokens{}, nil
@@ -45,9 +45,9 @@ func tokensOf(c settings.HTTP) (transport.Tokens, error) {
 	return tokens, nil
 }
 
-// readSecretFile reads a file that nobody else can read or write.
+// readSecretFile reads a file that no other user can read or write.
 func readSecretFile(path string) ([]byte, yamldoc.Fault) {
-	info, err := os.Stat(path) // before it is opened, which waits where it is a pipe
+	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
 	if err == nil && info.Mode().IsRegular() {
 		var file *os.File
 		if file, err = os.Open(path); err == nil {
@@ -66,7 +66,7 @@ func readSecretFile(path string) ([]byte, yamldoc.Fault) {
 
 func readSecret(path string, file *os.File) ([]byte, yamldoc.Fault) {
 	const others = 0o077
-	info, err := file.Stat() // of what was opened
+	info, err := file.Stat() // of the opened file
 	if err != nil {
 		return nil, machine.CannotRead(err)
 	}
@@ -76,7 +76,7 @@ func readSecret(path string, file *os.File) ([]byte, yamldoc.Fault) {
 	if f := machine.FaultOfWriters(path, info); f.Reason != "" {
 		return nil, f
 	}
-	text, err := io.ReadAll(io.LimitReader(file, transport.MaxTokenFile+1)) // one more says that it is too long
+	text, err := io.ReadAll(io.LimitReader(file, transport.MaxTokenFile+1)) // one more byte shows that it is too long
 	if err != nil {
 		return nil, machine.CannotRead(err)
 	}

@@ -17,10 +17,9 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// The state's names in the state directory.
 const ()
 
-// readyState makes the state directory where it is not there, and refuses a place that others can change or read. An
+// readyState creates the usual state directory if it is missing, and refuses a place that other users can change or read. An
 // error ends the program with the exit code of usage.
 func readyState(path string, environ []string) error {
 	if path == settings.MemoryState {
@@ -53,7 +52,8 @@ func makeDir(dir string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// faultOfState looks at the file and what lies about it. SQLite keeps two files beside it while it is open.
+// faultOfState checks the state file, its directories and the files next to it. SQLite keeps two files there while the
+// state file is open.
 func faultOfState(path string) yamldoc.Fault {
 	if strings.HasPrefix(path, "~/") {
 		return yamldoc.Fault{Reason: "there is no home directory for ~", Want: "write the whole path"}
@@ -62,7 +62,7 @@ func faultOfState(path string) yamldoc.Fault {
 	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(target))
 	}
-	const owners = ".owners" // who carries runs on, as locked files
+	const owners = ".owners" // the processes that continue runs, as locked files
 	if _, err := os.Stat(path + owners); err == nil {
 		dirs = append(dirs, path+owners)
 	}
@@ -121,7 +121,7 @@ func faultOfStateFile(path string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// causeOf is an error about a file without its path, which is told elsewhere.
+// causeOf returns the text of an error about a file without its path, which the message contains elsewhere.
 func causeOf(err error) string {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
@@ -132,13 +132,13 @@ func causeOf(err error) string {
 	return err.Error()
 }
 
-// thereIs reports whether there is such a file.
+// thereIs reports whether a file exists.
 func thereIs(path string) bool {
 	_, err := os.Stat(path)
 	return path != "" && !errors.Is(err, fs.ErrNotExist)
 }
 
-// noState is the failure of a command whose state file is not there. It names the other usual file where that is there.
+// noState returns the error of a command whose state file does not exist. It names the other usual file if that exists.
 func (a *invocation) noState(path string) error {
 	try := "--state FILE, where runs are recorded elsewhere"
 	if other := settings.OtherUsual(path, a.Environ); thereIs(other) {
@@ -151,9 +151,9 @@ func (a *invocation) noState(path string) error {
 	return console.Usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
 }
 
-// meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command sees
-// the demo's file, while a server with a configuration of its own records in the other one. Where only the other one is there,
-// the command makes none; where both are, [invocation.noteOther] can say so.
+// meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command
+// uses the demo's file, while a server with its own configuration records in the other one. If only the other one exists,
+// meant returns an error. If both exist, [invocation.noteOther] can print it.
 func (a *invocation) meant(c settings.Config) error {
 	other := settings.OtherUsual(c.State, a.Environ)
 	if !c.StateUsual || !c.OnlyDemo() || !thereIs(other) {
@@ -175,7 +175,8 @@ func (a *invocation) noteOther() {
 	}
 }
 
-// missed calls noteOther where a command failed by what was typed: it may name a run or an approval of the other file.
+// missed calls noteOther if a command failed because of its arguments, since they could name a run or an approval of the
+// other file.
 func (a *invocation) missed(err error) error {
 	if failed, ok := errors.AsType[*console.Error](err); ok && failed.Code == console.ExitUsage {
 		a.noteOther()
@@ -183,8 +184,9 @@ func (a *invocation) missed(err error) error {
 	return err
 }
 
-// movedState returns an error for a reload that adds the first tool or pattern of the file's own, or removes the last one, if the state
-// file has no explicit name. Without it, runs with real tools would be recorded beside those of the demo until the restart.
+// movedState returns an error for a reload that adds the first tool or pattern of the file's own, or removes the last one.
+// A state file with an explicit name is allowed. Otherwise runs with real tools would be recorded together with those of
+// the demo until the restart.
 func movedState(from, to settings.Config) error {
 	if from.State == to.State || !from.StateUsual || !to.StateUsual {
 		return nil

@@ -77,8 +77,8 @@ func (a *stopReasonsCommands) stopReasons(name, pattern string) error {
 	return w.Flush()
 }
 
-// declaring are the patterns of the configuration in force, for the reasons that their policies declare. One that does not load
-// has none that could be told.
+// declaring returns the patterns of the configuration in force, for the reasons that their policies declare. If the
+// configuration does not load, it prints a line and returns none.
 func (a *stopReasonsCommands) declaring() []server.Pattern {
 	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{})
 	if err == nil {
@@ -91,7 +91,8 @@ func (a *stopReasonsCommands) declaring() []server.Pattern {
 	return nil
 }
 
-// meant are the rows of a name: a row's own, a family, a policy's reason alone, or the reason of a result; all without one.
+// meant returns the rows of a name: a row's own name, a family, a policy's reason alone, or the reason of a result. Without
+// a name it returns all.
 func meant(rows []server.Reason, name string) []server.Reason {
 	if name == "" {
 		return rows

@@ -90,7 +90,7 @@ func indented(raw json.RawMessage) string {
 	return string(b)
 }
 
-// fold breaks text into lines of at most width characters, two blanks in.
+// fold breaks text into lines of at most width characters, each indented by two blanks.
 func fold(text string, width int) string {
 	var b strings.Builder
 	line := " "

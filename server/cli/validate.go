@@ -80,7 +80,7 @@ func (a *validateCommands) validate(strict bool) error {
 	return err
 }
 
-// printFaults writes what was found, the first fifty: on standard error a line each, with --json a document.
+// printFaults prints the first fifty faults and warnings: one line each on standard error, or a document with --json.
 func (a *validateCommands) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
 	more := max(0, len(found)-yamldoc.MaxFaults)
 	found = found[:len(found)-more]
@@ -102,7 +102,7 @@ func (a *validateCommands) printFaults(found []yamldoc.Fault, refused *yamldoc.E
 	return nil
 }
 
-// sound is the line that says that a file is in order.
+// sound returns the line for a file without faults.
 func (a *validateCommands) sound(loaded Loaded, warnings int, more string) string {
 	file := loaded.Path
 	if file == "" {
@@ -115,7 +115,7 @@ func (a *validateCommands) sound(loaded Loaded, warnings int, more string) strin
 		}
 	}
 	line := fmt.Sprintf("%s: in order; %s, %s", file, console.Plural(len(loaded.ToolNames()), "tool"), console.Plural(patterns, "pattern"))
-	if exposed := len(loaded.Exposed()); exposed > 0 { // the client gets these tools as they are; no pattern is declared
+	if exposed := len(loaded.Exposed()); exposed > 0 { // clients get these tools unchanged; no pattern is declared
 		line += ", " + console.Plural(exposed, "exposed tool")
 	}
 	if warnings > 0 {

@@ -12,8 +12,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// checkDeclared makes of a configuration what serve would show of it, and warns of what clients may drop or cut. The words
-// say what its tools take of a model's context.
+// checkDeclared makes what serve would show of a configuration, and warns about tools that clients could drop or cut.
+// summary says how much of a model's context the tools use.
 func (a *validateCommands) checkDeclared(l Loaded) (faults []yamldoc.Fault, summary string) {
 	s, err := a.server(l, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *validateCommands) checkDeclared(l Loaded) (faults []yamldoc.Fault, summ
 	return faults, fmt.Sprintf("tools/list %d bytes, about %d tokens", bytes, tokens)
 }
 
-// declaredAt is the place of the tool that clients see under a name.
+// declaredAt returns the path of the tool that clients see under a name.
 func (l Loaded) declaredAt(name string) []string {
 	for _, p := range l.Patterns {
 		switch {

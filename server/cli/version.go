@@ -14,15 +14,15 @@ import (
 // release is set by a release build (-ldflags "-X patterngate/server/cli.release=v1.2.3").
 var release string
 
-// versionInfo is what this program is.
+// versionInfo describes this program.
 type versionInfo struct {
 	Version string   `json:"version"`
 	Commit  string   `json:"commit,omitempty"`
 	Go      string   `json:"go"`
-	Eras    []string `json:"eras"` // MCP revisions that are spoken
+	Eras    []string `json:"eras"` // supported MCP revisions
 }
 
-// version reads what the build knows of itself.
+// version returns the version, from the build information.
 func version() versionInfo {
 	v := versionInfo{Version: "devel", Go: runtime.Version(), Eras: []string{"2025-11-25", "2026-07-28"}}
 	if release != "" {
@@ -63,7 +63,7 @@ func (a *versionCommands) versionCommand() *cobra.Command {
 	}
 }
 
-// line is the version for people, as "patterngate version" and --version print it.
+// line returns the version for people, as "patterngate version" and --version print it.
 func (v versionInfo) line() string {
 	return fmt.Sprintf("patterngate %s (%s, %s), MCP %s and %s", v.Version, cmp.Or(v.Commit, "no commit recorded"), v.Go, v.Eras[0], v.Eras[1])
 }

@@ -203,8 +203,8 @@ func (r *loader) boundDirectories(files []Guarded, bound json.RawMessage, from f
 	}
 }
 
-// patternHolds returns the first file whose path, or a directory above it, a regular expression allows, and the path that
-// matched. Only an expression that begins with an absolute path counts.
+// patternHolds returns the first file that a regular expression allows, and the path that matched. A match of a directory
+// above the file counts too. Only an expression that begins with an absolute path counts.
 func patternHolds(files []Guarded, pattern string) (Guarded, string) {
 	if !strings.HasPrefix(pattern, "^/") {
 		return Guarded{}, ""

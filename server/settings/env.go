@@ -124,7 +124,8 @@ func (r *loader) instead(in Sources, c *Config) {
 // UrlVariable is the environment variable with the URL of a running server.
 const UrlVariable = "PATTERNGATE_URL"
 
-// TokenVariable is the environment variable with the token for a running server.
+// TokenVariable is the environment variable with the token for a running server. There is no flag for it: a flag would show
+// the token to every program of this machine.
 const TokenVariable = "PATTERNGATE_TOKEN"
 
 // LedgerVariable is the environment variable that says where the demo's effects happen, as host:port/book. Only
