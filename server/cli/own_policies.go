@@ -190,7 +190,7 @@ func (c *Loaded) judgedAlone(name string) []string {
 	return tools
 }
 
-// unknownTools returns declared tools whose arguments are not known: nobody accepted them, or they could not be made.
+// unknownTools returns declared tools with unknown arguments: they are not accepted yet, or could not be made.
 func (c *Loaded) unknownTools(all *catalog.Catalog) []string {
 	var names []string
 	if c.own != nil {

@@ -95,7 +95,7 @@ type diffSide struct {
 	file string
 }
 
-// pastIfAny returns the recorded runs, or none if there is no state file.
+// pastIfAny returns the recorded runs. Without a state file it returns none.
 func (a *policyCommands) pastIfAny(since time.Time) (*pastRuns, error) {
 	past := &pastRuns{}
 	err := a.WithRuns("policy diff", func(runs statefile.Runs) (err error) {

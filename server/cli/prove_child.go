@@ -151,7 +151,7 @@ func (l *life) run(ctx context.Context, r provedRun) error {
 	}
 }
 
-// settle decides an unknown outcome as a person would who reads the ledger: the call happened if its key is there.
+// settle decides an unknown outcome, like a person with access to the ledger: the call happened if its key is there.
 func (l *life) settle(ctx context.Context, runID, effect string) error {
 	operator := l.trial.engine.Operator()
 	events, _, err := operator.Record(runID)

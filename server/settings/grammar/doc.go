@@ -1,6 +1,6 @@
-// Package grammar describes the keys of a configuration file as values. A [Key] says how its value is read, shown and described, so
-// one list of keys is all of these: the parser, the names for suggestions, the effective configuration, its hash, the JSON schema
-// and docs/config.md.
+// Package grammar describes the keys of a configuration file as values. A [Key] says how its value is read, shown and described. The
+// parser, the names for suggestions, the effective configuration, its hash, the JSON schema and docs/config.md all come from one list
+// of keys.
 //
 //	seconds := time.Minute
 //	keys := []grammar.Key{grammar.Seconds("timeout_seconds", &seconds, 3600).Means("How long one request may take.")}

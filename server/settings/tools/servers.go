@@ -179,7 +179,7 @@ func (c *Stdio) keys() []grammar.Key {
 	}
 }
 
-// commandKey returns the key of a program. A name stays as it is, and a path becomes absolute.
+// commandKey returns the key of a program. It keeps a name unchanged, and makes a path absolute.
 func commandKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, nil)
 	key.Takes = "the name or path of a program"
