@@ -6,13 +6,14 @@ import (
 	"patterngate/gateway"
 )
 
-// AddQuestion enters a question that a run puts to a person. It always holds; a question that is there stays as it is.
+// AddQuestion stores a question that a run asks a person. It always holds. A question that is stored already does not
+// change.
 type AddQuestion struct {
-	Approval, Run, Seq int64 // Seq is of the event that asks
+	Approval, Run, Seq int64 // Seq is the number of the event that asks
 	Rule, Digest       string
 	Since, Expires     int64
 	Shown              []byte
-	Schema             json.RawMessage // nil: none is kept
+	Schema             json.RawMessage // nil stores none
 }
 
 // CloseQuestion closes an open question. It does not hold if the question was answered.
@@ -21,8 +22,8 @@ type CloseQuestion struct {
 	State         string
 }
 
-// AnswerQuestion stores the answer to an open question. It holds if the question is open, has this digest and does not expire before Now,
-// and if its run goes on or waits.
+// AnswerQuestion stores the answer to an open question. It holds if the question is open, has this digest and does not
+// expire before Now. The run of the question must also be unfinished.
 type AnswerQuestion struct {
 	Approval, Run int64
 	Digest        string
@@ -32,11 +33,13 @@ type AnswerQuestion struct {
 	Channel       string
 }
 
-// HearAnswer notes that a run has taken up the answer to its question. It holds if the question was answered and not taken up.
+// HearAnswer notes that a run has read the answer to its question. It holds if the question was answered and the answer
+// was not read before.
 type HearAnswer struct{ Approval, Run int64 }
 
-// SpendApproval spends an answer that was taken up for the call with the idempotency key Once. It holds if the answer is the given one and
-// no other call has spent it. Share names the part of a plan's approval that is spent; "": all of it.
+// SpendApproval spends an answer that the run has read, for the call with the idempotency key Once. It holds if the
+// answer is the given one and no other call has spent it. Share names the part of a plan's approval that is spent; ""
+// is all of it.
 type SpendApproval struct {
 	Approval, Run int64
 	Answer        []byte
@@ -44,16 +47,16 @@ type SpendApproval struct {
 	Once, Share   string
 }
 
-// CountRefused counts a refused attempt to answer a question. It holds while fewer than Most were counted.
+// CountRefused counts a refused attempt to answer a question. It holds if fewer than Most attempts were counted before.
 type CountRefused struct {
 	Approval int64
 	Most     int
 }
 
-// KeysAre holds if the approver keys are those that had this mark, see [Keys].
+// KeysAre holds if the stored approver keys have this mark, see [Keys].
 type KeysAre struct{ Mark string }
 
-// Keys are the approver keys that are stored, with a mark that changes when they do.
+// Keys holds the stored approver keys. Mark changes when the keys change.
 type Keys struct {
 	Stored []gateway.PublicKey
 	Mark   string
@@ -68,7 +71,7 @@ type DropKey struct {
 	By gateway.SignedAct
 }
 
-// UseAct notes that a signed act is done. It holds if it was not done before.
+// UseAct notes that a signed act was used. It holds if the act was not used before.
 type UseAct struct {
 	Nonce string
 	At    int64
@@ -86,21 +89,22 @@ type UseSignIn struct {
 	Now   int64
 }
 
-// Grant is the answer to a question that was taken up by its run.
+// Grant is an answer that the run has read.
 type Grant struct {
 	Answer    []byte
 	Signature string
-	Consumed  string // the idempotency key of the call that spent it; "": none
+	Consumed  string // the idempotency key of the call that spent it; "": not spent
 }
 
-// Answered is a question that was answered and not taken up. Anybody who can write the file may have written it.
+// Answered is an answered question whose run has not read the answer. Every program that can write the file can have
+// written it.
 type Answered struct {
 	Approval           int64
 	Answer, Args       []byte
 	Signature, Channel string
 }
 
-// Asked is a question with what is needed of its run.
+// Asked is a question with some fields of its run.
 type Asked struct {
 	Approval, Run, Seq           int64
 	Digest                       string
@@ -112,9 +116,9 @@ type Asked struct {
 	Refused                      int
 	Consumed                     string
 	RunState, Pattern, Principal string
-	Rule                         string // by which it is asked; the record decides
+	Rule                         string // the rule that asks; the record is authoritative
 	Canceled                     bool   // the run ends before its next call
-	Parent                       int64  // of a child run; 0: none
+	Parent                       int64  // the parent of a child run; 0: none
 }
 
 func (AddQuestion) step()    {}

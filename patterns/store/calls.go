@@ -7,17 +7,18 @@ import (
 	"patterngate/patterns"
 )
 
-// TakeKey gives a business key to an act. It holds if the key is free, or is this act's already.
+// TakeKey assigns a business key to an act, which is a call with all its attempts. It holds if the key is free, or if
+// this act has it already.
 type TakeKey struct {
 	Tool, Once string
 	Args       []byte // sealed
 	Run        int64
-	Act        string // key of the first attempt at the act
+	Act        string // key of the first attempt
 	Effect     string // key of this attempt
 }
 
-// AdoptKey gives a business key to an act that repeats one of an earlier run. It holds while that one has the key and its outcome is not
-// known.
+// AdoptKey assigns a business key to an act that repeats an act of an earlier run. It holds if the earlier act has the
+// key and its outcome is unknown.
 type AdoptKey struct {
 	Tool, Once string
 	Run        int64
@@ -26,14 +27,15 @@ type AdoptKey struct {
 	FromAct    string
 }
 
-// KeyDone holds if the outcome of the act that has a business key is known, and it is this act.
+// KeyDone holds if this act has the business key and its outcome is known.
 type KeyDone struct {
 	Tool, Once string
 	Run        int64
 	Act        string
 }
 
-// KeepOutcome keeps the outcome of the act that has a business key. It always holds; it does nothing if another act has the key.
+// KeepOutcome stores the outcome of the act that has a business key. It always holds. It does nothing if another act
+// has the key.
 type KeepOutcome struct {
 	Tool, Once string
 	Run        int64
@@ -41,8 +43,8 @@ type KeepOutcome struct {
 	Body       []byte
 }
 
-// FreeKey gives a business key back. It always holds. It does nothing if another act has the key, if the outcome is known, or if an earlier
-// attempt took the key, unless Settled.
+// FreeKey releases a business key. It always holds. It does nothing if another act has the key, or if the outcome is
+// known. If an earlier attempt took the key, it does nothing unless Settled is set.
 type FreeKey struct {
 	Tool, Once string
 	Run        int64
@@ -57,42 +59,45 @@ type Act struct {
 	Run    int64
 	Act    string // key of the first attempt in its run
 	Effect string // key of the attempt that took the key
-	Body   []byte // its outcome as the record has it; nil: under way, or in doubt
+	Body   []byte // its outcome in the form of the record; nil: in progress, or outcome unknown
 	Over   bool   // its run has ended
 }
 
-// SetSettled keeps what was found out about a call whose own outcome was unknown. It always holds.
+// SetSettled stores the resolved outcome of a call that ended in doubt. It always holds.
 type SetSettled struct {
 	Run     int64
 	Once    string
 	State   patterns.State
-	Attempt string // key of the attempt up to which it was found out
+	Attempt string // key of the last attempt that the outcome covers
 }
 
-// Settled is what was found out about an act. The zero value is nothing.
+// Settled is the resolved outcome of an act. The zero value means that none is stored.
 type Settled struct {
 	State   patterns.State
 	Attempt string
 }
 
-// WindowHolds holds if what the earlier calls show still lets a call through. Judge is a function of what it reads, and of nothing else.
-// A store calls it in the transaction, in which no other change adds calls of the tools that it reads.
+// WindowHolds holds if a call is still allowed after the earlier calls. Judge must depend only on the values that it
+// reads. A store calls Judge in the transaction. During the transaction, no other change adds calls of the tools that
+// Judge reads.
 type WindowHolds struct {
 	Judge func(Calls) (bool, error)
 }
 
-// Calls are the calls that all runs recorded, as of one moment.
+// Calls reads the recorded calls of all runs, as of one moment.
 type Calls interface {
-	// CallsSince calls to for each intent and outcome of a tool since a time, of all runs but one, in the order of their times. principal
-	// "" is everybody's. pruned says that runs which ended since then are gone, so that the calls are not known.
+	// CallsSince calls to for each intent and outcome of a tool since a time, in the order of time. It omits the run
+	// but. If principal is "", it reads the calls of all principals. pruned reports that runs which ended since then
+	// were deleted, so that their calls are not known.
 	CallsSince(tool string, since time.Time, but int64, principal string, to func(CallEvent) error) (pruned bool, err error)
-	// CallsMark returns text that stays the same as long as the calls of some tools since a time do; "": it cannot be told.
+	// CallsMark returns a text that changes if the calls of these tools since a time change. "" means that the store
+	// cannot tell.
 	CallsMark(tools []string, since time.Time) (string, error)
-	// SettledCall returns what was found out about an act.
+	// SettledCall returns the resolved outcome of an act.
 	SettledCall(run int64, once string) (Settled, error)
 }
 
-// CallEvent is an intent or outcome of a tool's call.
+// CallEvent is an intent or an outcome of a tool call.
 type CallEvent struct {
 	Run, At int64
 	Kind    patterns.EventKind
@@ -100,12 +105,12 @@ type CallEvent struct {
 	Body    []byte
 }
 
-// Begins is an effect that a kill switch may forbid.
+// Begins describes an effect that a kill switch can forbid.
 type Begins struct {
-	Tool     string   // "": it calls no tool
-	LooksUp  bool     // the call only finds out what became of another one
-	Starts   string   // the pattern of which the call begins a run; "": none
-	Patterns []string // the pattern of the run and those around it
+	Tool     string   // "": the effect calls no tool
+	LooksUp  bool     // the call only looks up the outcome of another call
+	Starts   string   // the pattern of the run that the call begins; "": none
+	Patterns []string // the patterns of the run and of its parents
 }
 
 // StoppedBy reports whether one of the switches forbids the effect.
@@ -129,39 +134,39 @@ type SetSwitch struct{ Switch patterns.Switch }
 // ClearSwitch turns a kill switch off. It holds if the switch is on.
 type ClearSwitch struct{ Tool, Pattern string }
 
-// AddReload enters a reload that was asked for, or that a program did by itself. It always holds.
+// AddReload stores a reload that was requested, or that a program did without a request. It always holds.
 type AddReload struct {
 	At          int64
 	Path, Hash  string
 	Asked       bool
 	By, Channel string
-	Act         []byte // nil: nobody signed
+	Act         []byte // nil: not signed
 	Signature   string
-	Answer      *ReloadAnswer // of the program that did it by itself; nil: none
-	N           *int64        // set to the reload's number; nil: nobody wants it
+	Answer      *ReloadAnswer // of the program that reloaded without a request; nil: none
+	N           *int64        // receives the reload's number; can be nil
 }
 
-// AddReloadAnswer enters what became of a reload in one program. It always holds.
+// AddReloadAnswer stores the result of a reload in one program. It always holds.
 type AddReloadAnswer struct {
 	N int64
 	ReloadAnswer
 }
 
-// ReloadAnswer is what became of a reload in one program.
+// ReloadAnswer is the result of a reload in one program.
 type ReloadAnswer struct {
 	Owner string
 	At    int64
 	Body  string
 }
 
-// Reload is a reload that was asked for.
+// Reload is a requested reload.
 type Reload struct {
 	N, At       int64
 	Path, Hash  string
 	By, Channel string
 	Act         []byte
 	Signature   string
-	Again       bool // the same signature was brought before
+	Again       bool // an earlier request has the same signature
 }
 
 func (TakeKey) step()         {}

@@ -7,51 +7,54 @@ import (
 	"patterngate/patterns"
 )
 
-// Change is one change of what is stored: all of it happens, or nothing. It belongs to the store from its submission until Done was
-// called.
+// Change is one change of the store. Either all of it happens, or nothing. The store owns it from its submission until
+// Done was called.
 type Change struct {
-	// Run and Epoch are the fence. If the run's row has another epoch, nothing happens and the error is [ErrFenced]. Run 0 is no run,
-	// Epoch 0 no fence.
+	// Run and Epoch are the fence. If the run's row has another epoch, nothing happens and the error is [ErrFenced].
+	// Run 0 means no run, and Epoch 0 means no fence.
 	Run, Epoch int64
-	// Steps are taken in their order, before the events are added. The first one that does not hold refuses the change.
+	// Steps are executed in order, before the events are added. The first step that does not hold refuses the change.
 	Steps []Step
-	// Begins are effects that the events begin. A kill switch that forbids one of them refuses the change.
+	// Begins lists the effects that the events begin. A kill switch that forbids one of them refuses the change.
 	Begins []Begins
-	// Events are added to the record of Run, in their order. The caller has sealed them.
+	// Events are added to the record of Run, in order. The caller has sealed them.
 	Events []patterns.Event
-	// Chained says that later changes of the run are sealed behind this one. If it is refused, the run takes nothing more under Epoch.
+	// Chained says that later changes of the run are sealed after this one. If this one is refused, the store refuses
+	// all later changes of the run under Epoch.
 	Chained bool
-	// Durable says that the change must survive the loss of power.
+	// Durable says that the change must survive a loss of power.
 	Durable bool
-	// Done is called once with how it went: nil, [ErrFenced], a [*Refused], or an error that wraps [patterns.ErrJournal]. It must not
-	// wait for the store, nor for a lock under which another goroutine waits for the store. nil: nobody is told.
+	// Done is called once with the result: nil, [ErrFenced], a [*Refused], or an error that wraps
+	// [patterns.ErrJournal]. It must not wait for the store. It must not take a lock under which another goroutine
+	// waits for the store. Done can be nil.
 	Done func(error)
 }
 
-// Tell calls Done, if there is one.
+// Tell calls Done, if it is set.
 func (c *Change) Tell(err error) {
 	if c.Done != nil {
 		c.Done(err)
 	}
 }
 
-// Step is one thing that must hold, or that is written, or both: a write that finds nothing to change does not hold.
-// Each type says which.
+// Step is a condition, a write, or both. A conditional write that finds nothing to change does not hold. Each type says
+// what it is.
 type Step interface{ step() }
 
-// ErrFenced is returned for a change by an owner that lost the run: the run has another epoch.
+// ErrFenced is returned for a change by an owner that has lost the run: the run has another epoch.
 var ErrFenced = errors.New("store: another process has the run")
 
-// ErrClosed is returned for a change that comes after the store was closed.
+// ErrClosed is returned for a change that was submitted after the store was closed.
 var ErrClosed = fmt.Errorf("%w: closed", patterns.ErrJournal)
 
-// ErrDamaged is returned for a row that cannot be read, although the store can. The error wraps [patterns.ErrJournal] too.
+// ErrDamaged is returned if one row cannot be read, although the rest of the store can. The error also wraps
+// [patterns.ErrJournal].
 var ErrDamaged = errors.New("store: a row is damaged")
 
-// Refused is returned for a change of which a step did not hold. Nothing of the change was written.
+// Refused is returned for a change with a step that did not hold. Nothing of the change was written.
 type Refused struct {
-	Steps []Step // that did not hold; at least one, unless Stopped
-	// Stopped says that a kill switch forbids what the change begins.
+	Steps []Step // the steps that did not hold; at least one, unless Stopped
+	// Stopped says that a kill switch forbids an effect of the change.
 	Stopped bool
 	// Joined is the run that an equal call began, see [Begin]; 0: none.
 	Joined int64

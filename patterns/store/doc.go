@@ -1,11 +1,12 @@
-// Package store is the port between the engine and the place where runs are kept. It has no SQL and no engine.
+// Package store is the port between the engine and the store of runs. It contains no SQL and no engine.
 //
 //	engine ──Change: fence, guards, writes, events──► store: all of it in one transaction, or nothing ──► done: nil, Refused, or an error
 //
-// A [Change] is a value. Its steps say what must hold and what is written, so that a store can make one transaction, one statement or one
-// batch of it. A step never calls back into the engine, but for [WindowHolds].
+// A [Change] is a value. Its steps are conditions and writes, so a store can turn it into one transaction, one
+// statement or one batch. Only the step [WindowHolds] calls back into the engine.
 //
-// Numbers of runs, approvals and plans are the ids of package patterns/journal. Times are microseconds since 1970, and 0 is no time.
+// Numbers of runs, approvals and plans are the ids of package patterns/journal. Times are microseconds since 1970, and
+// 0 is no time.
 //
 // Read change.go first.
 package store

@@ -1,17 +1,19 @@
 package store
 
-// Plan is a stored plan's row. Run has claimed the plan, and Under waits beneath Run until Run gives the plan back; 0: none.
+// Plan is the row of a stored plan. Run is the run that has claimed the plan; 0: none. Under is the run that waits
+// until Run releases the plan; 0: none.
 type Plan struct {
 	N                  int64
 	Principal, Pattern string
 	Version, Revision  int
 	Created, Changed   int64
 	Run, Under         int64
-	Sum, Body          []byte // the body only if it was asked for
-	Damage             error  // why the body could not be read, though the store can be read
+	Sum, Body          []byte // Body is read only on request
+	Damage             error  // the reason why the body could not be read, although the store can be read
 }
 
-// PlanIs holds if a plan's row stands as given: its version, holders and the hash of its body. Missing: there is none.
+// PlanIs holds if a plan's row has these values: its version, holders and the hash of its body. If Missing is set, it
+// holds if the plan does not exist.
 type PlanIs struct {
 	N          int64
 	Version    int
@@ -20,10 +22,10 @@ type PlanIs struct {
 	Missing    bool
 }
 
-// AddPlan stores a new plan. It does not hold if the plan is there.
+// AddPlan stores a new plan. It does not hold if the plan exists.
 type AddPlan struct{ Plan Plan }
 
-// HoldPlan stores who has claimed a plan. It always holds.
+// HoldPlan stores which run has claimed a plan. It always holds.
 type HoldPlan struct{ N, Run, Under int64 }
 
 // SetPlan stores a new version of a plan. It always holds.

@@ -5,26 +5,31 @@ import (
 	"patterngate/patterns/journal"
 )
 
-// Begin enters a new run. It does not hold if the run is there already, if its parent does not run under the given epoch (then the error
-// is [ErrFenced]), or if the run must join one that an equal call began: see Equal. Then [Refused.Joined] is that run.
+// Begin stores a new run. It does not hold in these cases:
+//
+//   - The run exists.
+//   - Its parent does not run under the given epoch. Then the error is [ErrFenced].
+//   - The run must join a run that an equal call began, see [Equal]. Then [Refused.Joined] is that run.
 type Begin struct {
 	N                   int64
 	Pattern, Kind       string
 	Principal, Client   string
 	Config              string // hash
-	Began, Newest       int64  // the start, and the newest event that is added
+	Began, Newest       int64  // the start, and the time of the newest added event
 	Owner               string
-	Equal               *Equal // nil: the call equals none
-	Parent, ParentEpoch int64  // of a child run; 0: none
+	Equal               *Equal // nil: never joins a run
+	Parent, ParentEpoch int64  // the parent of a child run; 0: none
 	Configs             []Config
 }
 
 // Equal says which earlier run a call joins instead of beginning one. Only the newest run with the same Request counts.
 //
-//   - With ByKey it is joined. If it has other Args, Begin does not hold and [Refused.Joined] is 0.
-//   - Without, it is joined while it goes on or waits, and after it ended while its result was not delivered and it ended after Since.
-//   - Without ByKey it is not joined if the call names a Plan and the plan is no longer the one that the run works on or left:
-//     the run was cancelled and has lost the plan, or it ended with one of Outdated, or the plan changed after its end.
+//   - With ByKey, the call joins it. If that run has other Args, Begin does not hold and [Refused.Joined] is 0.
+//   - Without ByKey, the call joins an unfinished run. It joins an ended run if the result was not delivered and
+//     the run ended after Since.
+//   - Without ByKey, a call that names a Plan does not join if the plan is no longer in the state that the run uses
+//     or left. There are three cases: the run was cancelled and has lost the plan, the run ended with one of
+//     Outdated, or the plan changed after the run's end.
 type Equal struct {
 	Request, Args []byte
 	ByKey         bool
@@ -33,7 +38,7 @@ type Equal struct {
 	Outdated      []string // stop reasons
 }
 
-// Config is a configuration with its hash. Adding one that is there is no error.
+// Config is a configuration with its hash. Adding one that exists is no error.
 type Config struct {
 	Hash string
 	Body []byte
@@ -42,35 +47,35 @@ type Config struct {
 // AddConfigs stores configurations. It always holds.
 type AddConfigs []Config
 
-// Head is the end of a run's record: the number of events, the hash of the newest, and its time.
+// Head is the end of a run's record: the number of events, and the hash and time of the newest one.
 type Head struct {
 	Events int64
 	Hash   []byte
 	Newest int64
 }
 
-// SetLength keeps how long a record is, so that missing events at its end are noticed. It always holds. Resting limits it to a run that
-// waits or has ended.
+// SetLength stores the length of a record, so that missing events at its end are noticed. It always holds. If Resting
+// is set, it changes only a run that waits or has ended.
 type SetLength struct {
 	N int64
 	Head
 	Resting bool
 }
 
-// Park lets a run wait. Its state becomes ready instead of parked if it is cancelled, if one of Questions was answered, or if one of
-// Children does not stand as it did. It always holds.
+// Park makes a run wait. It always holds. The new state is ready instead of parked in three cases: the run was
+// cancelled, one of Questions was answered, or one of Children has changed.
 type Park struct {
 	N int64
 	Head
 	Wake, Expires  int64
-	Kind, Key      string // what it waits for, and the key of the effect
+	Kind, Key      string // why it waits, and the key of the effect
 	Turn           int
 	Phase, Summary string
 	Questions      []int64 // approvals
 	Children       []Standing
 }
 
-// Standing is how a run stood. State is "" if there was none.
+// Standing is the state of a run at one moment. State is "" if the run does not exist.
 type Standing struct {
 	N, Epoch int64
 	State    string
@@ -84,7 +89,8 @@ type End struct {
 	Status, StopReason, Phase, Summary string
 }
 
-// Take makes a process the owner of a run under the next epoch, or nobody if Owner is "". It holds if the run stands as given.
+// Take makes a process the owner of a run under the next epoch. If Owner is "", the run has no owner then. It holds if
+// the run has the given epoch and state.
 type Take struct {
 	N, Epoch int64
 	State    string
@@ -92,7 +98,8 @@ type Take struct {
 	Owner    string
 }
 
-// GiveUp makes a run ready that Owner has under Epoch. It always holds; it does nothing if the run stands otherwise.
+// GiveUp makes a run ready that Owner has under Epoch. It always holds. It does nothing if the run has another owner or
+// epoch.
 type GiveUp struct {
 	N, Epoch int64
 	Owner    string
@@ -101,51 +108,54 @@ type GiveUp struct {
 // Release makes all runs of an owner ready. It always holds.
 type Release struct{ Owner string }
 
-// Seize takes a running run from its owner. The run is ready then, or Owner's if that is not "". It holds if the run is running.
+// Seize takes a running run from its owner. If Owner is "", the run becomes ready. Otherwise Owner becomes its owner.
+// It holds if the run is running.
 type Seize struct {
 	N     int64
 	Owner string
 }
 
-// Recall notes that a running run is to be cancelled. It holds if the run is running.
+// Recall notes that a running run must be cancelled. It holds if the run is running.
 type Recall struct{ N int64 }
 
-// CancelResting notes that a ready or waiting run is to be cancelled, and makes it ready. It holds if the run rests under Epoch and was
-// not cancelled before.
+// CancelResting notes that a ready or waiting run must be cancelled, and makes it ready. It holds if the run is in such
+// a state under Epoch and was not cancelled before.
 type CancelResting struct{ N, Epoch int64 }
 
-// DropChildren cancels the child runs of a run that go on or wait. It always holds.
+// DropChildren cancels the unfinished child runs of a run. It always holds.
 type DropChildren struct{ Parent int64 }
 
-// DropChild cancels one child run, if it goes on or waits. It always holds.
+// DropChild cancels one child run, if it is unfinished. It always holds.
 type DropChild struct{ N, Parent int64 }
 
-// DropOrphans cancels child runs whose parents are over. It always holds.
+// DropOrphans cancels child runs whose parents have ended. It always holds.
 type DropOrphans struct{}
 
-// Wake makes a waiting run ready. It always holds; it does nothing if the run does not wait.
+// Wake makes a waiting run ready. It always holds. It does nothing if the run does not wait.
 type Wake struct{ N int64 }
 
-// Settle makes a waiting run ready whose doubt was settled by the events of the change. It holds if the run waits under Epoch.
+// Settle makes a waiting run ready, after the events of the change have settled its unknown outcome. It holds if the
+// run waits under Epoch.
 type Settle struct {
 	N, Epoch int64
 	Head
 }
 
-// Noted keeps the length of a waiting run's record, to which an event was added, under the next epoch. It holds if the run waits under
-// Epoch.
+// Noted stores the length of a waiting run's record under the next epoch, after an event was added. It holds if the run
+// waits under Epoch.
 type Noted struct {
 	N, Epoch int64
 	Head
 }
 
-// AddEvent adds one event to the record of a run that no process has. It holds if the record ends right before it.
+// AddEvent adds one event to the record of a run that no process owns. It holds if the record ends directly before the
+// event.
 type AddEvent struct {
 	N     int64
 	Event patterns.Event
 }
 
-// Lack notes that a ready run lacks something. It always holds; it does nothing if the run stands otherwise.
+// Lack notes that a ready run lacks something. It always holds. It does nothing if the run is not ready under Epoch.
 type Lack struct{ N, Epoch int64 }
 
 // Break ends a run whose record is damaged. It always holds.
@@ -169,31 +179,31 @@ type Bury struct {
 	Head
 }
 
-// HiddenValue is a value that the record has only the hash of.
+// HiddenValue is a value for which the record has only a hash.
 type HiddenValue struct{ Hash, Value []byte }
 
-// AddHidden keeps values that the record of a run hides. It always holds.
+// AddHidden stores values that the record of a run hides. It always holds.
 type AddHidden struct {
 	N      int64
 	Values []HiddenValue
 }
 
-// DropHidden deletes the values that a run hides, if Itself, and those of the child runs below it that are over. It does nothing while
-// the parent of the run goes on or waits. It always holds.
+// DropHidden deletes the hidden values of the ended child runs below a run. If Itself is set, it also deletes those of
+// the run. It does nothing while the parent of the run is unfinished. It always holds.
 type DropHidden struct {
 	N, Parent int64
 	Itself    bool
 }
 
-// DropHiddenOf deletes the values that a run with a damaged record hides, and if Below those of its child runs that are over. It does not
-// hold if the table is damaged too.
+// DropHiddenOf deletes the hidden values of a run with a damaged record. If Below is set, it also deletes those of its
+// ended child runs. It does not hold if the table is damaged too.
 type DropHiddenOf struct {
 	N     int64
 	Below bool
 }
 
-// RunIs holds if a run stands as given: its state, the kind of what it waits for, and the key of the effect that waits.
-// All are "" if there is no such run.
+// RunIs holds if a run has this state, kind of wait, and key of the waiting effect. If the run does not exist, all
+// three are "".
 type RunIs struct {
 	N                int64
 	State, Kind, Key string
@@ -216,7 +226,7 @@ type Row struct {
 	Status, StopReason, Phase, Summary string
 	Parent                             int64 // 0: no call of another run began it
 
-	Damage error // why its record could not be read whole, though the store can be read
+	Damage error // the reason why its whole record could not be read, although the store can be read
 }
 
 func (Begin) step()         {}

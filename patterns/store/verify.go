@@ -7,7 +7,8 @@ import (
 	"patterngate/patterns/journal"
 )
 
-// Verify checks that events are the run's whole record, as far as the row knows it. The error is [journal.ErrBroken].
+// Verify checks that events are the whole record of the run, by the length in the row. The error is
+// [journal.ErrBroken].
 func (r *Row) Verify(events []patterns.Event) error {
 	err := r.Damage
 	if err == nil {
