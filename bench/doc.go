@@ -1,4 +1,4 @@
-// Package bench measures Patterngate beside the least that could do the same work.
+// Package bench compares Patterngate with the smallest programs that can do the same work.
 //
 //	                     ┌─ bareloop: openai-go in a loop ──┐
 //	in process   compare ┤                                  ├──▶ stubmodel (its own process, no latency)
@@ -11,9 +11,9 @@
 //	                     └─ patterngate: describe_catalog ──┘
 //	many runs    compare ──▶ manyruns, patterngate serve --http: 1,000 at once, with the reference's delays
 //
-// Both sides get the same prompts, payloads, replies and tools; the tests hold that, so that a ratio means something.
-// Four workloads, W1 to W4, are the reference runs of the four patterns without their delays. README.md says how to
-// read what is printed.
+// Both sides get the same prompts, payloads, replies and tools. The tests check this, so that the ratios are
+// meaningful. The four workloads W1 to W4 are the reference runs of the four patterns without their delays. README.md
+// explains the printed figures.
 //
 //	go run ./bench/compare                      the table: median ratios over interleaved rounds, beside a control
 //	go test -run '^$' -bench . ./bench          single figures, for profiles and benchstat

@@ -10,7 +10,7 @@ import (
 	"patterngate/patterns/local"
 )
 
-// NewDurable makes a side that asks the model at baseURL and keeps its runs in a new state file in dir.
+// NewDurable returns a side that asks the model at baseURL. It keeps its runs in a new state file in dir.
 func NewDurable(baseURL, dir string) (*Ours, error) {
 	o, err := NewOurs(baseURL, 0)
 	if err != nil {
@@ -23,8 +23,8 @@ func NewDurable(baseURL, dir string) (*Ours, error) {
 	return o, nil
 }
 
-// Durably are the product in memory, a second time as the control, and over a state file, all in this process, before a
-// model that takes so long for each answer.
+// Durably returns three sides in this process: Patterngate in memory, the same again as the control, and Patterngate
+// with a state file. takes is how long the model waits before each answer. The returned function closes the sides.
 func Durably(m *Model, dir string, takes time.Duration) ([]Side, func(), error) {
 	var sides []Side
 	var engines []*Ours
@@ -53,13 +53,13 @@ func Durably(m *Model, dir string, takes time.Duration) ([]Side, func(), error) 
 	return sides, done, nil
 }
 
-// DurablyServed are the same as servers over stdio.
+// DurablyServed returns the sides of [Durably] as servers over stdio, without a delay of the model.
 func DurablyServed(p Programs, m *Model) ([]Side, func(), error) {
 	file := func(m *Model) (*Session, error) { return p.StartDurable(m, "served") }
 	return served(m, []start{{"memory", p.StartOurs}, {"control", p.StartOurs}, {"file", file}})
 }
 
-// slow is a model that takes its time.
+// slow is a model that waits before each answer.
 type slow struct {
 	patterns.Model
 	takes time.Duration

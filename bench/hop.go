@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Era is one of MCP's two ways to call.
+// Era is one of the two ways to make calls in MCP.
 type Era string
 
 const (
-	// Handshake is 2025-11-25: initialize, then calls in a session.
+	// Handshake is the protocol version 2025-11-25: initialize, then calls in a session.
 	Handshake Era = "2025-11-25"
-	// Stateless is 2026-07-28: each call says itself who asks.
+	// Stateless is the protocol version 2026-07-28: each call names its client.
 	Stateless Era = "2026-07-28"
 )
 
-// Eras are both.
+// Eras returns both eras.
 func Eras() []Era { return []Era{Handshake, Stateless} }
 
 const (
@@ -31,7 +31,7 @@ const (
 	initializeParams = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`
 )
 
-// toolCall are the parameters of a call in an era.
+// toolCall returns the parameters of a tool call in an era.
 func (e Era) toolCall(tool, arguments string) []byte {
 	meta := ""
 	if e == Stateless {
@@ -40,39 +40,39 @@ func (e Era) toolCall(tool, arguments string) []byte {
 	return []byte(`{` + meta + `"name":"` + tool + `","arguments":` + arguments + `}`)
 }
 
-// hopArguments make describe_catalog answer with about 5 KB of structured content.
+// hopArguments are arguments for which describe_catalog returns about 5 KB of structured content.
 const hopArguments = `{"limit":7}`
 
-// crowded is how many calls are under way at once.
+// crowded is how many calls are in progress at the same time.
 const crowded = 64
 
-// Caller makes one call again and again. Every answer must be the first one, byte for byte but for its id.
+// Caller repeats one call. Every answer must have the bytes of the first one, except the id.
 type Caller interface {
 	// Once makes one call.
 	Once() error
-	// AtOnce makes n calls, so many at once.
+	// AtOnce makes n calls. At most at calls are in progress at the same time.
 	AtOnce(n, at int) error
-	// Answer is the first answer.
+	// Answer returns the first answer.
 	Answer() []byte
-	// Vary has the calls' arguments differ from now on, so that none was answered before: by the space in them.
+	// Vary changes the white space in the arguments of each later call, so that the server has no stored answer for it.
 	Vary()
 	Close() error
 }
 
-// varied are the parameters of a call with arguments of their own.
+// varied returns parameters with white space that depends on the number of the call.
 func varied(params []byte, call int) []byte {
-	const spaces = 512 // more than the product keeps answers
+	const spaces = 512 // more than the number of answers that Patterngate stores
 	end := len(params) - len("}}")
 	return append(append(bytes.Clone(params[:end]), bytes.Repeat([]byte{' '}, 1+call%spaces)...), "}}"...)
 }
 
-// channels are what a result says.
+// channels holds the structured content and the text of a result.
 type channels struct {
 	Structured json.RawMessage               `json:"structuredContent"`
 	Content    []struct{ Type, Text string } `json:"content"`
 }
 
-// resultOf is the result of an answer: as it came, and its channels.
+// resultOf returns the result in an answer, as received and decoded.
 func resultOf(answer []byte) (json.RawMessage, channels, error) {
 	var a struct{ Result json.RawMessage }
 	var c channels
@@ -89,10 +89,10 @@ func resultOf(answer []byte) (json.RawMessage, channels, error) {
 	return a.Result, c, nil
 }
 
-// answerHead is how an answer begins; its id and the rest follow.
+// answerHead is the beginning of an answer, before its id.
 const answerHead = `{"jsonrpc":"2.0","id":`
 
-// unlike says how an answer differs from the wanted one.
+// unlike returns an error if an answer differs from the wanted one.
 func unlike(got, want []byte) error {
 	if bytes.Equal(got, want) {
 		return nil
@@ -101,8 +101,8 @@ func unlike(got, want []byte) error {
 	return fmt.Errorf("answer of %d bytes, want one of %d: %.*s", len(got), len(want), shown, got)
 }
 
-// Hop are both sides of a call of describe_catalog in an era, over stdio or HTTP: the bare server, a second one as the
-// control, and the product, whose answer the bare ones echo.
+// Hop returns the sides of a call of describe_catalog in an era, over stdio or HTTP. They are the bare server, a second
+// bare server as the control, and Patterngate. The bare servers echo Patterngate's answer.
 func (p Programs) Hop(m *Model, era Era, http bool) (sides []Caller, err error) {
 	defer func() {
 		if err != nil {
@@ -154,14 +154,15 @@ func closeAll(sides []Caller) error {
 	return errors.Join(faults...)
 }
 
-// Hops are the figures of a hop, by side as [Programs.Hop] has them.
+// Hops holds the figures of a hop, in the order of the sides of [Programs.Hop].
 type Hops struct {
-	Each  []Figures // the p50 of a call when they come one by one
-	Crowd []Figures // what a call takes of the time when many are under way at once
-	New   []Figures // the p50 of a call when none was made before
+	Each  []Figures // the p50 of a call, one call at a time
+	Crowd []Figures // the time for each call, with many calls in progress
+	New   []Figures // the p50 of a call, with new arguments each time
 }
 
-// MeasureHop measures a hop in rounds: n calls one by one, then four times as many, 64 at once.
+// MeasureHop measures a hop in rounds. It makes n calls one by one, then four times as many with 64 in progress, then n
+// calls with new arguments.
 func MeasureHop(sides []Caller, rounds, n int) (h Hops, err error) {
 	each := func(side int) (time.Duration, error) { return block(n, sides[side].Once) }
 	if h.Each, err = InTurn(len(sides), rounds, each); err != nil {
@@ -178,7 +179,7 @@ func MeasureHop(sides []Caller, rounds, n int) (h Hops, err error) {
 	return h, err
 }
 
-// crowd is the time that n calls take, so many at once, for each of them.
+// crowd returns the time of n calls divided by n, with at calls in progress.
 func crowd(c Caller, n, at int) (time.Duration, error) {
 	runtime.GC()
 	if err := c.AtOnce(n/10, at); err != nil {

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// stdioCaller makes one call again and again over stdio. It is used by one goroutine at a time.
+// stdioCaller repeats one call over stdio. One goroutine at a time can use it.
 type stdioCaller struct {
 	*Session
 	params []byte
-	want   []byte // of an answer, behind its id
+	want   []byte // the wanted answer, after its id
 	vary   bool
 }
 
-// hopOver begins to call a started server.
+// hopOver returns a function that makes the first call to a started server.
 func hopOver(era Era) func(*Session, error) (Caller, error) {
 	return func(s *Session, err error) (Caller, error) {
 		if err != nil {
@@ -21,7 +21,7 @@ func hopOver(era Era) func(*Session, error) (Caller, error) {
 		}
 		c := &stdioCaller{Session: s, params: era.toolCall(catalogTool, hopArguments)}
 		if err := c.begin(era); err != nil {
-			_ = s.Close() // what failed says more
+			_ = s.Close() // the first error says more
 			return nil, err
 		}
 		return c, nil
@@ -48,7 +48,7 @@ func (c *stdioCaller) Answer() []byte { return append([]byte(answerHead+"0"), c.
 // Vary implements [Caller].
 func (c *stdioCaller) Vary() { c.vary = true }
 
-// next are the parameters of the next call.
+// next returns the parameters of the next call.
 func (c *stdioCaller) next() []byte {
 	if !c.vary {
 		return c.params
@@ -66,7 +66,7 @@ func (c *stdioCaller) Once() error {
 	return unlike(rest, c.want)
 }
 
-// AtOnce implements [Caller]: whenever an answer comes, the next call is written.
+// AtOnce implements [Caller]. It writes the next call after each answer.
 func (c *stdioCaller) AtOnce(n, at int) error {
 	first, answered := c.id+1, make([]bool, n)
 	for range min(n, at) {
@@ -96,7 +96,7 @@ func (c *stdioCaller) AtOnce(n, at int) error {
 	return nil
 }
 
-// behindID parts an answer at its id; ok is false where it has none at its place.
+// behindID splits an answer after its id. ok is false if the id is not where it must be.
 func behindID(line []byte) (id int, rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(line, []byte(answerHead))
 	n := 0

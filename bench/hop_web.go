@@ -13,16 +13,16 @@ import (
 	"sync/atomic"
 )
 
-// web is a lean MCP client of a server over HTTP, on connections that are kept: bodies are fixed, and answers are read
-// and not decoded. It is safe for concurrent use.
+// web is a lean MCP client of a server over HTTP. It reuses connections, sends fixed bodies, and reads answers without
+// decoding them. It is safe for concurrent use.
 type web struct {
 	transport *http.Transport
 	url       *url.URL
 	era       Era
-	token     string // empty: none
+	token     string // "": no token
 }
 
-// newWeb makes a client of the server at an address that keeps up to so many connections.
+// newWeb returns a client of the server at an address. connections is how many idle connections it keeps.
 func newWeb(address string, era Era, connections int) *web {
 	return &web{
 		transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true},
@@ -31,7 +31,7 @@ func newWeb(address string, era Era, connections int) *web {
 	}
 }
 
-// head are the headers of a request in an era; session is empty where there is none.
+// head returns the headers of a request in an era. session is empty if there is no session.
 func (w *web) head(method, tool, session string) http.Header {
 	h := http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
@@ -52,7 +52,8 @@ func (w *web) head(method, tool, session string) http.Header {
 	return h
 }
 
-// post sends a body and reads the answer into space, which grows as it needs. A status other than want is an error.
+// post sends a body and reads the answer into space, which grows if needed. It returns an error if the status is not
+// want.
 func (w *web) post(head http.Header, body, space []byte, want int) (answer []byte, got http.Header, err error) {
 	request := (&http.Request{
 		Method: http.MethodPost, URL: w.url, Header: head, Host: w.url.Host,
@@ -73,7 +74,7 @@ func (w *web) post(head http.Header, body, space []byte, want int) (answer []byt
 	return into.Bytes(), response.Header, nil
 }
 
-// session makes the handshake, where the era has one.
+// session makes the handshake and returns the session id. In the era without sessions it returns "".
 func (w *web) session() (id string, err error) {
 	if w.era == Stateless {
 		return "", nil
@@ -89,25 +90,25 @@ func (w *web) session() (id string, err error) {
 	return id, nil
 }
 
-// request is the body of a request.
+// request returns the body of a request.
 func request(id int, method string, params []byte) []byte {
 	return fmt.Appendf(nil, `%s%d,"method":%q,"params":%s}`, answerHead, id, method, params)
 }
 
-// webCaller makes one call again and again over HTTP, in one session where the era has sessions.
+// webCaller repeats one call over HTTP. It uses one session if the era has sessions.
 type webCaller struct {
 	*web
 	headers http.Header
 	params  []byte
-	first   []byte // the answer
-	want    []byte // of an answer, behind its id
-	space   []byte // of Once
+	first   []byte // the first answer
+	want    []byte // the wanted answer, after its id
+	space   []byte // buffer of Once
 	calls   atomic.Int64
 	vary    bool
 	stop    func() error
 }
 
-// webCall begins to call a started server.
+// webCall returns a function that makes the first call to a started server.
 func webCall(era Era) func(*Served, error) (Caller, error) {
 	return func(s *Served, err error) (Caller, error) {
 		if err != nil {
@@ -146,7 +147,7 @@ func (c *webCaller) Close() error {
 // Vary implements [Caller].
 func (c *webCaller) Vary() { c.vary = true }
 
-// body is that of the next call.
+// body returns the body of the next call.
 func (c *webCaller) body(id int) []byte {
 	if !c.vary {
 		return request(id, "tools/call", c.params)
@@ -160,7 +161,7 @@ func (c *webCaller) Once() (err error) {
 	return err
 }
 
-// call sends a body and judges the answer, which it reads into space.
+// call sends a body, reads the answer into space, and checks it.
 func (c *webCaller) call(id int, body, space []byte) ([]byte, error) {
 	answer, _, err := c.post(c.headers, body, space, http.StatusOK)
 	if err != nil {
@@ -173,7 +174,7 @@ func (c *webCaller) call(id int, body, space []byte) ([]byte, error) {
 	return answer, unlike(rest, c.want)
 }
 
-// AtOnce implements [Caller]: so many goroutines call, each with an id of its own.
+// AtOnce implements [Caller]. It starts at goroutines, each with its own id.
 func (c *webCaller) AtOnce(n, at int) error {
 	var all sync.WaitGroup
 	var left atomic.Int64

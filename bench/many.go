@@ -15,29 +15,29 @@ import (
 	"patterngate/patterns"
 )
 
-// Proposer is whose plan a run carries out. Neither asks a model server, which would share the machine.
+// Proposer says where the plan of a run comes from. Neither value uses a model server, which would share the machine.
 type Proposer string
 
 const (
-	// ByRules: the offline rules write the plan and the final text.
+	// ByRules means that the offline rules write the plan and the final text.
 	ByRules Proposer = "rules"
-	// ByCaller: the caller sends the plan and wants no final text.
+	// ByCaller means that the caller sends the plan and wants no final text.
 	ByCaller Proposer = "caller"
 )
 
-// Many is what one run took, and then so many at once.
+// Many holds the time of one run, and the time of many runs at once.
 type Many struct {
 	One, All time.Duration
-	// Of the process that carried them out, its start included. The time is what it took of all processors, which a busy
-	// machine changes little.
+	// CPU and PeakMB are those of the process that executed the runs, with its start. CPU is the sum over all
+	// processors. A busy machine changes it little.
 	CPU    time.Duration
 	PeakMB float64
 }
 
-// Times is how much longer all took than one.
+// Times returns the time of all runs divided by the time of one.
 func (m Many) Times() float64 { return float64(m.All) / float64(m.One) }
 
-// plan is the plan of a caller for the orchestrator's reference run.
+// plan returns a caller's plan for the orchestrator's reference run.
 func plan() map[string]any {
 	var tasks []any
 	for i, worker := range demo.OrchestratorWorkers {
@@ -49,7 +49,7 @@ func plan() map[string]any {
 	return map[string]any{"kind": "plan", "tasks": tasks}
 }
 
-// task is the orchestrator's reference run by a proposer.
+// task returns the task of the orchestrator's reference run for a proposer.
 func (p Proposer) task() patterns.Task {
 	t := Workloads()[1].Task
 	if p == ByCaller {
@@ -58,7 +58,8 @@ func (p Proposer) task() patterns.Task {
 	return t
 }
 
-// arguments are those of the MCP call for the same run. Each call has a key of its own, so that none joins another's run.
+// arguments returns the arguments of the MCP call for the same run. Each call has its own idempotency key, so that no
+// call joins the run of another.
 func (p Proposer) arguments(call int64) []byte {
 	arguments := map[string]any{"idempotency_key": "call-" + strconv.FormatInt(call, 10),
 		"goal": demo.OrchestratorGoal, "report_date": demo.ReportDate, "region": demo.Region}
@@ -67,12 +68,12 @@ func (p Proposer) arguments(call int64) []byte {
 	}
 	b, err := json.Marshal(arguments)
 	if err != nil {
-		panic(err) // texts and truths always have a JSON form
+		panic(err) // strings and booleans always have a JSON form
 	}
 	return b
 }
 
-// ManyRuns carries out one run in this process and then n at once.
+// ManyRuns executes one run in this process, and then n runs at once.
 func ManyRuns(ctx context.Context, p Proposer, n int, delay float64) (m Many, err error) {
 	ours, err := NewOffline(delay)
 	if err != nil {
@@ -91,7 +92,7 @@ func ManyRuns(ctx context.Context, p Proposer, n int, delay float64) (m Many, er
 	return measureMany(n, run)
 }
 
-// measureMany measures one run, and then n at once.
+// measureMany measures one run, and then n runs at once.
 func measureMany(n int, run func(i int) error) (m Many, err error) {
 	if m.One, err = atOnce(1, run); err != nil {
 		return m, fmt.Errorf("one: %w", err)
@@ -102,7 +103,7 @@ func measureMany(n int, run func(i int) error) (m Many, err error) {
 	return m, nil
 }
 
-// atOnce is how long n runs take that begin at once. Of their faults it tells a few.
+// atOnce starts n runs at once and returns the time until all have ended. The error joins the first few faults.
 func atOnce(n int, run func(i int) error) (time.Duration, error) {
 	const told = 3
 	faults := make([]error, n)
@@ -122,7 +123,7 @@ func atOnce(n int, run func(i int) error) (time.Duration, error) {
 	return took, errors.Join(some...)
 }
 
-// ManyInProcess has a process of its own carry out n runs at once, so that its memory is theirs.
+// ManyInProcess executes n runs at once in a separate process, so that its memory is the memory of the runs.
 func (p Programs) ManyInProcess(by Proposer, n int) (m Many, err error) {
 	child := exec.Command(p.Many, "-n", strconv.Itoa(n), "-by", string(by))
 	out, err := child.Output()

@@ -10,15 +10,15 @@ import (
 	"sync/atomic"
 )
 
-// seedConfig has the delays of the reference and needs no model server. The state lies beside it.
+// seedConfig has the delays of the reference and needs no model server. The state file is beside it.
 const seedConfig = `version: 1
 llm: {provider: rules}
 demo: {delay_factor: 1.0}
 state: state.db
 `
 
-// seed writes the configuration of [Programs.ManyOverHTTP] into a directory of its own, where the state will lie too: on
-// one state an equal call would join the run of another measurement.
+// seed writes the configuration of [Programs.ManyOverHTTP] into a new directory, which also holds the state file. With
+// a shared state file, an equal call would join the run of another measurement.
 func (p Programs) seed() (path string, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(p.Config), "seed")
 	if err != nil {
@@ -28,8 +28,8 @@ func (p Programs) seed() (path string, err error) {
 	return path, os.WriteFile(path, []byte(seedConfig), 0o600)
 }
 
-// ManyOverHTTP has a server carry out n runs at once, each call on a connection of its own. Where the era has sessions,
-// the calls share so many, opened before. The memory is the server's.
+// ManyOverHTTP lets a server execute n runs at once, each call on its own connection. In an era with sessions, the
+// calls share sessions that were opened before. The memory is that of the server.
 func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n, sessions int) (got Many, err error) {
 	config, err := p.seed()
 	if err != nil {
@@ -65,7 +65,7 @@ func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n, sessions int) 
 	return got, err
 }
 
-// succeeds reports an answer that is not that of a run that succeeded.
+// succeeds returns an error if the answer is not that of a successful run.
 func succeeds(answer []byte, _ http.Header, err error) error {
 	if err == nil && !bytes.Contains(answer, []byte(`"stop_reason":"success"`)) {
 		err = fmt.Errorf("answer: %.300s", answer)

@@ -12,18 +12,18 @@ type Side struct {
 	Run  func(Workload) error
 }
 
-// Figures are the times of one side at one workload, one p50 a round.
+// Figures are the times of one side at one workload: the p50 of each round.
 type Figures []time.Duration
 
-// Compare measures every side at a workload in rounds: in each round every side makes n runs in a row, the side that
-// begins changing from round to round, so that what the machine does meanwhile meets all sides alike.
+// Compare measures all sides at a workload in rounds. In each round, every side makes n runs in a row. The first side
+// changes from round to round, so that other load on the machine affects all sides equally.
 func Compare(w Workload, sides []Side, rounds, n int) ([]Figures, error) {
 	return InTurn(len(sides), rounds, func(side int) (time.Duration, error) {
 		return block(n, func() error { return sides[side].Run(w) })
 	})
 }
 
-// InTurn measures so many sides in rounds, the side that begins changing from round to round.
+// InTurn measures several sides in rounds. The first side changes from round to round.
 func InTurn(sides, rounds int, measure func(side int) (time.Duration, error)) ([]Figures, error) {
 	figures := make([]Figures, sides)
 	for round := range rounds {
@@ -39,9 +39,9 @@ func InTurn(sides, rounds int, measure func(side int) (time.Duration, error)) ([
 	return figures, nil
 }
 
-// block is the median time of n runs, after a few that do not count.
+// block returns the median time of n runs, after some runs that do not count.
 func block(n int, run func() error) (time.Duration, error) {
-	runtime.GC() // nobody pays for another side's garbage
+	runtime.GC() // removes the garbage of the other sides
 	for range max(1, n/10) {
 		if err := run(); err != nil {
 			return 0, err
@@ -58,16 +58,17 @@ func block(n int, run func() error) (time.Duration, error) {
 	return median(times), nil
 }
 
-// Median is the median of the rounds.
+// Median returns the median of the rounds.
 func (f Figures) Median() time.Duration { return median(slices.Clone(f)) }
 
-// Over is the median of the ratios to another side's figures, each within its round.
+// Over returns the median of the ratios to another side's figures. Each ratio is within one round.
 func (f Figures) Over(floor Figures) float64 { return f.To(floor).Median }
 
-// Spread is the median of a list, and what half of it lies between: of three and fewer, its least and its greatest.
+// Spread is the median of a list and the range of its middle half. For three values or fewer, Low and High are the
+// smallest and the largest value.
 type Spread struct{ Median, Low, High float64 }
 
-// SpreadOf is the spread of a list, which it sorts.
+// SpreadOf returns the spread of a list. It sorts the list.
 func SpreadOf(list []float64) Spread {
 	if len(list) == 0 {
 		return Spread{}
@@ -76,7 +77,7 @@ func SpreadOf(list []float64) Spread {
 	return Spread{middle, list[out], list[len(list)-1-out]}
 }
 
-// Spread is the spread of the rounds, in seconds.
+// Spread returns the spread of the rounds, in seconds.
 func (f Figures) Spread() Spread {
 	seconds := make([]float64, len(f))
 	for i := range f {
@@ -85,7 +86,7 @@ func (f Figures) Spread() Spread {
 	return SpreadOf(seconds)
 }
 
-// To is the spread of the ratios to another side's figures, each within its round.
+// To returns the spread of the ratios to another side's figures. Each ratio is within one round.
 func (f Figures) To(other Figures) Spread {
 	ratios := make([]float64, len(f))
 	for i := range f {
@@ -94,7 +95,7 @@ func (f Figures) To(other Figures) Spread {
 	return SpreadOf(ratios)
 }
 
-// median sorts its argument.
+// median returns the median of a list. It sorts the list.
 func median[N time.Duration | float64](list []N) N {
 	if len(list) == 0 {
 		return 0

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// Programs are the built programs that the benchmarks start.
+// Programs holds the paths of the built programs that the benchmarks start, and of their files.
 type Programs struct {
 	Model  string // bench/stubmodel
 	Bare   string // bench/bareserver
-	Ours   string // the product
+	Ours   string // Patterngate
 	Many   string // bench/manyruns
-	Config string // its configuration
-	Echo   string // what the bare server's describe_catalog gives back; empty: it has none
+	Config string // Patterngate's configuration
+	Echo   string // file with the answer of the bare server's describe_catalog; "": it has no such tool
 }
 
-// config has no delays, a person who pays 800 USD, and keeps its runs in memory.
+// config sets no delays, keeps runs in memory, and simulates an approver with a cap of 800 USD.
 const config = `version: 1
 llm: {provider: openai, model: ` + modelName + `, max_retries: 0}
 demo: {delay_factor: 0}
@@ -31,7 +31,8 @@ patterns:
   supervised_refund: {approver: {kind: simulated, cap_usd: 800}}
 `
 
-// Build builds the stub model into dir, which should be a temporary one, and the servers beside it if they are wanted.
+// Build builds the stub model into dir, which should be a temporary directory. If servers is set, it builds the servers
+// too.
 func Build(dir string, servers bool) (Programs, error) {
 	p := Programs{
 		Model: filepath.Join(dir, "stubmodel"), Bare: filepath.Join(dir, "bareserver"), Ours: filepath.Join(dir, "patterngate"),
@@ -43,14 +44,14 @@ func Build(dir string, servers bool) (Programs, error) {
 		args = append(args, "patterngate/bench/bareserver", "patterngate/bench/manyruns", "patterngate")
 	}
 	build := exec.Command("go", args...)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released, also where a test with the race detector asks
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in a release, also when a test uses the race detector
 	if out, err := build.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return p, os.WriteFile(p.Config, []byte(config), 0o600)
 }
 
-// Model is a running stub model in a process of its own. It ends with its Close, or with this process.
+// Model is a stub model that runs in its own process. The process ends on Close, or with this process.
 type Model struct {
 	URL   string // the base URL
 	child *exec.Cmd
@@ -71,7 +72,8 @@ func (p Programs) StartModel() (*Model, error) {
 	return &Model{strings.TrimSpace(url), child, stdin}, nil
 }
 
-// startPiped starts a child and returns its standard input and output; what it says on standard error is shown.
+// startPiped starts a child process and returns its standard input and output. The child shares the standard error of
+// this process.
 func startPiped(child *exec.Cmd) (in io.WriteCloser, out io.Reader, err error) {
 	child.Stderr = os.Stderr
 	if in, err = child.StdinPipe(); err != nil {
@@ -86,23 +88,24 @@ func startPiped(child *exec.Cmd) (in io.WriteCloser, out io.Reader, err error) {
 // Close ends the stub model.
 func (m *Model) Close() error { return errors.Join(m.stdin.Close(), m.child.Wait()) }
 
-// StartBare starts the bare server at the model.
+// StartBare starts the bare server, which uses the model.
 func (p Programs) StartBare(m *Model) (*Session, error) {
 	return startSession(m, p.Bare, "-echo", p.Echo)
 }
 
-// StartOurs starts the product at the model.
+// StartOurs starts Patterngate, which uses the model.
 func (p Programs) StartOurs(m *Model) (*Session, error) {
 	return startSession(m, p.Ours, "serve", "--config", p.Config, "--log-level", "error")
 }
 
-// StartDurable starts the product at the model with a state file beside the configuration, made anew under a name.
+// StartDurable starts Patterngate, which uses the model, with a state file beside the configuration. name is the name
+// of the state file without its extension.
 func (p Programs) StartDurable(m *Model, name string) (*Session, error) {
 	state := filepath.Join(filepath.Dir(p.Config), name+".db")
 	return startSession(m, p.Ours, "serve", "--config", p.Config, "--log-level", "error", "--state", state)
 }
 
-// MemoryMB is how much memory a process has (VmRSS) or had at most (VmHWM), where the system tells (Linux).
+// MemoryMB returns how much memory a process has (VmRSS) or had at most (VmHWM), in MB. It works only on Linux.
 func MemoryMB(pid, which string) (float64, error) {
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"patterngate/patterns/llm/llmtest"
 )
 
-// Script answers like the model of the reference runs, whichever of them asks, whoever makes the run: what a request
-// wants and how far its run is can be read from the request alone.
+// Script answers as the model of the four reference runs. It reads from the request alone which run asks and how far
+// that run is.
 type Script struct {
-	answer llmtest.Reply // to what is no decision
+	answer llmtest.Reply // for requests that do not ask for a decision
 	rules  []rule
 }
 
-// rule gives a reply to requests that hold a text.
+// rule gives one reply to all requests that contain a text.
 type rule struct {
 	holds []byte
 	reply llmtest.Reply
 }
 
-// NewScript makes the replies, so that answering only chooses one.
+// NewScript prepares all replies, so that Reply only has to choose one.
 func NewScript() *Script {
 	s := &Script{answer: llmtest.Content(answerReply)}
 	for _, r := range []struct{ holds, reply string }{
@@ -37,7 +37,7 @@ func NewScript() *Script {
 	return s
 }
 
-// Reply answers one request; one that is none of the reference runs' gets status 400.
+// Reply answers one request. A request that belongs to no reference run gets status 400.
 func (s *Script) Reply(r llmtest.Request) llmtest.Reply {
 	if !bytes.Contains(r.Body, []byte(`"json_object"`)) {
 		return s.answer
@@ -61,15 +61,15 @@ const (
 		`{"id":"t1","worker":"sales_worker","args":{"report_date":"2026-02-26","region":"US"},"critical":true},` +
 		`{"id":"t2","worker":"payments_worker","args":{"report_date":"2026-02-26","region":"US"},"critical":true},` +
 		`{"id":"t3","worker":"inventory_worker","args":{"report_date":"2026-02-26","region":"US"},"critical":false}]}`
-	// The technical specialist declines, as the ticket has none of its words.
+	// The technical specialist declines, because the ticket contains none of its words.
 	firstRoute  = `{"kind":"route","target":"technical_specialist","args":{"ticket":"Refund for pro_monthly, charged 10 days ago (user_id=42)"}}`
 	secondRoute = `{"kind":"route","target":"billing_specialist","args":{"ticket":"Refund for pro_monthly, charged 10 days ago (user_id=42)"}}`
 	lookUp      = `{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}`
-	// Above the automatic limit: a person leaves 800 of it.
+	// The amount is over the automatic limit: a person reduces it to 800.
 	refund = `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200,"reason":"Charged 10 days ago, within 14 days"}}`
 	email  = `{"kind":"tool","name":"send_refund_email","args":{"user_id":42,"amount_usd":800,"message":"We have refunded 800 USD."}}`
 	final  = `{"kind":"final","answer":"800 of the 1200 USD were refunded and confirmed by email; a person approved that amount."}`
-	// answerReply is every final text.
+	// answerReply is the final text of all runs.
 	answerReply = "In April 2026 gross sales were 28,195 USD and refunds 1,370 USD, so net sales were 26,825 USD at a refund " +
 		"rate of 4.86%. One day's refunds stand out and deserve a look."
 )

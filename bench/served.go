@@ -13,17 +13,17 @@ import (
 	"syscall"
 )
 
-// Served is a running server over HTTP in a process of its own.
+// Served is a server over HTTP that runs in its own process.
 type Served struct {
 	Address string // host:port
 	child   *exec.Cmd
-	end     func() error // asks it to end
+	end     func() error // asks the server to end
 	drained chan struct{}
 }
 
 const anyPort = "127.0.0.1:0"
 
-// ServeBare starts the bare server at the model, over HTTP.
+// ServeBare starts the bare server over HTTP. The server uses the model.
 func (p Programs) ServeBare(m *Model) (*Served, error) {
 	child := exec.Command(p.Bare, "-echo", p.Echo, "-http", anyPort)
 	child.Env = append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none")
@@ -34,12 +34,13 @@ func (p Programs) ServeBare(m *Model) (*Served, error) {
 	return (&Served{child: child, end: stdin.Close}).listen(out, strings.TrimSpace, nil)
 }
 
-// ServeOurs starts the product with a configuration, over HTTP. Its log is read, as it always is in earnest.
+// ServeOurs starts Patterngate over HTTP with a configuration. Its log is read, as in real use.
 func (p Programs) ServeOurs(m *Model, config string) (*Served, error) {
 	return p.serveOurs(m, config, nil)
 }
 
-// serveOurs also gives the lines of its log to a reader, and adds to its environment.
+// serveOurs is like [Programs.ServeOurs]. It also passes the lines of the log to read, and adds environ to the
+// environment.
 func (p Programs) serveOurs(m *Model, config string, read func(line string), environ ...string) (*Served, error) {
 	child := exec.Command(p.Ours, "serve", "--http", anyPort, "--config", config, "--log-format", "json")
 	child.Env = append(append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none"), environ...)
@@ -53,7 +54,7 @@ func (p Programs) serveOurs(m *Model, config string, read func(line string), env
 	return (&Served{child: child, end: func() error { return child.Process.Signal(syscall.SIGTERM) }}).listen(out, servingAddress, read)
 }
 
-// servingAddress is the address in the line of the log that says it.
+// servingAddress returns the address in the log line "serving", or "" for other lines.
 func servingAddress(line string) string {
 	var said struct{ Msg, Address string }
 	if json.Unmarshal([]byte(line), &said) != nil || said.Msg != "serving" {
@@ -62,7 +63,7 @@ func servingAddress(line string) string {
 	return said.Address
 }
 
-// listen waits for the line that says the address; what comes after it goes to a reader, if there is one.
+// listen waits for the line with the address. It passes the lines after it to read, if read is set.
 func (s *Served) listen(out io.Reader, address func(line string) string, read func(line string)) (*Served, error) {
 	lines := bufio.NewReader(out)
 	var said strings.Builder
@@ -78,7 +79,7 @@ func (s *Served) listen(out io.Reader, address func(line string) string, read fu
 	go func() {
 		defer close(s.drained)
 		if read == nil {
-			_, _ = io.Copy(io.Discard, lines) // until it ends
+			_, _ = io.Copy(io.Discard, lines) // until the server ends
 			return
 		}
 		for {
@@ -92,7 +93,7 @@ func (s *Served) listen(out io.Reader, address func(line string) string, read fu
 	return s, nil
 }
 
-// MemoryMB is the memory that the server has (VmRSS) or had at most (VmHWM).
+// MemoryMB returns the memory that the server has (VmRSS) or had at most (VmHWM), in MB.
 func (s *Served) MemoryMB(which string) (float64, error) {
 	return MemoryMB(strconv.Itoa(s.child.Process.Pid), which)
 }

@@ -12,14 +12,14 @@ import (
 	"strconv"
 )
 
-// Session is a lean MCP client of a server over stdio: it writes lines, waits for the one with the answer and decodes
-// nothing, so that a measured call is the server's work and not the client's. It is used by one goroutine at a time.
+// Session is a lean MCP client of a server over stdio. It writes lines, waits for the line with the answer, and decodes
+// nothing. So a measured call is the work of the server and not of the client. One goroutine at a time can use it.
 type Session struct {
 	child *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
 	id    int
-	line  []byte // space for requests
+	line  []byte // buffer for requests
 }
 
 func startSession(m *Model, name string, args ...string) (*Session, error) {
@@ -42,8 +42,8 @@ func (s *Session) Initialize() error {
 	return err
 }
 
-// Request sends a request and returns the line with its answer, which is valid until the next one. An answer that is an
-// error is an error.
+// Request sends a request and returns the line with its answer, which is valid until the next call. It returns an error
+// if the answer is an error.
 func (s *Session) Request(method string, params []byte) ([]byte, error) {
 	if err := s.write(method, params); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (s *Session) Request(method string, params []byte) ([]byte, error) {
 	}
 }
 
-// write writes a request with an id of its own.
+// write writes a request with a new id.
 func (s *Session) write(method string, params []byte) error {
 	s.id++
 	s.line = strconv.AppendInt(append(s.line[:0], answerHead...), int64(s.id), 10)
@@ -74,7 +74,7 @@ func (s *Session) write(method string, params []byte) error {
 	return err
 }
 
-// Run has the server carry out a workload. A run that does not succeed is an error.
+// Run lets the server execute a workload. It returns an error if the run does not succeed.
 func (s *Session) Run(w Workload) ([]byte, error) { return s.run(w.Name, w.params()) }
 
 func (s *Session) run(name string, params []byte) ([]byte, error) {
@@ -85,7 +85,7 @@ func (s *Session) run(name string, params []byte) ([]byte, error) {
 	return line, err
 }
 
-// result is the structured content of an answer.
+// result returns the structured content of an answer.
 func result(line []byte) (map[string]any, error) {
 	var answer struct {
 		Result struct {
@@ -96,7 +96,7 @@ func result(line []byte) (map[string]any, error) {
 	return answer.Result.Structured, err
 }
 
-// ResidentMB is the server's resident memory.
+// ResidentMB returns the server's resident memory, in MB.
 func (s *Session) ResidentMB() (float64, error) {
 	return MemoryMB(strconv.Itoa(s.child.Process.Pid), "VmRSS")
 }

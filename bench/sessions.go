@@ -12,19 +12,19 @@ import (
 	"sync/atomic"
 )
 
-// Sessions are what sessions cost a server over HTTP, each of a principal of its own that has called a tool once: in
-// use, and all together when they have been ended. It is the live heap, which the server's runtime tells in whole
-// megabytes.
+// Sessions holds how much live heap the sessions of a server over HTTP need. Each session has its own principal, and
+// has called a tool once. EachKB is for each open session, and LeftMB for all sessions after their end. The server's
+// runtime reports the heap in whole megabytes.
 type Sessions struct {
 	N      int
 	EachKB float64
 	LeftMB int64
 }
 
-// MostPrincipals is how many tokens a server takes.
+// MostPrincipals is how many tokens a server accepts.
 const MostPrincipals = 1000
 
-// MeasureSessions opens sessions for so many principals and ends them.
+// MeasureSessions opens a session for each of several principals, and ends all of them.
 func (p Programs) MeasureSessions(m *Model, principals int) (got Sessions, err error) {
 	config, tokens, err := p.withTokens(principals)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p Programs) MeasureSessions(m *Model, principals int) (got Sessions, err e
 	return Sessions{principals, float64(used-before) * 1024 / float64(principals), ended - before}, err
 }
 
-// withTokens writes a configuration that knows so many principals.
+// withTokens writes a configuration with a token for each principal.
 func (p Programs) withTokens(principals int) (config string, tokens []string, err error) {
 	dir := filepath.Dir(p.Config)
 	config, file := filepath.Join(dir, "tokens.yaml"), filepath.Join(dir, "tokens")
@@ -81,7 +81,7 @@ func (p Programs) withTokens(principals int) (config string, tokens []string, er
 	return config, tokens, errors.Join(os.WriteFile(file, []byte(lines.String()), 0o600), os.WriteFile(config, []byte(text), 0o600))
 }
 
-// sessionOf opens a session for the holder of a token and calls describe_catalog in it. It returns the headers of
+// sessionOf opens a session for the holder of a token and calls describe_catalog in it. It returns the headers for
 // further requests.
 func (w *web) sessionOf(token string) (http.Header, error) {
 	own := *w
@@ -95,7 +95,7 @@ func (w *web) sessionOf(token string) (http.Header, error) {
 	return head, err
 }
 
-// list asks for the tools, whose answer is long.
+// list requests the list of tools, which has a long answer.
 func (w *web) list(head http.Header) error {
 	_, _, err := w.post(head, request(2, "tools/list", []byte(`{}`)), nil, http.StatusOK)
 	return err
@@ -114,22 +114,23 @@ func (w *web) end(head http.Header) error {
 	return nil
 }
 
-// liveHeap follows what a server's runtime says of its collections (GODEBUG=gctrace=1, see package runtime).
+// liveHeap reads what a server's runtime logs about its garbage collections (GODEBUG=gctrace=1, see package runtime).
 type liveHeap struct{ collections, mb atomic.Int64 }
 
-// collected are a heap's megabytes before a collection, after it, and of those the live ones.
+// collected matches the line of a garbage collection and captures the megabytes of the live heap.
 var collected = regexp.MustCompile(`^gc \d+ @.* \d+->\d+->(\d+) MB, `)
 
-// read reads a line of the server's.
+// read reads one line of the server's log.
 func (h *liveHeap) read(line string) {
 	if found := collected.FindStringSubmatch(line); found != nil {
-		mb, _ := strconv.ParseInt(found[1], 10, 64) // digits
+		mb, _ := strconv.ParseInt(found[1], 10, 64) // the expression matches only digits
 		h.mb.Store(mb)
 		h.collections.Add(1)
 	}
 }
 
-// measure has the server work until what is dead now is certainly gone, and returns the megabytes that live.
+// measure repeats the work until the server has collected its garbage 3 times. It returns the megabytes of the live
+// heap.
 func (h *liveHeap) measure(work func() error) (mb int64, err error) {
 	const mostWork, enough = 100_000, 3
 	begun := h.collections.Load()

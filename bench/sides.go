@@ -17,17 +17,17 @@ import (
 	"patterngate/patterns/local"
 )
 
-// modelName is the model that both sides ask for.
+// modelName is the model that both sides request.
 const modelName = "test-model"
 
-// Ours carries out workloads by the product's engine in this process.
+// Ours executes workloads with Patterngate's engine in this process.
 type Ours struct {
 	engine *local.Engine
 	model  patterns.Model
 	specs  map[gateway.Kind]patterns.Spec
 }
 
-// NewOurs makes a side that asks the model at baseURL; delay scales the demo workers' delays.
+// NewOurs returns a side that asks the model at baseURL. delay scales the delays of the demo workers.
 func NewOurs(baseURL string, delay float64) (*Ours, error) {
 	model, err := openai.New(openai.Config{BaseURL: baseURL, Model: modelName, Timeout: time.Minute})
 	if err != nil {
@@ -36,7 +36,7 @@ func NewOurs(baseURL string, delay float64) (*Ours, error) {
 	return newOurs(model, delay)
 }
 
-// NewOffline makes a side that asks the offline rules.
+// NewOffline returns a side that asks the offline rules.
 func NewOffline(delay float64) (*Ours, error) { return newOurs(offline.New(), delay) }
 
 func newOurs(model patterns.Model, delay float64) (*Ours, error) {
@@ -70,10 +70,10 @@ func spec(kind gateway.Kind, c *catalog.Catalog, names []string) patterns.Spec {
 	return s
 }
 
-// Close lets the engine's goroutines go.
+// Close ends the engine's goroutines.
 func (o *Ours) Close() { o.engine.Close() }
 
-// Run carries out a workload; a run that does not succeed is an error.
+// Run executes a workload. It returns an error if the run does not succeed.
 func (o *Ours) Run(ctx context.Context, w Workload) (patterns.Result, error) {
 	ended, err := o.engine.Start(ctx, patterns.Job{Spec: o.specs[w.Kind], Task: w.Task, Model: o.model})
 	if err == nil && !ended.Result.OK() {
@@ -82,16 +82,16 @@ func (o *Ours) Run(ctx context.Context, w Workload) (patterns.Result, error) {
 	return ended.Result, err
 }
 
-// Bare carries out workloads by the bare loop in this process.
+// Bare executes workloads with the bare loop in this process.
 type Bare struct{ loop *bareloop.Loop }
 
-// NewBare makes a side that asks the model at baseURL; delay scales the demo workers' delays.
+// NewBare returns a side that asks the model at baseURL. delay scales the delays of the demo workers.
 func NewBare(baseURL string, delay float64) (*Bare, error) {
 	loop, err := bareloop.New(baseURL, modelName, delay)
 	return &Bare{loop}, err
 }
 
-// Run carries out a workload.
+// Run executes a workload.
 func (b *Bare) Run(ctx context.Context, w Workload) (bareloop.Result, error) {
 	switch w.Kind {
 	case gateway.TaskDecomposition:
@@ -104,8 +104,8 @@ func (b *Bare) Run(ctx context.Context, w Workload) (bareloop.Result, error) {
 	return b.loop.Supervise(ctx, w.Task.Goal)
 }
 
-// InProcess are both sides in this process. The bare loop stands there twice: the second one, in its own client and
-// connections, is the control that says how much of a ratio is chance.
+// InProcess returns the sides in this process: the bare loop, the bare loop again as the control, and Patterngate. The
+// control has its own client and connections. Its ratio shows how much of a ratio is chance.
 func InProcess(m *Model) ([]Side, func(), error) {
 	bare, err := NewBare(m.URL, 0)
 	if err != nil {
@@ -129,24 +129,25 @@ func InProcess(m *Model) ([]Side, func(), error) {
 	}, ours.Close, nil
 }
 
-// OverStdio are both sides as servers, and a second bare server as the control.
+// OverStdio returns the sides as servers over stdio: the bare server, a second bare server as the control, and
+// Patterngate.
 func OverStdio(p Programs, m *Model) ([]Side, func(), error) {
 	return served(m, []start{{"bare", p.StartBare}, {"control", p.StartBare}, {"ours", p.StartOurs}})
 }
 
-// start starts a server at the model.
+// start is a side with the function that starts its server.
 type start struct {
 	name string
 	with func(*Model) (*Session, error)
 }
 
-// served are servers over stdio as sides, and how they end.
+// served starts servers over stdio and returns them as sides. The returned function ends them.
 func served(m *Model, starts []start) ([]Side, func(), error) {
 	var sides []Side
 	var sessions []*Session
 	done := func() {
 		for _, s := range sessions {
-			_ = s.Close() // measured already
+			_ = s.Close() // after the measurement, an error has no use
 		}
 	}
 	for _, side := range starts {
@@ -164,7 +165,7 @@ func served(m *Model, starts []start) ([]Side, func(), error) {
 	return sides, done, nil
 }
 
-// WithDelays is our side in this process with the delays of the reference.
+// WithDelays returns Patterngate's side in this process, with the delays of the reference.
 func WithDelays(m *Model) (Side, func(), error) {
 	ours, err := NewOurs(m.URL, 1)
 	if err != nil {
@@ -173,7 +174,7 @@ func WithDelays(m *Model) (Side, func(), error) {
 	return Side{"ours", func(w Workload) error { _, err := ours.Run(context.Background(), w); return err }}, ours.Close, nil
 }
 
-// text is a decoded value that is one; "" else.
+// text returns a decoded value that is a string, and "" for other values.
 func text(v any) string {
 	s, _ := v.(string)
 	return s

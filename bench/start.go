@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Start is what one start of a server took, from the beginning of the process.
+// Start holds the times of one start of a server, each from the start of the process.
 type Start struct {
 	Initialized, ToolsListed, FirstRun time.Duration
-	IdleMB                             float64 // resident after tools/list and a rest
+	IdleMB                             float64 // resident memory after tools/list and a pause
 }
 
-// rest is how long a server is left alone before its memory is read.
+// rest is the length of the pause before the memory is read.
 const rest = 300 * time.Millisecond
 
-// MeasureStart starts a server, lists its tools and carries out a workload. With idle the server rests before the
-// run, and its memory is read; then FirstRun is not measured.
+// MeasureStart starts a server, lists its tools and executes a workload. If idle is set, it pauses and reads the memory
+// instead, and does not measure FirstRun.
 func MeasureStart(m *Model, start func(*Model) (*Session, error), w Workload, idle bool) (Start, error) {
 	began := time.Now()
 	s, err := start(m)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Lazy writes a configuration with so many MCP servers behind the gate, each with a tool of its own that is accepted and
-// offered by itself, and returns its path. The servers are bare ones.
+// Lazy writes a configuration with several MCP servers and returns its path. The servers are bare ones. Each has its
+// own tool, which Lazy accepts and the configuration offers to clients.
 func (p Programs) Lazy(servers int) (path string, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(p.Config), "lazy")
 	if err != nil {
@@ -37,8 +37,8 @@ func (p Programs) Lazy(servers int) (path string, err error) {
 	return path, nil
 }
 
-// MeasureListed starts a server and returns the time from the start of its process to its answer to tools/list, which
-// must name a tool.
+// MeasureListed starts a server and returns the time from the start of the process to the answer to tools/list. The
+// answer must name tool.
 func MeasureListed(m *Model, start func(*Model) (*Session, error), tool string) (time.Duration, error) {
 	began := time.Now()
 	s, err := start(m)

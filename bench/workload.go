@@ -14,7 +14,7 @@ type Workload struct {
 	Kind gateway.Kind
 	Tool string // the MCP tool
 	Task patterns.Task
-	// Asks and Calls are how often the run asks the model and calls a tool.
+	// Asks and Calls are how often the run asks the model and how often it calls a tool.
 	Asks, Calls int
 }
 
@@ -29,7 +29,7 @@ func Workloads() []Workload {
 	}
 }
 
-// params are the parameters of the tools/call that begins the run.
+// params returns the parameters of the tools/call that begins the run.
 func (w Workload) params() []byte {
 	name := "goal"
 	if w.Kind == gateway.Routing {
@@ -41,7 +41,7 @@ func (w Workload) params() []byte {
 	}
 	b, err := json.Marshal(map[string]any{"name": w.Tool, "arguments": arguments})
 	if err != nil {
-		panic(err) // texts always have a JSON form
+		panic(err) // strings always have a JSON form
 	}
 	return b
 }
