@@ -15,20 +15,21 @@ import (
 // MaxDelayFactor is the largest [Config.DelayFactor].
 const MaxDelayFactor = 100
 
-// Config says how the make-believe world behaves.
+// Config configures the simulated world.
 type Config struct {
-	DelayFactor float64 // multiplies the workers' delays; 0 means none, 1 the reference's; at most MaxDelayFactor
+	DelayFactor float64 // multiplies the workers' delays; 0 means none, 1 those of the reference; at most MaxDelayFactor
 
-	// Ledger is given each effect before its tool answers, for who counts what really happened; nil: nobody. Its error is
-	// the call's.
+	// Ledger is called with each effect before the tool answers, so that a program can count the effects. It can be
+	// nil. Its error becomes the error of the call.
 	Ledger func(ctx context.Context, e Entry) error
-	// Plain makes the tools that write know no idempotency key: a call that is made twice acts twice.
+	// Plain makes the tools that write ignore idempotency keys: a call that is made twice acts twice.
 	Plain bool
-	// Look finds the entry of a key. With it the tools that write have look-ups that settle a doubt; nil: they have none.
+	// Look finds the entry of a key. If it is set, the tools that write have look-ups that settle an unknown outcome.
+	// If it is nil, they have none.
 	Look func(ctx context.Context, key string) (e Entry, found bool, err error)
 }
 
-// The tools of each reference pattern, in the order in which it lists them.
+// The tools of each reference pattern, in the pattern's order.
 var (
 	DecompositionTools = []string{
 		"get_manager_profile", "fetch_sales_data", "fetch_refund_data", "calculate_monthly_kpis", "detect_risk_signals",
@@ -36,8 +37,8 @@ var (
 	OrchestratorWorkers = []string{"sales_worker", "payments_worker", "inventory_worker"}
 	Specialists         = []string{"billing_specialist", "technical_specialist", "sales_specialist"}
 	RefundTools         = []string{"get_refund_context", "issue_refund", "send_refund_email"}
-	// ReadTools are those of all four that change nothing; a plan of subtasks may use them unless it is told otherwise.
-	// The look-ups that settle a doubt are not among them.
+	// ReadTools are the tools of all four patterns that change nothing. A plan of subtasks can use them by default.
+	// ReadTools does not contain the look-ups that settle an unknown outcome.
 	ReadTools = slices.Concat(DecompositionTools, OrchestratorWorkers, Specialists, []string{"get_refund_context"})
 )
 
@@ -55,7 +56,8 @@ const (
 	Region     = "US"
 )
 
-// Tools makes the 14 tools of the four reference patterns, all of them marked as make-believe.
+// Tools returns the 14 tools of the four reference patterns, and two look-ups if Look is set. All are marked as demo
+// tools. It returns an error for a delay factor out of range.
 func Tools(cfg Config) ([]catalog.Tool, error) {
 	if f := cfg.DelayFactor; !(f >= 0 && f <= MaxDelayFactor) {
 		return nil, fmt.Errorf("demo: delay factor %v: a number from 0 to %d is wanted", f, MaxDelayFactor)
@@ -66,7 +68,7 @@ func Tools(cfg Config) ([]catalog.Tool, error) {
 	}
 	built := make([]builder, len(parts))
 	var all sync.WaitGroup
-	for i, part := range parts { // side by side: reflecting on types is a good part of a server's start
+	for i, part := range parts { // in parallel: reflection on types is a large part of a server's start
 		all.Go(func() { part(&built[i]) })
 	}
 	all.Wait()
@@ -88,7 +90,7 @@ type builder struct {
 	faults []error
 }
 
-// add completes a tool that does not need to know its call.
+// add adds a tool whose function does not use its call.
 func add[In, Out any](b *builder, t catalog.Tool, do func(In) Out) {
 	addFunc(b, t, func(_ context.Context, in In, _ catalog.Call) (Out, error) { return do(in), nil })
 }
@@ -106,10 +108,10 @@ func addFunc[In, Out any](b *builder, t catalog.Tool, do func(context.Context, I
 	b.tools = append(b.tools, t)
 }
 
-// delays scales the reference's delays.
+// delays is the factor for the delays of the reference.
 type delays float64
 
-// sleep waits for so many seconds of the reference, or until ctx ends.
+// sleep waits for a delay of the reference, in seconds times the factor, or until ctx ends.
 func (d delays) sleep(ctx context.Context, seconds float64) error {
 	timer := time.NewTimer(time.Duration(math.Round(seconds * float64(d) * float64(time.Second))))
 	defer timer.Stop()

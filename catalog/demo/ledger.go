@@ -8,18 +8,18 @@ import (
 	"patterngate/ijson"
 )
 
-// Entry is one effect that a tool had in the world outside.
+// Entry is one effect of a tool on the simulated world.
 type Entry struct {
 	Tool       string
 	Effect     catalog.Effect
-	Key        string // the idempotency key that the call came with
+	Key        string // the idempotency key of the call
 	Args       map[string]any
-	Result     any  // what the tool answers
-	Repeatable bool // the tool is declared to act once for a key
+	Result     any  // the tool's answer
+	Repeatable bool // the tool declares that it acts once for each key
 }
 
-// told has a tool's effect entered in the ledger before the tool answers. A call that had no effect, because its time was
-// over or because the world refused it, is not entered.
+// told wraps a tool so that it enters its effect in the ledger before it answers. It does not enter a call without an
+// effect: one that timed out, or one that the world refused.
 func (c Config) told(t catalog.Tool) catalog.Tool {
 	if t.Effect != catalog.Read {
 		t.Idempotent = !c.Plain
@@ -43,25 +43,25 @@ func (c Config) told(t catalog.Tool) catalog.Tool {
 	return t
 }
 
-// refused reports whether a tool of this world did nothing.
+// refused reports whether the result of a tool says that nothing was done.
 func refused(result any) bool {
 	answer, _ := result.(map[string]any)
 	return answer["status"] == "error"
 }
 
-// lookUps are the tools that tell what became of a call, by the tool that was called.
+// lookUps maps a tool to the look-up that finds the outcome of its calls.
 var lookUps = map[string]string{"issue_refund": "find_refund", "send_refund_email": "find_refund_email"}
 
 func isLookUp(name string) bool { return name == "find_refund" || name == "find_refund_email" }
 
-// notFound is a look-up's answer about a call that did not happen.
+// notFound is the answer of a look-up for a call that did not happen.
 const notFound = "not_found"
 
 type lookUpArgs struct {
 	Key string `json:"key" jsonschema_description:"The idempotency key of the call."`
 }
 
-// addLookUps adds the tools that find what was done, where the world can be asked.
+// addLookUps adds the look-ups, if cfg.Look is set.
 func (b *builder) addLookUps(cfg Config) {
 	if cfg.Look == nil {
 		return
@@ -78,7 +78,7 @@ func (b *builder) addLookUps(cfg Config) {
 	})
 }
 
-// found is what the call of a key answered, else none.
+// found returns the answer of the call with a key, or none if there was no such call.
 func found[Out any](ctx context.Context, cfg Config, key string, none Out) (Out, error) {
 	e, was, err := cfg.Look(ctx, key)
 	if err != nil || !was {
@@ -93,7 +93,8 @@ func found[Out any](ctx context.Context, cfg Config, key string, none Out) (Out,
 	return out, err
 }
 
-// happened reads what a look-up observed.
+// happened reads the observation of a look-up. did reports whether the call happened, and known whether the observation
+// says so.
 func happened(_ catalog.Doubt, observation any) (did, known bool) {
 	answer, ok := observation.(map[string]any)
 	return ok && answer["status"] == "ok", ok && (answer["status"] == "ok" || answer["error"] == notFound)

@@ -13,19 +13,19 @@ type workerArgs struct {
 	RequestID  string `json:"request_id,omitempty" jsonschema_description:"Set by the orchestrator for all tasks of a run."`
 }
 
-// hasData reports whether the call is for the one day and market that this world knows.
+// hasData reports whether the call is for the only day and market with data.
 func (a workerArgs) hasData() bool {
 	return a.ReportDate == ReportDate && strings.ToUpper(a.Region) == Region
 }
 
-// done is what every worker answers.
+// done is the answer of every worker.
 type done[Result any] struct {
 	Status string `json:"status"`
 	Worker string `json:"worker"`
 	Result Result `json:"result"`
 }
 
-// In the results either the figures or the warning are there; no figure is zero.
+// A result has either the figures or the warning. No figure is zero.
 type salesFigures struct {
 	GrossSalesUSD float64 `json:"gross_sales_usd,omitempty"`
 	Orders        int     `json:"orders,omitempty"`
@@ -47,7 +47,8 @@ type inventoryFigures struct {
 	Warning        string   `json:"warning,omitempty"`
 }
 
-// Seconds that the workers take. The first attempt of payments is slower than a task's time-out, so that a retry shows.
+// The delays of the workers, in seconds. The first attempt of payments_worker takes longer than a task's time-out, to
+// show a retry.
 const (
 	salesSeconds         = 0.4
 	paymentsSlowSeconds  = 2.6
@@ -94,7 +95,7 @@ func paymentsSeconds(attempt int) float64 {
 	return paymentsQuickSeconds
 }
 
-// work makes a worker that takes its time for an attempt and then reports.
+// work returns a worker that waits for the delay of an attempt and then reports.
 func work[Result any](d delays, worker string, seconds func(attempt int) float64, report func(known bool) Result,
 ) func(context.Context, workerArgs, catalog.Call) (done[Result], error) {
 	return func(ctx context.Context, in workerArgs, call catalog.Call) (done[Result], error) {

@@ -122,7 +122,7 @@ func getRefundContext(in userArgs) refundContext {
 		return refundContext{Error: fmt.Sprintf("context_not_found_for_user:%d", in.UserID)}
 	}
 	billing := accounts[in.UserID]
-	// The hint shows the reference's constants; what holds is the policy of the run.
+	// The hint shows the constants of the reference. The policy of the run decides.
 	return refundContext{User: &user, Billing: &billing, PolicyHint: &policyHint{AutoRefundLimitUSD: 1000, RefundWindowDays: 14}}
 }
 
@@ -161,7 +161,8 @@ func sendRefundEmail(_ context.Context, in emailArgs, call catalog.Call) (emailR
 	}}, nil
 }
 
-// effectID names an effect after the key of its call: another for every act, the same for a repetition.
+// effectID returns the id of an effect. It depends on the key of the call: a repeated call gets the same id, and
+// another call gets another id.
 func effectID(kind string, user int64, key string) (string, error) {
 	if key == "" {
 		return "", errors.New("a call that writes needs an idempotency key")
@@ -170,7 +171,7 @@ func effectID(kind string, user int64, key string) (string, error) {
 	return fmt.Sprintf("%s_%d_%s", kind, user, hex.EncodeToString(sum[:6])), nil
 }
 
-// cents rounds an amount to cents, to the nearer double of the decimal text.
+// cents rounds an amount to cents. It returns the double that is nearest to the decimal text.
 func cents(usd float64) float64 {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'f', 2, 64), 64) // a formatted number always parses
 	return rounded

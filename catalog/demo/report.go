@@ -46,7 +46,7 @@ var refundsOf = map[string][]refundDay{"2026-04": {
 	{"2026-04-05", 170},
 }}
 
-// spikeUSD is what one day's refunds must reach to be a warning.
+// spikeUSD is the smallest refund total of a day that gives a warning.
 const spikeUSD = 500
 
 type managerArgs struct {
@@ -57,7 +57,7 @@ type monthArgs struct {
 	Month string `json:"month" jsonschema:"example=2026-04" jsonschema_description:"The month, as YYYY-MM." jsonschema_extras:"x-spelling=YYYY-MM"`
 }
 
-// In the results, members of the outcome that did not happen are left out; what is kept is never zero.
+// The results omit the fields of the other outcome. The fields that are present are never zero.
 type profile struct {
 	Manager *manager `json:"manager,omitempty"`
 	Error   string   `json:"error,omitempty"`

@@ -14,7 +14,7 @@ type ticketArgs struct {
 	Ticket string `json:"ticket" jsonschema:"example=My invoice of last week is wrong (user_id=42)" jsonschema_description:"What the customer wrote, with user_id=NUMBER if known."`
 }
 
-// answer is what every specialist gives: a result, or the reason why the ticket is for somebody else.
+// answer is the answer of every specialist: a result, or the reason why the ticket needs another specialist.
 type answer[Result any] struct {
 	Status string  `json:"status"`
 	Reason string  `json:"reason,omitempty"`
@@ -34,7 +34,7 @@ var subscribers = map[string]subscriber{
 	"7":  {"Max", "free", 0, 120},
 }
 
-// refundDays is how long a pro_monthly subscription may be refunded.
+// refundDays is how many days a pro_monthly subscription can be refunded.
 const refundDays = 14
 
 type billingAnswer struct {
@@ -86,7 +86,7 @@ func (b *builder) addSupport() {
 	}))
 }
 
-// specialist answers tickets that have one of its keywords and sends the others back.
+// specialist returns a function that answers tickets with one of the keywords and returns other tickets.
 func specialist[Result any](domain string, keywords []string, result func(ticket string) Result) func(ticketArgs) answer[Result] {
 	return func(in ticketArgs) answer[Result] {
 		if !mentions(in.Ticket, keywords) {
@@ -113,8 +113,8 @@ func billing(ticket string) billingAnswer {
 	}
 }
 
-// mentions reports whether a keyword, also with a trailing s, is a whole word of the ticket in lower case. Words are runs
-// of letters (categories L*) and decimal digits (Nd); lower case is the simple mapping of each code point.
+// mentions reports whether a keyword, also with a trailing s, is a whole word of the ticket in lower case. Words
+// consist of letters (categories L*) and decimal digits (Nd). Lower case is the simple mapping of each code point.
 func mentions(ticket string, keywords []string) bool {
 	lower := strings.Map(unicode.ToLower, ticket)
 	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -127,8 +127,8 @@ func mentions(ticket string, keywords []string) bool {
 
 var userIDs = regexp.MustCompile(`user_id=([0-9]+)`)
 
-// userID returns the first number written as user_id=NUMBER that touches no letter, digit or underscore, without leading
-// zeros; "" when there is none.
+// userID returns the first number written as user_id=NUMBER, without leading zeros. No letter, digit or underscore may
+// be next to it. It returns "" if there is none.
 func userID(ticket string) string {
 	for _, at := range userIDs.FindAllStringSubmatchIndex(ticket, -1) {
 		before, _ := utf8.DecodeLastRuneInString(ticket[:at[0]])
