@@ -90,7 +90,7 @@ type End struct {
 }
 
 // Take makes a process the owner of a run under the next epoch. If Owner is "", the run has no owner then. It holds if
-// the run has the given epoch and state.
+// the run has the given epoch, state and Canceled.
 type Take struct {
 	N, Epoch int64
 	State    string

@@ -85,7 +85,7 @@ func (a *Commands) enroll(ctx context.Context, d desk, name, voucher string) err
 		return console.Fault(what, err)
 	}
 	defer key.Close()
-	if by == nil { // the first key that counts vouches for itself
+	if by == nil { // while no key counts, the new key vouches for itself
 		by = key
 	}
 	return a.enrolled(ctx, d, file, by)
