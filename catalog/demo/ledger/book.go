@@ -12,21 +12,21 @@ import (
 	"patterngate/ijson"
 )
 
-// Entry is one effect that arrived.
+// Entry is one effect that the ledger received.
 type Entry struct {
-	Book       string          `json:"book"` // whose effects belong together
+	Book       string          `json:"book"` // groups effects that belong together
 	Tool       string          `json:"tool"`
 	Effect     string          `json:"effect"` // read, write or destructive
 	Key        string          `json:"key"`
-	Repeatable bool            `json:"repeatable"` // of one key it is one act, however often it arrives
+	Repeatable bool            `json:"repeatable"` // the tool acts once for each key, also if the call arrives again
 	Args       json.RawMessage `json:"args"`       // in canonical form
-	Result     json.RawMessage `json:"result"`     // what the tool answered
+	Result     json.RawMessage `json:"result"`     // the tool's answer
 }
 
-// Act names what was done, without the key: "issue_refund {...}".
+// Act returns the action without the key: "issue_refund {...}".
 func (e Entry) Act() string { return e.Tool + " " + string(e.Args) }
 
-// Acts counts what was done by entries that are no reads, by [Entry.Act]. Of a repeatable one each key counts once.
+// Acts counts the actions by [Entry.Act]. It omits reads. It counts repeatable entries once for each key.
 func Acts(entries []Entry) map[string]int {
 	acts, seen := map[string]int{}, map[string]bool{}
 	for _, e := range entries {
@@ -40,7 +40,8 @@ func Acts(entries []Entry) map[string]int {
 	return acts
 }
 
-// open opens the file of entries, or makes it. A last line that was not written whole was not answered: it goes.
+// open opens the file of entries, or creates it. It removes an incomplete last line, because the ledger never answered
+// that entry.
 func open(path string) (*os.File, []Entry, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
@@ -57,7 +58,7 @@ func open(path string) (*os.File, []Entry, error) {
 	return f, entries, nil
 }
 
-// read reads whole lines, and says how long they are together.
+// read reads all complete lines and returns their total length in bytes.
 func read(f io.Reader) (entries []Entry, whole int64, err error) {
 	text, err := io.ReadAll(f)
 	if err != nil {
@@ -74,7 +75,7 @@ func read(f io.Reader) (entries []Entry, whole int64, err error) {
 	return entries, int64(len(text)), nil
 }
 
-// of are the entries of a book.
+// of returns the entries of a book.
 func of(entries []Entry, book string) []Entry {
 	return slices.Collect(func(yield func(Entry) bool) {
 		for _, e := range entries {
@@ -85,7 +86,7 @@ func of(entries []Entry, book string) []Entry {
 	})
 }
 
-// checkBook refuses names that would not stand in an address.
+// checkBook returns an error for a name that cannot be part of an address.
 func checkBook(book string) error {
 	if book == "" || strings.ContainsAny(book, "/? \n") {
 		return fmt.Errorf("book %q: a name without / ? and space is wanted", book)
@@ -93,5 +94,5 @@ func checkBook(book string) error {
 	return nil
 }
 
-// canonical is a decoded value as it stands in a ledger.
+// canonical returns a decoded value in the form of the ledger.
 func canonical(v any) json.RawMessage { return ijson.Canonical(v) }

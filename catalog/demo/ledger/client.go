@@ -13,23 +13,24 @@ import (
 	"patterngate/ijson"
 )
 
-// World is what kind of world a book is. The zero World knows idempotency keys: of one key it is one act.
+// World says how the world of a book handles repeated calls. The zero World knows idempotency keys: it acts once for
+// each key.
 type World string
 
-// The other worlds: a call that is made again acts again.
+// The other worlds. In them, a repeated call acts again.
 const (
-	Plain World = "plain" // nobody but who reads the book can tell whether a call happened
-	Asked World = "asked" // a look-up tells whether a call happened
+	Plain World = "plain" // only the book shows whether a call happened
+	Asked World = "asked" // a look-up finds whether a call happened
 )
 
-// Client asks a ledger about one book. The zero Client reaches none. It is safe for concurrent use.
+// Client sends requests about one book to a ledger. The zero Client has no address. It is safe for concurrent use.
 type Client struct {
 	Address string // host:port
 	Book    string
 	World   World
 }
 
-// Parse reads host:port/book, perhaps with ?world behind it: what [Client.String] writes.
+// Parse reads host:port/book, optionally with ?world after it. That is the form that [Client.String] writes.
 func Parse(text string) (Client, error) {
 	where, world, named := strings.Cut(text, "?")
 	address, book, _ := strings.Cut(where, "/")
@@ -43,7 +44,7 @@ func Parse(text string) (Client, error) {
 	return Client{Address: address, Book: book, World: World(world)}, nil
 }
 
-// String is the address as [Parse] reads it.
+// String returns the address in the form that [Parse] reads.
 func (c Client) String() string {
 	text := c.Address + "/" + c.Book
 	if c.World != "" {
@@ -52,7 +53,7 @@ func (c Client) String() string {
 	return text
 }
 
-// Configure has the demo's effects happen in this book.
+// Configure sends the effects of the demo to this book.
 func (c Client) Configure(d *demo.Config) {
 	d.Ledger, d.Plain = c.Enter, c.World != ""
 	if c.World == Asked {
@@ -60,7 +61,7 @@ func (c Client) Configure(d *demo.Config) {
 	}
 }
 
-// Look finds the first entry of a key.
+// Look returns the first entry of a key.
 func (c Client) Look(ctx context.Context, key string) (e demo.Entry, found bool, err error) {
 	entries, err := c.List(ctx)
 	if err != nil {
@@ -75,7 +76,7 @@ func (c Client) Look(ctx context.Context, key string) (e demo.Entry, found bool,
 	return demo.Entry{}, false, nil
 }
 
-// Enter enters an effect. An error says that it may have been entered.
+// Enter enters an effect. After an error, the effect may have been entered.
 func (c Client) Enter(ctx context.Context, e demo.Entry) error {
 	_, err := c.ask(ctx, request{Enter: &Entry{
 		Book: c.Book, Tool: e.Tool, Effect: string(e.Effect), Key: e.Key, Repeatable: e.Repeatable,
@@ -84,13 +85,13 @@ func (c Client) Enter(ctx context.Context, e demo.Entry) error {
 	return err
 }
 
-// List lists the book's entries in the order in which they arrived.
+// List returns the book's entries in the order of their arrival.
 func (c Client) List(ctx context.Context) ([]Entry, error) {
 	a, err := c.ask(ctx, request{List: c.Book})
 	return a.Entries, err
 }
 
-// ask makes one request on a connection of its own.
+// ask makes one request on a new connection.
 func (c Client) ask(ctx context.Context, r request) (answer, error) {
 	line, err := json.Marshal(r)
 	if err != nil {

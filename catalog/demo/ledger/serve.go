@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Bounds of one request.
+// The limits of one request.
 const (
 	maxLine  = 1 << 20
-	patience = 3 * time.Second // with who connects and says nothing: it may have been stopped
+	patience = 3 * time.Second // for a client that sends nothing, for example because it was stopped
 )
 
-// request is what is asked on a connection, one line of JSON.
+// request is the request of a connection, one line of JSON.
 type request struct {
 	Enter *Entry `json:"enter,omitempty"`
 	List  string `json:"list,omitempty"` // the book
 }
 
-// answer is the line that comes back.
+// answer is the answer to a request, one line of JSON.
 type answer struct {
 	Entries []Entry `json:"entries,omitempty"`
 	Error   string  `json:"error,omitempty"`
@@ -30,9 +30,10 @@ type answer struct {
 
 // Ledger keeps entries in a file. Make one with [Open].
 type Ledger struct {
-	// Hold names a tool whose first entry is made and never answered: the connection stays open until the other end goes.
+	// Hold names a tool. The ledger enters the first effect of the tool and does not answer: the connection stays open
+	// until the client closes it.
 	Hold string
-	// Held is told of that entry; nil: nobody.
+	// Held is called with that entry. It can be nil.
 	Held func(Entry)
 
 	file    *os.File
@@ -40,7 +41,7 @@ type Ledger struct {
 	held    bool
 }
 
-// Open opens the ledger that lies in a file, or makes it.
+// Open opens the ledger in a file, or creates it.
 func Open(path string) (*Ledger, error) {
 	f, entries, err := open(path)
 	if err != nil {
@@ -49,7 +50,7 @@ func Open(path string) (*Ledger, error) {
 	return &Ledger{file: f, entries: entries}, nil
 }
 
-// Serve takes requests until ctx ends, then closes listener and file. It is called once.
+// Serve handles requests until ctx ends. Then it closes the listener and the file. Call it only once.
 func (l *Ledger) Serve(ctx context.Context, listener net.Listener) error {
 	defer l.file.Close()
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // ends Accept
@@ -68,9 +69,9 @@ func (l *Ledger) Serve(ctx context.Context, listener net.Listener) error {
 	}
 }
 
-// serve answers one connection and reports whether that is all with it.
+// serve handles one connection. It reports whether the connection can be closed.
 func (l *Ledger) serve(conn net.Conn) (done bool) {
-	_ = conn.SetDeadline(time.Now().Add(patience)) // one that is closed fails below
+	_ = conn.SetDeadline(time.Now().Add(patience)) // a closed connection fails at the read below
 	line, err := bufio.NewReader(io.LimitReader(conn, maxLine)).ReadBytes('\n')
 	if err != nil {
 		return true // nothing was asked
@@ -96,7 +97,7 @@ func (l *Ledger) serve(conn net.Conn) (done bool) {
 	return true
 }
 
-// enter appends an entry to the file, then knows it.
+// enter appends an entry to the file and then to the list in memory.
 func (l *Ledger) enter(e Entry) error {
 	if err := checkBook(e.Book); err != nil {
 		return err
@@ -112,20 +113,20 @@ func (l *Ledger) enter(e Entry) error {
 	return nil
 }
 
-// hold keeps a connection without an answer.
+// hold keeps a connection open without an answer.
 func (l *Ledger) hold(conn net.Conn, e Entry) {
 	l.held = true
-	_ = conn.SetDeadline(time.Time{}) // until it ends
+	_ = conn.SetDeadline(time.Time{}) // no deadline: until the client closes it
 	go func() {
 		defer conn.Close()
-		_, _ = conn.Read(make([]byte, 1)) // nothing comes but the end
+		_, _ = conn.Read(make([]byte, 1)) // returns when the client closes the connection
 	}()
 	if l.Held != nil {
 		l.Held(e)
 	}
 }
 
-// reply writes an answer. Who does not read it asks again, or is dead.
+// reply writes an answer. It ignores errors: a client that does not read the answer asks again, or has ended.
 func reply(conn net.Conn, a answer) {
 	line, err := json.Marshal(a)
 	if err == nil {
