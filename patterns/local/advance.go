@@ -68,7 +68,9 @@ func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 		case <-l.done:
 			l = nil
 		case <-ctx.Done():
-			f.handOver(l)
+			if l.run.resumed { // the run of a call that somebody waits for stays the call's
+				f.handOver(l)
+			}
 			return Rest{}, ctx.Err()
 		}
 	}

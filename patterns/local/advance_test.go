@@ -97,3 +97,32 @@ func TestAdvanceIsCut(t *testing.T) {
 		t.Errorf("it ended with %s after %d calls", s.Ended.Result.StopReason, s.Ended.Calls)
 	}
 }
+
+// An Advance that is cut leaves a run alone that a call of this process carries on.
+func TestAdvanceLeavesACallsRun(t *testing.T) {
+	t.Parallel()
+	path, g := newState(t), newGate(t, catalog.Read)
+	job := g.job(t, 1)
+	e := opened(t, path, configs{"": job, "sha256:test": job})
+	job.Config, job.Wait = "sha256:test", -1
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.entered
+	ctx, cancel := context.WithCancel(t.Context())
+	cut := make(chan error, 1)
+	go func() {
+		_, err := e.Advance(ctx, ended.RunID)
+		cut <- err
+	}()
+	cancel()
+	if err := <-cut; !errors.Is(err, context.Canceled) {
+		t.Errorf("the cut Advance gave %v, want %v", err, context.Canceled)
+	}
+	close(g.open)
+	rest, err := e.Advance(t.Context(), ended.RunID)
+	if s, ok := e.Run(mine, ended.RunID); err != nil || !rest.Over || !ok || !s.Ended.Result.OK() || s.Ended.Calls != 1 {
+		t.Errorf("then it rests as %+v, %v, ended with %s", rest, err, s.Ended.Result.StopReason)
+	}
+}

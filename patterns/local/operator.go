@@ -242,7 +242,11 @@ func (o Operator) seizeFirst(n int64, id string, by patterns.Note, act gateway.S
 		}
 		return err
 	})
-	if err != nil || r == nil || r.Owner != me {
+	if r == nil || r.Owner != me {
+		return err
+	}
+	if err != nil { // without the note: the run must not stay in the hands of a process that does not carry it out
+		_ = f.journal.Do(&store.Change{Run: n, Epoch: r.Epoch, Durable: true, Steps: []store.Step{store.GiveUp{N: n, Owner: me, Epoch: r.Epoch}}})
 		return err
 	}
 	return f.journal.Do(&store.Change{Run: n, Epoch: r.Epoch, Durable: true, Steps: append(note, store.GiveUp{N: n, Owner: me, Epoch: r.Epoch})})

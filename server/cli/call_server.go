@@ -19,8 +19,6 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-const ()
-
 // callee is the server that is called.
 type callee struct {
 	client *upstream.Client

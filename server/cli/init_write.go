@@ -333,5 +333,3 @@ func yamlComment(line string) string {
 		return '\uFFFD'
 	}, printable.Text(line))
 }
-
-var ()

@@ -17,8 +17,6 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-const ()
-
 // readyState creates the usual state directory if it is missing, and refuses a place that other users can change or read. An
 // error ends the program with the exit code of usage.
 func readyState(path string, environ []string) error {

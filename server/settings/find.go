@@ -72,8 +72,6 @@ func (in Sources) file(faults *yamldoc.Faults) (text []byte, path string) {
 	return nil, path
 }
 
-const ()
-
 // StatePath returns the path of the state file, even if the configuration has faults. The flag, the variable or the file
 // names it, else it is the usual file. The usual file depends on whether a configuration exists, since one that does not
 // load can declare tools. known is false if the part that can name another path could not be read.

@@ -10,8 +10,6 @@ import (
 )
 
 // The widths of tables and timelines are constants of package console.
-const ()
-
 // budgetWords lists the limits of a run and, if known is set, how much of each was used.
 func budgetWords(budget map[string]patterns.Spent, known bool) []string {
 	var parts []string
