@@ -6,7 +6,7 @@ import (
 	"patterngate/bench"
 )
 
-// hopRounds is how many short rounds stand for one: the machine changes more slowly than they do.
+// hopRounds is how many short rounds make one round. They are short so that the speed of the machine hardly changes within one.
 const hopRounds = 4
 
 // What a hop may cost beside the bare echo.

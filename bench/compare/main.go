@@ -59,7 +59,7 @@ func (c *comparison) measure(what []string) (err error) {
 	return nil
 }
 
-// load says how busy the machine is, where the system tells (Linux): near 0, nobody else works there.
+// load returns how busy the machine is, on Linux. A value near 0 means that no other program runs.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -113,7 +113,7 @@ func (g *Guard) leave() {
 	}
 }
 
-// call makes the call and tells the breaker what became of it. A panic counts as a failure, and goes on.
+// call makes the call and reports its result to the breaker. It counts a panic as a failure and passes it on.
 func (g *Guard) call(ctx context.Context, do catalog.Func, call catalog.Call) (v any, err error) {
 	if g.breaker == nil {
 		return do(ctx, call)

@@ -3,7 +3,7 @@
 //
 //	supervised_refund(goal, first action) ─▶ waiting: what was done, what it showed ─▶ the next action ─▶ ... ─▶ ok or stopped
 //
-// A misspelt action shows the other half of the rule: the refusal holds the repaired call, which is sent as it is.
+// A misspelt action shows the other half of the rule: the refusal contains the repaired call, and the client sends it unchanged.
 //
 //	patterngate serve --http 127.0.0.1:8765 &
 //	go run ./examples/goclient http://127.0.0.1:8765/mcp     # PATTERNGATE_TOKEN where the server wants a token
@@ -95,7 +95,7 @@ type action struct {
 	Answer string         `json:"answer,omitempty"` // of kind final
 }
 
-// String shows the action as it is sent.
+// String returns the action in the form that is sent.
 func (a action) String() string {
 	text, _ := json.Marshal(a) // of plain values: it cannot fail
 	return string(text)

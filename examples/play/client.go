@@ -143,7 +143,7 @@ func (s *stage) member(r result, name string) {
 	}
 }
 
-// lineStart is where a story goes on with a call's arguments in another line.
+// lineStart matches a line break after which the arguments of a call continue.
 var lineStart = regexp.MustCompile(`\n\t*`)
 
 // widest is how much of a line is shown; the client gets all of it.

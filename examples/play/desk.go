@@ -1,7 +1,7 @@
 package main
 
-// desk: a router whose hands are patterns. Nobody proposes here but the offline rules, which know nothing of these tools but
-// their words and schemas.
+// desk: a router whose hands are patterns. Only the offline rules propose here. All they know about these tools is
+// their texts and schemas.
 func desk(s *stage) {
 	s.open()
 	s.connect("order_desk", "where_is_it", "order_report", "refund_order")

@@ -41,7 +41,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Getenv("PAY_TOKEN"), os.Stdout, os.Stderr)) }
 
-// run serves until it is told to end, and returns the exit code.
+// run serves until a signal ends it, and returns the exit code.
 func run(args []string, token string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

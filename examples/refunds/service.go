@@ -111,7 +111,7 @@ func (s *service) misbehave(r *http.Request) {
 	}
 }
 
-// falls draws whether it is this reply's turn, as it is of so many of 100. What never or always happens draws nothing.
+// falls draws a number and reports whether it is one of the first share of 100. It draws nothing if share is 0 or 100.
 func (s *service) falls(share int) bool {
 	if share <= 0 || share >= 100 {
 		return share > 0

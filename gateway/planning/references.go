@@ -9,7 +9,7 @@ import (
 )
 
 // Texts in arguments that begin with referenceMark are references ($results.ID, $results.ID.POINTER). A text that begins with
-// escapeMark stands for the same text without its first $.
+// escapeMark means the same text without its first $.
 const (
 	referenceMark = "$results."
 	escapeMark    = "$$"

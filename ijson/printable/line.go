@@ -9,7 +9,7 @@ const (
 	shownOfWord = 200
 )
 
-// Line returns a line of a failure as it is printed. Control and bidi characters are spelled out. Long words and long lines keep
+// Line makes a line of a failure printable. Control and bidi characters are spelled out. Long words and long lines keep
 // their beginning and their end.
 func Line(text string) string {
 	line := Text(text)

@@ -366,7 +366,7 @@ func (b EndBody) encode() []byte {
 	return o.end()
 }
 
-// IsQuestion reports whether an effect asks a person who takes their time.
+// IsQuestion reports whether an effect asks a person and the run waits for the answer.
 func IsQuestion(e patterns.Effect) bool {
 	return e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForApproval
 }

@@ -26,8 +26,8 @@ func PlanID(n int64) string { return idOf("plan_", n) }
 // PlanNumber returns the number of a stored plan. It returns false if the text is no id.
 func PlanNumber(id string) (int64, bool) { return numberOf("plan_", id) }
 
-// QuestionID returns the id of the question that a run puts to a person at a place in its code. Nobody can guess it, as nobody can guess
-// the id of the run, and it stays the same in each replay.
+// QuestionID returns the id of the question that a run puts to a person at a place in its code. It cannot be guessed, because the id of
+// the run cannot be guessed. It is the same in each replay.
 func QuestionID(run, key string) string {
 	sum := sha256.Sum256([]byte("approval/" + run + "/" + key))
 	return ApprovalID(int64(binary.BigEndian.Uint64(sum[:8])))

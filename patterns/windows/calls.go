@@ -17,8 +17,8 @@ import (
 // Calls are the calls that a window holds, put together from what was recorded of them: intents, then outcomes, in the order of
 // their times. The attempts at one act that changes something are one call, under the first one's name.
 //
-// A call is known as far as the record goes: one without an outcome is reserved, one of which nobody knew what became is in doubt
-// until that was found out, and values that are kept out of the record are absent: see calls_public.go.
+// The record decides what is known of a call. A call without an outcome is reserved. A call with an unknown outcome is in doubt until
+// the outcome is found out. Values that are kept out of the record are absent, see calls_public.go.
 type Calls struct {
 	byKey map[callKey]*calledAct
 	byAct map[callKey]*calledAct // by idempotency key

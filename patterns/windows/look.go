@@ -11,8 +11,8 @@ import (
 	"patterngate/patterns/redaction"
 )
 
-// Look is what was read of windows: it is read again only where it changed meanwhile, as a call's windows are looked at when it is
-// judged, and twice more until its intent is recorded. The zero Look knows nothing.
+// Look is the content of windows that was read before. The windows of a call are read when the call is judged, and twice more until
+// its intent is recorded. A Look avoids reading a window again if it has not changed. The zero Look is empty.
 type Look map[string]lookedAt // by the window's name
 
 // lookedAt are the calls of earlier runs in a window, as of a mark.

@@ -48,8 +48,8 @@ func (d desk) show(ctx context.Context, b batch) error {
 	return d.tolerant(run(ctx, argv, env, nil), true)
 }
 
-// tolerant takes it for no desktop that the program is not there, or fails where nothing says that there is a screen:
-// a server has a bus too, with nobody on it who shows anything.
+// tolerant returns the error for no desktop if the program does not exist, or if it fails and no variable names a screen.
+// A server has a message bus too, but no program on it shows notifications.
 func (d desk) tolerant(err error, seen bool) error {
 	var f *failure
 	if errors.As(err, &f) && (f.kind == missing || !seen && f.kind == exited) {

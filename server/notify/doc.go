@@ -4,9 +4,9 @@
 //	 returns   1,000 at once are one          10 s       └─ exec: your program, the event as JSON on its standard input
 //	 at once
 //
-// Nothing here can hold up a run or make it fail, and nothing here decides. A desktop shows fixed words, never text of a
-// model or a tool; what a program of yours is told are names, times and the phrase of judged values, cut to a length and
-// with control and bidi characters spelled out. Each kind of failure is logged once.
+// Nothing here can delay a run or make it fail, and nothing here decides. A desktop shows fixed words, never text of a
+// model or a tool. Your program gets names, times and the phrase of judged values. These texts are cut to a length, and
+// their control and bidi characters are spelled out. Each kind of failure is logged once.
 //
 // # The event
 //
@@ -17,12 +17,12 @@
 //	 "since":"...","expires_at":"...","url":"http://127.0.0.1:8766/a/ap_...","command":"patterngate approvals show ap_...",
 //	 "asked":1,"waiting":3}
 //
-// Members that are not known are left out. The url has no token in it: it opens for who is signed in. asked is how many
-// questions this event tells of, waiting how many wait in all; of a burst the first question stands at the top and up to
-// 19 more in "more", which has the same members from approval_id to command.
+// Members that are not known are left out. The url contains no token: only a person who is signed in can open it. asked is
+// the number of questions in this event, and waiting the number of all that wait. If an event has several questions, the
+// first one is at the top, and up to 19 more are in "more", which has the same members from approval_id to command.
 //
 // The program is started without a shell, in the working directory and as the user of the server, with the variables of
 // [Variables] and no others: no keys, no tokens. A program that needs a secret reads its own file. It has 10 s, then it
-// and all of its process group are killed. What it prints to standard output is thrown away; the first KiB of its
-// standard error stands in the log line of its failure.
+// and all of its process group are killed. Its standard output is discarded. The log line of a failure has the first
+// KiB of its standard error.
 package notify

@@ -22,7 +22,7 @@ const (
 	approvalWaiting = "approval_waiting"
 )
 
-// Event is what a program is told.
+// Event is the document that a program gets.
 type Event struct {
 	Type  string `json:"type"`  // patterngate/notify/v1
 	Event string `json:"event"` // approval_waiting
@@ -48,7 +48,7 @@ type Call struct {
 	Command      string    `json:"command"`             // shows the question in a terminal
 }
 
-// callOf is a question as it is told.
+// callOf makes the members of an event from a question.
 func callOf(a patterns.Asked) Call {
 	id := shown(a.ID, maxName)
 	return Call{
@@ -59,7 +59,7 @@ func callOf(a patterns.Asked) Call {
 	}
 }
 
-// event is a batch as a program is told of it.
+// event encodes a batch as the event for a program.
 func (b batch) event() ([]byte, error) {
 	calls := make([]Call, len(b.calls))
 	for i, c := range b.calls {

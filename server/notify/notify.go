@@ -33,7 +33,7 @@ const (
 	closeGrace   = 2 * time.Second        // of the last one, when the server ends
 )
 
-// Config is how people are woken. The zero Config wakes nobody.
+// Config says how people are notified. With the zero Config, no one is notified.
 type Config struct {
 	Mode    Mode
 	Exec    []string // of mode [Exec]: the program and its arguments; none: as [Off]
@@ -45,8 +45,8 @@ type Config struct {
 	Log     *slog.Logger // nil: nobody is told of failures
 }
 
-// Notifier wakes people, one notification at a time. It costs nothing while nobody is asked: no goroutine, no process.
-// It is safe for concurrent use. A nil Notifier wakes nobody.
+// Notifier notifies people, one notification at a time. It has no goroutine and no process while there is no question.
+// It is safe for concurrent use. A nil Notifier does nothing.
 type Notifier struct {
 	config Config
 	tell   func(context.Context, batch) error
@@ -67,7 +67,7 @@ type Notifier struct {
 type batch struct {
 	calls []Call // the first ones; at most maxCalls
 	asked int
-	// Known when it is told:
+	// Set when the event is sent:
 	waiting int
 	base    string // of the inbox
 }
@@ -162,7 +162,7 @@ func (n *Notifier) take() (batch, bool) {
 	return b, n.busy
 }
 
-// known adds what is known only now. None waits where all were decided meanwhile.
+// known adds what is known only when the event is sent. If all questions were decided before that, none waits.
 func (n *Notifier) known(b batch) batch {
 	b.waiting = b.asked
 	if n.config.Waiting != nil {

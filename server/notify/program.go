@@ -26,7 +26,7 @@ const (
 	late      kind = "timeout"
 )
 
-// failure is a notification that nobody saw.
+// failure is a notification that could not be shown.
 type failure struct {
 	kind    kind
 	program string

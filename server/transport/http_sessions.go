@@ -46,7 +46,7 @@ func (q *quota) give(principal string) {
 // and who owns them. mcp-go gets a request only if its session exists.
 type sessionIDs struct{}
 
-// Generate returns an id that nobody can guess.
+// Generate returns an id that cannot be guessed.
 func (sessionIDs) Generate() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand

@@ -1,8 +1,8 @@
-// Package refunds has the policy that judges the demo's refund tools, as it is embedded in the configuration: rules like any
-// other, compiled for the tools that they are written for.
+// Package refunds has the policy for the demo's refund tools. The policy is part of the embedded configuration. Its rules are
+// ordinary rules, compiled for these tools.
 //
-// Its text is server/settings/rules/demo_refunds.yaml; a test there writes what this package embeds of it, since reading YAML takes longer
-// than all else of a start.
+// The text of the policy is server/settings/rules/demo_refunds.yaml. A test there writes the Go form that this package embeds.
+// Reading the YAML at each start would take longer than the rest of the start.
 package refunds
 
 import (
@@ -28,14 +28,14 @@ const (
 //go:embed refunds.json
 var embedded []byte
 
-// Source is the policy as it is written, without its tests and description. It must not be changed.
+// Source returns the source of the policy, without its tests and description. The caller must not change it.
 var Source = sync.OnceValue(func() policy.Source {
 	var s policy.Source
 	_ = json.Unmarshal(embedded, &s) // a test holds that it is the text's
 	return s
 })
 
-// Compile compiles a text of the policy for the demo's tools, with params laid over its own.
+// Compile compiles a source of the policy for the demo's tools. params replace parameters of the source.
 func Compile(source policy.Source, params map[string]any) (*policy.Policy, error) {
 	tools, err := demo.Tools(demo.Config{})
 	if err != nil {

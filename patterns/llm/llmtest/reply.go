@@ -28,7 +28,7 @@ type Usage struct {
 	Total      int `json:"total_tokens"`
 }
 
-// DefaultUsage stands in every completion that names no other.
+// DefaultUsage is the usage of every completion without a usage of its own.
 var DefaultUsage = Usage{Prompt: 21, Completion: 9, Total: 30}
 
 // Reply is one answer of the server. The zero Reply is a completion with empty content. Replies are made by the

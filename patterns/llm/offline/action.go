@@ -46,7 +46,7 @@ func stateOf(payload map[string]any) state {
 }
 
 // action answers with the next call, each tool at most once in a run, or with the final answer when the goal is reached,
-// a call went wrong, or nothing more can be done. People are told of what was done only if the goal says so.
+// a call went wrong, or nothing more can be done. It notifies people of what was done only if the goal says so.
 func (r *reading) action() (string, error) {
 	s := stateOf(r.payload)
 	r.follow.results = factsOf(s.observation, s.lastArgs)

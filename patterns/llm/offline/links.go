@@ -143,8 +143,8 @@ func (r *reading) chooseSource(i int, f filled, name string, way way) (source, b
 // of the best.
 const seatedEnough = 0.5
 
-// nearest are, of the tools that a clause speaks for most, those with the surest arguments; where none of them has any, the
-// best other one whose own arguments are in the goal. all are the tools that the clause speaks for.
+// nearest returns those of the equally likely tools of a clause whose arguments are most certain. If none of them has
+// arguments, it returns the best other tool whose own arguments are in the goal. all are the likely tools of the clause.
 func (r *reading) nearest(equal, all []pick) []pick {
 	if len(equal) == 0 || r.tools[equal[0].tool].Effect != catalog.Read {
 		return equal

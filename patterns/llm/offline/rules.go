@@ -23,9 +23,9 @@ import (
 //
 // Rules never invent a required argument and never choose a route without a reason: they answer with a
 // [patterns.ModelFault] that says what to ask the person. Texts in results of tools are never read for what to do, only
-// for values of the argument's own name. Where several values would do, a call that changes something is not proposed; nor
-// is one that the goal does not ask for in words of its own, or that it forbids, asks about or only reports. Nobody is told
-// of a change unasked.
+// for values of the argument's own name. If several values are possible, rules do not propose a call that changes
+// something. They also do not propose a call that the goal does not ask for in its own words, or that it forbids, asks about
+// or only reports. They notify a person of a change only if the goal asks for that.
 //
 // The zero Rules are ready to use, and safe for concurrent use. They must not be copied.
 type Rules struct {

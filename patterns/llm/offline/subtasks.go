@@ -322,7 +322,7 @@ func (d *draft) label(i int) string {
 	return label
 }
 
-// mend refuses to make a new plan: what went wrong and what would do instead takes judgement that rules do not have.
+// mend refuses to make a new plan. Rules cannot judge what went wrong and what could replace it.
 func mend() error {
 	return &patterns.ModelFault{
 		Reason: "goal_unclear",

@@ -160,8 +160,8 @@ func asWritten(v any) any {
 	return v
 }
 
-// tree is the plan below one root, which joins the results: the client's work, since no tool is for that. A step whose
-// result only one other needs stands below that one as far as max_depth allows.
+// tree returns the plan below one root. The root joins the results, which is the client's work, because no tool does that. If
+// only one other step needs the result of a step, the step is a child of that one, as far as max_depth allows.
 func (d *draft) tree(limit int) string {
 	deepest := d.r.limit("max_depth", usualDepth)
 	if deepest < 2 || limit < 3 || len(d.steps) < 2 {

@@ -57,7 +57,7 @@ func steps(t *testing.T, open func(t *testing.T) store.Store) {
 	}
 }
 
-// beginRun is a run that this process carries on.
+// beginRun returns the step that begins a run of this process.
 func beginRun(s store.Store, n int64) store.Step {
 	return store.Begin{N: n, Pattern: "route_ticket", Kind: "routing", Principal: "local:1", Client: "test", Config: "sha256:test", Began: 1000 + n, Newest: 1000 + n, Owner: s.Owner().ID()}
 }

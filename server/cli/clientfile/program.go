@@ -17,8 +17,8 @@ import (
 // which is trimmed.
 var temporaryBuild = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]|[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 
-// ProgramPath is the path by which a client is to start this program: as it was called, where that is this very file, since
-// a link that an installer keeps outlives the versioned path behind it; else the path that the system gives.
+// ProgramPath returns the path with which a client should start this program. If the path that was called leads to this file,
+// it is that path: an installer's link stays valid when the versioned path behind it changes. Otherwise it is the system's path.
 func ProgramPath(environ []string) (string, error) {
 	real, err := os.Executable()
 	if err != nil {

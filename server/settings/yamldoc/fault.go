@@ -33,7 +33,7 @@ type Fault struct {
 	Severity Severity `json:"severity"`
 	// Reason says what is wrong, in stable words: unknown key, wrong type, out of range, repeated key.
 	Reason string `json:"reason"`
-	// Got is the value as it is spelled, if that says more than the reason.
+	// Got is the written form of the value, if that says more than the reason.
 	Got string `json:"got,omitempty"`
 	// Want says what would be right: an instruction.
 	Want string `json:"want,omitempty"`

@@ -72,7 +72,7 @@ func (in sourceText) offsetOf(at Place) int {
 	return len(in.text) - len(in.from(at))
 }
 
-// scalarSource steps through a scalar as it is written. One unit is a character, or an escape for one.
+// scalarSource steps through the written form of a scalar. One unit is a character, or an escape for one.
 type scalarSource struct {
 	in    sourceText
 	raw   string // from the scalar's first character on
@@ -92,7 +92,7 @@ func (s *scalarSource) begin() {
 	}
 }
 
-// take skips the text that stands for one character, and returns where that text began.
+// take skips the text of one character and returns where that text began.
 func (s *scalarSource) take(r rune) int {
 	if r != ' ' && r != '\n' && r != '\t' {
 		s.skip()

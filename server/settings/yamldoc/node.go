@@ -27,7 +27,7 @@ const (
 )
 
 // Node is one value of a document with its place. An alias shares the node of its anchor, so two parents may have the same child.
-// Nobody changes a node after it was read.
+// A node is not changed after it was read.
 type Node struct {
 	Kind    Kind
 	At      Place

@@ -72,7 +72,7 @@ func (n *Node) Readable() bool {
 	return n.Kind != Unreadable
 }
 
-// Shown returns a value as a fault shows it: a scalar as it is written, else "a list" or "a mapping".
+// Shown returns the form of a value in a fault: the written text of a scalar, or "a list" or "a mapping".
 func (n *Node) Shown() string {
 	switch n.Kind {
 	case Null:

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// patience is how long one step may take before the test is told that it does not happen.
+// patience is how long one step may take before the test fails.
 const patience = 2 * time.Minute
 
 // Browser is a Chromium of its own, with a profile of its own.
@@ -74,7 +74,7 @@ func start(t testing.TB, path string) (*Browser, error) {
 	return b, nil
 }
 
-// flags are those of a browser in a test: no window, no sandbox for root, who cannot have one, no calls home.
+// flags returns the flags for a test: no window, no calls to the maker, and no sandbox for root, which cannot use one.
 func flags(profile string) []string {
 	f := []string{
 		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + profile, "--no-first-run", "--no-default-browser-check",

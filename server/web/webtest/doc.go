@@ -5,9 +5,9 @@
 //	           │ reads  Text, Focused, Cookies, Complaints, Requested
 //	           └ judges Axe (npm axe-core), Walk (keyboard only), Overflow, Screenshot
 //
-// Chromium is told what to do over two pipes, so nothing listens on a port and nothing of it outlives the test. A dozen
-// methods of the protocol are used, by their names; a library with all of them generated would have to follow Debian's
-// Chromium, which is renewed every few weeks.
+// The test controls Chromium over two pipes, so nothing listens on a port, and no process outlives the test. The package
+// uses a dozen methods of the protocol, by their names. A generated library of all methods would have to follow Debian's
+// Chromium, which changes every few weeks.
 //
 // A step that cannot be done ends the test with what was seen. Waiting is for events of the page, never for time to
 // pass. A Page belongs to the goroutine of its test.

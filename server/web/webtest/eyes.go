@@ -37,7 +37,7 @@ func (p *Page) Scripts(run bool) {
 	p.do("Emulation.setScriptExecutionDisabled", object{"value": !run}, nil)
 }
 
-// Overflow is by how many pixels the page is wider than the window; 0: nobody has to scroll sideways.
+// Overflow is by how many pixels the page is wider than the window; 0 means that no one has to scroll sideways.
 func (p *Page) Overflow() int {
 	p.t.Helper()
 	return Eval[int](p, "Math.max(0, Math.ceil(document.documentElement.scrollWidth - document.documentElement.clientWidth))")
@@ -86,8 +86,8 @@ func (v Violation) String() string {
 	return b.String()
 }
 
-// Axe runs all rules of axe-core but its experimental ones on the page as it is shown, in a world of its own, so that
-// the page's policy holds for the page and not for the rules. None are violations that the page has.
+// Axe runs all rules of axe-core except the experimental ones on the present page, and returns the violations. The rules
+// run in a JavaScript world of their own, so the page's content security policy does not restrict them.
 func (p *Page) Axe() []Violation {
 	p.t.Helper()
 	source, err := os.ReadFile(os.Getenv("AXE"))

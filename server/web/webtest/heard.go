@@ -72,7 +72,7 @@ func (p *Page) Complaints() []string {
 	return slices.Clone(p.heard.complaints)
 }
 
-// Status is the HTTP status of the page as it was loaded last.
+// Status returns the HTTP status of the last load of the page.
 func (p *Page) Status() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

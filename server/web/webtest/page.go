@@ -26,7 +26,7 @@ type Page struct {
 // object is a JSON object.
 type object map[string]any
 
-// Page opens an empty page of 1280 by 800 pixels, as of a person who never was here.
+// Page opens an empty page of 1280 by 800 pixels, with no cookies or other stored state.
 func (b *Browser) Page(t testing.TB) *Page {
 	t.Helper()
 	p := &Page{t: t, wire: b.wire, loaded: make(chan struct{})}

@@ -98,7 +98,7 @@ func (w *wire) send(m message) (id int, answer chan message, err error) {
 	return m.ID, answer, nil
 }
 
-// read takes in what the browser says until it says no more, which all who wait are told.
+// read reads the messages of the browser until the pipe closes. Then it ends all waits.
 func (w *wire) read(in io.Reader) {
 	r := bufio.NewReader(in)
 	for {

@@ -146,5 +146,5 @@ var LightVerbs = SetOf(`issue issues place places make makes create creates perf
 
 var Notices = StemsOf(`email mail message notice notification reminder sms letter text confirmation alert`)
 
-// Telling are verbs whose object is the person who gets the message.
+// Telling is the set of verbs whose object is the receiver of a message.
 var Telling = SetOf(`tell inform notify message text email mail remind alert`)
