@@ -87,6 +87,7 @@ var boxes = map[string]box{
 	"patterns/kinds":               {"the patterns themselves", 2, 1, "patterns/step"},
 	"patterns/step":                {"one step: ask, check, call, retry", 3, 1, "gateway"},
 	"patterns/planexecute":         {"plans that are stored", 0, 0, ""},
+	"patterns/reference":           {"the built-in patterns", 0, 0, ""},
 	"patterns/record":              {"timeline and receipt", 0, 0, ""},
 	"patterns/llm/openai":          {"a model behind an API", 0, 0, ""},
 	"patterns/llm/prompts":         {"questions to a model", 0, 0, ""},

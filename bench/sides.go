@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns/llm/openai"
 	"patterngate/patterns/llm/prompts"
 	"patterngate/patterns/local"
+	"patterngate/patterns/reference"
 )
 
 // modelName is the model that both sides request.
@@ -61,7 +62,7 @@ func newOurs(model patterns.Model, delay float64) (*Ours, error) {
 func spec(kind gateway.Kind, c *catalog.Catalog, names []string) patterns.Spec {
 	s := patterns.Spec{
 		Name: string(kind), Kind: kind, Catalog: c, Policy: names, Execution: names,
-		Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind), Aggregate: patterns.Operations,
+		Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind), Aggregate: reference.Operations,
 	}
 	if kind == gateway.Supervisor {
 		s.Reviewer = refunds.Defaults.Judge()

@@ -7,21 +7,13 @@ import (
 
 // Aggregate is the joined result of an orchestrator's tasks (spec/patterns.md sections 0 and 3).
 type Aggregate struct {
-	ReportDate string            `json:"report_date"`
-	Region     string            `json:"region"`
-	Health     string            `json:"health"` // red, yellow, green, or unknown if facts are missing
-	Sales      any               `json:"sales"`
-	Payments   any               `json:"payments"`
-	Inventory  any               `json:"inventory"`
-	Failed     []FailedTask      `json:"failed_tasks"`
-	Sources    map[string]string `json:"sources"` // by domain: the task whose result was used
-	Missing    []string          `json:"missing"` // domains without facts
-
-	// Fields holds the fields of a configured aggregate, which shows only fields, missing, health and errors; nil: the demo's
-	// aggregate.
-	Fields map[string]any `json:"fields,omitempty"`
+	Health  string         `json:"health"`
+	Fields  map[string]any `json:"fields"`  // what the pattern's expressions made of the results
+	Missing []string       `json:"missing"` // names without a value
 	// Errors says which expressions of the configuration had no value.
 	Errors []JoinError `json:"errors,omitempty"`
+	// Report is what results and the final question show instead of Fields, Missing, Health and Errors; nil: those four.
+	Report Report `json:"-"`
 }
 
 // JoinError says which expression of an aggregate had no value: fields.NAME, health.N.when.
@@ -30,14 +22,26 @@ type JoinError struct {
 	Reason string `json:"reason"`
 }
 
-// Generic reports whether the aggregate is not the demo's.
-func (a Aggregate) Generic() bool { return a.Fields != nil }
+// Report is an aggregate that has a shape of its own. Its JSON is that shape. It holds the results of the tasks, so a final text
+// needs nothing else. A Report does not change.
+type Report interface {
+	// Payload returns the report as decoded values, for the final question.
+	Payload() map[string]any
+	// Cut returns a shorter copy for results that are too large.
+	Cut(Cut) Report
+}
 
-// Shown returns a struct with the members of the demo's or of a configured aggregate, for writing.
+// Cut says how a [Report] becomes shorter. All fields must be set.
+type Cut struct {
+	Rows    int                                 // of a list, at most
+	Text    func(string) string                 // shortens a text
+	Members func(map[string]any) map[string]any // shortens the members of an object
+}
+
+// Shown returns a struct with the members that results show, for writing.
 func (a Aggregate) Shown() any {
-	if !a.Generic() {
-		type demo Aggregate
-		return demo(a)
+	if a.Report != nil {
+		return a.Report
 	}
 	return struct {
 		Fields  map[string]any `json:"fields"`
@@ -63,34 +67,11 @@ func Joined(_ Inputs, ended []TaskRow) Aggregate {
 	return a
 }
 
-// FailedTask is a task without a result.
-type FailedTask struct {
-	TaskID     string `json:"task_id"`
-	Worker     string `json:"worker"`
-	Critical   bool   `json:"critical"`
-	StopReason string `json:"stop_reason"`
-}
-
 // Payload returns the aggregate as decoded values, for the final question.
 func (a Aggregate) Payload() map[string]any {
-	if a.Generic() {
-		return a.joined()
+	if a.Report != nil {
+		return a.Report.Payload()
 	}
-	failed, sources := []any{}, map[string]any{}
-	for _, f := range a.Failed {
-		failed = append(failed, map[string]any{"task_id": f.TaskID, "worker": f.Worker, "critical": f.Critical, "stop_reason": f.StopReason})
-	}
-	for domain, task := range a.Sources {
-		sources[domain] = task
-	}
-	return map[string]any{
-		"report_date": a.ReportDate, "region": a.Region, "health": a.Health, "sales": a.Sales, "payments": a.Payments,
-		"inventory": a.Inventory, "failed_tasks": failed, "sources": sources, "missing": TextValues(a.Missing),
-	}
-}
-
-// joined returns the payload of a configured aggregate.
-func (a Aggregate) joined() map[string]any {
 	payload := map[string]any{"fields": a.Fields, "missing": TextValues(a.Missing), "health": a.Health}
 	if len(a.Errors) > 0 {
 		rows := make([]any, len(a.Errors))
@@ -100,61 +81,4 @@ func (a Aggregate) joined() map[string]any {
 		payload["errors"] = rows
 	}
 	return payload
-}
-
-// Operations joins the results of the demo's three workers into a morning report. It uses the first done task of each worker.
-func Operations(in Inputs, ended []TaskRow) Aggregate {
-	day, _ := in["report_date"].(string)
-	region, _ := in["region"].(string)
-	a := Aggregate{
-		ReportDate: day, Region: region, Failed: []FailedTask{}, Sources: map[string]string{}, Missing: []string{},
-	}
-	for _, row := range ended {
-		if !row.Done() {
-			a.Failed = append(a.Failed, FailedTask{row.TaskID, row.Worker, row.Critical, row.StopReason})
-		}
-	}
-	sales := a.domain("sales", "sales_worker", ended)
-	payments := a.domain("payments", "payments_worker", ended)
-	inventory := a.domain("inventory", "inventory_worker", ended)
-	a.Sales, a.Payments, a.Inventory = sales, payments, inventory
-	a.Health = health(payments, inventory, len(a.Missing) > 0)
-	return a
-}
-
-// domain returns the result of the first done task of a worker. If the result is empty or has a warning, the domain is missing.
-func (a *Aggregate) domain(name, worker string, ended []TaskRow) map[string]any {
-	facts := map[string]any{}
-	for _, row := range ended {
-		if row.Worker != worker || !row.Done() {
-			continue
-		}
-		a.Sources[name] = row.TaskID
-		observation, _ := row.Observation.(map[string]any)
-		if result, ok := observation["result"].(map[string]any); ok {
-			facts = result
-		}
-		break
-	}
-	if _, warns := facts["warning"]; warns || len(facts) == 0 {
-		a.Missing = append(a.Missing, name)
-	}
-	return facts
-}
-
-// health judges the facts: a gateway incident is red, failing payments or empty shelves are yellow. Missing facts make it unknown
-// otherwise.
-func health(payments, inventory map[string]any, missing bool) string {
-	if incident := payments["gateway_incident"]; incident != nil && incident != "none" {
-		return "red"
-	}
-	rate, _ := payments["failed_payment_rate"].(float64)
-	empty, _ := inventory["out_of_stock_skus"].([]any)
-	switch {
-	case rate >= 0.03 || len(empty) > 0:
-		return "yellow"
-	case missing:
-		return "unknown"
-	}
-	return "green"
 }

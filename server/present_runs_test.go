@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/reference"
 	"patterngate/server/arguments"
 )
 
@@ -56,7 +57,7 @@ func demoSpec(t testing.TB, kind gateway.Kind, more ...catalog.Tool) patterns.Sp
 	case gateway.TaskDecomposition:
 		s.Name, s.Policy = "run_task_decomposition", demo.DecompositionTools
 	case gateway.Orchestrator:
-		s.Name, s.Policy, s.Aggregate = "run_orchestrator", demo.OrchestratorWorkers, patterns.Operations
+		s.Name, s.Policy, s.Aggregate = "run_orchestrator", demo.OrchestratorWorkers, reference.Operations
 	case gateway.Routing:
 		s.Name, s.Policy = "route_ticket", demo.Specialists
 	case gateway.Supervisor:

@@ -21,6 +21,7 @@ import (
 	"patterngate/patterns/llm/offline"
 	"patterngate/patterns/llm/openai"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/patterns/reference"
 )
 
 // row is one run over MCP and the stop reason it must end with; task reasons are read off the trace.
@@ -245,7 +246,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	s.Budget.MaxTime = 10 * time.Second
 	switch kind {
 	case gateway.Orchestrator:
-		s.Aggregate, s.Budget.TaskTimeout = patterns.Operations, 5*time.Second
+		s.Aggregate, s.Budget.TaskTimeout = reference.Operations, 5*time.Second
 	case gateway.Call:
 		s.Tool = "get_refund_context"
 	case gateway.Supervisor:

@@ -22,6 +22,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/patterns/reference"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -70,7 +71,7 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 		}
 	}
 	orchestrator := declare(gateway.Orchestrator, "run_orchestrator", demo.OrchestratorWorkers)
-	orchestrator.Aggregate = patterns.Operations
+	orchestrator.Aggregate = reference.Operations
 	refund := declare(gateway.Supervisor, "supervised_refund", demo.RefundTools)
 	refund.Reviewer = refunds.Defaults.Judge()
 	return []Pattern{

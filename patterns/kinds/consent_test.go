@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/reference"
 	"patterngate/patterns/step"
 )
 
@@ -53,7 +54,7 @@ func asksToPay(t *testing.T, kind gateway.Kind) patterns.Spec {
 		t.Fatal(err)
 	}
 	s := patterns.Spec{
-		Name: "pays", Kind: kind, Catalog: c, Policy: c.Names(), Execution: c.Names(), Budget: gateway.DefaultBudget(kind), Aggregate: patterns.Operations,
+		Name: "pays", Kind: kind, Catalog: c, Policy: c.Names(), Execution: c.Names(), Budget: gateway.DefaultBudget(kind), Aggregate: reference.Operations,
 		Reviewer: gateway.ReviewerFunc(payPolicy), Approver: patterns.Approver{Kind: patterns.InboxApprover, Expires: 24 * time.Hour},
 	}
 	s.Budget.MinPlanSteps = 1

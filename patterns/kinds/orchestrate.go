@@ -118,11 +118,11 @@ func (o *orchestration) lacksCritical(intent document.Intent) *step.Stop {
 	return step.Stopped(patterns.PhaseDispatch, reason).Showing(func(r *patterns.Result) { r.Problems = document.CapProblems(problems) })
 }
 
-// answerPayload returns what the final text is made from. An aggregate without fields of its own holds no results, so the
-// payload then shows the tasks.
+// answerPayload returns what the final text is made from. An aggregate that is no report may hold no results, so the payload
+// then shows the tasks.
 func (o *orchestration) answerPayload(a patterns.Aggregate) map[string]any {
 	payload := map[string]any{"goal": o.Task.Goal, "aggregate": a.Payload()}
-	if !a.Generic() {
+	if a.Report != nil {
 		return payload
 	}
 	rows := make([]any, len(o.ended))

@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
+	"patterngate/patterns/reference"
 )
 
 // demoSpec declares a pattern over the demo's tools.
@@ -31,7 +32,7 @@ func demoSpec(t *testing.T, kind gateway.Kind) patterns.Spec {
 	case gateway.TaskDecomposition:
 		s.Policy = demo.DecompositionTools
 	case gateway.Orchestrator:
-		s.Policy, s.Aggregate = demo.OrchestratorWorkers, patterns.Operations
+		s.Policy, s.Aggregate = demo.OrchestratorWorkers, reference.Operations
 	case gateway.Routing:
 		s.Policy = demo.Specialists
 	case gateway.Supervisor:
@@ -156,7 +157,7 @@ func bookkeeping(t *testing.T) patterns.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := patterns.Spec{Name: "books", Kind: gateway.Orchestrator, Catalog: c, Policy: c.Names(), Execution: c.Names(), Budget: gateway.DefaultBudget(gateway.Orchestrator), Aggregate: patterns.Operations}
+	s := patterns.Spec{Name: "books", Kind: gateway.Orchestrator, Catalog: c, Policy: c.Names(), Execution: c.Names(), Budget: gateway.DefaultBudget(gateway.Orchestrator), Aggregate: reference.Operations}
 	return s
 }
 

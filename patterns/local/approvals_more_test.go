@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/reference"
 )
 
 func TestKeysVouchForKeys(t *testing.T) {
@@ -315,7 +316,7 @@ func askingTasks(t testing.TB) patterns.Job {
 	}}))
 	spec := patterns.Spec{
 		Name: "pay_all", Kind: gateway.Orchestrator, Catalog: tools, Policy: []string{"pay"}, Execution: []string{"pay"},
-		Budget: gateway.DefaultBudget(gateway.Orchestrator), Aggregate: patterns.Operations,
+		Budget: gateway.DefaultBudget(gateway.Orchestrator), Aggregate: reference.Operations,
 		Approver: patterns.Approver{Kind: patterns.InboxApprover, Expires: time.Hour},
 		Reviewer: gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
 			if c.Args["n"] == 3.0 {

@@ -10,6 +10,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/reference"
 )
 
 // A run whose code or declaration is another one now is not carried on: it ends, and nothing of it is called or asked.
@@ -56,7 +57,7 @@ func TestChangedRunsStop(t *testing.T) {
 				job := newWorld(t, catalog.Read, at).job(t, 3)
 				job.Spec.Kind, job.Task = tt.kind, tt.was
 				if tt.kind == gateway.Orchestrator {
-					job.Spec.Budget, job.Spec.Aggregate = gateway.DefaultBudget(tt.kind), patterns.Operations
+					job.Spec.Budget, job.Spec.Aggregate = gateway.DefaultBudget(tt.kind), reference.Operations
 					job.Spec.Budget.TaskTimeout, job.Spec.Budget.MaxParallel = time.Minute, 1
 				}
 				return job

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/reference"
 )
 
 // script is a model that answers in order; an entry that starts with ! is a fault of that reason.
@@ -52,7 +53,7 @@ func spec(t testing.TB, kind gateway.Kind, delay float64) patterns.Spec {
 	case gateway.TaskDecomposition:
 		s.Policy = demo.DecompositionTools
 	case gateway.Orchestrator:
-		s.Policy, s.Aggregate = demo.OrchestratorWorkers, patterns.Operations
+		s.Policy, s.Aggregate = demo.OrchestratorWorkers, reference.Operations
 	case gateway.Routing:
 		s.Policy = demo.Specialists
 	case gateway.Supervisor:

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/reference"
 )
 
 // cashier pays; its first call never comes back. What was paid can be looked up by the idempotency key.
@@ -163,7 +164,7 @@ func TestTaskInDoubtInAFile(t *testing.T) {
 	c := &cashier{sent: make(chan string, 1)}
 	job := c.job(t, false)
 	job.Spec.Kind, job.Spec.Budget = gateway.Orchestrator, gateway.DefaultBudget(gateway.Orchestrator)
-	job.Spec.Policy, job.Spec.Execution, job.Spec.Aggregate = job.Spec.Catalog.Names(), job.Spec.Catalog.Names(), patterns.Operations
+	job.Spec.Policy, job.Spec.Execution, job.Spec.Aggregate = job.Spec.Catalog.Names(), job.Spec.Catalog.Names(), reference.Operations
 	job.Spec.Budget.MaxDispatches, job.Spec.Budget.MaxParallel, job.Spec.Budget.TaskTimeout = 3, 1, time.Hour
 	job.Task = patterns.Task{Goal: "x", Inputs: inputs, Caller: patterns.Proposals("plan", object{"kind": "plan", "tasks": []any{
 		object{"id": "a", "worker": "pay", "args": object{"n": 1.0}, "critical": true},

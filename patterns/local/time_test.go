@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/reference"
 )
 
 // nothing is the argument of tools that take none.
@@ -42,7 +43,7 @@ func deafSpec(t *testing.T, tools ...catalog.Tool) patterns.Spec {
 	}
 	return patterns.Spec{
 		Name: "deaf", Kind: gateway.Orchestrator, Catalog: c, Policy: c.Names(), Execution: c.Names(),
-		Budget: gateway.DefaultBudget(gateway.Orchestrator), Aggregate: patterns.Operations,
+		Budget: gateway.DefaultBudget(gateway.Orchestrator), Aggregate: reference.Operations,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/patterns/reference"
 	"patterngate/server"
 	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
@@ -194,7 +195,7 @@ func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spe
 	switch p.Kind {
 	case gateway.Orchestrator:
 		if make && !p.IsOwn() {
-			s.Aggregate = patterns.Operations
+			s.Aggregate = reference.Operations
 		}
 	case gateway.Planning:
 		s.Envelope = p.Planning.Require

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/reference"
 )
 
 // TestAggregatesAreShown holds that an aggregate is written in the one shape or the other, and that who reads text alone sees what
@@ -27,7 +28,7 @@ func TestAggregatesAreShown(t *testing.T) {
 		},
 		"no field":         {empty, true, `{"fields":{},"missing":[],"health":"green"}`, `AGGREGATE {"fields":{},"missing":[],"health":"green"}`},
 		"not by its file":  {empty, false, `{"fields":{},"missing":[],"health":"green"}`, ""},
-		"the demo's shape": {patterns.Aggregate{Region: "US", Health: "green"}, false, "", ""},
+		"the demo's shape": {patterns.Aggregate{Health: "green", Report: &reference.Report{Region: "US", Health: "green"}}, false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/patterns/reference"
 	"patterngate/server/arguments"
 	"patterngate/server/sentence"
 )
@@ -292,7 +293,7 @@ func anyEnvelope(t *rapid.T) Envelope {
 		e.Human = &patterns.HumanApproval{Comment: anyText(t, "comment", most), By: anyText(t, "by", most), RevisedAction: map[string]any{"args": anyArgs(t)}}
 	}
 	if rapid.Bool().Draw(t, "aggregate") {
-		e.Aggregate = &patterns.Aggregate{Region: anyText(t, "region", 256), Sales: anyArgs(t), Sources: map[string]string{"sales": anyText(t, "source", most)}}
+		e.Aggregate = &patterns.Aggregate{Report: &reference.Report{Region: anyText(t, "region", 256), Sales: anyArgs(t), Sources: map[string]string{"sales": anyText(t, "source", most)}}}
 		e.FailedCritical = []patterns.TaskRow{{TaskID: anyText(t, "failed", most), StopReason: "worker_error:w"}}
 	}
 	return e

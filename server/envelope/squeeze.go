@@ -209,27 +209,17 @@ func squeezedAggregate(a *patterns.Aggregate, bytes, most int) *patterns.Aggrega
 		return nil
 	}
 	less := *a
-	for _, domain := range []*any{&less.Sales, &less.Payments, &less.Inventory} {
-		if facts, ok := (*domain).(map[string]any); ok {
-			*domain = squeezedArgs(facts, bytes)
-		}
+	if a.Report != nil {
+		less.Report = a.Report.Cut(patterns.Cut{
+			Rows: most, Text: func(text string) string { return sentence.Short(text, bytes) },
+			Members: func(members map[string]any) map[string]any { return squeezedArgs(members, bytes) },
+		})
+		return &less
 	}
-	if less.Fields != nil {
-		less.Fields = squeezedArgs(a.Fields, bytes)
-	}
+	less.Fields = squeezedArgs(a.Fields, bytes)
 	less.Errors = slices.Clone(a.Errors[:min(len(a.Errors), most)])
 	for i := range less.Errors {
 		less.Errors[i].Reason = sentence.Short(less.Errors[i].Reason, bytes)
-	}
-	less.ReportDate, less.Region = sentence.Short(a.ReportDate, bytes), sentence.Short(a.Region, bytes)
-	less.Failed = slices.Clone(a.Failed[:min(len(a.Failed), most)])
-	for i := range less.Failed {
-		f := &less.Failed[i]
-		f.TaskID, f.StopReason = sentence.Short(f.TaskID, bytes), sentence.Short(f.StopReason, bytes)
-	}
-	less.Sources = maps.Clone(a.Sources)
-	for domain, task := range less.Sources {
-		less.Sources[domain] = sentence.Short(task, bytes)
 	}
 	return &less
 }
