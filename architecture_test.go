@@ -78,6 +78,7 @@ var boxes = map[string]box{
 	"patterns/local":               {"the engine: runs the code, records all", 1, 1, "patterns patterns/kinds patterns/store/sqlite"},
 	"patterns/store":               {"what an engine needs of a store", 3, 2, ""},
 	"patterns/store/sqlite":        {"the state file", 2, 2, "patterns/store"},
+	"patterns/store/memory":        {"runs in memory", 0, 0, ""},
 	"patterns/store/processtest":   {"processes for tests", 0, 0, ""},
 	"patterns/store/storetest":     {"tests for every store", 0, 0, ""},
 	"patterns/decisions":           {"decisions and their keys", 0, 0, ""},

@@ -53,6 +53,7 @@ var floors = map[string]floor{
 	"patterns/store":               {"door", "gateway patterns patterns/journal", "", "the port between the engine and the place where runs are kept: changes as values, and no SQL"},
 	"patterns/store/processtest":   {"part", "", "", "a test's own program as another process that is killed, like net/http/httptest"},
 	"patterns/store/sqlite":        {"door", "gateway patterns patterns/journal patterns/store", "modernc.org/sqlite golang.org/x/sys", "a state file shared by processes of one machine; the one home of the SQL driver and of file locks"},
+	"patterns/store/memory":        {"door", "gateway ijson patterns patterns/journal patterns/store", "", "a store in this process, of runs that end with it"},
 	"patterns/store/storetest":     {"door", "patterns patterns/journal patterns/store", "", "one suite of tests that every store passes"},
 	"patterns/redaction":           {"door", "ijson patterns patterns/journal patterns/store", "", "keeps values out of the records of runs, and puts them back for a replay; it knows no engine"},
 	"patterns/decisions":           {"door", "catalog gateway gateway/document ijson patterns patterns/journal patterns/redaction patterns/store", "", "what people do about the questions that runs put to them, and the keys they sign with"},
