@@ -69,8 +69,9 @@ const ByRules = "rules"
 
 // DoneBy returns what the effect does, in words. If it asks for a proposal, the words name the proposer: the rules or a model.
 func (e Effect) DoneBy(model Model) string {
+	a, isAsked := e.Act.(AskAct)
 	switch {
-	case model == nil || e.Kind != ModelEffect || e.Question == nil || e.Question.Ask.Choosing() == "":
+	case model == nil || !isAsked || a.Question == nil || a.Question.Ask.Choosing() == "":
 		return e.Doing
 	case model.Name() == ByRules:
 		return e.Doing + " (rules)"

@@ -14,7 +14,7 @@ func (named) Ask(context.Context, Question) (Answer, error) { return Answer{}, n
 
 // What is told of a question for a proposal names who proposes: a model is named only where there is one.
 func TestDoneBy(t *testing.T) {
-	asks := func(a Ask) Effect { return Effect{Kind: ModelEffect, Doing: "words", Question: &Question{Ask: a}} }
+	asks := func(a Ask) Effect { return Effect{Act: AskAct{&Question{Ask: a}}, Doing: "words"} }
 	for name, tt := range map[string]struct {
 		effect Effect
 		model  Model
@@ -24,7 +24,7 @@ func TestDoneBy(t *testing.T) {
 		"a model":        {asks(AskAction), named("gpt-4.1-mini"), "words (model)"},
 		"nobody known":   {asks(AskRoute), nil, "words"},
 		"a final answer": {asks(AskAnswer), named("rules"), "words"},
-		"a call":         {Effect{Kind: ToolEffect, Doing: "words"}, named("rules"), "words"},
+		"a call":         {Effect{Act: CallAct{}, Doing: "words"}, named("rules"), "words"},
 	} {
 		if got := tt.effect.DoneBy(tt.model); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

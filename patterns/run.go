@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"time"
-
-	"patterngate/catalog"
-	"patterngate/gateway"
 )
 
 // Run is the interface through which pattern code sees its run and acts. A Run belongs to one branch, and one goroutine at a time uses
@@ -57,9 +54,9 @@ const (
 )
 
 // Effect describes something to be done outside the run, as a value. The functions of this package make effects, and an engine
-// performs them.
+// performs them. An effect without an Act is a fault of the pattern code, and an engine does not perform it.
 type Effect struct {
-	Kind EffectKind
+	Act  Act    // what is done
 	Name string // identifies the effect among its siblings
 	// Input is the request in canonical form. It is recorded before the effect and compared on replay.
 	Input json.RawMessage
@@ -78,39 +75,30 @@ type Effect struct {
 	// Untimed is the run's deadline without any waiting. The engine adds the time in which the run has waited for its caller and for
 	// people. If the sum is later than Deadline, it replaces Deadline. Zero: Deadline counts.
 	Untimed time.Time
-	// InTime applies to a pause. The engine refuses a pause with [ReasonNoTime] if it would not end before the deadline.
-	InTime bool
 	// Quotas are taken when the intent is recorded, all or none, in the order in which effects fall due. The grant is part of the
 	// record, so branches can share a budget and a replay gives the same result.
 	Quotas []Quota
-	// Once is the idempotency key of the call. If it is empty, the engine makes one.
-	Once string
-	// Of is the key of the first attempt, if this call is another attempt at the same act; empty: it is an act of its own.
-	Of string
-	// Before is the idempotency key of an earlier run of the plan that began this act with an unknown outcome; empty: none did.
-	Before string
-	// Doubt is why the outcome of the previous attempt is unknown; empty: that attempt did nothing, or there was none. See
-	// [Effect.Doubted].
-	Doubt string
-	// Retried says that the pattern itself makes the call again if it took too long. Such a call may be repeated. If it was not sent
-	// within its time, it counts as too slow, not as unavailable.
-	Retried bool
+}
 
-	Question *Question      // of a model effect
-	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
-	// Share limits the child run of a call that starts one, apart from its time; nil: no run may be started.
-	Share    *Share
-	Approval *Approval         // of a human effect
-	Plan     *PlanStep         // of a plan effect
-	Weighing *gateway.Weighing // of a judge effect
-	// SoFar returns the run's result while it waits with the child run of a call; it only reads. Nil: no result is shown.
-	SoFar func() Result
-	// Ends applies to a pause in a Flow. The engine calls it whenever a body has ended, and true ends the pause early. It only reads.
-	// Nil: never.
-	Ends func() bool
-	// Waiting is set for a caller effect that waits. If it is nil, Input is a proposal that the caller sent. It is also set for a
-	// human effect that settles a call in doubt, or that waits for a person.
-	Waiting *Waiting
+// Kind returns the kind of the effect's act; "": it has none.
+func (e Effect) Kind() EffectKind {
+	if e.Act == nil {
+		return ""
+	}
+	return e.Act.Kind()
+}
+
+// Waiting returns what the run waits for because of the effect; nil: it does not wait for a person or the caller.
+func (e Effect) Waiting() *Waiting {
+	switch a := e.Act.(type) {
+	case ConsentAct:
+		return a.Waiting
+	case SettlementAct:
+		return a.Waiting
+	case TurnAct:
+		return a.Waiting
+	}
+	return nil
 }
 
 // Quota is one unit of a budget that branches share.
@@ -146,7 +134,7 @@ const (
 	ReasonKillSwitch  = "kill_switch"  // a kill switch forbids it, see [Switches]
 	ReasonOnceReused  = "once_reused"  // another act used this business key
 	ReasonStale       = "stale"        // the approval of the call is no longer valid, see [gateway.Weighing.Holds]
-	ReasonNoTime      = "no_time"      // a pause would not end before the deadline, see [Effect.InTime]
+	ReasonNoTime      = "no_time"      // a pause would not end before the deadline, see [PauseAct]
 	// A call that a person decided about can also be refused as approval_expired, approval_consumed or approval_invalid (package
 	// gateway), and so can the person's answer.
 )
@@ -194,12 +182,3 @@ func (o Outcome) Sent() time.Time { return o.Began.Add(o.Idle) }
 
 // Recorded returns the real time at which the outcome was recorded.
 func (o Outcome) Recorded() time.Time { return o.At.Add(o.Idle + o.Down) }
-
-// Doubted returns the outcome of a call for its whole act. If this attempt did nothing but the previous one may have acted, the
-// outcome becomes Unknown. Reads and outcomes with [ReasonBadResult] stay unchanged.
-func (e Effect) Doubted(out Outcome) Outcome {
-	if e.Doubt != "" && out.State == Failed && out.Reason != ReasonBadResult && e.Permit.Effect() != catalog.Read {
-		out.State, out.Reason = Unknown, e.Doubt
-	}
-	return out
-}

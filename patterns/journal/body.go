@@ -107,16 +107,16 @@ type EndBody struct {
 
 // IntentOf returns the body of an effect's intent. once is the idempotency key of a tool effect.
 func IntentOf(e patterns.Effect, once string) IntentBody {
-	b := IntentBody{Kind: e.Kind, Name: e.Name, Input: e.Input}
-	switch e.Kind {
-	case patterns.ToolEffect:
-		b.Once, b.Effect = once, string(e.Permit.Effect())
-		b.Verdict, b.Grant, b.Share = e.Permit.Verdict().Value(), e.Permit.Approval(), e.Permit.Share()
-	case patterns.HumanEffect:
-		if e.Approval != nil {
-			b.Rule = e.Approval.Rule
+	b := IntentBody{Kind: e.Kind(), Name: e.Name, Input: e.Input}
+	switch a := e.Act.(type) {
+	case patterns.CallAct:
+		b.Once, b.Effect = once, string(a.Permit.Effect())
+		b.Verdict, b.Grant, b.Share = a.Permit.Verdict().Value(), a.Permit.Approval(), a.Permit.Share()
+	case patterns.ConsentAct:
+		if a.Approval != nil {
+			b.Rule = a.Approval.Rule
 		}
-		if w := e.Waiting; IsQuestion(e) && w.Approval != "" {
+		if w := a.Waiting; IsQuestion(e) && w.Approval != "" {
 			b.Object, b.Digest, b.Reason, b.Until = w.Question.Object(), w.Question.Digest(), w.Reason, w.Until
 			b.Text, b.Values, b.Assurance = w.Text, w.Values, w.Question.Assurance
 		}
@@ -127,7 +127,7 @@ func IntentOf(e patterns.Effect, once string) IntentBody {
 // OutcomeOf returns the body of an effect's outcome.
 func OutcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
 	return OutcomeBody{
-		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Models: out.Models, Human: e.Kind == patterns.HumanEffect,
+		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Models: out.Models, Human: e.Kind() == patterns.HumanEffect,
 		Again: out.Again, After: out.After, Child: out.Child, Calls: out.Calls,
 	}
 }
@@ -368,7 +368,8 @@ func (b EndBody) encode() []byte {
 
 // IsQuestion reports whether an effect asks a person and the run waits for the answer.
 func IsQuestion(e patterns.Effect) bool {
-	return e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForApproval
+	a, isConsent := e.Act.(patterns.ConsentAct)
+	return isConsent && a.Waiting != nil && a.Waiting.Kind == patterns.ForApproval
 }
 
 // DecodeTrusted reads what this program wrote: what came from outside was judged then, and lies deeper now.

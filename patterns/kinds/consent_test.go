@@ -176,7 +176,7 @@ func TestPeopleDecide(t *testing.T) {
 // asked is how often a person was asked.
 func (w *world) asked() (n int) {
 	for _, e := range w.effects {
-		if e.Kind == patterns.HumanEffect {
+		if e.Kind() == patterns.HumanEffect {
 			n++
 		}
 	}
@@ -186,8 +186,8 @@ func (w *world) asked() (n int) {
 // paid is what the one call paid, and by which approval.
 func (w *world) paid() (n any, approval string) {
 	for _, e := range w.effects {
-		if e.Kind == patterns.ToolEffect {
-			return e.Permit.Args()["n"], e.Permit.Approval()
+		if call, isCall := e.Act.(patterns.CallAct); isCall {
+			return call.Permit.Args()["n"], call.Permit.Approval()
 		}
 	}
 	return nil, ""
@@ -371,7 +371,7 @@ func TestRetryOfWhatAPersonAgreedTo(t *testing.T) {
 	if got := w.called("pay"); w.asked() != 1 || !slices.Equal(got, []string{"task#1/pay#1", "task#1/pay#2"}) || stopOf(r) != "" {
 		t.Fatalf("asked %d times, called %v, stopped %q; want once, twice, not at all", w.asked(), got, stopOf(r))
 	}
-	first, second := w.effect(t, "task#1/pay#1"), w.effect(t, "task#1/pay#2")
+	first, second := callOf(w.effect(t, "task#1/pay#1")), callOf(w.effect(t, "task#1/pay#2"))
 	if second.Once != "once task#1/pay#1" || second.Permit.Approval() != "ap_1" || !cmp.Equal(first.Permit.Args(), second.Permit.Args()) || second.Permit.Args()["n"] != 11.0 {
 		t.Errorf("the retry %q of %v by %q; want the first's key, n 11 and ap_1", second.Once, second.Permit.Args(), second.Permit.Approval())
 	}
@@ -406,7 +406,7 @@ func TestPeopleDecideAboutTheAnswer(t *testing.T) {
 			if got := stopOf(r); got != tt.stop || r.Answer != tt.answer || w.asked() != 1 {
 				t.Errorf("stopped %q with answer %q, asked %d times; want %q, %q, once", got, r.Answer, w.asked(), tt.stop, tt.answer)
 			}
-			question := w.effect(t, "approve#1").Approval.Question
+			question := w.effect(t, "approve#1").Act.(patterns.ConsentAct).Approval.Question
 			if diff := cmp.Diff(map[string]any{"answer": "Done."}, question.Args); diff != "" || question.Tool != "final" {
 				t.Errorf("asked about %s, -want +got:\n%s", question.Tool, diff)
 			}

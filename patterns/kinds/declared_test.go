@@ -66,8 +66,8 @@ func replies(texts ...string) map[string]patterns.Outcome {
 func (w *world) questions() []patterns.Question {
 	var all []patterns.Question
 	for _, e := range w.effects {
-		if e.Question != nil {
-			all = append(all, *e.Question)
+		if a, isAsk := e.Act.(patterns.AskAct); isAsk {
+			all = append(all, *a.Question)
 		}
 	}
 	return all
@@ -135,8 +135,8 @@ func TestInputsOfPlans(t *testing.T) {
 	spec.Plans, spec.LLM = "own", true
 	w := &world{script: replies("subtasks#1", `{"kind":"plan","subtasks":[{"id":"a","description":"A","tool":"one","args":{"id":1}}]}`)}
 	r, _ := w.run(t, spec, patterns.Task{Goal: "go", Inputs: ownInputs, Plan: &patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 1, MaxSubtasks: 5}})
-	create := w.effects[slices.IndexFunc(w.effects, func(e patterns.Effect) bool { return e.Plan != nil && e.Plan.Op == patterns.CreateOp })]
-	v, err := ijson.Decode(create.Plan.Content)
+	create := w.effects[slices.IndexFunc(w.effects, func(e patterns.Effect) bool { return e.Name == string(patterns.CreateOp) })]
+	v, err := ijson.Decode(create.Act.(patterns.PlanAct).Step.Content)
 	if r.StopReason != patterns.Success || err != nil {
 		t.Fatalf("%s: %v", r.StopReason, err)
 	}

@@ -13,8 +13,8 @@ import (
 
 // attempt is one try of a task: a permit for it, or the reason why there is none.
 type attempt struct {
-	n       int // counted from 1
-	permit  gateway.Permit
+	n       int              // counted from 1
+	call    patterns.CallAct // with the permit
 	refusal *gateway.Stop
 	spent   bool             // refused by a budget, before anything runs
 	effect  patterns.Effect  // the effect that makes the call
@@ -82,8 +82,9 @@ func (o *orchestration) firstAttempts() []attempt {
 	for i := range first {
 		if first[i].refusal == nil || first[i].refusal.Asks != nil {
 			first[i].effect = o.Effect(patterns.PhaseDispatch, o.plan[i].Worker)
-			first[i].effect.Timeout, first[i].effect.Retried, first[i].effect.Untimed = o.Spec.Budget.TaskTimeout, true, o.untimed()
-			first[i].effect.Share, first[i].effect.SoFar = o.share(i), func() patterns.Result { return o.SoFar() }
+			first[i].effect.Timeout, first[i].effect.Untimed = o.Spec.Budget.TaskTimeout, o.untimed()
+			call := &first[i].call
+			call.Attempt.Retried, call.Share, call.SoFar = true, o.share(i), func() patterns.Result { return o.SoFar() }
 		}
 	}
 	return first
@@ -121,7 +122,7 @@ func (o *orchestration) admit(p gateway.Proposal) attempt {
 	if refusal != nil {
 		return attempt{n: p.Attempt}.refused(p, refusal)
 	}
-	return attempt{n: p.Attempt, permit: permit}
+	return attempt{n: p.Attempt, call: patterns.CallAct{Permit: permit}}
 }
 
 // reserve makes the gate judge the calls of the other tasks by this one too, before anything runs. That includes a call that a
@@ -129,7 +130,7 @@ func (o *orchestration) admit(p gateway.Proposal) attempt {
 func (o *orchestration) reserve(i int, try attempt) {
 	switch p := o.proposal(i, try.n, ""); {
 	case try.refusal == nil:
-		o.Gate.ReserveIn(p.Slot, try.permit)
+		o.Gate.ReserveIn(p.Slot, try.call.Permit)
 	case try.refusal.Asks != nil:
 		p.Args = try.refusal.Asks.Args
 		o.Gate.ReserveAsked(p.Slot, p)
@@ -162,7 +163,7 @@ func (o *orchestration) work(branch patterns.Run, i int, first attempt) ending {
 		rested = step.UnionUntil(o.people, branch.Now()) // while this task waited for its turn
 	}
 	first.effect.Deadline = first.effect.Deadline.Add(rested)
-	hash := first.permit.Hash()
+	hash := first.call.Permit.Hash()
 	if hash == "" { // a refused call has only its proposed arguments
 		hash = ijson.ArgsHash(t.Args)
 	}
@@ -191,20 +192,20 @@ func (o *orchestration) attempts(branch patterns.Run, i int, end ending) ending 
 			end.problems = try.refusal.Problems
 			return end.failed(try.n, try.refusal.Reason).unmade()
 		}
-		if end.isOther(try.permit) {
+		if end.isOther(try.call.Permit) {
 			return o.unrepeated(i, end)
 		}
-		if reason := step.Pause(branch, try.effect, try.permit, try.pause); reason != "" {
+		if reason := step.Pause(branch, try.effect, try.call.Permit, try.pause); reason != "" {
 			end.cut = step.CutReason(patterns.Outcome{State: patterns.Canceled, Reason: reason})
 			return end.failed(try.n-1, end.cut).unmade()
 		}
-		out := patterns.CallTool(branch, try.effect, try.permit)
+		out := patterns.CallTool(branch, try.effect, try.call)
 		if step.IsStale(out) {
 			end = o.rejudged(branch, i, end)
 			continue
 		}
 		out = end.sameAct(out)
-		end.calls = append(end.calls, step.MadeCall{Permit: try.permit, Out: out})
+		end.calls = append(end.calls, step.MadeCall{Permit: try.call.Permit, Out: out})
 		if end = o.timed(branch, end, out); end.cut != "" {
 			return end.failed(try.n, end.cut).unmade()
 		}
@@ -250,7 +251,7 @@ func (o *orchestration) asked(branch patterns.Run, i int, end *ending) (reason s
 	if refusal != nil {
 		end.problems, end.judged = refusal.Problems, append(end.judged, step.Barred(patterns.PhaseDispatch, c.Call, refusal))
 	}
-	try.permit, try.refusal = permit, nil
+	try.call.Permit, try.refusal = permit, nil
 	if reason != "" {
 		if end.newest() == nil { // the call does not happen
 			o.Gate.ReleaseIn(call.Slot)

@@ -28,8 +28,8 @@ func (o *orchestration) rejudged(branch patterns.Run, i int, end ending) ending 
 		*try = try.refused(call, step.Stuck())
 		return end.judging()
 	}
-	permit, refusal := o.Gate.Rejudge(call, try.permit, end.human.GivenWith())
-	if try.permit = permit; refusal != nil {
+	permit, refusal := o.Gate.Rejudge(call, try.call.Permit, end.human.GivenWith())
+	if try.call.Permit = permit; refusal != nil {
 		*try = try.refused(call, refusal)
 		return end.judging()
 	}
@@ -39,7 +39,7 @@ func (o *orchestration) rejudged(branch patterns.Run, i int, end ending) ending 
 
 // after ends a task by the outcome of its newest attempt, or prepares another attempt. It reports whether one follows.
 func (o *orchestration) after(branch patterns.Run, i int, end ending, out patterns.Outcome) (_ ending, more bool) {
-	n, permit := end.try.n, end.try.permit
+	n, permit := end.try.n, end.try.call.Permit
 	pause, byTool := step.PauseBefore(permit, out, n, step.LeastTries(out))
 	switch more := o.retries(permit, out, n); {
 	case !more && !byTool && out.Reason == patterns.ReasonTimeout:
@@ -54,7 +54,7 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 	}
 	next := o.admit(o.beside(branch, i, n+1, end.act()))
 	if next.refusal == nil {
-		o.Gate.ReserveIn(o.proposal(i, n+1, "").Slot, next.permit)
+		o.Gate.ReserveIn(o.proposal(i, n+1, "").Slot, next.call.Permit)
 	}
 	if next.pause = pause; byTool {
 		next.last = &out
@@ -65,12 +65,14 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
-	next.effect.Of, next.effect.Doubt = end.act(), step.DoubtOf(permit, out)
-	if share := next.effect.Share; share != nil {
-		left := share.Less(out)
-		next.effect.Share = &left
+	next.effect.Quotas, next.effect.Deadline = o.retryQuotas(), o.deadlineOf(end)
+	call := end.try.call
+	call.Permit, call.Once, call.Attempt.Of, call.Attempt.Doubt = next.call.Permit, out.Once, end.act(), step.DoubtOf(permit, out)
+	if call.Share != nil {
+		left := call.Share.Less(out)
+		call.Share = &left
 	}
-	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadlineOf(end)
+	next.call = call
 	end.try = next
 	return end, true
 }
@@ -81,19 +83,19 @@ func (o *orchestration) after(branch patterns.Run, i int, end ending, out patter
 func (o *orchestration) timed(branch patterns.Run, end ending, out patterns.Outcome) ending {
 	try := end.try
 	end.late, end.paused = false, false
-	pause, byTool := step.PauseBefore(try.permit, out, try.n, step.LeastTries(out))
+	pause, byTool := step.PauseBefore(try.call.Permit, out, try.n, step.LeastTries(out))
 	switch {
-	case !byTool, o.retries(try.permit, out, try.n):
+	case !byTool, o.retries(try.call.Permit, out, try.n):
 		return end
 	case o.Task.Earlier:
 		end.late = !step.InTime(try.effect, branch, pause)
 		return end
 	}
-	e := step.PauseEffect(try.effect, try.permit)
-	if e.Deadline, e.InTime = o.deadlineOf(end), true; step.InTime(e, branch, pause) {
+	e := step.PauseEffect(try.effect, try.call.Permit)
+	if e.Deadline = o.deadlineOf(end); step.InTime(e, branch, pause) {
 		return end
 	}
-	switch rested := patterns.Pause(branch, e, pause); {
+	switch rested := patterns.Pause(branch, e, patterns.PauseAct{InTime: true}, pause); {
 	case rested.State == patterns.OK:
 		end.paused = true
 	case step.CutReason(rested) != "":
@@ -148,17 +150,17 @@ func (o *orchestration) retries(p gateway.Permit, out patterns.Outcome, n int) b
 // isOpen reports whether a call must be settled: it may have acted, and is not made again.
 func (o *orchestration) isOpen(end ending, out patterns.Outcome) bool {
 	try := end.try
-	if step.Interrupted(out) || step.NeedsLookUp(try.permit, out) {
+	if step.Interrupted(out) || step.NeedsLookUp(try.call.Permit, out) {
 		return true
 	}
-	_, byTool := step.PauseBefore(try.permit, out, try.n, step.LeastTries(out))
-	again := o.retries(try.permit, out, try.n) || byTool && !end.late
-	return step.LeavesDoubt(try.permit, out) && !again && !step.PatternRetries(try.permit, out)
+	_, byTool := step.PauseBefore(try.call.Permit, out, try.n, step.LeastTries(out))
+	again := o.retries(try.call.Permit, out, try.n) || byTool && !end.late
+	return step.LeavesDoubt(try.call.Permit, out) && !again && !step.PatternRetries(try.call.Permit, out)
 }
 
 // sameAct gives a further attempt the key of the first one, because both are one act. Calls that only read keep their own keys.
 func (e ending) sameAct(out patterns.Outcome) patterns.Outcome {
-	if len(e.calls) == 0 || e.try.permit.Effect() == catalog.Read || out.State == patterns.Canceled {
+	if len(e.calls) == 0 || e.try.call.Permit.Effect() == catalog.Read || out.State == patterns.Canceled {
 		return out
 	}
 	return out.As(e.calls[0].Out)

@@ -51,7 +51,7 @@ func rehearseTasks(run patterns.Run, spec patterns.Spec, task patterns.Task) (pa
 	var rows []patterns.RehearsedRow
 	for i, t := range o.plan {
 		try := o.firstAttempt(i)
-		rows = append(rows, beginning(o.Log, rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal)))
+		rows = append(rows, beginning(o.Log, rowOf(t.ID, o.proposal(i, 1, ""), try.call.Permit, try.refusal)))
 	}
 	return o.result(nil), rows
 }

@@ -44,7 +44,8 @@ func subtask(id, tool string, args map[string]any, dependencies ...any) any {
 func (w *world) asksWhole() (keys, words []string) {
 	for i, e := range w.effects {
 		if e.Name == patterns.ApprovePlan {
-			keys, words = append(keys, w.keys[i]), append(words, patterns.SayPlan(*e.Approval.Plan, e.Approval.Catalog, true))
+			asked := e.Act.(patterns.ConsentAct).Approval
+			keys, words = append(keys, w.keys[i]), append(words, patterns.SayPlan(*asked.Plan, asked.Catalog, true))
 		}
 	}
 	return keys, words
@@ -130,11 +131,11 @@ func TestStepsSpendTheirShares(t *testing.T) {
 	}
 	var got []string
 	for _, e := range w.effects {
-		if e.Kind == patterns.ToolEffect {
-			got = append(got, e.Permit.Share()+" of "+e.Permit.Approval()+" "+e.Permit.Verdict().Decision.String())
+		if call, isCall := e.Act.(patterns.CallAct); isCall {
+			got = append(got, call.Permit.Share()+" of "+call.Permit.Approval()+" "+call.Permit.Verdict().Decision.String())
 		}
 		if e.Name == "approve" {
-			t.Errorf("asked about a call: %+v", e.Approval.Action)
+			t.Errorf("asked about a call: %+v", e.Act.(patterns.ConsentAct).Approval.Action)
 		}
 	}
 	want := "a of ap_00000000000000a1 approve|b of ap_00000000000000a1 escalate|c of ap_00000000000000a1 approve"

@@ -44,7 +44,7 @@ func TestReplanOfEarlierRecordStoresWhatItStored(t *testing.T) {
 				t.Fatalf("ended with %s after %v: %v", r.StopReason, w.keys, r.Problems)
 			}
 			var got patterns.StoredPlan
-			if err := json.Unmarshal(newest.Plan.Content, &got); err != nil {
+			if err := json.Unmarshal(newest.Act.(patterns.PlanAct).Step.Content, &got); err != nil {
 				t.Fatal(err)
 			}
 			if len(got.Writes) != tt.want {

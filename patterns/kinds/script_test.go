@@ -63,7 +63,7 @@ func (s *scripted) Do(e patterns.Effect) patterns.Outcome {
 		s.shows()
 	}
 	if key == s.parks {
-		s.parked = e.Waiting
+		s.parked = e.Waiting()
 		runtime.Goexit()
 	}
 	for _, q := range e.Quotas {
@@ -73,12 +73,12 @@ func (s *scripted) Do(e patterns.Effect) patterns.Outcome {
 	}
 	switch deadline := s.deadline(e); {
 	case deadline.IsZero():
-	case e.InTime && !s.clock.Add(e.Timeout).Before(deadline):
+	case endsInTime(e) && !s.clock.Add(e.Timeout).Before(deadline):
 		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonNoTime, Key: key, At: s.clock}
 	case !s.clock.Before(deadline):
 		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonDeadline, Key: key, At: s.clock}
 	}
-	began, once := s.clock, cmp.Or(e.Once, "once "+key)
+	began, once := s.clock, cmp.Or(callOf(e).Once, "once "+key)
 	if other := s.open[s.beside[key]]; other != nil {
 		other()
 	}
@@ -89,7 +89,7 @@ func (s *scripted) Do(e patterns.Effect) patterns.Outcome {
 	switch {
 	case step.Interrupted(out):
 		out.Down = s.down
-	case e.Waiting != nil:
+	case e.Waiting() != nil:
 		s.clock, s.waited = s.clock.Add(s.takes), s.waited+s.takes
 	}
 	s.clock = s.clock.Add(time.Second)
@@ -107,13 +107,25 @@ func (s *scripted) deadline(e patterns.Effect) time.Time {
 	return e.Deadline
 }
 
+// endsInTime reports whether a pause must end before the deadline.
+func endsInTime(e patterns.Effect) bool {
+	pause, _ := e.Act.(patterns.PauseAct)
+	return pause.InTime
+}
+
+// callOf returns the call that an effect makes; the zero CallAct: it makes none.
+func callOf(e patterns.Effect) patterns.CallAct {
+	call, _ := e.Act.(patterns.CallAct)
+	return call
+}
+
 // perform does what needs nobody.
 func (s *scripted) perform(e patterns.Effect, once string) patterns.Outcome {
-	switch {
-	case e.Kind == patterns.JudgeEffect: // nobody knows of earlier runs
-		return patterns.Outcome{State: patterns.OK, Output: e.Weighing.Judge(nil).Value(e.Weighing.Args())}
-	case e.Kind == patterns.ToolEffect:
-		done := e.Permit.Perform(context.Background(), once)
+	switch a := e.Act.(type) {
+	case patterns.JudgeAct: // nobody knows of earlier runs
+		return patterns.Outcome{State: patterns.OK, Output: a.Weighing.Judge(nil).Value(a.Weighing.Args())}
+	case patterns.CallAct:
+		done := a.Permit.Perform(context.Background(), once)
 		switch done.State {
 		case gateway.DoneOK:
 			return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: done.Bytes}
@@ -121,14 +133,14 @@ func (s *scripted) perform(e patterns.Effect, once string) patterns.Outcome {
 			return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value}
 		}
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonToolError}
-	case e.Approval != nil:
-		return patterns.Outcome{State: patterns.OK, Output: e.Approval.Approver.Decide(e.Approval.Action).Value()}
-	case e.Kind == patterns.TimerEffect:
+	case patterns.ConsentAct:
+		return patterns.Outcome{State: patterns.OK, Output: a.Approval.Approver.Decide(a.Approval.Action).Value()}
+	case patterns.PauseAct:
 		s.clock = s.clock.Add(e.Timeout)
 		return patterns.Outcome{State: patterns.OK}
-	case e.Kind == patterns.CallerEffect && e.Waiting == nil:
+	case patterns.ProposalAct:
 		return patterns.Outcome{State: patterns.OK}
-	case e.Kind == patterns.PlanEffect: // it keeps none
+	case patterns.PlanAct: // it keeps none
 		return patterns.Outcome{State: patterns.OK}
 	}
 	return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired}
@@ -192,7 +204,7 @@ func (w *world) run(t *testing.T, spec patterns.Spec, task patterns.Task) (patte
 func (w *world) called(tool string) []string {
 	var keys []string
 	for i, e := range w.effects {
-		if e.Kind == patterns.ToolEffect && e.Permit.Tool() == tool {
+		if callOf(e).Permit.Tool() == tool {
 			keys = append(keys, w.keys[i])
 		}
 	}

@@ -109,8 +109,8 @@ func TestRefundInDoubt(t *testing.T) {
 			r, _ := w.run(t, spec, task)
 			var paid []any
 			for _, e := range w.effects {
-				if e.Kind == patterns.ToolEffect && e.Permit.Tool() == "issue_refund" {
-					paid = append(paid, e.Permit.Args()["amount_usd"])
+				if p := callOf(e).Permit; p.Tool() == "issue_refund" {
+					paid = append(paid, p.Args()["amount_usd"])
 				}
 			}
 			if r.StopReason != tt.reason || !slices.Equal(paid, tt.paid) {

@@ -245,8 +245,8 @@ func TestInterruptedCallIsSettled(t *testing.T) {
 			if diff := cmp.Diff(shape(t, uninterrupted), shape(t, r)); tt.same && diff != "" {
 				t.Errorf("other than without a crash, -uninterrupted +this:\n%s", diff)
 			}
-			if i := slices.Index(w.keys, "doubt#1/pay#1"); i >= 0 && w.effects[i].Once != "once pay#1" {
-				t.Errorf("made again as %q, want the same act", w.effects[i].Once)
+			if i := slices.Index(w.keys, "doubt#1/pay#1"); i >= 0 && callOf(w.effects[i]).Once != "once pay#1" {
+				t.Errorf("made again as %q, want the same act", callOf(w.effects[i]).Once)
 			}
 			if asked := slices.Contains(w.keys, "doubt#1/settle#1"); asked == tt.noPerson {
 				t.Errorf("a person was asked: %v", asked)
@@ -359,7 +359,7 @@ func TestWaitingForSettlement(t *testing.T) {
 		t.Errorf("%v calls count, want 2", used)
 	}
 	e := w.effect(t, "doubt#1/settle#1")
-	if input := string(e.Input); e.Kind != patterns.HumanEffect || e.Timeout != 7*24*time.Hour || !e.Deadline.IsZero() ||
+	if input := string(e.Input); e.Kind() != patterns.HumanEffect || e.Timeout != 7*24*time.Hour || !e.Deadline.IsZero() ||
 		input != `{"args_hash":"`+want.ArgsHash+`","effect":"pay#1","tool":"pay"}` {
 		t.Errorf("a person is asked by %+v with %s", e, input)
 	}

@@ -22,7 +22,8 @@ import (
 // asking fills in what the engine knows of a question: its id, its step in the run, and its expiry. m is what the
 // record has of the question; nil: nothing. A recorded expiry and assurance replace new ones.
 func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effect {
-	w := *e.Waiting
+	a, _ := e.Act.(patterns.ConsentAct)
+	w := *a.Waiting
 	switch {
 	case m != nil && m.intent != nil:
 		w.Until, w.Question.Assurance = m.intent.Until, m.intent.Assurance
@@ -40,7 +41,8 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 		b.questions = map[string]*patterns.Waiting{}
 	}
 	b.questions[w.Approval] = &w
-	e.Waiting = &w
+	a.Waiting = &w
+	e.Act = a
 	return e
 }
 
@@ -79,7 +81,7 @@ func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(journal.Eve
 	if !journal.IsQuestion(e) || b.engine.file == nil {
 		return nil
 	}
-	ap, _ := journal.ApprovalNumber(e.Waiting.Approval)
+	ap, _ := journal.ApprovalNumber(e.Waiting().Approval)
 	n := b.record.file.n
 	closed := patterns.AskedOver
 	if out.Reason == patterns.ReasonExpired {
@@ -206,7 +208,7 @@ func (f *file) answers(l *loaded) error {
 	}
 	for _, row := range rows {
 		p := waits[journal.ApprovalID(row.Approval)]
-		out := row.Heard(p.effect.Waiting, keys, f.journal.Now())
+		out := row.Heard(p.effect.Waiting(), keys, f.journal.Now())
 		l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.Now(), out))
 		l.answered = append(l.answered, row.Approval)
 	}
@@ -222,7 +224,7 @@ func (d *rehearsal) questions() questions {
 	list := questions{}
 	for _, p := range d.open {
 		if p.m != nil && journal.IsQuestion(p.effect) {
-			list[p.effect.Waiting.Approval] = p
+			list[p.effect.Waiting().Approval] = p
 		}
 	}
 	return list

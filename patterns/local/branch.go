@@ -1,8 +1,8 @@
 package local
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"patterngate/patterns"
@@ -52,8 +52,11 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	if b.flows {
 		panic(errNested)
 	}
-	if e.Kind == patterns.JudgeEffect {
-		return b.weighs(e)
+	switch a := e.Act.(type) {
+	case nil:
+		panic(errNoAct)
+	case patterns.JudgeAct:
+		return b.weighs(e, a)
 	}
 	b.alive()
 	b.stay()
@@ -80,11 +83,27 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	return b.first(key, e, now)
 }
 
+// errNoAct is the panic of pattern code that performs an effect without an act.
+var errNoAct = errors.New("local: an effect has no act")
+
+// callOf returns the call that an effect makes; false: it makes none.
+func callOf(e patterns.Effect) (patterns.CallAct, bool) {
+	c, isCall := e.Act.(patterns.CallAct)
+	return c, isCall
+}
+
+// does reports whether an effect's act has this type.
+func does[A patterns.Act](e patterns.Effect) bool {
+	_, is := e.Act.(A)
+	return is
+}
+
 // first performs an effect that the record does not have yet.
 func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Outcome {
-	a := act{key: key, once: e.Once, effect: e}
-	if a.once == "" && e.Kind == patterns.ToolEffect {
-		a.once = onceKey(b.id, key)
+	a := act{key: key, effect: e}
+	call, isCall := callOf(e)
+	if isCall {
+		a.once = onceOf(b.id, key, call)
 	}
 	done, isDone := b.duplicated(key, e)
 	holds := b.holding(e, now)
@@ -106,7 +125,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	intent := b.record.appendIntent(b.stoppedBy(e), key, now, journal.IntentOf(e, a.once), b.along(key, e, a.once, isDone, holds))
 	a.order, a.began, a.idle = b.order, intent.At, b.idle
 	b.tell(e.Said...)
-	if e.Kind == patterns.ToolEffect {
+	if isCall {
 		b.calls++
 		b.sent[key] = intent.At
 	}
@@ -114,12 +133,12 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		b.tell(e.Phase + ": " + e.DoneBy(b.job.Model))
 	}
 	b.see(e, 0)
-	if isWait(e.Kind, e.Name) {
+	if isWait(e.Kind(), e.Name) {
 		b.waited.begin(intent.At)
 	}
 	if wait, may := b.patience(e); may {
 		if journal.IsQuestion(e) {
-			b.entered(e.Waiting, intent)
+			b.entered(e.Waiting(), intent)
 		}
 		b.park(key, e, intent.At, wait)
 	}
@@ -135,15 +154,16 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 // along returns the steps for the transaction of an effect's intent; nil: none. A call spends an approval, takes a
 // business key, and is refused if the limits that permitted it do not hold any more.
 func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(windows.Table) error) func(journal.Event) []store.Step {
+	call, isCall := callOf(e)
 	switch {
 	case b.engine.file == nil:
 		return nil
 	case journal.IsQuestion(e):
-		return b.row(e.Waiting)
-	case e.Kind != patterns.ToolEffect:
+		return b.row(e.Waiting())
+	case !isCall:
 		return nil
 	}
-	steps := append(b.spend(e.Permit, once), b.takes(key, e, isDone)...)
+	steps := append(b.spend(call.Permit, once), b.takes(key, e, isDone)...)
 	if holds != nil {
 		steps = append(steps, store.WindowHolds{Judge: b.judges(holds)})
 	}
@@ -155,12 +175,13 @@ func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, 
 
 // patience returns how long an effect waits for a person or the caller; false: it does not wait.
 func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
+	w := e.Waiting()
 	switch {
-	case e.Waiting == nil:
+	case w == nil:
 		return 0, false
-	case e.Waiting.Kind == patterns.ForCaller:
+	case w.Kind == patterns.ForCaller:
 		return b.engine.callerWait()
-	case e.Waiting.Kind == patterns.ForApproval, e.Waiting.Kind == patterns.ForSettlement:
+	case w.Kind == patterns.ForApproval, w.Kind == patterns.ForSettlement:
 		return e.Timeout, b.engine.file != nil // in memory no person could answer
 	}
 	return e.Timeout, true
@@ -172,7 +193,7 @@ func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
 	out.Key, out.Once, out.Order = a.key, a.once, a.order
 	out.Began, out.Down, out.Idle = a.began.Add(-a.idle), b.idle-a.idle, a.idle
 	now := b.engine.now()
-	if isWait(a.effect.Kind, a.effect.Name) {
+	if isWait(a.effect.Kind(), a.effect.Name) {
 		b.waited.end(now)
 	}
 	return b.ended(a.effect, out, now)
@@ -189,7 +210,7 @@ func (b *branch) see(e patterns.Effect, answered int) {
 	if e.Total > 0 {
 		now.Total = e.Total
 	}
-	if e.Kind == patterns.ToolEffect {
+	if does[patterns.CallAct](e) {
 		now.Done += answered
 		if now.Total > 0 { // retries and look-ups do not count as progress
 			now.Done = min(now.Done, now.Total)
@@ -205,14 +226,14 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	if b.isStopped(e) {
 		return patterns.ReasonKillSwitch
 	}
-	if e.Kind == patterns.PlanEffect { // if it were refused, a plan would stay claimed
+	if does[patterns.PlanAct](e) { // if it were refused, a plan would stay claimed
 		return ""
 	}
 	if b.recalled() {
 		return patterns.ReasonCanceled
 	}
-	if e.Kind == patterns.ToolEffect {
-		if reason := b.ungranted(key, cmp.Or(e.Once, onceKey(b.id, key)), e.Permit, false); reason != "" {
+	if call, isCall := callOf(e); isCall {
+		if reason := b.ungranted(key, onceOf(b.id, key, call), call.Permit, false); reason != "" {
 			return reason
 		}
 		if b.isReused(key, e) {
@@ -220,10 +241,11 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 		}
 	}
 	spent := b.take(e.Quotas)
+	pause, _ := e.Act.(patterns.PauseAct)
 	switch {
 	case spent != "":
 		return spent
-	case e.InTime && !e.Deadline.IsZero() && !b.virtual(now).Add(e.Timeout).Before(b.deadline(e, now)):
+	case pause.InTime && !e.Deadline.IsZero() && !b.virtual(now).Add(e.Timeout).Before(b.deadline(e, now)):
 		return patterns.ReasonNoTime
 	case !e.Deadline.IsZero() && !b.virtual(now).Before(b.deadline(e, now)):
 		return patterns.ReasonDeadline
@@ -246,8 +268,8 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 		out.Idle = b.idle
 	}
 	b.latest = event.At
-	if b.engine.file != nil && e.Kind == patterns.PlanEffect && out.State == patterns.OK && e.Plan.Op != patterns.LoadOp {
-		b.kept(e.Plan)
+	if a, isPlan := e.Act.(patterns.PlanAct); isPlan && b.engine.file != nil && out.State == patterns.OK && a.Step.Op != patterns.LoadOp {
+		b.kept(a.Step)
 	}
 	_, isBusiness := b.businessOf(out.Key, e)
 	durable := b.engine.file != nil && (changes(e) || isBusiness) && out.State != patterns.Canceled
@@ -263,8 +285,8 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 
 // closing returns the steps for the transaction of an effect's outcome; nil: none.
 func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
-	if e.Kind == patterns.PlanEffect && b.engine.file != nil {
-		return b.stored(e, out)
+	if a, isPlan := e.Act.(patterns.PlanAct); isPlan && b.engine.file != nil {
+		return b.stored(a.Step, out)
 	}
 	if b.engine.file == nil {
 		return nil
@@ -331,8 +353,8 @@ type act struct {
 // perform performs an effect once its intent is recorded. It waits for the outcome, for the effect's limit or for the
 // end of the run.
 func (b *branch) perform(a act, now time.Time) patterns.Outcome {
-	if a.effect.Kind == patterns.PlanEffect {
-		return b.step(a.effect.Plan)
+	if of, isPlan := a.effect.Act.(patterns.PlanAct); isPlan {
+		return b.step(of.Step)
 	}
 	if out, ok := here(a.effect); ok {
 		return out

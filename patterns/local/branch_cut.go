@@ -11,11 +11,11 @@ import (
 // have happened.
 func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 	switch {
-	case e.Kind == patterns.TimerEffect && reason != patterns.ReasonCanceled:
+	case does[patterns.PauseAct](e) && reason != patterns.ReasonCanceled:
 		return patterns.Outcome{State: patterns.OK}
-	case e.Kind == patterns.TimerEffect, e.Waiting != nil:
+	case does[patterns.PauseAct](e), e.Waiting() != nil:
 		return patterns.Outcome{State: patterns.Canceled, Reason: reason}
-	case e.Kind == patterns.ToolEffect:
+	case does[patterns.CallAct](e):
 		return patterns.Outcome{State: patterns.Unknown, Reason: reason}
 	}
 	return patterns.Outcome{State: patterns.Failed, Reason: reason, Usage: patterns.Usage{Requests: 1}}
@@ -25,10 +25,18 @@ func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 // performed again.
 func stoppedOutcome(e patterns.Effect) patterns.Outcome {
 	out := cutOutcome(e, patterns.ReasonKillSwitch)
-	if e.Kind == patterns.ModelEffect {
+	if does[patterns.AskAct](e) {
 		out.Usage = patterns.Usage{}
 	}
 	return out
+}
+
+// onceOf returns the idempotency key of a call under a key: its own, or the engine's.
+func onceOf(run, key string, call patterns.CallAct) string {
+	if call.Once != "" {
+		return call.Once
+	}
+	return onceKey(run, key)
 }
 
 // onceKey returns the idempotency key of a call: pg_ and a hash of the run's id and the effect's key.

@@ -15,7 +15,8 @@ import (
 // enters adds a call that is about to be made to the calls in memory; false: the limits that permitted it do not hold
 // any more. With a state file it does nothing.
 func (b *branch) enters(key, once string, e patterns.Effect, holds func(windows.Table) error, now time.Time) bool {
-	if b.engine.file != nil || e.Kind != patterns.ToolEffect {
+	call, isCall := callOf(e)
+	if b.engine.file != nil || !isCall {
 		return true
 	}
 	n, _ := journal.RunNumber(b.id)
@@ -24,14 +25,14 @@ func (b *branch) enters(key, once string, e patterns.Effect, holds func(windows.
 	if holds != nil && holds(&b.engine.calls) != nil {
 		return false
 	}
-	p := e.Permit
+	p := call.Permit
 	b.engine.calls.Add(n, b.job.Principal, once, gateway.Entry{Key: key, Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), At: now})
 	return true
 }
 
 // became stores the outcome of a call in memory. With a state file it does nothing.
 func (b *branch) became(e patterns.Effect, out patterns.Outcome) {
-	if b.engine.file != nil || e.Kind != patterns.ToolEffect {
+	if b.engine.file != nil || !does[patterns.CallAct](e) {
 		return
 	}
 	n, _ := journal.RunNumber(b.id)
@@ -42,12 +43,13 @@ func (b *branch) became(e patterns.Effect, out patterns.Outcome) {
 
 // foundOut stores what happened to a call that ended in doubt. out is the outcome that was found out later.
 func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
-	once := cmp.Or(out.Once, e.Once)
-	if b.dry != nil || once == "" || out.State == patterns.Unknown || e.Permit.Effect() == catalog.Read {
+	call, _ := callOf(e)
+	once, effect := cmp.Or(out.Once, call.Once), call.Permit.Effect()
+	if b.dry != nil || once == "" || out.State == patterns.Unknown || effect == catalog.Read {
 		return
 	}
 	state := patterns.Failed
-	if windows.StatusOf(e.Permit.Effect(), out) == gateway.Finished {
+	if windows.StatusOf(effect, out) == gateway.Finished {
 		state = patterns.OK
 	}
 	n, _ := journal.RunNumber(b.id)

@@ -26,7 +26,7 @@ import (
 type childCall struct {
 	*branch
 	id     string // of the child
-	e      patterns.Effect
+	call   patterns.CallAct
 	parent patterns.Parent // what the child knows of its parent
 	known  bool            // the call was recorded in an earlier life: the child may exist
 	life   *life           // the child's, if it was begun by this call; nil: not yet
@@ -53,10 +53,8 @@ type childRest struct {
 
 // beginsRun reports whether an effect is a call that begins a run.
 func beginsRun(e patterns.Effect) bool {
-	if e.Kind != patterns.ToolEffect {
-		return false
-	}
-	name, _ := e.Permit.Pattern()
+	call, _ := callOf(e)
+	name, _ := call.Permit.Pattern()
 	return name != ""
 }
 
@@ -64,7 +62,8 @@ func beginsRun(e patterns.Effect) bool {
 // over. If known is true, an earlier life recorded the intent. If the child waits for a person or the caller, the
 // branch ends and the parent waits too.
 func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcome {
-	c := &childCall{branch: b, id: patterns.ChildID(b.id, a.key), e: a.effect, known: known}
+	call, _ := callOf(a.effect)
+	c := &childCall{branch: b, id: patterns.ChildID(b.id, a.key), call: call, known: known}
 	if out, refused := c.refusal(); refused {
 		if !known {
 			return out
@@ -112,10 +111,10 @@ func (c *childCall) refusal() (patterns.Outcome, bool) {
 	switch {
 	case c.recalled():
 		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonCanceled}, true
-	case c.e.Share == nil, c.depth() > patterns.MaxDepth:
-		c.report(c.id, fmt.Errorf("a run of %s is not begun: runs lie at most %d deep in each other, and each within a share of its parent's budget", c.e.Permit.Tool(), patterns.MaxDepth))
+	case c.call.Share == nil, c.depth() > patterns.MaxDepth:
+		c.report(c.id, fmt.Errorf("a run of %s is not begun: runs lie at most %d deep in each other, and each within a share of its parent's budget", c.call.Permit.Tool(), patterns.MaxDepth))
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
-	case c.e.Of != "" && !c.e.Permit.Repeatable():
+	case c.call.Attempt.Of != "" && !c.call.Permit.Repeatable():
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
 	}
 	return patterns.Outcome{}, false
@@ -136,8 +135,8 @@ func within(job patterns.Job) []string {
 // share sets what the child knows of its parent. due is when the time of the call, and so of the child, is over.
 func (c *childCall) share(key string, due time.Time) {
 	c.parent = patterns.Parent{RunID: c.branch.id, Key: key, Within: within(c.job)}
-	if c.e.Share != nil {
-		c.parent.Share = *c.e.Share
+	if c.call.Share != nil {
+		c.parent.Share = *c.call.Share
 	}
 	c.parent.Share.Time = patterns.NoTime
 	if !due.IsZero() {
@@ -149,9 +148,9 @@ func (c *childCall) share(key string, due time.Time) {
 // run the pattern.
 func (c *childCall) begin() (*run, error) {
 	source := c.engine.source()
-	name, _ := c.e.Permit.Pattern()
+	name, _ := c.call.Permit.Pattern()
 	of := patterns.Begun{
-		RunID: c.id, Pattern: name, Principal: c.job.Principal, Client: c.job.Client, Config: c.job.Config, Arguments: c.e.Permit.Args(), Parent: &c.parent,
+		RunID: c.id, Pattern: name, Principal: c.job.Principal, Client: c.job.Client, Config: c.job.Config, Arguments: c.call.Permit.Args(), Parent: &c.parent,
 	}
 	if source == nil {
 		return nil, &patterns.Lacking{Cause: "config_missing", Needs: []string{of.Config}}
@@ -181,7 +180,7 @@ func (c *childCall) progressOf() func(patterns.Progress) {
 	if c.progress == nil {
 		return nil
 	}
-	parent, name := c.branch.life, c.e.Permit.As()
+	parent, name := c.branch.life, c.call.Permit.As()
 	return func(p patterns.Progress) {
 		parent.telling.Lock()
 		defer parent.telling.Unlock()
@@ -191,9 +190,9 @@ func (c *childCall) progressOf() func(patterns.Progress) {
 
 // rests ends the branch until the child continues. The parent then waits for what the child waits for.
 func (c *childCall) rests(key string, rest childRest) {
-	w := childWaiting(key, c.id, c.e.Permit.Tool(), rest.waiting)
-	if c.e.SoFar != nil {
-		w.SoFar = c.e.SoFar()
+	w := childWaiting(key, c.id, c.call.Permit.Tool(), rest.waiting)
+	if c.call.SoFar != nil {
+		w.SoFar = c.call.SoFar()
 		w.SoFar.StopReason, w.SoFar.Phase = "", ""
 	}
 	c.parked = append(c.parked, &w)
@@ -231,7 +230,7 @@ func (c *childCall) cut(reason string) patterns.Outcome {
 		c.unwind(err)
 	}
 	if !rest.over {
-		out := cutOutcome(c.e, reason)
+		out := cutOutcome(patterns.Effect{Act: c.call}, reason)
 		out.Child, out.Calls, out.Usage, out.Models = c.childID(rest), rest.calls, rest.usage, rest.models
 		return out
 	}
@@ -257,7 +256,7 @@ func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
 		c.report(c.id, rest.lacking)
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonUnavailable}
 	case r.OK():
-		out := called(c.e.Permit.Effect(), c.e.Permit.Judge(rest.observed()))
+		out := called(c.call.Permit.Effect(), c.call.Permit.Judge(rest.observed()))
 		out.Child, out.Calls, out.Usage, out.Models = c.id, rest.calls, rest.usage, rest.models
 		return out
 	case r.StopReason == patterns.ReasonKillSwitch:

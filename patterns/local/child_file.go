@@ -235,8 +235,8 @@ func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 		return nil
 	}
 	w := childWaiting(p.key, id, r.Pattern, shown.Ended.Waiting)
-	if p.effect.SoFar != nil {
-		w.SoFar = p.effect.SoFar()
+	if call, _ := callOf(p.effect); call.SoFar != nil {
+		w.SoFar = call.SoFar()
 		w.SoFar.StopReason, w.SoFar.Phase = "", ""
 	}
 	return &w

@@ -373,3 +373,19 @@ func (panicking) Name() string { return "panicking" }
 func (panicking) Ask(context.Context, patterns.Question) (patterns.Answer, error) {
 	panic("broken model")
 }
+
+// TestEffectWithoutAnAct: an effect that does not say what it does is a fault of the pattern code.
+func TestEffectWithoutAnAct(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t, func(e *local.Engine) {
+			e.Runs(func(run patterns.Run, _ patterns.Spec, _ patterns.Task) patterns.Result {
+				run.Do(patterns.Effect{Name: "nothing"})
+				return patterns.Result{StopReason: patterns.Success}
+			})
+		})
+		ended, err := e.Start(t.Context(), newWorld(t, catalog.Read, nil).job(t, 1))
+		if _, is := errors.AsType[*patterns.Fault](err); !is || ended.Result.OK() {
+			t.Errorf("ended with %s, %v; want a fault", ended.Result.StopReason, err)
+		}
+	})
+}

@@ -38,8 +38,9 @@ type early struct {
 
 // curtailed registers a pause, so that it can end early. Only pauses in Flow branches can end early, when the effect allows it.
 func (b *branch) curtailed(e patterns.Effect, end func()) *early {
-	p := &early{ends: e.Ends, end: end}
-	if b.flow == nil || e.Ends == nil {
+	pause, _ := e.Act.(patterns.PauseAct)
+	p := &early{ends: pause.Ends, end: end}
+	if b.flow == nil || pause.Ends == nil {
 		return p
 	}
 	b.flow.pauses = append(b.flow.pauses, p)
@@ -232,16 +233,13 @@ func (b *branch) recorded(m *memory, e patterns.Effect) patterns.Outcome {
 // atOnce reports whether, in a live run, the effect's outcome always comes with its intent, in any engine. Its branch then
 // continues without a turn.
 func atOnce(e patterns.Effect) bool {
-	if e.Waiting != nil { // whether the run may wait for a person or the caller depends on the engine
-		return false
-	}
-	switch e.Kind {
-	case patterns.TimerEffect:
+	switch a := e.Act.(type) {
+	case patterns.PauseAct:
 		return e.Timeout <= 0
-	case patterns.CallerEffect:
+	case patterns.ProposalAct:
 		return true
-	case patterns.HumanEffect:
-		return e.Approval != nil
+	case patterns.ConsentAct:
+		return a.Waiting == nil && a.Approval != nil // whether the run may wait for a person depends on the engine
 	}
 	return false
 }

@@ -46,7 +46,7 @@ func callingWith(job patterns.Job, tool string, e patterns.Effect) func(patterns
 		if stop != nil {
 			panic(stop)
 		}
-		return patterns.CallTool(branch, e, permit)
+		return patterns.CallTool(branch, e, patterns.CallAct{Permit: permit})
 	}
 }
 

@@ -111,7 +111,7 @@ func (w *weave) do(branch patterns.Run, i int) patterns.Outcome {
 		case 'q':
 			e.Quotas = []patterns.Quota{{Name: "few", Limit: 3}}
 		}
-		return patterns.CallTool(branch, e, permit)
+		return patterns.CallTool(branch, e, patterns.CallAct{Permit: permit})
 	case 'h', 'i': // both decide at once, the inbox in memory; the second might also have waited
 		a := patterns.Approval{Action: gateway.Action{Name: "change", Args: args}, Approver: patterns.Approver{Kind: patterns.SimulatedApprover}, Catalog: w.tools}
 		if a.Question = w.gate.Question(gateway.Proposal{Tool: "change", Args: args}); op == 'i' {

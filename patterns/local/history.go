@@ -159,10 +159,10 @@ func (h *history) Learn(m *memory, e journal.Event, body journal.OutcomeBody) {
 
 // fits compares an effect with the intent that is recorded under its key. A difference is [ErrMismatch].
 func (m *memory) fits(key string, e patterns.Effect) error {
-	if m.intent != nil && (m.intent.Kind != e.Kind || !bytes.Equal(m.intent.Input, e.Input)) {
+	if m.intent != nil && (m.intent.Kind != e.Kind() || !bytes.Equal(m.intent.Input, e.Input)) {
 		return fmt.Errorf("%w: %s was recorded as %s and is now %s", ErrMismatch, key, m.intent.Input, e.Input)
 	}
-	if e.Kind == patterns.JudgeEffect {
+	if does[patterns.JudgeAct](e) {
 		body, _ := m.outcome.Output.(map[string]any)
 		if recorded := ijson.Canonical(body["proposal"]); !journal.JudgedBody(body).Weighed() || !bytes.Equal(recorded, e.Input) {
 			return fmt.Errorf("%w: %s was judged of %s and is now of %s", ErrMismatch, key, recorded, e.Input)
@@ -252,10 +252,10 @@ func (b *branch) rehearse(m *memory, key string, e patterns.Effect) patterns.Out
 func (d *rehearsal) waitingFor(wait func(patterns.Effect) (time.Duration, bool)) *patterns.Waiting {
 	var first *patterns.Waiting
 	for _, p := range d.open {
-		if p.m == nil || p.effect.Waiting == nil {
+		if p.m == nil || p.effect.Waiting() == nil {
 			continue
 		}
-		w := *p.effect.Waiting
+		w := *p.effect.Waiting()
 		w.Key, w.Since = p.key, p.m.began
 		if patience, ok := wait(p.effect); ok && !journal.IsQuestion(p.effect) {
 			w.Until = w.Since.Add(patience)

@@ -116,7 +116,7 @@ func (l *life) prepare() {
 
 // park ends a branch at an effect that waits. The other branches continue until they end or wait.
 func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Duration) {
-	w := *e.Waiting
+	w := *e.Waiting()
 	w.Key, w.Since, w.Until = key, since, lapses(e, since, wait)
 	l.parked = append(l.parked, &w)
 	runtime.Goexit()
@@ -125,7 +125,7 @@ func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Du
 // lapses returns the time until which an effect waits.
 func lapses(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
 	if journal.IsQuestion(e) {
-		return e.Waiting.Until
+		return e.Waiting().Until
 	}
 	return since.Add(wait)
 }
@@ -239,7 +239,8 @@ func (l *life) take(quotas []patterns.Quota) (spent string) {
 
 // changes reports whether an effect can change something outside the run.
 func changes(e patterns.Effect) bool {
-	return e.Kind == patterns.ToolEffect && e.Permit.Effect() != catalog.Read
+	call, isCall := callOf(e)
+	return isCall && call.Permit.Effect() != catalog.Read
 }
 
 // yield registers a wait with a time limit, if w is not nil, and releases the baton.

@@ -51,14 +51,15 @@ type business struct {
 
 // businessOf returns the business call of an effect. It returns false if the effect has no business key.
 func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
-	if e.Kind != patterns.ToolEffect || e.Permit.Once() == "" {
+	call, _ := callOf(e)
+	once := call.Permit.Once()
+	if once == "" {
 		return business{}, false
 	}
 	n, _ := journal.RunNumber(b.id)
-	once := e.Permit.Once()
 	return business{
-		tool: e.Permit.Tool(), once: once, args: e.Input, run: n, key: key, act: cmp.Or(e.Of, key),
-		again: e.Before == once && e.Permit.Repeatable(), of: b.run,
+		tool: call.Permit.Tool(), once: once, args: e.Input, run: n, key: key, act: cmp.Or(call.Attempt.Of, key),
+		again: call.Attempt.Before == once && call.Permit.Repeatable(), of: b.run,
 	}, true
 }
 

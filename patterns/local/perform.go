@@ -17,17 +17,20 @@ import (
 // here answers effects that need no waiting: the caller's proposals, approvers that decide at once, and pauses without a time. It
 // returns false for any other effect.
 func here(e patterns.Effect) (patterns.Outcome, bool) {
-	switch {
-	case e.Kind == patterns.TimerEffect && e.Timeout <= 0:
+	switch a := e.Act.(type) {
+	case patterns.PauseAct:
+		return patterns.Outcome{State: patterns.OK}, e.Timeout <= 0
+	case patterns.ProposalAct:
 		return patterns.Outcome{State: patterns.OK}, true
-	case e.Kind == patterns.CallerEffect && e.Waiting == nil:
-		return patterns.Outcome{State: patterns.OK}, true
-	case e.Kind == patterns.CallerEffect: // this engine does not wait for the caller
+	case patterns.TurnAct: // this engine does not wait for the caller
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired}, true
-	case e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForSettlement: // no person can settle it either
+	case patterns.ConsentAct:
+		if a.Approval != nil {
+			return patterns.Outcome{State: patterns.OK, Output: a.Approval.Approver.Decide(a.Approval.Action).Value()}, true
+		}
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
-	case e.Kind == patterns.HumanEffect && e.Approval != nil:
-		return patterns.Outcome{State: patterns.OK, Output: e.Approval.Approver.Decide(e.Approval.Action).Value()}, true
+	case patterns.SettlementAct: // no person can settle it either
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
 	}
 	return patterns.Outcome{}, false
 }
@@ -72,12 +75,12 @@ func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) 
 	timely := inTime(ctx)
 	if !timely && d.isUnsent(ctx, out) {
 		timely = true
-		switch e := d.act.effect; {
+		switch call, _ := callOf(d.act.effect); {
 		case d.cut == patterns.ReasonDeadline: // the run's time is over in any case
 			out.Reason, out.Again, out.After = d.cut, false, 0
-		case e.Permit.Repeatable() && e.Retried:
+		case call.Permit.Repeatable() && call.Attempt.Retried:
 			out.Reason, out.Again, out.After = d.cut, false, 0
-		case e.Permit.Repeatable():
+		case call.Permit.Repeatable():
 			out.Again = true
 		}
 	}
@@ -87,7 +90,7 @@ func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) 
 		return
 	}
 	close(d.vain)
-	if d.act.effect.Kind != patterns.TimerEffect && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
+	if !does[patterns.PauseAct](d.act.effect) && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		d.record.late(d.act.key, d.engine.now(), journal.OutcomeOf(d.act.effect, out))
 	}
 }
@@ -100,7 +103,7 @@ func (d *delivery) isUnsent(ctx context.Context, out patterns.Outcome) bool {
 // lastWord returns the outcome of a configured tool's writing call that comes shortly after its time-out. It returns false if none
 // comes.
 func (d *delivery) lastWord(scope context.Context) (out patterns.Outcome, ok bool) {
-	if e := d.act.effect; !changes(e) || e.Permit.Server() == "" {
+	if call, _ := callOf(d.act.effect); !changes(d.act.effect) || call.Permit.Server() == "" {
 		return out, false
 	}
 	timer := time.NewTimer(unsentGrace)
@@ -123,7 +126,7 @@ func inTime(ctx context.Context) bool {
 
 // broken returns the outcome of an effect whose performer panicked or ended its goroutine. For a tool the outcome is unknown.
 func broken(e patterns.Effect) patterns.Outcome {
-	if e.Kind == patterns.ToolEffect {
+	if does[patterns.CallAct](e) {
 		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
 	}
 	return patterns.Outcome{State: patterns.Failed, Reason: "llm_error:server", Usage: patterns.Usage{Requests: 1}}
@@ -140,15 +143,17 @@ func send(ctx context.Context, model patterns.Model, e patterns.Effect, once str
 			cause = fmt.Errorf("%s panicked: %v\n%s", e.Name, r, debug.Stack())
 		}
 	}()
-	switch e.Kind {
-	case patterns.ModelEffect:
-		return ask(ctx, model, *e.Question)
-	case patterns.ToolEffect:
-		done := e.Permit.Perform(ctx, once)
-		return e.Doubted(called(e.Permit.Effect(), done)), done.Cause
+	switch a := e.Act.(type) {
+	case patterns.AskAct:
+		return ask(ctx, model, *a.Question)
+	case patterns.CallAct:
+		done := a.Permit.Perform(ctx, once)
+		return a.Doubted(called(a.Permit.Effect(), done)), done.Cause
+	case patterns.PauseAct:
+		<-ctx.Done()
+		return patterns.Outcome{State: patterns.OK}, nil
 	}
-	<-ctx.Done() // a timer
-	return patterns.Outcome{State: patterns.OK}, nil
+	return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, nil // other acts are not sent
 }
 
 func ask(ctx context.Context, model patterns.Model, q patterns.Question) (patterns.Outcome, error) {

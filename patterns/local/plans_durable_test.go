@@ -250,7 +250,7 @@ func TestLifeWithoutItsPlan(t *testing.T) {
 		"work": func(p *planner) {
 			p.load(false)
 			p.wait()
-			out := p.Do(patterns.Effect{Kind: patterns.TimerEffect, Name: "act", Input: []byte("null")})
+			out := p.Do(patterns.Effect{Act: patterns.PauseAct{}, Name: "act", Input: []byte("null")})
 			p.say(out.State, " ", out.Reason)
 			if out.State == patterns.OK {
 				did++

@@ -165,10 +165,10 @@ func (b *branch) loadInFile(a planAct) patterns.Outcome {
 
 // stored returns the steps of a plan's change, which are stored with the record of its outcome; nil: none. If another run has
 // changed the plan since the decision, the run is replayed.
-func (b *branch) stored(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
+func (b *branch) stored(s *patterns.PlanStep, out patterns.Outcome) func(journal.Event) []store.Step {
 	steps := b.planned
 	b.planned = nil
-	if e.Plan == nil || e.Plan.Op == patterns.LoadOp || out.State != patterns.OK {
+	if s.Op == patterns.LoadOp || out.State != patterns.OK {
 		return nil
 	}
 	return func(journal.Event) []store.Step { return steps }

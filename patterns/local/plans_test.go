@@ -103,7 +103,7 @@ func (p *planner) rest() {
 		return patterns.Result{StopReason: patterns.Success, Trace: append([]any{"so far"}, p.said...)}
 	})
 	out := p.Do(patterns.Effect{
-		Kind: patterns.TimerEffect, Name: "rest", Input: []byte("null"), Phase: patterns.PhaseExecute, Doing: resting, Timeout: time.Hour,
+		Act: patterns.PauseAct{}, Name: "rest", Input: []byte("null"), Phase: patterns.PhaseExecute, Doing: resting, Timeout: time.Hour,
 	})
 	p.say("rested ", out.State, " ", out.Reason)
 }

@@ -56,15 +56,19 @@ func (d *dryRun) Now() time.Time { return d.now }
 func (d *dryRun) Recorded() time.Time { return d.now }
 
 func (d *dryRun) Do(e patterns.Effect) patterns.Outcome {
-	switch {
-	case e.Kind == patterns.JudgeEffect:
-		return d.judge(*e.Weighing)
-	case !e.Deadline.IsZero() && !d.now.Before(e.Deadline):
+	if a, isJudge := e.Act.(patterns.JudgeAct); isJudge {
+		return d.judge(*a.Weighing)
+	}
+	if !e.Deadline.IsZero() && !d.now.Before(e.Deadline) {
 		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonDeadline}
-	case e.Kind == patterns.CallerEffect && e.Waiting == nil:
+	}
+	switch e.Act.(type) {
+	case patterns.ProposalAct:
 		return patterns.Outcome{State: patterns.OK}
-	case e.Kind == patterns.ModelEffect && d.job.Model != nil:
-		return d.ask(e)
+	case patterns.AskAct:
+		if d.job.Model != nil {
+			return d.ask(e)
+		}
 	}
 	return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
 }

@@ -174,7 +174,7 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 		b.mu.Unlock()
 		runtime.Goexit()
 	}
-	if m := b.past[key]; e.Kind == patterns.JudgeEffect {
+	if m := b.past[key]; does[patterns.JudgeAct](e) {
 		b.mu.Unlock()
 		return m.outcome
 	} else if b.body && m.ran(e) {

@@ -77,9 +77,9 @@ func stops(list []patterns.Switch, job patterns.Job, e patterns.Effect) bool {
 // begins returns what a kill switch needs to know about an effect.
 func begins(job patterns.Job, e patterns.Effect) store.Begins {
 	b := store.Begins{Patterns: patternsOf(job)}
-	if e.Kind == patterns.ToolEffect {
-		b.Tool, b.LooksUp = e.Permit.Tool(), e.Permit.LooksUp()
-		b.Starts, _ = e.Permit.Pattern()
+	if call, isCall := callOf(e); isCall {
+		b.Tool, b.LooksUp = call.Permit.Tool(), call.Permit.LooksUp()
+		b.Starts, _ = call.Permit.Pattern()
 	}
 	return b
 }
@@ -96,15 +96,11 @@ func patternsOf(job patterns.Job) []string {
 // stoppable reports whether switches are checked before an effect. They are not checked for pauses, what the caller has sent,
 // questions about calls in doubt, and steps that release a plan.
 func stoppable(e patterns.Effect) bool {
-	switch e.Kind {
-	case patterns.ToolEffect, patterns.ModelEffect:
+	switch a := e.Act.(type) {
+	case patterns.CallAct, patterns.AskAct, patterns.ConsentAct, patterns.TurnAct:
 		return true
-	case patterns.PlanEffect:
-		return e.Plan.Op == patterns.LoadOp && e.Plan.Claim
-	case patterns.HumanEffect:
-		return e.Approval != nil
-	case patterns.CallerEffect:
-		return e.Waiting != nil
+	case patterns.PlanAct:
+		return a.Step.Op == patterns.LoadOp && a.Step.Claim
 	}
 	return false
 }
@@ -115,7 +111,7 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	switch {
 	case !stoppable(e):
 		return false
-	case f != nil && !f.stopping.Load() && (e.Kind == patterns.ToolEffect || e.Kind == patterns.ModelEffect): // their intents check it
+	case f != nil && !f.stopping.Load() && stopsAtIntent(e): // its intent checks it
 		return false
 	}
 	list, err := b.engine.KillSwitches()
@@ -128,9 +124,18 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	return stops(list, b.job, e)
 }
 
+// stopsAtIntent reports whether the transaction of an effect's intent checks the kill switches.
+func stopsAtIntent(e patterns.Effect) bool {
+	switch e.Act.(type) {
+	case patterns.CallAct, patterns.AskAct:
+		return true
+	}
+	return false
+}
+
 // stoppedBy returns what the transaction of an intent checks against the kill switches; nil: it checks nothing.
 func (b *branch) stoppedBy(e patterns.Effect) *store.Begins {
-	if b.engine.file == nil || e.Kind != patterns.ToolEffect && e.Kind != patterns.ModelEffect {
+	if b.engine.file == nil || !stopsAtIntent(e) {
 		return nil
 	}
 	begins := begins(b.job, e)

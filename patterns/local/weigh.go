@@ -17,8 +17,8 @@ import (
 // transaction that records the call's intent, where the policy must still allow it. Another run may have spent the same money in
 // between.
 
-// weighs is Do for a [patterns.JudgeEffect]. The branch keeps the baton.
-func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
+// weighs is Do for a [patterns.JudgeAct]. The branch keeps the baton.
+func (b *branch) weighs(e patterns.Effect, a patterns.JudgeAct) patterns.Outcome {
 	b.alive()
 	b.stay()
 	key := b.keys.next(e.Name)
@@ -38,7 +38,7 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	}
 	now := b.engine.now()
 	var seen map[string]gateway.Seen
-	weighing, read := e.Weighing.At(b.latest), windows.Look{}
+	weighing, read := a.Weighing.At(b.latest), windows.Look{}
 	own := b.ownCalls(weighing, now)
 	err := b.engine.looked(func(t windows.Table) (err error) {
 		seen, err = read.Windows(t, weighing, own, now)
@@ -48,14 +48,14 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	if err != nil {
 		b.unwind(err)
 	}
-	body := weighedBody(e, weighing.Judge(seen), seen)
+	body := weighedBody(e, weighing, seen)
 	b.record.append(patterns.JudgedEvent, key, now, body)
 	return patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: key}
 }
 
 // weighedBody returns the judgment in its recorded form.
-func weighedBody(e patterns.Effect, r gateway.Ruling, seen map[string]gateway.Seen) journal.JudgedBody {
-	body := r.Value(e.Weighing.Args())
+func weighedBody(e patterns.Effect, w gateway.Weighing, seen map[string]gateway.Seen) journal.JudgedBody {
+	body := w.Judge(seen).Value(w.Args())
 	windows := map[string]any{}
 	for name, s := range seen {
 		of := map[string]any{"since": s.Since.UTC().Format(time.RFC3339), "effects": float64(len(s.Effects))}
@@ -117,8 +117,9 @@ func (b *branch) judges(holds func(windows.Table) error) func(store.Calls) (bool
 
 // holding returns the check that refuses a call's intent if the policy no longer allows the call; nil: there is nothing to check.
 func (b *branch) holding(e patterns.Effect, now time.Time) func(windows.Table) error {
-	w, windowed := e.Permit.Weighing()
-	if e.Kind != patterns.ToolEffect || !windowed {
+	call, _ := callOf(e)
+	w, windowed := call.Permit.Weighing()
+	if !windowed {
 		return nil
 	}
 	w = w.At(b.latest)

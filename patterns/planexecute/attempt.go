@@ -166,11 +166,12 @@ func (x *execution) callTool(branch patterns.Run, i int, row patterns.AttemptRow
 	}
 	row.ArgsHash = permit.Hash()
 	e := x.Effect(patterns.PhaseExecute, x.doing(row))
-	e.Timeout, e.Once, e.Of, e.Doubt = x.Spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key, x.unknown[i]
-	e.Before = x.earlier[i]
+	e.Timeout = x.Spec.Budget.SubtaskTimeout
 	x.tools++
-	x.Gate.ReserveAgain(permit, e.Of)
-	out := patterns.CallTool(branch, e, permit)
+	x.Gate.ReserveAgain(permit, x.first[i].Key)
+	out := patterns.CallTool(branch, e, patterns.CallAct{
+		Permit: permit, Once: x.once[i], Attempt: patterns.Attempt{Of: x.first[i].Key, Before: x.earlier[i], Doubt: x.unknown[i]},
+	})
 	if step.IsStale(out) {
 		x.tools--
 		x.Gate.Release(permit)

@@ -176,8 +176,7 @@ func (x *execution) share(left int) int {
 // sleep makes the pause before a retry.
 func (x *execution) sleep(branch patterns.Run, i int) {
 	e := x.Effect(patterns.PhaseExecute, x.plan.Subtasks[i].ID+" waits for its next attempt")
-	e.Ends = x.halted
-	out := patterns.Pause(branch, e, time.Duration(x.pause[i]*float64(time.Second)))
+	out := patterns.Pause(branch, e, patterns.PauseAct{Ends: x.halted}, time.Duration(x.pause[i]*float64(time.Second)))
 	if reason := step.CutReason(out); reason != "" {
 		x.cutBy(reason)
 	}

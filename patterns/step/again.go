@@ -67,7 +67,7 @@ func PatternRetries(p gateway.Permit, out patterns.Outcome) bool {
 	return p.Repeatable() && out.Reason == patterns.ReasonTimeout
 }
 
-// DoubtOf returns why a call is in doubt, for [patterns.Effect.Doubt] of the next attempt. It returns "" if the call is not in
+// DoubtOf returns why a call is in doubt, for the [patterns.Attempt] after it. It returns "" if the call is not in
 // doubt.
 func DoubtOf(p gateway.Permit, out patterns.Outcome) string {
 	if LeavesDoubt(p, out) {
@@ -92,8 +92,8 @@ func delay(r catalog.Retry, n int) time.Duration {
 
 // attempts makes a call and repeats it as its tool declares. It returns the outcome of the newest attempt under the first one's
 // key, and the number of attempts made.
-func (l *Log) attempts(run patterns.Run, e patterns.Effect, p gateway.Permit) (_ patterns.Outcome, n int) {
-	out := patterns.CallTool(run, e, p)
+func (l *Log) attempts(run patterns.Run, e patterns.Effect, c patterns.CallAct) (_ patterns.Outcome, n int) {
+	p, out := c.Permit, patterns.CallTool(run, e, c)
 	first := out
 	for n = 1; ; n++ {
 		pause, more := PauseBefore(p, out, n, 1)
@@ -104,8 +104,9 @@ func (l *Log) attempts(run patterns.Run, e patterns.Effect, p gateway.Permit) (_
 		if rested != "" {
 			return WithReason(out, rested), n
 		}
-		e.Said, e.Judged, e.Once, e.Of, e.Doubt = nil, nil, first.Once, first.Key, DoubtOf(p, out)
-		next := callAgain(run, e, p)
+		e.Said, e.Judged = nil, nil
+		c.Once, c.Attempt.Of, c.Attempt.Doubt = first.Once, first.Key, DoubtOf(p, out)
+		next := callAgain(run, e, c)
 		switch { // the attempt was not made: the outcome before it counts, and its doubt is settled whoever refused this attempt
 		case next.State == patterns.Canceled && CutReason(next) == "" && LeavesDoubt(p, out):
 			return out, n
@@ -128,7 +129,7 @@ func Pause(run patterns.Run, e patterns.Effect, p gateway.Permit, d time.Duratio
 	if d <= 0 {
 		return ""
 	}
-	out := patterns.Pause(run, PauseEffect(e, p), d)
+	out := patterns.Pause(run, PauseEffect(e, p), patterns.PauseAct{}, d)
 	if CutReason(out) == "" {
 		return ""
 	}

@@ -189,11 +189,12 @@ func modelStop(phase string, out patterns.Outcome) *Stop {
 // ledger. The outcome has the first attempt's key. attempts is how often the call was made.
 func (l *Log) Perform(e patterns.Effect, p gateway.Permit) (_ patterns.Outcome, attempts int) {
 	since := l.Run.Now()
+	c := patterns.CallAct{Permit: p}
 	if BeginsRun(p) {
 		share := l.ShareLeft()
-		e.Share, e.SoFar = &share, l.SoFar
+		c.Share, c.SoFar = &share, l.SoFar
 	}
-	out, attempts := l.attempts(l.Run, e, p)
+	out, attempts := l.attempts(l.Run, e, c)
 	known, out := l.FindOut(MadeCall{p, out}, e, since)
 	l.Note(p, known)
 	l.spend(p, out)

@@ -120,7 +120,7 @@ func (l *Log) inDoubt(c MadeCall, e patterns.Effect, settle func(doubt)) {
 // settled tells the engine what a call did, for calls with the same business key and for the rules of other runs.
 func (l *Log) settled(p gateway.Permit, out patterns.Outcome) {
 	if p.Effect() != catalog.Read && out.State != patterns.Unknown || p.Once() != "" && out.State != patterns.Unknown {
-		l.Run.Settled(patterns.Effect{Kind: patterns.ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
+		l.Run.Settled(patterns.Effect{Act: patterns.CallAct{Permit: p, Once: p.Once()}, Name: p.Tool()}, out)
 	}
 }
 
@@ -180,8 +180,8 @@ func (d *doubt) outcome(out patterns.Outcome) patterns.Outcome {
 // again makes the call once more, as the same act. It takes no further share of any budget.
 func (d *doubt) again() patterns.Outcome {
 	e := d.Effect(d.call.Phase, d.call.Doing)
-	e.Timeout, e.Once, e.Of = d.call.Timeout, d.first.Once, d.first.Key
-	out := callAgain(d.run, e, d.permit)
+	e.Timeout = d.call.Timeout
+	out := callAgain(d.run, e, patterns.CallAct{Permit: d.permit, Once: d.first.Once, Attempt: patterns.Attempt{Of: d.first.Key}})
 	if out.Order > 0 { // it was made
 		d.newest = out.Key
 	}
@@ -216,8 +216,8 @@ func (d *doubt) lookUp(of patterns.Outcome) finding {
 			wait = max(pause, min(seen.After, maxLookUpDelay))
 		}
 		e := d.Effect(d.call.Phase, "")
-		e.Kind, e.Name, e.Input, e.Timeout, e.Deadline = patterns.TimerEffect, "sleep", []byte("null"), wait, time.Time{}
-		slept := d.run.Do(e)
+		e.Deadline = time.Time{}
+		slept := patterns.Pause(d.run, e, patterns.PauseAct{}, wait)
 		if slept.State != patterns.OK {
 			return finding{}
 		}
@@ -229,7 +229,7 @@ func (d *doubt) lookUp(of patterns.Outcome) finding {
 func (d *doubt) ask(p gateway.Permit) patterns.Outcome {
 	e := d.Effect(d.call.Phase, "asking "+p.Tool())
 	e.Timeout, e.Deadline = cmp.Or(d.call.Timeout, lookUpTime), time.Time{}
-	return patterns.CallTool(d.run, e, p)
+	return patterns.CallTool(d.run, e, patterns.CallAct{Permit: p})
 }
 
 // judge reads the observation of a look-up. It finds nothing in an observation that was cut, because the missing part may hold
@@ -320,7 +320,7 @@ func causeOf(out patterns.Outcome) string {
 // settlement asks a person about a call in doubt. The outcome's output is {happened, result?, by, channel, comment?}. Its reason
 // is [patterns.ReasonExpired] if no person answered in time.
 func settlement(run patterns.Run, e patterns.Effect, w patterns.Waiting) patterns.Outcome {
-	e.Kind, e.Name, e.Timeout, e.Waiting = patterns.HumanEffect, "settle", settleTime, &w
+	e.Act, e.Name, e.Timeout = patterns.SettlementAct{Waiting: &w}, "settle", settleTime
 	e.Input = ijson.Canonical(map[string]any{"effect": w.Effect, "tool": w.Tool, "args_hash": w.ArgsHash})
 	return run.Do(e)
 }

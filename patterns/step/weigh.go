@@ -32,7 +32,7 @@ func Weigh(run patterns.Run, phase string) gateway.Weigh {
 func Judge(run patterns.Run, phase string, w gateway.Weighing) patterns.Outcome {
 	proposal := map[string]any{"tool": w.Tool(), "args": w.Args()}
 	text := ijson.Canonical(proposal)
-	e := patterns.Effect{Kind: patterns.JudgeEffect, Name: "judge", Phase: phase, Weighing: &w}
+	e := patterns.Effect{Act: patterns.JudgeAct{Weighing: &w}, Name: "judge", Phase: phase}
 	e.Input = ijson.Canonical(gateway.Bounded(proposal, text, maxProposal, maxProposal-1024))
 	return run.Do(e)
 }
@@ -44,15 +44,15 @@ func IsStale(out patterns.Outcome) bool {
 
 // callAgain makes one more attempt at a call if the ruling that allowed it still holds. It does not ask a person again: if the
 // policy now requires one, there is no further attempt.
-func callAgain(run patterns.Run, e patterns.Effect, p gateway.Permit) patterns.Outcome {
-	w, windowed := p.Weighing()
+func callAgain(run patterns.Run, e patterns.Effect, c patterns.CallAct) patterns.Outcome {
+	w, windowed := c.Permit.Weighing()
 	for range MaxStale {
 		if windowed {
 			if r := judgedNow(run, e.Phase, w); !w.Stands(r) {
 				return patterns.Outcome{State: patterns.Canceled, Reason: blockedBy + r.Reason}
 			}
 		}
-		out := patterns.CallTool(run, e, p)
+		out := patterns.CallTool(run, e, c)
 		if !IsStale(out) {
 			return out
 		}
