@@ -90,3 +90,12 @@ func plainText(v any) string {
 	}
 	return string(ijson.Canonical(v))
 }
+
+// PropertyNames returns the names of the root's properties in the order of their declaration.
+func (s *Schema) PropertyNames() []string {
+	var names []string
+	for _, p := range s.Properties() {
+		names = append(names, p.Name)
+	}
+	return names
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/server/buildinfo"
 	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/runs"
@@ -77,7 +78,7 @@ func (a *app) root() *cobra.Command {
 			"supervisor, planning. A model proposes, the gate decides, the catalog acts, the journal remembers.\n\n" +
 			"Without a command it serves MCP on standard input and output when that is no terminal.",
 		Args:              cobra.NoArgs,
-		Version:           version().line(),
+		Version:           buildinfo.Read().Line(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.CheckColor() },

@@ -16,7 +16,7 @@ import (
 func TestRefundWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	c := newDocsClient(t)
-	c.service.carryOn()
+	c.service.CarryOn()
 	text := c.call("supervised_refund", `{"goal":"Refund 1200 USD to user 42","actions":[{"name":"get_refund_context","args":{"user_id":42}},`+
 		`{"name":"issue_refund","args":{"user_id":42,"amount_usd":1200,"reason":"cancelled"}},{"kind":"final","answer":"Refunded."}]}`)
 	run := regexp.MustCompile(`run_[0-9a-f]{16}`).FindString(text)
@@ -33,7 +33,7 @@ func TestRefundWaitsForAPerson(t *testing.T) {
 	if !strings.Contains(text, "/run_id not_taken") || !strings.HasPrefix(text, "WAITING approval") {
 		t.Fatalf("a continuation came to\n%s", text)
 	}
-	port := c.service.engine.Approvals()
+	port := c.service.Engine().Approvals()
 	asked, err := port.Approval(id)
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func waitingScene(t *testing.T) scene {
 
 func (s scene) open(t *testing.T) *local.Engine {
 	t.Helper()
-	engine, err := local.Open(local.Options{Path: s.path, Source: &source{}})
+	engine, err := local.Open(local.Options{Path: s.path, Source: noConfigurations{}})
 	if err != nil {
 		t.Fatal(err)
 	}

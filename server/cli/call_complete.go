@@ -25,7 +25,7 @@ func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([
 	if err != nil {
 		return nil, fail
 	}
-	s, err := a.server(loaded, slog.New(slog.DiscardHandler))
+	s, err := loaded.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, fail
 	}

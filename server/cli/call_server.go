@@ -14,6 +14,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
+	"patterngate/server/buildinfo"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
@@ -61,7 +62,7 @@ func (c *toolCall) open(ctx context.Context) (*callee, error) {
 }
 
 func (c *toolCall) identity() upstream.Identity {
-	return upstream.Identity{Name: "patterngate-call", Version: version().Version}
+	return upstream.Identity{Name: "patterngate-call", Version: buildinfo.Read().Version}
 }
 
 // loaded returns the configuration that is served in this process.
@@ -83,7 +84,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 		return nil, err
 	}
 	if c.follows() || c.name == waitTool { // it could wait for a run that no process continues
-		s.carryOn()
+		s.CarryOn()
 	}
 	requests, toServer := io.Pipe()
 	answers, fromServer := io.Pipe()
@@ -97,13 +98,13 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	client, err := upstream.Over(ctx, answers, toServer, c.identity())
 	ended := func() {
 		<-served
-		s.close()
+		s.Close()
 	}
 	if err != nil {
 		ended()
 		return nil, console.Fault("call", err)
 	}
-	return &callee{client: client, here: true, kept: !s.memory, held: s.config.unlisted(), wait: ended}, nil
+	return &callee{client: client, here: true, kept: !s.InMemory(), held: s.Config().unlisted(), wait: ended}, nil
 }
 
 // dialed connects to a server over HTTP.

@@ -78,7 +78,7 @@ func (a *catalogCommands) catalogAccept(ctx context.Context, loaded Loaded, name
 	}
 	asking, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
-	defer loaded.pool.close()
+	defer loaded.Close()
 	ring, err := a.ring(what, loaded)
 	if err != nil {
 		return err
@@ -195,9 +195,9 @@ func (a *catalogCommands) compared(ctx context.Context, loaded Loaded, wanted ma
 		if len(tools) == 0 {
 			continue
 		}
-		declared, err := loaded.own.servers[s.Name].Tools(ctx)
+		declared, err := loaded.Definitions(ctx, s.Name)
 		for _, name := range tools {
-			row, accept := comparedTool(s.Name, name, declared, err, lock, loaded.own.secrets.mask)
+			row, accept := comparedTool(s.Name, name, declared, err, lock, loaded.Mask())
 			if rows = append(rows, row); accept != nil {
 				open = append(open, *accept)
 			}

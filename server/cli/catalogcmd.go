@@ -67,7 +67,7 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return console.Fault("catalog list", err)
 			}
-			rows := d.catalogRows()
+			rows := catalogRows(d)
 			for i := range rows {
 				rows[i].Policy = c.policyOf(rows[i].Name)
 			}
@@ -78,8 +78,8 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 }
 
 // catalogRows returns all tools, each with the patterns that use it.
-func (d *declared) catalogRows() []catalogRow {
-	rows := make([]catalogRow, 0, len(d.tools.Names()))
+func catalogRows(d *declared) []catalogRow {
+	rows, offered := make([]catalogRow, 0, len(d.tools.Names())), d.offered()
 	for _, name := range d.tools.Names() {
 		t, _ := d.tools.Tool(name)
 		row := catalogRow{
@@ -90,9 +90,9 @@ func (d *declared) catalogRows() []catalogRow {
 				row.State, row.Why = string(r.State), r.Why
 			}
 		}
-		for _, p := range d.patterns {
-			if !p.unlisted && slices.Contains(p.spec.Execution, name) {
-				row.Patterns = append(row.Patterns, p.spec.Name)
+		for _, p := range offered {
+			if slices.Contains(p.Spec.Execution, name) {
+				row.Patterns = append(row.Patterns, p.Spec.Name)
 			}
 		}
 		rows = append(rows, row)

@@ -35,17 +35,17 @@ func (a *catalogCommands) held(keys func() (gateway.Ring, error)) approvals.Held
 	if err != nil {
 		return none
 	}
-	defer loaded.pool.close()
+	defer loaded.Close()
 	ring, err := keys()
 	wanted, unnamed := wantedTools(loaded.Catalog, nil)
-	if err != nil || unnamed != nil || loaded.lock == nil {
+	if err != nil || unnamed != nil || loaded.Lock() == nil {
 		return none
 	}
 	held := heldLines{catalogCommands: a, pin: loaded.Catalog.Pin}
-	counting := countingLines(loaded.lock, ring, console.Now())
+	counting := countingLines(loaded.Lock(), ring, console.Now())
 	for _, s := range loaded.Catalog.Servers {
 		for _, tool := range wanted[s.Name] {
-			def, known := loaded.lock.Tool(s.Name, tool)
+			def, known := loaded.Lock().Tool(s.Name, tool)
 			if _, counts := counting.Tool(s.Name, tool); known && !counts {
 				held.open = append(held.open, acceptance{s.Name, def})
 			}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"patterngate/catalog/pins"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
@@ -144,22 +146,27 @@ func TestNameOfAClosedServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var server *behindServer
-	for _, b := range loaded.own.behind {
-		if b.name == "mail" {
-			server = b
-		}
+	lock := loaded.Lock()
+	if err := errors.Join(lock.Accept("mail", pins.Definition{Name: "mail", Input: []byte(`{"type":"object"}`)}, pins.Acceptance{By: "local:1", Assurance: "user"}), lock.Write(s.lock)); err != nil {
+		t.Fatal(err)
 	}
-	if err := server.server.Ensure(t.Context()); err == nil {
+	if loaded, _, err = Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	if _, err := loaded.Definitions(t.Context(), "mail"); err == nil {
 		t.Fatal("the server is reached")
 	}
-	defer loaded.pool.close()
-	server.held = ""
-	if here := server.ready().Here; !strings.Contains(here, "mail.corp.example leads to 127.0.0.8, a loopback address") ||
+	d, err := declare(loaded, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mail, _ := d.tools.Tool("mail")
+	if here := mail.Ready().Here; !strings.Contains(here, "mail.corp.example leads to 127.0.0.8, a loopback address") ||
 		!strings.Contains(here, `allow_networks: ["127.0.0.8/32"]`) {
 		t.Errorf("Here = %q", here)
 	}
-	if why := server.ready().Why; strings.Contains(why, "127.") || strings.Contains(why, "corp") {
+	if why := mail.Ready().Why; strings.Contains(why, "127.") || strings.Contains(why, "corp") {
 		t.Errorf("Why = %q, which others read", why)
 	}
 }

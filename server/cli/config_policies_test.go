@@ -221,7 +221,7 @@ tests:
 	p := rules.Policy{Source: want}
 	kept := rules.Policy{Source: policy.Source{Name: "refunds"}}
 	faults := &yamldoc.Faults{}
-	rules.ReadPolicy(grammar.NewReader(faults, nil), &kept, nodeOf(string(p.Kept())), nil)
+	rules.ReadPolicy(grammar.NewReader(faults, nil), &kept, yamldoc.NodeOf(string(p.Kept())), nil)
 	if diff := cmp.Diff(string(p.Kept()), string(kept.Kept())); diff != "" || len(faults.Found) > 0 {
 		t.Errorf("what a snapshot keeps is read otherwise (-want +got): %v\n%s", faults.Found, diff)
 	}

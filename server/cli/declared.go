@@ -2,10 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"patterngate/catalog"
+	"patterngate/catalog/demo"
+	"patterngate/catalog/demo/ledger"
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns"
@@ -13,6 +16,7 @@ import (
 	"patterngate/patterns/reference"
 	"patterngate/server"
 	"patterngate/server/settings"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/tools"
 )
 
@@ -167,6 +171,15 @@ func (d *declared) offered() []server.Pattern {
 	return list
 }
 
+// Specs returns the specs of all tools of the patterns, also of those that are not listed.
+func (d *declared) Specs() []patterns.Spec {
+	specs := make([]patterns.Spec, len(d.patterns))
+	for i, p := range d.patterns {
+		specs[i] = p.spec
+	}
+	return specs
+}
+
 // job returns the job of a run that began under this configuration.
 func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	for _, p := range d.patterns {
@@ -220,4 +233,18 @@ func (p *patternParts) over(s *patterns.Spec) {
 		return
 	}
 	s.Instructions = p.words()
+}
+
+// outside makes the demo's effects happen in the ledger that the environment names, if it names one.
+func outside(c *demo.Config, environ []string) error {
+	where := machine.Lookup(environ, settings.LedgerVariable)
+	if where == "" {
+		return nil
+	}
+	book, err := ledger.Parse(where)
+	if err != nil {
+		return fmt.Errorf("%s: %w", settings.LedgerVariable, err)
+	}
+	book.Configure(c)
+	return nil
 }

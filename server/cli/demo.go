@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog/upstream"
+	"patterngate/server/buildinfo"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
@@ -105,7 +106,7 @@ func (a *trialCommands) demoServer(ctx context.Context, dir string) (*upstream.C
 
 // demoIdentity returns the name and version that the demo's client sends.
 func demoIdentity() upstream.Identity {
-	return upstream.Identity{Name: "patterngate-demo", Version: version().Version}
+	return upstream.Identity{Name: "patterngate-demo", Version: buildinfo.Read().Version}
 }
 
 // systemEnvironment returns the variables without which programs do not start on some systems.

@@ -18,7 +18,7 @@ import (
 // other.
 type docsClient struct {
 	t       *testing.T
-	service *service
+	service *Service
 	to      io.Writer
 	lines   *bufio.Scanner
 	last    int
@@ -36,12 +36,12 @@ func newDocsClient(t *testing.T) *docsClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.close)
+	t.Cleanup(s.Close)
 	return clientInside(t, s)
 }
 
 // clientInside is a client of a server in this process, which it ends with the test.
-func clientInside(t *testing.T, s *service) *docsClient {
+func clientInside(t *testing.T, s *Service) *docsClient {
 	t.Helper()
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()

@@ -272,13 +272,19 @@ func policyTable(t *testing.T, p settings.Pattern) string {
 		{"final", "else", gateway.Case{Answer: "a"}},
 		{"any other", "always", gateway.Case{Tool: "get_manager_profile"}},
 	}
+	d, err := declare(embedded(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	specs := d.Specs()
+	reviewer := specs[slices.IndexFunc(specs, func(s patterns.Spec) bool { return s.Name == p.Name })].Reviewer
 	var b strings.Builder
 	b.WriteString("| tool | when | decision | reason |\n|---|---|---|---|\n")
 	for _, r := range rows {
 		if _, exists := demoCatalog(t).Tool(r.tool); exists {
 			r.c.Tool, r.tool = r.tool, "`"+r.tool+"`"
 		}
-		v := reviewerIn(t, embedded(t), p.Name).Review(r.c)
+		v := reviewer.Review(r.c)
 		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", r.tool, r.when, v.Decision, v.Reason)
 	}
 	return b.String()

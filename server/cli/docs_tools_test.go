@@ -68,7 +68,7 @@ func declaredTools(t *testing.T) []declaredTool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.server(loaded, slog.New(slog.DiscardHandler))
+	s, err := loaded.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"patterngate/catalog/upstream"
+	"patterngate/server/buildinfo"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 )
 
 // serveWithin is the time limit for the program to start and to list its tools.
@@ -34,7 +36,7 @@ type startedProgram struct {
 func startProgram(ctx context.Context, start clientStart) (*startedProgram, error) {
 	cmd := exec.CommandContext(ctx, start.command, start.args...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = append([]string{}, start.environ...), start.dir, 2*time.Second
-	ownGroup(cmd)
+	machine.OwnGroup(cmd)
 	p := &startedProgram{cmd: cmd, said: &tailWriter{}}
 	cmd.Stderr = p.said
 	in, err := cmd.StdinPipe()
@@ -50,7 +52,7 @@ func startProgram(ctx context.Context, start clientStart) (*startedProgram, erro
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.client, err = upstream.Over(ctx, p.tap, in, upstream.Identity{Name: "patterngate-doctor", Version: version().Version})
+	p.client, err = upstream.Over(ctx, p.tap, in, upstream.Identity{Name: "patterngate-doctor", Version: buildinfo.Read().Version})
 	if err != nil {
 		_ = cmd.Cancel()
 		if ended := cmd.Wait(); ended != nil {

@@ -53,7 +53,7 @@ const (
 	inboxSoon = 2 * time.Second
 )
 
-// newInbox starts an inbox; close ends it.
+// newInbox starts an inbox; Close ends it.
 func newInbox(c inboxConfig) *inbox {
 	ctx, end := context.WithCancel(context.Background())
 	i := &inbox{config: c, end: end, ended: make(chan struct{}), wake: make(chan struct{}, 1), pending: make(chan struct{})}
@@ -61,8 +61,8 @@ func newInbox(c inboxConfig) *inbox {
 	return i
 }
 
-// close ends the inbox, and the page if this process serves it.
-func (i *inbox) close() {
+// Close ends the inbox, and the page if this process serves it.
+func (i *inbox) Close() {
 	if i == nil {
 		return
 	}
@@ -70,8 +70,8 @@ func (i *inbox) close() {
 	<-i.ended
 }
 
-// asked is called for each question to a person in this process, after it is recorded. It returns at once.
-func (i *inbox) asked(patterns.Asked) {
+// Asked is called for each question to a person in this process, after it is recorded. It returns at once.
+func (i *inbox) Asked(patterns.Asked) {
 	if i == nil {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/buildinfo"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"
@@ -19,15 +20,15 @@ import (
 	"patterngate/server/web"
 )
 
-// inbox returns the approval page of a server's state file. It returns nil if the page is off or the state is only in
+// inboxOf returns the approval page of a server's state file. It returns nil if the page is off or the state is only in
 // memory.
-func (s *service) inbox(c settings.Config, command string, log *slog.Logger) *inbox {
-	if s.memory || c.Inbox == settings.InboxOff || c.Inbox == "" {
+func inboxOf(engine *local.Engine, c settings.Config, command string, log *slog.Logger) *inbox {
+	if c.State == settings.MemoryState || c.Inbox == settings.InboxOff || c.Inbox == "" {
 		return nil
 	}
 	return newInbox(inboxConfig{
-		address: c.Inbox, approvals: s.engine.Approvals(), changed: s.engine.Operator().Changed, log: log,
-		door: inboxDoor(s.engine, command, approver.Dir(filepath.Dir(c.State)), log), look: inboxLook, next: inboxNext,
+		address: c.Inbox, approvals: engine.Approvals(), changed: engine.Operator().Changed, log: log,
+		door: inboxDoor(engine, command, approver.Dir(filepath.Dir(c.State)), log), look: inboxLook, next: inboxNext,
 	})
 }
 
@@ -36,12 +37,12 @@ func (s *service) inbox(c settings.Config, command string, log *slog.Logger) *in
 func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slog.Logger) func(address string) *web.Door {
 	return func(address string) *web.Door {
 		pages := web.New(web.Config{
-			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: statefile.ByUser("").By, People: systemPeople, Alive: engine.Operator().Alive,
+			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: buildinfo.Read().Version, By: statefile.ByUser("").By, People: systemPeople, Alive: engine.Operator().Alive,
 			Open: opener(keys), KeyFiles: keyFiles(keys), Log: log,
 			Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), log, asked) },
 		})
 		return web.NewDoor(web.DoorConfig{
-			Pages: pages, SignIns: engine.Approvals(), Address: address, Version: version().Version, Command: command, Log: log,
+			Pages: pages, SignIns: engine.Approvals(), Address: address, Version: buildinfo.Read().Version, Command: command, Log: log,
 		})
 	}
 }

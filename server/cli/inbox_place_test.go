@@ -37,7 +37,7 @@ func TestInboxGoesToTheNextFreePort(t *testing.T) {
 	taken := neighbour(t)
 	d := &stateDesk{changes: make(chan struct{}, 1)}
 	first := watch(t, d, taken)
-	first.asked(patterns.Asked{})
+	first.Asked(patterns.Asked{})
 	url := first.URL()
 	if url == "" || url == "http://"+taken || !strings.HasPrefix(url, "http://127.0.0.1:") {
 		t.Fatalf("URL() = %q; %s is another state's", url, taken)

@@ -88,7 +88,7 @@ func watch(t *testing.T, d *stateDesk, address string) watched {
 			return web.NewDoor(web.DoorConfig{Pages: http.NotFoundHandler(), SignIns: d, Address: address, Version: "1", Log: log})
 		},
 	})
-	t.Cleanup(i.close)
+	t.Cleanup(i.Close)
 	return watched{i, t, lines}
 }
 
@@ -124,7 +124,7 @@ func TestInboxOpensWithTheFirstQuestion(t *testing.T) {
 		ask     func(d *stateDesk, i *inbox)
 	}{
 		"of before": {1, func(*stateDesk, *inbox) {}},
-		"of here":   {0, func(_ *stateDesk, i *inbox) { i.asked(patterns.Asked{}); i.asked(patterns.Asked{}) }},
+		"of here":   {0, func(_ *stateDesk, i *inbox) { i.Asked(patterns.Asked{}); i.Asked(patterns.Asked{}) }},
 		"of another process": {0, func(d *stateDesk, _ *inbox) {
 			d.changes <- struct{}{} // of no interest
 			d.wait(1)
@@ -160,7 +160,7 @@ func TestInboxOpensWithTheFirstQuestion(t *testing.T) {
 			if got := whoHolds(t.Context(), address, testState); got != heldBySame {
 				t.Error("it did not stay open")
 			}
-			i.close()
+			i.Close()
 			if got := whoHolds(t.Context(), address, testState); got != heldByNobody {
 				t.Errorf("after its end the port is held by %d", got)
 			}
@@ -177,17 +177,17 @@ func TestInboxURL(t *testing.T) {
 		"served here": {"127.0.0.1:0", "http://127.0.0.1:"}, "a stranger's": {strings.TrimPrefix(stranger.URL, "http://"), ""},
 	} {
 		i := watch(t, d, tt.address)
-		i.asked(patterns.Asked{})
+		i.Asked(patterns.Asked{})
 		if got := i.URL(); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" || strings.HasSuffix(got, ":0") {
 			t.Errorf("%s: URL() = %q, want %q", name, got, tt.want)
 		}
 	}
 	var off *inbox
-	off.asked(patterns.Asked{})
+	off.Asked(patterns.Asked{})
 	if got := off.URL(); got != "" {
 		t.Errorf("the URL of no inbox is %q", got)
 	}
-	off.close()
+	off.Close()
 }
 
 // Of two processes over one state one serves, and the other takes over when that one dies. Who comes while nothing waits
@@ -202,7 +202,7 @@ func TestInboxTakesOver(t *testing.T) {
 	if got := second.URL(); got != first.URL() {
 		t.Errorf("the second one names %q, want %q", got, first.URL())
 	}
-	first.close()
+	first.Close()
 	second.says("INFO inbox url=http://" + address)
 	if got := whoHolds(t.Context(), address, testState); got != heldBySame {
 		t.Errorf("after the first one's death the port is held by %d", got)
@@ -318,6 +318,6 @@ func TestInboxWithoutAnAddress(t *testing.T) {
 		if got := i.URL(); got != "" {
 			t.Errorf("%s: URL() = %q", address, got)
 		}
-		i.close()
+		i.Close()
 	}
 }

@@ -235,7 +235,7 @@ func (a *initCommands) reservedNames() ([]string, error) {
 		return nil, console.Fault("init", err)
 	}
 	names := slices.Clone(d.tools.Names())
-	s, err := a.server(loaded, a.logger(settings.Log{Level: "error"}, a.Err))
+	s, err := loaded.Server(a.Environ, a.logger(settings.Log{Level: "error"}, a.Err))
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}

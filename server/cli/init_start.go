@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
+	"patterngate/server/buildinfo"
 	"patterngate/server/settings/grammar"
 )
 
@@ -169,7 +170,7 @@ func unfitTool(name string, all map[string]any) string {
 
 // open starts the program, or connects to the server.
 func (s *importedServer) open(ctx context.Context) (*upstream.Client, error) {
-	who := upstream.Identity{Name: "patterngate", Version: version().Version}
+	who := upstream.Identity{Name: "patterngate", Version: buildinfo.Read().Version}
 	if s.path == "" {
 		token, err := s.bearer()
 		if err != nil {

@@ -67,7 +67,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if flag := c.aliased(tool, a.Environ); on && flag != "" { // the switch would stop nothing, but would look as if it did
+			if flag := aliased(c, tool, a.Environ); on && flag != "" { // the switch would stop nothing, but would look as if it did
 				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only what a pattern calls it"), flag)
 			}
 			return a.withState(what, c, func(runs statefile.Runs) error {

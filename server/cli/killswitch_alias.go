@@ -7,7 +7,7 @@ import (
 
 // aliased returns the flag that stops a tool or pattern which patterns call by another name, as a worker or route. It
 // returns "" if name is not such a name, or if the configuration cannot be read completely.
-func (c Loaded) aliased(name string, environ []string) (flag string) {
+func aliased(c Loaded, name string, environ []string) (flag string) {
 	if name == "" {
 		return ""
 	}
@@ -15,14 +15,10 @@ func (c Loaded) aliased(name string, environ []string) (flag string) {
 	if err != nil {
 		return ""
 	}
-	specs := make([]patterns.Spec, len(d.patterns))
-	for i, p := range d.patterns {
-		specs[i] = p.spec
-	}
-	return aliasedIn(d.tools, specs, name)
+	return aliasedIn(d.tools, d.Specs(), name)
 }
 
-// aliasedIn is [Loaded.aliased] for a declared configuration.
+// aliasedIn is [aliased] for a declared configuration.
 func aliasedIn(tools *catalog.Catalog, specs []patterns.Spec, name string) (flag string) {
 	if _, own := tools.Tool(name); own {
 		return ""

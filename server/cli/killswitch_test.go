@@ -218,7 +218,7 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 // switchesIn are the switches in the state file, whatever the configuration is.
 func switchesIn(t *testing.T, s *ownScene) []patterns.Switch {
 	t.Helper()
-	engine, err := local.Open(local.Options{Path: s.state, Source: &source{}})
+	engine, err := local.Open(local.Options{Path: s.state, Source: noConfigurations{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,26 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"patterngate/catalog/demo"
 	"patterngate/catalog/demo/ledger"
 	"patterngate/server/cli/console"
-	"patterngate/server/settings"
-	"patterngate/server/settings/machine"
 )
-
-// outside makes the demo's effects happen in the ledger that the environment names, if it names one.
-func outside(c *demo.Config, environ []string) error {
-	where := machine.Lookup(environ, settings.LedgerVariable)
-	if where == "" {
-		return nil
-	}
-	book, err := ledger.Parse(where)
-	if err != nil {
-		return fmt.Errorf("%s: %w", settings.LedgerVariable, err)
-	}
-	book.Configure(c)
-	return nil
-}
 
 // ledgerCommand returns the command that runs a ledger. Its first line is its address, and it prints "held TOOL" when it
 // holds an entry. It ends with its input, so it does not outlive the program that started it.

@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"context"
 	"maps"
 	"slices"
 
+	"patterngate/catalog"
 	"patterngate/catalog/pins"
+	"patterngate/catalog/upstream"
+	"patterngate/gateway"
 	"patterngate/server/settings"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -33,7 +38,7 @@ func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error
 	}
 	l := Loaded{Document: document}
 	making := &loading{Faults: faults}
-	making.makeTools(&l, with.Pool, in.Environ)
+	making.makeTools(&l, with.pool, in.Environ)
 	making.makePatterns(&l)
 	making.makePolicies(&l, !with.Untested)
 	warnings := yamldoc.ByPlace(faults.Warnings)
@@ -43,10 +48,24 @@ func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error
 	return l, warnings, nil
 }
 
+// Lock returns the accepted definitions of the servers' tools, or nil if there are none.
+func (l Loaded) Lock() *pins.Lock { return l.lock }
+
+// Close ends the servers that were started for the configuration.
+func (l Loaded) Close() { l.pool.close() }
+
+// Definitions asks a server of the configuration for the tools that it declares. It starts the server or connects to it.
+func (l Loaded) Definitions(ctx context.Context, server string) ([]upstream.Definition, error) {
+	return l.own.servers[server].Tools(ctx)
+}
+
+// Mask returns what hides the secrets of the configuration in a text.
+func (l Loaded) Mask() *catalog.Mask { return l.own.secrets.mask }
+
 // LoadOptions say how a configuration is loaded. The zero LoadOptions are for a command that only looks.
 type LoadOptions struct {
-	// Pool holds the servers of the configurations that are loaded; nil: a new one.
-	Pool *serverPool
+	// pool holds the servers of the configurations that are loaded; nil: a new one.
+	pool *serverPool
 	// Untested leaves the tests of policies to the caller.
 	Untested bool
 }
@@ -69,4 +88,27 @@ func (r *loading) phrases(l *Loaded) {
 			}, l.declaredAt(t.Name)...))
 		}
 	}
+}
+
+// declaredAt returns the path of the tool that clients see under a name.
+func (l Loaded) declaredAt(name string) []string {
+	for _, p := range l.Patterns {
+		switch {
+		case p.Name == name && p.Kind == gateway.Call:
+			name = p.Tool
+		case slices.Contains(p.ToolNames(), name):
+			return []string{"patterns", p.Name}
+		}
+	}
+	for _, s := range l.Catalog.Servers {
+		for _, t := range s.Tools {
+			if t.Name == name {
+				return []string{"catalog", "servers", s.Name, "tools", t.Upstream}
+			}
+		}
+	}
+	if slices.ContainsFunc(l.Catalog.HTTP, func(t tools.HTTPTool) bool { return t.Name == name }) {
+		return []string{"catalog", "http", name}
+	}
+	return []string{"patterns", name}
 }

@@ -18,6 +18,10 @@ func loosens(from, to map[string]any) []string {
 	return w.found
 }
 
+// Loosens returns the ways in which a configuration permits more than the one before it, in words. It is nil if it permits
+// nothing more.
+func Loosens(from, to Loaded) []string { return loosens(from.judged(), to.judged()) }
+
 // judged returns the part of a configuration that a reload could loosen: all its keys, and the accepted definitions of its
 // servers' tools.
 func (c Loaded) judged() map[string]any {

@@ -29,14 +29,14 @@ import (
 func TestNoMessageApproves(t *testing.T) {
 	t.Parallel()
 	c := newDocsClient(t)
-	c.service.carryOn()
+	c.service.CarryOn()
 	asked := refundAsked(t, c)
 	for name, client := range map[string]mallory{"stdio": overPipes(c), "http": overHTTP(t, c)} {
 		sent, answered := client.tryAll(t, asked)
 		if sent < 400 || answered < sent/2 {
 			t.Errorf("%s: %d messages were tried and %d had a result; the surface is larger", name, sent, answered)
 		}
-		approvals := c.service.engine.Approvals()
+		approvals := c.service.Engine().Approvals()
 		page, err := approvals.ListApprovals(patterns.ApprovalFilter{All: true, Limit: 1000})
 		if err != nil || len(page.Rows) == 0 {
 			t.Fatalf("%s: %d questions, %v", name, len(page.Rows), err)
@@ -55,7 +55,7 @@ func TestNoMessageApproves(t *testing.T) {
 	}
 	answer := gateway.Answered(asked.ID, asked.Question, gateway.ChooseApprove, nil)
 	answer.By, answer.At = "local:1", console.Now()
-	if _, err := c.service.engine.Approvals().Decide(patterns.Decided{Answer: answer, Channel: "cli"}); err != nil {
+	if _, err := c.service.Engine().Approvals().Decide(patterns.Decided{Answer: answer, Channel: "cli"}); err != nil {
 		t.Fatal(err)
 	}
 	if text := c.call("run_wait", `{"run_id":"`+asked.Question.Run+`"}`); paidIn(t, c.service, asked.Question.Run) != 1 {
@@ -67,7 +67,7 @@ func TestNoMessageApproves(t *testing.T) {
 func refundAsked(t *testing.T, c *docsClient) patterns.Asked {
 	t.Helper()
 	list := func() []patterns.Asked {
-		page, err := c.service.engine.Approvals().ListApprovals(patterns.ApprovalFilter{All: true, Limit: 1000})
+		page, err := c.service.Engine().Approvals().ListApprovals(patterns.ApprovalFilter{All: true, Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,9 +84,9 @@ func refundAsked(t *testing.T, c *docsClient) patterns.Asked {
 }
 
 // paidIn counts the refunds that a run began.
-func paidIn(t *testing.T, s *service, run string) (n int) {
+func paidIn(t *testing.T, s *Service, run string) (n int) {
 	t.Helper()
-	events, _, err := s.engine.Operator().Record(run)
+	events, _, err := s.Engine().Operator().Record(run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ patterns:
 	if s.declared, err = declare(loaded, environ); err != nil {
 		t.Fatal(err)
 	}
-	if s.engine, err = local.Open(local.Options{Path: filepath.Join(dir, "state.db"), Source: &source{}}); err != nil {
+	if s.engine, err = local.Open(local.Options{Path: filepath.Join(dir, "state.db"), Source: noConfigurations{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.engine.Close)

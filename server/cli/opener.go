@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
+	"strings"
 
 	"patterngate/gateway"
+	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
@@ -111,21 +116,13 @@ func (a *stateOpener) openEngine() (*local.Engine, error) {
 
 // engineOver opens the engine over the state file of a configuration. It reads runs as a server over that file does.
 func (a *stateOpener) engineOver(c Loaded) (*local.Engine, error) {
-	d, err := declare(c, a.Environ)
+	engine, err := c.Engine(a.Environ)
+	if failed, ok := errors.AsType[*StateError](err); ok {
+		return nil, unopened(c.State, failed.Cause)
+	}
 	if err != nil {
 		return nil, console.Fault("config", err)
 	}
-	from := &source{environ: a.Environ, pool: c.pool}
-	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.HiddenValues()})
-	if err != nil {
-		return nil, unopened(c.State, err)
-	}
-	if _, d, err = c.counting(d, engine, a.Environ); err != nil {
-		engine.Close()
-		return nil, console.Fault("config", err)
-	}
-	from.serve(d, engine)
-	engine.Catalog = d.tools
 	return engine, nil
 }
 
@@ -143,7 +140,7 @@ func (a *stateOpener) openService() (statefile.Runs, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return statefile.RunsOf(s.engine, c.State), func() { s.leave(c.Limits.Grace); s.close() }, nil
+	return statefile.RunsOf(s.Engine(), c.State), func() { s.Leave(c.Limits.Grace); s.Close() }, nil
 }
 
 // ring returns the approver keys of the state file that a configuration names. A missing file has no keys and is not
@@ -160,15 +157,52 @@ func (a *stateOpener) ring(what string, c Loaded) (ring gateway.Ring, err error)
 
 // counting returns a configuration with only the lines of its lock that count, for commands that show it.
 func (a *stateOpener) counting(what string, c Loaded) (Loaded, error) {
-	if c.lock == nil || len(c.lock.Names()) == 0 {
+	if c.Lock() == nil || len(c.Lock().Names()) == 0 {
 		return c, nil
 	}
 	ring, err := a.ring(what, c)
 	if err != nil {
 		return Loaded{}, err
 	}
-	if c, err = c.under(countingLines(c.lock, ring, console.Now()), a.Environ); err != nil {
+	if c, err = c.UnderKeys(ring, a.Environ); err != nil {
 		return Loaded{}, console.Fault(what, err)
 	}
 	return c, nil
+}
+
+// service opens a running server over the state file of a configuration. command names the command in errors. Only the
+// command serve serves the page.
+func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*Service, error) {
+	if err := readyState(c.State, a.Environ); err != nil {
+		return nil, err
+	}
+	o := ServiceOptions{Environ: a.Environ, Log: log, Hook: a.hook, PageURL: func(engine *local.Engine) string {
+		return pageAt(context.Background(), c.Config, engine.Approvals().StateID)
+	}}
+	if command == "serve" {
+		o.Page = func(engine *local.Engine) Page { return inboxOf(engine, c.Config, a.inboxLine(c.Config), log) }
+	}
+	s, err := Open(c, o)
+	if failed, ok := errors.AsType[*StateError](err); ok {
+		return nil, unopened(c.State, failed.Cause)
+	}
+	if err != nil {
+		return nil, console.Fault(command, err)
+	}
+	a.engine = s.Engine()
+	return s, nil
+}
+
+// unopened returns the error of a command that cannot open the state file. Without a record nothing runs.
+func unopened(path string, cause error) error {
+	if !errors.Is(cause, patterns.ErrJournal) {
+		cause = fmt.Errorf("%w: %w", patterns.ErrJournal, cause)
+	}
+	if !strings.Contains(cause.Error(), path) {
+		cause = fmt.Errorf("%w (%s)", cause, path)
+	}
+	return &console.Error{
+		Code: console.ExitFault, What: "state", Cause: cause,
+		Try: "--state FILE for another file, or --state " + settings.MemoryState + " to keep nothing",
+	}
 }

@@ -15,9 +15,9 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
-	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
+	"patterngate/server/buildinfo"
 	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/tools"
@@ -80,7 +80,7 @@ func makeOwnOf(c *settings.Config, lock *pins.Lock, pool *serverPool, environ []
 	}
 	m := &ownMaker{
 		config: c, lock: lock, pool: pool, compiled: compiled, secrets: pool.secrets(environ), log: pool.log.logger(),
-		client: pool.client(c.Catalog.AllowNetworks), who: upstream.Identity{Name: "patterngate", Version: version().Version},
+		client: pool.client(c.Catalog.AllowNetworks), who: upstream.Identity{Name: "patterngate", Version: buildinfo.Read().Version},
 	}
 	m.out.secrets, m.out.servers = m.secrets, map[string]*upstream.Server{}
 	for i := range c.Catalog.HTTP {
@@ -127,7 +127,7 @@ func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []str
 	for _, f := range faults {
 		fault := tools.FaultOfSchema(f)
 		if tokens := f.Pointer.Tokens(); len(tokens) == 1 && !slices.Contains(names, tokens[0]) {
-			m.unknown(noArgument(tool, tokens[0], names), append(path, tokens[0])...)
+			m.unknown(tools.NoArgument(tool, tokens[0], names), append(path, tokens[0])...)
 			wrong = true
 			continue
 		}
@@ -137,16 +137,6 @@ func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []str
 		wrong = wrong || !f.Warning
 	}
 	return wrong
-}
-
-// noArgument returns the fault for an argument that a tool does not have: read_text_file has no argument pth; did you mean
-// path?
-func noArgument(tool, name string, names []string) yamldoc.Fault {
-	f := yamldoc.Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
-	if f.DidYouMean == "" && len(names) > 0 {
-		f.Reason += " (" + strings.Join(names, ", ") + ")"
-	}
-	return f
 }
 
 // common returns a catalog tool with the members that all tools have.
@@ -195,7 +185,7 @@ var phrasePlace = regexp.MustCompile(`\{[^{}]*\}`)
 // phrase checks the words that people read about a waiting call. The arguments must be known. A tool with a wrong phrase
 // gets none.
 func (m *ownMaker) phrase(t *catalog.Tool) {
-	known := propertyNames(t.Input)
+	known := t.Input.PropertyNames()
 	wrong := func(f yamldoc.Fault) {
 		m.fault(f, "phrase")
 		t.Phrase = ""
@@ -207,7 +197,7 @@ func (m *ownMaker) phrase(t *catalog.Tool) {
 	for _, place := range phrasePlace.FindAllString(t.Phrase, -1) {
 		switch name := strings.Trim(place, "{}"); {
 		case !slices.Contains(known, name):
-			wrong(noArgument(t.Name, name, known))
+			wrong(tools.NoArgument(t.Name, name, known))
 			return
 		case !t.Sayable(name):
 			wrong(yamldoc.Fault{Reason: place + " is free text", Want: "write only arguments that are numbers, booleans or enums or have a pattern"})

@@ -83,7 +83,7 @@ func BenchmarkLoad200(b *testing.B) {
 			b.Fatal(err)
 		}
 		if tools := len(d.tools.Names()); tools != 200 {
-			b.Fatalf("%d tools, want 200; held: %v", tools, loaded.own.held)
+			b.Fatalf("%d tools, want 200; held: %v", tools, loaded.unlisted())
 		}
 	}
 }
@@ -150,16 +150,20 @@ func gatedCall(b *testing.B, state string) func() error {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(s.close)
+	b.Cleanup(s.Close)
+	d, err := declare(loaded, []string{"HOME=" + dir})
+	if err != nil {
+		b.Fatal(err)
+	}
 	seen := map[string]bool{}
 	return func() error {
 		n := len(seen)
-		job, err := s.from.own.job(patterns.Begun{Pattern: "look", Principal: "local:1", Arguments: map[string]any{"key": fmt.Sprint("A-", n)}})
+		job, err := d.job(patterns.Begun{Pattern: "look", Principal: "local:1", Arguments: map[string]any{"key": fmt.Sprint("A-", n)}})
 		if err != nil {
 			return err
 		}
 		job.ByKey, job.Equal = "", "" // else it may join the run before
-		ended, err := s.engine.Start(b.Context(), job)
+		ended, err := s.Engine().Start(b.Context(), job)
 		if err == nil && (!ended.Result.OK() || ended.Result.Observation == nil || seen[ended.RunID]) {
 			err = fmt.Errorf("run %s ends with %s", ended.RunID, ended.Result.StopReason)
 		}

@@ -10,7 +10,6 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns/local"
-	"patterngate/server/cli/console"
 )
 
 // unsigned is the reason why a tool with a line in the lock is held: the line lacks a valid signature.
@@ -60,6 +59,14 @@ func (c Loaded) under(counting *pins.Lock, environ []string) (Loaded, error) {
 	return c, nil
 }
 
+// UnderKeys returns the configuration with only the lines of its lock that count under the approver keys of a ring.
+func (c Loaded) UnderKeys(ring gateway.Ring, environ []string) (Loaded, error) {
+	return c.under(countingLines(c.lock, ring, now()), environ)
+}
+
+// now returns the time in the precision of signed acts.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
 // counting returns the configuration with only the lines of its lock that count, by the keys of a state file. It also
 // returns what this configuration declares. d is the result of declare for c, or nil; it is reused if all lines count.
 func (c Loaded) counting(d *declared, engine *local.Engine, environ []string) (Loaded, *declared, error) {
@@ -69,7 +76,7 @@ func (c Loaded) counting(d *declared, engine *local.Engine, environ []string) (L
 		if err != nil {
 			return c, d, fmt.Errorf("approver keys: %w", err)
 		}
-		if counting, err = c.under(countingLines(c.lock, ring, console.Now()), environ); err != nil {
+		if counting, err = c.under(countingLines(c.lock, ring, now()), environ); err != nil {
 			return c, d, err
 		}
 	}

@@ -174,7 +174,7 @@ func (m *partsMaker) instructions(p *settings.Pattern, parts *patternParts) prom
 	}
 	var names []string
 	if parts.input != nil {
-		names = propertyNames(parts.input)
+		names = parts.input.PropertyNames()
 	}
 	in, f := prompts.NewInstructions(p.Instructions, names)
 	if f != nil {

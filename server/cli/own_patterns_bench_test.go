@@ -93,7 +93,7 @@ func benchServed(b *testing.B, text string) *server.Server {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := (&app{invocation: &invocation{}}).server(loaded, slog.New(slog.DiscardHandler))
+	s, err := loaded.Server(nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

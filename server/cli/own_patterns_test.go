@@ -73,7 +73,7 @@ func loadOwn(t testing.TB, patterns ...string) Loaded {
 func TestOwnPatternsListed(t *testing.T) {
 	for _, name := range []string{"orders", "each"} {
 		loaded, _ := patternsFile(t, name)
-		s, err := (&app{invocation: &invocation{}}).server(loaded, slog.New(slog.DiscardHandler))
+		s, err := loaded.Server(nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestOwnPatternsListed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if faults := loaded.oversized(s); len(faults) > 0 {
+		if faults := loaded.Oversized(s); len(faults) > 0 {
 			t.Errorf("%s: clients drop %v", name, faults)
 		}
 		path := filepath.Join("testdata", "patterns", name+".tools.json")
@@ -103,7 +103,7 @@ func TestOwnPatternsListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got)+"\n", "\n")); diff != "" {
-			t.Errorf("tools/list of %s is not %s; run go test ./server/cli -run TestOwnPatternsListed -update (-want +got):\n%s", name, path, diff)
+			t.Errorf("tools/list of %s is not %s; run go test ./server/assembly -run TestOwnPatternsListed -update (-want +got):\n%s", name, path, diff)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func TestOverBuiltins(t *testing.T) {
 		want func(t *testing.T, c Loaded, specs map[string]patterns.Spec)
 	}{
 		"title and description": {"run_task_decomposition: {title: Reports, description: Makes reports.}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
-			s, err := (&app{invocation: &invocation{}}).server(c, slog.New(slog.DiscardHandler))
+			s, err := c.Server(nil, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +221,7 @@ func TestOverBuiltins(t *testing.T) {
 			}
 		}},
 		"an input beside its own": {"run_orchestrator: {input: {tenant: {type: string}}}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
-			if names := propertyNames(specs["run_orchestrator"].Input); !slices.Equal(names, []string{"tenant"}) {
+			if names := specs["run_orchestrator"].Input.PropertyNames(); !slices.Equal(names, []string{"tenant"}) {
 				t.Errorf("its inputs are %v, want tenant: the others it has by its kind", names)
 			}
 		}},

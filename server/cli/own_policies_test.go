@@ -130,8 +130,8 @@ func TestPolicyFileReplaced(t *testing.T) {
 		return loaded
 	}
 	strict := load("block: {}")
-	files := strict.files()
-	if len(files) != 3 || files[2].path != filepath.Join(dir, "refunds.policy.yaml") {
+	files := strict.Files()
+	if len(files) != 3 || files[2] != filepath.Join(dir, "refunds.policy.yaml") {
 		t.Errorf("the files that are watched: %+v", files)
 	}
 	loose := load("approve: {}")

@@ -84,7 +84,7 @@ func TestRotatedCertificatesAreTaken(t *testing.T) {
 		t.Helper()
 		file := filepath.Join(dir, "pg.yaml")
 		putFile(t, file, "version: 1\ncatalog: {servers: {crm: {http: {url: 'https://a.example', ca_file: roots.pem}, tools: {look: {effect: read}}}}}\n")
-		loaded, _, err := Load(settings.Sources{Path: file}, LoadOptions{Pool: pool})
+		loaded, _, err := Load(settings.Sources{Path: file}, LoadOptions{pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 )
@@ -75,11 +76,22 @@ func serveScene(tools, calls string) int {
 			case "drift":
 				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			}
-			text, _ := json.Marshal(string(orEmpty(request.Params.Arguments)))
+			if request.Params.Arguments == nil {
+				request.Params.Arguments = json.RawMessage("{}")
+			}
+			text, _ := json.Marshal(string(request.Params.Arguments))
 			result = `{"content":[{"type":"text","text":` + string(text) + `}]}`
 		}
 		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", request.ID, result)
 	}
+}
+
+// noConfigurations is the source of jobs of an engine that begins and continues no run.
+type noConfigurations struct{}
+
+// Job implements [patterns.Source].
+func (noConfigurations) Job(b patterns.Begun) (patterns.Job, error) {
+	return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{b.Config}}
 }
 
 // sceneList are the tools that the server of a scene declares at first.
@@ -167,7 +179,7 @@ func (s *ownScene) must(t *testing.T, args ...string) string {
 // enrol puts the shared approver key into the state file, and returns its id.
 func (s *ownScene) enrol(t *testing.T) string {
 	t.Helper()
-	engine, err := local.Open(local.Options{Path: s.state, Source: &source{}})
+	engine, err := local.Open(local.Options{Path: s.state, Source: noConfigurations{}})
 	if err != nil {
 		t.Fatal(err)
 	}

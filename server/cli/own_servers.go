@@ -128,7 +128,7 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *tools.ServerTool, pinned pi
 		if bounds == nil && len(faults) > 0 {
 			return false
 		}
-		if t.Input, faults = t.Input.Bounded(bounds); m.schema(faults, c.Upstream, propertyNames(theirs), "bound") {
+		if t.Input, faults = t.Input.Bounded(bounds); m.schema(faults, c.Upstream, theirs.PropertyNames(), "bound") {
 			return false
 		}
 		t.Defaults = catalog.BoundDefaults(bounds)
@@ -156,19 +156,19 @@ func (m *ownMaker) fixed(t *catalog.Tool, c *tools.ServerTool, theirs *catalog.S
 	if !known {
 		return true
 	}
-	names := propertyNames(theirs)
+	names := theirs.PropertyNames()
 	fine := true
 	for _, f := range c.Fix {
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
 			fine = false
-			m.unknown(noArgument(c.Upstream, f.Name, names), "fix", f.Name)
+			m.unknown(tools.NoArgument(c.Upstream, f.Name, names), "fix", f.Name)
 		}
 	}
 	for _, w := range theirs.CheckGiven(plain) {
 		if w.Kind == catalog.MismatchUnknown && len(w.Pointer.Tokens()) == 1 {
 			if len(names) == 0 {
 				fine = false
-				m.unknown(noArgument(c.Upstream, w.Pointer.Tokens()[0], nil), "fix", w.Pointer.Tokens()[0])
+				m.unknown(tools.NoArgument(c.Upstream, w.Pointer.Tokens()[0], nil), "fix", w.Pointer.Tokens()[0])
 			}
 			continue
 		}
@@ -196,14 +196,6 @@ func stepsAt(v any, key string, p ijson.Pointer) []string {
 		at = at.Member(token)
 	}
 	return steps
-}
-
-func propertyNames(s *catalog.Schema) []string {
-	var names []string
-	for _, p := range s.Properties() {
-		names = append(names, p.Name)
-	}
-	return names
 }
 
 func orElse(text, other string) string {

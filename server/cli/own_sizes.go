@@ -59,6 +59,18 @@ func (c *Loaded) oversized(s *server.Server) (list []oversize) {
 	return list
 }
 
+// Oversized returns the tools of patterns of the file that clients would drop, as faults with their places.
+func (l Loaded) Oversized(s *server.Server) (faults []yamldoc.Fault) {
+	for _, o := range l.oversized(s) {
+		at := []string{"patterns", o.pattern}
+		if settings.Says(l.Root, "patterns", o.pattern, "input") {
+			at = append(at, "input")
+		}
+		faults = append(faults, l.FaultAt(o.Fault, at...))
+	}
+	return faults
+}
+
 // countProperties returns the number of properties at a schema's root.
 func countProperties(schema json.RawMessage) int {
 	var root struct {

@@ -42,9 +42,11 @@ func TestOversizedPatterns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &app{invocation: &invocation{}}
-			found, _ := (&validateCommands{a.invocation}).checkDeclared(loaded)
-			found = slices.DeleteFunc(found, func(f yamldoc.Fault) bool { return f.Severity == yamldoc.SeverityWarning })
+			s, err := loaded.Server(nil, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := loaded.Oversized(s)
 			got := ""
 			if len(found) > 0 {
 				got = bytesOf.ReplaceAllString(placedWords(t, file, &yamldoc.Error{Faults: found}), "has N bytes")
@@ -76,7 +78,7 @@ func TestOwnArguments(t *testing.T) {
 			continue
 		}
 		loaded := loadOwn(t, "a: "+ofKind(kind, "goal_argument: wish"))
-		s, err := (&app{invocation: &invocation{}}).server(loaded, slog.New(slog.DiscardHandler))
+		s, err := loaded.Server(nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // What the server of parked runs declares: a call of pay is lost, so that its run waits until somebody says what became of it.
@@ -157,7 +158,11 @@ func TestReloadHoldsWhatNobodySigned(t *testing.T) {
 	c := clientInside(t, served)
 	reloads := func() {
 		t.Helper()
-		if err := served.replace(s.loads(t, served.pool), nil, whatever); err != nil {
+		loaded, _, err := served.Load(settings.Sources{Path: s.config, State: s.state})
+		if err == nil {
+			err = served.Put(loaded, nil, func(Loaded) error { return nil })
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +185,7 @@ func TestReloadHoldsWhatNobodySigned(t *testing.T) {
 	s.accepts(t, "note")
 	reloads()
 	s.settles(t, run)
-	list, err := served.engine.Operator().Resume(t.Context(), run.RunID)
+	list, err := served.Engine().Operator().Resume(t.Context(), run.RunID)
 	if err != nil || len(list) != 1 || list[0].Ended.Result.OK() || list[0].Ended.Result.StopReason != "tool_unavailable:note" {
 		t.Errorf("begun before it was signed: %+v, %v", list, err)
 	}

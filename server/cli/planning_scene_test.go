@@ -45,7 +45,7 @@ type planScene struct {
 
 	dir     string
 	server  *exec.Cmd
-	inside  *service
+	inside  *Service
 	clients []*client.Client
 	address string
 	leave   func()
@@ -155,7 +155,7 @@ func (s *planScene) serveInside() {
 		if err := <-served; err != nil {
 			s.t.Error(err)
 		}
-		s.inside.close()
+		s.inside.Close()
 	}
 	s.planClient = s.connect(transport.NewIO(fromServer, toServer, nil))
 }

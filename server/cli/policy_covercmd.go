@@ -99,7 +99,7 @@ func (a *policyCommands) policyCoverageCommand() *cobra.Command {
 			if err != nil {
 				return console.Wrap("policy coverage", err)
 			}
-			c, err := loaded.cover(args, past)
+			c, err := cover(loaded, args, past)
 			if err != nil {
 				return console.Fault("policy coverage", err)
 			}
@@ -114,18 +114,18 @@ func (a *policyCommands) policyCoverageCommand() *cobra.Command {
 
 // cover checks the named policies. Without names it checks all of the file's own policies, and finds tools that no policy
 // judges.
-func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
+func cover(l Loaded, names []string, past *pastRuns) (coverage, error) {
 	c := coverage{Findings: []gap{}, Policies: map[string]coveredBy{}}
 	all, err := l.ruledCatalog()
 	if err != nil {
 		return c, err
 	}
 	if len(names) == 0 {
-		c.Findings = append(c.Findings, l.unjudged(all)...)
+		c.Findings = append(c.Findings, unjudged(l, all)...)
 	}
 	for i := range l.Policies {
 		p := l.Policies[i].Whole()
-		if !l.isMeant(p, names) {
+		if !isMeant(l, p, names) {
 			continue
 		}
 		made, _, err := l.compiledPolicy(p)
@@ -134,7 +134,7 @@ func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
 		}
 		found := made.Cover()
 		found.Tests()
-		by := coveredBy{Tests: len(p.Tests), Recorded: l.coverPast(found, made, p.Name, past)}
+		by := coveredBy{Tests: len(p.Tests), Recorded: coverPast(l, found, made, p.Name, past)}
 		by.Judged, by.Rules = found.Cases(), found.Rules()
 		c.Policies[p.Name] = by
 		c.Findings = append(c.Findings, gapsOf(p.Name, made, by, all)...)
@@ -143,7 +143,7 @@ func (l Loaded) cover(names []string, past *pastRuns) (coverage, error) {
 }
 
 // unjudged returns the tools that a pattern can call and that no policy judges.
-func (l Loaded) unjudged(all *catalog.Catalog) (list []gap) {
+func unjudged(l Loaded, all *catalog.Catalog) (list []gap) {
 	for _, p := range l.Patterns {
 		_, execution := p.Allows()
 		if p.Kind == gateway.Call {
@@ -163,9 +163,9 @@ func (l Loaded) unjudged(all *catalog.Catalog) (list []gap) {
 }
 
 // coverPast judges the recorded calls that the policy judges. It returns their number.
-func (l Loaded) coverPast(found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
+func coverPast(l Loaded, found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
 	for _, of := range past.proposals {
-		if of.Hidden != "" || !l.judgesBy(name, of.Pattern, of.Tool) {
+		if of.Hidden != "" || !judgesBy(l, name, of.Pattern, of.Tool) {
 			continue
 		}
 		c := gateway.Case{Tool: of.Tool, Args: of.Args, Answer: of.Answer, Effects: of.Effects, Facts: of.Facts, Windows: map[string]gateway.Seen{}}

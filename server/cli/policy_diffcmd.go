@@ -115,9 +115,9 @@ func diffOf(a, b diffSide, past *pastRuns) (policyDiff, error) {
 		return d, err
 	}
 	specs := func(of diffSide, name string) (patterns.Spec, bool) {
-		for _, p := range of.declared.patterns {
-			if p.spec.Name == name {
-				return p.spec, true
+		for _, spec := range of.declared.Specs() {
+			if spec.Name == name {
+				return spec, true
 			}
 		}
 		return patterns.Spec{}, false
@@ -167,7 +167,7 @@ func (d *policyDiff) tests(a, b diffSide) error {
 		case inB == nil:
 			d.Only = append(d.Only, onlyInOne{name, a.file})
 			continue
-		case a.ofTheDemo(inA) && b.ofTheDemo(inB) && len(a.Policies)+len(b.Policies) > 2:
+		case a.Loaded.ofTheDemo(inA) && b.Loaded.ofTheDemo(inB) && len(a.Policies)+len(b.Policies) > 2:
 			continue // for files with policies of their own, compare only these
 		}
 		inA, inB = inA.Whole(), inB.Whole()

@@ -18,6 +18,7 @@ import (
 	"patterngate/server/cli/toolargs"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/rules"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -95,10 +96,10 @@ func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
 	if known := append(loaded.ToolNames(), "final"); !slices.Contains(known, f.tool) {
 		return console.Usage("--tool", noSuch("tool", f.tool, known), "patterngate catalog list")
 	}
-	if err := loaded.fits(row.Call); err != nil {
+	if err := fits(loaded, row.Call); err != nil {
 		return console.Usage("--args", err, "patterngate tools "+f.tool)
 	}
-	names, err := loaded.judgesOf(f)
+	names, err := judgesOf(loaded, f)
 	if err != nil {
 		return console.Usage(what, err, "--policy NAME")
 	}
@@ -109,7 +110,7 @@ func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
 		if err != nil {
 			return console.Fault(what, err)
 		}
-		row.Pattern = loaded.explainedAs(p.Name, f, patterns)
+		row.Pattern = explainedAs(loaded, p.Name, f, patterns)
 		passes, ruling, err := made.Explain(row)
 		if err != nil {
 			return console.Usage(what, err, "patterngate tools "+f.tool)
@@ -152,7 +153,7 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 	var rows []policy.Row
 	faults := &yamldoc.Faults{}
 	read := grammar.NewReader(faults, nil)
-	read.Group(nodeOf(map[string]any{"tests": []any{v}}), nil, []grammar.Key{rules.RowsKey("tests", &rows)}, grammar.UnknownKey)
+	read.Group(yamldoc.NodeOf(map[string]any{"tests": []any{v}}), nil, []grammar.Key{rules.RowsKey("tests", &rows)}, grammar.UnknownKey)
 	if len(faults.Found) > 0 {
 		first := faults.Found[0]
 		_, at, _ := strings.Cut(first.Path, "].")
@@ -163,7 +164,7 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 
 // judgesOf returns the policies that judge the call: the named one, else those of the pattern and of the tool. Without
 // these it returns the only policy that reaches the tool.
-func (l Loaded) judgesOf(f explainFlags) ([]string, error) {
+func judgesOf(l Loaded, f explainFlags) ([]string, error) {
 	if f.policy != "" {
 		if l.PolicyNamed(f.policy) == nil {
 			return nil, unknownPolicy(f.policy, l.PolicyNames())
@@ -209,7 +210,7 @@ func (l Loaded) judgesOf(f explainFlags) ([]string, error) {
 
 // explainedAs returns the pattern whose params apply. It is the named pattern, else that of the tool's own policy, else the
 // only pattern with the policy that reaches the tool. "" means the policy's own params.
-func (l Loaded) explainedAs(name string, f explainFlags, patterns []string) string {
+func explainedAs(l Loaded, name string, f explainFlags, patterns []string) string {
 	if f.pattern != "" || l.policyOf(f.tool) == name {
 		return l.inForce(name, f.pattern)
 	}
@@ -228,7 +229,7 @@ func (l Loaded) explainedAs(name string, f explainFlags, patterns []string) stri
 }
 
 // fits checks the arguments of a call against the tool's schema.
-func (l Loaded) fits(call policy.RowCall) error {
+func fits(l Loaded, call policy.RowCall) error {
 	if call.Tool == "final" {
 		return nil
 	}
@@ -248,7 +249,7 @@ func (l Loaded) fits(call policy.RowCall) error {
 	at, tokens := cmp.Or(string(m.Pointer), "the arguments"), m.Pointer.Tokens()
 	switch {
 	case m.Kind == catalog.MismatchUnknown && len(tokens) == 1:
-		return errors.New(noArgument(call.Tool, tokens[0], propertyNames(tool.Input)).String())
+		return errors.New(tools.NoArgument(call.Tool, tokens[0], tool.Input.PropertyNames()).String())
 	case m.Kind == catalog.MismatchMissing:
 		return fmt.Errorf("%s is missing: %s", at, m.Want)
 	}

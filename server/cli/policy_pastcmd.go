@@ -154,8 +154,8 @@ func readPast(runs statefile.Reader, since time.Time) (*pastRuns, int, error) {
 func (p *pastRuns) backtest(d *declared, runs int) backtest {
 	out := backtest{Runs: runs, Differences: []difference{}, Elsewhere: []string{}}
 	specs := map[string]patterns.Spec{}
-	for _, pattern := range d.patterns {
-		specs[pattern.spec.Name] = pattern.spec
+	for _, spec := range d.Specs() {
+		specs[spec.Name] = spec
 	}
 	for _, of := range p.proposals {
 		spec, known := specs[of.Pattern]
@@ -263,7 +263,7 @@ func (a *policyCommands) policyRecordCommand() *cobra.Command {
 }
 
 // judgesBy reports whether a policy judges a tool's calls in a pattern.
-func (c *Loaded) judgesBy(name, pattern, tool string) bool {
+func judgesBy(c Loaded, name, pattern, tool string) bool {
 	p, _ := c.Pattern(pattern)
 	return p.Judge == name || tool != "" && c.policyOf(tool) == name
 }

@@ -30,7 +30,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 		return console.Fault(what, err)
 	}
 	proposals := record.Read(events).Proposals()
-	if name, err = loaded.judgeOf(proposals, name); err != nil {
+	if name, err = judgeOf(loaded, proposals, name); err != nil {
 		return console.Usage(what, err, "--policy NAME")
 	}
 	p := loaded.PolicyNamed(name)
@@ -41,7 +41,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 	var rows []map[string]any
 	left := map[string]int{}
 	for i, of := range proposals {
-		if !loaded.judgesBy(name, of.Pattern, of.Tool) || !of.Reviewed() {
+		if !judgesBy(loaded, name, of.Pattern, of.Tool) || !of.Reviewed() {
 			continue
 		}
 		if of.Hidden != "" {
@@ -80,7 +80,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 }
 
 // judgeOf returns the policy that gets the tests of a run's calls: the named one, or the only one that judged them.
-func (l Loaded) judgeOf(proposals []record.Proposal, name string) (string, error) {
+func judgeOf(l Loaded, proposals []record.Proposal, name string) (string, error) {
 	if name != "" {
 		if l.PolicyNamed(name) == nil {
 			return "", unknownPolicy(name, l.PolicyNames())
@@ -90,7 +90,7 @@ func (l Loaded) judgeOf(proposals []record.Proposal, name string) (string, error
 	var names []string
 	for _, of := range proposals {
 		for _, n := range l.PolicyNames() {
-			if l.judgesBy(n, of.Pattern, of.Tool) && !slices.Contains(names, n) {
+			if judgesBy(l, n, of.Pattern, of.Tool) && !slices.Contains(names, n) {
 				names = append(names, n)
 			}
 		}

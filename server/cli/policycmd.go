@@ -64,7 +64,7 @@ func (a *policyCommands) policyTestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows, err := loaded.testPolicies(args)
+			rows, err := testPolicies(loaded, args)
 			if err != nil {
 				return console.Fault("policy test", err)
 			}
@@ -116,11 +116,11 @@ func (a *policyCommands) completePolicies(*cobra.Command, []string, string) ([]s
 }
 
 // testPolicies runs the tests of the named policies, or of all.
-func (l Loaded) testPolicies(names []string) ([]policyRow, error) {
+func testPolicies(l Loaded, names []string) ([]policyRow, error) {
 	rows := []policyRow{}
 	for i := range l.Policies {
 		p := l.Policies[i].Whole()
-		if !l.isMeant(p, names) {
+		if !isMeant(l, p, names) {
 			continue
 		}
 		made, patterns, err := l.compiledPolicy(p)
@@ -136,7 +136,7 @@ func (l Loaded) testPolicies(names []string) ([]policyRow, error) {
 
 // isMeant reports whether a command with these policy names is about a policy. Without names it is about all policies. It
 // leaves out the embedded one if the file has others.
-func (l Loaded) isMeant(p *rules.Policy, names []string) bool {
+func isMeant(l Loaded, p *rules.Policy, names []string) bool {
 	if len(names) > 0 {
 		return slices.Contains(names, p.Name)
 	}

@@ -30,7 +30,7 @@ import (
 //	                                        └──▶ tools swapped, clients told, event recorded
 type reloader struct {
 	from    *invocation
-	service *service
+	service *Service
 	log     *slog.Logger
 
 	mu     sync.Mutex
@@ -46,16 +46,16 @@ var errUnsignedReload = errors.New("it permits more than before, and an approver
 func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	inForce := r.service.config
+	inForce := r.service.Config()
 	answer := local.ReloadAnswer{From: inForce.Hash()}
-	loaded, err := r.from.reloaded(r.loaded, r.service.pool)
+	loaded, err := r.from.reloaded(r.loaded, r.service)
 	if err == nil {
 		err = movedState(r.loaded.Config, loaded.Config)
 	}
 	if err == nil {
-		err = r.service.replace(loaded, r.from.Environ, func(counting Loaded) error {
+		err = r.service.Put(loaded, r.from.Environ, func(counting Loaded) error {
 			answer.To = counting.Hash()
-			answer.Loosens = loosens(inForce.judged(), counting.judged())
+			answer.Loosens = Loosens(inForce, counting)
 			return r.permitted(request, answer.Loosens, loaded.Hash())
 		})
 	}
@@ -66,7 +66,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	}
 	answer.OK = true
 	answer.Waiting = waitsForRestart(r.loaded.Config, loaded.Config)
-	r.loaded, r.seen, r.told = loaded, loaded.files(), nil
+	r.loaded, r.seen, r.told = loaded, filesSeen(loaded.Files()), nil
 	r.log.Info("reload", "from", answer.From, "to", answer.To, "loosens", strings.Join(answer.Loosens, "; "))
 	if len(answer.Waiting) > 0 {
 		r.log.Warn("these wait for a restart", "keys", strings.Join(answer.Waiting, ", "))
@@ -89,7 +89,7 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 	if len(looser) == 0 {
 		return nil
 	}
-	ring, err := r.service.engine.Approvals().Keys()
+	ring, err := r.service.Engine().Approvals().Keys()
 	if err != nil {
 		return err
 	}
@@ -159,13 +159,11 @@ func seenFile(path string) fileSeen {
 	return fileSeen{path, info.Size(), info.ModTime()}
 }
 
-// files returns the files that a configuration was read from.
-func (l Loaded) files() []fileSeen {
-	var list []fileSeen
-	for _, path := range append([]string{l.Path, l.Catalog.Pin}, l.PolicyFiles()...) {
-		if path != "" {
-			list = append(list, seenFile(path))
-		}
+// filesSeen returns how files are now.
+func filesSeen(paths []string) []fileSeen {
+	list := make([]fileSeen, len(paths))
+	for i, path := range paths {
+		list[i] = seenFile(path)
 	}
 	return list
 }
@@ -209,7 +207,7 @@ func (r *reloader) listen(ctx context.Context, hangups <-chan os.Signal) {
 			return
 		case <-hangups:
 			request := local.ReloadRequest{Path: r.path(), By: patterns.Note{By: "local", Channel: "signal"}, At: console.Now()}
-			r.service.engine.Reloaded(request, r.reload(request))
+			r.service.Engine().Reloaded(request, r.reload(request))
 		}
 	}
 }
@@ -232,8 +230,8 @@ func wholePath(path string) string {
 }
 
 // reloaded loads the configuration again from its sources.
-func (a *invocation) reloaded(was Loaded, pool *serverPool) (Loaded, error) {
-	loaded, warnings, err := Load(a.sources(), LoadOptions{Pool: pool})
+func (a *invocation) reloaded(was Loaded, s *Service) (Loaded, error) {
+	loaded, warnings, err := s.Load(a.sources())
 	for _, w := range warnings {
 		fmt.Fprintln(a.Err, printable.Text(w.String()))
 	}

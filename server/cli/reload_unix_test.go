@@ -232,7 +232,7 @@ func TestAnnounceOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	r := &reloader{log: slog.New(slog.NewTextHandler(&log, nil)), loaded: loaded, seen: loaded.files()}
+	r := &reloader{log: slog.New(slog.NewTextHandler(&log, nil)), loaded: loaded, seen: filesSeen(loaded.Files())}
 	for range 3 {
 		r.announce()
 	}

@@ -4,7 +4,6 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/runs"
-	"patterngate/server/settings"
 )
 
 // Replay runs a recorded run's code again over an export of its record, under the snapshot of the configuration that the
@@ -22,14 +21,7 @@ func Replay(export, snapshot []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := configOfSnapshot(begun.Config, snapshot, snapshotKeys{unasked: true}, []string{settings.KeyVariable + "=nobody-is-asked"})
-	if err != nil {
-		return nil, err
-	}
-	if err := c.makeOwn(nil, nil); err != nil {
-		return nil, err
-	}
-	d, err := declare(c, nil)
+	d, err := Recorded(begun.Config, snapshot)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func runSecret(ctx context.Context, words []string, environ []string) (string, e
 	out := limitedBuffer{end: cancel}
 	cmd := exec.CommandContext(ctx, program, words[1:]...)
 	cmd.Args[0], cmd.Env, cmd.Stdout, cmd.WaitDelay = words[0], environ, &out, secretAfter
-	ownGroup(cmd)
+	machine.OwnGroup(cmd)
 	if err = cmd.Run(); err != nil && cmd.Process != nil { // otherwise its children would remain after each call
 		_ = cmd.Cancel()
 	}

@@ -86,10 +86,10 @@ func (a *serveCommands) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	stop := a.reloads(ctx, s, loaded)
 	defer stop()
-	s.carryOn()
+	s.CarryOn()
 	begun()
 	if loaded.HTTP.Listen != "" {
 		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)
@@ -109,16 +109,16 @@ func (a *serveCommands) serve(ctx context.Context) error {
 
 // reloads starts what reloads the configuration on request, announces changed files, and logs servers that clients can call
 // around Patterngate. The returned function stops it.
-func (a *serveCommands) reloads(ctx context.Context, s *service, loaded Loaded) (stop func()) {
+func (a *serveCommands) reloads(ctx context.Context, s *Service, loaded Loaded) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reloader{from: a.invocation, service: s, log: s.to.log, loaded: loaded, seen: loaded.files()}
-	s.engine.Reload = r.requested
+	r := &reloader{from: a.invocation, service: s, log: s.Log(), loaded: loaded, seen: filesSeen(loaded.Files())}
+	s.Engine().Reload = r.requested
 	hangups := make(chan os.Signal, 1)
 	console.NotifyHangup(hangups)
 	var all sync.WaitGroup
 	all.Go(func() { r.listen(ctx, hangups) })
 	all.Go(func() { r.watch(ctx) })
-	all.Go(func() { a.warnOfBypasses(loaded.Config, s.to.log) })
+	all.Go(func() { a.warnOfBypasses(loaded.Config, s.Log()) })
 	return func() {
 		cancel()
 		signal.Stop(hangups)

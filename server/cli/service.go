@@ -3,59 +3,97 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
-	"patterngate/server/cli/console"
 	"patterngate/server/notify"
 	"patterngate/server/settings"
+	"patterngate/server/settings/yamldoc"
 )
 
-// service is a server over its state.
+// Service is a running server over its state.
 //
-//	Config ─┬─▶ local.Open(state file) ─┐
-//	        └─▶ declare ────────────────┴─▶ wire ──▶ Server
-type service struct {
+//	Loaded ─┬─▶ local.Open(state file) ─┐
+//	        └─▶ Declare ────────────────┴─▶ wire ──▶ Server
+type Service struct {
 	*server.Server
 	engine *local.Engine
 	from   *source
 	pool   *serverPool
 	config Loaded // in force, with the lines of its lock that count; a reload changes it
 	to     served
-	page   *inbox           // nil: this process serves no page
+	page   Page             // nil: this process serves no page
 	wakes  *notify.Notifier // nil: sends no notifications
 	memory bool             // its state is only in memory
 }
 
-// carryOn continues runs that no other process continues.
-func (s *service) carryOn() {
+// Page is the page in a browser on which people decide. A service tells it of each question that waits for a person.
+type Page interface {
+	// URL returns the page's address; "": it is off, or cannot be served.
+	URL() string
+	// Asked is called after a question to a person is recorded. It returns at once.
+	Asked(patterns.Asked)
+	// Close ends the page.
+	Close()
+}
+
+// ServiceOptions say how a service is opened.
+type ServiceOptions struct {
+	Environ []string
+	Log     *slog.Logger
+	Hook    func(point string) // called at every boundary of the journal, for prove; nil: none
+	// Page starts the page of the engine's state file in this process; nil: this process serves none.
+	Page func(engine *local.Engine) Page
+	// PageURL returns the address of the page for the results of a process that serves none.
+	PageURL func(engine *local.Engine) string
+}
+
+// Engine returns the engine of the service.
+func (s *Service) Engine() *local.Engine { return s.engine }
+
+// Config returns the configuration in force, with the lines of its lock that count.
+func (s *Service) Config() Loaded { return s.config }
+
+// Log returns the log of the service, which shows no secret.
+func (s *Service) Log() *slog.Logger { return s.to.log }
+
+// InMemory reports whether the state of the service is only in memory.
+func (s *Service) InMemory() bool { return s.memory }
+
+// Load loads a configuration that can replace the one in force: servers that both name are shared.
+func (s *Service) Load(in settings.Sources) (Loaded, []yamldoc.Fault, error) {
+	return Load(in, LoadOptions{pool: s.pool})
+}
+
+// CarryOn continues runs that no other process continues.
+func (s *Service) CarryOn() {
 	if !s.memory {
 		s.engine.Go()
 	}
 }
 
-// leave waits until running calls that change something end, at most grace. A server does so itself when it ends.
-func (s *service) leave(grace time.Duration) {
+// Leave waits until running calls that change something end, at most grace. A server does so itself when it ends.
+func (s *Service) Leave(grace time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	s.engine.Leave(ctx)
 }
 
-// close hands over the runs that are not finished. Any process with the state file open continues them.
-func (s *service) close() {
+// Close hands over the runs that are not finished. Any process with the state file open continues them.
+func (s *Service) Close() {
 	s.wakes.Close() // the last notifications are sent while waiting approvals can be counted
-	s.page.close()
+	if s.page != nil {
+		s.page.Close()
+	}
 	s.engine.Close()
 	s.pool.close()
 }
 
 // notifier notifies people when a run asks one. They answer at page.
-func (s *service) notifier(c settings.Config, environ []string, page func() string, log *slog.Logger) *notify.Notifier {
+func (s *Service) notifier(c settings.Config, environ []string, page func() string, log *slog.Logger) *notify.Notifier {
 	if s.memory {
 		return nil
 	}
@@ -64,60 +102,64 @@ func (s *service) notifier(c settings.Config, environ []string, page func() stri
 	})
 }
 
-// service opens the state file and connects the parts of the server over it. command names the command in errors. Opening
-// runs in parallel with the rest of the start.
-func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*service, error) {
-	from := &source{environ: a.Environ, pool: c.pool}
+// Open opens the state file and connects the parts of the server over it. Opening runs in parallel with the rest of the
+// start. An error of the state file is a [*StateError].
+func Open(c Loaded, o ServiceOptions) (*Service, error) {
+	from := &source{environ: o.Environ, pool: c.pool}
 	opened := make(chan openedState, 1)
 	if c.State == settings.MemoryState {
 		opened <- openedState{engine: &local.Engine{Source: from}}
 	} else {
-		if err := readyState(c.State, a.Environ); err != nil {
-			return nil, err
-		}
-		go func() { opened <- openState(c, from, a.hook) }()
+		go func() { opened <- openState(c, from, o.Hook) }()
 	}
-	d, err := declare(c, a.Environ)
+	d, err := declare(c, o.Environ)
 	state := <-opened
 	if state.err != nil {
-		return nil, unopened(c.State, state.err)
+		return nil, &StateError{state.err}
 	}
-	s := &service{engine: state.engine, memory: c.State == settings.MemoryState, from: from, pool: c.pool}
+	s := &Service{engine: state.engine, memory: c.State == settings.MemoryState, from: from, pool: c.pool}
 	if err == nil {
 		var counting Loaded
-		if counting, d, err = c.counting(d, state.engine, a.Environ); err == nil && counting.lock != c.lock {
+		if counting, d, err = c.counting(d, state.engine, o.Environ); err == nil && counting.lock != c.lock {
 			err = state.engine.Change(engineSettings(counting, d)) // it was opened with the whole lock
 		}
 		c = counting
 	}
 	if err == nil {
-		s.config = c
-		from.ring = state.engine.Approvals().Keys
-		from.serve(d, state.engine)
-		state.engine.Catalog = d.tools
-		page := func() string { return pageAt(context.Background(), c.Config, state.engine.Approvals().StateID) }
-		if command == "serve" {
-			s.page = s.inbox(c.Config, a.inboxLine(c.Config), log)
-			page = s.page.URL
-		}
-		s.wakes = s.notifier(c.Config, a.Environ, page, log)
-		state.engine.Asks = func(q patterns.Asked) {
-			s.page.asked(q)
-			s.wakes.Asked(q)
-		}
-		log = slog.New(c.own.secrets.masked(log.Handler()))
-		c.pool.log.to.Store(log)
-		s.to = served{log, page}
-		if s.Server, err = wire(c, d, state.engine, s.to); err == nil {
-			err = c.bearable(s.Server)
-		}
+		err = s.serve(c, d, o)
 	}
 	if err != nil {
-		s.close()
-		return nil, console.Fault(command, err)
+		s.Close()
+		return nil, err
 	}
-	a.engine = state.engine
 	return s, nil
+}
+
+// serve connects the server, its page and its notifications over the opened state.
+func (s *Service) serve(c Loaded, d *declared, o ServiceOptions) (err error) {
+	s.config = c
+	s.from.ring = s.engine.Approvals().Keys
+	s.from.serve(d, s.engine)
+	s.engine.Catalog = d.tools
+	page := func() string { return o.PageURL(s.engine) }
+	if o.Page != nil {
+		s.page = o.Page(s.engine)
+		page = s.page.URL
+	}
+	s.wakes = s.notifier(c.Config, o.Environ, page, o.Log)
+	s.engine.Asks = func(q patterns.Asked) {
+		if s.page != nil {
+			s.page.Asked(q)
+		}
+		s.wakes.Asked(q)
+	}
+	log := slog.New(c.own.secrets.masked(o.Log.Handler()))
+	c.pool.log.to.Store(log)
+	s.to = served{log, page}
+	if s.Server, err = wire(c, d, s.engine, s.to); err != nil {
+		return err
+	}
+	return c.bearable(s.Server)
 }
 
 // engineSettings returns the engine's settings for a configuration.
@@ -129,9 +171,9 @@ func engineSettings(c Loaded, d *declared) local.Settings {
 	}
 }
 
-// replace puts another configuration in force, completely or not at all, for runs that begin later. permitted gets the
+// Put puts another configuration in force, completely or not at all, for runs that begin later. permitted gets the
 // configuration with only the counting lines of its lock, and can refuse it.
-func (s *service) replace(loaded Loaded, environ []string, permitted func(counting Loaded) error) error {
+func (s *Service) Put(loaded Loaded, environ []string, permitted func(counting Loaded) error) error {
 	c, d, err := loaded.counting(nil, s.engine, environ)
 	if err == nil {
 		err = c.bearableBefore(d)
@@ -168,18 +210,4 @@ func openState(c Loaded, from patterns.Source, hook func(point string)) openedSt
 		Path: c.State, Source: from, Redact: c.HiddenValues(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
 	})
 	return openedState{engine, err}
-}
-
-// unopened returns the error of a command that cannot open the state file. Without a record nothing runs.
-func unopened(path string, cause error) error {
-	if !errors.Is(cause, patterns.ErrJournal) {
-		cause = fmt.Errorf("%w: %w", patterns.ErrJournal, cause)
-	}
-	if !strings.Contains(cause.Error(), path) {
-		cause = fmt.Errorf("%w (%s)", cause, path)
-	}
-	return &console.Error{
-		Code: console.ExitFault, What: "state", Cause: cause,
-		Try: "--state FILE for another file, or --state " + settings.MemoryState + " to keep nothing",
-	}
 }

@@ -156,7 +156,7 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 	}
 	out.locked, _ = members[lockMember].(map[string]any)
 	delete(members, lockMember)
-	out.root = nodeOf(members)
+	out.root = yamldoc.NodeOf(members)
 	return out, nil
 }
 
@@ -169,32 +169,6 @@ func withoutLimits(b gateway.Budget) gateway.Budget {
 		*limit = gateway.Unlimited
 	}
 	return b
-}
-
-// nodeOf converts a decoded value to a node for the configuration's reader.
-func nodeOf(v any) *yamldoc.Node {
-	n := &yamldoc.Node{}
-	switch v := v.(type) {
-	case nil:
-		n.Kind = yamldoc.Null
-	case bool:
-		n.Kind, n.Flag = yamldoc.Bool, v
-	case float64:
-		n.Kind, n.Number, n.Text = yamldoc.Number, v, yamldoc.NumberText(v)
-	case string:
-		n.Kind, n.Text = yamldoc.Text, v
-	case []any:
-		n.Kind = yamldoc.List
-		for _, item := range v {
-			n.Items = append(n.Items, nodeOf(item))
-		}
-	case map[string]any:
-		n.Kind = yamldoc.Mapping
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			n.Members = append(n.Members, yamldoc.Member{Key: key, Value: nodeOf(v[key])})
-		}
-	}
-	return n.Counted()
 }
 
 // usedPolicies returns the whole policies that judge patterns and tools. A run continues under its own rules, whatever a

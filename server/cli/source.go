@@ -7,7 +7,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // maxConfigs is the maximum number of other configurations that stay in memory besides the own one.
@@ -155,10 +155,23 @@ func (s *source) hold(tools *ownTools) error {
 			return err
 		}
 	}
-	lock := countingLines(s.own.lock, ring, console.Now())
+	lock := countingLines(s.own.lock, ring, now())
 	if lock == nil {
 		lock = &pins.Lock{}
 	}
 	tools.holdOthers(lock)
 	return nil
+}
+
+// Recorded returns what a recorded configuration declares, made from its snapshot. It asks no model and knows no key: it is for
+// a replay.
+func Recorded(hash string, snapshot []byte) (*declared, error) {
+	c, err := configOfSnapshot(hash, snapshot, snapshotKeys{unasked: true}, []string{settings.KeyVariable + "=nobody-is-asked"})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.makeOwn(nil, nil); err != nil {
+		return nil, err
+	}
+	return declare(c, nil)
 }

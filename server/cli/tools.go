@@ -50,7 +50,7 @@ func (a *toolsCommands) tools(name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.server(c, slog.New(slog.DiscardHandler))
+	s, err := c.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return console.Fault("tools", err)
 	}

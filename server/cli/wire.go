@@ -9,19 +9,50 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/buildinfo"
 )
 
-// server makes a server without a state file, for commands that show what is served and for :memory:.
-func (a *invocation) server(c Loaded, log *slog.Logger) (*server.Server, error) {
-	d, err := declare(c, a.Environ)
+// Server makes a server without a state file, for commands that show what is served.
+func (l Loaded) Server(environ []string, log *slog.Logger) (*server.Server, error) {
+	d, err := declare(l, environ)
 	if err != nil {
 		return nil, err
 	}
-	from := &source{environ: a.Environ, pool: c.pool}
+	from := &source{environ: environ, pool: l.pool}
 	engine := &local.Engine{Source: from} // for child runs
 	from.serve(d, engine)
-	return wire(c, d, engine, served{log, c.InboxURL})
+	return wire(l, d, engine, served{log, l.InboxURL})
 }
+
+// Engine opens the engine over the state file of the configuration. It continues no run, and reads runs as a server over
+// that file does. An error of the state file is a [*StateError].
+func (l Loaded) Engine(environ []string) (*local.Engine, error) {
+	d, err := declare(l, environ)
+	if err != nil {
+		return nil, err
+	}
+	from := &source{environ: environ, pool: l.pool}
+	engine, err := local.Open(local.Options{Path: l.State, Source: from, Redact: l.HiddenValues()})
+	if err != nil {
+		return nil, &StateError{err}
+	}
+	if _, d, err = l.counting(d, engine, environ); err != nil {
+		engine.Close()
+		return nil, err
+	}
+	from.serve(d, engine)
+	engine.Catalog = d.tools
+	return engine, nil
+}
+
+// StateError is the error of a state file that cannot be opened.
+type StateError struct{ Cause error }
+
+// Error returns the text of the cause.
+func (e *StateError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *StateError) Unwrap() error { return e.Cause }
 
 // served holds the log of a server and the address of its approval page.
 type served struct {
@@ -33,7 +64,7 @@ type served struct {
 func wire(c Loaded, d *declared, engine *local.Engine, to served) (*server.Server, error) {
 	log := to.log
 	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
-	engine.Join, engine.Version = orNone(c.Wait.Join), version().Version
+	engine.Join, engine.Version = orNone(c.Wait.Join), buildinfo.Read().Version
 	engine.Fault = func(runID, key string, cause error) {
 		level := slog.LevelDebug
 		if _, ours := errors.AsType[*patterns.Fault](cause); ours {
@@ -49,7 +80,7 @@ func serverConfig(c Loaded, d *declared, engine *local.Engine, to served) server
 	return server.Config{
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: to.log, Catalog: d.tools,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
-		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: version().Version, State: c.State,
+		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: buildinfo.Read().Version, State: c.State,
 		Keys: engine.Approvals().Keys, Switches: engine.KillSwitches,
 		Inbox: to.page,
 	}

@@ -172,6 +172,18 @@ func (c *Config) PolicyNamed(name string) *rules.Policy {
 	return nil
 }
 
+// Files returns the files that the configuration was read from: its own, the lock of its servers' tools, and those of its
+// policies.
+func (d *Document) Files() []string {
+	var files []string
+	for _, path := range append([]string{d.Path, d.Catalog.Pin}, d.PolicyFiles()...) {
+		if path != "" {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
 // PolicyFiles returns the files that policies were read from, each once.
 func (c *Config) PolicyFiles() []string {
 	var files []string

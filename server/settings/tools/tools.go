@@ -299,6 +299,16 @@ func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	return fault
 }
 
+// NoArgument returns the fault for an argument that a tool does not have: read_text_file has no argument pth; did you mean
+// path?
+func NoArgument(tool, name string, names []string) yamldoc.Fault {
+	f := yamldoc.Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
+	if f.DidYouMean == "" && len(names) > 0 {
+		f.Reason += " (" + strings.Join(names, ", ") + ")"
+	}
+	return f
+}
+
 // wantUnless returns what to write, or "" if near, a similar name, already says it.
 func wantUnless(near, want string) string {
 	if near != "" {

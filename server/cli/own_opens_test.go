@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"testing"
+
+	"patterngate/server/cli/console"
+	"patterngate/server/settings"
+)
+
+// opens serves the scene's configuration in this process.
+func (s *ownScene) opens(t *testing.T) (*Service, Loaded) {
+	t.Helper()
+	loaded, _, err := Load(settings.Sources{Path: s.config, State: s.state}, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + s.dir}}}}
+	served, err := a.opener().service("call", loaded, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(served.Close)
+	return served, loaded
+}
+
+// rewriteLock changes the lock as somebody does who can write files.
+func (s *ownScene) rewriteLock(t *testing.T, change func(tools map[string]any)) {
+	t.Helper()
+	var lock map[string]any
+	err := json.Unmarshal([]byte(readFile(t, s.lock)), &lock)
+	change(lock["tools"].(map[string]any))
+	text, err2 := json.Marshal(lock)
+	if err := errors.Join(err, err2, os.WriteFile(s.lock, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
