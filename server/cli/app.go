@@ -16,6 +16,7 @@ import (
 	"patterngate/server/buildinfo"
 	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/inbox"
 	"patterngate/server/cli/runs"
 	"patterngate/server/cli/setup"
 	"patterngate/server/cli/signing"
@@ -117,7 +118,7 @@ func (a *app) root() *cobra.Command {
 		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),
 		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther, Replay: Replay}).Command(),
-		approvals.Command(), (&inboxCommands{state}).inboxCommand(), (&stateCommands{state}).stateCommand(),
+		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.inboxAt, Load: state.stateSettings, Open: state.openEngine, Options: state.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.invocation}).versionCommand(), trial.proveCommand(), trial.proveLifeCommand(), trial.ledgerCommand())
 	strictHelpers(root)
 	return root

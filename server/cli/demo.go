@@ -15,6 +15,7 @@ import (
 	"patterngate/server/buildinfo"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/inbox"
 	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
 )
@@ -59,7 +60,7 @@ func (a *trialCommands) demoCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false, "you decide about a refund, on the page, while the server is killed")
-	inboxFlag(cmd, &a.inboxAt)
+	inbox.Flag(cmd, &a.inboxAt)
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
-	"patterngate/server/web"
+	"patterngate/server/cli/inbox"
 )
 
 // liveConfig is the configuration of the live demo's server: a person decides on the approval page.
@@ -84,7 +84,7 @@ func (a *trialCommands) live(ctx context.Context) (err error) {
 
 // freePage returns the address of the page: the wanted one if it is free, else the usual one, else any.
 func freePage(wanted string) (string, error) {
-	for _, address := range []string{wanted, inboxUsual, "127.0.0.1:0"} {
+	for _, address := range []string{wanted, inbox.Usual, "127.0.0.1:0"} {
 		if address == "" {
 			continue
 		}
@@ -191,12 +191,11 @@ func (d *liveDemo) ask(ctx context.Context) (asked patterns.Asked, err error) {
 
 // show opens the page in the browser, or prints a link to it at a terminal.
 func (d *liveDemo) show(ctx context.Context, asked patterns.Asked) error {
-	token, offered := web.NewToken()
-	if err := d.state.Approvals().OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
+	link, err := inbox.SignInLink(d.state.Approvals(), d.page)
+	if err != nil {
 		return err
 	}
-	link := "http://" + d.page + web.SignInPath(token)
-	switch err := openBrowser(ctx, d.trial.Environ, link); {
+	switch err := inbox.OpenBrowser(ctx, d.trial.Environ, link); {
 	case err == nil:
 		d.say(d.trial.Err, "  The browser opens the page. Sign in there, and look at %s.\n", asked.ID)
 	case console.IsTerminal(d.trial.Err):

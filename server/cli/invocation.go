@@ -13,6 +13,7 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/inbox"
 	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 
@@ -241,3 +242,6 @@ func (a *invocation) configPath() (string, error) {
 	}
 	return path, nil
 }
+
+// inboxLine returns the command line that signs a person in to the page of this configuration.
+func (a *invocation) inboxLine(c settings.Config) string { return inbox.Line(a.config, c, a.Environ) }

@@ -355,3 +355,14 @@ func overHTTP(t *testing.T, c *docsClient) mallory {
 		},
 	}
 }
+
+// freeAddress is a loopback address that nobody has now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/inbox"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"
 )
@@ -114,6 +117,24 @@ func (a *stateOpener) openEngine() (*local.Engine, error) {
 	return a.engineOver(c)
 }
 
+// stateSettings returns the settings of the configuration whose state file exists.
+func (a *stateOpener) stateSettings() (settings.Config, error) {
+	c, err := a.loadState()
+	return c.Config, err
+}
+
+// inboxOptions returns what the approval page shows that a command serves.
+func (a *stateOpener) inboxOptions(c settings.Config, engine *local.Engine) inbox.Options {
+	return a.pageOptions(c, engine, a.logger(c.Log, a.Err))
+}
+
+// pageOptions returns what the approval page of a state file shows.
+func (a *stateOpener) pageOptions(c settings.Config, engine *local.Engine, log *slog.Logger) inbox.Options {
+	return inbox.Options{
+		Engine: engine, Keys: approver.Dir(filepath.Dir(c.State)), SignIn: a.inboxLine(c), People: systemPeople, Log: log,
+	}
+}
+
 // engineOver opens the engine over the state file of a configuration. It reads runs as a server over that file does.
 func (a *stateOpener) engineOver(c Loaded) (*local.Engine, error) {
 	engine, err := c.Engine(a.Environ)
@@ -177,10 +198,14 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*Serv
 		return nil, err
 	}
 	o := ServiceOptions{Environ: a.Environ, Log: log, Hook: a.hook, PageURL: func(engine *local.Engine) string {
-		return pageAt(context.Background(), c.Config, engine.Approvals().StateID)
+		return inbox.At(context.Background(), c.Inbox, engine.Approvals().StateID)
 	}}
 	if command == "serve" {
-		o.Page = func(engine *local.Engine) Page { return inboxOf(engine, c.Config, a.inboxLine(c.Config), log) }
+		address := c.Inbox
+		if c.State == settings.MemoryState {
+			address = settings.InboxOff
+		}
+		o.Page = func(engine *local.Engine) Page { return inbox.Start(address, a.pageOptions(c.Config, engine, log)) }
 	}
 	s, err := Open(c, o)
 	if failed, ok := errors.AsType[*StateError](err); ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/inbox"
 	"patterngate/server/settings"
 )
 
@@ -51,7 +52,7 @@ func (a *serveCommands) serveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.http, "http", "", "serve HTTP at host:port, port 0 for a free one (else PATTERNGATE_HTTP, else http.listen)")
 	cmd.Flags().StringVar(&a.tokenFile, "token-file", "", "who may ask over HTTP (else PATTERNGATE_TOKEN_FILE, else http.token_file)")
-	inboxFlag(cmd, &a.inboxAt)
+	inbox.Flag(cmd, &a.inboxAt)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/inbox"
 	"patterngate/server/settings"
 )
 
@@ -143,8 +144,8 @@ func TestUsualStateOfCommands(t *testing.T) {
 // What a person types to see the page of this program leads to its state file, also in a terminal without its variables.
 func TestInboxLineOfUsualStates(t *testing.T) {
 	s := newUsualScene(t)
-	real := settings.Config{DemoEnabled: "false", State: filepath.Join(s.dir, settings.StateFile), Inbox: inboxUsual}
-	demo := settings.Config{DemoEnabled: "true", State: filepath.Join(s.dir, settings.DemoStateFile), Inbox: inboxUsual}
+	real := settings.Config{DemoEnabled: "false", State: filepath.Join(s.dir, settings.StateFile), Inbox: inbox.Usual}
+	demo := settings.Config{DemoEnabled: "true", State: filepath.Join(s.dir, settings.DemoStateFile), Inbox: inbox.Usual}
 	by := settings.PathVariable + "=/x/pg.yaml"
 	for name, tt := range map[string]struct {
 		c       settings.Config

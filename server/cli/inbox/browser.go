@@ -1,4 +1,4 @@
-package cli
+package inbox
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"patterngate/server/settings/machine"
 )
 
-// browserTime is how long openBrowser waits for an error of the program that it starts. Some of these programs become the
+// browserTime is how long OpenBrowser waits for an error of the program that it starts. Some of these programs become the
 // browser and keep running.
 const browserTime = 3 * time.Second
 
@@ -33,8 +33,8 @@ func browserCommand(goos, link string) (argv []string, stdin string) {
 	return []string{"xdg-open", link}, ""
 }
 
-// openBrowser opens a link. Its error never contains the link.
-func openBrowser(ctx context.Context, environ []string, link string) error {
+// OpenBrowser opens a link. Its error never contains the link.
+func OpenBrowser(ctx context.Context, environ []string, link string) error {
 	if runtime.GOOS != "darwin" && runtime.GOOS != "windows" && !hasDesktop(environ) {
 		return errors.New("there is no desktop here")
 	}

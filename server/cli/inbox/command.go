@@ -1,4 +1,4 @@
-package cli
+package inbox
 
 import (
 	"context"
@@ -6,34 +6,39 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"patterngate/gateway/approver"
+	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 	"patterngate/server/web"
 )
 
-// inboxUsual is the default address of the page.
-const inboxUsual = "127.0.0.1:8766"
+// Usual is the default address of the page.
+const Usual = "127.0.0.1:8766"
 
 // signInTime is how long a sign-in link is valid.
 const signInTime = 60 * time.Second
 
-func inboxFlag(cmd *cobra.Command, target *string) {
-	cmd.Flags().StringVar(target, "inbox", "", "where the page of approvals and runs is, host:port on loopback, or off (else PATTERNGATE_INBOX, else inbox: "+inboxUsual+")")
+// Flag adds the flag --inbox to a command.
+func Flag(cmd *cobra.Command, target *string) {
+	cmd.Flags().StringVar(target, "inbox", "", "where the page of approvals and runs is, host:port on loopback, or off (else PATTERNGATE_INBOX, else inbox: "+Usual+")")
 }
 
-// inboxCommands is the command that opens the page where people decide.
-type inboxCommands struct {
-	*stateOpener
+// Commands is the command that opens the page where people decide.
+type Commands struct {
+	*console.Console
+	Address *string                                               // value of --inbox
+	Load    func() (settings.Config, error)                       // returns the configuration; its state file exists
+	Open    func() (*local.Engine, error)                         // opens that state file and continues no run
+	Options func(c settings.Config, engine *local.Engine) Options // returns what the page shows, and how people sign in
 }
 
-func (a *inboxCommands) inboxCommand() *cobra.Command {
+// Command returns the command "inbox".
+func (a *Commands) Command() *cobra.Command {
 	var show bool
 	cmd := &cobra.Command{
 		Use:   "inbox",
@@ -45,36 +50,36 @@ func (a *inboxCommands) inboxCommand() *cobra.Command {
 			"With --print the link is printed instead, to a terminal only: whoever has it can sign in.",
 		Example: "  patterngate inbox\n  patterngate inbox --print",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.inbox(cmd.Context(), show) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.open(cmd.Context(), show) },
 	}
-	inboxFlag(cmd, &a.inboxAt)
+	Flag(cmd, a.Address)
 	cmd.Flags().BoolVar(&show, "print", false, "print the link, to a terminal, and open nothing")
 	return cmd
 }
 
-// inbox signs a person in to the page.
+// open signs a person in to the page.
 //
 //	listen ─┬─ free ──────────────▶ serve here ─┐
 //	   ▲    ├─ held by a Patterngate ───────────┴─▶ offer a token ──▶ browser or terminal
 //	   │    │  over this state
 //	   └────┴─ over another state: the next port
-func (a *inboxCommands) inbox(ctx context.Context, show bool) error {
+func (a *Commands) open(ctx context.Context, show bool) error {
 	if show && !console.IsTerminal(a.Out) {
 		return console.Usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
 	}
-	c, err := a.loadState()
+	c, err := a.Load()
 	if err != nil {
 		return console.Wrap("inbox", err)
 	}
 	if c.Inbox == settings.InboxOff {
-		return console.Usage("inbox", errors.New("it is off"), "--inbox "+inboxUsual)
+		return console.Usage("inbox", errors.New("it is off"), "--inbox "+Usual)
 	}
-	engine, err := a.openEngine()
+	engine, err := a.Open()
 	if err != nil {
 		return console.Wrap("inbox", err)
 	}
 	defer engine.Close()
-	page := pageOffer{inbox: a, config: c.Config, engine: engine, show: show}
+	page := signIn{Commands: a, Options: a.Options(c, engine), show: show}
 	state, err := engine.Approvals().StateID()
 	if err != nil {
 		return console.Fault("inbox", err)
@@ -89,16 +94,15 @@ func (a *inboxCommands) inbox(ctx context.Context, show bool) error {
 	return page.serve(ctx, place.listener, place.address)
 }
 
-// pageOffer is one sign-in link for a person.
-type pageOffer struct {
-	inbox  *inboxCommands
-	config settings.Config
-	engine *local.Engine
-	show   bool
+// signIn is one sign-in link for a person.
+type signIn struct {
+	*Commands
+	Options
+	show bool
 }
 
 // beside offers a sign-in to the page that another process serves.
-func (p pageOffer) beside(ctx context.Context, place pagePlace) error {
+func (s signIn) beside(ctx context.Context, place pagePlace) error {
 	address, cause := place.address, place.cause
 	if place.held != heldBySame {
 		if place.held == heldByNobody && portTaken(cause) { // the other process has just ended
@@ -106,20 +110,19 @@ func (p pageOffer) beside(ctx context.Context, place pagePlace) error {
 		}
 		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: errors.New(place.held.of(address, cause)), Try: "patterngate inbox --inbox 127.0.0.1:8767"}
 	}
-	return p.offer(ctx, address, false)
+	return s.offer(ctx, address, false)
 }
 
 // serve serves the page here until ctx ends.
-func (p pageOffer) serve(ctx context.Context, l net.Listener, address string) error {
-	a := p.inbox
+func (s signIn) serve(ctx context.Context, l net.Listener, address string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	door := inboxDoor(p.engine, a.inboxLine(p.config), approver.Dir(filepath.Dir(p.config.State)), a.logger(p.config.Log, a.Err))(address)
+	door := s.door(address)
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(ctx, l) }()
-	err := p.offer(ctx, address, true)
+	err := s.offer(ctx, address, true)
 	if err == nil {
-		a.remark("No server serves the page, so this command does, until Ctrl-C. It only decides: runs go on with `patterngate serve` or\n`patterngate runs resume`.\n")
+		s.remark("No server serves the page, so this command does, until Ctrl-C. It only decides: runs go on with `patterngate serve` or\n`patterngate runs resume`.\n")
 		return wrappedOrNil("inbox", <-served)
 	}
 	stop()
@@ -135,33 +138,41 @@ func wrappedOrNil(what string, err error) error {
 }
 
 // offer makes a token for one sign-in, and opens the link or prints it.
-func (p pageOffer) offer(ctx context.Context, address string, serving bool) error {
-	a, base := p.inbox, "http://"+address
-	token, offered := web.NewToken()
-	if err := p.engine.Approvals().OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
+func (s signIn) offer(ctx context.Context, address string, serving bool) error {
+	base := "http://" + address
+	link, err := SignInLink(s.Engine.Approvals(), address)
+	if err != nil {
 		return console.Fault("inbox", err)
 	}
-	link := base + web.SignInPath(token)
 	shown := struct {
 		URL     string `json:"url"`
 		SignIn  string `json:"sign_in,omitempty"`
 		Opened  bool   `json:"opened"`
 		Serving bool   `json:"serving"`
-	}{URL: base + "/", Opened: !p.show, Serving: serving}
-	if p.show {
+	}{URL: base + "/", Opened: !s.show, Serving: serving}
+	if s.show {
 		shown.SignIn = link
-	} else if err := openBrowser(ctx, a.Environ, link); err != nil {
-		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf("the browser cannot be opened: %w", err), Try: a.inboxLine(p.config) + " --print"}
+	} else if err := OpenBrowser(ctx, s.Environ, link); err != nil {
+		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf("the browser cannot be opened: %w", err), Try: s.SignIn + " --print"}
 	}
 	switch {
-	case a.JSON:
-		return a.PrintJSON(shown)
-	case p.show:
-		a.remark("This signs in once, within 60 seconds:\n")
-		return a.Print(link + "\n")
+	case s.JSON:
+		return s.PrintJSON(shown)
+	case s.show:
+		s.remark("This signs in once, within 60 seconds:\n")
+		return s.Print(link + "\n")
 	}
-	return a.Print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
+	return s.Print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
+}
+
+// SignInLink returns a link that signs a browser in to the page at an address. The link is valid once and for a minute.
+func SignInLink(approvals patterns.Approvals, address string) (string, error) {
+	token, offered := web.NewToken()
+	if err := approvals.OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
+		return "", err
+	}
+	return "http://" + address + web.SignInPath(token), nil
 }
 
 // remark prints a text for a person that is not part of the result.
-func (a *inboxCommands) remark(text string) { _, _ = io.WriteString(a.Err, text) }
+func (a *Commands) remark(text string) { _, _ = io.WriteString(a.Err, text) }

@@ -1,4 +1,4 @@
-package cli
+package inbox
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"patterngate/server/web"
 )
 
-// inbox serves the approval page of a state file, unless another process does. It starts with the first question that waits for a
+// Page serves the approval page of a state file, unless another process does. It starts with the first question that waits for a
 // person. Before that, it is one sleeping goroutine.
 //
 //	             a new question here, or one waits after a change
@@ -19,9 +19,9 @@ import (
 //	   ▲                                                      │        ▲
 //	   └── nothing waits ── the port is in use: ours or not ◀┘          └── a few seconds later
 //
-// A nil inbox is off. It is safe for concurrent use.
-type inbox struct {
-	config inboxConfig
+// A nil Page is off. It is safe for concurrent use.
+type Page struct {
+	config pageConfig
 	end    context.CancelFunc
 	ended  chan struct{}
 	wake   chan struct{} // holds one
@@ -34,8 +34,8 @@ type inbox struct {
 	said    string        // the last log line, to log it only once
 }
 
-// inboxConfig holds the settings of an inbox.
-type inboxConfig struct {
+// pageConfig holds what a page needs.
+type pageConfig struct {
 	address   string // host:port
 	approvals patterns.Approvals
 	changed   func(ctx context.Context, since uint64) (ids []string, next uint64) // like the method of [patterns.Owner]
@@ -47,112 +47,112 @@ type inboxConfig struct {
 }
 
 const (
-	inboxLook = time.Second
-	inboxNext = 2 * time.Second
-	// inboxSoon is how long URL waits for a running attempt.
-	inboxSoon = 2 * time.Second
+	usualLook = time.Second
+	usualNext = 2 * time.Second
+	// attemptTime is how long URL waits for a running attempt.
+	attemptTime = 2 * time.Second
 )
 
-// newInbox starts an inbox; Close ends it.
-func newInbox(c inboxConfig) *inbox {
+// newPage starts a page; Close ends it.
+func newPage(c pageConfig) *Page {
 	ctx, end := context.WithCancel(context.Background())
-	i := &inbox{config: c, end: end, ended: make(chan struct{}), wake: make(chan struct{}, 1), pending: make(chan struct{})}
-	go i.run(ctx)
-	return i
+	p := &Page{config: c, end: end, ended: make(chan struct{}), wake: make(chan struct{}, 1), pending: make(chan struct{})}
+	go p.run(ctx)
+	return p
 }
 
-// Close ends the inbox, and the page if this process serves it.
-func (i *inbox) Close() {
-	if i == nil {
+// Close ends the page, if this process serves it, and the wait for questions.
+func (p *Page) Close() {
+	if p == nil {
 		return
 	}
-	i.end()
-	<-i.ended
+	p.end()
+	<-p.ended
 }
 
 // Asked is called for each question to a person in this process, after it is recorded. It returns at once.
-func (i *inbox) Asked(patterns.Asked) {
-	if i == nil {
+func (p *Page) Asked(patterns.Asked) {
+	if p == nil {
 		return
 	}
-	i.mu.Lock()
-	if !i.serving {
-		i.wanted = true
-		if i.pending == nil {
-			i.pending = make(chan struct{})
+	p.mu.Lock()
+	if !p.serving {
+		p.wanted = true
+		if p.pending == nil {
+			p.pending = make(chan struct{})
 		}
 	}
-	i.mu.Unlock()
+	p.mu.Unlock()
 	select {
-	case i.wake <- struct{}{}:
+	case p.wake <- struct{}{}:
 	default: // a wake-up is already pending
 	}
 }
 
 // URL returns the page's address, without a final slash and without a token. It returns "" if the page is off or cannot be
 // served.
-func (i *inbox) URL() string {
-	if i == nil {
+func (p *Page) URL() string {
+	if p == nil {
 		return ""
 	}
-	i.mu.Lock()
-	pending := i.pending
-	i.mu.Unlock()
+	p.mu.Lock()
+	pending := p.pending
+	p.mu.Unlock()
 	if pending != nil {
-		soon := time.NewTimer(inboxSoon)
+		soon := time.NewTimer(attemptTime)
 		defer soon.Stop()
 		select {
 		case <-pending:
 		case <-soon.C: // the page can still start later
 		}
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.base
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.base
 }
 
 // run works until ctx ends.
-func (i *inbox) run(ctx context.Context) {
-	defer close(i.ended)
+func (p *Page) run(ctx context.Context) {
+	defer close(p.ended)
 	var since uint64
 	woken := false
 	for ctx.Err() == nil {
-		if !woken && !i.waits() {
-			i.idle()
-			since, woken = i.sleep(ctx, since)
+		if !woken && !p.waits() {
+			p.idle()
+			since, woken = p.sleep(ctx, since)
 			continue
 		}
 		woken = false
-		i.try(ctx)
-		rest(ctx, i.config.next+rand.N(i.config.next/2+1))
+		p.try(ctx)
+		rest(ctx, p.config.next+rand.N(p.config.next/2+1))
 	}
 }
 
 // waits reports whether a question waits now.
-func (i *inbox) waits() bool {
-	n, err := i.config.approvals.WaitingApprovals()
+func (p *Page) waits() bool {
+	n, err := p.config.approvals.WaitingApprovals()
 	return err == nil && n > 0 // after an error, the next check reads again
 }
 
 // sleep returns when something has changed, but not before the next check is due. A wake-up ends it at once.
-func (i *inbox) sleep(ctx context.Context, since uint64) (next uint64, woken bool) {
+func (p *Page) sleep(ctx context.Context, since uint64) (next uint64, woken bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changed := make(chan uint64, 1)
 	go func() {
-		_, next := i.config.changed(ctx, since)
+		_, next := p.config.changed(ctx, since)
 		changed <- next
 	}()
 	select {
-	case <-i.wake:
+	case <-p.wake:
 		stop()
 		return <-changed, true
 	case next = <-changed:
 	}
-	pause := time.NewTimer(i.config.look)
+	pause := time.NewTimer(p.config.look)
 	defer pause.Stop()
 	select {
-	case <-i.wake:
+	case <-p.wake:
 		return next, true
 	case <-pause.C:
 	case <-ctx.Done():
@@ -171,73 +171,73 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // idle records that no question waits, so that no caller waits for an attempt.
-func (i *inbox) idle() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.pending != nil && !i.wanted {
-		close(i.pending)
-		i.pending = nil
+func (p *Page) idle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pending != nil && !p.wanted {
+		close(p.pending)
+		p.pending = nil
 	}
 }
 
 // try serves the page until ctx ends, or finds the process that serves it.
-func (i *inbox) try(ctx context.Context) {
-	state, err := i.config.approvals.StateID()
+func (p *Page) try(ctx context.Context) {
+	state, err := p.config.approvals.StateID()
 	if err != nil {
-		i.known("", false)
-		i.say(slog.LevelWarn, "inbox", slog.Any("cause", err))
+		p.known("", false)
+		p.say(slog.LevelWarn, "inbox", slog.Any("cause", err))
 		return
 	}
-	place := findPage(ctx, i.config.address, state)
+	place := findPage(ctx, p.config.address, state)
 	if place.listener == nil {
-		i.beside(ctx, place)
+		p.beside(ctx, place)
 		return
 	}
-	door := i.config.door(place.address)
-	i.known(door.URL(), true)
-	if place.moved(i.config.address) {
-		i.say(slog.LevelWarn, "inbox at the next free port", slog.String("url", door.URL()+"/"), slog.String("because", heldByOther.of(i.config.address, nil)))
+	door := p.config.door(place.address)
+	p.known(door.URL(), true)
+	if place.moved(p.config.address) {
+		p.say(slog.LevelWarn, "inbox at the next free port", slog.String("url", door.URL()+"/"), slog.String("because", heldByOther.of(p.config.address, nil)))
 	} else {
-		i.say(slog.LevelInfo, "inbox", slog.String("url", door.URL()+"/"))
+		p.say(slog.LevelInfo, "inbox", slog.String("url", door.URL()+"/"))
 	}
 	if err := door.Serve(ctx, place.listener); err != nil {
-		i.known("", false)
-		i.say(slog.LevelWarn, "inbox ended", slog.Any("cause", err))
+		p.known("", false)
+		p.say(slog.LevelWarn, "inbox ended", slog.Any("cause", err))
 	}
 }
 
 // beside logs what uses the port that the page could not use.
-func (i *inbox) beside(ctx context.Context, place pagePlace) {
+func (p *Page) beside(ctx context.Context, place pagePlace) {
 	switch {
 	case ctx.Err() != nil:
 	case place.held == heldBySame:
-		i.known("http://"+place.address, false)
-		i.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+place.address+"/"))
+		p.known("http://"+place.address, false)
+		p.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+place.address+"/"))
 	case place.held == heldByNobody && portTaken(place.cause): // the other process ended a moment ago: try again next time
 	default:
-		i.known("", false)
-		i.say(slog.LevelWarn, "no inbox: "+place.held.of(place.address, place.cause), slog.String("try", inboxElsewhere))
+		p.known("", false)
+		p.say(slog.LevelWarn, "no inbox: "+place.held.of(place.address, place.cause), slog.String("try", elsewhere))
 	}
 }
 
 // known records the page's address.
-func (i *inbox) known(base string, serving bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.base, i.serving, i.wanted = base, serving, false
-	if i.pending != nil {
-		close(i.pending)
-		i.pending = nil
+func (p *Page) known(base string, serving bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.base, p.serving, p.wanted = base, serving, false
+	if p.pending != nil {
+		close(p.pending)
+		p.pending = nil
 	}
 }
 
 // say logs a message, unless it is the same as the last one.
-func (i *inbox) say(level slog.Level, message string, attrs ...slog.Attr) {
-	if i.said == message {
+func (p *Page) say(level slog.Level, message string, attrs ...slog.Attr) {
+	if p.said == message {
 		return
 	}
-	i.said = message
-	i.config.log.LogAttrs(context.Background(), level, message, attrs...)
+	p.said = message
+	p.config.log.LogAttrs(context.Background(), level, message, attrs...)
 }
 
-const inboxElsewhere = "--inbox 127.0.0.1:8767 for another address; meanwhile `patterngate approvals` decides"
+const elsewhere = "--inbox 127.0.0.1:8767 for another address; meanwhile `patterngate approvals` decides"

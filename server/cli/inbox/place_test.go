@@ -1,4 +1,4 @@
-package cli
+package inbox
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func TestInboxGoesToTheNextFreePort(t *testing.T) {
 	if got := second.URL(); got != url {
 		t.Errorf("another server over the state names %q, want %q", got, url)
 	}
-	if got := pageAt(t.Context(), settings.Config{Inbox: taken}, d.StateID); got != url {
+	if got := At(t.Context(), taken, d.StateID); got != url {
 		t.Errorf("a command names %q, want %q", got, url)
 	}
 }
@@ -68,17 +68,17 @@ func TestNoPageOfAnotherIsNamed(t *testing.T) {
 	if got := i.URL(); got != "" { // nothing was asked yet
 		t.Errorf("URL() = %q, before anything is known of it", got)
 	}
-	if got := pageAt(t.Context(), settings.Config{Inbox: address}, d.StateID); got != "" {
+	if got := At(t.Context(), address, d.StateID); got != "" {
 		t.Errorf("a command names the page of a stranger: %q", got)
 	}
-	if got := pageAt(t.Context(), settings.Config{Inbox: settings.InboxOff}, d.StateID); got != "" {
+	if got := At(t.Context(), settings.InboxOff, d.StateID); got != "" {
 		t.Errorf("a page that is off is at %q", got)
 	}
-	if got := pageAt(t.Context(), settings.Config{Inbox: address}, func() (string, error) { return "", errors.New("unread") }); got != "" {
+	if got := At(t.Context(), address, func() (string, error) { return "", errors.New("unread") }); got != "" {
 		t.Errorf("a page of a state that cannot be read is at %q", got)
 	}
 	free := freeAddress(t)
-	if got := pageAt(t.Context(), settings.Config{Inbox: free}, d.StateID); got != "http://"+free {
+	if got := At(t.Context(), free, d.StateID); got != "http://"+free {
 		t.Errorf("the page that `patterngate inbox` would serve is at %q, want %s", got, free)
 	}
 }
@@ -104,6 +104,21 @@ func TestFindPageEnds(t *testing.T) {
 		if p := findPage(ctx, address, testState); p.listener != nil {
 			t.Errorf("%s is listened at", address)
 			_ = p.listener.Close()
+		}
+	}
+}
+
+// A link is opened without a shell, and on a system that does not tell whose a connection is not by arguments that others
+// can read.
+func TestBrowserCommand(t *testing.T) {
+	const link = "http://127.0.0.1:8766/sign-in/token"
+	for goos, want := range map[string]string{
+		"linux": `["xdg-open" "` + link + `"] ""`, "darwin": `["osascript" "-"] "open location \"` + link + `\"\n"`,
+		"windows": `["rundll32" "url.dll,FileProtocolHandler" "` + link + `"] ""`,
+	} {
+		argv, stdin := browserCommand(goos, link)
+		if got := fmt.Sprintf("%q %q", argv, stdin); got != want {
+			t.Errorf("%s: %s, want %s", goos, got, want)
 		}
 	}
 }

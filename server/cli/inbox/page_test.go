@@ -1,4 +1,4 @@
-package cli
+package inbox
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 const (
 	testState  = "sha256:aa"
 	otherState = "sha256:bb"
-	// inboxPatience is how long a test waits for what must come.
-	inboxPatience = 10 * time.Second
+	// patience is how long a test waits for what must come.
+	patience = 10 * time.Second
 )
 
 // stateDesk is a state file of a test, as far as an inbox looks at one.
@@ -73,7 +73,7 @@ func (h heard) Handle(_ context.Context, r slog.Record) error {
 
 // watched is an inbox of a test with its log.
 type watched struct {
-	*inbox
+	*Page
 	t     *testing.T
 	lines chan string
 }
@@ -82,7 +82,7 @@ func watch(t *testing.T, d *stateDesk, address string) watched {
 	t.Helper()
 	lines := make(chan string, 100)
 	log := slog.New(heard{lines: lines})
-	i := newInbox(inboxConfig{
+	i := newPage(pageConfig{
 		address: address, approvals: d, changed: d.changed, log: log, look: time.Millisecond, next: time.Millisecond,
 		door: func(address string) *web.Door {
 			return web.NewDoor(web.DoorConfig{Pages: http.NotFoundHandler(), SignIns: d, Address: address, Version: "1", Log: log})
@@ -100,7 +100,7 @@ func (w watched) says(want string) {
 		if !strings.Contains(got, want) {
 			w.t.Fatalf("the log says %q, want %q", got, want)
 		}
-	case <-time.After(inboxPatience):
+	case <-time.After(patience):
 		w.t.Fatalf("the log says nothing, want %q", want)
 	}
 }
@@ -121,11 +121,11 @@ func freeAddress(t *testing.T) string {
 func TestInboxOpensWithTheFirstQuestion(t *testing.T) {
 	for name, tt := range map[string]struct {
 		waiting int
-		ask     func(d *stateDesk, i *inbox)
+		ask     func(d *stateDesk, i *Page)
 	}{
-		"of before": {1, func(*stateDesk, *inbox) {}},
-		"of here":   {0, func(_ *stateDesk, i *inbox) { i.Asked(patterns.Asked{}); i.Asked(patterns.Asked{}) }},
-		"of another process": {0, func(d *stateDesk, _ *inbox) {
+		"of before": {1, func(*stateDesk, *Page) {}},
+		"of here":   {0, func(_ *stateDesk, i *Page) { i.Asked(patterns.Asked{}); i.Asked(patterns.Asked{}) }},
+		"of another process": {0, func(d *stateDesk, _ *Page) {
 			d.changes <- struct{}{} // of no interest
 			d.wait(1)
 			select {
@@ -143,7 +143,7 @@ func TestInboxOpensWithTheFirstQuestion(t *testing.T) {
 					t.Errorf("before the first question the port is held by %d", got)
 				}
 			}
-			tt.ask(d, i.inbox)
+			tt.ask(d, i.Page)
 			i.says("INFO inbox url=http://" + address + "/")
 			if got := whoHolds(t.Context(), address, testState); got != heldBySame {
 				t.Errorf("the port is held by %d, want %d", got, heldBySame)
@@ -169,7 +169,7 @@ func TestInboxOpensWithTheFirstQuestion(t *testing.T) {
 }
 
 // What is asked for at once is known at once, wherever the page is.
-func TestInboxURL(t *testing.T) {
+func TestPageURL(t *testing.T) {
 	d := &stateDesk{changes: make(chan struct{}, 1)}
 	stranger := httptest.NewServer(http.NotFoundHandler())
 	defer stranger.Close()
@@ -182,7 +182,7 @@ func TestInboxURL(t *testing.T) {
 			t.Errorf("%s: URL() = %q, want %q", name, got, tt.want)
 		}
 	}
-	var off *inbox
+	var off *Page
 	off.Asked(patterns.Asked{})
 	if got := off.URL(); got != "" {
 		t.Errorf("the URL of no inbox is %q", got)

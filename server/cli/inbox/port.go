@@ -1,4 +1,4 @@
-package cli
+package inbox
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func (h holder) of(address string, cause error) string {
 	case heldByOther:
 		return address + " is the inbox of a Patterngate with another state file"
 	case heldByNobody:
-		return causeOf(cause)
+		return cause.Error()
 	}
 	return address + " is taken by another program"
 }
@@ -63,7 +63,7 @@ func (h holder) of(address string, cause error) string {
 const (
 	holderTime  = time.Second // for its whole answer
 	holderBytes = 1 << 10     // of its answer
-	holderHead  = 4 << 10     // and of what stands before that
+	holderHead  = 4 << 10     // of everything before the answer
 )
 
 // whoHolds finds out what listens at an address, with a request to /healthz. The answer could come from any program. So

@@ -1,4 +1,4 @@
-package cli
+package inbox
 
 import (
 	"context"
@@ -55,17 +55,17 @@ func findPage(ctx context.Context, wanted, state string) (p pagePlace) {
 	return p
 }
 
-// pageAt returns the page's URL for results of a process that serves no page. It returns "" if no address has this state's
+// At returns the page's URL for results of a process that serves no page. It returns "" if no address has this state's
 // page. A free address counts, since "patterngate inbox" serves the page there.
-func pageAt(ctx context.Context, c settings.Config, state func() (string, error)) string {
-	if c.InboxURL() == "" {
+func At(ctx context.Context, address string, state func() (string, error)) string {
+	if address == settings.InboxOff || address == "" {
 		return ""
 	}
 	id, err := state()
 	if err != nil {
 		return ""
 	}
-	for _, address := range pageAddresses(c.Inbox) {
+	for _, address := range pageAddresses(address) {
 		switch whoHolds(ctx, address, id) {
 		case heldBySame, heldByNobody:
 			return "http://" + address
