@@ -46,6 +46,7 @@ var boxes = map[string]box{
 	"server/cli/setup":      {"commands about a client", 0, 0, ""},
 	"server/cli/clientfile": {"edits files of MCP clients", 0, 0, ""},
 	"server/cli/console":    {"streams, exit codes", 0, 0, ""},
+	"server/cli/call":       {"calls a tool, prints its result", 0, 0, ""},
 	"server/cli/inbox":      {"opens the page of approvals", 0, 0, ""},
 	"server/cli/recordtext": {"records as text", 0, 0, ""},
 	"server/cli/runs":       {"commands about runs", 0, 0, ""},

@@ -113,7 +113,7 @@ func (a *app) root() *cobra.Command {
 	if a.desks == nil {
 		approvals.Held = catalog.held
 	}
-	root.AddCommand(serve.serveCommand(), trial.demoCommand(), (&callCommands{state}).callCommand(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
+	root.AddCommand(serve.serveCommand(), trial.demoCommand(), state.callCommands(a.load).Command(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
 		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
 		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),

@@ -240,3 +240,9 @@ func TestCallCompletion(t *testing.T) {
 		t.Errorf("of another server's tools %q is offered", got)
 	}
 }
+
+func TestCallWaitIsADuration(t *testing.T) {
+	for _, wait := range []string{"10", "0s", "-1m", "soon", ""} {
+		aCall{args: []string{"route_ticket", "ticket=x", "--wait", wait}, code: console.ExitUsage, errs: "try: "}.check(t)
+	}
+}

@@ -174,8 +174,7 @@ func (a *catalogCommands) catalogTest(cmd *cobra.Command, c Loaded, name, args s
 	} else if !slices.Contains(c.Catalog.Expose, name) {
 		c = c.exposing(name)
 	}
-	call := &toolCall{opener: a.stateOpener, config: &c, args: args}
-	return call.run(cmd.Context(), served, nil)
+	return a.callCommands(func() (Loaded, error) { return c, nil }).Tool(cmd.Context(), served, args)
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.

@@ -66,7 +66,7 @@ func (a *trialCommands) demoCommand() *cobra.Command {
 
 // demo runs all acts in one session and prints the result of each.
 func (a *trialCommands) demo(ctx context.Context) error {
-	keepOnBrokenPipe() // otherwise the directory would remain
+	console.KeepOnBrokenPipe() // otherwise the directory would remain
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "set TMPDIR to a directory that you may write to"}

@@ -50,7 +50,7 @@ type liveDemo struct {
 
 // live runs the live demo.
 func (a *trialCommands) live(ctx context.Context) (err error) {
-	keepOnBrokenPipe()
+	console.KeepOnBrokenPipe()
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "set TMPDIR to a directory that you may write to"}

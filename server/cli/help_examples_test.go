@@ -21,6 +21,9 @@ import (
 	"patterngate/server/settings"
 )
 
+// exitWaiting is the exit code of a call whose run runs or waits.
+const exitWaiting = 7
+
 // exampleWorld is what must exist before an example of a help page runs. Its zero value is an empty home with the files of
 // exampleHome. The steps run in the order of the fields.
 type exampleWorld struct {

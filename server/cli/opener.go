@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"patterngate/catalog/pins"
+	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/call"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/cli/statefile"
@@ -216,6 +220,48 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*Serv
 	}
 	a.engine = s.Engine()
 	return s, nil
+}
+
+// callCommands returns the command that calls a tool. Its server in this process has the configuration that load returns.
+func (a *stateOpener) callCommands(load func() (Loaded, error)) *call.Commands {
+	return &call.Commands{
+		Console: &a.Console, Config: &a.config, State: &a.state, Offered: a.offered,
+		Open: func(logs io.Writer) (call.Server, error) { return a.callServer(load, logs) },
+	}
+}
+
+// callServer opens Patterngate's own server in this process, for a call.
+func (a *stateOpener) callServer(load func() (Loaded, error), logs io.Writer) (call.Server, error) {
+	loaded, err := load()
+	if err != nil {
+		return call.Server{}, err
+	}
+	s, err := a.service("call", loaded, a.logger(loaded.Log.Quiet(), logs))
+	if err != nil {
+		return call.Server{}, err
+	}
+	held := map[string]call.Held{}
+	for name, h := range s.Config().unlisted() {
+		held[name] = call.Held{Cause: h.cause(), Pin: pins.Name(h.server, h.upstream)}
+	}
+	return call.Server{Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Kept: !s.InMemory(), Held: held}, nil
+}
+
+// offered returns the tools that a server with this configuration would have. It opens no state file.
+func (a *stateOpener) offered() ([]upstream.Tool, error) {
+	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	s, err := loaded.Server(a.Environ, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	var tools []upstream.Tool
+	for _, t := range s.Tools() {
+		tools = append(tools, upstream.Tool{Name: t.Name, Title: t.Title, Input: t.RawInputSchema})
+	}
+	return tools, nil
 }
 
 // unopened returns the error of a command that cannot open the state file. Without a record nothing runs.

@@ -222,9 +222,7 @@ func (s *hostileScene) serve() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	var said lockedWriter
-	said.to = s.t.Output()
-	cmd.Stderr = &said
+	cmd.Stderr = s.t.Output()
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

@@ -85,19 +85,24 @@ func (l *life) live(ctx context.Context) error {
 	if l.book, err = ledger.Parse(machine.Lookup(l.trial.Environ, settings.LedgerVariable)); err != nil {
 		return err
 	}
-	call := &toolCall{opener: l.trial.stateOpener, name: waitTool, errs: &lockedWriter{to: l.trial.Err}} // so that it continues runs that no other process continues
-	server, err := call.inProcess(ctx)
+	server, err := l.trial.callServer(l.trial.load, l.trial.Err)
 	if err != nil {
 		return err
 	}
-	l.client = server.client
+	server.CarryOn()
+	client, ended, err := server.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	l.client = client
 	faults := make([]error, len(l.told.Runs))
 	var all sync.WaitGroup
 	for i, r := range l.told.Runs {
 		all.Go(func() { faults[i] = l.run(ctx, r) })
 	}
 	all.Wait()
-	server.close()
+	_ = client.Close() // an error of the server's end does not change the results
+	ended()
 	return errors.Join(append(faults, l.print(provedResult{Passed: l.passed.Load()}))...)
 }
 

@@ -122,13 +122,17 @@ func TestTheLedgerSeesTwoPayments(t *testing.T) {
 		book.World = world
 		a.Environ = append(a.Environ, settings.LedgerVariable+"="+book.String())
 		for range 2 {
-			call := &toolCall{opener: a.opener(), quiet: true, errs: &lockedWriter{to: &errs}}
-			server, err := call.inProcess(t.Context())
+			server, err := a.opener().callServer(a.load, &errs)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = server.client.Call(t.Context(), "supervised_refund", map[string]any{"goal": "Refund 49 USD", "actions": refundOf(49)}, nil)
-			server.close()
+			client, ended, err := server.Connect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = client.Call(t.Context(), "supervised_refund", map[string]any{"goal": "Refund 49 USD", "actions": refundOf(49)}, nil)
+			_ = client.Close()
+			ended()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,7 +56,7 @@ func (a *serveCommands) serveCommand() *cobra.Command {
 }
 
 func (a *serveCommands) serve(ctx context.Context) error {
-	keepOnBrokenPipe()
+	console.KeepOnBrokenPipe()
 	begun := func() {}
 	if a.starts != nil {
 		begun = a.starts()
@@ -134,7 +133,3 @@ func (a *invocation) warnOfBypasses(c settings.Config, log *slog.Logger) {
 		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}
 }
-
-// keepOnBrokenPipe makes a write to a closed standard output or standard error an error. By default Go would end the
-// process with SIGPIPE. Running calls keep their grace time, and a client that does not read the log is still served.
-func keepOnBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"patterngate/server/buildinfo"
 	"runtime"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/buildinfo"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"

@@ -1,4 +1,4 @@
-package cli
+package call
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package cli
+package call
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/server/buildinfo"
@@ -27,7 +26,7 @@ type callee struct {
 	kept   bool   // it also records its runs in a file
 	wait   func() // waits until the server in this process ends
 	tools  []upstream.Tool
-	held   map[string]heldTool // held tools, which the server does not list
+	held   map[string]Held // held tools, which the server does not list
 }
 
 // close ends the session. It ignores an error of the server's end, which does not change the result.
@@ -61,60 +60,74 @@ func (c *toolCall) open(ctx context.Context) (*callee, error) {
 	return nil, err
 }
 
-func (c *toolCall) identity() upstream.Identity {
+// Identity returns the name and version that the client of a call sends.
+func Identity() upstream.Identity {
 	return upstream.Identity{Name: "patterngate-call", Version: buildinfo.Read().Version}
 }
 
-// loaded returns the configuration that is served in this process.
-func (c *toolCall) loaded() (Loaded, error) {
-	if c.config != nil {
-		return *c.config, nil
-	}
-	return c.opener.load()
+// Server is Patterngate's own server, in this process.
+type Server struct {
+	Serve   func(ctx context.Context, in io.Reader, out io.Writer) error // serves MCP until its input ends
+	CarryOn func()                                                       // continues runs that no process continues
+	Close   func()
+	Kept    bool            // it records its runs in a file
+	Held    map[string]Held // tools that nobody can call yet, by name; the server does not list them
 }
 
-// inProcess serves Patterngate's own tools over a pair of pipes, with the same protocol as for every client.
-func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
-	loaded, err := c.loaded()
-	if err != nil {
-		return nil, err
+// Held is a tool that a person has to accept before anybody can call it.
+type Held struct {
+	Cause string // why it is held
+	Pin   string // what "catalog accept" accepts
+}
+
+// Connect connects a client to the server over a pair of pipes, with the same protocol as for every client. ended waits, after the
+// client is closed, until the server has ended.
+func (s Server) Connect(ctx context.Context) (client *upstream.Client, ended func(), err error) {
+	requests, toServer := io.Pipe()
+	answers, fromServer := io.Pipe()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		err := s.Serve(context.WithoutCancel(ctx), requests, fromServer) // ends when its input ends
+		_ = requests.CloseWithError(err)
+		_ = fromServer.CloseWithError(err)
+	}()
+	client, err = upstream.Over(ctx, answers, toServer, Identity())
+	ended = func() {
+		<-served
+		s.Close()
 	}
-	s, err := c.opener.service("call", loaded, c.opener.logger(loaded.Log.Quiet(), c.errs))
+	if err != nil {
+		ended()
+		return nil, nil, console.Fault("call", err)
+	}
+	return client, ended, nil
+}
+
+// inProcess serves Patterngate's own tools in this process.
+func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
+	s, err := c.Open(c.errs)
 	if err != nil {
 		return nil, err
 	}
 	if c.follows() || c.name == waitTool { // it could wait for a run that no process continues
 		s.CarryOn()
 	}
-	requests, toServer := io.Pipe()
-	answers, fromServer := io.Pipe()
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		err := s.ServeStdio(context.WithoutCancel(ctx), requests, fromServer) // ends when its input ends
-		_ = requests.CloseWithError(err)
-		_ = fromServer.CloseWithError(err)
-	}()
-	client, err := upstream.Over(ctx, answers, toServer, c.identity())
-	ended := func() {
-		<-served
-		s.Close()
-	}
+	client, ended, err := s.Connect(ctx)
 	if err != nil {
-		ended()
-		return nil, console.Fault("call", err)
+		return nil, err
 	}
-	return &callee{client: client, here: true, kept: !s.InMemory(), held: s.Config().unlisted(), wait: ended}, nil
+	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, wait: ended}, nil
 }
 
 // dialed connects to a server over HTTP.
 func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
-	token := machine.Lookup(c.opener.Environ, settings.TokenVariable)
+	token := machine.Lookup(c.Environ, settings.TokenVariable)
 	to, err := upstream.ParseEndpoint(c.url, token)
 	if err != nil {
 		return nil, console.Usage("call", err, "patterngate call --help")
 	}
-	client, err := upstream.Dial(ctx, to, c.identity())
+	client, err := upstream.Dial(ctx, to, Identity())
 	if err != nil {
 		return nil, &console.Error{Code: console.ExitFault, What: "call", Cause: err, Try: unreached(err, token)}
 	}
@@ -146,11 +159,11 @@ func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, console.Usage("--command", err, "patterngate call --help")
 	}
-	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.opener.Environ), Stderr: c.errs}
-	if file, ok := c.opener.Err.(*os.File); ok {
+	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.Environ), Stderr: c.errs}
+	if file, ok := c.Err.(*os.File); ok {
 		p.Stderr = file // passed to the server unchanged
 	}
-	client, err := upstream.Start(ctx, p, c.identity())
+	client, err := upstream.Start(ctx, p, Identity())
 	if err != nil {
 		return nil, &console.Error{Code: console.ExitFault, What: "call", Cause: err, Try: unstarted(words[0])}
 	}
@@ -203,7 +216,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		names = append(names, t.Name)
 	}
 	if held, ok := s.held[name]; ok {
-		return upstream.Tool{}, console.Usage("call", fmt.Errorf("%s is held: %s", name, held.cause()), "patterngate catalog accept "+pins.Name(held.server, held.upstream))
+		return upstream.Tool{}, console.Usage("call", fmt.Errorf("%s is held: %s", name, held.Cause), "patterngate catalog accept "+held.Pin)
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", console.Cut(name, console.MaxTyped), someOf(names))
 	if near := gateway.Near(name, names); near != "" {

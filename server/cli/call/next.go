@@ -1,4 +1,4 @@
-package cli
+package call
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func (c *toolCall) words(e envelope) string {
 	n := e.Next
 	var b strings.Builder
 	line := func(text string) { b.WriteString(printable.Text(text) + "\n") }
-	b.WriteString(c.opener.Paint(console.Bold, "next:") + " ")
+	b.WriteString(c.Paint(console.Bold, "next:") + " ")
 	line(e.sentence())
 	for _, change := range n.Changed {
 		line("  changed " + changed(change.Pointer, change.From, change.To))
@@ -146,7 +146,7 @@ var plainTool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // word.
 func (c *toolCall) commandLine(n nextStep) string {
 	words := []string{"patterngate", "call", n.Tool, "--args", string(n.Arguments)}
-	for _, flag := range []struct{ name, value string }{{"--config", c.opener.config}, {"--state", c.opener.state}, {"--url", c.url}, {"--command", c.command}} {
+	for _, flag := range []struct{ name, value string }{{"--config", *c.Config}, {"--state", *c.State}, {"--url", c.url}, {"--command", c.command}} {
 		if flag.value != "" {
 			words = append(words, flag.name, flag.value)
 		}

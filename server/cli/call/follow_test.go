@@ -1,4 +1,4 @@
-package cli
+package call
 
 import (
 	"bufio"
@@ -104,7 +104,7 @@ func (s *slowServer) play(t *testing.T, wait time.Duration, interrupt time.Durat
 		t.Fatal(err)
 	}
 	var o, e bytes.Buffer
-	c := &toolCall{opener: newStateOpener(&invocation{Console: console.Console{Out: &o, Err: &e, Color: "never"}}, nil, nil, nil), name: "work", wait: wait, errs: &lockedWriter{to: &e}}
+	c := &toolCall{Commands: &Commands{Console: &console.Console{Out: &o, Err: &e, Color: "never"}, Config: new(""), State: new("")}, name: "work", wait: wait, errs: &lockedWriter{to: &e}}
 	to := &callee{client: client, wait: func() {}}
 	defer func() {
 		end()
@@ -189,10 +189,4 @@ func TestCallFollowsInVain(t *testing.T) {
 			t.Errorf("a call that is interrupted ends with %v after %v:\n%s%s", err, took, out, errs)
 		}
 	})
-}
-
-func TestCallWaitIsADuration(t *testing.T) {
-	for _, wait := range []string{"10", "0s", "-1m", "soon", ""} {
-		aCall{args: []string{"route_ticket", "ticket=x", "--wait", wait}, code: console.ExitUsage, errs: "try: "}.check(t)
-	}
 }

@@ -1,4 +1,4 @@
-package cli
+package call
 
 import (
 	"cmp"
@@ -89,16 +89,16 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	}
 	var text string
 	switch {
-	case c.opener.JSON && result.Structured != nil:
+	case c.JSON && result.Structured != nil:
 		text = console.IndentedJSON(result.Structured)
-	case c.opener.JSON:
+	case c.JSON:
 		text = console.IndentedJSON(result.Raw)
 	case ours && result.Text() != "":
 		text = c.ourText(result.Text(), e)
 	default:
 		text = foreignText(result)
 	}
-	if _, err := io.WriteString(c.opener.Out, text); err != nil {
+	if _, err := io.WriteString(c.Out, text); err != nil {
 		return code, console.Fault("call", err)
 	}
 	return code, nil
@@ -133,7 +133,7 @@ func (c *toolCall) headline(line string, e envelope) string {
 	if e.Dry && wouldStop(e.Verdict) {
 		color = console.Red
 	}
-	return c.opener.Paint(cmp.Or(color, console.Bold), word) + line[len(word):]
+	return c.Paint(cmp.Or(color, console.Bold), word) + line[len(word):]
 }
 
 // foreignText returns a result of any server as people read it: its content, else its structured content.

@@ -1,4 +1,4 @@
-package cli
+package call
 
 import (
 	"bytes"
@@ -102,7 +102,7 @@ func TestNextInWords(t *testing.T) {
 			want: "next: Fix these arguments and call again:\n  fill in /a\n  (the arguments are too long to be shown; change your own)\n"},
 		"call": {status: "waiting", next: `{"action":"call","tool":"t","arguments":{"run_id":"run_1"},"wait_seconds":2.5}`,
 			want: "next: after 2.5 s: send this call\n  patterngate call t --args '{\"run_id\":\"run_1\"}'\n"},
-		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", opener: newStateOpener(&invocation{config: "my config.yaml"}, nil, nil, nil)}, status: "waiting",
+		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", Commands: &Commands{Console: &console.Console{}, Config: new("my config.yaml"), State: new("")}}, status: "waiting",
 			next: `{"action":"call","tool":"t","arguments":{},"say":"Send your own plan."}`,
 			want: "next: Send your own plan.\n  patterngate call t --args '{}' --config 'my config.yaml' --url 'http://127.0.0.1:1/mcp?a=b'\n"},
 		"by a command": {call: toolCall{command: "npx 'a b'"}, status: "waiting", next: `{"action":"call","tool":"t","arguments":{}}`,
@@ -121,10 +121,10 @@ func TestNextInWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := tt.call
-			if c.opener == nil {
-				c.opener = newStateOpener(&invocation{}, nil, nil, nil)
+			if c.Commands == nil {
+				c.Commands = &Commands{Console: &console.Console{}, Config: new(""), State: new("")}
 			}
-			c.opener.Color = "never"
+			c.Color = "never"
 			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"next":%s}`, tt.status, tt.answer, tt.next)))
 			if !ok {
 				t.Fatalf("%s is no envelope", tt.next)
@@ -137,11 +137,11 @@ func TestNextInWords(t *testing.T) {
 }
 
 // printed is what a result is on standard output and standard error, and its exit code.
-func printed(t *testing.T, a app, result upstream.Result) (string, string, int) {
+func printed(t *testing.T, a console.Console, result upstream.Result) (string, string, int) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	a.Out = &out
-	c := toolCall{opener: a.opener(), errs: &lockedWriter{to: &errs}}
+	c := toolCall{Commands: &Commands{Console: &a}, errs: &lockedWriter{to: &errs}}
 	code, err := c.print("t", result)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestForeignResults(t *testing.T) {
 		"envelope only": {upstream.Result{Structured: json.RawMessage(`{"status":"waiting","summary":"s","next":{"action":"done"}}`)}, "{\n  \"status\": \"waiting\",\n  \"summary\": \"s\",\n  \"next\": {\n    \"action\": \"done\"\n  }\n}\n", "", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, errs, code := printed(t, app{invocation: &invocation{Console: console.Console{Color: "never"}}}, tt.result)
+			out, errs, code := printed(t, console.Console{Color: "never"}, tt.result)
 			if out != tt.out || errs != tt.errs || code != tt.code {
 				t.Errorf("printed %q and %q, exit %d; want %q and %q, exit %d", out, errs, code, tt.out, tt.errs, tt.code)
 			}
@@ -182,11 +182,11 @@ func TestForeignResults(t *testing.T) {
 // --json is the structured content as it was sent, the whole result where there is none.
 func TestJSONResults(t *testing.T) {
 	raw := json.RawMessage(`{"content":[],"x":"` + "\u202e" + `"}`)
-	out, _, _ := printed(t, app{invocation: &invocation{Console: console.Console{JSON: true}}}, upstream.Result{Raw: raw})
+	out, _, _ := printed(t, console.Console{JSON: true}, upstream.Result{Raw: raw})
 	if out != "{\n  \"content\": [],\n  \"x\": \"\\u202e\"\n}\n" {
 		t.Errorf("without structured content --json prints %s", out)
 	}
-	out, _, code := printed(t, app{invocation: &invocation{Console: console.Console{JSON: true}}}, upstream.Result{Raw: raw, IsError: true, Structured: json.RawMessage(`{"z":1,"a":12345678901234567890,"a":1e999}`)})
+	out, _, code := printed(t, console.Console{JSON: true}, upstream.Result{Raw: raw, IsError: true, Structured: json.RawMessage(`{"z":1,"a":12345678901234567890,"a":1e999}`)})
 	if out != "{\n  \"z\": 1,\n  \"a\": 12345678901234567890,\n  \"a\": 1e999\n}\n" || code != 6 {
 		t.Errorf("structured content is printed as %s, exit %d", out, code)
 	}
@@ -194,7 +194,7 @@ func TestJSONResults(t *testing.T) {
 
 // Colours are for the words of ours, where they are wanted.
 func TestResultColors(t *testing.T) {
-	c := toolCall{opener: newStateOpener(&invocation{Console: console.Console{Color: "always"}}, nil, nil, nil)}
+	c := toolCall{Commands: &Commands{Console: &console.Console{Color: "always"}}}
 	text := c.ourText("STOPPED x | t\n\x1b[31ms\nNEXT {}", envelope{Status: "stopped", Next: nextStep{Action: "done"}})
 	if want := "\x1b[31mSTOPPED\x1b[0m x | t\n\\u001b[31ms\n\x1b[1mnext:\x1b[0m nothing\n"; text != want {
 		t.Errorf("the text is %q, want %q", text, want)

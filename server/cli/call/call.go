@@ -1,4 +1,4 @@
-package cli
+package call
 
 import (
 	"context"
@@ -31,7 +31,7 @@ const (
 //
 //	words, --args, files ──▶ given ──typed by the tool's schema──▶ one JSON object ──tools/call──▶ result ──▶ text, exit code
 type toolCall struct {
-	opener  *stateOpener
+	*Commands
 	name    string        // of the tool
 	args    string        // --args
 	url     string        // of another server
@@ -41,8 +41,7 @@ type toolCall struct {
 	dry     bool          // only judge the call, see call_dry.go
 	errs    *lockedWriter // standard error, also for the server's log and progress
 
-	config   *Loaded // the configuration that is served here; nil: the one in force
-	followed string  // the run that is being followed; "": none yet
+	followed string // the run that is being followed; "": none yet
 }
 
 const callHelp = `Calls one tool and prints its result. Without --url or --command the server of this program answers, in this process
@@ -86,13 +85,18 @@ const callExamples = `  patterngate call route_ticket ticket='I want my money ba
   patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp    # the token in PATTERNGATE_TOKEN
   patterngate call echo message=hello --command 'npx -y @modelcontextprotocol/server-everything'`
 
-// callCommands is the command that calls a tool.
-type callCommands struct {
-	*stateOpener
+// Commands is the command that calls a tool.
+type Commands struct {
+	*console.Console
+	Config  *string                              // value of --config
+	State   *string                              // value of --state
+	Open    func(logs io.Writer) (Server, error) // opens Patterngate's own server in this process
+	Offered func() ([]upstream.Tool, error)      // returns the tools of that server, which it does not open
 }
 
-func (a *callCommands) callCommand() *cobra.Command {
-	c := &toolCall{opener: a.stateOpener}
+// Command returns the command "call".
+func (a *Commands) Command() *cobra.Command {
+	c := &toolCall{Commands: a}
 	cmd := &cobra.Command{
 		Use:     "call TOOL [key=value key:=JSON key=@file]...",
 		Short:   "Call one tool and print its result",
@@ -128,16 +132,22 @@ func (a *callCommands) callCommand() *cobra.Command {
 	return cmd
 }
 
+// Tool calls a tool of Patterngate's own server with arguments as --args takes them, and prints the result.
+func (a *Commands) Tool(ctx context.Context, name, args string) error {
+	c := &toolCall{Commands: a, args: args}
+	return c.run(ctx, name, nil)
+}
+
 // run makes the call and prints the result.
 func (c *toolCall) run(ctx context.Context, name string, words []string) error {
-	keepOnBrokenPipe() // the call goes on if the reader of the output ends
+	console.KeepOnBrokenPipe() // the call goes on if the reader of the output ends
 	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
 	defer stop() // a second interrupt ends the command at once
-	c.errs = &lockedWriter{to: c.opener.Err}
+	c.errs = &lockedWriter{to: c.Err}
 	defer c.errs.end()
 
 	c.name = name
-	read, err := toolargs.Read(ctx, c.opener.In, c.args, words)
+	read, err := toolargs.Read(ctx, c.In, c.args, words)
 	if err != nil {
 		return err
 	}
@@ -248,7 +258,7 @@ func (c *toolCall) progress() func(string) {
 	if c.quiet {
 		return nil
 	}
-	color := c.opener.ColoredAt(c.opener.Err)
+	color := c.ColoredAt(c.Err)
 	return func(line string) {
 		_, _ = fmt.Fprintln(c.errs, console.Paint(color, console.Dim, printable.Text(console.Cut(line, maxProgressLine))))
 	}
