@@ -46,12 +46,13 @@ var boxes = map[string]box{
 	"server/cli/setup":      {"commands about a client", 0, 0, ""},
 	"server/cli/clientfile": {"edits files of MCP clients", 0, 0, ""},
 	"server/cli/console":    {"streams, exit codes", 0, 0, ""},
-	"server/cli/call":       {"calls a tool, prints its result", 0, 0, ""},
+	"server/cli/call":       {"the command call", 0, 0, ""},
 	"server/cli/inbox":      {"opens the page of approvals", 0, 0, ""},
 	"server/cli/recordtext": {"records as text", 0, 0, ""},
 	"server/cli/runs":       {"commands about runs", 0, 0, ""},
 	"server/cli/signing":    {"signs decisions", 0, 0, ""},
 	"server/cli/statefile":  {"opens the state file", 0, 0, ""},
+	"server/cli/trial":      {"commands demo and prove", 0, 0, ""},
 	"server/cli/toolargs":   {"arguments at a shell", 0, 0, ""},
 
 	"server/settings":         {"a whole file: found, read, checked, shown", 1, 1, "server"},
@@ -75,6 +76,7 @@ var boxes = map[string]box{
 	"server/web/wording":  {"values as words of a page", 0, 0, ""},
 	"server/web/webtest":  {"a browser for tests", 0, 0, ""},
 	"server/notify":       {"wakes a person", 0, 0, ""},
+	"server/buildinfo":    {"which version this is", 0, 0, ""},
 
 	"patterns":                     {"types of runs, effects, engine, approvals", 1, 2, ""},
 	"patterns/local":               {"the engine: runs the code, records all", 1, 1, "patterns patterns/kinds patterns/store/sqlite"},

@@ -16,7 +16,7 @@ import (
 var deciders = map[string]string{
 	"server/cli/approvals/decide.go": "the commands",
 	"server/web/decide.go":           "the page",
-	"server/cli/prove_child.go":      "the person of a proof, in a state file of its own",
+	"server/cli/trial/child.go":      "the person of a proof, in a state file of its own",
 }
 
 // surfaces are the packages of the MCP surface.

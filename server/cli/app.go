@@ -21,6 +21,7 @@ import (
 	"patterngate/server/cli/setup"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
+	"patterngate/server/cli/trial"
 	"patterngate/server/settings/machine"
 )
 
@@ -28,7 +29,6 @@ import (
 type app struct {
 	*invocation
 
-	hook   func(point string)                             // called at every boundary of the journal, for prove; nil: none
 	opens  func() (statefile.Runs, func(), error)         // opens the runs for commands; nil: from the state file
 	desks  func() (statefile.Questions, func(), error)    // opens the approvals for commands; nil: from the state file
 	after  func(time.Duration, func()) (stop func() bool) // starts a timer; nil: a real one
@@ -51,7 +51,7 @@ func Main(args []string, in io.Reader, out, err io.Writer) int {
 
 // opener returns the opener of the state file of this invocation, for the commands.
 func (a *app) opener() *stateOpener {
-	return newStateOpener(a.invocation, a.opens, a.desks, a.hook)
+	return newStateOpener(a.invocation, a.opens, a.desks)
 }
 
 // startGarbage is the percentage by which the heap can grow before a garbage collection while the server starts. Most of
@@ -107,19 +107,19 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	config := &configCommands{a.invocation}
-	trial := &trialCommands{state}
+	trials := &trial.Commands{Console: &a.Console, Inbox: &a.inboxAt, Open: state.hookedServer}
 	catalog := &catalogCommands{state, sign}
 	approvals := &approvals.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther}
 	if a.desks == nil {
 		approvals.Held = catalog.held
 	}
-	root.AddCommand(serve.serveCommand(), trial.demoCommand(), state.callCommands(a.load).Command(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
+	root.AddCommand(serve.serveCommand(), trials.Demo(), state.callCommands(a.load).Command(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
 		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
 		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),
 		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther, Replay: Replay}).Command(),
 		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.inboxAt, Load: state.stateSettings, Open: state.openEngine, Options: state.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
-		(&versionCommands{a.invocation}).versionCommand(), trial.proveCommand(), trial.proveLifeCommand(), trial.ledgerCommand())
+		(&versionCommands{a.invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger())
 	strictHelpers(root)
 	return root
 }

@@ -21,6 +21,8 @@ import (
 
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // asProgram makes the test binary the program itself, for tests of what only a process has. It looks like a variable of
@@ -249,5 +251,31 @@ func TestResultIsNotWritten(t *testing.T) {
 		if code := Main(args, strings.NewReader(""), fullDisk{}, &err); code != console.ExitFault || !strings.Contains(err.String(), "no space") || strings.Contains(err.String(), "try:") {
 			t.Errorf("%q ends with %d and %q, want %d and the cause alone", args, code, err.String(), console.ExitFault)
 		}
+	}
+}
+
+// testApp is the program with these streams and nothing of the caller's environment but where temporary files go.
+func testApp(t *testing.T, out, errs io.Writer) *app {
+	t.Helper()
+	environ := []string{"TMPDIR=" + t.TempDir()}
+	for _, name := range []string{"SystemRoot", "TEMP", "TMP"} {
+		if value := os.Getenv(name); value != "" {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: environ}}}
+}
+
+// The processes that prove and demo start are no commands for people.
+func TestHiddenCommands(t *testing.T) {
+	var hidden []string
+	for _, cmd := range testApp(t, io.Discard, io.Discard).root().Commands() {
+		if cmd.Hidden {
+			hidden = append(hidden, cmd.Name())
+		}
+	}
+	slices.Sort(hidden)
+	if diff := cmp.Diff([]string{"ledger", "prove-life"}, hidden); diff != "" {
+		t.Errorf("hidden commands (-want +got):\n%s", diff)
 	}
 }

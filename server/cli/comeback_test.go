@@ -35,7 +35,7 @@ func TestComesBackOverHTTP(t *testing.T) {
 		t.Skip("only Linux tells who is at the other end of a connection without a token")
 	}
 	var errs bytes.Buffer
-	outside, err := (&trialCommands{testApp(t, io.Discard, &errs).opener()}).startLedger(filepath.Join(t.TempDir(), "ledger"), "--hold", "issue_refund")
+	outside, err := startLedger(&errs, filepath.Join(t.TempDir(), "ledger"), "--hold", "issue_refund")
 	if err != nil {
 		t.Fatal(err)
 	}

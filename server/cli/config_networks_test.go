@@ -86,7 +86,7 @@ func TestClosedAddressIsTheCallsError(t *testing.T) {
 		t.Errorf("validate --strict ends with %d: %s%s", code, out, errs)
 	}
 	found := &findings{}
-	(&doctorCommands{newStateOpener(&invocation{Console: console.Console{Environ: []string{"HOME=" + s.dir}}, config: s.config}, nil, nil, nil)}).examineConfig(found)
+	(&doctorCommands{newStateOpener(&invocation{Console: console.Console{Environ: []string{"HOME=" + s.dir}}, config: s.config}, nil, nil)}).examineConfig(found)
 	if !slices.ContainsFunc(found.rows, func(r doctorRow) bool { return r.State == doctorWarn && strings.Contains(r.Detail, line) }) {
 		t.Errorf("doctor does not say it: %+v", found.rows)
 	}

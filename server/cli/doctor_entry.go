@@ -119,7 +119,7 @@ func commandIn(start clientStart, goos string) string {
 
 // servedBy returns the commands with the entry's flags and environment, as the client starts this program.
 func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
-	as := &doctorCommands{newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil, nil)}
+	as := &doctorCommands{newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil)}
 	flags := map[string]*string{"--config": &as.config, "--state": &as.state, "--http": &as.http, "--token-file": &as.tokenFile, "--inbox": &as.inboxAt}
 	for i, arg := range start.args {
 		name, value, given := strings.Cut(arg, "=")

@@ -26,6 +26,13 @@ import (
 	"patterngate/server/settings"
 )
 
+// liveConfig is the configuration of the server: a person decides on the approval page.
+const liveConfig = `version: 1
+llm: {provider: rules}
+patterns:
+  supervised_refund: {approver: {kind: inbox, expires_seconds: 3600}}
+`
+
 // liveScene is a live session: the program as a server that can be killed, an MCP client of another make, and a ledger in a
 // process of its own. Only the state file and the ledger outlive the server.
 type liveScene struct {
@@ -50,7 +57,7 @@ func newLiveScene(t *testing.T, overHTTP bool, era string) *liveScene {
 		t.Fatal(err)
 	}
 	var err error
-	if s.outside, err = (&trialCommands{testApp(t, io.Discard, io.Discard).opener()}).startLedger(s.file("ledger")); err != nil {
+	if s.outside, err = startLedger(io.Discard, s.file("ledger")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

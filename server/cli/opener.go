@@ -33,8 +33,8 @@ type stateOpener struct {
 }
 
 // newStateOpener returns the opener of an invocation. opens and desks replace the state file; nil means the file.
-func newStateOpener(from *invocation, opens func() (statefile.Runs, func(), error), desks func() (statefile.Questions, func(), error), hook func(string)) *stateOpener {
-	a := &stateOpener{invocation: from, opens: opens, hook: hook}
+func newStateOpener(from *invocation, opens func() (statefile.Runs, func(), error), desks func() (statefile.Questions, func(), error)) *stateOpener {
+	a := &stateOpener{invocation: from, opens: opens}
 	a.Opener = statefile.Opener{Runs: a.openState, Serving: a.openService, Asked: a.openDesk, Asking: a.newDesk, Missed: from.missed}
 	if opens != nil {
 		a.Runs, a.Serving = opens, opens
@@ -245,6 +245,13 @@ func (a *stateOpener) callServer(load func() (Loaded, error), logs io.Writer) (c
 		held[name] = call.Held{Cause: h.cause(), Pin: pins.Name(h.server, h.upstream)}
 	}
 	return call.Server{Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Kept: !s.InMemory(), Held: held}, nil
+}
+
+// hookedServer opens Patterngate's own server in this process, with its engine. hook is called at every boundary of the journal.
+func (a *stateOpener) hookedServer(logs io.Writer, hook func(point string)) (call.Server, *local.Engine, error) {
+	a.hook = hook
+	s, err := a.callServer(a.load, logs)
+	return s, a.engine, err
 }
 
 // offered returns the tools that a server with this configuration would have. It opens no state file.

@@ -33,7 +33,7 @@ func planProcess(t *testing.T, settings, hold string, model *planModel) *planSce
 		flags = []string{"--hold", hold}
 	}
 	var err error
-	if s.outside, err = (&trialCommands{testApp(t, io.Discard, io.Discard).opener()}).startLedger(s.file("ledger"), flags...); err != nil {
+	if s.outside, err = startLedger(io.Discard, s.file("ledger"), flags...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

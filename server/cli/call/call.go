@@ -38,7 +38,7 @@ type toolCall struct {
 	command string        // that starts another server
 	wait    time.Duration // how long to follow the run; 0: not at all
 	quiet   bool
-	dry     bool          // only judge the call, see call_dry.go
+	dry     bool          // only judge the call, see dry.go
 	errs    *lockedWriter // standard error, also for the server's log and progress
 
 	followed string // the run that is being followed; "": none yet

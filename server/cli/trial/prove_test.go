@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,10 +31,10 @@ func provedHere() proveSize {
 	return proveSize{apart: 40, again: 1, crowds: 1, crowd: crowdSize{runs: 4, blows: 4}}
 }
 
-// testApp is the program with these streams and nothing of the caller's environment but where temporary files go.
-func testApp(t *testing.T, out, errs io.Writer) *app {
+// testCommands are the commands with these streams and nothing of the caller's environment but where temporary files go.
+func testCommands(t *testing.T, out, errs io.Writer) *Commands {
 	t.Helper()
-	return &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: append(systemEnvironment(os.Environ()), "TMPDIR="+t.TempDir())}}}
+	return &Commands{Console: &console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: append(systemEnvironment(os.Environ()), "TMPDIR="+t.TempDir())}}
 }
 
 // Killed at its boundaries, again and again, alone and with others on the same file, the program loses nothing, does
@@ -43,10 +42,10 @@ func testApp(t *testing.T, out, errs io.Writer) *app {
 func TestProve(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	a := testApp(t, &out, &errs)
+	a := testCommands(t, &out, &errs)
 	a.JSON = true
 	seed := rand.Uint64N(1_000_000)
-	err := (&trialCommands{a.opener()}).prove(t.Context(), provedHere(), seed)
+	err := a.prove(t.Context(), provedHere(), seed)
 	var got proof
 	if unread := json.Unmarshal(out.Bytes(), &got); unread != nil {
 		t.Fatalf("prove: %v, %v; %s%s", err, unread, out.String(), errs.String())
@@ -106,9 +105,8 @@ func TestShortcomings(t *testing.T) {
 // A payment that is really made twice, by two keys or in a world without them, is counted twice by prove's own ledger.
 func TestTheLedgerSeesTwoPayments(t *testing.T) {
 	var out, errs bytes.Buffer
-	a := testApp(t, &out, &errs)
-	a.state = settings.MemoryState // so that the second call begins a run of its own
-	outside, err := (&trialCommands{a.opener()}).startLedger(filepath.Join(t.TempDir(), "ledger"))
+	a := testCommands(t, &out, &errs)
+	outside, err := a.startLedger(filepath.Join(t.TempDir(), "ledger"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,21 +118,18 @@ func TestTheLedgerSeesTwoPayments(t *testing.T) {
 	for _, world := range []ledger.World{"", ledger.Plain} {
 		book := outside.book("b" + string(world))
 		book.World = world
-		a.Environ = append(a.Environ, settings.LedgerVariable+"="+book.String())
 		for range 2 {
-			server, err := a.opener().callServer(a.load, &errs)
+			args, err := json.Marshal(map[string]any{"goal": "Refund 49 USD", "actions": refundOf(49)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			client, ended, err := server.Connect(t.Context())
+			call, err := a.own("call", "supervised_refund", "--state", settings.MemoryState, "--quiet", "--args", string(args)) // the second call begins a run of its own
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = client.Call(t.Context(), "supervised_refund", map[string]any{"goal": "Refund 49 USD", "actions": refundOf(49)}, nil)
-			_ = client.Close()
-			ended()
-			if err != nil {
-				t.Fatal(err)
+			call.Env = append(call.Env, "HOME="+t.TempDir(), settings.LedgerVariable+"="+book.String())
+			if said, err := call.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, said)
 			}
 		}
 		entries, err := book.List(t.Context())
@@ -188,19 +183,5 @@ func TestComparableEnvelopes(t *testing.T) {
 	}
 	if _, err := comparableEnvelope([]byte(`{"a":1,"a":2}`)); err == nil {
 		t.Error("an envelope with a repeated member is compared")
-	}
-}
-
-// The processes that prove and demo start are no commands for people.
-func TestHiddenCommands(t *testing.T) {
-	var hidden []string
-	for _, cmd := range testApp(t, io.Discard, io.Discard).root().Commands() {
-		if cmd.Hidden {
-			hidden = append(hidden, cmd.Name())
-		}
-	}
-	slices.Sort(hidden)
-	if diff := cmp.Diff([]string{"ledger", "prove-life"}, hidden); diff != "" {
-		t.Errorf("hidden commands (-want +got):\n%s", diff)
 	}
 }

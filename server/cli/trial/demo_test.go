@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 
 // The entry that the demo offers names a program that is there tomorrow, or no program at all.
 func TestDemoOffersALastingProgram(t *testing.T) {
-	said := (&trialCommands{newStateOpener(&invocation{Console: console.Console{Environ: []string{"PATH=/nonexistent"}}}, nil, nil, nil)}).giveToClient()
+	said := (&Commands{Console: &console.Console{Environ: []string{"PATH=/nonexistent"}}}).giveToClient()
 	if _, err := clientfile.ProgramPath([]string{"PATH=/nonexistent"}); err != nil { // a temporary build
 		if strings.Contains(said, "mcpServers") || !strings.Contains(said, "go build -o patterngate .") {
 			t.Errorf("a temporary build is offered: %s", said)

@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"context"
@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog/upstream"
+	"patterngate/patterns/local"
 	"patterngate/server/buildinfo"
+	"patterngate/server/cli/call"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
@@ -31,12 +33,16 @@ patterns:
 // demoTimeout is the time limit of the whole demo.
 const demoTimeout = 2 * time.Minute
 
-// trialCommands are the commands that show Patterngate at work and check its promises: demo, prove, and the processes they start.
-type trialCommands struct {
-	*stateOpener
+// Commands are the commands that show Patterngate at work and check its promises: demo, prove, and the processes that they start.
+type Commands struct {
+	*console.Console
+	Inbox *string // value of --inbox
+	// Open opens Patterngate's own server in this process. hook is called at every boundary of the journal.
+	Open func(logs io.Writer, hook func(point string)) (call.Server, *local.Engine, error)
 }
 
-func (a *trialCommands) demoCommand() *cobra.Command {
+// Demo returns the command "demo".
+func (a *Commands) Demo() *cobra.Command {
 	live := false
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -60,12 +66,12 @@ func (a *trialCommands) demoCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false, "you decide about a refund, on the page, while the server is killed")
-	inbox.Flag(cmd, &a.inboxAt)
+	inbox.Flag(cmd, a.Inbox)
 	return cmd
 }
 
 // demo runs all acts in one session and prints the result of each.
-func (a *trialCommands) demo(ctx context.Context) error {
+func (a *Commands) demo(ctx context.Context) error {
 	console.KeepOnBrokenPipe() // otherwise the directory would remain
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
@@ -90,7 +96,7 @@ func (a *trialCommands) demo(ctx context.Context) error {
 }
 
 // demoServer starts this program as a server over stdio, with its own environment and state.
-func (a *trialCommands) demoServer(ctx context.Context, dir string) (*upstream.Client, error) {
+func (a *Commands) demoServer(ctx context.Context, dir string) (*upstream.Client, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -123,7 +129,7 @@ func systemEnvironment(environ []string) []string {
 
 // stage runs acts and keeps their results.
 type stage struct {
-	trial  *trialCommands
+	trial  *Commands
 	client *upstream.Client
 	began  time.Time
 	played []playedAct
@@ -220,7 +226,7 @@ const tryNext = `Try next:
 
 // giveToClient returns the text with the entry for a client's file. "go run" deletes the program when it ends, so there is
 // no entry for such a program.
-func (a *trialCommands) giveToClient() string {
+func (a *Commands) giveToClient() string {
 	program, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
 		return "Give it to your client: first build a program that lasts, `go build -o patterngate .`, then run `./patterngate setup CLIENT`."

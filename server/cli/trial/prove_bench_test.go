@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"io"
@@ -11,8 +11,8 @@ import (
 // BenchmarkTakeover is from the SIGKILL of a process to the end of its run in another one on the same file, which waits for
 // the run: <= 50 ms for the takeover itself, the rest of the run included here.
 func BenchmarkTakeover(b *testing.B) {
-	a := &app{invocation: &invocation{Console: console.Console{In: io.NopCloser(nil), Out: io.Discard, Err: io.Discard, Color: "never"}}}
-	p, err := (&trialCommands{a.opener()}).newProver()
+	a := &Commands{Console: &console.Console{In: io.NopCloser(nil), Out: io.Discard, Err: io.Discard, Color: "never"}}
+	p, err := a.newProver()
 	if err != nil {
 		b.Fatal(err)
 	}

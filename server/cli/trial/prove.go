@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"context"
@@ -39,7 +39,8 @@ var (
 	fullProof  = proveSize{apart: 1, again: 60, crowds: 6, crowd: crowdSize{runs: 16, blows: 24}}
 )
 
-func (a *trialCommands) proveCommand() *cobra.Command {
+// Prove returns the command "prove".
+func (a *Commands) Prove() *cobra.Command {
 	var quick bool
 	var seed uint64
 	cmd := &cobra.Command{
@@ -85,7 +86,7 @@ func (p *proof) add(r provedRow) {
 func (p *proof) good() bool { return p.Lost == 0 && p.Twice == 0 && p.Unequal == 0 }
 
 // prove runs all trials and prints the matrix.
-func (a *trialCommands) prove(ctx context.Context, size proveSize, seed uint64) (err error) {
+func (a *Commands) prove(ctx context.Context, size proveSize, seed uint64) (err error) {
 	p, err := a.newProver()
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "prove", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
@@ -140,7 +141,7 @@ func (p *prover) prove(ctx context.Context, size proveSize, seed uint64, done fu
 }
 
 // printProved prints a row. Faults go to standard error, with the command to try again.
-func (a *trialCommands) printProved(r provedRow) {
+func (a *Commands) printProved(r provedRow) {
 	boundaries := "-"
 	if r.Boundaries > 0 {
 		boundaries = fmt.Sprint(r.Boundaries)
@@ -156,7 +157,7 @@ func (a *trialCommands) printProved(r provedRow) {
 }
 
 // proved prints a text for people, not with --json.
-func (a *trialCommands) proved(format string, args ...any) {
+func (a *Commands) proved(format string, args ...any) {
 	if !a.JSON {
 		_, _ = fmt.Fprintf(a.Out, format, args...) // the last line shows whether it was written
 	}

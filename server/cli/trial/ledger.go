@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"bufio"
@@ -17,9 +17,9 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// ledgerCommand returns the command that runs a ledger. Its first line is its address, and it prints "held TOOL" when it
+// Ledger returns the command that runs a ledger. Its first line is its address, and it prints "held TOOL" when it
 // holds an entry. It ends with its input, so it does not outlive the program that started it.
-func (a *trialCommands) ledgerCommand() *cobra.Command {
+func (a *Commands) Ledger() *cobra.Command {
 	var hold string
 	cmd := &cobra.Command{
 		Use: "ledger FILE", Short: "Count what the demo's tools do (for demo and prove)", Hidden: true, Args: cobra.ExactArgs(1),
@@ -72,7 +72,7 @@ func startPiped(cmd *exec.Cmd) (stdin io.WriteCloser, stdout io.ReadCloser, err 
 }
 
 // startLedger starts this program as a ledger over a file.
-func (a *trialCommands) startLedger(file string, flags ...string) (*ledgerProcess, error) {
+func (a *Commands) startLedger(file string, flags ...string) (*ledgerProcess, error) {
 	cmd, err := a.own(append([]string{"ledger", file}, flags...)...)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (p *ledgerProcess) end() error {
 }
 
 // own returns this program as a child process, with only the variables that programs need to start.
-func (a *trialCommands) own(args ...string) (*exec.Cmd, error) {
+func (a *Commands) own(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"context"
@@ -89,7 +89,7 @@ type mortalServer struct {
 }
 
 // mortal starts this program as a server whose effects happen in a book, with a state file in dir.
-func (a *trialCommands) mortal(ctx context.Context, dir string, book ledger.Client, more ...string) (*mortalServer, error) {
+func (a *Commands) mortal(ctx context.Context, dir string, book ledger.Client, more ...string) (*mortalServer, error) {
 	args := append([]string{"serve", "--config", filepath.Join(dir, "config.yaml"), "--state", filepath.Join(dir, "killed.db"), "--log-level", "error"}, more...)
 	cmd, err := a.own(args...)
 	if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/cli/call"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
@@ -40,8 +41,8 @@ type provedResult struct {
 	Passed   int64           `json:"passed,omitempty"`
 }
 
-// proveLifeCommand returns the command of a child process that prove kills: a server and its caller in one process.
-func (a *trialCommands) proveLifeCommand() *cobra.Command {
+// ProveLife returns the command of a child process that prove kills: a server and its caller in one process.
+func (a *Commands) ProveLife() *cobra.Command {
 	return &cobra.Command{
 		Use: "prove-life", Short: "One life of a process that prove kills", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,7 +51,6 @@ func (a *trialCommands) proveLifeCommand() *cobra.Command {
 				return console.Fault("prove-life", err)
 			}
 			l := &life{trial: a, told: told}
-			a.hook = l.pass
 			if err := l.live(cmd.Context()); err != nil {
 				return console.Fault("prove-life", err)
 			}
@@ -61,10 +61,11 @@ func (a *trialCommands) proveLifeCommand() *cobra.Command {
 
 // life calls the runs and follows each to its end.
 type life struct {
-	trial  *trialCommands
+	trial  *Commands
 	told   provedLife
 	passed atomic.Int64
 	client *upstream.Client
+	engine *local.Engine // of the server that client calls
 	book   ledger.Client
 	say    sync.Mutex
 }
@@ -85,7 +86,8 @@ func (l *life) live(ctx context.Context) error {
 	if l.book, err = ledger.Parse(machine.Lookup(l.trial.Environ, settings.LedgerVariable)); err != nil {
 		return err
 	}
-	server, err := l.trial.callServer(l.trial.load, l.trial.Err)
+	var server call.Server
+	server, l.engine, err = l.trial.Open(l.trial.Err, l.pass)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (l *life) run(ctx context.Context, r provedRun) error {
 
 // settle decides an unknown outcome, like a person with access to the ledger: the call happened if its key is there.
 func (l *life) settle(ctx context.Context, runID, effect string) error {
-	operator := l.trial.engine.Operator()
+	operator := l.engine.Operator()
 	events, _, err := operator.Record(runID)
 	if err != nil {
 		return err
@@ -193,7 +195,7 @@ func (l *life) settle(ctx context.Context, runID, effect string) error {
 
 // decide approves like a person, with the changes in edit.
 func (l *life) decide(id string, edit map[string]any) error {
-	approvals := l.trial.engine.Approvals()
+	approvals := l.engine.Approvals()
 	q, err := approvals.Approval(id)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ const lifeTimeout = time.Minute
 //	   │            └──effects──▶ ledger (its own process)
 //	   └──── asks, when all runs have ended ──┘
 type prover struct {
-	trial  *trialCommands
+	trial  *Commands
 	dir    string
 	config string
 	ledger *ledgerProcess
@@ -35,7 +35,7 @@ type prover struct {
 }
 
 // newProver makes a directory and starts a ledger in it.
-func (a *trialCommands) newProver() (*prover, error) {
+func (a *Commands) newProver() (*prover, error) {
 	dir, err := os.MkdirTemp("", "patterngate-prove-")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"bufio"
@@ -49,7 +49,7 @@ type liveDemo struct {
 }
 
 // live runs the live demo.
-func (a *trialCommands) live(ctx context.Context) (err error) {
+func (a *Commands) live(ctx context.Context) (err error) {
 	console.KeepOnBrokenPipe()
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *trialCommands) live(ctx context.Context) (err error) {
 		return console.Fault("demo", err)
 	}
 	defer func() { err = errors.Join(err, outside.end()) }()
-	page, err := freePage(a.inboxAt)
+	page, err := freePage(*a.Inbox)
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "--inbox 127.0.0.1:8767"}
 	}
