@@ -59,7 +59,7 @@ var floors = map[string]floor{
 	"patterns/decisions":           {"door", "catalog gateway gateway/document ijson patterns patterns/journal patterns/redaction patterns/store", "", "what people do about the questions that runs put to them, and the keys they sign with"},
 	"patterns/windows":             {"door", "catalog gateway ijson patterns patterns/journal patterns/redaction patterns/store", "", "what earlier runs did, as policies see it in windows of time"},
 	"patterns/local":               {"door", "patterns patterns/store patterns/store/sqlite gateway gateway/planning gateway/stopreason catalog ijson patterns/kinds patterns/journal patterns/redaction patterns/decisions patterns/windows", "", "the engine in this process: it executes runs over a store, or in memory"},
-	"patterns/reference":           {"door", "patterns", "", "what the built-in patterns declare, in the form in which a file declares its own; the configuration makes their specs of it"},
+	"patterns/reference":           {"door", "gateway patterns", "", "what the built-in patterns declare, in the form in which a file declares its own; the configuration makes their specs of it"},
 	"patterns/record":              {"door", "patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
 	"patterns/llm/openai":          {"door", "patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "a language model behind an OpenAI-compatible server"},
 	"patterns/llm/prompts":         {"door", "patterns gateway catalog ijson", "", "what a language model is asked with; the openai package and the configuration use it"},
@@ -93,7 +93,7 @@ var floors = map[string]floor{
 
 	"server/arguments":   {"part", "patterns gateway gateway/document gateway/planning catalog ijson", "", "what a call asks for: rows of arguments, published schemas, every problem with its fix; the server and its parts use it"},
 	"server/describe":    {"part", "server/arguments server/envelope server/sentence catalog gateway gateway/document ijson ijson/printable patterns server/outcome server/transport", "github.com/mark3labs/mcp-go", "the tool and the resource that list what may be called; it knows the server by an interface"},
-	"server/envelope":    {"part", "server/arguments server/sentence gateway gateway/document gateway/planning ijson ijson/printable patterns", "", "the one shape of results, cut to size, in both channels; the server and its parts use it"},
+	"server/envelope":    {"part", "server/arguments server/sentence gateway gateway/document gateway/planning ijson ijson/printable patterns patterns/reference", "", "the one shape of results, cut to size, in both channels; the server and its parts use it; reference for the report in results that were kept"},
 	"server/outcome":     {"part", "server/arguments server/envelope server/sentence catalog gateway gateway/document gateway/stopreason ijson ijson/printable patterns", "", "from a run to its result: what was done, why it stopped, what to do next"},
 	"server/progress":    {"part", "server/envelope server/outcome server/sentence ijson/printable patterns", "github.com/mark3labs/mcp-go", "the lines of a run that its caller sees while it waits"},
 	"server/sentence":    {"part", "ijson ijson/printable", "", "counts, names and texts from outside in the sentences of results; the server and its parts use it"},

@@ -64,6 +64,7 @@ func spec(kind gateway.Kind, c *catalog.Catalog, names []string) patterns.Spec {
 		Name: string(kind), Kind: kind, Catalog: c, Policy: names, Execution: names,
 		Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind), Aggregate: reference.Operations,
 	}
+	reference.Declare(&s)
 	if kind == gateway.Supervisor {
 		s.Reviewer = refunds.Defaults.Judge()
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}

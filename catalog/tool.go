@@ -51,6 +51,8 @@ type Tool struct {
 	Effect     Effect
 	Idempotent bool // the same Key twice acts once; always true of a read
 	Demo       bool // results say that they are demo data
+	// Supplied are arguments that a pattern sets by itself in each call of the tool. Package patterns knows their names.
+	Supplied []string
 	// Input is the schema that is shown and that proposed arguments must fit. For a server's tool it is the server's
 	// schema without the fixed arguments and with the narrower bounds. Also are further schemas that the whole
 	// arguments, with the fixed ones, must fit.

@@ -125,7 +125,7 @@ func (c CallAct) Doubted(out Outcome) Outcome {
 // AskModel asks the model. The outcome's output is the reply's text, or {say, candidates} for a failed question.
 func AskModel(run Run, e Effect, q Question) Outcome {
 	q.JSON = q.Canonical()
-	if q.Declared {
+	if !q.Unmarked {
 		q.Mark = markOf(run.ID(), q.JSON)
 	}
 	e.Act, e.Name, e.Input = AskAct{&q}, string(q.Ask), q.JSON

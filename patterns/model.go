@@ -96,9 +96,9 @@ type Question struct {
 	Least int
 	// RulesMayWrite is that of the Spec. If it is false, rules propose only those real tools that read.
 	RulesMayWrite bool
-	// Declared is that of the Spec. If it is true, the payload goes to the model between marks.
-	Declared bool
-	// Mark is the text in the lines before and after the payload of a declared pattern. The authors of the payload could not know it,
+	// Unmarked is that of the Spec. If it is true, the payload goes to the model without marks.
+	Unmarked bool
+	// Mark is the text in the lines before and after the payload. The authors of the payload could not know it,
 	// and the payload does not contain it. [AskModel] makes it; "": the payload has no marks.
 	Mark string
 	// Answer is the schema of a final answer, also of that in a final action: it must be JSON of this schema; nil: any text.

@@ -1,6 +1,8 @@
 package patterns
 
 import (
+	"slices"
+
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
@@ -30,8 +32,7 @@ type Spec struct {
 
 	// For patterns that a file declares (spec/config.md section 7); all may be zero.
 
-	// Declared says that a file declares the pattern. Then its inputs go to models under one name, and its replies must match their
-	// schema. False: a built-in pattern.
+	// Declared says that a file declares the pattern. False: a built-in pattern.
 	Declared bool
 	// Goal is the name of the argument with the goal; "": goal, or ticket for routing.
 	Goal string
@@ -41,8 +42,8 @@ type Spec struct {
 	Instructions func(Inputs) (string, error)
 	// Critical lists workers without whose result the run stops, even if the plan does not call them critical.
 	Critical []string
-	// Reroute holds a function per route that reports whether a result means that another route must take over. A route without a
-	// function is always done, unless it is the demo's.
+	// Reroute holds a function per route that reports whether a result means that another route must take over. Any other result of
+	// that route is done. The results of a route without a function must have the status done or needs_reroute.
 	Reroute map[string]func(observation any) bool
 	// Answer is the schema of the final answer, which must be JSON; nil: any text.
 	Answer *catalog.Schema
@@ -54,6 +55,22 @@ type Spec struct {
 	Prices Prices
 	// LLM says that a language model is configured; rules are not one.
 	LLM bool
+
+	// How the pattern makes its questions and fills arguments. All may be zero; package reference sets them for the built-in patterns.
+
+	// Supplied are arguments that the pattern sets itself in every tool that has them: [RequestIDArgument], [TicketArgument]. A tool
+	// may name more for itself, see [Spec.Supplies].
+	Supplied []string
+	// FillsUnfit fills an input into a tool's argument of its name even if it does not fit the argument's schema, so the gate
+	// refuses it. False: such an input is left out.
+	FillsUnfit bool
+	// InputsOnTop puts the inputs beside the goal in the payload of an orchestrator's plan, and into no other question. False: all
+	// questions have them, in one member.
+	InputsOnTop bool
+	// Unmarked sends the payloads of questions without marks around them.
+	Unmarked bool
+	// OverrunsTokens asks the question that exceeds Budget.MaxTokens, and none after it. False: that question is not asked either.
+	OverrunsTokens bool
 
 	// For planning:
 	Plans    string          // the pattern's own name, for its stored plans; also the prefix of its tools' names
@@ -133,15 +150,18 @@ func (s Spec) existing(names []string) []catalog.Tool {
 	return list
 }
 
-// RequestIDArgument is the argument that an orchestrator sets for workers that have it.
-const RequestIDArgument = "request_id"
+// The arguments that a pattern sets by itself, see [Spec.Supplies].
+const (
+	RequestIDArgument = "request_id" // an orchestrator sets it to the run's id, whatever the plan says
+	TicketArgument    = "ticket"     // holds the goal of a routing pattern; a model must repeat it, a caller may leave it out
+)
 
 // Offered describes the tools for a model: name, description and arguments.
 func (s Spec) Offered(tools []catalog.Tool) []any {
 	list := make([]any, len(tools))
 	for i, t := range tools {
 		var less []string
-		if !s.Declared || s.SetsRequestID(t) {
+		if s.Supplies(t, RequestIDArgument) {
 			less = []string{RequestIDArgument}
 		}
 		list[i] = map[string]any{"name": t.Name, "description": t.Description, "args": t.ArgumentWords(less...)}
@@ -193,10 +213,9 @@ func (s Spec) Finalizes(proposes, configured bool) bool {
 	return configured || !proposes
 }
 
-// SetsRequestID reports whether an orchestrator gives a worker the run's id, regardless of the plan. It does so for demo workers that
-// have the argument, and in a built-in pattern for all workers that have it.
-func (s Spec) SetsRequestID(t catalog.Tool) bool {
-	return (!s.Declared || t.Demo) && TakesArgument(t, RequestIDArgument)
+// Supplies reports whether a tool has an argument that the pattern sets by itself, because the pattern or the tool says so.
+func (s Spec) Supplies(t catalog.Tool, argument string) bool {
+	return (slices.Contains(s.Supplied, argument) || slices.Contains(t.Supplied, argument)) && TakesArgument(t, argument)
 }
 
 // Asks says whether a person may be asked before the pattern calls a tool. If the pattern has a policy, the policy decides.

@@ -258,7 +258,7 @@ func TestOwnHands(t *testing.T) {
 	spec.Catalog = viewOf(spec.Catalog, tool, declining)
 	spec.Tools = []string{"finder", "decliner"}
 	spec.Policy, spec.Execution = spec.Tools, spec.Tools
-	spec.Reroute = map[string]func(any) bool{"decliner": func(o any) bool { return o.(object)["state"] == "sent" }}
+	spec.Reroute = map[string]func(any) bool{"decliner": func(o any) bool { return o.(object)["state"] == "sent" }, "finder": func(any) bool { return false }}
 	c := openOwn(t, spec)
 	defer c.close()
 	result := c.call("desk", object{"request": "x", "order_id": "A-1001", "finalize": false, "route": object{"target": "decliner"}}, false).object

@@ -4,6 +4,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/reference"
 	"patterngate/server/arguments"
 )
 
@@ -11,11 +12,13 @@ import (
 func withPlanning(list []Pattern, llm bool) []Pattern {
 	first := list[0].Spec
 	for _, verb := range []patterns.PlanVerb{patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb} {
-		list = append(list, Pattern{Spec: patterns.Spec{
+		spec := patterns.Spec{
 			Name: arguments.PlanTool("plan", verb), Kind: gateway.Planning, Plans: "plan", LLM: llm, Envelope: patterns.RequireNone,
 			Catalog: first.Catalog, Tools: planningTools, Policy: planningTools, Execution: planningTools,
 			Budget: gateway.DefaultBudget(gateway.Planning),
-		}})
+		}
+		reference.Declare(&spec)
+		list = append(list, Pattern{Spec: spec})
 	}
 	return list
 }

@@ -53,6 +53,7 @@ func demoSpec(t testing.TB, kind gateway.Kind, more ...catalog.Tool) patterns.Sp
 		t.Fatal(err)
 	}
 	s := patterns.Spec{Kind: kind, Catalog: c, Budget: gateway.DefaultBudget(kind)}
+	reference.Declare(&s)
 	switch kind {
 	case gateway.TaskDecomposition:
 		s.Name, s.Policy = "run_task_decomposition", demo.DecompositionTools

@@ -242,6 +242,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 		Name: toolOf(kind), Kind: kind, Catalog: c, Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind),
 		Policy: append(slices.Clone(names), "broken", "lying", "reporting", "absent"),
 	}
+	reference.Declare(&s)
 	s.Execution = s.Policy
 	s.Budget.MaxTime = 10 * time.Second
 	switch kind {

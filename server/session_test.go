@@ -65,10 +65,12 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 		return nil, err
 	}
 	declare := func(kind gateway.Kind, name string, tools []string) patterns.Spec {
-		return patterns.Spec{
+		s := patterns.Spec{
 			Name: name, Kind: kind, Catalog: c, Policy: tools, Execution: tools,
 			Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind),
 		}
+		reference.Declare(&s)
+		return s
 	}
 	orchestrator := declare(gateway.Orchestrator, "run_orchestrator", demo.OrchestratorWorkers)
 	orchestrator.Aggregate = reference.Operations

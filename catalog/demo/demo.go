@@ -42,6 +42,9 @@ var (
 	ReadTools = slices.Concat(DecompositionTools, OrchestratorWorkers, Specialists, []string{"get_refund_context"})
 )
 
+// Supplied are the arguments that a pattern sets in the tools that have them: the run's id and the ticket.
+var Supplied = []string{"request_id", "ticket"}
+
 // One task for each reference pattern. The orchestrator's run also takes ReportDate and Region.
 const (
 	DecompositionGoal = "Write the sales summary for April 2026 of manager_id=42, in USD. Take it step by step and give gross " +
@@ -99,7 +102,7 @@ func addFunc[In, Out any](b *builder, t catalog.Tool, do func(context.Context, I
 	if t.Effect == "" {
 		t.Effect = catalog.Read
 	}
-	t.Idempotent, t.Demo = true, true
+	t.Idempotent, t.Demo, t.Supplied = true, true, Supplied
 	t, err := catalog.Typed(t, do)
 	if err != nil {
 		b.faults = append(b.faults, err)

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/step"
 )
 
 // declared is a pattern as a file would declare it, over two tools under names of its own, whose observations are large, and a
@@ -35,11 +36,21 @@ func declared(t *testing.T, kind gateway.Kind) patterns.Spec {
 		t.Fatal(err)
 	}
 	s := patterns.Spec{
-		Name: "own", Kind: kind, Declared: true, Catalog: view, Tools: view.Names(), Policy: view.Names(), Execution: view.Names(), Budget: gateway.DefaultBudget(kind),
+		Name: "own", Kind: kind, Catalog: view, Tools: view.Names(), Policy: view.Names(), Execution: view.Names(), Budget: gateway.DefaultBudget(kind),
 		Input: arguments(t, `{"region": {"type": "string"}, "limit": {"type": "integer"}}`), Prompts: patterns.Prompts{Decide: "decide", Answer: "answer", Work: "work"},
 	}
 	s.Budget.MinPlanSteps, s.Budget.MaxTime, s.Budget.TaskTimeout = 1, time.Minute, time.Minute
+	s.Reroute = rerouted(view.Names())
 	return s
+}
+
+// rerouted is the condition of routes for which a file sets none: the status needs_reroute.
+func rerouted(routes []string) map[string]func(any) bool {
+	by := map[string]func(any) bool{}
+	for _, name := range routes {
+		by[name] = func(observation any) bool { return step.Status(observation) == "needs_reroute" }
+	}
+	return by
 }
 
 func arguments(t *testing.T, text string) *catalog.Schema {
@@ -116,7 +127,7 @@ func TestInputsInEveryQuestion(t *testing.T) {
 // The built-in orchestrator's payload stays what it was, and a question that cannot be worded is not asked.
 func TestInputsOfOthers(t *testing.T) {
 	spec := declared(t, gateway.Orchestrator)
-	spec.Declared = false
+	spec.InputsOnTop = true
 	w := &world{script: replies("tasks#1", `{}`)}
 	w.run(t, spec, patterns.Task{Goal: "go", Inputs: ownInputs})
 	if q := w.questions()[0]; q.Payload["region"] != "EU" || q.Payload["input"] != nil || q.Prompt != "decide" {
@@ -275,16 +286,21 @@ func TestOwnRoutes(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		reroute func(any) bool
+		strict  bool // the route has no condition
 		want    string
 	}{
-		"it declines":     {func(o any) bool { return len(o.(map[string]any)["long"].(string)) == 9000 }, "max_route_attempts"},
-		"it does not":     {func(any) bool { return false }, patterns.Success},
-		"nothing is said": {nil, patterns.Success},
+		"it declines":     {func(o any) bool { return len(o.(map[string]any)["long"].(string)) == 9000 }, false, "max_route_attempts"},
+		"it does not":     {func(any) bool { return false }, false, patterns.Success},
+		"nothing is said": {nil, false, patterns.Success},
+		"no condition":    {nil, true, "route_bad_observation"},
 	} {
 		spec := declared(t, gateway.Routing)
 		spec.Budget.MaxRouteAttempts = 1
 		if tt.reroute != nil {
 			spec.Reroute = map[string]func(any) bool{"one": tt.reroute}
+		}
+		if tt.strict {
+			spec.Reroute = nil
 		}
 		r, _ := (&world{}).run(t, spec, patterns.Task{Goal: "go", Caller: patterns.Proposals("route", map[string]any{"target": "one", "args": map[string]any{"id": 1.0}})})
 		if r.StopReason != tt.want {

@@ -149,7 +149,7 @@ func (e ending) judging() ending {
 func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 	t := o.plan[i]
 	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Again: n > 1, Of: of, Slot: "task#" + strconv.Itoa(i+1)}
-	if tool, ok := o.Spec.Catalog.Tool(t.Worker); ok && o.Spec.SetsRequestID(tool) {
+	if tool, ok := o.Spec.Catalog.Tool(t.Worker); ok && o.Spec.Supplies(tool, patterns.RequestIDArgument) {
 		p.Inject = map[string]any{patterns.RequestIDArgument: o.Run.ID()}
 	}
 	return p

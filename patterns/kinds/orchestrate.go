@@ -67,7 +67,7 @@ func (o *orchestration) propose() *step.Stop {
 	payload := map[string]any{
 		"goal": o.Task.Goal, "max_tasks": float64(o.Spec.Budget.MaxTasks), "available_workers": o.Spec.Offered(o.Tools),
 	}
-	if !o.Spec.Declared { // otherwise all questions have them, in one place
+	if o.Spec.InputsOnTop {
 		for name, v := range o.Task.Inputs {
 			payload[name] = v
 		}

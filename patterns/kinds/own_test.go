@@ -88,7 +88,7 @@ func TestOwnRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := c.Names()
-	spec := patterns.Spec{Name: "desk", Kind: gateway.Routing, Catalog: c, Policy: names, Execution: names, Budget: gateway.DefaultBudget(gateway.Routing)}
+	spec := patterns.Spec{Name: "desk", Kind: gateway.Routing, Catalog: c, Policy: names, Execution: names, Budget: gateway.DefaultBudget(gateway.Routing), Reroute: rerouted(names)}
 	for name, tt := range map[string]struct {
 		route  map[string]any
 		reason string

@@ -87,21 +87,15 @@ func (r *routing) read(intent document.Intent) (gateway.Route, *step.Stop) {
 	return route, nil
 }
 
-// takesTicket reports whether a target has an argument ticket, which then holds the run's goal. In a built-in pattern it also
-// returns true for a target that the catalog lacks, so that the call reports the missing tool. In a declared pattern only the
-// demo's tools take tickets. The others get their goal from [step.Log.GoalArgs].
+// takesTicket reports whether a target has an argument ticket, which then holds the run's goal. If the pattern supplies tickets, it
+// also returns true for a target that the catalog lacks, so that the call reports the missing tool. The other targets get their
+// goal from [step.Log.GoalArgs].
 func (r *routing) takesTicket(target string) bool {
 	tool, ok := r.Spec.Catalog.Tool(target)
-	if !ok || r.Spec.Declared && !tool.Demo {
-		return !ok && !r.Spec.Declared
+	if !ok {
+		return slices.Contains(r.Spec.Supplied, patterns.TicketArgument)
 	}
-	return patterns.TakesArgument(tool, "ticket")
-}
-
-// isOwn reports whether a target is the user's own tool. Its status, if it has one, may mean anything.
-func (r *routing) isOwn(target string) bool {
-	tool, ok := r.Spec.Catalog.Tool(target)
-	return ok && (tool.Server != "" || r.Spec.Declared && !tool.Demo)
+	return r.Spec.Supplies(tool, patterns.TicketArgument)
 }
 
 // declines reports whether a target's result means that another target must take over.
@@ -182,7 +176,7 @@ func (r *routing) answeredBy(route gateway.Route, row patterns.RouteRow, out pat
 		switch {
 		case r.declines(route.Target, out.Output):
 			return true, nil
-		case row.Status == "done", r.isOwn(route.Target), r.Spec.Reroute[route.Target] != nil:
+		case row.Status == "done", r.Spec.Reroute[route.Target] != nil:
 			return false, nil
 		}
 	}

@@ -28,6 +28,7 @@ func demoSpec(t *testing.T, kind gateway.Kind) patterns.Spec {
 		t.Fatal(err)
 	}
 	s := patterns.Spec{Name: string(kind), Kind: kind, Catalog: c, Budget: gateway.DefaultBudget(kind)}
+	reference.Declare(&s)
 	switch kind {
 	case gateway.TaskDecomposition:
 		s.Policy = demo.DecompositionTools

@@ -50,7 +50,7 @@ func (h *house) add(s patterns.Spec) {
 	if s.Catalog == nil {
 		s.Catalog = h.tools
 	}
-	s.Policy, s.Execution, s.Declared = s.Tools, s.Tools, true
+	s.Policy, s.Execution, s.Reroute = s.Tools, s.Tools, rerouted(s.Tools)
 	if s.Budget.MaxTime == 0 {
 		s.Budget = gateway.DefaultBudget(s.Kind)
 		s.Budget.TaskTimeout, s.Budget.MaxTime = time.Minute, time.Hour

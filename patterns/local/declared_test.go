@@ -24,7 +24,7 @@ func TestRedactedInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := spec(t, gateway.TaskDecomposition, 0.01)
-	s.Declared, s.Input, s.Answer, s.Budget.MinPlanSteps = true, input, answer, 1
+	s.Unmarked, s.OverrunsTokens, s.Input, s.Answer, s.Budget.MinPlanSteps = false, false, input, answer, 1
 	s.Instructions = func(in patterns.Inputs) (string, error) { return "Pay to " + in["iban"].(string), nil }
 	replies := []string{
 		`{"kind":"plan","steps":[{"id":"a","title":"Look for ` + iban + `","tool":"get_manager_profile","args":{"manager_id":42}}]}`,

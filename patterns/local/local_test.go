@@ -49,6 +49,7 @@ func spec(t testing.TB, kind gateway.Kind, delay float64) patterns.Spec {
 		t.Fatal(err)
 	}
 	s := patterns.Spec{Name: string(kind), Kind: kind, Catalog: c, Budget: gateway.DefaultBudget(kind)}
+	reference.Declare(&s)
 	switch kind {
 	case gateway.TaskDecomposition:
 		s.Policy = demo.DecompositionTools

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/step"
 )
 
 // service is a configured tool whose calls end as they are told, in turn; then all are done. What was done is kept by key.
@@ -116,13 +117,22 @@ func looksUp(settle time.Duration) func(*catalog.Tool) {
 	}
 }
 
+// rerouted is the condition of routes for which a file sets none: the status needs_reroute.
+func rerouted(routes []string) map[string]func(any) bool {
+	by := map[string]func(any) bool{}
+	for _, name := range routes {
+		by[name] = func(observation any) bool { return step.Status(observation) == "needs_reroute" }
+	}
+	return by
+}
+
 // ownJob is a run of a kind that calls own once.
 func (s *service) ownJob(t testing.TB, kind gateway.Kind, change func(*catalog.Tool)) patterns.Job {
 	t.Helper()
 	names := []string{"own"}
 	job := patterns.Job{Principal: mine, Spec: patterns.Spec{
 		Name: "mine", Plans: "mine", Kind: kind, Tool: "own", Catalog: s.tools(t, change), Tools: names, Policy: names, Execution: names,
-		Budget: gateway.DefaultBudget(kind), Envelope: patterns.RequireNone,
+		Budget: gateway.DefaultBudget(kind), Envelope: patterns.RequireNone, Reroute: rerouted(names),
 	}, Task: patterns.Task{Goal: "own"}}
 	args := object{"n": 1.0}
 	job.Spec.Budget.MinPlanSteps, job.Spec.Budget.TaskTimeout = 1, 10*time.Second

@@ -18,6 +18,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/reference"
 )
 
 // TestPlanningOracle has engine and oracle go through made-up sessions and compares all that they show.
@@ -64,6 +65,7 @@ func newOracleSession(t testing.TB, seed int) *oracleSession {
 	}
 	s := &oracleSession{TB: t, Rand: r, engine: &local.Engine{}, world: &oracleWorld{fates: fates()}, mine: fates()}
 	s.spec = patterns.Spec{Kind: gateway.Planning, Plans: "plan", LLM: true, Envelope: patterns.RequireNone, Catalog: s.world.catalog(t), Budget: gateway.DefaultBudget(gateway.Planning)}
+	reference.Declare(&s.spec)
 	s.spec.Policy, s.spec.Execution, s.spec.Tools = oracleTools, oracleTools, oracleTools
 	return s
 }

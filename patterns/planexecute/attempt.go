@@ -65,14 +65,14 @@ func (x *execution) workQuestion(i int, args map[string]any) patterns.Question {
 	if len(args) > 0 {
 		subtask["args"] = boundedArgs(args, maxModelArgs)
 	}
-	return patterns.Question{Ask: patterns.AskWork, Prompt: x.Spec.Prompts.Work, MaxRequests: -1, Declared: x.Spec.Declared, Payload: map[string]any{
+	return patterns.Question{Ask: patterns.AskWork, Prompt: x.Spec.Prompts.Work, MaxRequests: -1, Unmarked: x.Spec.Unmarked, Payload: map[string]any{
 		"goal": x.plan.Goal, "subtask": subtask, "inputs": x.inputs(i, func(s patterns.PlannedSubtask) any { return patterns.Clipped(s.Result) }),
 	}}
 }
 
 // ask has the model work on a subtask.
 func (x *execution) ask(branch patterns.Run, i int, row patterns.AttemptRow, args map[string]any) {
-	q, s := x.AsDeclared(patterns.PhaseExecute, x.workQuestion(i, args))
+	q, s := x.Completed(patterns.PhaseExecute, x.workQuestion(i, args))
 	if s != nil {
 		x.leave(i)
 		x.failed(i, row, s.Reason)

@@ -23,7 +23,7 @@ func TestInputsOfPlans(t *testing.T) {
 	stored := patterns.StoredPlan{Input: inputs, Goal: "go"}
 	p := &planLog{Log: step.Begin(standing{}, patterns.Spec{Kind: gateway.Planning}, patterns.Task{Plan: &patterns.PlanCall{}}, gateway.Config{})}
 	p.take(stored)
-	q, stop := p.AsDeclared(patterns.PhaseExecute, patterns.Question{Ask: patterns.AskWork, Payload: map[string]any{}})
+	q, stop := p.Completed(patterns.PhaseExecute, patterns.Question{Ask: patterns.AskWork, Payload: map[string]any{}})
 	if stop != nil || !reflect.DeepEqual(q.Payload["input"], map[string]any(inputs)) {
 		t.Errorf("the question has the inputs %v", q.Payload["input"])
 	}

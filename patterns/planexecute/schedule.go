@@ -150,7 +150,7 @@ func (x *execution) unaffordable(s patterns.PlannedSubtask) (reason string, perh
 	case !b.MaxLLMCalls.Allows(x.Usage.Requests + x.asking + 1):
 		return "max_llm_calls", b.MaxLLMCalls.Allows(x.Usage.Requests + 1)
 	default:
-		q, _ := x.AsDeclared(patterns.PhaseExecute, x.workQuestion(x.places[s.ID], argsOf(s)))
+		q, _ := x.Completed(patterns.PhaseExecute, x.workQuestion(x.places[s.ID], argsOf(s)))
 		if x.over = x.Log.Unaffordable(patterns.PhaseExecute, q, x.underWay); x.over != nil {
 			return x.over.Reason, x.Log.Unaffordable(patterns.PhaseExecute, q, step.Estimate{}) == nil
 		}

@@ -65,19 +65,20 @@ func sentBytes(text []byte) int {
 // Unaffordable returns the stop of a question that the run's budget of tokens or money does not allow. It returns nil if the
 // question may be asked. underWay is the estimate of other questions that are being asked.
 //
-// A built-in pattern stops at the first question after its token limit was reached. A declared pattern stops at the question
-// that would exceed the limit. So does every pattern with a money limit.
+// A pattern stops at the question that would exceed its token limit. If it overruns tokens, it stops at the first question
+// after the limit was reached. A money limit is never overrun.
 func (l *Log) Unaffordable(phase string, q patterns.Question, underWay Estimate) *Stop {
 	b := l.Spec.Budget
 	used := l.Usage.InputTokens + l.Usage.OutputTokens
 	if b.MaxTokens.Named() && used >= int(b.MaxTokens) {
 		return Stopped(phase, "max_tokens")
 	}
-	if !l.Spec.LLM || !(b.MaxTokens.Named() && l.Spec.Declared || b.MaxCost.Named()) {
+	tokens := b.MaxTokens.Named() && !l.Spec.OverrunsTokens
+	if !l.Spec.LLM || !tokens && !b.MaxCost.Named() {
 		return nil // the offline rules cost nothing
 	}
 	e := EstimateOf(q.Canonical(), l.Spec.Prices.Of(q))
-	if left := int(b.MaxTokens) - used - underWay.Tokens(); b.MaxTokens.Named() && l.Spec.Declared && e.Tokens() > left {
+	if left := int(b.MaxTokens) - used - underWay.Tokens(); tokens && e.Tokens() > left {
 		return overEstimated(phase, "max_tokens", fmt.Sprintf("The question was estimated at %s tokens; %s are left.", grouped(e.Tokens()), grouped(max(0, left))))
 	}
 	if left := patterns.RoundUSD(float64(b.MaxCost) - l.Usage.CostUSD - underWay.USD); b.MaxCost.Named() && e.USD > left {

@@ -137,7 +137,7 @@ func (l *Log) propose(phase string, q patterns.Question) (document.Intent, *Stop
 
 // ask asks the model within the run's budgets. It returns the reply's text, which is never blank.
 func (l *Log) ask(phase, doing string, q patterns.Question) (string, *Stop) {
-	q, s := l.AsDeclared(phase, q)
+	q, s := l.Completed(phase, q)
 	if s != nil {
 		return "", s
 	}
@@ -149,7 +149,7 @@ func (l *Log) ask(phase, doing string, q patterns.Question) (string, *Stop) {
 	if s := l.Unaffordable(phase, q, Estimate{}); s != nil {
 		return "", s
 	}
-	q.MaxRequests, q.RulesMayWrite, q.Declared = -1, l.Spec.RulesMayWrite, l.Spec.Declared
+	q.MaxRequests, q.RulesMayWrite, q.Unmarked = -1, l.Spec.RulesMayWrite, l.Spec.Unmarked
 	if q.Ask == patterns.AskAnswer || q.Ask == patterns.AskAction {
 		q.Answer = l.Spec.Answer
 	}

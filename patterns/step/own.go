@@ -27,13 +27,13 @@ func (l *Log) Instruct(inputs patterns.Inputs) {
 	}
 }
 
-// AsDeclared returns a question with the pattern's inputs, answer schema and instructions. It returns a stop if the instructions
+// Completed returns a question with the pattern's inputs, answer schema and instructions. It returns a stop if the instructions
 // would be too long with these inputs: without them it would be another question.
-func (l *Log) AsDeclared(phase string, q patterns.Question) (patterns.Question, *Stop) {
+func (l *Log) Completed(phase string, q patterns.Question) (patterns.Question, *Stop) {
 	if l.wordless {
 		return q, Stopped(phase, "llm_error:bad_request")
 	}
-	if (l.Spec.Declared || l.Spec.Kind != gateway.Orchestrator) && len(l.inputs) > 0 { // the built-in orchestrator has them at the top of its payload
+	if !l.Spec.InputsOnTop && len(l.inputs) > 0 {
 		q.Payload = maps.Clone(q.Payload)
 		q.Payload[inputMember] = map[string]any(l.inputs)
 		q.Prompt += inputWords
@@ -64,8 +64,8 @@ func (l *Log) GoalArgs(name string) map[string]any {
 	return map[string]any{tool.Goal: l.Task.Goal}
 }
 
-// InputArgs returns the arguments of a worker or route that the run's own inputs fill. It returns nil for an unknown tool. In a
-// declared pattern it leaves out inputs that do not fit the tool's schema.
+// InputArgs returns the arguments of a worker or route that the run's own inputs fill. It returns nil for an unknown tool. It
+// leaves out inputs that do not fit the tool's schema, unless the pattern fills those too.
 func (l *Log) InputArgs(name string) map[string]any {
 	tool, known := l.Spec.Catalog.Tool(name)
 	if !known {
@@ -74,7 +74,7 @@ func (l *Log) InputArgs(name string) map[string]any {
 	fill := map[string]any{}
 	for _, input := range slices.Sorted(maps.Keys(l.inputs)) {
 		v := l.inputs[input]
-		if patterns.TakesArgument(tool, input) && (!l.Spec.Declared || tool.Input.CheckGiven(map[string]any{input: v}) == nil) {
+		if patterns.TakesArgument(tool, input) && (l.Spec.FillsUnfit || tool.Input.CheckGiven(map[string]any{input: v}) == nil) {
 			fill[input] = v
 		}
 	}

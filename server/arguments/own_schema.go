@@ -102,7 +102,7 @@ func leftOut(spec patterns.Spec, t catalog.Tool) []string {
 		return formOf(spec.Kind).filled
 	}
 	var names []string
-	if spec.Kind == gateway.Orchestrator && spec.SetsRequestID(t) {
+	if spec.Kind == gateway.Orchestrator && spec.Supplies(t, RequestID) {
 		names = append(names, RequestID)
 	}
 	if spec.Kind != gateway.Orchestrator && spec.Kind != gateway.Routing {
@@ -111,8 +111,8 @@ func leftOut(spec patterns.Spec, t catalog.Tool) []string {
 	if t.Goal != "" {
 		names = append(names, t.Goal)
 	}
-	if spec.Kind == gateway.Routing && t.Demo {
-		names = append(names, "ticket")
+	if spec.Kind == gateway.Routing && spec.Supplies(t, patterns.TicketArgument) {
+		names = append(names, patterns.TicketArgument)
 	}
 	for _, p := range spec.Input.Properties() {
 		names = append(names, p.Name)

@@ -120,7 +120,7 @@ func Signatures(spec patterns.Spec, tools []catalog.Tool) string {
 	}
 	var list []string
 	for _, t := range tools {
-		if spec.Kind == gateway.Orchestrator && (!spec.Declared || spec.SetsRequestID(t)) || spec.Kind == gateway.Planning && !spec.Declared {
+		if spec.Kind == gateway.Orchestrator && spec.Supplies(t, RequestID) || spec.Kind == gateway.Planning && !spec.Declared {
 			list = append(list, t.Signature(RequestID))
 		} else {
 			list = append(list, t.Signature())

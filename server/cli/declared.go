@@ -201,6 +201,9 @@ func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spe
 		Declared:      p.IsOwn() && p.Kind != gateway.Call, Goal: p.GoalName(), Input: inputsOf(p, parts), Critical: p.Critical, Finalize: p.Finalize,
 	}
 	s.Policy, s.Execution = p.Allows()
+	if !p.IsOwn() {
+		reference.Declare(&s)
+	}
 	make := makeBelieve(p, c, view)
 	if s.Prompts = prompts.Of(p.Kind); !make || p.IsOwn() {
 		s.Prompts = prompts.OfDeclared(p.Kind)

@@ -25,17 +25,27 @@ func (m *partsMaker) joins(p *settings.Pattern, parts *patternParts) (j joins) {
 	switch {
 	case p.Kind == gateway.Orchestrator && p.Aggregate != nil:
 		j.aggregate = m.aggregate(p, parts)
-	case p.Kind == gateway.Routing && (p.IsOwn() || len(p.Hands) > 0):
-		j.reroute = map[string]func(any) bool{}
-		for _, name := range p.CallNames() {
-			h, _ := p.HandNamed(name)
-			if t, _ := m.all.Tool(p.OwnName(name)); t.Demo && h.Reroute == "" { // the status of demo tools is known
-				continue
-			}
-			j.reroute[name] = m.reroute(p, name)
-		}
+	case p.Kind == gateway.Routing:
+		j.reroute = m.reroutes(p)
 	}
 	return j
+}
+
+// reroutes compiles the conditions for the routes of a pattern to decline. A tool of the program itself that has no
+// condition always says whether it declines, so its results are judged by their status.
+func (m *partsMaker) reroutes(p *settings.Pattern) map[string]func(any) bool {
+	var by map[string]func(any) bool
+	for _, name := range p.CallNames() {
+		h, _ := p.HandNamed(name)
+		if t, known := m.all.Tool(p.OwnName(name)); known && t.Server == "" && h.Reroute == "" {
+			continue
+		}
+		if by == nil {
+			by = map[string]func(any) bool{}
+		}
+		by[name] = m.reroute(p, name)
+	}
+	return by
 }
 
 // aggregate compiles the expressions of an aggregate. Their types come from the workers' output schemas.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/catalog"
+	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/server/settings"
 )
@@ -73,6 +74,9 @@ func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet)
 	tool := catalog.Tool{
 		Name: name, Title: p.Title, Description: p.Description, Server: catalog.PatternServer, Pattern: name, Goal: p.Goal,
 		Input: parts.asked, Defaults: parts.defaults, Effect: c.worst(p, all), Demo: makeBelieve(p, c, all),
+	}
+	if tool.Demo {
+		tool.Supplied = demo.Supplied
 	}
 	if p.Kind == gateway.Call {
 		called, made := all.Tool(p.Tool)

@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/reference"
 	"patterngate/server/arguments"
 )
 
@@ -20,17 +21,12 @@ func Kept(s patterns.Snapshot) (Envelope, bool) {
 	if len(s.Kept) > maxKeptResult {
 		return Envelope{}, false
 	}
-	var k struct {
-		Envelope
-		Plan    json.RawMessage   `json:"plan"`
-		Trace   []json.RawMessage `json:"trace"`
-		History []json.RawMessage `json:"history"`
-	}
-	err := json.Unmarshal(s.Kept, &k)
+	var k kept
+	err := k.read(s.Kept)
 	if plain := patterns.RedactedAsText(s.Kept); err != nil && plain != nil { // for example, an answer was redacted
 		plan, trace, history := k.Plan, k.Trace, k.History
 		k.Plan, k.Trace, k.History = nil, nil, nil
-		err = json.Unmarshal(plain, &k)
+		err = k.read(plain)
 		k.Plan, k.Trace, k.History = plan, trace, history // rows of any shape are shown as they are
 		if strings.HasPrefix(k.Summary, `{"$`) {
 			k.Summary = "What became of the run holds values that its record keeps only as hashes."
@@ -40,7 +36,7 @@ func Kept(s patterns.Snapshot) (Envelope, bool) {
 		return Envelope{}, false
 	}
 	e := k.Envelope
-	e.Plan = keptPlan(k.Plan)
+	e.Plan, e.Aggregate = keptPlan(k.Plan), k.aggregate
 	if e.Trace, e.History = nil, nil; k.Trace != nil || k.History != nil { // a call of one tool has none
 		e.Trace, e.History = keptRows(k.Trace, true), keptRows(k.History, false)
 	}
@@ -53,6 +49,40 @@ func Kept(s patterns.Snapshot) (Envelope, bool) {
 		e.Author = e.Usage.Model
 	}
 	return e, true
+}
+
+// kept is a kept result while it is read.
+type kept struct {
+	Envelope
+	Plan      json.RawMessage   `json:"plan"`
+	Trace     []json.RawMessage `json:"trace"`
+	History   []json.RawMessage `json:"history"`
+	Aggregate json.RawMessage   `json:"aggregate"`
+
+	aggregate *patterns.Aggregate
+}
+
+// read reads the text of a kept result.
+func (k *kept) read(text []byte) error {
+	if err := json.Unmarshal(text, k); err != nil {
+		return err
+	}
+	if len(k.Aggregate) == 0 || string(k.Aggregate) == "null" {
+		return nil
+	}
+	var all struct {
+		reference.Report
+		Fields map[string]any       `json:"fields"`
+		Errors []patterns.JoinError `json:"errors"`
+	}
+	if err := json.Unmarshal(k.Aggregate, &all); err != nil {
+		return err
+	}
+	k.aggregate = &patterns.Aggregate{Health: all.Health, Missing: all.Missing, Fields: all.Fields, Errors: all.Errors}
+	if all.Fields == nil { // only the built-in orchestrator's has none
+		k.aggregate.Report = &all.Report
+	}
+	return nil
 }
 
 // calledOf describes the call of a kept result of a one-tool call. It returns nil for other results.
