@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -10,7 +12,11 @@ import (
 func TestConfigPageExamples(t *testing.T) {
 	var file strings.Builder
 	inside := false
-	for line := range strings.Lines(readPage(t, "config.md")) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "config.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			inside = strings.TrimSpace(line) == "```yaml"

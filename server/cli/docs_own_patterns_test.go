@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -105,17 +104,6 @@ func (p *ownPage) validated(fragment string) (code int, said string) {
 	var out, faults bytes.Buffer
 	code = Main([]string{"validate", path}, strings.NewReader(""), &out, &faults)
 	return code, strings.TrimSuffix(strings.ReplaceAll(faults.String(), dir+string(filepath.Separator), ""), "\n")
-}
-
-// kindWords are some of the kinds, in words.
-func kindWords(some []string) string {
-	switch missing := slices.DeleteFunc(slices.Clone(settings.OwnKinds), func(k string) bool { return slices.Contains(some, k) }); {
-	case len(missing) == 0:
-		return "all"
-	case len(missing) < 3:
-		return "all but " + strings.Join(missing, ", ")
-	}
-	return strings.Join(some, ", ")
 }
 
 // config default prints the embedded file as it is, and that is what a fresh installation runs.

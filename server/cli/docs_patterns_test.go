@@ -56,7 +56,7 @@ var (
 func (p *docsPage) copy(lines []string, i int) int {
 	p.t.Helper()
 	p.out = append(p.out, lines[i])
-	if m := docsTable.FindStringSubmatch(lines[i]); m != nil {
+	if m := docsTable.FindStringSubmatch(lines[i]); m != nil && m[1] != "budget" {
 		p.out = append(p.out, strings.Split(strings.TrimSuffix(docsTables(p.t, m[1], m[2]), "\n"), "\n")...)
 		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|") {
 			i++

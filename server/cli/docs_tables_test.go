@@ -17,12 +17,13 @@ import (
 	"patterngate/server/settings"
 )
 
-// docsTables makes a table of the page of patterns: of its tools, of what its gate judges, its phases or its budget.
+// docsTables makes a table of the page of patterns: of its tools, of what its gate judges, or its phases. Package settings makes that of
+// its budget.
 func docsTables(t *testing.T, table, pattern string) string {
 	t.Helper()
 	p, ok := embedded(t).Pattern(pattern)
 	write := map[string]func(*testing.T, settings.Pattern) string{
-		"tools": toolsTable, "judged": judgedTable, "policy": policyTable, "phases": phasesTable, "budget": budgetTable,
+		"tools": toolsTable, "judged": judgedTable, "policy": policyTable, "phases": phasesTable,
 	}[table]
 	if !ok || write == nil {
 		t.Fatalf("no table %s of %s", table, pattern)
@@ -65,16 +66,6 @@ func toolsTable(t *testing.T, p settings.Pattern) string {
 			signature = tool.Signature("request_id")
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", signature, tool.Effect, tool.Description)
-	}
-	return b.String()
-}
-
-// budgetTable shows the limits of a kind.
-func budgetTable(t *testing.T, p settings.Pattern) string {
-	var b strings.Builder
-	b.WriteString("| limit | default | of what |\n|---|---|---|\n")
-	for _, k := range settings.BudgetKeys(p.Kind, &p.Budget) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, defaultWords(k), k.Meaning)
 	}
 	return b.String()
 }

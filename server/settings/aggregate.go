@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/json"
 	"slices"
 
 	"patterngate/ijson"
@@ -45,11 +44,14 @@ func (a *Aggregate) keys() []grammar.Key {
 			grammar.CheckMost(r, n, path, len(n.Members), maxAggregateFields)
 		}
 	}
+	fields.Keep = func() any { // in the order of the file
+		return grammar.OrderedJSON(len(a.Fields), func(i int) (string, []byte) { return a.Fields[i].Name, ijson.Canonical(a.Fields[i].Text) })
+	}
 	fields.Show = func() any {
 		if a.Fields == nil {
 			return nil
 		}
-		return json.RawMessage(a.fields())
+		return fields.Keep()
 	}
 	return []grammar.Key{
 		fields.Means("What the joined result has, name by name: CEL over tasks.WORKER {id, observation, attempts}, failed, input and the fields above. One that errs is listed in missing."),
@@ -65,49 +67,18 @@ var healthItems = grammar.Items[Health]{
 			grammar.Expression("when", &h.When).Need(`write CEL: "size(failed) > 0"`).Means("CEL of type bool over what fields see, and all fields. Required."),
 		}
 	},
-	Value: func(h *Health) map[string]any { return map[string]any{"is": h.Is, "when": h.When} },
-}
-
-// fields returns the expressions as a JSON object in the order of the file.
-func (a *Aggregate) fields() []byte {
-	members := make([]Member, len(a.Fields))
-	for i, f := range a.Fields {
-		members[i] = Member{f.Name, ijson.Canonical(f.Text)}
-	}
-	return ObjectText(members)
 }
 
 // kept returns the aggregate as JSON text that keeps the order of the fields.
-func (a *Aggregate) kept() string {
-	health := make([]any, len(a.Health))
-	for i := range a.Health {
-		health[i] = healthItems.Value(&a.Health[i])
-	}
-	return string(ObjectText([]Member{{"fields", a.fields()}, {"health", ijson.Canonical(health)}}))
-}
+func (a *Aggregate) kept() string { return string(grammar.KeptText(a.keys())) }
 
 // keptAggregate reads the text that kept made. It ignores what it cannot read.
 func keptAggregate(text string) *Aggregate {
-	a := &Aggregate{}
-	for _, m := range Members(json.RawMessage(text)) {
-		switch m.Name {
-		case "fields":
-			for _, f := range Members(m.Value) {
-				expression, _ := grammar.RawValue(f.Value).(string)
-				a.Fields = append(a.Fields, grammar.NamedExpression{Name: f.Name, Text: expression})
-			}
-		case "health":
-			list, _ := grammar.RawValue(m.Value).([]any)
-			for _, item := range list {
-				rule, _ := item.(map[string]any)
-				h := Health{}
-				h.Is, _ = rule["is"].(string)
-				h.When, _ = rule["when"].(string)
-				if slices.Contains(healthWords, h.Is) {
-					a.Health = append(a.Health, h)
-				}
-			}
-		}
+	a, faults := &Aggregate{}, &yamldoc.Faults{}
+	grammar.NewReader(faults, nil).Group(yamldoc.Read("", []byte(text), faults), nil, a.keys(), grammar.UnknownKey)
+	if len(a.Fields) == 0 {
+		a.Fields = nil
 	}
+	a.Health = slices.DeleteFunc(a.Health, func(h Health) bool { return h.Is == "" })
 	return a
 }

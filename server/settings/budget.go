@@ -38,22 +38,31 @@ func BudgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 	case gateway.Planning:
 		of = planningBudgetKeys(b)
 	}
-	of = append(of,
+	of = append(of, inheritedKeys(b)...)
+	if kind != gateway.Planning { // planning has this key among its own
+		of = append(of, callsPerToolKey(b))
+	}
+	return append(of, sameCallKey("max_same_call", b), perToolKey("per_tool", &b.PerTool))
+}
+
+// inheritedKeys returns the keys of the limits that a pattern passes on to the patterns that it calls. Every kind has them.
+func inheritedKeys(b *gateway.Budget) []grammar.Key {
+	return []grammar.Key{
 		grammar.Seconds("max_seconds", &b.MaxTime, grammar.MaxSeconds).Means("Running time; waiting for the caller or a person does not count."),
 		limitKey("max_tool_calls", &b.MaxToolCalls, grammar.MaxCount).Means("Calls of tools; one that is refused at the call counts too."),
 		limitKey("max_llm_calls", &b.MaxLLMCalls, grammar.MaxCount).Means("Requests to the model, retries included."),
 		limitKey("max_tokens", &b.MaxTokens, maxTokens).Means("Tokens in and out together; once they are spent the model is asked nothing more."),
 		costKey("max_cost_usd", &b.MaxCost).Means("What its models may cost in USD, by the prices in `llm.models`."),
-	)
-	if kind != gateway.Planning { // planning has this key among its own
-		of = append(of, limitKey("max_calls_per_tool", &b.MaxCallsPerTool, grammar.MaxCount).Means("Calls of one tool in a run."))
 	}
-	return append(of, sameCallKey("max_same_call", b), perToolKey("per_tool", &b.PerTool))
+}
+
+func callsPerToolKey(b *gateway.Budget) grammar.Key {
+	return limitKey("max_calls_per_tool", &b.MaxCallsPerTool, grammar.MaxCount).Means("Calls of one tool in a run.")
 }
 
 // costKey returns the key of an amount in USD. No limit is shown as null.
 func costKey(name string, target *gateway.USD) grammar.Key {
-	return grammar.Scaled(name, grammar.Bounds{Max: math.Inf(1), Noun: "an amount in USD"},
+	return grammar.Scaled(name, grammar.Bounds{Max: math.Inf(1), Unit: grammar.InUSD},
 		func() any {
 			if !target.Named() {
 				return nil
@@ -87,11 +96,12 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
 	keys := func(l *gateway.CallLimit) []grammar.Key {
 		return []grammar.Key{othersKey("max_calls", &l.MaxCalls), othersKey("max_same_call", &l.MaxSameCall)}
 	}
+	below := func() []grammar.Key { return keys(&gateway.CallLimit{}) }
 	return grammar.Key{
-		Name: name, Takes: "a mapping of tools to {max_calls, max_same_call}", Form: func() map[string]any {
-			var l gateway.CallLimit
-			return map[string]any{"type": "object", "propertyNames": grammar.NameForm, "additionalProperties": grammar.OrNull(grammar.SchemaOf(keys(&l)))}
+		Name: name, Takes: "mapping of tools to " + grammar.Braced(below()), Form: func() map[string]any {
+			return map[string]any{"type": "object", "propertyNames": grammar.NameForm, "additionalProperties": grammar.OrNull(grammar.SchemaOf(below()))}
 		},
+		Entries: true, Brief: true, Below: below,
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			all := maps.Clone(*target)
 			if all == nil || n.At == (yamldoc.Place{}) { // a snapshot holds all entries

@@ -306,18 +306,6 @@ func (c *Config) pattern(name string) (*Pattern, bool) {
 	return &c.Patterns[at], true
 }
 
-// inherited are the limits that a pattern passes on to the patterns that it calls.
-var inherited = []struct {
-	name string
-	of   func(b gateway.Budget) (figure float64, named bool)
-}{
-	{"max_seconds", func(b gateway.Budget) (float64, bool) { return b.MaxTime.Seconds(), true }},
-	{"max_tool_calls", func(b gateway.Budget) (float64, bool) { return float64(b.MaxToolCalls), b.MaxToolCalls.Named() }},
-	{"max_llm_calls", func(b gateway.Budget) (float64, bool) { return float64(b.MaxLLMCalls), b.MaxLLMCalls.Named() }},
-	{"max_tokens", func(b gateway.Budget) (float64, bool) { return float64(b.MaxTokens), b.MaxTokens.Named() }},
-	{"max_cost_usd", func(b gateway.Budget) (float64, bool) { return float64(b.MaxCost), b.MaxCost.Named() }},
-}
-
 // within refuses a limit of the file that is higher than the limit of a pattern that calls this one. If the limit is only
 // the kind's default, the caller's limit applies when the pattern runs.
 func (r *loader) within(c *Config) {
@@ -332,15 +320,16 @@ func (r *loader) within(c *Config) {
 			if !known {
 				continue
 			}
-			for _, limit := range inherited {
-				most, bounded := limit.of(p.Budget)
-				figure, _ := limit.of(child.Budget)
-				at := patternPath(child.Name).Key("budget").Key(limit.name)
-				if !bounded || figure <= most || told[at.String()] {
+			ours := inheritedKeys(&p.Budget)
+			for i, limit := range inheritedKeys(&child.Budget) {
+				most, bounded := ours[i].Show().(float64)
+				figure, limited := limit.Show().(float64)
+				at := patternPath(child.Name).Key("budget").Key(limit.Name)
+				if !bounded || !limited || figure <= most || told[at.String()] {
 					continue
 				}
-				if r.Said("patterns", child.Name, "budget", limit.name) == nil {
-					child.handDown(limit.name, figure)
+				if r.Said("patterns", child.Name, "budget", limit.Name) == nil {
+					child.handDown(limit.Name, figure)
 					continue
 				}
 				told[at.String()] = true

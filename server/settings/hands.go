@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
@@ -13,12 +14,9 @@ import (
 
 // handsKey returns the key of workers or routes: a mapping of names to {tool or pattern, description}, or a list of tools.
 func handsKey(name string, target *[]Hand, routes bool) grammar.Key {
-	takes := "a mapping of names to {tool or pattern, description}, or a list of tools"
-	if routes {
-		takes = "a mapping of names to {tool or pattern, description, reroute}, or a list of tools"
-	}
 	return grammar.Key{
-		Name: name, Takes: takes, Ordered: true, Form: func() map[string]any { return handsForm(routes) },
+		Name: name, Takes: "mapping, or list of tools", Ordered: true, Form: func() map[string]any { return handsForm(routes) },
+		Entries: true, Brief: true, Below: func() []grammar.Key { return new(Hand).keys(routes) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { readHands(r, n, path, target, routes) },
 		Show: func() any {
 			if *target == nil {
@@ -46,8 +44,7 @@ func handsKey(name string, target *[]Hand, routes bool) grammar.Key {
 }
 
 func handsForm(routes bool) map[string]any {
-	var h Hand
-	entry := grammar.SchemaOf(h.keys(routes))
+	entry := grammar.SchemaOf(new(Hand).keys(routes))
 	entry["oneOf"] = []any{
 		map[string]any{"required": []any{"tool"}, "properties": map[string]any{"pattern": map[string]any{"type": "null"}}},
 		map[string]any{"required": []any{"pattern"}, "properties": map[string]any{"tool": map[string]any{"type": "null"}}},
@@ -55,6 +52,12 @@ func handsForm(routes bool) map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"type": "object", "propertyNames": grammar.NameForm, "additionalProperties": grammar.OrNull(entry)}, grammar.ListForm(grammar.NameForm),
 	}}
+}
+
+// eachHand says what a worker or route is: each {tool or pattern, description}.
+func eachHand(routes bool) string {
+	names := grammar.NamesOf(new(Hand).keys(routes))
+	return "each {" + names[0] + " or " + strings.Join(names[1:], ", ") + "}"
 }
 
 func (h *Hand) keys(routes bool) []grammar.Key {
@@ -73,7 +76,7 @@ func (h *Hand) keys(routes bool) []grammar.Key {
 // pattern exists.
 func patternNameKey(name string, target *string) grammar.Key {
 	key := grammar.OneTool(name, target)
-	key.Takes = "a pattern's name"
+	key.Takes = "pattern"
 	return key
 }
 
@@ -173,7 +176,7 @@ func keptHands(n *yamldoc.Node) (members []yamldoc.Member, ok bool) {
 // inputKey returns the key of a mapping of names to JSON schemas. Each schema replaces the earlier one of the same name;
 // the other names stay.
 func inputKey(name string, target *json.RawMessage) grammar.Key {
-	key := grammar.Raw(name, "a mapping of arguments to JSON schemas", target, checkListedSchemas)
+	key := grammar.Raw(name, "mapping of arguments to JSON schemas", target, checkListedSchemas)
 	read := key.Read
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		before := *target

@@ -27,7 +27,7 @@ func (c *HTTP) keys() []grammar.Key {
 		grammar.Texts("origins", &c.Origins, transport.IsOrigin, "an origin as browsers write it: https://app.example").Means("Web pages that may ask, besides those of this machine."),
 		grammar.Texts("hosts", &c.Hosts, transport.IsHost, "a name or address, with or without a port: gate.example").Means("Names by which this server may be called, besides its own address; a reverse proxy that keeps the public name needs it."),
 		grammar.Count("body_bytes", &c.BodyBytes, 4096, 64<<20).Means("How large a request may be."),
-		grammar.Scaled("session_idle_seconds", grammar.Bounds{Min: 1, Max: 30 * 86_400, Noun: "a number of seconds", Seconds: true},
+		grammar.Scaled("session_idle_seconds", grammar.Bounds{Min: 1, Max: 30 * 86_400, Unit: grammar.InSeconds},
 			func() any { return c.SessionIdle.Seconds() },
 			func(v float64) { c.SessionIdle = time.Duration(math.Round(v * float64(time.Second))) }).
 			Means("When a session that is idle ends."),

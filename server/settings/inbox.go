@@ -50,49 +50,57 @@ type Notify struct {
 	Exec []string // the program of mode exec and its arguments; no shell reads them
 }
 
-const (
-	notifyWant = "write auto, off or {exec: [program, argument]}"
-)
+// notifyWords are the values of notify that are one word.
+var notifyWords = []string{"auto", "off"}
 
 // notifyKey returns the key of the notification: one of two words, or a mapping with the program to start.
 func notifyKey(name string, target *Notify) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "auto, off or `{exec: [program, argument]}`",
+		Name: name, Takes: yamldoc.Alternatives(append(notifyWords[:len(notifyWords):len(notifyWords)], "`{exec: [program, argument]}`")),
 		Form: func() map[string]any {
-			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, grammar.ObjectForm(map[string]any{grammar.ExecMember: grammar.ListForm(grammar.TextForm)}, grammar.ExecMember)}}
+			program := grammar.BriefForm([]grammar.Key{target.execKey().Need("write " + grammar.ExecMember)})
+			return map[string]any{"anyOf": []any{map[string]any{"enum": grammar.TextValues(notifyWords)}, program}}
 		},
-		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { readNotify(r, n, path, target) },
+		Brief: true, Below: func() []grammar.Key { return []grammar.Key{target.execKey()} },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { target.read(r, n, path) },
 		Show: func() any {
 			switch target.Mode {
 			case "":
 				return nil
 			case grammar.ExecMember:
-				exec := target.Exec
-				return []grammar.Key{{Name: grammar.ExecMember, Show: func() any { return exec }}}
+				return []grammar.Key{target.execKey()}
 			}
 			return target.Mode
 		},
 	}
 }
 
-func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *Notify) {
+// execKey returns the key of the program to start.
+func (c *Notify) execKey() grammar.Key {
+	key := grammar.Command(grammar.ExecMember, &c.Exec)
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		with := Notify{Mode: grammar.ExecMember}
+		if grammar.Command(key.Name, &with.Exec).Read(r, n, path); with.Exec != nil {
+			*c = with
+		}
+	}
+	return key
+}
+
+func (c *Notify) read(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+	const want = "write auto, off or {exec: [program, argument]}"
 	switch n.Kind {
 	case yamldoc.Text:
-		if word, ok := r.Word(n, path, []string{"auto", "off"}); ok {
-			*target = Notify{Mode: word}
+		if word, ok := r.Word(n, path, notifyWords); ok {
+			*c = Notify{Mode: word}
 		}
 	case yamldoc.Mapping:
-		exec := grammar.Key{Name: grammar.ExecMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			if words, ok := grammar.ReadCommand(r, n, path); ok {
-				*target = Notify{Mode: grammar.ExecMember, Exec: words}
-			}
-		}}
 		if len(n.Members) == 0 {
-			r.Wrong(n, path, notifyWant)
+			r.Wrong(n, path, want)
 		}
-		r.Group(n, path, []grammar.Key{exec}, grammar.UnknownKey)
+		r.Group(n, path, []grammar.Key{c.execKey()}, grammar.UnknownKey)
 	default:
-		r.Wrong(n, path, notifyWant)
+		r.Wrong(n, path, want)
 	}
 }
 
@@ -139,7 +147,7 @@ func approverKeys(a *patterns.Approver) []grammar.Key {
 			Means("Who is asked about a call or plan that needs a person. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
 				"Not set: inbox, with `state: " + MemoryState + "` reject."),
 		grammar.USD("cap_usd", &a.CapUSD).Means("What the simulated person approves at most."),
-		grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Noun: "a whole number of seconds", Seconds: true},
+		grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Unit: grammar.InSeconds},
 			func() any { return a.Expires.Seconds() },
 			func(v float64) { a.Expires = time.Duration(math.Round(v)) * time.Second }).
 			Means("How long a person may take; silence is no."),

@@ -29,10 +29,10 @@ func (c *Config) Keys(known map[string][]string) []grammar.Key {
 	return []grammar.Key{
 		versionKey().Means("The version of this grammar. Required."),
 		grammar.Group("llm",
-			grammar.Word("provider", &c.LLM.Provider, "auto", "openai", "rules").Means("Who proposes what a caller leaves out. auto: openai where there is a key or a base_url, else rules, which need no network."),
+			grammar.Word("provider", &c.LLM.Provider, providers...).Means("Who proposes what a caller leaves out. auto: openai where there is a key or a base_url, else rules, which need no network."),
 			grammar.Text("model", &c.LLM.Model, faultOfModel).Means("The model's name, as its server knows it."),
 			grammar.Text("base_url", &c.LLM.BaseURL, faultOfURL).Means("An OpenAI-compatible server, an absolute http or https URL; empty is OpenAI. Without a key a placeholder is sent to it."),
-			grammar.Seconds("timeout_seconds", &c.LLM.Timeout, 3600).Means("How long one request to the model may take."),
+			grammar.Seconds("timeout_seconds", &c.LLM.Timeout, maxModelSeconds).Means("How long one request to the model may take."),
 			grammar.Count("max_retries", &c.LLM.MaxRetries, 0, 10).Means("How often a request is made again after 429, 5xx or a broken connection."),
 			grammar.Number("temperature", &c.LLM.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How freely the model words its replies; 0: as evenly as it can."),
 			grammar.Spelled("role", &c.LLM.Role, grammar.ServerNames).Means("The one of models that answers all questions. Not set: plan for decisions, final for texts."),
@@ -88,14 +88,16 @@ func versionKey() grammar.Key {
 // channelsKey returns the key of a mapping of client names to the channel that each client reads. Any client name is
 // allowed.
 func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
+	words := []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)}
+	takes := "mapping of clients' names to " + yamldoc.Alternatives(words)
 	return grammar.Key{
-		Name: name, Takes: "a mapping of clients' names to text, structured or both",
+		Name: name, Takes: takes,
 		Form: func() map[string]any {
-			return map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": []any{"text", "structured", "both", nil}}}
+			return map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": append(grammar.TextValues(words), nil)}}
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Mapping {
-				r.Wrong(n, path, "write a mapping of clients' names to text, structured or both")
+				r.Wrong(n, path, "write a "+takes)
 				return
 			}
 			clients := maps.Clone(*target)
@@ -112,7 +114,7 @@ func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 				if m.Value.Kind != yamldoc.Null && m.Value.Kind != yamldoc.Unreadable {
 					r.Places[below.String()] = m.Value.At
 					var text string
-					text, ok = r.Word(m.Value, below, []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)})
+					text, ok = r.Word(m.Value, below, words)
 					word = server.Channel(text)
 				}
 				if ok && word != "" {
@@ -147,7 +149,7 @@ func limitKey(name string, target *gateway.Limit, most float64) grammar.Key {
 // namesKey returns the key of a list of tool names. An unknown name is a warning.
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a list of names", Form: func() map[string]any { return grammar.ListForm(grammar.NameForm) },
+		Name: name, Takes: "list of names", Form: func() map[string]any { return grammar.ListForm(grammar.NameForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if names, ok := readKnownNames(r, n, path, known, kind); ok {
 				*target = names

@@ -18,7 +18,7 @@ import (
 // OPENAI_API_KEY.
 func keyKey(name string, c *LLM) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", Form: func() map[string]any { return tools.SecretForm },
+		Name: name, Takes: "`{secret}`", Form: func() map[string]any { return tools.SecretForm },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if !tools.IsReference(n) {
 				tools.RefuseLiteral(r, n, path, `write {secret: "`+KeyReference+`"}`)
@@ -149,12 +149,16 @@ func (c LLM) RoleNamed(name string) (ModelRole, bool) {
 	return ModelRole{}, false
 }
 
-// maxRepairs is the maximum of repair_turns.
 const (
-	maxRepairs = 3
+	maxRepairs      = 3    // of repair_turns
+	maxModelSeconds = 3600 // of timeout_seconds
 )
 
-var responseFormats = []string{"json_object", "json_schema", "auto"}
+// providers and responseFormats are the words that llm and a pattern's llm take.
+var (
+	providers       = []string{"auto", "openai", "rules"}
+	responseFormats = []string{"json_object", "json_schema", "auto"}
+)
 
 var modelEntries = grammar.Entries[ModelRole]{
 	Names: grammar.ServerNames,
@@ -168,7 +172,7 @@ func (m *ModelRole) keys() []grammar.Key {
 		grammar.OptionalText("model", &m.Model, faultOfModel).Means("The model's name. Not set: `llm.model`."),
 		grammar.OptionalText("base_url", &m.BaseURL, faultOfURL).Means("Its server. Not set: `llm.base_url`."),
 		roleKeyKey("api_key", &m.Key).Means("Where its key stands; it goes only to the base_url beside it. Not set: with a base_url of its own a placeholder is sent, else the key of llm."),
-		grammar.OptionalSeconds("timeout_seconds", &m.Timeout, 3600).Means("How long one request may take. Not set: `llm.timeout_seconds`."),
+		grammar.OptionalSeconds("timeout_seconds", &m.Timeout, maxModelSeconds).Means("How long one request may take. Not set: `llm.timeout_seconds`."),
 		grammar.OptionalNumber("temperature", &m.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How freely it words its replies. Not set: `llm.temperature`."),
 		grammar.Held("price", &m.Price, func() Price { return Price{} }, func(p *Price) []grammar.Key {
 			return []grammar.Key{
@@ -196,7 +200,7 @@ func roleKeyKey(name string, target *tools.SecretRef) grammar.Key {
 // keys returns the keys of a pattern's llm section.
 func (l *PatternLLM) keys() []grammar.Key {
 	return []grammar.Key{
-		grammar.Word("provider", &l.Provider, "auto", "openai", "rules").Means("Who proposes here what a caller leaves out. Not set: `llm.provider`. rules may propose tools that write only where the pattern itself or llm says rules."),
+		grammar.Word("provider", &l.Provider, providers...).Means("Who proposes here what a caller leaves out. Not set: `llm.provider`. rules may propose tools that write only where the pattern itself or llm says rules."),
 		grammar.Spelled("role", &l.Role, grammar.ServerNames).Means("The one of `llm.models` that answers all of its questions. Not set: plan for decisions, final for texts."),
 		grammar.OptionalText("model", &l.Model, faultOfModel).Means("The model of this pattern. Not set: llm.model."),
 		grammar.OptionalNumber("temperature", &l.Temperature, grammar.Bounds{Max: maxTemperature}).Means("The temperature of this pattern. Not set: llm.temperature."),

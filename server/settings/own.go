@@ -3,6 +3,7 @@ package settings
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
@@ -15,18 +16,17 @@ var reservedTools = []string{"run_status", "run_wait", "run_cancel", "list_runs"
 
 // demoKey returns a key whose value is auto, true or false.
 func demoKey(name string, target *string) grammar.Key {
+	const takes = "auto, true or false"
 	return grammar.Key{
-		Name: name, Takes: "auto, true or false", Form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
+		Name: name, Takes: takes, Form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			switch {
-			case n.Kind == yamldoc.Bool && n.Flag:
-				*target = "true"
 			case n.Kind == yamldoc.Bool:
-				*target = "false"
+				*target = strconv.FormatBool(n.Flag)
 			case n.Kind == yamldoc.Text && n.Text == "auto":
-				*target = "auto"
+				*target = n.Text
 			default:
-				r.Wrong(n, path, "write auto, true or false")
+				r.Wrong(n, path, "write "+takes)
 			}
 		},
 		Show: func() any {
@@ -67,7 +67,7 @@ func (c Config) Exposed() []Pattern {
 // patternsKey returns the key of the patterns section: the built-in patterns, which a file can change, and the file's own.
 func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key {
 	return grammar.Key{
-		Name: name,
+		Name: name, Takes: "mapping of names",
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			builtin := list()
 			ours, others := *n, []yamldoc.Member(nil)

@@ -17,8 +17,8 @@ var refundParams = []struct {
 	name, meaning string
 	bounds        grammar.Bounds
 }{
-	{"auto_refund_limit_usd", "A refund above it is put to the approver.", grammar.Bounds{Max: math.Inf(1), Noun: "an amount in USD"}},
-	{"max_refund_per_run_usd", "All refunds of a run together.", grammar.Bounds{Max: math.Inf(1), Noun: "an amount in USD"}},
+	{"auto_refund_limit_usd", "A refund above it is put to the approver.", grammar.Bounds{Max: math.Inf(1), Unit: grammar.InUSD}},
+	{"max_refund_per_run_usd", "All refunds of a run together.", grammar.Bounds{Max: math.Inf(1), Unit: grammar.InUSD}},
 	{"refund_window_days", "How long after the payment a refund is allowed.", grammar.Bounds{Max: ijson.MaxInteger, Whole: true}},
 }
 
@@ -62,7 +62,7 @@ func (p *Pattern) paramsKey(name string) grammar.Key {
 		meaning = ""
 	}
 	return grammar.Key{
-		Name: name, Meaning: meaning, Takes: "a mapping of names to values",
+		Name: name, Meaning: meaning, Takes: "mapping of names to values",
 		Form: func() map[string]any {
 			form := grammar.MapForm(rules.ParamForm)
 			if p.Name == "supervised_refund" {

@@ -280,7 +280,7 @@ func planningBudgetKeys(b *gateway.Budget) []grammar.Key {
 		grammar.Count("max_concurrent", &b.MaxConcurrent, 1, 256).Means("Subtasks at once; no call may ask for more."),
 		grammar.Count("max_retries", &b.MaxRetries, 0, grammar.MaxCount).Means("Further attempts at a subtask; no call may ask for more."),
 		grammar.Seconds("subtask_timeout_seconds", &b.SubtaskTimeout, grammar.MaxSeconds).Means("How long one call of a tool may take."),
-		limitKey("max_calls_per_tool", &b.MaxCallsPerTool, grammar.MaxCount).Means("Calls of one tool in a run."),
+		callsPerToolKey(b),
 	}
 }
 

@@ -79,13 +79,13 @@ func (p *Pattern) handsKeys(known []string) []grammar.Key {
 	switch p.Kind {
 	case gateway.Orchestrator:
 		keys = append(keys,
-			handsKey("workers", &p.Hands, false).Means("In the place of tools: workers under names of its own, each {tool or pattern, description}, or a list of tools."),
+			handsKey("workers", &p.Hands, false).Means("In the place of tools: workers under names of its own, "+eachHand(false)+", or a list of tools."),
 			grammar.ToolList("critical", &p.Critical).Means("Workers without whose result the run stops, whatever its plan says."),
 			aggregateKey("aggregate", &p.Aggregate).Means("How the results are joined. Not set: by task."),
 		)
 	case gateway.Routing:
 		keys = append(keys, handsKey("routes", &p.Hands, true).
-			Means("In the place of tools: routes under names of its own, each {tool or pattern, description, reroute}, or a list of tools."))
+			Means("In the place of tools: routes under names of its own, "+eachHand(true)+", or a list of tools."))
 	}
 	return append(keys, grammar.Group("allow",
 		narrow("policy", &p.Policy, known, p.Kind).Means("Narrows tools for what a plan, route or action may name. Not set: all of them; [] is nothing. A name that does not exist is a warning."),
@@ -112,7 +112,7 @@ func (p *Pattern) textKeys() []grammar.Key {
 			Means("Whether a final text is written where the call does not say. auto: yes, but not where the caller proposes and no model is configured."))
 	}
 	if p.Kind != gateway.Planning {
-		keys = append(keys, grammar.Raw("answer", "a mapping of members to JSON schemas", &p.Answer, checkListedSchemas).
+		keys = append(keys, grammar.Raw("answer", "mapping of members to JSON schemas", &p.Answer, checkListedSchemas).
 			Means("What the final answer must be: JSON of these members. Not set: text."))
 	}
 	return keys

@@ -18,7 +18,7 @@ const MemoryState = ":memory:"
 func stateKey(name string, target *string) grammar.Key {
 	key := grammar.Path(name, target)
 	read := key.Read
-	key.Takes = "a path, a relative one starts at the file's directory; or `" + MemoryState + "`"
+	key.Takes = "path or `" + MemoryState + "`"
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		if n.Kind == yamldoc.Text && n.Text == MemoryState {
 			*target = MemoryState

@@ -9,7 +9,8 @@
 //	                     keys ──ValueOf, WriteYAML──▶ the values in force
 //	                     keys ──SchemaOf──────────▶ what may be written
 //
-// The package knows no section of the file: package server/cli has the table of all keys, and checks that concern several of them.
+// The package knows no section of the file: package settings has the table of all keys, and checks that concern several of them. A test
+// there holds that each key is in all that is made of the table.
 //
 // Read key.go first, then reader.go.
 package grammar

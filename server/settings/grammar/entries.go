@@ -18,7 +18,7 @@ type Entries[E any] struct {
 // Key returns the key of such a mapping. Its list keeps the order of the file.
 func (of Entries[E]) Key(name string, list *[]E) Key {
 	return Key{
-		Name: name, Entries: true,
+		Name: name, Takes: "mapping of names", Entries: true,
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
 		Show: func() any {
 			shown := make([]Key, len(*list))

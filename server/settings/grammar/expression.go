@@ -8,7 +8,7 @@ import (
 // Expression returns the key of a CEL expression as text; empty if unset. It does not compile the expression.
 func Expression(name string, target *string) Key {
 	return Key{
-		Name: name, Takes: "CEL, as text", Form: func() map[string]any { return ExpressionForm },
+		Name: name, Takes: "CEL", Form: func() map[string]any { return ExpressionForm },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if text, ok := r.Expression(n, path); ok {
 				*target = text
@@ -36,7 +36,7 @@ func (r *Reader) Expression(n *yamldoc.Node, path *yamldoc.Path) (string, bool) 
 // Expressions returns the key of a mapping of names to CEL; nil if unset.
 func Expressions(name string, target *[]NamedExpression, names NameRule) Key {
 	return Key{
-		Name: name, Takes: "a mapping of names to CEL", Form: func() map[string]any { return MapForm(ExpressionForm) },
+		Name: name, Takes: "mapping of names to CEL", Form: func() map[string]any { return MapForm(ExpressionForm) },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []NamedExpression{}
 			r.Each(n, path, names, func(m yamldoc.Member, below *yamldoc.Path) {

@@ -20,8 +20,6 @@ type Items[E any] struct {
 	Fits func(string) bool
 	Most int
 	Keys func(*E) []Key
-	// Value returns an item as a snapshot keeps it.
-	Value func(*E) map[string]any
 	// Finish checks an item after all its keys were read. nil: there is nothing to do.
 	Finish func(r *Reader, n *yamldoc.Node, path *yamldoc.Path, item *E)
 }
@@ -29,7 +27,7 @@ type Items[E any] struct {
 // Key returns the key of a list of such items.
 func (of Items[E]) Key(name string, list *[]E) Key {
 	return Key{
-		Name: name, Takes: "a list of mappings",
+		Name: name, Takes: "list of mappings",
 		Form: func() map[string]any {
 			var e E
 			return ListForm(SchemaOf(of.Keys(&e)))
@@ -40,9 +38,10 @@ func (of Items[E]) Key(name string, list *[]E) Key {
 		},
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
 		Show: func() any {
-			lines := make(JSONLines, len(*list))
+			var fresh E
+			lines, before := make(JSONLines, len(*list)), of.Keys(&fresh)
 			for i := range *list {
-				lines[i] = ijson.Canonical(of.Value(&(*list)[i]))
+				lines[i] = ijson.Canonical(Set(of.Keys(&(*list)[i]), before))
 			}
 			return lines
 		},

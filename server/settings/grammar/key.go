@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"encoding/json"
+	"strings"
 
 	"patterngate/catalog"
 	"patterngate/ijson"
@@ -13,7 +14,7 @@ import (
 type Key struct {
 	Name    string
 	Numeric bool   // the text of a variable or flag is read as a number
-	Takes   string // in words, what the value may be
+	Takes   string // what the value may be, as docs/config.md says it
 	Meaning string // one line about its purpose; empty for a group
 	// Read reads a value that is not null, and adds what is wrong to the reader's faults.
 	Read func(r *Reader, n *yamldoc.Node, path *yamldoc.Path)
@@ -24,7 +25,7 @@ type Key struct {
 	Keep func() any
 	// Ordered says that the order of a mapping's members matters.
 	Ordered bool
-	// Form returns the JSON schema of the value; nil for a group.
+	// Form returns the JSON schema of the value; nil for a mapping whose schema comes from its keys.
 	Form func() map[string]any
 	// Required says what to write if the key is missing. Empty means that it may be left out.
 	Required string
@@ -32,6 +33,9 @@ type Key struct {
 	// the names.
 	Below   func() []Key
 	Entries bool
+	// Brief says that the keys below have no lines of their own in docs/config.md, because Takes or Meaning names them. Their schema
+	// has no descriptions and no defaults.
+	Brief bool
 	// Others returns the JSON schema of members that the file adds to a mapping of named groups. nil: it adds none.
 	Others func() map[string]any
 }
@@ -69,7 +73,7 @@ func GroupWith(name string, unknown func(key string, known []string) yamldoc.Fau
 // Held is a mapping that is nil unless the file has it. The file replaces it as a whole: keys that it leaves out have the values of fresh.
 func Held[T any](name string, target **T, fresh func() T, keys func(*T) []Key) Key {
 	return Key{
-		Name: name,
+		Name: name, Takes: "mapping",
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			value := fresh()
 			r.Group(n, path, keys(&value), UnknownKey)
@@ -87,6 +91,18 @@ func Held[T any](name string, target **T, fresh func() T, keys func(*T) []Key) K
 		},
 	}
 }
+
+// InBrief returns a [Group] or [Held] as a key that is described in one line.
+func InBrief(k Key) Key {
+	if below, _ := k.Show().([]Key); k.Below == nil {
+		k.Below = func() []Key { return below }
+	}
+	k.Brief, k.Takes = true, Braced(k.Below())
+	return k
+}
+
+// Braced returns the names of keys as a text: {tool, args}.
+func Braced(keys []Key) string { return "{" + strings.Join(NamesOf(keys), ", ") + "}" }
 
 // NamesOf returns the names of keys, in their order.
 func NamesOf(keys []Key) []string {

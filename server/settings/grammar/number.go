@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"patterngate/ijson"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -30,19 +31,19 @@ func OptionalNumber(name string, target **float64, b Bounds) Key {
 
 // USD is an amount in USD, 0 or more.
 func USD(name string, target *float64) Key {
-	return Number(name, target, Bounds{Max: math.Inf(1), Noun: "an amount in USD"})
+	return Number(name, target, Bounds{Max: math.Inf(1), Unit: InUSD})
 }
 
 // Seconds is a duration in seconds, from 0 to most. It may have a fraction.
 func Seconds(name string, target *time.Duration, most float64) Key {
-	return Scaled(name, Bounds{Max: most, Noun: "a number of seconds", Seconds: true},
+	return Scaled(name, Bounds{Max: most, Unit: InSeconds},
 		func() any { return float64(*target) / float64(time.Second) },
 		func(v float64) { *target = time.Duration(math.Round(v * float64(time.Second))) })
 }
 
 // OptionalSeconds is [Seconds] that may be unset; that is nil and is shown as null.
 func OptionalSeconds(name string, target **time.Duration, most float64) Key {
-	key := Scaled(name, Bounds{Max: most, Noun: "a number of seconds", Seconds: true},
+	key := Scaled(name, Bounds{Max: most, Unit: InSeconds},
 		func() any {
 			if *target == nil {
 				return nil
@@ -83,7 +84,7 @@ func OptionalCount(name string, target **int, least, most float64) Key {
 // Scaled returns the key of a number that the target holds in another form than the file.
 func Scaled(name string, b Bounds, show func() any, set func(float64)) Key {
 	return Key{
-		Name: name, Numeric: true, Takes: b.span(), Form: func() map[string]any { return b.Form() },
+		Name: name, Numeric: true, Takes: b.takes(), Form: func() map[string]any { return b.Form() },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			now, _ := show().(float64)
 			if v, ok := r.number(n, path, b, now); ok {
@@ -98,10 +99,19 @@ func Scaled(name string, b Bounds, show func() any, set func(float64)) Key {
 type Bounds struct {
 	Min, Max float64
 	Whole    bool
-	Noun     string // in words: "a number of seconds"; empty is "a number" or "a whole number"
-	Seconds  bool   // a text such as "5m" is understood in the fault
-	Above    bool   // Min itself is out of range
+	Unit     Unit
+	Above    bool // Min itself is out of range
 }
+
+// Unit is what a number counts. Empty means that it has no unit.
+type Unit string
+
+const (
+	// InSeconds is the unit of durations. The fault of a text such as "5m" says how many seconds it means.
+	InSeconds Unit = "seconds"
+	// InUSD is the unit of amounts of money.
+	InUSD Unit = "USD"
+)
 
 // Form returns the bounds as a JSON schema.
 func (b Bounds) Form() map[string]any {
@@ -119,14 +129,42 @@ func (b Bounds) Form() map[string]any {
 	return form
 }
 
+// words names a value in a sentence: a whole number of seconds.
 func (b Bounds) words() string {
 	switch {
-	case b.Noun != "":
-		return b.Noun
+	case b.Unit == InUSD:
+		return "an amount in USD"
+	case b.Whole && b.Unit != "":
+		return "a whole number of " + string(b.Unit)
 	case b.Whole:
 		return "a whole number"
+	case b.Unit != "":
+		return "a number of " + string(b.Unit)
 	}
 	return "a number"
+}
+
+// takes returns the bounds as docs/config.md has them: seconds, 0 to 60.
+func (b Bounds) takes() string {
+	noun := string(b.Unit)
+	switch {
+	case b.Whole && b.Unit == "" && b.Min == 0 && b.Max == MaxCount:
+		return "count"
+	case b.Whole && b.Unit == "":
+		noun = "integer"
+	case b.Whole:
+		noun = "whole " + noun
+	case b.Unit == "":
+		noun = "number"
+	}
+	least := yamldoc.NumberText(b.Min)
+	if b.Above {
+		least = "above " + least
+	}
+	if math.IsInf(b.Max, 1) || b.Max == ijson.MaxInteger {
+		return noun + ", " + least + " or more"
+	}
+	return noun + ", " + least + " to " + yamldoc.NumberText(b.Max)
 }
 
 // span returns the bounds in words: a whole number from 0 to 10.
@@ -150,7 +188,7 @@ func (b Bounds) meant(n *yamldoc.Node, now float64) float64 {
 	if part := textNumber.FindStringSubmatch(n.Text); part != nil {
 		v, _ = strconv.ParseFloat(part[1], 64)
 	}
-	if d, err := time.ParseDuration(n.Text); err == nil && b.Seconds {
+	if d, err := time.ParseDuration(n.Text); err == nil && b.Unit == InSeconds {
 		v = d.Seconds()
 	}
 	if v >= b.Min && v <= b.Max && !(b.Whole && v != math.Trunc(v)) {

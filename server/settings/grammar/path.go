@@ -10,7 +10,7 @@ import (
 // Path returns the key of a file path. A relative path in a configuration file starts at that file's directory.
 func Path(name string, target *string) Key {
 	return Key{
-		Name: name, Takes: "a path; a relative one starts at the file's directory", Form: func() map[string]any { return TextForm },
+		Name: name, Takes: "path", Form: func() map[string]any { return TextForm },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Text {
 				r.Wrong(n, path, "write text in quotes")
@@ -66,8 +66,20 @@ const maxCommandWords = 16
 
 const maxCommandBytes = 4 << 10 // of all words together
 
-// ReadCommand reads a program and its arguments: 1 to 16 words. It returns false, and records a fault, for anything else.
-func ReadCommand(r *Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
+// Command returns the key of a program and its arguments: 1 to 16 words.
+func Command(name string, target *[]string) Key {
+	return Key{
+		Name: name, Takes: "list of words", Form: func() map[string]any { return ListForm(TextForm) },
+		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if words, ok := readCommand(r, n, path); ok {
+				*target = words
+			}
+		},
+		Show: func() any { return *target },
+	}
+}
+
+func readCommand(r *Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
 	if n.Kind != yamldoc.List {
 		r.Wrong(n, path, "write a list: [program, argument]; no shell reads it")
 		return nil, false
@@ -104,7 +116,7 @@ const MaxSeconds = 86_400 // seconds
 // OnePolicy returns the key of a policy's name. A later check finds out whether there is such a policy.
 func OnePolicy(name string, target *string) Key {
 	key := Spelled(name, target, ServerNames)
-	key.Takes = "a policy's name"
+	key.Takes = "policy"
 	return key
 }
 

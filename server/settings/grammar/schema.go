@@ -34,6 +34,8 @@ func (k Key) Schema() map[string]any {
 	switch {
 	case k.Form != nil:
 		form = k.Form()
+	case k.Brief:
+		form = BriefForm(k.Below())
 	case k.Entries:
 		form = map[string]any{"type": "object", "additionalProperties": OrNull(SchemaOf(k.Below()))}
 	case grouped && k.Below != nil && len(group) > 0: // patterns: those that are built in, and others
@@ -54,6 +56,26 @@ func (k Key) Schema() map[string]any {
 		schema["default"] = plainValue(value)
 	}
 	return schema
+}
+
+// BriefForm returns the JSON schema of a mapping with these keys, without descriptions and defaults.
+func BriefForm(keys []Key) map[string]any {
+	properties := make(map[string]any, len(keys))
+	var required []string
+	for _, k := range keys {
+		form := k.Form()
+		words, isWord := form["enum"].([]any)
+		switch {
+		case k.Required != "":
+			required = append(required, k.Name)
+		case isWord:
+			form["enum"] = append(words, nil)
+		default:
+			form = OrNull(form)
+		}
+		properties[k.Name] = form
+	}
+	return ObjectForm(properties, required...)
 }
 
 // plainValue returns a shown value as a decoded one.

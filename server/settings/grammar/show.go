@@ -42,6 +42,30 @@ func ValueOf(keys []Key, of func(Key) any) map[string]any {
 	return group
 }
 
+// Set returns keys as a decoded object with what a file has to say: the keys that must be there, and those whose kept value is not that
+// of fresh. fresh are the same keys before a file was read.
+func Set(keys, fresh []Key) map[string]any {
+	group := make(map[string]any, len(keys))
+	for i, k := range keys {
+		kept, before := k.Kept(), fresh[i].Kept()
+		members, grouped := kept.([]Key)
+		if !grouped {
+			if value := plainValue(kept); value != nil && (k.Required != "" || !ijson.Equal(value, plainValue(before))) {
+				group[k.Name] = value
+			}
+			continue
+		}
+		others, always := before.([]Key)
+		if !always {
+			others = k.Below()
+		}
+		if value := Set(members, others); len(value) > 0 || !always {
+			group[k.Name] = value
+		}
+	}
+	return group
+}
+
 // JSONOf returns keys as a JSON object with these values. It leaves out a key without a value. It sorts the members, except
 // where their order matters. It copies a value that is kept as JSON unchanged: expressions can read those before them, and
 // 1000.0 is not a whole number.
@@ -60,6 +84,17 @@ func JSONOf(keys []Key, values map[string]any, ordered bool) json.RawMessage {
 			return k.Name, JSONOf(v, members, k.Ordered)
 		}
 		return k.Name, ijson.Canonical(values[k.Name])
+	})
+}
+
+// KeptText returns keys as a JSON object with what a snapshot keeps of each. Its members have the order of the keys.
+func KeptText(keys []Key) json.RawMessage {
+	return OrderedJSON(len(keys), func(i int) (string, []byte) {
+		kept := keys[i].Kept()
+		if text, ok := kept.(json.RawMessage); ok {
+			return keys[i].Name, text
+		}
+		return keys[i].Name, ijson.Canonical(plainValue(kept))
 	})
 }
 

@@ -88,7 +88,7 @@ func Spelled(name string, target *string, rule NameRule) Key {
 		}
 		return yamldoc.Fault{}
 	})
-	key.Takes = "a name"
+	key.Takes = "name"
 	return key.as(map[string]any{"type": "string", "pattern": rule.Fits.String()})
 }
 
@@ -100,14 +100,14 @@ func OneTool(name string, target *string) Key {
 		}
 		return yamldoc.Fault{}
 	})
-	key.Takes = "a tool's name"
+	key.Takes = "tool"
 	return key.as(NameForm)
 }
 
 // ToolList is a list of names of tools. It does not check whether there are such tools.
 func ToolList(name string, target *[]string) Key {
 	return Key{
-		Name: name, Takes: "a list of names", Form: func() map[string]any { return ListForm(NameForm) },
+		Name: name, Takes: "list of names", Form: func() map[string]any { return ListForm(NameForm) },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind == yamldoc.Text && ToolName.MatchString(n.Text) {
 				r.Wrong(n, path, "write a list: ["+n.Text+"]")
@@ -185,7 +185,7 @@ func Fixed(name, value string) Key {
 // Bool is true or false.
 func Bool(name string, target *bool) Key {
 	return Key{
-		Name: name, Takes: "true or false", Form: func() map[string]any { return map[string]any{"type": "boolean"} },
+		Name: name, Takes: "boolean", Form: func() map[string]any { return map[string]any{"type": "boolean"} },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Bool {
 				r.Wrong(n, path, BoolWords(n))

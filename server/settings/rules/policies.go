@@ -50,7 +50,7 @@ const Demo = refunds.Name
 // the order of the file.
 func PoliciesKey(name string, list *[]Policy) grammar.Key {
 	return grammar.Key{
-		Name: name, Entries: true,
+		Name: name, Takes: "mapping of names", Entries: true,
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				if len(*list) >= maxPolicies {
@@ -174,17 +174,24 @@ func withoutAnchors(all []yamldoc.Member) []yamldoc.Member {
 
 // keys returns the keys of a policy. If inline is true, the policy can name a file instead.
 func (p *Policy) keys(inline bool) []grammar.Key {
+	windows := windowEntries.Key("windows", &p.Windows)
+	windows.Show = func() any {
+		if len(p.Windows) == 0 {
+			return nil
+		}
+		return windowsJSON(p.Windows)
+	}
 	keys := []grammar.Key{
-		grammar.Short("description", &p.Description, maxPolicyNote).Means("What the policy is for, for people."),
+		notKept(grammar.Short("description", &p.Description, maxPolicyNote).Means("What the policy is for, for people.")),
 		paramsKey("params", &p.Params).Means("Values that a pattern may lay others over: numbers, texts, booleans or lists of one of these. Numbers are int, but those of `_usd` and `_seconds` and those written with a fraction, which are double."),
 		varsKey("vars", &p.Vars).Means("CEL by name, evaluated when a rule first reads it, once a pass; a var may read those above it."),
-		windowEntries.Key("windows", &p.Windows).Means("Earlier runs that rules see as `windows.NAME`: {effects, since}."),
+		windows.Means("Earlier runs that rules see as `windows.NAME`: {effects, since}."),
 		ruleItems.Key("rules", &p.Rules).Means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked."),
-		RowsKey("tests", &p.Tests).Means("Calls with what the policy must say of them. They run at every load; one that fails is a fault."),
+		notKept(RowsKey("tests", &p.Tests).Means("Calls with what the policy must say of them. They run at every load; one that fails is a fault.")),
 	}
 	if inline {
 		file := grammar.Text("file", new(string), func(string) yamldoc.Fault { return yamldoc.Fault{} }).Means("Instead of all others: a file with these members at its root, at most 1 MiB.")
-		file.Takes = "a path; a relative one starts at the file's directory"
+		file.Takes = "path"
 		file.Show = func() any { return nil }
 		keys = append(keys, file)
 	}
@@ -194,7 +201,7 @@ func (p *Policy) keys(inline bool) []grammar.Key {
 // paramsKey returns the key of the values that a pattern can replace.
 func paramsKey(name string, target *[]policy.Param) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping of names to values", Form: func() map[string]any { return grammar.MapForm(ParamForm) },
+		Name: name, Takes: "mapping of names to values", Form: func() map[string]any { return grammar.MapForm(ParamForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -261,7 +268,7 @@ func isFraction(n *yamldoc.Node) bool { return strings.ContainsAny(n.Text, ".eE"
 // varsKey returns the key of CEL expressions by name, in the order of the file.
 func varsKey(name string, target *[]policy.Named) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping of names to CEL", Form: func() map[string]any { return grammar.MapForm(grammar.ExpressionForm) },
+		Name: name, Takes: "mapping of names to CEL", Form: func() map[string]any { return grammar.MapForm(grammar.ExpressionForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -300,7 +307,7 @@ func windowKeys(w *policy.WindowSource) []grammar.Key {
 	if w.Principal {
 		scope = "principal"
 	}
-	seconds := grammar.Number("seconds", &w.Seconds, grammar.Bounds{Min: 60, Max: 2_678_400, Noun: "a number of seconds", Seconds: true}).Means("How far back it reaches.")
+	seconds := grammar.Number("seconds", &w.Seconds, grammar.Bounds{Min: 60, Max: 2_678_400, Unit: grammar.InSeconds}).Means("How far back it reaches.")
 	show := seconds.Show
 	seconds.Numeric = false
 	seconds.Show = func() any {

@@ -18,7 +18,7 @@ import (
 const maxRowName = 100
 
 var rowItems = grammar.Items[policy.Row]{
-	Name: "name", Fits: isRowName, Most: MaxPolicyMembers, Keys: rowKeys, Value: rowValue,
+	Name: "name", Fits: isRowName, Most: MaxPolicyMembers, Keys: rowKeys,
 	Finish: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, row *policy.Row) {
 		if at := n.Member("call"); at != nil && at.Kind == yamldoc.Mapping && row.Call.Tool == "final" {
 			if _, text := row.Call.Args["answer"].(string); !text || len(row.Call.Args) != 1 {
@@ -50,8 +50,8 @@ func rowKeys(row *policy.Row) []grammar.Key {
 		grammar.OneTool("pattern", &row.Pattern).Means("The pattern whose params and input are taken. Not set: the policy's own params."),
 		objectKey("params", &row.Params).Means("Params laid over."),
 		objectKey("input", &row.Input).Means("The pattern's input fields."),
-		principalKey("principal", &row.Principal).Means("Whose run it is: {id, kind, name}."),
-		clientKey("client", &row.Client).Means("The program that asks: {name, version}."),
+		principalKey("principal", &row.Principal),
+		clientKey("client", &row.Client),
 		timeKey("now", &row.Now).Means("The time, as in 2026-11-22T09:30:00Z."),
 		grammar.Bool("approved", &row.Approved).Means("Whether a person approved the arguments as revised."),
 	}
@@ -59,7 +59,7 @@ func rowKeys(row *policy.Row) []grammar.Key {
 
 // effectItems are items without names, so a path contains their index.
 var effectItems = grammar.Items[policy.RowEffect]{
-	Fits: func(string) bool { return false }, Most: gateway.MaxWindow, Keys: effectKeys, Value: effectValue,
+	Fits: func(string) bool { return false }, Most: gateway.MaxWindow, Keys: effectKeys,
 }
 
 func effectKeys(e *policy.RowEffect) []grammar.Key {
@@ -69,7 +69,7 @@ func effectKeys(e *policy.RowEffect) []grammar.Key {
 		flagKey("ok", &e.OK).Means("Whether it is done and its result carries no error. Not set: as status and result say."),
 		objectKey("args", &e.Args).Means("Its arguments."),
 		objectKey("result", &e.Result).Means("What it gave."),
-		grammar.Number("seconds_ago", &e.SecondsAgo, grammar.Bounds{Max: 10 * 366 * 86_400, Noun: "a number of seconds", Seconds: true}).Means("How long before the call."),
+		grammar.Number("seconds_ago", &e.SecondsAgo, grammar.Bounds{Max: 10 * 366 * 86_400, Unit: grammar.InSeconds}).Means("How long before the call."),
 		grammar.Bool("other_run", &e.OtherRun).Means("Whether it was a call of an earlier run, which windows alone see."),
 	}
 }
@@ -96,7 +96,7 @@ func flagKey(name string, target **bool) grammar.Key {
 // objectKey returns the key of any mapping. It is nil if the file does not set it.
 func objectKey(name string, target *map[string]any) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping", Form: func() map[string]any { return grammar.BlockForm },
+		Name: name, Takes: "mapping", Form: func() map[string]any { return grammar.BlockForm },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Mapping {
 				r.Wrong(n, path, "write a mapping, {} for none")
@@ -116,10 +116,11 @@ func objectKey(name string, target *map[string]any) grammar.Key {
 }
 
 func callKey(name string, target *policy.RowCall) grammar.Key {
-	group := grammar.Group(name, grammar.OneTool("tool", &target.Tool).Need("write the tool that is called"), objectKey("args", &target.Args))
-	group.Takes, group.Form = "{tool, args}", func() map[string]any {
-		return grammar.ObjectForm(map[string]any{"tool": grammar.NameForm, "args": grammar.OrNull(grammar.BlockForm)}, "tool")
-	}
+	args := objectKey("args", &target.Args)
+	args.Keep = func() any { return ObjectOr(target.Args) }
+	keys := []grammar.Key{grammar.OneTool("tool", &target.Tool).Need("write the tool that is called"), args}
+	group := grammar.InBrief(grammar.Group(name, keys...))
+	group.Keep = func() any { return grammar.ValueOf(keys, grammar.Key.Kept) } // with args, even if there are none
 	return group
 }
 
@@ -148,9 +149,11 @@ func principalKey(name string, target *gateway.Principal) grammar.Key {
 		}
 		return yamldoc.Fault{}
 	}
-	group := grammar.Group(name, grammar.OptionalText("id", &target.ID, fits), grammar.Word("kind", &target.Kind, "local", "token"), grammar.OptionalText("name", &target.Name, fits))
-	group.Takes, group.Form = "{id, kind, name}, or an id: token:ci", func() map[string]any {
-		return map[string]any{"anyOf": []any{grammar.TextForm, grammar.ObjectForm(map[string]any{"id": grammar.OrNull(grammar.TextForm), "kind": map[string]any{"enum": []any{"local", "token", nil}}, "name": grammar.OrNull(grammar.TextForm)})}}
+	group := grammar.InBrief(grammar.Group(name, grammar.OptionalText("id", &target.ID, fits), grammar.Word("kind", &target.Kind, principalKinds...), grammar.OptionalText("name", &target.Name, fits)))
+	group = group.Means("Whose run it is: " + group.Takes + ".")
+	group.Takes += ", or an id: token:ci"
+	group.Form = func() map[string]any {
+		return map[string]any{"anyOf": []any{grammar.TextForm, grammar.BriefForm(group.Below())}}
 	}
 	members := group.Read
 	group.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -160,7 +163,7 @@ func principalKey(name string, target *gateway.Principal) grammar.Key {
 			return
 		}
 		kind, of, ok := strings.Cut(n.Text, ":")
-		if !ok || kind != "local" && kind != "token" || fits(of).Reason != "" {
+		if !ok || !slices.Contains(principalKinds, kind) || fits(of).Reason != "" {
 			r.Wrong(n, path, "write local:NAME or token:NAME")
 			return
 		}
@@ -168,6 +171,9 @@ func principalKey(name string, target *gateway.Principal) grammar.Key {
 	}
 	return group
 }
+
+// principalKinds are the kinds of a principal: a user of this machine, or the holder of a token.
+var principalKinds = []string{"local", "token"}
 
 // wholePrincipal sets the members of a principal that are empty from the others.
 func wholePrincipal(p gateway.Principal) gateway.Principal {
@@ -187,11 +193,8 @@ func clientKey(name string, target *gateway.Client) grammar.Key {
 		}
 		return yamldoc.Fault{}
 	}
-	group := grammar.Group(name, grammar.OptionalText("name", &target.Name, fits), grammar.OptionalText("version", &target.Version, fits))
-	group.Takes, group.Form = "{name, version}", func() map[string]any {
-		return grammar.ObjectForm(map[string]any{"name": grammar.OrNull(grammar.TextForm), "version": grammar.OrNull(grammar.TextForm)})
-	}
-	return group
+	group := grammar.InBrief(grammar.Group(name, grammar.OptionalText("name", &target.Name, fits), grammar.OptionalText("version", &target.Version, fits)))
+	return group.Means("The program that asks: " + group.Takes + ".")
 }
 
 func timeKey(name string, target *time.Time) grammar.Key {

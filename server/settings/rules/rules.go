@@ -13,21 +13,28 @@ import (
 
 var ruleItems = grammar.Items[policy.RuleSource]{
 	Name: "id", Fits: func(s string) bool { return grammar.ServerNames.Fits.MatchString(s) }, Most: MaxPolicyMembers,
-	Keys: ruleKeys, Value: ruleValue, Finish: finishRule,
+	Keys: ruleKeys, Finish: finishRule,
 }
 
 // Outcomes are the outcomes that a rule can have. Each rule has exactly one.
-var Outcomes = []string{"block", "revise", "escalate", "approve"}
+var Outcomes = grammar.NamesOf(outcomeKeys(&policy.RuleSource{}))
 
 func ruleKeys(rule *policy.RuleSource) []grammar.Key {
-	return []grammar.Key{
+	return append([]grammar.Key{
 		grammar.Spelled("id", &rule.ID, grammar.ServerNames).Need("write a name, by which it is recorded").Means("Its name, unique in the policy. Required."),
 		matchKey("match", &rule.Match).Means("The tools, patterns used as worker or route, or `final` whose calls it judges; not set: every tool, not `final`."),
 		grammar.Expression("when", &rule.When).Means("CEL of type bool: whether the rule fires. Not set: always."),
 		grammar.Short("say", &rule.Say, maxSay).Means("What people read when it fired."),
-		blockKey("block", &rule.Block).Means("Refuses the call: {reason, retryable, need}."),
+	}, outcomeKeys(rule)...)
+}
+
+// outcomeKeys returns the keys of which a rule has one.
+func outcomeKeys(rule *policy.RuleSource) []grammar.Key {
+	block, escalate := blockKey("block", &rule.Block), escalateKey("escalate", &rule.Escalate)
+	return []grammar.Key{
+		block.Means("Refuses the call: " + grammar.Braced(block.Below()) + "."),
 		reviseKey("revise", &rule.Revise).Means("Changes arguments: each to what CEL says, or to a number or boolean."),
-		escalateKey("escalate", &rule.Escalate).Means("Asks a person: {reason, expires_seconds, min_assurance}."),
+		escalate.Means("Asks a person: " + grammar.Braced(escalate.Below()) + "."),
 		approveKey("approve", &rule.Approve).Means("Lets the call through: {}."),
 	}
 }
@@ -42,7 +49,7 @@ func finishRule(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, _ *polic
 	}
 	switch {
 	case len(has) == 0:
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "no outcome", Want: "write one of block, revise, escalate or approve"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "no outcome", Want: "write one of " + yamldoc.Alternatives(Outcomes)})
 	case len(has) > 1:
 		many := "two"
 		if len(has) > 2 {
@@ -107,29 +114,36 @@ func readSomeNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, rule 
 // namesListKey returns the key of a list of names. The list is nil if the file does not set it.
 func namesListKey(name string, target *[]string, rule grammar.NameRule, most int) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a list of names", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Name: name, Takes: "list of names", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = readSomeNames(r, n, path, rule, most)
 		},
 		Show: func() any { return *target },
+		Keep: func() any { // an empty list is not the same as none
+			if *target == nil {
+				return nil
+			}
+			return *target
+		},
 	}
 }
 
 func blockKey(name string, target **policy.BlockSource) grammar.Key {
-	key := grammar.Held(name, target, func() policy.BlockSource { return policy.BlockSource{} }, func(b *policy.BlockSource) []grammar.Key {
+	return grammar.Held(name, target, func() policy.BlockSource { return policy.BlockSource{} }, func(b *policy.BlockSource) []grammar.Key {
+		need := namesListKey("need", &b.Need, grammar.ArgumentNames, maxNeed)
+		need.Keep = need.Show // an empty list is the same as none
 		return []grammar.Key{
 			grammar.Spelled("reason", &b.Reason, grammar.ServerNames).Means("Why, in a word; part of the stop reason. Not set: the rule's id."),
 			grammar.Bool("retryable", &b.Retryable).Means("Whether the same call may pass later."),
-			namesListKey("need", &b.Need, grammar.ArgumentNames, maxNeed).Means("Tools that must be called first, or arguments that must be given."),
+			need.Means("Tools that must be called first, or arguments that must be given."),
 		}
 	})
-	return key
 }
 
 func escalateKey(name string, target **policy.EscalateSource) grammar.Key {
 	const least, most = 60, 30 * 86_400 // seconds
 	return grammar.Held(name, target, func() policy.EscalateSource { return policy.EscalateSource{} }, func(e *policy.EscalateSource) []grammar.Key {
-		expires := grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Noun: "a whole number of seconds", Seconds: true},
+		expires := grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Unit: grammar.InSeconds},
 			func() any {
 				if e.Expires == 0 {
 					return nil
@@ -169,10 +183,24 @@ func approveKey(name string, target *bool) grammar.Key {
 	}
 }
 
+// reviseValue returns the new values of arguments, or nil if nothing is revised.
+func reviseValue(list []policy.ReviseSource) any {
+	if list == nil {
+		return nil
+	}
+	v := make(map[string]any, len(list))
+	for _, r := range list {
+		if v[r.Argument] = r.Value; r.Text != "" {
+			v[r.Argument] = r.Text
+		}
+	}
+	return v
+}
+
 // reviseKey returns the key of a mapping of arguments to their new values.
 func reviseKey(name string, target *[]policy.ReviseSource) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping of arguments to CEL, numbers or booleans",
+		Name: name, Takes: "mapping of arguments to CEL, numbers or booleans",
 		Form: func() map[string]any {
 			return grammar.MapForm(map[string]any{"anyOf": []any{grammar.ExpressionForm, map[string]any{"type": "number"}, map[string]any{"type": "boolean"}}})
 		},

@@ -14,12 +14,12 @@ const redactWant = "write a pointer such as /args/card, /result/*/email, /input/
 // RedactKey returns the key of a list of pointers to values that a record holds only as salted hashes (spec/config.md
 // section 2).
 func RedactKey(name string, target *[]string) grammar.Key {
-	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
+	return pointersKey(name, "list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
 }
 
 // toolRedactKey returns the same key for one tool, which has only arguments and results.
 func toolRedactKey(name string, target *[]string) grammar.Key {
-	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
+	return pointersKey(name, "list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
 		f := faultOfRedact(n)
 		if f.Reason != "" {
 			return f

@@ -48,9 +48,9 @@ func (t *HTTPTool) keys() []grammar.Key {
 	}
 	return append(keys,
 		requestKey("request", &t.Request).Need("write {method: GET, url: \"https://host/path\"}").Means("What is sent."),
-		grammar.Raw("input", "a mapping of arguments to JSON schemas", &t.Input, CheckArguments).Means("Its arguments. One is required unless `optional: true` or it has a default."),
+		grammar.Raw("input", "mapping of arguments to JSON schemas", &t.Input, CheckArguments).Means("Its arguments. One is required unless `optional: true` or it has a default."),
 		grammar.Expressions("output", &t.Output, grammar.ArgumentNames).Means("The observation, member by member: CEL over args and response {status, headers, body}. Not set: the response."),
-		grammar.Raw("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, CheckArguments).Means("What the observation must fit."),
+		grammar.Raw("output_schema", "mapping of members to JSON schemas", &t.OutputSchema, CheckArguments).Means("What the observation must fit."),
 	)
 }
 
@@ -62,7 +62,7 @@ func newRequest() Request {
 // requestKey returns the key of a request. A new value replaces the whole request; it does not merge.
 func requestKey(name string, target *Request) grammar.Key {
 	return grammar.Key{
-		Name: name,
+		Name: name, Takes: "mapping",
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			c := newRequest()
 			r.Group(n, path, c.keys(), grammar.UnknownKey)
@@ -78,7 +78,7 @@ func requestKey(name string, target *Request) grammar.Key {
 
 func (c *Request) keys() []grammar.Key {
 	return []grammar.Key{
-		grammar.Word("method", &c.Method, httpMethods...).Need("write GET, HEAD, POST, PUT, PATCH or DELETE").Means("How it asks."),
+		grammar.Word("method", &c.Method, httpMethods...).Need("write " + yamldoc.Alternatives(httpMethods)).Means("How it asks."),
 		grammar.Text("url", &c.URL, faultOfTemplateURL).Need("write an absolute URL: https://host/path/{argument}").Means("Where: {argument} stands for a path segment's text or a query value, percent-encoded; `{{` and `}}` are braces."),
 		queryKey("query", &c.Query).Means("Query parameters: templates, or {secret}. A list repeats the name, an absent argument drops it."),
 		headersKey("headers", &c.Headers).Means("Headers: text, or {secret, prefix}. They take no arguments."),
@@ -94,14 +94,13 @@ func (c *Request) keys() []grammar.Key {
 }
 
 func headersForm() map[string]any {
-	withPrefix := grammar.ObjectForm(map[string]any{secretMember: SecretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: grammar.OrNull(grammar.TextForm)}, secretMember)
-	return grammar.MapForm(map[string]any{"anyOf": []any{grammar.TextForm, withPrefix}})
+	return grammar.MapForm(map[string]any{"anyOf": []any{grammar.TextForm, grammar.BriefForm(new(reference).keys(true))}})
 }
 
 // headersKey returns the key of headers, each a text or a secret with a prefix.
 func headersKey(name string, target *[]Header) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping of headers to text or `{secret, prefix}`", Form: func() map[string]any { return headersForm() },
+		Name: name, Takes: "mapping of headers to text or `" + grammar.Braced(new(reference).keys(true)) + "`", Form: func() map[string]any { return headersForm() },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []Header
 			r.Each(n, path, grammar.HeaderNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -118,11 +117,9 @@ func headersKey(name string, target *[]Header) grammar.Key {
 		Show: func() any {
 			object := make(map[string]any, len(*target))
 			for _, h := range *target {
-				v := h.shown()
-				if reference, ok := v.(map[string]any); ok && h.Prefix != "" {
-					reference[prefixMember] = h.Prefix
+				if object[h.Name] = h.shown(); h.Secret.Set() {
+					object[h.Name] = reference{h.Secret, h.Prefix}.shown()
 				}
-				object[h.Name] = v
 			}
 			return object
 		},
@@ -174,7 +171,7 @@ func FaultOfHeaderName(name string) yamldoc.Fault {
 // queryKey returns the key of query parameters, each a template or a secret.
 func queryKey(name string, target *[]NamedTemplate) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping of names to templates, or `{secret}`", Form: func() map[string]any { return grammar.MapForm(textOrSecret) },
+		Name: name, Takes: "mapping of names to templates, or `{secret}`", Form: func() map[string]any { return grammar.MapForm(textOrSecret) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []NamedTemplate
 			r.Each(n, path, grammar.QueryNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -199,17 +196,20 @@ func queryKey(name string, target *[]NamedTemplate) grammar.Key {
 	}
 }
 
+// bodyWords are the values of body that are one word: the arguments that are not used elsewhere, or nothing.
+var bodyWords = []string{"args", "none"}
+
 // bodyKey returns the key of the body: args, none or a mapping.
 func bodyKey(name string, c *Request) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "args, none or a mapping", Form: func() map[string]any {
-			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, grammar.BlockForm}}
+		Name: name, Takes: yamldoc.Alternatives(append(bodyWords[:len(bodyWords):len(bodyWords)], "a mapping")), Form: func() map[string]any {
+			return map[string]any{"anyOf": []any{map[string]any{"enum": grammar.TextValues(bodyWords)}, grammar.BlockForm}}
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			switch n.Kind {
 			case yamldoc.Text:
-				if word, ok := r.Word(n, path, []string{"args", "none"}); ok {
-					c.Body = Body{Args: word == "args"}
+				if word, ok := r.Word(n, path, bodyWords); ok {
+					c.Body = Body{Args: word == bodyWords[0]}
 				}
 			case yamldoc.Mapping:
 				if n.Readable() {
@@ -225,9 +225,9 @@ func bodyKey(name string, c *Request) grammar.Key {
 			case c.Body.Mapping != nil:
 				return c.Body.Mapping
 			case c.Body.Args:
-				return "args"
+				return bodyWords[0]
 			}
-			return "none"
+			return bodyWords[1]
 		},
 	}
 }
@@ -255,7 +255,7 @@ var codeClass = regexp.MustCompile(`^[1-5]xx$`)
 func codesKey(name string, target *[]string) grammar.Key {
 	const want = `write a status code, 200, or a class, "2xx"`
 	return grammar.Key{
-		Name: name, Takes: "a list of codes: 200, `2xx`",
+		Name: name, Takes: "list of codes: 200, `2xx`",
 		Form: func() map[string]any {
 			return grammar.ListForm(map[string]any{"anyOf": []any{grammar.Bounds{Min: 100, Max: 599, Whole: true}.Form(), map[string]any{"type": "string", "pattern": codeClass.String()}}})
 		},

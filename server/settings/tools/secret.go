@@ -71,18 +71,57 @@ func faultOfText(text string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
+// reference is a mapping with the place of a secret, and the text before its value in a header.
+type reference struct {
+	secret SecretRef
+	prefix string
+}
+
+// keys returns the keys of such a mapping, with prefix if prefixed is true.
+func (c *reference) keys(prefixed bool) []grammar.Key {
+	secret := grammar.Key{
+		Name: secretMember, Takes: "`env:NAME`, `file:PATH` or " + grammar.Braced(c.secret.execKeys()),
+		Form: func() map[string]any {
+			return map[string]any{"anyOf": []any{
+				map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"}, grammar.BriefForm(c.secret.execKeys()),
+			}}
+		},
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { c.secret = readSecretPlace(r, n, path) },
+		Show: func() any { return c.secret.place() },
+	}
+	keys := []grammar.Key{secret.Need(secretWant)}
+	if prefixed {
+		prefix := grammar.Text(prefixMember, &c.prefix, faultOfText)
+		keys = append(keys, prefix)
+	}
+	return keys
+}
+
+// shown returns the mapping as the file writes it.
+func (c reference) shown() map[string]any {
+	return grammar.Set(c.keys(true), new(reference).keys(true))
+}
+
 // ReadReference reads {secret: ...}, with a prefix if prefixed is true.
 func ReadReference(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
+	var c reference
 	before := len(r.Faults.Found)
-	keys := []grammar.Key{{Name: secretMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { ref = readSecretPlace(r, n, path) }}}
-	if prefixed {
-		keys = append(keys, grammar.Text(prefixMember, &prefix, faultOfText))
+	r.Group(n, path, c.keys(prefixed), grammar.UnknownKey)
+	return c.secret, c.prefix, len(r.Faults.Found) == before && c.secret.Set()
+}
+
+// execKeys returns the key of the program that prints the secret.
+func (s *SecretRef) execKeys() []grammar.Key {
+	exec := grammar.Command(grammar.ExecMember, &s.Exec).Need("write {exec: [program, argument]}")
+	read := exec.Read
+	exec.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind != yamldoc.List { // it could be the secret itself
+			RefuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
+			return
+		}
+		read(r, n, path)
 	}
-	r.Group(n, path, keys, grammar.UnknownKey)
-	if m := n.Member(secretMember); m == nil || m.Kind == yamldoc.Null {
-		r.Faults.Add(n.At, path.Key(secretMember), yamldoc.Fault{Reason: "missing", Want: secretWant})
-	}
-	return ref, prefix, len(r.Faults.Found) == before && ref.Set()
+	return []grammar.Key{exec}
 }
 
 // readSecretPlace reads the place of a secret: env:NAME, file:PATH or a program. Its faults do not repeat the value, which
@@ -100,31 +139,32 @@ func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (re
 		}
 		RefuseLiteral(r, n, path, want)
 	case yamldoc.Mapping:
-		exec := grammar.Key{Name: grammar.ExecMember, Required: "write {exec: [program, argument]}", Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			if n.Kind != yamldoc.List { // it could be the secret itself
-				RefuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
-			} else if words, ok := grammar.ReadCommand(r, n, path); ok {
-				ref.Exec = words
-			}
-		}}
-		r.Group(n, path, []grammar.Key{exec}, grammar.UnknownKey)
+		r.Group(n, path, ref.execKeys(), grammar.UnknownKey)
 	default:
 		RefuseLiteral(r, n, path, want)
 	}
 	return ref
 }
 
-// Shown returns the reference as the file writes it, or nil if there is none.
-func (s SecretRef) Shown() any {
+// place returns the place as the file writes it, or nil if there is none.
+func (s *SecretRef) place() any {
 	switch {
 	case s.Env != "":
-		return map[string]any{secretMember: "env:" + s.Env}
+		return "env:" + s.Env
 	case s.File != "":
-		return map[string]any{secretMember: "file:" + s.File}
+		return "file:" + s.File
 	case len(s.Exec) > 0:
-		return map[string]any{secretMember: map[string]any{grammar.ExecMember: grammar.TextValues(s.Exec)}}
+		return grammar.ValueOf(s.execKeys(), grammar.Key.Shown)
 	}
 	return nil
+}
+
+// Shown returns the reference as the file writes it, or nil if there is none.
+func (s SecretRef) Shown() any {
+	if !s.Set() {
+		return nil
+	}
+	return reference{secret: s}.shown()
 }
 
 // shown returns a value as the file writes it.
@@ -145,14 +185,7 @@ var SecretForm = map[string]any{"$ref": "#/$defs/secret"}
 var textOrSecret = map[string]any{"anyOf": []any{grammar.TextForm, SecretForm}}
 
 // SecretDefinition returns the JSON schema that [SecretForm] refers to.
-func SecretDefinition() map[string]any {
-	return grammar.ObjectForm(map[string]any{
-		"secret": map[string]any{"anyOf": []any{
-			map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"},
-			grammar.ObjectForm(map[string]any{grammar.ExecMember: grammar.ListForm(grammar.TextForm)}, grammar.ExecMember),
-		}},
-	}, "secret")
-}
+func SecretDefinition() map[string]any { return grammar.BriefForm(new(reference).keys(false)) }
 
 // String returns the place of the secret: env:NAME, file:PATH, or exec: and the program without its arguments.
 func (s SecretRef) String() string {

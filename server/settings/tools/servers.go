@@ -24,7 +24,7 @@ const (
 // CatalogKey returns the key of the catalog section (spec/config.md section 4).
 func CatalogKey(name string, c *Catalog) grammar.Key {
 	return grammar.Key{
-		Name: name,
+		Name: name, Takes: "mapping",
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			c.Declared = true
 			r.Group(n, path, c.keys(), grammar.UnknownKey)
@@ -68,7 +68,7 @@ func absolutePath(target *string) func(*grammar.Reader, *yamldoc.Node, *yamldoc.
 // namedPathKey returns the key of the path of a file, or of a directory if dir is true. It must exist.
 func namedPathKey(name string, target *string, dir bool) grammar.Key {
 	key := grammar.OptionalText(name, target, nil)
-	key.Takes = "a path; a relative one starts at the file's directory"
+	key.Takes = "path"
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		absolutePath(target)(r, n, path)
 		if *target == "" || n.At.Source == "" {
@@ -91,7 +91,7 @@ func namedPathKey(name string, target *string, dir bool) grammar.Key {
 func networksKey(name string, target *[]netip.Prefix) grammar.Key {
 	const want = "write a network: 127.0.0.1/32"
 	return grammar.Key{
-		Name: name, Takes: "a list of networks: `127.0.0.1/32`", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Name: name, Takes: "list of networks: `127.0.0.1/32`", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []netip.Prefix
 			ok := r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
@@ -201,7 +201,7 @@ func commandKey(name string, target *string) grammar.Key {
 // argsKey returns the key of a program's arguments, each a text or a secret.
 func argsKey(name string, target *[]Value) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a list of texts, or `{secret}`", Form: func() map[string]any { return grammar.ListForm(textOrSecret) },
+		Name: name, Takes: "list of texts, or `{secret}`", Form: func() map[string]any { return grammar.ListForm(textOrSecret) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []Value
 			last := ""
@@ -247,7 +247,7 @@ func IsSecretArgument(before, arg string) bool {
 // environKey returns the key of the environment variables that a program gets.
 func environKey(name string, target *[]Variable) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a list of names, or a mapping of names to true, text or `{secret}`",
+		Name: name, Takes: "list of names, or a mapping of names to true, text or `{secret}`",
 		Form: func() map[string]any {
 			return map[string]any{"anyOf": []any{grammar.ListForm(grammar.TextForm), grammar.MapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, grammar.TextForm, SecretForm}})}}
 		},

@@ -57,37 +57,32 @@ func (t *Tool) keys() []grammar.Key {
 
 // rateKey returns the key of the rate of a tool. It is shown as null if the file does not set it.
 func rateKey(name string, target *Rate) grammar.Key {
-	keys := func(c *Rate) []grammar.Key {
-		return []grammar.Key{
-			grammar.Count("calls", &c.Calls, 1, grammar.MaxCount).Need("write how many calls"),
-			grammar.Scaled("per_seconds", grammar.Bounds{Max: grammar.MaxSeconds, Noun: "a number of seconds", Seconds: true, Above: true},
-				func() any { return c.Per.Seconds() },
-				func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).Need("write in how many seconds"),
-			grammar.Count("burst", &c.Burst, 1, grammar.MaxCount),
+	key := grammar.InBrief(grammar.Group(name, target.keys()...))
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		var c Rate
+		r.Group(n, path, c.keys(), grammar.UnknownKey)
+		if c.Burst == 0 {
+			c.Burst = c.Calls
 		}
+		*target = c
 	}
-	return grammar.Key{
-		Name: name, Takes: "{calls, per_seconds, burst}",
-		Form: func() map[string]any {
-			return grammar.ObjectForm(map[string]any{
-				"calls": grammar.Bounds{Min: 1, Max: grammar.MaxCount, Whole: true}.Form(), "per_seconds": grammar.Bounds{Max: grammar.MaxSeconds, Above: true}.Form(),
-				"burst": grammar.OrNull(grammar.Bounds{Min: 1, Max: grammar.MaxCount, Whole: true}.Form()),
-			}, "calls", "per_seconds")
-		},
-		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			var c Rate
-			r.Group(n, path, keys(&c), grammar.UnknownKey)
-			if c.Burst == 0 {
-				c.Burst = c.Calls
-			}
-			*target = c
-		},
-		Show: func() any {
-			if *target == (Rate{}) {
-				return nil
-			}
-			return keys(target)
-		},
+	show := key.Show
+	key.Show = func() any {
+		if *target == (Rate{}) {
+			return nil
+		}
+		return show()
+	}
+	return key
+}
+
+func (c *Rate) keys() []grammar.Key {
+	return []grammar.Key{
+		grammar.Count("calls", &c.Calls, 1, grammar.MaxCount).Need("write how many calls"),
+		grammar.Scaled("per_seconds", grammar.Bounds{Max: grammar.MaxSeconds, Unit: grammar.InSeconds, Above: true},
+			func() any { return c.Per.Seconds() },
+			func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).Need("write in how many seconds"),
+		grammar.Count("burst", &c.Burst, 1, grammar.MaxCount),
 	}
 }
 
@@ -129,7 +124,7 @@ func (t *ServerTool) keys() []grammar.Key {
 		grammar.OneTool("as", &t.Name).Means("Its name here. Not set: the server's."),
 		timeout.Means("How long a call may take. Not set: the server's."),
 		fixKey("fix", &t.Fix).Means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
-		grammar.Raw("bound", "a mapping of arguments to JSON schemas", &t.Bound, checkBounds).Means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
+		grammar.Raw("bound", "mapping of arguments to JSON schemas", &t.Bound, checkBounds).Means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
 	)
 }
 
@@ -165,7 +160,7 @@ func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *Tool)
 // fixKey returns the key of the arguments that the configuration sets.
 func fixKey(name string, target *[]Fixed) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a mapping of arguments to values, or `{secret}`", Form: func() map[string]any { return grammar.BlockForm },
+		Name: name, Takes: "mapping of arguments to values, or `{secret}`", Form: func() map[string]any { return grammar.BlockForm },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []Fixed{}
 			eachArgument(r, n, path, func(m yamldoc.Member, below *yamldoc.Path) {

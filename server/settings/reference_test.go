@@ -1,18 +1,47 @@
-package cli
+package settings
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"patterngate/ijson"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
+
+var update = flag.Bool("update", false, "write the generated documents anew")
+
+// fresh compares a page of docs with what it should be, or writes it.
+func fresh(t *testing.T, name, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(filepath.Join("..", "..", "docs", name), []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, readPage(t, name)); diff != "" {
+		t.Errorf("docs/%s is not what the program says; run go test ./server/settings -run %s -update (-program +page):\n%s", name, t.Name(), diff)
+	}
+}
+
+// embedded is the configuration of a fresh installation.
+func embedded(t *testing.T) *Config {
+	t.Helper()
+	var c Config
+	if err := c.Embed(nil); err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
 
 // The tables of the page of the configuration are made of the table of keys. A key without a meaning fails here: append .Means("...")
 // where it is declared.
@@ -66,11 +95,7 @@ func defaultWords(k grammar.Key) string {
 // The page of clients gives the defaults that it speaks of.
 func TestClientsPageDefaults(t *testing.T) {
 	c := embedded(t)
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := strings.Join(strings.Fields(string(text)), " ")
+	page := strings.Join(strings.Fields(readPage(t, "clients.md")), " ")
 	want := []string{fmt.Sprintf("`limits.result_bytes` long, %d,%03d by default", c.Limits.ResultBytes/1000, c.Limits.ResultBytes%1000)}
 	for client, channel := range c.Results {
 		want = append(want, fmt.Sprintf("for `%s` the text is its first three lines", channel), "The default knows `"+client+"`.")
@@ -80,4 +105,32 @@ func TestClientsPageDefaults(t *testing.T) {
 			t.Errorf("docs/clients.md does not say %q", words)
 		}
 	}
+}
+
+var budgetMark = regexp.MustCompile(`^<!-- budget ([a-z_]+) -->$`)
+
+// The tables of limits on the page of patterns are those of the built-in patterns. Package cli makes the rest of that page.
+func TestPatternsPageLimits(t *testing.T) {
+	c := embedded(t)
+	var out []string
+	lines := strings.Split(readPage(t, "patterns.md"), "\n")
+	for at := 0; at < len(lines); at++ {
+		out = append(out, lines[at])
+		m := budgetMark.FindStringSubmatch(lines[at])
+		if m == nil {
+			continue
+		}
+		p, ok := c.Pattern(m[1])
+		if !ok {
+			t.Fatalf("docs/patterns.md: no pattern %s", m[1])
+		}
+		out = append(out, "| limit | default | of what |", "|---|---|---|")
+		for _, k := range BudgetKeys(p.Kind, &p.Budget) {
+			out = append(out, fmt.Sprintf("| `%s` | %s | %s |", k.Name, defaultWords(k), k.Meaning))
+		}
+		for at+1 < len(lines) && strings.HasPrefix(lines[at+1], "|") {
+			at++
+		}
+	}
+	fresh(t, "patterns.md", strings.Join(out, "\n"))
 }

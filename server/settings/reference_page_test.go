@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"patterngate/gateway"
-	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
@@ -172,9 +171,9 @@ func (p *keyPage) limits(ofAll bool) []pageKey {
 	}
 	var rows []pageKey
 	for _, row := range p.budget {
-		switch all := kinds[row.path] == len(settings.OwnKinds); {
+		switch all := kinds[row.path] == len(OwnKinds); {
 		case all != ofAll:
-		case !all || row.kinds[0] == settings.OwnKinds[0]:
+		case !all || row.kinds[0] == OwnKinds[0]:
 			rows = append(rows, row)
 		}
 	}
@@ -183,10 +182,10 @@ func (p *keyPage) limits(ofAll bool) []pageKey {
 
 // everyLimit is the table of the limits that every kind has, with the default of each kind.
 func (p *keyPage) everyLimit() []string {
-	rows := []string{"| key | takes | " + strings.Join(settings.OwnKinds, " | ") + " | what it limits |", "|---|---|" + strings.Repeat("---|", len(settings.OwnKinds)) + "---|"}
+	rows := []string{"| key | takes | " + strings.Join(OwnKinds, " | ") + " | what it limits |", "|---|---|" + strings.Repeat("---|", len(OwnKinds)) + "---|"}
 	for _, limit := range p.limits(true) {
 		row := "| `" + strings.TrimPrefix(limit.path, "patterns.NAME.budget.") + "` | " + limit.takes + " |"
-		for _, kind := range settings.OwnKinds {
+		for _, kind := range OwnKinds {
 			for _, of := range p.budget {
 				if of.path == limit.path && of.kinds[0] == kind {
 					row += " " + of.value + " |"
@@ -224,15 +223,13 @@ func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageK
 			rows = append(rows, rowsOf(t, path, group)...)
 			continue
 		}
-		row := pageKey{path: path.String(), takes: shortTakes(k.Takes), value: strings.TrimPrefix(defaultWords(k), "not set"), means: strings.TrimSuffix(k.Meaning, " Required.")}
+		row := pageKey{path: path.String(), takes: k.Takes, value: strings.TrimPrefix(defaultWords(k), "not set"), means: strings.TrimSuffix(k.Meaning, " Required.")}
 		if strings.Contains(row.value, "not set") { // a mapping without a member
 			row.value = ""
 		}
-		if k.Below != nil {
-			row.takes, row.value = cellOr(row.takes, "mapping"), map[bool]string{true: "required"}[k.Required != ""]
-		}
-		if k.Entries {
-			row.takes = "mapping of names"
+		below := k.Below != nil && !k.Brief
+		if below {
+			row.value = map[bool]string{true: "required"}[k.Required != ""]
 		}
 		if m := notSet.FindStringSubmatchIndex(row.means); m != nil && slices.Contains([]string{"", "`[]`", "`none`"}, row.value) {
 			row.value = row.means[m[2]:m[3]]
@@ -241,13 +238,13 @@ func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageK
 		if row.means == "" || row.takes == "" || strings.ContainsAny(row.means, "|\n") {
 			t.Errorf("the key %s takes %q and means %q; want a line of each: append .Means(\"...\") where its table declares it", path, k.Takes, k.Meaning)
 		}
-		for _, v := range settings.Variables {
+		for _, v := range Variables {
 			if v.Path == row.path {
 				row.means += " Environment: `" + v.Name + "`."
 			}
 		}
 		rows = append(rows, row)
-		if k.Below != nil {
+		if below {
 			if k.Entries {
 				path = path.Key("NAME")
 			}
@@ -260,50 +257,11 @@ func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageK
 // notSet is a sentence that says what holds if a key is not set.
 var notSet = regexp.MustCompile(` ?Not set: (.*?)\.( |$)`)
 
-// shortTakes is what a key takes in the terms that the page explains.
-func shortTakes(takes string) string {
-	if short, ok := shortWords[takes]; ok {
-		return short
-	}
-	for long, short := range shortStarts {
-		if rest, ok := strings.CutPrefix(takes, long); ok {
-			return short + rest
-		}
-	}
-	return takes
-}
-
-var shortWords = map[string]string{
-	"`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`": "`{secret}`",
-	"a path; a relative one starts at the file's directory":                                          "path",
-	"a path, a relative one starts at the file's directory; or `:memory:`":                           "path or `:memory:`",
-	"a whole number from 0 to 10000":                                                                 "count",
-	"a whole number from 0 to 9007199254740991":                                                      "integer, 0 or more",
-	"an amount in USD from 0 on":                                                                     "USD, 0 or more",
-	"true or false":                                                                                  "boolean",
-	"a name":                                                                                         "name",
-	"a tool's name":                                                                                  "tool",
-	"a policy's name":                                                                                "policy",
-	"CEL, as text":                                                                                   "CEL",
-	"a mapping":                                                                                      "mapping",
-	"a mapping of names to {tool or pattern, description}, or a list of tools":          "mapping, or list of tools",
-	"a mapping of names to {tool or pattern, description, reroute}, or a list of tools": "mapping, or list of tools",
-}
-
-var shortStarts = map[string]string{
-	"a whole number of seconds from ": "whole seconds, ",
-	"a number of seconds from ":       "seconds, ",
-	"a whole number from ":            "integer, ",
-	"a number from ":                  "number, ",
-	"a mapping of ":                   "mapping of ",
-	"a list of ":                      "list of ",
-}
-
 // patternRows returns the keys of patterns of every kind, once each, and the limits of each kind.
 func patternRows(t *testing.T) (keys, budget []pageKey) {
 	above := (*yamldoc.Path)(nil).Key("patterns").Key("NAME")
-	for _, kind := range settings.OwnKinds {
-		own := settings.NewPattern("NAME", gateway.Kind(kind), grammar.Position{})
+	for _, kind := range OwnKinds {
+		own := NewPattern("NAME", gateway.Kind(kind), grammar.Position{})
 		at := 0
 		for _, row := range rowsOf(t, above, own.Keys(nil)) {
 			row.kinds, row.first = []string{kind}, row.value
@@ -341,7 +299,7 @@ func builtinTable(t *testing.T) []string {
 	c := embedded(t)
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		own := settings.NewPattern("NAME", p.Kind, grammar.Position{})
+		own := NewPattern("NAME", p.Kind, grammar.Position{})
 		of := map[string]string{}
 		above := (*yamldoc.Path)(nil)
 		for _, row := range rowsOf(t, above, own.Keys(nil)) {
@@ -366,7 +324,7 @@ func builtinTable(t *testing.T) []string {
 }
 
 // inputNames returns the names of a pattern's own arguments.
-func inputNames(p *settings.Pattern) (names []string) {
+func inputNames(p *Pattern) (names []string) {
 	for _, k := range p.Keys(nil) {
 		text, _ := k.Show().(json.RawMessage)
 		if arguments, ok := grammar.RawValue(text).(map[string]any); ok && k.Name == "input" {
@@ -384,4 +342,15 @@ func readPage(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// kindWords are some of the kinds, in words.
+func kindWords(some []string) string {
+	switch missing := slices.DeleteFunc(slices.Clone(OwnKinds), func(k string) bool { return slices.Contains(some, k) }); {
+	case len(missing) == 0:
+		return "all"
+	case len(missing) < 3:
+		return "all but " + strings.Join(missing, ", ")
+	}
+	return strings.Join(some, ", ")
 }
