@@ -2,74 +2,14 @@ package cli
 
 import (
 	"errors"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"patterngate/server/cli/console"
-	"patterngate/server/settings/tools"
 )
-
-// An address that is never dialled is told of when the file is read, at its place and with the line to add; with that line the
-// warning is gone.
-func TestClosedAddressesAreWarnedOf(t *testing.T) {
-	for url, want := range map[string]string{
-		"http://127.0.0.1:8080/x/{id}": `127.0.0.1 is a loopback address, and Patterngate does not dial it, so every call fails; write allow_networks: ["127.0.0.1/32"] in catalog`,
-		"https://10.1.2.3/x":           `10.1.2.3 is a private address, and Patterngate does not dial it, so every call fails; write allow_networks: ["10.1.2.3/32"] in catalog`,
-		"http://[::1]:8080/x":          `::1 is a loopback address, and Patterngate does not dial it, so every call fails; write allow_networks: ["::1/128"] in catalog`,
-		"http://localhost:8080/x":      `localhost leads to 127.0.0.1, a loopback address, and Patterngate does not dial it, so every call fails; write allow_networks: ["127.0.0.1/32", "::1/128"] in catalog`,
-		"https://pay.example.com/x":    "",
-	} {
-		for place, text := range map[string]string{
-			"catalog.http.find.request.url":  "version: 1\ncatalog:\n  http: {find: {description: Finds., effect: read, input: {id: {type: string}}, request: {method: GET, url: '" + url + "'}}}\n",
-			"catalog.servers.crm.http.url":   "version: 1\ncatalog:\n  servers: {crm: {http: {url: '" + strings.ReplaceAll(url, "/{id}", "") + "'}, tools: {look: {effect: read}}}}\n",
-			"catalog.servers.down.http.url!": "version: 1\ncatalog:\n  servers: {down: {enabled: false, http: {url: '" + strings.ReplaceAll(url, "/{id}", "") + "'}, tools: {look: {effect: read}}}}\n",
-		} {
-			told := func(text string) (lines []string) {
-				_, warnings, err := loadText(t, text)
-				if err != nil {
-					t.Fatalf("%v in\n%s", err, text)
-				}
-				for _, w := range warnings {
-					if strings.Contains(w.Reason, "does not dial") {
-						lines = append(lines, w.Path+": "+w.Reason+"; "+w.Want)
-						if w.Line != 3 {
-							t.Errorf("%s is in line 3", w)
-						}
-					}
-				}
-				return lines
-			}
-			got := told(text)
-			if want == "" || strings.HasSuffix(place, "!") {
-				if got != nil {
-					t.Errorf("%s at %s: %q, want no warning", url, place, got)
-				}
-				continue
-			}
-			if len(got) != 1 || got[0] != place+": "+want {
-				t.Errorf("%s: %q\nwant %q", url, got, place+": "+want)
-				continue
-			}
-			line := strings.TrimSuffix(want[strings.Index(want, "allow_networks"):], " in catalog")
-			if got := told(strings.Replace(text, "catalog:\n", "catalog:\n  "+line+"\n", 1)); got != nil {
-				t.Errorf("%s with the line %s: %q", url, line, got)
-			}
-		}
-	}
-}
-
-// What is allowed already stays in the line to write: a list in the file replaces nothing else.
-func TestClosedAddressKeepsWhatIsAllowed(t *testing.T) {
-	allow := []netip.Prefix{netip.MustParsePrefix("192.168.0.0/16")}
-	if closed := tools.ClosedHostOf("http://127.0.0.1/", allow); closed == nil || closed.Remedy(allow) != `write allow_networks: ["192.168.0.0/16", "127.0.0.1/32"] in catalog` {
-		t.Errorf("closedHostOf = %+v", closed)
-	}
-	if closed := tools.ClosedHostOf("http://192.168.3.4/", allow); closed != nil {
-		t.Errorf("an allowed address: %+v", closed)
-	}
-}
 
 // The catalogue's list, and a call, say the cause and the line too.
 func TestClosedAddressIsTheCallsError(t *testing.T) {
@@ -129,5 +69,43 @@ func TestFaultyConfigurationIsNoGuess(t *testing.T) {
 		t.Error("loadState guesses the state file")
 	} else if _, ours := errors.AsType[*console.Error](err); !ours {
 		t.Errorf("loadState: %v, want what to do", err)
+	}
+}
+
+// What does no harm by itself is a warning.
+func TestCatalogWarnings(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	file := "version: 1\n" +
+		"catalog:\n" +
+		"  expose: [charge]\n" +
+		"  servers:\n" +
+		"    crm: {stdio: {command: prog, args: [{secret: 'env:ARG'}], env: {A_TOKEN: {secret: 'file:gone'}}}, tools: {find: {effect: read, idempotent: false}}}\n" +
+		"  http:\n" +
+		"    charge: {description: Pays., effect: write, request: {method: POST, url: 'https://a.example'}}\n" +
+		"patterns: {plan: {tools: [find], allow: {policy: [charge, fnd]}}}\n"
+	_, warnings, err := loadText(t, file, binaries(t, "prog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range warnings {
+		line := w.String()
+		if at := strings.Index(line, "nowhere: /"); at >= 0 {
+			line = line[:at+9] + "DIR" + line[strings.Index(line, "/gone"):]
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; write policy: NAME here or at the tool",
+		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
+		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: leads nowhere: ARG is not set; calls that need it are refused until it does",
+		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: leads nowhere: DIR/gone: no such file or directory; calls that need it are refused until it does",
+		"warning: pg.yaml:5:117: catalog.servers.crm.tools.find: held: nobody accepted it; run patterngate catalog accept crm/find",
+		"warning: pg.yaml:5:144: catalog.servers.crm.tools.find.idempotent: a read is always idempotent; leave it out",
+		"warning: pg.yaml:8:51: patterns.plan.allow.policy[0]: charge is not among tools; write it in patterns.plan.tools too",
+		"warning: pg.yaml:8:59: patterns.plan.allow.policy[1]: no tool fnd; did you mean find?",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -36,33 +33,4 @@ func allOf(faults []yamldoc.Fault) string {
 		lines = append(lines, f.String())
 	}
 	return strings.Join(lines, "\n")
-}
-
-// Faults of the configuration and of policy files stand together, each file's by place.
-func TestFaultsOfTwoFiles(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	write("b.policy.yaml", "rules:\n- {id: a, wen: true, approve: {}}\n- {id: b, approve: {}, block: {}}\n")
-	path := write("a.yaml", "version: 1\n"+
-		"policies: {one: {file: b.policy.yaml}, two: {rules: [{id: x}]}}\n"+
-		"patterns: {supervised_refund: {policy: one, budget: {max_stepz: 1}}}\n")
-	_, _, err := Load(settings.Sources{Path: path}, LoadOptions{})
-	if err == nil {
-		t.Fatal("no fault")
-	}
-	var places []string
-	for _, line := range strings.Split(err.Error(), "\n") {
-		place := strings.SplitN(strings.TrimPrefix(line, dir+"/"), ":", 3)
-		places = append(places, strings.Join(place[:2], ":"))
-	}
-	got := strings.Join(places, " ")
-	if want := "a.yaml:2 a.yaml:3 b.policy.yaml:2 b.policy.yaml:3"; got != want {
-		t.Errorf("faults at %s, want %s\n%v", got, want, err)
-	}
 }

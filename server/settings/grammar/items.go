@@ -19,6 +19,7 @@ type Items[E any] struct {
 	Name string // of that member
 	Fits func(string) bool
 	Most int
+	// Keys returns the keys of an item. They read and show whatever the item holds at that time.
 	Keys func(*E) []Key
 	// Finish checks an item after all its keys were read. nil: there is nothing to do.
 	Finish func(r *Reader, n *yamldoc.Node, path *yamldoc.Path, item *E)
@@ -38,10 +39,11 @@ func (of Items[E]) Key(name string, list *[]E) Key {
 		},
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
 		Show: func() any {
-			var fresh E
-			lines, before := make(JSONLines, len(*list)), of.Keys(&fresh)
+			var item, fresh E
+			lines, keys, before := make(JSONLines, len(*list)), of.Keys(&item), of.Keys(&fresh)
 			for i := range *list {
-				lines[i] = ijson.Canonical(Set(of.Keys(&(*list)[i]), before))
+				item = (*list)[i] // the keys show it
+				lines[i] = ijson.Canonical(Set(keys, before))
 			}
 			return lines
 		},

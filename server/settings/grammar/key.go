@@ -134,6 +134,18 @@ func (l JSONLines) Values() []any {
 	return list
 }
 
+// list returns the items as a JSON array.
+func (l JSONLines) list() []byte {
+	out := []byte{'['}
+	for i, line := range l {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, line...)
+	}
+	return append(out, ']')
+}
+
 // RawValue decodes a text that was kept as canonical JSON; nil if it is none.
 func RawValue(text json.RawMessage) any {
 	v, err := ijson.DecodeCanonical(text)

@@ -90,11 +90,14 @@ func JSONOf(keys []Key, values map[string]any, ordered bool) json.RawMessage {
 // KeptText returns keys as a JSON object with what a snapshot keeps of each. Its members have the order of the keys.
 func KeptText(keys []Key) json.RawMessage {
 	return OrderedJSON(len(keys), func(i int) (string, []byte) {
-		kept := keys[i].Kept()
-		if text, ok := kept.(json.RawMessage); ok {
-			return keys[i].Name, text
+		switch kept := keys[i].Kept().(type) {
+		case json.RawMessage:
+			return keys[i].Name, kept
+		case JSONLines:
+			return keys[i].Name, kept.list()
+		default:
+			return keys[i].Name, ijson.Canonical(plainValue(kept))
 		}
-		return keys[i].Name, ijson.Canonical(plainValue(kept))
 	})
 }
 

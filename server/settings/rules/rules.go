@@ -30,11 +30,10 @@ func ruleKeys(rule *policy.RuleSource) []grammar.Key {
 
 // outcomeKeys returns the keys of which a rule has one.
 func outcomeKeys(rule *policy.RuleSource) []grammar.Key {
-	block, escalate := blockKey("block", &rule.Block), escalateKey("escalate", &rule.Escalate)
 	return []grammar.Key{
-		block.Means("Refuses the call: " + grammar.Braced(block.Below()) + "."),
+		blockKey("block", &rule.Block).Means("Refuses the call: " + blockNames + "."),
 		reviseKey("revise", &rule.Revise).Means("Changes arguments: each to what CEL says, or to a number or boolean."),
-		escalate.Means("Asks a person: " + grammar.Braced(escalate.Below()) + "."),
+		escalateKey("escalate", &rule.Escalate).Means("Asks a person: " + escalateNames + "."),
 		approveKey("approve", &rule.Approve).Means("Lets the call through: {}."),
 	}
 }
@@ -92,6 +91,7 @@ func matchKey(name string, target *[]string) grammar.Key {
 			*target = readSomeNames(r, n, path, grammar.ToolNames, MaxPolicyMembers)
 		},
 		Show: func() any { return *target },
+		Keep: func() any { return listOrNil(*target) },
 	}
 }
 
@@ -119,45 +119,56 @@ func namesListKey(name string, target *[]string, rule grammar.NameRule, most int
 			*target = readSomeNames(r, n, path, rule, most)
 		},
 		Show: func() any { return *target },
-		Keep: func() any { // an empty list is not the same as none
-			if *target == nil {
-				return nil
-			}
-			return *target
-		},
+		Keep: func() any { return listOrNil(*target) },
 	}
 }
 
+// listOrNil returns a list of names, or nil for none. An empty list is not the same as none.
+func listOrNil(names []string) any {
+	if names == nil {
+		return nil
+	}
+	return names
+}
+
 func blockKey(name string, target **policy.BlockSource) grammar.Key {
-	return grammar.Held(name, target, func() policy.BlockSource { return policy.BlockSource{} }, func(b *policy.BlockSource) []grammar.Key {
-		need := namesListKey("need", &b.Need, grammar.ArgumentNames, maxNeed)
-		need.Keep = need.Show // an empty list is the same as none
-		return []grammar.Key{
-			grammar.Spelled("reason", &b.Reason, grammar.ServerNames).Means("Why, in a word; part of the stop reason. Not set: the rule's id."),
-			grammar.Bool("retryable", &b.Retryable).Means("Whether the same call may pass later."),
-			need.Means("Tools that must be called first, or arguments that must be given."),
-		}
-	})
+	return grammar.Held(name, target, func() policy.BlockSource { return policy.BlockSource{} }, blockKeys)
+}
+
+var blockNames = grammar.Braced(blockKeys(&policy.BlockSource{}))
+
+func blockKeys(b *policy.BlockSource) []grammar.Key {
+	need := namesListKey("need", &b.Need, grammar.ArgumentNames, maxNeed)
+	need.Keep = need.Show // an empty list is the same as none
+	return []grammar.Key{
+		grammar.Spelled("reason", &b.Reason, grammar.ServerNames).Means("Why, in a word; part of the stop reason. Not set: the rule's id."),
+		grammar.Bool("retryable", &b.Retryable).Means("Whether the same call may pass later."),
+		need.Means("Tools that must be called first, or arguments that must be given."),
+	}
 }
 
 func escalateKey(name string, target **policy.EscalateSource) grammar.Key {
+	return grammar.Held(name, target, func() policy.EscalateSource { return policy.EscalateSource{} }, escalateKeys)
+}
+
+var escalateNames = grammar.Braced(escalateKeys(&policy.EscalateSource{}))
+
+func escalateKeys(e *policy.EscalateSource) []grammar.Key {
 	const least, most = 60, 30 * 86_400 // seconds
-	return grammar.Held(name, target, func() policy.EscalateSource { return policy.EscalateSource{} }, func(e *policy.EscalateSource) []grammar.Key {
-		expires := grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Unit: grammar.InSeconds},
-			func() any {
-				if e.Expires == 0 {
-					return nil
-				}
-				return e.Expires.Seconds()
-			},
-			func(v float64) { e.Expires = time.Duration(math.Round(v)) * time.Second }).Means("How long the person may take. Not set: as the pattern's approver says; the shorter counts.")
-		expires.Numeric = false
-		return []grammar.Key{
-			grammar.Spelled("reason", &e.Reason, grammar.ServerNames).Means("Why, in a word. Not set: the rule's id."),
-			expires,
-			grammar.Word("min_assurance", &e.Least, gateway.UserAssurance, gateway.SignedAssurance).Means("Whose answer counts. Not set: as the pattern's approver says; the stricter counts."),
-		}
-	})
+	expires := grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Unit: grammar.InSeconds},
+		func() any {
+			if e.Expires == 0 {
+				return nil
+			}
+			return e.Expires.Seconds()
+		},
+		func(v float64) { e.Expires = time.Duration(math.Round(v)) * time.Second }).Means("How long the person may take. Not set: as the pattern's approver says; the shorter counts.")
+	expires.Numeric = false
+	return []grammar.Key{
+		grammar.Spelled("reason", &e.Reason, grammar.ServerNames).Means("Why, in a word. Not set: the rule's id."),
+		expires,
+		grammar.Word("min_assurance", &e.Least, gateway.UserAssurance, gateway.SignedAssurance).Means("Whose answer counts. Not set: as the pattern's approver says; the stricter counts."),
+	}
 }
 
 // approveKey returns the key of an empty mapping.

@@ -11,14 +11,23 @@ import (
 )
 
 // shown returns a policy as people read it, inline or from a file. It leaves out what is empty.
-func (p *Policy) shown() []grammar.Key {
-	return slices.DeleteFunc(p.Whole().keys(false), func(k grammar.Key) bool { return nothing(k.Show()) })
-}
+func (p *Policy) shown() []grammar.Key { return held(p.Whole().keys(false), grammar.Key.Shown) }
 
 // Kept returns the part of a policy that judges calls, with vars in their order. A snapshot holds it. Description and tests
 // are not included.
 func (p *Policy) Kept() json.RawMessage {
-	return grammar.KeptText(slices.DeleteFunc(p.keys(false), func(k grammar.Key) bool { return nothing(k.Kept()) }))
+	return grammar.KeptText(held(p.keys(false), grammar.Key.Kept))
+}
+
+// held returns the keys that have a value, each with the value that it has now. The function of returns it.
+func held(keys []grammar.Key, of func(grammar.Key) any) []grammar.Key {
+	list := make([]grammar.Key, 0, len(keys))
+	for _, k := range keys {
+		if value := of(k); !nothing(value) {
+			list = append(list, grammar.Key{Name: k.Name, Show: func() any { return value }})
+		}
+	}
+	return list
 }
 
 // nothing reports whether a member of a policy is empty.

@@ -1,4 +1,4 @@
-package cli
+package settings_test
 
 import (
 	"encoding/json"
@@ -19,26 +19,14 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// binaries is a PATH on which the programs of the tests' files are.
-func binaries(t testing.TB, names ...string) (path string) {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return "PATH=" + dir
-}
-
 // The target shape of a team's file, key by key (spec/config.md section 4).
 func TestCatalogIsRead(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("testdata", "config", "orders.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "cli", "testdata", "config", "orders.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := binaries(t, "sh")
-	loaded, _, err := loadText(t, string(text), path, "PAY_TOKEN=x")
+	loaded, _, err := readText(t, string(text), path, "PAY_TOKEN=x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +135,7 @@ func TestDemoEnabled(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			loaded, _, err := loadText(t, "version: 1\n"+tt.file)
+			loaded, _, err := readText(t, "version: 1\n"+tt.file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package cli
+package settings_test
 
 import (
 	"errors"
@@ -9,16 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
-
-// httpTool is the shortest http tool, with more members.
-func httpTool(name, more string) string {
-	return name + ": {description: Finds., effect: read, request: {method: GET, url: 'https://a.example/x'}" + more + "}"
-}
 
 // What is wrong with a catalog is said with its place and what would have been right (spec/config.md sections 4 and 11).
 func TestCatalogRefuses(t *testing.T) {
@@ -99,7 +92,7 @@ func TestCatalogRefuses(t *testing.T) {
 	path := binaries(t, "prog")
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			loaded, _, err := loadText(t, tt.file, path)
+			loaded, _, err := readText(t, tt.file, path)
 			if err == nil {
 				t.Fatalf("Load(%q) loaded %+v, want %s", tt.file, loaded.Catalog, tt.want)
 			}
@@ -123,53 +116,15 @@ func TestCatalogNamesAreUnique(t *testing.T) {
 		return "version: 1\ncatalog:\n  servers:\n    crm: {stdio: {command: prog}, tools: {search: {effect: read}}}\n    docs: {stdio: {command: prog}, tools: {search: {effect: read" + as + "}}}\n"
 	}
 	path := binaries(t, "prog")
-	_, _, err := loadText(t, two(""), path)
+	_, _, err := readText(t, two(""), path)
 	if want := "pg.yaml:5:44: catalog.servers.docs.tools.search: also a tool of crm; give one of them as: NAME"; err == nil || err.Error() != want {
 		t.Errorf("two tools search: %v, want %s", err, want)
 	}
-	if _, _, err := loadText(t, two(", as: search_docs"), path); err != nil {
+	if _, _, err := readText(t, two(", as: search_docs"), path); err != nil {
 		t.Errorf("with as: %v", err)
 	}
-	if _, _, err := loadText(t, two(", enabled: false"), path); err != nil {
+	if _, _, err := readText(t, two(", enabled: false"), path); err != nil {
 		t.Errorf("one of them is off: %v", err)
-	}
-}
-
-// What does no harm by itself is a warning.
-func TestCatalogWarnings(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	file := "version: 1\n" +
-		"catalog:\n" +
-		"  expose: [charge]\n" +
-		"  servers:\n" +
-		"    crm: {stdio: {command: prog, args: [{secret: 'env:ARG'}], env: {A_TOKEN: {secret: 'file:gone'}}}, tools: {find: {effect: read, idempotent: false}}}\n" +
-		"  http:\n" +
-		"    charge: {description: Pays., effect: write, request: {method: POST, url: 'https://a.example'}}\n" +
-		"patterns: {plan: {tools: [find], allow: {policy: [charge, fnd]}}}\n"
-	_, warnings, err := loadText(t, file, binaries(t, "prog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, w := range warnings {
-		line := w.String()
-		if at := strings.Index(line, "nowhere: /"); at >= 0 {
-			line = line[:at+9] + "DIR" + line[strings.Index(line, "/gone"):]
-		}
-		got = append(got, line)
-	}
-	want := []string{
-		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; write policy: NAME here or at the tool",
-		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
-		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: leads nowhere: ARG is not set; calls that need it are refused until it does",
-		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: leads nowhere: DIR/gone: no such file or directory; calls that need it are refused until it does",
-		"warning: pg.yaml:5:117: catalog.servers.crm.tools.find: held: nobody accepted it; run patterngate catalog accept crm/find",
-		"warning: pg.yaml:5:144: catalog.servers.crm.tools.find.idempotent: a read is always idempotent; leave it out",
-		"warning: pg.yaml:8:51: patterns.plan.allow.policy[0]: charge is not among tools; write it in patterns.plan.tools too",
-		"warning: pg.yaml:8:59: patterns.plan.allow.policy[1]: no tool fnd; did you mean find?",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 
@@ -227,7 +182,7 @@ func TestServersMustNotHoldTheGate(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := Load(settings.Sources{Path: file, Environ: []string{path, "HOME=" + filepath.Join(root, "home")}}, LoadOptions{})
+			_, _, err := read(settings.Sources{Path: file, Environ: []string{path, "HOME=" + filepath.Join(root, "home")}})
 			if tt.want == "" {
 				if err != nil {
 					t.Errorf("%s\n%v", text, err)
@@ -269,7 +224,7 @@ func TestLockMustBeOurs(t *testing.T) {
 	for lock, want := range map[string]string{
 		"open.lock": "everyone may write to this file", "own.lock": "", "new.lock": "", "all/new.lock": "everyone may write to its directory", "gone/new.lock": "no directory", "all": "a directory",
 	} {
-		_, _, err := loadText(t, "version: 1\ncatalog: {pin: "+filepath.Join(dir, lock)+"}\n")
+		_, _, err := readText(t, "version: 1\ncatalog: {pin: "+filepath.Join(dir, lock)+"}\n")
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "pg.yaml:2:16: catalog.pin: the lock ")) {
 			t.Errorf("with the lock %s: %v, want %q", lock, err, want)
 		}

@@ -1,4 +1,4 @@
-package cli
+package settings_test
 
 import (
 	"os"
@@ -56,7 +56,7 @@ func TestLoadConfigWithoutFile(t *testing.T) {
 		"an empty home":                 {"HOME=" + filepath.Join(dir, "none")},
 		"a file in the place of a home": {"HOME=" + file, "XDG_CONFIG_HOME=" + file},
 	} {
-		loaded, _, err := Load(settings.Sources{Environ: environ}, LoadOptions{})
+		loaded, _, err := read(settings.Sources{Environ: environ})
 		if err != nil || loaded.Path != "" {
 			t.Errorf("%s: Load = path %q, error %v; want the embedded default", name, loaded.Path, err)
 		}
@@ -72,7 +72,7 @@ func TestLoadConfigFindsFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("version: 1\nllm: {model: found}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := Load(settings.Sources{Environ: []string{"XDG_CONFIG_HOME=" + home, "AppData=" + home}}, LoadOptions{})
+	loaded, _, err := read(settings.Sources{Environ: []string{"XDG_CONFIG_HOME=" + home, "AppData=" + home}})
 	if runtime.GOOS == "darwin" {
 		t.Skip("macOS has no variable for the directory")
 	}
@@ -100,7 +100,7 @@ func TestLoadConfigRefusesNamedFile(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := Load(tt.in, LoadOptions{}); err == nil || err.Error() != tt.want {
+			if _, _, err := read(tt.in); err == nil || err.Error() != tt.want {
 				t.Errorf("Load(%+v)\n got %v\nwant %s", tt.in, err, tt.want)
 			}
 		})
@@ -156,7 +156,7 @@ func TestLoadConfigRefusesModes(t *testing.T) {
 				}
 			}
 			got := ""
-			if _, _, err := Load(settings.Sources{Path: path}, LoadOptions{}); err != nil {
+			if _, _, err := read(settings.Sources{Path: path}); err != nil {
 				got = strings.NewReplacer(file, "FILE", link, "LINK", dir, "DIR").Replace(err.Error())
 			}
 			if got != tt.want {

@@ -1,44 +1,25 @@
-package cli
+package settings_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/netip"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server"
 	"patterngate/server/settings"
-	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/rules"
-	"patterngate/server/settings/yamldoc"
 )
-
-// sameConfig compares configurations; secrets by what they hold.
-func sameConfig(want, got settings.Config) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(grammar.Position{}), cmpopts.IgnoreUnexported(settings.Config{}), cmp.Comparer(func(a, b rules.Policy) bool { return a.Name == b.Name && bytes.Equal(a.Kept(), b.Kept()) }), cmp.Comparer(func(a, b settings.Secret) bool { return a.Reveal() == b.Reveal() }))
-}
-
-// refundLimits are the params of the demo's refund policy.
-func refundLimits(auto, run, days float64) map[string]any {
-	return map[string]any{"auto_refund_limit_usd": auto, "max_refund_per_run_usd": run, "refund_window_days": days}
-}
 
 // The embedded default is the one of spec/config.md; its figures are those of the gateway.
 func TestEmbeddedDefault(t *testing.T) {
-	loaded, warnings, err := Load(settings.Sources{}, LoadOptions{})
+	loaded, warnings, err := read(settings.Sources{})
 	if err != nil || len(warnings) > 0 || loaded.Path != "" {
 		t.Fatalf("Load() = path %q, warnings %v, error %v; want the embedded default", loaded.Path, warnings, err)
 	}
@@ -99,7 +80,7 @@ patterns:
     params: {auto_refund_limit_usd: 0, max_refund_per_run_usd: 999.995}
     approver: {kind: simulated}
 `
-	loaded, _, err := loadText(t, file)
+	loaded, _, err := readText(t, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +115,7 @@ patterns:
 // JSON is accepted as it is, also where YAML would not have it.
 func TestLoadConfigReadsJSON(t *testing.T) {
 	const file = "{\n\t\"version\"\t: 1,\n\t\"llm\" :\t{\"model\"\n:\"a\\/b\\u00e9\\ud83d\\ude00\",\"timeout_seconds\":6E+1}\t}\n\t\n"
-	loaded, _, err := loadText(t, file)
+	loaded, _, err := readText(t, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,30 +127,8 @@ func TestLoadConfigReadsJSON(t *testing.T) {
 	}
 	const bad = "{\"version\": 1,\n\t\"llm\":\t{\"temprature\": 1},\n \"llm\": 2}"
 	want := "pg.yaml:2:10: llm.temprature: unknown key; did you mean temperature?\npg.yaml:3:2: llm: repeated key, first at line 2"
-	if _, _, err := loadText(t, bad); err == nil || err.Error() != want {
+	if _, _, err := readText(t, bad); err == nil || err.Error() != want {
 		t.Errorf("Load(%q)\n got %v\nwant %s", bad, err, want)
-	}
-}
-
-// Every configuration of the worked cases loads.
-func TestLoadConfigCases(t *testing.T) {
-	archive, err := txtar.ParseFile(filepath.Join("testdata", "config", "cases.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(archive.Files) < 40 {
-		t.Fatalf("%d configurations, want at least 40", len(archive.Files))
-	}
-	for _, file := range archive.Files {
-		t.Run(file.Name, func(t *testing.T) {
-			loaded, _, err := loadText(t, string(file.Data), "OPENAI_BASE_URL=http://127.0.0.1:9/v1", "OPENAI_API_KEY=test")
-			if err != nil {
-				t.Fatalf("Load(%s): %v", file.Data, err)
-			}
-			if loaded.LLM.Provider != "openai" || loaded.LLM.MaxRetries != 0 {
-				t.Errorf("provider %q and %d retries, want openai and 0", loaded.LLM.Provider, loaded.LLM.MaxRetries)
-			}
-		})
 	}
 }
 
@@ -199,7 +158,7 @@ func TestLoadConfigPrecedence(t *testing.T) {
 			if tt.file != "" {
 				in.Path = writeConfig(t, tt.file)
 			}
-			loaded, _, err := Load(in, LoadOptions{})
+			loaded, _, err := read(in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +191,7 @@ func TestLoadConfigRefusesVariables(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := Load(tt.in, LoadOptions{}); err == nil || err.Error() != tt.want {
+			if _, _, err := read(tt.in); err == nil || err.Error() != tt.want {
 				t.Errorf("Load(%+v)\n got %v\nwant %s", tt.in, err, tt.want)
 			}
 		})
@@ -242,7 +201,7 @@ func TestLoadConfigRefusesVariables(t *testing.T) {
 // What is shown loads to the same, and holds no secret.
 func TestConfigShows(t *testing.T) {
 	const key = "sk-very-secret"
-	loaded, _, err := loadText(t, `version: 1
+	loaded, _, err := readText(t, `version: 1
 llm: {provider: openai, model: "yes"}
 patterns: {run_orchestrator: {enabled: false, budget: {max_tool_calls: 9}}, route_ticket: {allow: {policy: ["1", "null"], execution: []}}}
 `, "OPENAI_API_KEY="+key)
@@ -255,15 +214,15 @@ patterns: {run_orchestrator: {enabled: false, budget: {max_tool_calls: 9}}, rout
 			t.Errorf("YAML() lacks %q:\n%s", line, shown)
 		}
 	}
-	again, _, err := loadText(t, shown, "OPENAI_API_KEY="+key)
+	again, _, err := readText(t, shown, "OPENAI_API_KEY="+key)
 	if err != nil {
 		t.Fatalf("what YAML() shows does not load: %v", err)
 	}
 	if diff := sameConfig(loaded.Config, again.Config); diff != "" {
 		t.Errorf("what YAML() shows loads to something else (-want +got):\n%s", diff)
 	}
-	if loaded.Hash() != again.Hash() {
-		t.Errorf("hashes %s and %s of the same configuration differ", loaded.Hash(), again.Hash())
+	if !ijson.Equal(loaded.Value(), again.Value()) {
+		t.Errorf("a snapshot keeps another value of the same configuration: %v and %v", loaded.Value(), again.Value())
 	}
 	text := loaded.JSON()
 	if !json.Valid(text) || !bytes.Contains(text, []byte(`"secret": "env:OPENAI_API_KEY"`)) {
@@ -280,68 +239,5 @@ patterns: {run_orchestrator: {enabled: false, budget: {max_tool_calls: 9}}, rout
 	}
 	if got := loaded.LLM.OpenAI().APIKey; got != key {
 		t.Errorf("the adapter gets the key %q, want %q", got, key)
-	}
-}
-
-// The hash is that of what is meant: spelling, order and free keys do not count.
-func TestConfigHash(t *testing.T) {
-	hash := func(text string, environ ...string) string {
-		t.Helper()
-		loaded, _, err := loadText(t, text, environ...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return loaded.Hash()
-	}
-	const key = "OPENAI_API_KEY=a"
-	base := hash("version: 1\nllm: {max_retries: 1}\nredact: [/args/b, /args/a]\n", key)
-	for name, got := range map[string]string{
-		"JSON":     hash(`{"llm": {"max_retries": 1}, "redact": ["/args/a", "/args/b"], "version": 1}`, key),
-		"defaults": hash("version: 1.0\nx-free: [1, 2]\nllm: {max_retries: 1.0, model: gpt-4.1-mini}\nredact: [/args/a, /args/b, /args/a]\npatterns: {route_ticket: {budget: {max_seconds: 60}}}\n", key),
-		"of the process": hash("version: 1\nllm: {max_retries: 1, provider: openai}\nredact: [/args/a, /args/b]\nlog: {level: debug}\nlimits: {grace_seconds: 1, concurrent_runs: 3}\n"+
-			"http: {listen: '127.0.0.1:0'}\nwait: {max_seconds: 50, join_seconds: 1}\nresults: {a: text}\nstate: runs.db\ninbox: off\nnotify: off\n", key),
-	} {
-		if got != base {
-			t.Errorf("%s: the hash is %s, want %s", name, got, base)
-		}
-	}
-	if rules, other := hash("version: 1\n"), hash("version: 1\nllm: {model: other, provider: rules}\n", key); rules != other {
-		t.Errorf("with rules the model's server counts: %s and %s", rules, other)
-	}
-	hashes := []string{
-		base, hash("version: 1\n"), hash("version: 1\n", key), hash("version: 1\nllm: {max_retries: 3}\n", key), hash("version: 1\nllm: {base_url: 'http://127.0.0.1:1/'}\n"),
-		hash("version: 1\nredact: [/answer]\n"), hash("version: 1\nwait: {caller_seconds: 1}\n"), hash("version: 1\ndemo: {delay_factor: 0}\n"),
-		hash("version: 1\npatterns: {supervised_refund: {approver: {kind: simulated}}}\n"), hash("version: 1\nstate: ':memory:'\n"),
-		hash("version: 1\npatterns: {supervised_refund: {approver: {expires_seconds: 60}}}\n"), hash("version: 1\npatterns: {supervised_refund: {approver: {min_assurance: signed}}}\n"),
-		hash("version: 1\npatterns: {supervised_refund: {params: {refund_window_days: 1}}}\n"),
-		hash("version: 1\npatterns: {route_ticket: {enabled: false}}\n"), hash("version: 1\npatterns: {route_ticket: {allow: {execution: []}}}\n"),
-	}
-	all := len(hashes)
-	if slices.Sort(hashes); len(slices.Compact(hashes)) != all {
-		t.Errorf("configurations that differ have equal hashes: %v", hashes)
-	}
-	if a, b := hash("version: 1\n", "OPENAI_API_KEY=a"), hash("version: 1\n", "OPENAI_API_KEY=b"); a != b {
-		t.Errorf("the key's text counts: %s and %s", a, b)
-	}
-}
-
-func ExampleFault() {
-	f := yamldoc.Fault{
-		File: "pg.yaml", Line: 3, Column: 27, Path: "patterns.route_ticket.budget.max_delegatoins",
-		Reason: "unknown key", DidYouMean: "max_delegations",
-	}
-	fmt.Println(f)
-	// Output: pg.yaml:3:27: patterns.route_ticket.budget.max_delegatoins: unknown key; did you mean max_delegations?
-}
-
-func BenchmarkLoadConfig(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "pg.yaml")
-	if err := os.WriteFile(path, []byte("version: 1\npatterns: {route_ticket: {enabled: false}}\n"), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, _, err := Load(settings.Sources{Path: path}, LoadOptions{}); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

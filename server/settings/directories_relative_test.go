@@ -1,4 +1,4 @@
-package cli
+package settings_test
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ func TestRelativeArgumentsNameDirectories(t *testing.T) {
 		"args: [confused, '--conf', 'conf.yaml']":    false,
 	} {
 		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, "+members+"}}}}\n")
-		_, _, err := Load(settings.Sources{Path: file, Environ: []string{prog}}, LoadOptions{})
+		_, _, err := read(settings.Sources{Path: file, Environ: []string{prog}})
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
 		}
@@ -69,13 +69,13 @@ func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 		"bound: {o: {type: object, properties: {path: {type: string, enum: ['.']}}}}":             true,
 	} {
 		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog}, tools: {read: {effect: read, "+members+"}}}}}\n")
-		_, _, err := Load(settings.Sources{Path: file, Environ: []string{prog}}, LoadOptions{})
+		_, _, err := read(settings.Sources{Path: file, Environ: []string{prog}})
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
 		}
 		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, dir: '"+conf+"/../data'}, tools: {read: {effect: read, "+
 			strings.NewReplacer("./conf", "../conf", "data/../conf", "../conf").Replace(members)+"}}}}}\n")
-		_, _, err = Load(settings.Sources{Path: file, Environ: []string{prog}}, LoadOptions{})
+		_, _, err = read(settings.Sources{Path: file, Environ: []string{prog}})
 		if again := refused && !strings.Contains(members, "'.'"); (err != nil) != again {
 			t.Errorf("%s from beside: %v, want it refused: %t", members, err, again)
 		}
@@ -85,12 +85,19 @@ func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 	}
 	for stdio, refused := range map[string]bool{"command: prog": false, "command: prog, dir: ../data": true} {
 		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {"+stdio+"}, tools: {read: {effect: read, fix: {path: link}}}}}}\n")
-		if _, _, err := Load(settings.Sources{Path: file, Environ: []string{prog}}, LoadOptions{}); (err != nil) != refused {
+		if _, _, err := read(settings.Sources{Path: file, Environ: []string{prog}}); (err != nil) != refused {
 			t.Errorf("%s, and a word: %v, want it refused: %t", stdio, err, refused)
 		}
 	}
 	putFile(t, file, "version: 1\ncatalog: {servers: {fs: {http: {url: 'https://a.example'}, tools: {read: {effect: read, fix: {path: conf}}}}}}\n")
-	if _, _, err := Load(settings.Sources{Path: file}, LoadOptions{}); err != nil {
+	if _, _, err := read(settings.Sources{Path: file}); err != nil {
 		t.Errorf("a server elsewhere has no directory here: %v", err)
+	}
+}
+
+func putFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package settings_test
 
 import (
 	"os"
@@ -104,7 +104,7 @@ func TestPolicyGrammarFaults(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := loadText(t, tt.file)
+			_, _, err := readText(t, tt.file)
 			if err == nil {
 				t.Fatalf("it loaded, want %s", tt.want)
 			}
@@ -122,7 +122,7 @@ func TestPolicyGrammarFaults(t *testing.T) {
 // A policy may have a file of its own; its faults carry that file's name.
 func TestPolicyFile(t *testing.T) {
 	const file = "version: 1\npolicies: {refunds: {file: rules/refunds.policy.yaml}}\n"
-	load := func(t *testing.T, text string, mode os.FileMode) (Loaded, string) {
+	load := func(t *testing.T, text string, mode os.FileMode) (settings.Document, string) {
 		t.Helper()
 		dir := t.TempDir()
 		at := filepath.Join(dir, "rules")
@@ -137,7 +137,7 @@ func TestPolicyFile(t *testing.T) {
 		if err := os.Chmod(filepath.Join(at, "refunds.policy.yaml"), mode); err != nil {
 			t.Fatal(err)
 		}
-		loaded, _, err := Load(settings.Sources{Path: filepath.Join(dir, "pg.yaml")}, LoadOptions{})
+		loaded, _, err := read(settings.Sources{Path: filepath.Join(dir, "pg.yaml")})
 		if err != nil {
 			return loaded, strings.ReplaceAll(err.Error(), at+string(filepath.Separator), "")
 		}
@@ -169,7 +169,7 @@ func TestPolicyFile(t *testing.T) {
 		})
 	}
 	t.Run("missing", func(t *testing.T) {
-		_, _, err := loadText(t, file)
+		_, _, err := readText(t, file)
 		if err == nil || !strings.HasPrefix(err.Error(), "pg.yaml:2:28: policies.refunds.file: no such file ") {
 			t.Errorf("Load with a missing policy file: %v", err)
 		}
@@ -233,5 +233,34 @@ tests:
 	}
 	if diff := cmp.Diff(want.Tests, sorted(again).Tests); diff != "" {
 		t.Errorf("tests are shown otherwise (-want +got):\n%s", diff)
+	}
+}
+
+// Faults of the configuration and of policy files stand together, each file's by place.
+func TestFaultsOfTwoFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("b.policy.yaml", "rules:\n- {id: a, wen: true, approve: {}}\n- {id: b, approve: {}, block: {}}\n")
+	path := write("a.yaml", "version: 1\n"+
+		"policies: {one: {file: b.policy.yaml}, two: {rules: [{id: x}]}}\n"+
+		"patterns: {supervised_refund: {policy: one, budget: {max_stepz: 1}}}\n")
+	_, _, err := read(settings.Sources{Path: path})
+	if err == nil {
+		t.Fatal("no fault")
+	}
+	var places []string
+	for _, line := range strings.Split(err.Error(), "\n") {
+		place := strings.SplitN(strings.TrimPrefix(line, dir+"/"), ":", 3)
+		places = append(places, strings.Join(place[:2], ":"))
+	}
+	got := strings.Join(places, " ")
+	if want := "a.yaml:2 a.yaml:3 b.policy.yaml:2 b.policy.yaml:3"; got != want {
+		t.Errorf("faults at %s, want %s\n%v", got, want, err)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package settings_test
 
 import (
 	"path/filepath"
@@ -25,7 +25,7 @@ http:
 limits: {concurrent_runs: 10, parked_runs: 0}
 `
 	path := writeConfig(t, file)
-	loaded, warnings, err := Load(settings.Sources{Path: path}, LoadOptions{})
+	loaded, warnings, err := read(settings.Sources{Path: path})
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
@@ -40,7 +40,7 @@ limits: {concurrent_runs: 10, parked_runs: 0}
 	if l := loaded.Limits; l.ConcurrentRuns != 10 || l.ParkedRuns != 0 {
 		t.Errorf("limits: %+v", l)
 	}
-	again, _, err := Load(settings.Sources{Path: writeConfig(t, string(loaded.YAML()))}, LoadOptions{})
+	again, _, err := read(settings.Sources{Path: writeConfig(t, string(loaded.YAML()))})
 	if err != nil {
 		t.Fatalf("what is shown does not load: %v\n%s", err, loaded.YAML())
 	}
@@ -67,7 +67,7 @@ func TestHTTPSources(t *testing.T) {
 		if name == "home" && runtime.GOOS == "windows" {
 			continue
 		}
-		loaded, _, err := Load(tt.in, LoadOptions{})
+		loaded, _, err := read(tt.in)
 		if err != nil || loaded.HTTP.Listen != tt.listen || loaded.HTTP.TokenFile != tt.token {
 			t.Errorf("%s: %v, %v; want %s and %s", name, loaded.HTTP, err, tt.listen, tt.token)
 		}
@@ -154,11 +154,11 @@ func TestLoadConfigRefusesHTTP(t *testing.T) {
 		"a flag without a host": {settings.Sources{HTTP: "8765"}, `--http: http.listen: got "8765"; write host:port: 127.0.0.1:8765`},
 		"tokens for nothing":    {settings.Sources{TokenFile: "t"}, "--token-file: http.token_file: nothing is served over HTTP; give --http 127.0.0.1:8765"},
 	} {
-		if _, _, err := Load(tt.in, LoadOptions{}); err == nil || err.Error() != tt.want {
+		if _, _, err := read(tt.in); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: %v\nwant %s", name, err, tt.want)
 		}
 	}
-	loaded, warnings, err := Load(settings.Sources{Environ: []string{"PATTERNGATE_HTPP=x"}}, LoadOptions{})
+	loaded, warnings, err := read(settings.Sources{Environ: []string{"PATTERNGATE_HTPP=x"}})
 	if err != nil || loaded.HTTP.Listen != "" || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "did you mean PATTERNGATE_HTTP?") {
 		t.Errorf("a variable that is not ours: %v, %v", warnings, err)
 	}

@@ -1,10 +1,8 @@
-package cli
+package settings_test
 
 import (
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,52 +12,6 @@ import (
 	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
-
-// faultCase is a file and the one line that says what is wrong with it.
-type faultCase struct{ file, want string }
-
-func testFaults(t *testing.T, tests map[string]faultCase) {
-	t.Helper()
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, _, err := loadText(t, tt.file)
-			if err == nil {
-				t.Fatalf("Load(%q) loaded, want %s", tt.file, tt.want)
-			}
-			if got := err.Error(); got != tt.want {
-				t.Errorf("Load(%q)\n got %s\nwant %s", tt.file, got, tt.want)
-			}
-		})
-	}
-}
-
-// loadText loads a file pg.yaml with that text; faults name it without its directory.
-func loadText(t *testing.T, text string, environ ...string) (Loaded, []yamldoc.Fault, error) {
-	t.Helper()
-	loaded, warnings, err := Load(settings.Sources{Path: writeConfig(t, text), Environ: environ}, LoadOptions{})
-	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
-		shorten(faults.Faults)
-	}
-	shorten(warnings)
-	return loaded, warnings, err
-}
-
-func writeConfig(t testing.TB, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "pg.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func shorten(faults []yamldoc.Fault) {
-	for i := range faults {
-		if strings.HasSuffix(faults[i].File, "pg.yaml") {
-			faults[i].File = "pg.yaml"
-		}
-	}
-}
 
 // What a file is as a whole (spec/config.md sections 2, 3, 9 and 11).
 func TestLoadConfigRefusesKeys(t *testing.T) {
@@ -223,7 +175,7 @@ pg.yaml:6:28: patterns.run_orchestrator.budget.max_parallel: got 0; write a whol
 pg.yaml:7:5: patterns.run_orchestrator.budget: repeated key, first at line 6
 pg.yaml:8:14: log.level: got "loud"; write debug, info, warn or error
 PATTERNGATE_LOG_FORMAT: log.format: got "xml"; write text or json`
-	_, _, err := loadText(t, file, "PATTERNGATE_LOG_FORMAT=xml")
+	_, _, err := readText(t, file, "PATTERNGATE_LOG_FORMAT=xml")
 	if err == nil || err.Error() != want {
 		t.Errorf("Load gives\n%v\nwant\n%s", err, want)
 	}
@@ -235,7 +187,7 @@ func TestConfigErrorStopsAtFifty(t *testing.T) {
 	for range 62 {
 		file.WriteString("? x\n: y\n")
 	}
-	_, _, err := loadText(t, file.String())
+	_, _, err := readText(t, file.String())
 	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
 		t.Fatalf("Load gives %v, want a *ConfigError", err)
@@ -250,7 +202,7 @@ func TestConfigErrorStopsAtFifty(t *testing.T) {
 
 // A fault as JSON has every part on its own.
 func TestFaultJSON(t *testing.T) {
-	_, _, err := loadText(t, "version: 1\nllm: {provider: opnai}\n")
+	_, _, err := readText(t, "version: 1\nllm: {provider: opnai}\n")
 	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
 		t.Fatalf("Load gives %v, want a *ConfigError", err)
@@ -281,7 +233,7 @@ patterns:
 		`warning: PATTERNGATE_LOGLEVEL: unknown variable; did you mean PATTERNGATE_LOG_LEVEL?`,
 		`warning: PATTERNGATE_PLAN: unknown variable; it has no effect`,
 	}
-	loaded, warnings, err := loadText(t, file, "PATTERNGATE_LOGLEVEL=debug", "PATTERNGATE_PLAN=off", "PATTERNGATE_EMPTY=")
+	loaded, warnings, err := readText(t, file, "PATTERNGATE_LOGLEVEL=debug", "PATTERNGATE_PLAN=off", "PATTERNGATE_EMPTY=")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +251,7 @@ patterns:
 
 func TestLoadConfigTakesKnownNamesFromTheCatalog(t *testing.T) {
 	path := writeConfig(t, "version: 1\npatterns: {route_ticket: {allow: {policy: [legal_specialist, billing_specialist]}}}\n")
-	_, warnings, err := Load(settings.Sources{Path: path, Known: map[string][]string{"route_ticket": {"legal_specialist"}}}, LoadOptions{})
+	_, warnings, err := read(settings.Sources{Path: path, Known: map[string][]string{"route_ticket": {"legal_specialist"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

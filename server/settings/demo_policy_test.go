@@ -1,4 +1,4 @@
-package cli
+package settings
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
-	"patterngate/server/settings"
 	"patterngate/server/settings/rules"
 )
 
@@ -34,9 +33,9 @@ func TestDemoPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if diff := cmp.Diff(judged, refunds.Source()); diff != "" {
-		t.Errorf("package refunds has not what demo_refunds.yaml says; run go test ./server/cli -run TestDemoPolicy -update (-want +got):\n%s", diff)
+		t.Errorf("package refunds has not what demo_refunds.yaml says; run go test ./server/settings -run TestDemoPolicy -update (-want +got):\n%s", diff)
 	}
-	for name, params := range map[string]map[string]any{"its own params": nil, "the embedded pattern's": refundLimits(1000, 2000, 14)} {
+	for name, params := range map[string]map[string]any{"its own params": nil, "the embedded pattern's": {"auto_refund_limit_usd": 1000.0, "max_refund_per_run_usd": 2000.0, "refund_window_days": 14.0}} {
 		made, err := refunds.Compile(whole, params)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -50,7 +49,7 @@ func TestDemoPolicy(t *testing.T) {
 	if len(whole.Tests) < 15 {
 		t.Errorf("%d tests", len(whole.Tests))
 	}
-	var c settings.Config
+	var c Config
 	if err := c.Embed(nil); err != nil {
 		t.Fatal(err)
 	}

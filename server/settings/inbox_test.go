@@ -1,4 +1,4 @@
-package cli
+package settings_test
 
 import (
 	"os"
@@ -44,7 +44,7 @@ func TestLoadConfigInbox(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			loaded, warnings, err := loadText(t, "version: 1\n"+tt.file, path)
+			loaded, warnings, err := readText(t, "version: 1\n"+tt.file, path)
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("Load(%s): %v %v", tt.file, err, warnings)
 			}
@@ -58,7 +58,7 @@ func TestLoadConfigInbox(t *testing.T) {
 			if diff := cmp.Diff(tt.approver, p.Approver); diff != "" {
 				t.Errorf("approver (-want +got):\n%s", diff)
 			}
-			again, _, err := loadText(t, string(loaded.YAML()), path)
+			again, _, err := readText(t, string(loaded.YAML()), path)
 			if err != nil {
 				t.Fatalf("what is shown does not load: %v\n%s", err, loaded.YAML())
 			}
@@ -109,11 +109,11 @@ func TestInboxSources(t *testing.T) {
 		"empty":       {settings.Sources{Path: file, Environ: []string{"PATTERNGATE_INBOX="}}, "127.0.0.1:1"},
 		"flag":        {settings.Sources{Path: file, Inbox: "127.0.0.1:3", Environ: []string{"PATTERNGATE_INBOX=off"}}, "127.0.0.1:3"},
 	} {
-		if loaded, _, err := Load(tt.in, LoadOptions{}); err != nil || loaded.Inbox != tt.want {
+		if loaded, _, err := read(tt.in); err != nil || loaded.Inbox != tt.want {
 			t.Errorf("%s: inbox %q, %v, want %q", name, loaded.Inbox, err, tt.want)
 		}
 	}
-	_, _, err := Load(settings.Sources{Inbox: "0.0.0.0:1"}, LoadOptions{})
+	_, _, err := read(settings.Sources{Inbox: "0.0.0.0:1"})
 	if want := "--inbox: inbox: 0.0.0.0:1 is not loopback, and others must not reach it; write host:port of this machine, 127.0.0.1:8766, or off"; err == nil || err.Error() != want {
 		t.Errorf("--inbox 0.0.0.0:1\n got %v\nwant %s", err, want)
 	}
