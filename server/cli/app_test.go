@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 func ownHome(t *testing.T) {
 	t.Helper()
 	home := t.TempDir()
-	for name, value := range map[string]string{"HOME": home, "LOCALAPPDATA": home, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", settings.StateVariable: ""} {
+	for name, value := range map[string]string{"HOME": home, "LOCALAPPDATA": home, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", "PATTERNGATE_STATE": ""} {
 		t.Setenv(name, value)
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +10,6 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
-	"patterngate/server/settings/machine"
-	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -230,16 +227,5 @@ func TestPastWindow(t *testing.T) {
 				t.Errorf("%v, want %s", got, tt.want)
 			}
 		})
-	}
-}
-
-// A directory is a file that nothing can be read of; for a pipe see policy_pipe_linux_test.go.
-func TestPolicyFilesAreFiles(t *testing.T) {
-	dir := t.TempDir()
-	if _, f := rules.ReadFile(dir); f.Reason != "a directory" {
-		t.Errorf("a directory: %+v", f)
-	}
-	if _, f := rules.ReadFile(filepath.Join(dir, "none")); f.Reason != machine.NoSuchFile {
-		t.Errorf("none: %+v", f)
 	}
 }

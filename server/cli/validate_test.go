@@ -87,7 +87,7 @@ func TestConfigShowOrigin(t *testing.T) {
 		t.Fatalf("%d rows: %v", len(rows), err)
 	}
 	for _, row := range rows {
-		if row.Path == "llm.model" && (row.Origin != settings.FromFile || row.Line != 2 || row.File != path || !ijson.Equal(row.Value, "small")) {
+		if row.Path == "llm.model" && (row.Origin != "file" || row.Line != 2 || row.File != path || !ijson.Equal(row.Value, "small")) {
 			t.Errorf("llm.model is %+v", row)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// BudgetKeys returns the keys of the limits of a kind. The limits that only this kind has come first.
-func BudgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
+// budgetKeys returns the keys of the limits of a kind. The limits that only this kind has come first.
+func budgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 	var of []grammar.Key
 	switch kind {
 	case gateway.TaskDecomposition:

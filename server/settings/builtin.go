@@ -15,8 +15,8 @@ import (
 // tools of the reference patterns. The last one is the prefix of the planning tools' names.
 var BuiltinPatterns = []string{"run_task_decomposition", "run_orchestrator", "route_ticket", "supervised_refund", "plan"}
 
-// BuiltinKinds are the kinds of the built-in patterns, by name.
-var BuiltinKinds = map[string]gateway.Kind{
+// builtinKinds are the kinds of the built-in patterns, by name.
+var builtinKinds = map[string]gateway.Kind{
 	"run_task_decomposition": gateway.TaskDecomposition,
 	"run_orchestrator":       gateway.Orchestrator,
 	"route_ticket":           gateway.Routing,
@@ -39,7 +39,7 @@ var Completions = map[gateway.Kind]map[string][]string{
 // NameOfKind returns the name of the built-in pattern of a kind. For a kind without one it returns the kind.
 func NameOfKind(kind gateway.Kind) string {
 	for _, n := range BuiltinPatterns {
-		if BuiltinKinds[n] == kind {
+		if builtinKinds[n] == kind {
 			return n
 		}
 	}
@@ -48,10 +48,10 @@ func NameOfKind(kind gateway.Kind) string {
 
 // KindNamed returns the kind of a built-in pattern. The name can also be one of the tools of a built-in planning pattern.
 func KindNamed(name string) (kind gateway.Kind, known bool) {
-	if kind, known = BuiltinKinds[name]; known {
+	if kind, known = builtinKinds[name]; known {
 		return kind, true
 	}
-	if pattern, verb, cut := strings.Cut(name, "_"); cut && BuiltinKinds[pattern] == gateway.Planning && slices.Contains(PlanVerbs, patterns.PlanVerb(verb)) {
+	if pattern, verb, cut := strings.Cut(name, "_"); cut && builtinKinds[pattern] == gateway.Planning && slices.Contains(PlanVerbs, patterns.PlanVerb(verb)) {
 		return gateway.Planning, true
 	}
 	return "", false

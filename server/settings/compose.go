@@ -190,7 +190,7 @@ const maxPlanName = 54
 func (r *loader) toolNames(c *Config) {
 	owner := map[string]string{}
 	for _, name := range BuiltinPatterns { // disabled built-in patterns keep their names
-		for _, tool := range (Pattern{Name: name, Kind: BuiltinKinds[name]}).ToolNames() {
+		for _, tool := range (Pattern{Name: name, Kind: builtinKinds[name]}).ToolNames() {
 			owner[tool] = name
 		}
 	}

@@ -276,7 +276,7 @@ var embeddedConfig = sync.OnceValue(func() Config {
 func builtinPatterns() []Pattern {
 	list := make([]Pattern, 0, len(BuiltinPatterns))
 	for _, name := range BuiltinPatterns {
-		kind := BuiltinKinds[name]
+		kind := builtinKinds[name]
 		list = append(list, Pattern{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind), Goal: GoalName, Approver: newApprover()})
 	}
 	return list

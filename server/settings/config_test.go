@@ -33,9 +33,10 @@ func TestEmbeddedDefault(t *testing.T) {
 		Policies: loaded.Policies, StateUsual: true, Inbox: "127.0.0.1:8766", Notify: settings.Notify{Mode: "auto"},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools, nil}
+	kinds := []gateway.Kind{gateway.TaskDecomposition, gateway.Orchestrator, gateway.Routing, gateway.Supervisor, gateway.Planning}
 	for i, name := range settings.BuiltinPatterns {
 		p := settings.Pattern{
-			Name: name, Kind: settings.BuiltinKinds[name], Enabled: true, Budget: gateway.DefaultBudget(settings.BuiltinKinds[name]),
+			Name: name, Kind: kinds[i], Enabled: true, Budget: gateway.DefaultBudget(kinds[i]),
 			Policy: tools[i], Execution: tools[i], Tools: tools[i], Goal: "goal",
 			Approver: patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance},
 		}

@@ -14,8 +14,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Variables are the environment variables that set a key of the file (spec/config.md section 9).
-var Variables = []struct{ Name, Path string }{
+// variables are the environment variables that set a key of the file (spec/config.md section 9).
+var variables = []struct{ Name, Path string }{
 	{"PATTERNGATE_LLM_PROVIDER", "llm.provider"},
 	{"OPENAI_BASE_URL", "llm.base_url"},
 	{"OPENAI_MODEL", "llm.model"},
@@ -24,15 +24,15 @@ var Variables = []struct{ Name, Path string }{
 	{"PATTERNGATE_LOG_FORMAT", "log.format"},
 	{"PATTERNGATE_HTTP", "http.listen"},
 	{"PATTERNGATE_TOKEN_FILE", "http.token_file"},
-	{StateVariable, "state"},
+	{stateVariable, "state"},
 	{"PATTERNGATE_INBOX", "inbox"},
 }
 
 const (
 	// PathVariable is the environment variable with the path of the configuration file.
 	PathVariable = "PATTERNGATE_CONFIG"
-	// StateVariable is the environment variable with the path of the state file.
-	StateVariable = "PATTERNGATE_STATE"
+	// stateVariable is the environment variable with the path of the state file.
+	stateVariable = "PATTERNGATE_STATE"
 	// KeyVariable is the environment variable with the model's API key.
 	KeyVariable  = "OPENAI_API_KEY"
 	ownVariables = "PATTERNGATE_"
@@ -41,7 +41,7 @@ const (
 // overrides reads the environment and then the flags. The environment replaces values of the file, and the flags replace
 // both. An empty variable or flag counts as not set.
 func (r *loader) overrides(in Sources, keys []grammar.Key) {
-	for _, v := range Variables {
+	for _, v := range variables {
 		r.override(v.Name, v.Path, machine.Lookup(in.Environ, v.Name), keys)
 	}
 	r.override("--log-level", "log.level", in.LogLevel, keys)
@@ -81,7 +81,7 @@ func (r *loader) override(source, path, text string, keys []grammar.Key) {
 // strangers warns about variables that begin with PATTERNGATE_ and that Patterngate does not know.
 func (r *loader) strangers(environ []string) {
 	known := []string{PathVariable, UrlVariable, TokenVariable, LedgerVariable}
-	for _, v := range Variables {
+	for _, v := range variables {
 		known = append(known, v.Name)
 	}
 	for _, pair := range environ {

@@ -96,7 +96,7 @@ func (in Sources) StatePath() (path string, known bool) {
 			path, known = "", false
 		}
 	}
-	for _, o := range []struct{ source, text string }{{StateVariable, machine.Lookup(in.Environ, StateVariable)}, {"--state", in.State}} {
+	for _, o := range []struct{ source, text string }{{stateVariable, machine.Lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
 		if before := len(faults.Found); o.text != "" {
 			read.override(o.source, key.Name, o.text, []grammar.Key{key})
 			known = len(faults.Found) == before

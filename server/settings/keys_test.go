@@ -82,7 +82,7 @@ func tableKeys() (list []tableKey) {
 	}
 	walk(tableKey{}, new(Config).Keys(nil))
 	for _, kind := range OwnKinds {
-		p := NewPattern(chosen, gateway.Kind(kind), grammar.Position{})
+		p := newPattern(chosen, gateway.Kind(kind), grammar.Position{})
 		walk(tableKey{steps: []string{"patterns", "NAME"}, kind: kind}, p.Keys(nil))
 	}
 	for _, p := range embeddedConfig().Patterns {

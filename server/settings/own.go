@@ -125,7 +125,7 @@ func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *
 		return
 	}
 	r.Places[path.String()] = n.At
-	p := NewPattern(m.Key, gateway.Kind(word), grammar.Position{Line: m.At.Line, Column: m.At.Column})
+	p := newPattern(m.Key, gateway.Kind(word), grammar.Position{Line: m.At.Line, Column: m.At.Column})
 	keys := p.Keys(nil)
 	if r.Members(n, path, keys, unknownOf(p.Kind)) && p.Enabled {
 		r.Missing(n, path, keys)

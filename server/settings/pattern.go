@@ -162,8 +162,8 @@ func (p Pattern) RuleNames() []string {
 	return names
 }
 
-// NewPattern returns a pattern of the file's own with the defaults of its kind.
-func NewPattern(name string, kind gateway.Kind, at grammar.Position) Pattern {
+// newPattern returns a pattern of the file's own with the defaults of its kind.
+func newPattern(name string, kind gateway.Kind, at grammar.Position) Pattern {
 	p := Pattern{Name: name, Kind: kind, Enabled: true, At: at, Budget: gateway.OwnBudget(kind), Approver: newApprover()}
 	if kind != gateway.Call {
 		p.Goal = GoalName
@@ -176,7 +176,7 @@ func NewPattern(name string, kind gateway.Kind, at grammar.Position) Pattern {
 
 // newCall returns a pattern of kind call with its defaults.
 func newCall(name string, at grammar.Position) Pattern {
-	return NewPattern(name, gateway.Call, at)
+	return newPattern(name, gateway.Call, at)
 }
 
 // newApprover returns the default approver.

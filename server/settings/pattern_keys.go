@@ -50,7 +50,7 @@ func (p *Pattern) Keys(known []string) []grammar.Key {
 // budgetKeys returns the keys of the pattern's limits. A limit in Handed is shown as not set: in a file it would be a
 // fault.
 func (p *Pattern) budgetKeys() []grammar.Key {
-	keys := BudgetKeys(p.Kind, &p.Budget)
+	keys := budgetKeys(p.Kind, &p.Budget)
 	for i := range keys {
 		if _, unsaid := p.Handed[keys[i].Name]; unsaid {
 			keys[i].Keep = keys[i].Show
@@ -139,7 +139,7 @@ func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 	return func(key string) (kinds []string) {
 		for _, word := range OwnKinds {
 			var b gateway.Budget
-			if other := gateway.Kind(word); other != kind && slices.Contains(grammar.NamesOf(BudgetKeys(other, &b)), key) {
+			if other := gateway.Kind(word); other != kind && slices.Contains(grammar.NamesOf(budgetKeys(other, &b)), key) {
 				kinds = append(kinds, word)
 			}
 		}
@@ -152,7 +152,7 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault
 	return func(key string, known []string) yamldoc.Fault {
 		var kinds []string
 		for _, word := range OwnKinds {
-			p := NewPattern("NAME", gateway.Kind(word), grammar.Position{})
+			p := newPattern("NAME", gateway.Kind(word), grammar.Position{})
 			if slices.Contains(grammar.NamesOf(p.Keys(nil)), key) {
 				kinds = append(kinds, word)
 			}

@@ -55,18 +55,6 @@ func Placed(f yamldoc.Fault, at yamldoc.Place, path *yamldoc.Path, file string) 
 	return f
 }
 
-// Refused returns the error of a configuration with these faults, sorted by place. It ignores warnings, and returns nil
-// without faults.
-func Refused(faults []yamldoc.Fault) error {
-	collected := &yamldoc.Faults{}
-	for _, f := range faults {
-		if f.Severity != yamldoc.SeverityWarning {
-			collected.Found = append(collected.Found, f)
-		}
-	}
-	return collected.Err()
-}
-
 // Origin is one value in force and its source.
 type Origin struct {
 	Path  string `json:"path"`
@@ -79,8 +67,8 @@ type Origin struct {
 
 const (
 	fromDefault = "default"
-	// FromFile is the Origin of a value that the file sets.
-	FromFile = "file"
+	// fromFile is the Origin of a value that the file sets.
+	fromFile = "file"
 )
 
 // origin returns the source of the value of a path.
@@ -92,7 +80,7 @@ func (l Document) origin(path string) (origin, file string, line int) {
 	case !said:
 		return fromDefault, "", 0
 	case at.Line > 0:
-		return FromFile, at.Source, at.Line
+		return fromFile, at.Source, at.Line
 	}
 	return at.Source, "", 0
 }
@@ -136,7 +124,7 @@ func (l Document) OriginYAML() []byte {
 			return ""
 		}
 		origin, file, line := l.origin(path)
-		if origin == FromFile {
+		if origin == fromFile {
 			origin = file + ":" + strconv.Itoa(line)
 		}
 		if path == "llm.api_key" && l.LLM.keyed() {

@@ -238,7 +238,7 @@ func rowsOf(t *testing.T, above *yamldoc.Path, keys []grammar.Key) (rows []pageK
 		if row.means == "" || row.takes == "" || strings.ContainsAny(row.means, "|\n") {
 			t.Errorf("the key %s takes %q and means %q; want a line of each: append .Means(\"...\") where its table declares it", path, k.Takes, k.Meaning)
 		}
-		for _, v := range Variables {
+		for _, v := range variables {
 			if v.Path == row.path {
 				row.means += " Environment: `" + v.Name + "`."
 			}
@@ -261,7 +261,7 @@ var notSet = regexp.MustCompile(` ?Not set: (.*?)\.( |$)`)
 func patternRows(t *testing.T) (keys, budget []pageKey) {
 	above := (*yamldoc.Path)(nil).Key("patterns").Key("NAME")
 	for _, kind := range OwnKinds {
-		own := NewPattern("NAME", gateway.Kind(kind), grammar.Position{})
+		own := newPattern("NAME", gateway.Kind(kind), grammar.Position{})
 		at := 0
 		for _, row := range rowsOf(t, above, own.Keys(nil)) {
 			row.kinds, row.first = []string{kind}, row.value
@@ -299,7 +299,7 @@ func builtinTable(t *testing.T) []string {
 	c := embedded(t)
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		own := NewPattern("NAME", p.Kind, grammar.Position{})
+		own := newPattern("NAME", p.Kind, grammar.Position{})
 		of := map[string]string{}
 		above := (*yamldoc.Path)(nil)
 		for _, row := range rowsOf(t, above, own.Keys(nil)) {

@@ -125,7 +125,7 @@ func TestPatternsPageLimits(t *testing.T) {
 			t.Fatalf("docs/patterns.md: no pattern %s", m[1])
 		}
 		out = append(out, "| limit | default | of what |", "|---|---|---|")
-		for _, k := range BudgetKeys(p.Kind, &p.Budget) {
+		for _, k := range budgetKeys(p.Kind, &p.Budget) {
 			out = append(out, fmt.Sprintf("| `%s` | %s | %s |", k.Name, defaultWords(k), k.Meaning))
 		}
 		for at+1 < len(lines) && strings.HasPrefix(lines[at+1], "|") {

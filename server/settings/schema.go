@@ -34,7 +34,7 @@ func Schema() ([]byte, error) {
 func ownPatternSchema() map[string]any {
 	kinds := make([]any, len(OwnKinds))
 	for i, word := range OwnKinds {
-		p := NewPattern("NAME", gateway.Kind(word), grammar.Position{})
+		p := newPattern("NAME", gateway.Kind(word), grammar.Position{})
 		kinds[i] = map[string]any{
 			"if":   map[string]any{"properties": map[string]any{"kind": map[string]any{"const": word}}, "required": []any{"kind"}},
 			"then": grammar.SchemaOf(p.Keys(nil)),

@@ -59,10 +59,10 @@ func (k Key) as(form map[string]any) Key {
 }
 
 // Group is a mapping with these keys. A key that is null counts as absent.
-func Group(name string, keys ...Key) Key { return GroupWith(name, UnknownKey, keys) }
+func Group(name string, keys ...Key) Key { return groupWith(name, UnknownKey, keys) }
 
-// GroupWith is a [Group] that words the fault of an unknown key itself.
-func GroupWith(name string, unknown func(key string, known []string) yamldoc.Fault, keys []Key) Key {
+// groupWith is a [Group] that words the fault of an unknown key itself.
+func groupWith(name string, unknown func(key string, known []string) yamldoc.Fault, keys []Key) Key {
 	return Key{
 		Name: name,
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) { r.Group(n, path, keys, unknown) },

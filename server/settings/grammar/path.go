@@ -16,14 +16,14 @@ func Path(name string, target *string) Key {
 				r.Wrong(n, path, "write text in quotes")
 				return
 			}
-			*target = FilePath(r, n)
+			*target = filePath(r, n)
 		},
 		Show: func() any { return *target },
 	}
 }
 
-// FilePath returns the path that a node means: relative to its file's directory, with ~/ replaced.
-func FilePath(r *Reader, n *yamldoc.Node) string {
+// filePath returns the path that a node means: relative to its file's directory, with ~/ replaced.
+func filePath(r *Reader, n *yamldoc.Node) string {
 	path := n.Text
 	switch {
 	case path == "":
@@ -120,9 +120,9 @@ func OnePolicy(name string, target *string) Key {
 	return key
 }
 
-// AbsolutePath returns FilePath as an absolute path, so that a later change of the working directory does not matter.
+// AbsolutePath returns filePath as an absolute path, so that a later change of the working directory does not matter.
 func AbsolutePath(r *Reader, n *yamldoc.Node) string {
-	path := FilePath(r, n)
+	path := filePath(r, n)
 	if path == "" || n.At.Source == "" { // a snapshot's path stays as it is
 		return path
 	}

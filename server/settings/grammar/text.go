@@ -45,11 +45,11 @@ func OptionalText(name string, target *string, check func(string) yamldoc.Fault)
 
 // Short is an optional line for people, of at most so many characters.
 func Short(name string, target *string, most int) Key {
-	return ShortText(name, target, most, func(string) yamldoc.Fault { return yamldoc.Fault{} })
+	return shortText(name, target, most, func(string) yamldoc.Fault { return yamldoc.Fault{} })
 }
 
-// ShortText is a [Short] with one more check.
-func ShortText(name string, target *string, most int, also func(string) yamldoc.Fault) Key {
+// shortText is a [Short] with one more check.
+func shortText(name string, target *string, most int, also func(string) yamldoc.Fault) Key {
 	key := OptionalText(name, target, func(text string) yamldoc.Fault {
 		switch {
 		case ijson.Blank(text):
@@ -65,7 +65,7 @@ func ShortText(name string, target *string, most int, also func(string) yamldoc.
 
 // Line is a [Short] that refuses control and bidi characters, except those in also.
 func Line(name string, target *string, most int, also string) Key {
-	return ShortText(name, target, most, func(text string) yamldoc.Fault { return FaultOfCharacters(text, also) })
+	return shortText(name, target, most, func(text string) yamldoc.Fault { return FaultOfCharacters(text, also) })
 }
 
 // FaultOfCharacters refuses characters that are invisible or that reverse the reading direction, except those in also. It

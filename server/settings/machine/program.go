@@ -9,9 +9,9 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// IsProgram reports whether a path is a regular file that somebody may run. On Windows the ending of the name decides, and the path may
+// isProgram reports whether a path is a regular file that somebody may run. On Windows the ending of the name decides, and the path may
 // omit it.
-func IsProgram(path string) bool {
+func isProgram(path string) bool {
 	endings := []string{""}
 	if runtime.GOOS == "windows" {
 		endings = append(endings, ".exe", ".bat", ".cmd", ".com")
@@ -30,7 +30,7 @@ func IsProgram(path string) bool {
 func FindProgram(program, path string) (found string, f yamldoc.Fault) {
 	switch {
 	case filepath.IsAbs(program):
-		if !IsProgram(program) {
+		if !isProgram(program) {
 			return "", yamldoc.Fault{Reason: "no program " + yamldoc.Quoted(program), Want: "write the path of one that this user may run"}
 		}
 		return program, yamldoc.Fault{}
@@ -38,7 +38,7 @@ func FindProgram(program, path string) (found string, f yamldoc.Fault) {
 		return "", yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(program), Want: "write the whole path, or the name of a program on PATH"}
 	}
 	for _, dir := range filepath.SplitList(path) {
-		if at := filepath.Join(dir, program); filepath.IsAbs(dir) && IsProgram(at) {
+		if at := filepath.Join(dir, program); filepath.IsAbs(dir) && isProgram(at) {
 			return at, yamldoc.Fault{}
 		}
 	}

@@ -17,12 +17,12 @@ var demoPolicyFile []byte
 
 // demoWhole returns the embedded policy with everything that its file contains.
 var demoWhole = sync.OnceValue(func() policy.Source {
-	source, _ := ReadDemo() // a test checks that this file has no faults
+	source, _ := readDemo() // a test checks that this file has no faults
 	return source
 })
 
-// ReadDemo reads the file of the embedded policy, with its tests and description. The error lists its faults.
-func ReadDemo() (policy.Source, error) {
+// readDemo reads the file of the embedded policy, with its tests and description. The error lists its faults.
+func readDemo() (policy.Source, error) {
 	p := Policy{Source: policy.Source{Name: Demo}}
 	r := grammar.NewReader(&yamldoc.Faults{}, nil)
 	r.Group(yamldoc.Read("demo_refunds.yaml", demoPolicyFile, r.Faults), nil, p.keys(false), grammar.UnknownKey)
