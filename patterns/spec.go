@@ -32,8 +32,6 @@ type Spec struct {
 
 	// For patterns that a file declares (spec/config.md section 7); all may be zero.
 
-	// Declared says that a file declares the pattern. False: a built-in pattern.
-	Declared bool
 	// Goal is the name of the argument with the goal; "": goal, or ticket for routing.
 	Goal string
 	// Input is the schema of Task.Inputs, the arguments in addition to those of the kind; nil: none.
@@ -64,6 +62,8 @@ type Spec struct {
 	// FillsUnfit fills an input into a tool's argument of its name even if it does not fit the argument's schema, so the gate
 	// refuses it. False: such an input is left out.
 	FillsUnfit bool
+	// TextInputs are inputs beside those of Input that a caller must give, as texts that are not blank.
+	TextInputs []TextInput
 	// InputsOnTop puts the inputs beside the goal in the payload of an orchestrator's plan, and into no other question. False: all
 	// questions have them, in one member.
 	InputsOnTop bool
@@ -72,9 +72,29 @@ type Spec struct {
 	// OverrunsTokens asks the question that exceeds Budget.MaxTokens, and none after it. False: that question is not asked either.
 	OverrunsTokens bool
 
+	// ShowsAggregate writes the aggregate of a run into the text of its result too.
+	ShowsAggregate bool
+	// Words are the pattern's own words for its callers.
+	Words Words
+
 	// For planning:
 	Plans    string          // the pattern's own name, for its stored plans; also the prefix of its tools' names
 	Envelope RequireApproval // which plans a person must approve whole before anything of them runs
+}
+
+// TextInput is an input that is a text.
+type TextInput struct{ Name, Words string }
+
+// Words describe a pattern to its callers. For an empty field there are general words.
+type Words struct {
+	Use      string   // when to use the pattern; "": for what its description says
+	Goal     string   // describes the goal of a routing pattern
+	Request  string   // what a routing pattern hands over, in one word
+	Target   string   // to whom it hands that, in one word
+	Args     string   // describes the arguments of a task's or route's tool
+	LeftOut  []string // the arguments that a proposal may leave out by these words; nil: those that the call or the pattern fills
+	Continue string   // describes the id of the run that a call continues
+	Closing  string   // describes the answer of an action that ends a run
 }
 
 // Finalize says whether a final text is written if the call does not say. With the zero Finalize, none is written if the intent is the

@@ -30,7 +30,7 @@ func TestStoppedBelow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			row.result.Phase = "dispatch"
-			e := outcome.Ended(arguments.Call{Spec: patterns.Spec{Kind: row.kind, Declared: true}}, patterns.Ended{RunID: someRun, Result: row.result})
+			e := outcome.Ended(arguments.Call{Spec: patterns.Spec{Kind: row.kind}}, patterns.Ended{RunID: someRun, Result: row.result})
 			if said := strings.Contains(e.Summary, "Its run"); !strings.Contains(e.Summary, row.want) || said != (row.want != "") {
 				t.Errorf("summary %q, want %q in it", e.Summary, row.want)
 			}

@@ -40,18 +40,14 @@ func instructions(tools []*tool) string {
 func uses(tools []*tool) string {
 	var said, single, own []string
 	for _, t := range tools {
-		if t.Spec.Declared {
-			if name := listedAs(t.Spec); !slices.Contains(own, name) {
-				own = append(own, name)
-			}
-			continue
-		}
-		if t.Spec.Kind == gateway.Call {
-			single = append(single, t.Spec.Name)
-			continue
-		}
-		if use := listingOf(t.Spec).use; use != "" {
-			said = append(said, listedAs(t.Spec)+" "+use)
+		name, use := listedAs(t.Spec), t.Spec.Words.Use
+		switch words := name + " " + use; {
+		case t.Spec.Kind == gateway.Call:
+			single = append(single, name)
+		case use == "" && !slices.Contains(own, name):
+			own = append(own, name)
+		case use != "" && !slices.Contains(said, words): // planning has several tools
+			said = append(said, words)
 		}
 	}
 	if len(own) > 0 {

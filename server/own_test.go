@@ -51,7 +51,7 @@ func ownSpec(t testing.TB, kind gateway.Kind) patterns.Spec {
 		t.Fatal(err)
 	}
 	s := patterns.Spec{
-		Name: "desk", Kind: kind, Declared: true, Catalog: all, Tools: all.Names(), Policy: all.Names(), Execution: all.Names(),
+		Name: "desk", Kind: kind, Catalog: all, Tools: all.Names(), Policy: all.Names(), Execution: all.Names(),
 		Budget: gateway.DefaultBudget(kind), Goal: "request", Input: inputSchemaOf(t, deskInput),
 		Prompts: patterns.Prompts{Decide: "Decide.", Answer: "Answer."},
 	}

@@ -22,7 +22,6 @@ func planListing(spec patterns.Spec) listing {
 			description: "Takes a goal apart into subtasks with dependencies, checks the whole plan and stores it; nothing runs yet. Use " +
 				"it for long work, also where you do steps yourself. Send your own `plan` (example in its schema, or a Markdown checklist) " +
 				"or leave it out, then call " + execute + ".",
-			use: "for long plans you work through",
 		}
 	case patterns.ExecuteVerb:
 		return listing{

@@ -40,12 +40,11 @@ type promptArgument struct {
 // promptArguments returns the arguments of a pattern's prompt, in order.
 func promptArguments(spec patterns.Spec) []promptArgument {
 	takes := []promptArgument{{name: spec.GoalArgument(), most: arguments.MaxGoal, words: "What is wanted, with every id, date and amount that matters."}}
-	switch {
-	case spec.Kind == gateway.Orchestrator && !spec.Declared:
-		takes = append(takes, promptArgument{name: "report_date", most: arguments.MaxInput, words: "The day it is about, as YYYY-MM-DD."},
-			promptArgument{name: "region", most: arguments.MaxInput, words: "The market it is about, such as US."})
-	case spec.Kind == gateway.Routing:
+	if spec.Kind == gateway.Routing {
 		takes[0].words = arguments.TicketWords(spec)
+	}
+	for _, i := range spec.TextInputs {
+		takes = append(takes, promptArgument{name: i.Name, most: arguments.MaxInput, words: i.Words})
 	}
 	for _, p := range arguments.OwnInputs(spec) {
 		words := p.Description

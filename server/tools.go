@@ -39,10 +39,7 @@ func (s *Server) runsOf(principal string) arguments.FindRun {
 }
 
 // listing holds the words that a kind of pattern is listed with (spec/surface.md section 2).
-type listing struct {
-	title, description string
-	use                string // when to use it, in the instructions
-}
+type listing struct{ title, description string }
 
 func listingOf(spec patterns.Spec) listing {
 	switch spec.Kind {
@@ -56,7 +53,6 @@ func listingOf(spec patterns.Spec) listing {
 			description: "Carries out one goal as a plan of 3 to 6 tool calls in order and combines what they return. Use it for a " +
 				"report or question that needs several look-ups. Send your own `plan` (example in its schema) or leave it out; every " +
 				"step is checked before it runs. If the result is `stopped` or `waiting`, follow `next`.",
-			use: "for steps in order",
 		}
 	case gateway.Orchestrator:
 		return listing{
@@ -64,7 +60,6 @@ func listingOf(spec patterns.Spec) listing {
 			description: "Runs up to 4 independent worker tasks side by side, with time-outs and retries, and joins them into one " +
 				"report with a health colour. Use it when the parts of a goal do not need each other. Send your own `plan` or leave it " +
 				"out; a failed critical task stops the run. If the result is `stopped` or `waiting`, follow `next`.",
-			use: "for independent parts at once",
 		}
 	case gateway.Routing:
 		if !reachOf(spec).demo {
@@ -72,7 +67,6 @@ func listingOf(spec patterns.Spec) listing {
 				title: "Route a ticket to a specialist",
 				description: "Hands one ticket to the one tool that fits and reroutes when that one declines. Use it when a request needs " +
 					"exactly one of them. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`.",
-				use: "for one expert",
 			}
 		}
 		return listing{
@@ -80,7 +74,6 @@ func listingOf(spec patterns.Spec) listing {
 			description: "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. " +
 				"Use it when a request needs exactly one expert. Send your own `route` or leave it out. If the result is `stopped` or " +
 				"`waiting`, follow `next`.",
-			use: "for one expert",
 		}
 	case gateway.Supervisor:
 		if !reachOf(spec).demo {
@@ -89,7 +82,6 @@ func listingOf(spec patterns.Spec) listing {
 				description: "Carries out a goal action by action, each judged by the policy: approved, changed, blocked or put to a person. " +
 					"Use it whenever something is changed for somebody. Send your own `actions`, one or several, or leave them out. What the " +
 					"policy puts to a person waits for them; you cannot approve it. Follow `next`.",
-				use: "when something is changed",
 			}
 		}
 		return listing{
@@ -97,7 +89,6 @@ func listingOf(spec patterns.Spec) listing {
 			description: "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, " +
 				"changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave " +
 				"them out. High amounts wait for a person; you cannot approve them. Follow `next`.",
-			use: "when money moves",
 		}
 	}
 	return listing{}

@@ -18,16 +18,19 @@ import (
 // MaxOwnInput is the maximum size of one input, in bytes of its compact JSON.
 const MaxOwnInput = 16 << 10
 
-// OwnInputs returns the inputs of a pattern that the table of its kind does not have already.
+// OwnInputs returns the inputs of a pattern that are not its text inputs.
 func OwnInputs(spec patterns.Spec) []catalog.Property {
 	return slices.DeleteFunc(spec.Input.Properties(), func(p catalog.Property) bool {
-		return !spec.Declared && spec.Kind == gateway.Orchestrator && slices.Contains(builtinInputs, p.Name)
+		return slices.ContainsFunc(spec.TextInputs, func(i patterns.TextInput) bool { return i.Name == p.Name })
 	})
 }
 
-// InputRows returns the argument rows of a pattern's own inputs.
+// InputRows returns the argument rows of a pattern's inputs, its text inputs first.
 func InputRows(spec patterns.Spec) []Row {
 	var rows []Row
+	for _, i := range spec.TextInputs {
+		rows = append(rows, Row{Name: i.Name, Required: true, Most: MaxInput})
+	}
 	for _, p := range OwnInputs(spec) {
 		rows = append(rows, Row{Name: p.Name, Shape: Input, Required: p.Required, kind: p.Type})
 	}
@@ -62,12 +65,12 @@ func inputsOf(spec patterns.Spec, arguments map[string]any) patterns.Inputs {
 	if spec.Input != nil {
 		return givenInputs(spec, arguments)
 	}
-	if spec.Kind != gateway.Orchestrator || spec.Declared {
+	if len(spec.TextInputs) == 0 {
 		return nil
 	}
 	inputs := patterns.Inputs{}
-	for _, name := range builtinInputs {
-		inputs[name], _ = arguments[name].(string)
+	for _, i := range spec.TextInputs {
+		inputs[i.Name], _ = arguments[i.Name].(string)
 	}
 	return inputs
 }

@@ -10,10 +10,9 @@ import (
 
 // form is the form of the calls of one kind of patterns. A new kind has a form and a line in [formOf].
 type form struct {
-	goal      string   // the name of the goal in the kind's schema
-	intent    string   // the argument that holds the caller's intent; "": there is none
-	continues bool     // the caller may propose step by step
-	filled    []string // the arguments of tools that have only one possible value; it comes from the call or from the pattern
+	goal      string // the name of the goal in the kind's schema
+	intent    string // the argument that holds the caller's intent; "": there is none
+	continues bool   // the caller may propose step by step
 	// rows returns the arguments in the order in which faults are reported.
 	rows func(patterns.Spec) []Row
 	// shape returns the schema of the arguments, with placeholders.

@@ -25,7 +25,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 		t.Fatal(err)
 	}
 	s := patterns.Spec{
-		Name: "p", Kind: kind, Catalog: tools, Policy: []string{"look"}, Execution: []string{"look"}, Declared: true,
+		Name: "p", Kind: kind, Catalog: tools, Policy: []string{"look"}, Execution: []string{"look"},
 		Budget: gateway.DefaultBudget(kind),
 	}
 	switch kind {

@@ -2,22 +2,16 @@ package arguments
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"patterngate/catalog"
 	"patterngate/patterns"
 )
 
-// builtinInputs are the inputs of the built-in orchestrator. Its table has them even without an input schema.
-var builtinInputs = []string{"report_date", "region"}
-
 type orchestrateInput struct {
-	Goal       string     `json:"goal" jsonschema_description:"$goal"`
-	ReportDate string     `json:"report_date" jsonschema_description:"$report_date"`
-	Region     string     `json:"region" jsonschema_description:"$region"`
-	Plan       *tasksPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
-	Finalize   bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+	Goal     string     `json:"goal" jsonschema_description:"$goal"`
+	Plan     *tasksPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
+	Finalize bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 	handleInput
 	dryInput
 }
@@ -29,7 +23,7 @@ type tasksPlan struct {
 type taskInput struct {
 	ID       string         `json:"id" jsonschema_description:"Your name for the task; no two alike."`
 	Worker   string         `json:"worker" jsonschema_description:"$names"`
-	Args     map[string]any `json:"args,omitempty" jsonschema_description:"The worker's arguments; report_date and region are the call's own and may be left out."`
+	Args     map[string]any `json:"args,omitempty" jsonschema_description:"$args"`
 	Critical bool           `json:"critical,omitempty" jsonschema_description:"Without this task's result the run stops. Default false."`
 }
 
@@ -47,17 +41,9 @@ func exampleTasks(spec patterns.Spec, tools []catalog.Tool, most int) tasksPlan 
 // orchestrateForm is the form of calls that run tasks in parallel.
 func orchestrateForm() form {
 	return form{
-		goal: "goal", intent: "plan", filled: append(slices.Clone(builtinInputs), RequestID),
+		goal: "goal", intent: "plan",
 		rows: func(spec patterns.Spec) []Row {
-			front := frontRows(spec)
-			if !spec.Declared {
-				builtin := []Row{front[0]}
-				for _, name := range builtinInputs {
-					builtin = append(builtin, Row{Name: name, Required: true, Most: MaxInput})
-				}
-				front = append(builtin, front[1:]...)
-			}
-			return append(front, Row{Name: "plan", Shape: Intent}, finalizeRow())
+			return append(frontRows(spec), Row{Name: "plan", Shape: Intent}, finalizeRow())
 		},
 		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[orchestrateInput]() },
 		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {

@@ -9,7 +9,7 @@ import (
 	"patterngate/patterns"
 )
 
-// The schemas and descriptions of a pattern that a file declares. Those of the built-in patterns describe the demo.
+// The parts of a schema that depend on what a pattern declares.
 
 // laidOver adds what the pattern declares to the input schema of its kind: its name for the goal, then its inputs. If
 // runs of the kind can be continued, or for planning, the schema marks none of these inputs as required. Then only the
@@ -17,8 +17,7 @@ import (
 func laidOver(spec patterns.Spec, text string) (string, error) {
 	inputs := OwnInputs(spec)
 	goal, name := formOf(spec.Kind).goal, spec.GoalArgument()
-	demos := spec.Declared && spec.Kind == gateway.Orchestrator // the inputs of the demo are removed
-	if name == goal && len(inputs) == 0 && !demos {
+	if name == goal && len(inputs) == 0 && len(spec.TextInputs) == 0 {
 		return text, nil
 	}
 	s, err := catalog.CompileSchema([]byte(text))
@@ -34,15 +33,15 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 	}
 	var all []catalog.Spelled
 	for _, p := range s.Spelled() {
-		if demos && slices.Contains(builtinInputs, p.Name) {
-			continue
-		}
 		if p.Name != goal {
 			all = append(all, p)
 			continue
 		}
 		p.Name = name
 		all = append(append(all, p), own...)
+		for _, i := range spec.TextInputs {
+			all = append(all, catalog.Spelled{Name: i.Name, JSON: []byte(`{"type":"string",` + bounded(i.Words, MaxInput) + "}"), Required: true})
+		}
 	}
 	if verb == patterns.ExecuteVerb { // for a plan that is sent with the call
 		all = append(all, own...)
@@ -61,27 +60,21 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 	return made + "}", nil
 }
 
-// ownWords replaces descriptions of the demo by those of a declared pattern.
-func ownWords(spec patterns.Spec, text string) string {
-	if !spec.Declared {
+// closingObject describes the answer of a final action as an object, if the pattern declares a schema for it and has no
+// words of its own.
+func closingObject(spec patterns.Spec, text string) string {
+	if spec.Kind != gateway.Supervisor || spec.Answer == nil || spec.Words.Closing != "" {
 		return text
 	}
-	for _, w := range [][2]string{
-		{"The worker's arguments; report_date and region are the call's own and may be left out.", ownArgsWords("worker", spec)},
-		{"The specialist's arguments; ticket may be left out.", ownArgsWords("route", spec)},
-		{"A waiting run to go on with, as in next, without goal or ticket.", "A waiting run to go on with, as in next, without what it began with."},
-		{"Of kind final: what you tell the customer.", "Of kind final: what came of it."},
-	} {
-		text = strings.Replace(text, Described(w[0]), Described(w[1]), 1)
-	}
-	if spec.Kind == gateway.Supervisor && spec.Answer != nil {
-		text = strings.Replace(text, `"type":"string",`+Described("Of kind final: what came of it."), Described("Of kind final: an object as the result's answer."), 1)
-	}
-	return text
+	return strings.Replace(text, `"type":"string",`+Described("Of kind final: what came of it."), Described("Of kind final: an object as the result's answer."), 1)
 }
 
-// ownArgsWords says which arguments a proposal may omit.
-func ownArgsWords(what string, spec patterns.Spec) string {
+// argsWords says which arguments of a worker or route a proposal may omit.
+func argsWords(spec patterns.Spec) string {
+	what := "worker"
+	if spec.Kind == gateway.Routing {
+		what = "route"
+	}
 	var names []string
 	for _, p := range spec.Input.Properties() {
 		names = append(names, p.Name)
@@ -98,8 +91,8 @@ func ownArgsWords(what string, spec patterns.Spec) string {
 
 // leftOut returns the arguments of a tool that a proposal may omit.
 func leftOut(spec patterns.Spec, t catalog.Tool) []string {
-	if !spec.Declared {
-		return formOf(spec.Kind).filled
+	if spec.Words.LeftOut != nil {
+		return spec.Words.LeftOut
 	}
 	var names []string
 	if spec.Kind == gateway.Orchestrator && spec.Supplies(t, RequestID) {

@@ -1,6 +1,7 @@
 package arguments
 
 import (
+	"cmp"
 	"slices"
 
 	"patterngate/catalog"
@@ -18,15 +19,12 @@ type routeInput struct {
 
 type routeChoice struct {
 	Target string         `json:"target" jsonschema_description:"$names"`
-	Args   map[string]any `json:"args,omitempty" jsonschema_description:"The specialist's arguments; ticket may be left out."`
+	Args   map[string]any `json:"args,omitempty" jsonschema_description:"$args"`
 }
 
 // TicketWords describes the request that is routed.
 func TicketWords(spec patterns.Spec) string {
-	if spec.Declared {
-		return "The request, whole and unchanged."
-	}
-	return "The customer's message, whole and unchanged."
+	return cmp.Or(spec.Words.Goal, "The request, whole and unchanged.")
 }
 
 func exampleRoute(spec patterns.Spec, tools []catalog.Tool) routeChoice {
@@ -39,16 +37,13 @@ func exampleRoute(spec patterns.Spec, tools []catalog.Tool) routeChoice {
 // routeForm is the form of calls that hand a request to one tool.
 func routeForm() form {
 	return form{
-		goal: "ticket", intent: "route", continues: true, filled: []string{"ticket"},
+		goal: "ticket", intent: "route", continues: true,
 		rows: func(spec patterns.Spec) []Row {
 			return slices.Concat(frontRows(spec), []Row{{Name: "route", Shape: Intent}, finalizeRow()}, continuing)
 		},
 		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[routeInput]() },
 		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {
-			words := "Your own choice of the specialist."
-			if spec.Declared {
-				words = "Your own choice of the route."
-			}
+			words := "Your own choice of the " + cmp.Or(spec.Words.Target, "route") + "."
 			return proposal{words: words, form: "one target", example: exampleRoute(spec, tools)}
 		},
 		skeleton: func() any { return map[string]any{"target": ""} },

@@ -1,8 +1,10 @@
 package arguments
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"patterngate/catalog"
@@ -56,7 +58,7 @@ func Schema(spec patterns.Spec, w Waits, configured bool) (json.RawMessage, erro
 	if !json.Valid([]byte(text)) {
 		return nil, fmt.Errorf("a remark is no JSON in %s", text)
 	}
-	if text, err = laidOver(spec, ownWords(spec, text)); err != nil {
+	if text, err = laidOver(spec, closingObject(spec, text)); err != nil {
 		return nil, err
 	}
 	return json.RawMessage(text), nil
@@ -84,14 +86,14 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		finalize = "Have a final text written. Default true; false where you propose."
 	}
 	r := remarks{
-		"goal":        bounded("What is wanted, in plain words, with every id, date and amount that matters.", MaxGoal),
-		"ticket":      bounded(TicketWords(spec), MaxGoal),
-		"report_date": bounded("The day it is about, as YYYY-MM-DD.", MaxInput),
-		"region":      bounded("The market it is about, such as US.", MaxInput),
-		"finalize":    Described(finalize),
-		"run_id":      bounded("A waiting run to go on with, as in next, without goal or ticket.", MaxInput),
-		"kind":        `"enum":["tool","final"]`,
-		"names":       Described("No name is allowed."),
+		"goal":     bounded("What is wanted, in plain words, with every id, date and amount that matters.", MaxGoal),
+		"ticket":   bounded(TicketWords(spec), MaxGoal),
+		"finalize": Described(finalize),
+		"run_id":   bounded(cmp.Or(spec.Words.Continue, "A waiting run to go on with, as in next, without what it began with."), MaxInput),
+		"args":     Described(cmp.Or(spec.Words.Args, argsWords(spec))),
+		"closing":  Described(cmp.Or(spec.Words.Closing, "Of kind final: what came of it.")),
+		"kind":     `"enum":["tool","final"]`,
+		"names":    Described("No name is allowed."),
 	}
 	if len(spec.Policy) > 0 { // an empty enum is not a valid schema
 		r["names"] = `"enum":` + JSONText(spec.Policy)
@@ -120,7 +122,7 @@ func Signatures(spec patterns.Spec, tools []catalog.Tool) string {
 	}
 	var list []string
 	for _, t := range tools {
-		if spec.Kind == gateway.Orchestrator && spec.Supplies(t, RequestID) || spec.Kind == gateway.Planning && !spec.Declared {
+		if spec.Kind == gateway.Orchestrator && spec.Supplies(t, RequestID) || spec.Kind == gateway.Planning && slices.Contains(spec.Supplied, RequestID) {
 			list = append(list, t.Signature(RequestID))
 		} else {
 			list = append(list, t.Signature())

@@ -27,7 +27,7 @@ type actionInput struct {
 	Kind   string         `json:"kind" jsonschema_description:"$kind"`
 	Name   string         `json:"name,omitempty" jsonschema_description:"$names"`
 	Args   map[string]any `json:"args,omitempty" jsonschema_description:"The tool's arguments."`
-	Answer string         `json:"answer,omitempty" jsonschema_description:"Of kind final: what you tell the customer."`
+	Answer string         `json:"answer,omitempty" jsonschema_description:"$closing"`
 }
 
 // exampleActions returns actions that look something up and end.

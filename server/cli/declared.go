@@ -50,6 +50,8 @@ type declaredPattern struct {
 	configured bool
 	// title and description are those of the file; "": those of its kind or its tool.
 	title, description string
+	// completions are the values to offer while a person fills in an argument of its prompt.
+	completions map[string][]string
 	// unlisted is true for a call of a held tool, which has no schema to show. Clients do not see it. A run that began
 	// earlier continues, and ends with the reason of the held tool.
 	unlisted bool
@@ -117,6 +119,9 @@ func (d *declared) add(p settings.Pattern, c Loaded, spec patterns.Spec, reviewe
 			spec: spec, policy: policyHash(reviewer), reasons: c.blockReasons(p), model: who.model, configured: who.configured,
 			unlisted: p.Kind == gateway.Call && c.holds(p.Tool), title: title, description: description,
 		}
+		if !p.IsOwn() { // the examples come from the demo
+			made.completions = settings.Completions[p.Kind]
+		}
 		if p.Kind == gateway.Planning {
 			made.title, made.description = planWords(spec, title, description)
 		}
@@ -163,9 +168,7 @@ func (d *declared) offered() []server.Pattern {
 			continue
 		}
 		offer := server.Pattern{Spec: p.spec, Model: p.model, Configured: p.configured, PolicyHash: p.policy, Reasons: p.reasons, Title: p.title, Description: p.description}
-		if !p.spec.Declared { // the examples come from the demo
-			offer.Completions = settings.Completions[p.spec.Kind]
-		}
+		offer.Completions = p.completions
 		list = append(list, offer)
 	}
 	return list
@@ -198,7 +201,7 @@ func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spe
 	s := patterns.Spec{
 		Name: p.Name, Kind: p.Kind, Catalog: view, Tools: p.CallNames(), Budget: p.Budget, Approver: p.Approver,
 		RulesMayWrite: cmp.Or(p.LLM.Provider, c.LLM.Provider) == "rules",
-		Declared:      p.IsOwn() && p.Kind != gateway.Call, Goal: p.GoalName(), Input: inputsOf(p, parts), Critical: p.Critical, Finalize: p.Finalize,
+		Goal:          p.GoalName(), Input: inputsOf(p, parts), Critical: p.Critical, Finalize: p.Finalize,
 	}
 	s.Policy, s.Execution = p.Allows()
 	if !p.IsOwn() {
@@ -220,18 +223,18 @@ func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spe
 		s.Policy, s.Execution = s.Tools, s.Tools
 	}
 	if parts != nil {
-		parts.over(&s)
+		parts.over(p, &s)
 	}
 	return s
 }
 
 // over sets the parts of a declaration in a spec.
-func (p *patternParts) over(s *patterns.Spec) {
+func (p *patternParts) over(of settings.Pattern, s *patterns.Spec) {
 	s.Answer, s.Reroute = p.answer, p.joins.reroute
 	if joined := p.joins.joined(); joined != nil {
-		s.Aggregate = joined
+		s.Aggregate, s.ShowsAggregate = joined, of.IsOwn()
 	}
-	if !s.Declared && p.input == nil { // the same in every run
+	if !of.IsOwn() && p.input == nil { // the same in every run
 		s.Prompts = settings.Instructed(s.Prompts, p.instructions)
 		return
 	}

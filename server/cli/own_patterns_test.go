@@ -116,8 +116,8 @@ func TestOwnPatternSpecs(t *testing.T) {
 		t.Error("route_ticket is there, and the file drops it")
 	}
 	report := specs["order_report"]
-	if !report.Declared || report.Goal != "goal" || report.Budget.MinPlanSteps != 1 || report.Budget.MaxPlanSteps != 4 || report.Budget.MaxTokens != 20000 || report.Budget.MaxSameCall != 1 {
-		t.Errorf("order_report = declared %v, goal %q, budget %+v", report.Declared, report.Goal, report.Budget)
+	if report.Unmarked || report.Goal != "goal" || report.Budget.MinPlanSteps != 1 || report.Budget.MaxPlanSteps != 4 || report.Budget.MaxTokens != 20000 || report.Budget.MaxSameCall != 1 {
+		t.Errorf("order_report = unmarked %v, goal %q, budget %+v", report.Unmarked, report.Goal, report.Budget)
 	}
 	if wrong := report.Input.Check(map[string]any{"order_id": "B-1"}); len(wrong) != 1 || string(wrong[0].Pointer) != "/order_id" {
 		t.Errorf("order_report takes order_id B-1: %v", wrong)
@@ -226,7 +226,7 @@ func TestOverBuiltins(t *testing.T) {
 			}
 		}},
 		"its goal": {"route_ticket: {goal_argument: request}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
-			if specs["route_ticket"].Goal != "request" || specs["route_ticket"].Declared {
+			if specs["route_ticket"].Goal != "request" || !specs["route_ticket"].Unmarked {
 				t.Errorf("route_ticket = %+v", specs["route_ticket"])
 			}
 		}},
@@ -257,7 +257,7 @@ func TestOverBuiltins(t *testing.T) {
 		}},
 		"nothing": {"route_ticket: {title: null}", func(t *testing.T, c Loaded, specs map[string]patterns.Spec) {
 			for name, spec := range specs {
-				if spec.Declared || spec.Goal != "" || spec.Input != nil || spec.Instructions != nil || spec.Answer != nil || spec.Reroute != nil {
+				if !spec.Unmarked || spec.Goal != "" || spec.Input != nil || spec.Instructions != nil || spec.Answer != nil || spec.Reroute != nil {
 					t.Errorf("%s has what only own patterns have: %+v", name, spec)
 				}
 			}

@@ -23,7 +23,7 @@ func Ended(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 		Answer: answerOf(a.Result), AnswerBytes: a.AnswerBytes, Plan: a.Plan, Human: a.Human,
 		Trace: rows(a.Trace), History: rows(a.History),
 		Budget: a.Budget, Usage: &envelope.Usage{Model: a.Model, Usage: a.Usage}, Filled: a.Filled, Demo: c.Demo,
-		Tool: c.Tool, Author: a.speaker(), Joins: a.Spec.Aggregate != nil && a.Spec.Declared,
+		Tool: c.Tool, Author: a.speaker(), Joins: a.Spec.ShowsAggregate,
 	}
 	if !a.OK() {
 		e.Status = envelope.StatusStopped

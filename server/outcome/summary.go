@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func (a account) outcome() string {
 			sentence.Count(planned(a.Plan), "task"), a.proposer(), a.tasksDone(), a.time(), a.health())
 	case gateway.Routing:
 		return fmt.Sprintf("%s was chosen by %s and answered the %s in %s%s.",
-			printable.Name(a.SelectedRoute), a.proposer(), a.ownWord("ticket", "request"), a.time(), a.declined())
+			printable.Name(a.SelectedRoute), a.proposer(), cmp.Or(a.Spec.Words.Request, "request"), a.time(), a.declined())
 	case gateway.Supervisor:
 		return fmt.Sprintf("%s by %s carried out in %s%s.", sentence.Count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
 	case gateway.Call:
@@ -71,7 +72,7 @@ func (a account) progress() string {
 	case steps > 0:
 		return fmt.Sprintf("Plan of %s by %s accepted; %s carried out.", sentence.Count(steps, "step"), a.proposer(), were(len(a.History)))
 	case a.Spec.Kind == gateway.Routing && len(a.History) > 0:
-		return fmt.Sprintf("%s asked%s.", sentence.Count(len(a.History), a.ownWord("specialist", "route")), a.declined())
+		return fmt.Sprintf("%s asked%s.", sentence.Count(len(a.History), cmp.Or(a.Spec.Words.Target, "route")), a.declined())
 	case a.Spec.Kind == gateway.Supervisor && len(a.History) > 0:
 		return fmt.Sprintf("%s by %s carried out%s.", sentence.Count(a.actionsDone(), "action"), a.proposers(), a.judged())
 	}
@@ -165,14 +166,6 @@ func (a account) below() string {
 		return ""
 	}
 	return fmt.Sprintf("Its run %s stopped with %s.", child, sentence.Reason(why))
-}
-
-// ownWord returns the demo's word, or the other word in a pattern that a file declares.
-func (a account) ownWord(demo, own string) string {
-	if a.Spec.Declared {
-		return own
-	}
-	return demo
 }
 
 // leftOut names the critical workers that a plan has no task for, if that is why nothing ran. Otherwise it returns "".
