@@ -21,7 +21,7 @@ type band struct {
 // bands are those of the picture, from top to bottom.
 var bands = []band{
 	{"server/cli", "server/cli: the commands"},
-	{"server/settings server/assembly", "server/settings: the configuration"},
+	{"server/assembly server/settings", "server/assembly: a server made of settings"},
 	{"server", "server: MCP and web pages"},
 	{"patterns", "patterns: runs and their engine"},
 	{"gateway", "gateway: decides what may be called"},
@@ -41,7 +41,7 @@ type box struct {
 // boxes are the words and the main way of the picture. The main way is what the call of a tool passes, from the command line to JSON.
 // A new package needs no line here.
 var boxes = map[string]box{
-	"server/cli":            {"reads flags, starts and stops a server", 1, 1, "server/settings patterns/local"},
+	"server/cli":            {"reads flags, starts and stops a server", 1, 1, "server/assembly"},
 	"server/cli/approvals":  {"commands about approvals", 0, 0, ""},
 	"server/cli/setup":      {"commands about a client", 0, 0, ""},
 	"server/cli/clientfile": {"edits files of MCP clients", 0, 0, ""},
@@ -55,7 +55,8 @@ var boxes = map[string]box{
 	"server/cli/trial":      {"commands demo and prove", 0, 0, ""},
 	"server/cli/toolargs":   {"arguments at a shell", 0, 0, ""},
 
-	"server/settings":         {"a whole file: found, read, checked, shown", 1, 1, "server"},
+	"server/assembly":         {"makes a running server of a configuration", 1, 1, "server/settings server patterns/local"},
+	"server/settings":         {"a whole file: found, read, checked, shown", 1, 2, ""},
 	"server/settings/rules":   {"the section policies", 0, 0, ""},
 	"server/settings/tools":   {"the section catalog", 0, 0, ""},
 	"server/settings/grammar": {"keys of the file as values", 0, 0, ""},

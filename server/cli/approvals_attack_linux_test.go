@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -62,14 +64,14 @@ func (s scene) open(t *testing.T) *local.Engine {
 // waitingRefund begins a run whose refund waits for a person.
 func waitingRefund(t *testing.T, engine *local.Engine) patterns.Asked {
 	t.Helper()
-	config, _, err := Load(settings.Sources{}, LoadOptions{})
+	config, _, err := assembly.Load(settings.Sources{}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range config.Patterns {
 		config.Patterns[i].Approver = patterns.Approver{Kind: patterns.InboxApprover, Expires: 24 * time.Hour}
 	}
-	d, err := declare(config, nil)
+	d, err := assembly.Declare(config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func waitingRefund(t *testing.T, engine *local.Engine) patterns.Asked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := d.job(patterns.Begun{Pattern: "supervised_refund", Principal: statefile.ByUser("").By, Arguments: map[string]any{"goal": "Refund user 42", "actions": actions}})
+	job, err := d.Job(patterns.Begun{Pattern: "supervised_refund", Principal: statefile.ByUser("").By, Arguments: map[string]any{"goal": "Refund user 42", "actions": actions}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
@@ -66,7 +68,7 @@ type acceptedRow struct {
 	Why     string        `json:"why,omitempty"`
 }
 
-func (a *catalogCommands) catalogAccept(ctx context.Context, loaded Loaded, names []string, yes bool, key string) error {
+func (a *catalogCommands) catalogAccept(ctx context.Context, loaded assembly.Loaded, names []string, yes bool, key string) error {
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
 	if err != nil {
@@ -83,7 +85,7 @@ func (a *catalogCommands) catalogAccept(ctx context.Context, loaded Loaded, name
 	if err != nil {
 		return err
 	}
-	stands := standing{lock, countingLines(lock, ring, console.Now())}
+	stands := standing{lock, assembly.CountingLines(lock, ring, console.Now())}
 	rows, open := a.compared(asking, loaded, wanted, stands)
 	if err := a.showCompared(rows, open); err != nil {
 		return err
@@ -189,7 +191,7 @@ func disabledIn(c tools.Catalog, server, tool string) error {
 type standing struct{ all, counting *pins.Lock }
 
 // compared asks each server for its declarations and compares them with the lock.
-func (a *catalogCommands) compared(ctx context.Context, loaded Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
+func (a *catalogCommands) compared(ctx context.Context, loaded assembly.Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
 	for _, s := range loaded.Catalog.Servers {
 		tools := wanted[s.Name]
 		if len(tools) == 0 {
@@ -223,7 +225,7 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 		row.State, row.Why = "missing", "the server has no such tool"
 		return row, nil
 	}
-	now, err := pinned(declared[found])
+	now, err := assembly.DefinitionOf(declared[found])
 	if err != nil {
 		row.State, row.Why = "unreachable", err.Error()
 		return row, nil
@@ -298,7 +300,7 @@ func changeText(c pins.Change) string {
 
 // acceptAll writes the accepted declarations to the lock, each signed if an approver key counts. Keys are in the state
 // file, so :memory: has none.
-func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lock, open []acceptance, key string) error {
+func (a *catalogCommands) acceptAll(ctx context.Context, c assembly.Loaded, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
 	if c.State == settings.MemoryState && key == "" && a.opens == nil {
 		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })
@@ -322,7 +324,7 @@ func (a *catalogCommands) acceptAll(ctx context.Context, c Loaded, lock *pins.Lo
 func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject map[string]any) gateway.SignedAct) error {
 	for _, c := range open {
 		entry := pins.Acceptance{At: console.Now(), By: statefile.ByUser("").By, Assurance: string(gateway.UserAssurance)}
-		if act := sign(gateway.ActAccept, acceptSubject(c.name(), c.declared)); act.Signature != "" {
+		if act := sign(gateway.ActAccept, assembly.AcceptSubject(c.name(), c.declared)); act.Signature != "" {
 			entry = pins.Acceptance{
 				At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,
 			}

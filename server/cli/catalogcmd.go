@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
@@ -63,13 +65,13 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := declare(c, a.Environ)
+			d, err := assembly.Declare(c, a.Environ)
 			if err != nil {
 				return console.Fault("catalog list", err)
 			}
 			rows := catalogRows(d)
 			for i := range rows {
-				rows[i].Policy = c.policyOf(rows[i].Name)
+				rows[i].Policy = c.PolicyOf(rows[i].Name)
 			}
 			closeNames(rows, c.Catalog.ClosedNames(cmd.Context()))
 			return a.printCatalog(rows)
@@ -78,10 +80,10 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 }
 
 // catalogRows returns all tools, each with the patterns that use it.
-func catalogRows(d *declared) []catalogRow {
-	rows, offered := make([]catalogRow, 0, len(d.tools.Names())), d.offered()
-	for _, name := range d.tools.Names() {
-		t, _ := d.tools.Tool(name)
+func catalogRows(d *assembly.Declaration) []catalogRow {
+	rows, offered := make([]catalogRow, 0, len(d.Tools.Names())), d.Offered()
+	for _, name := range d.Tools.Names() {
+		t, _ := d.Tools.Tool(name)
 		row := catalogRow{
 			Name: name, Server: cmp.Or(t.Server, "demo"), Effect: string(t.Effect), Idempotent: t.Idempotent, State: "ready", Patterns: []string{},
 		}
@@ -154,12 +156,12 @@ func (a *catalogCommands) catalogTestCommand() *cobra.Command {
 }
 
 // catalogTest exposes the tool for this one call, and makes the call.
-func (a *catalogCommands) catalogTest(cmd *cobra.Command, c Loaded, name, args string) error {
-	d, err := declare(c, a.Environ)
+func (a *catalogCommands) catalogTest(cmd *cobra.Command, c assembly.Loaded, name, args string) error {
+	d, err := assembly.Declare(c, a.Environ)
 	if err != nil {
 		return console.Fault("catalog test", err)
 	}
-	tool, ok := d.tools.Tool(name)
+	tool, ok := d.Tools.Tool(name)
 	switch {
 	case !ok:
 		return console.Usage("catalog test", fmt.Errorf("no tool %s", console.Quoted(name)), "patterngate catalog list")
@@ -172,9 +174,9 @@ func (a *catalogCommands) catalogTest(cmd *cobra.Command, c Loaded, name, args s
 	if at := slices.IndexFunc(c.Patterns, func(p settings.Pattern) bool { return p.Enabled && p.Tool == name }); at >= 0 {
 		served = c.Patterns[at].Name
 	} else if !slices.Contains(c.Catalog.Expose, name) {
-		c = c.exposing(name)
+		c = c.Exposing(name)
 	}
-	return a.callCommands(func() (Loaded, error) { return c, nil }).Tool(cmd.Context(), served, args)
+	return a.callCommands(func() (assembly.Loaded, error) { return c, nil }).Tool(cmd.Context(), served, args)
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.

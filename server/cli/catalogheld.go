@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
@@ -42,7 +44,7 @@ func (a *catalogCommands) held(keys func() (gateway.Ring, error)) approvals.Held
 		return none
 	}
 	held := heldLines{catalogCommands: a, pin: loaded.Catalog.Pin}
-	counting := countingLines(loaded.Lock(), ring, console.Now())
+	counting := assembly.CountingLines(loaded.Lock(), ring, console.Now())
 	for _, s := range loaded.Catalog.Servers {
 		for _, tool := range wanted[s.Name] {
 			def, known := loaded.Lock().Tool(s.Name, tool)

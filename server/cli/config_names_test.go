@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/catalog/pins"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
@@ -114,7 +116,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 			t.Errorf("catalog list has no %q:\n%s", want, list)
 		}
 	}
-	loaded, _, err := Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 // So is who calls a tool of a server behind such a name, which was accepted while it was somewhere else.
 func TestNameOfAClosedServer(t *testing.T) {
 	s, _ := namedScene(t)
-	loaded, _, err := Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,18 +152,18 @@ func TestNameOfAClosedServer(t *testing.T) {
 	if err := errors.Join(lock.Accept("mail", pins.Definition{Name: "mail", Input: []byte(`{"type":"object"}`)}, pins.Acceptance{By: "local:1", Assurance: "user"}), lock.Write(s.lock)); err != nil {
 		t.Fatal(err)
 	}
-	if loaded, _, err = Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, LoadOptions{}); err != nil {
+	if loaded, _, err = assembly.Load(settings.Sources{Path: s.config, Environ: []string{"HOME=" + s.dir}}, assembly.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	defer loaded.Close()
 	if _, err := loaded.Definitions(t.Context(), "mail"); err == nil {
 		t.Fatal("the server is reached")
 	}
-	d, err := declare(loaded, nil)
+	d, err := assembly.Declare(loaded, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mail, _ := d.tools.Tool("mail")
+	mail, _ := d.Tools.Tool("mail")
 	if here := mail.Ready().Here; !strings.Contains(here, "mail.corp.example leads to 127.0.0.8, a loopback address") ||
 		!strings.Contains(here, `allow_networks: ["127.0.0.8/32"]`) {
 		t.Errorf("Here = %q", here)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"patterngate/server/assembly"
 	"patterngate/server/settings"
 	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/rules"
@@ -37,9 +38,9 @@ func testFaults(t *testing.T, tests map[string]faultCase) {
 }
 
 // loadText loads a file pg.yaml with that text; faults name it without its directory.
-func loadText(t *testing.T, text string, environ ...string) (Loaded, []yamldoc.Fault, error) {
+func loadText(t *testing.T, text string, environ ...string) (assembly.Loaded, []yamldoc.Fault, error) {
 	t.Helper()
-	loaded, warnings, err := Load(settings.Sources{Path: writeConfig(t, text), Environ: environ}, LoadOptions{})
+	loaded, warnings, err := assembly.Load(settings.Sources{Path: writeConfig(t, text), Environ: environ}, assembly.LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		shorten(faults.Faults)
 	}

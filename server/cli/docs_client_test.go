@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/server/cli/console"
 )
 
@@ -18,7 +20,7 @@ import (
 // other.
 type docsClient struct {
 	t       *testing.T
-	service *Service
+	service *assembly.Service
 	to      io.Writer
 	lines   *bufio.Scanner
 	last    int
@@ -41,7 +43,7 @@ func newDocsClient(t *testing.T) *docsClient {
 }
 
 // clientInside is a client of a server in this process, which it ends with the test.
-func clientInside(t *testing.T, s *Service) *docsClient {
+func clientInside(t *testing.T, s *assembly.Service) *docsClient {
 	t.Helper()
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
@@ -112,7 +114,7 @@ func TestConfigDefault(t *testing.T) {
 	if code := Main([]string{"config", "default"}, strings.NewReader(""), &out, &faults); code != 0 || !bytes.Equal(out.Bytes(), settings.Default) || faults.Len() > 0 {
 		t.Fatalf("config default ends with %d and %d bytes, want 0 and the %d of the embedded file; %s", code, out.Len(), len(settings.Default), &faults)
 	}
-	loaded, _, err := Load(settings.Sources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
@@ -32,13 +34,13 @@ func docsTables(t *testing.T, table, pattern string) string {
 }
 
 // embedded is the configuration of a fresh installation.
-func embedded(t *testing.T) Loaded {
+func embedded(t *testing.T) assembly.Loaded {
 	t.Helper()
 	var c settings.Config
 	if err := c.Embed(nil); err != nil {
 		t.Fatal(err)
 	}
-	return Loaded{Document: settings.Document{Config: c}}
+	return assembly.Loaded{Document: settings.Document{Config: c}}
 }
 
 // demoCatalog is the catalog of a fresh installation.
@@ -263,7 +265,7 @@ func policyTable(t *testing.T, p settings.Pattern) string {
 		{"final", "else", gateway.Case{Answer: "a"}},
 		{"any other", "always", gateway.Case{Tool: "get_manager_profile"}},
 	}
-	d, err := declare(embedded(t), nil)
+	d, err := assembly.Declare(embedded(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"patterngate/patterns"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
@@ -136,8 +138,8 @@ func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
 }
 
 // examineConfig loads the configuration as the program does. It returns nil if it does not load.
-func (a *doctorCommands) examineConfig(f *findings) *Loaded {
-	loaded, warnings, err := Load(settings.Sources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, LoadOptions{})
+func (a *doctorCommands) examineConfig(f *findings) *assembly.Loaded {
+	loaded, warnings, err := assembly.Load(settings.Sources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, assembly.LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/clientfile"
@@ -226,15 +228,15 @@ func (a *initCommands) stateDirectory() string {
 
 // reservedNames returns the names of the demo's tools and of Patterngate's own. The file's tools need other names.
 func (a *initCommands) reservedNames() ([]string, error) {
-	loaded, _, err := Load(settings.Sources{}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{}, assembly.LoadOptions{})
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}
-	d, err := declare(loaded, nil)
+	d, err := assembly.Declare(loaded, nil)
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}
-	names := slices.Clone(d.tools.Names())
+	names := slices.Clone(d.Tools.Names())
 	s, err := loaded.Server(a.Environ, a.logger(settings.Log{Level: "error"}, a.Err))
 	if err != nil {
 		return nil, console.Fault("init", err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/server/settings"
@@ -123,7 +125,7 @@ func reads(t *testing.T, file *initFile, text []byte) {
 	if err := file.write(text); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Load(settings.Sources{Path: file.path, Environ: []string{"HOME=/home/u", "PATH=/usr/bin:/bin"}}, LoadOptions{}); err != nil {
+	if _, _, err := assembly.Load(settings.Sources{Path: file.path, Environ: []string{"HOME=/home/u", "PATH=/usr/bin:/bin"}}, assembly.LoadOptions{}); err != nil {
 		t.Fatalf("it does not load: %v\n%s", err, text)
 	}
 }

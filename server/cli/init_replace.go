@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
@@ -35,7 +37,7 @@ func (a *initCommands) writeImported(from clientFile, file *initFile, servers []
 		report.Lock = lock.path
 	}
 	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
-	_, _, err = Load(settings.Sources{Path: file.path, Environ: a.Environ}, LoadOptions{})
+	_, _, err = assembly.Load(settings.Sources{Path: file.path, Environ: a.Environ}, assembly.LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		report.faulty = true
 		for _, f := range faults.Faults {

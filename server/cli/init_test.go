@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog/pins"
@@ -107,7 +109,7 @@ func TestInitWritesAStarterThatServes(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the file: %v, %v", info, err)
 	}
-	loaded, warnings, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir}}, LoadOptions{})
+	loaded, warnings, err := assembly.Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir}}, assembly.LoadOptions{})
 	if err != nil || len(warnings) > 0 || loaded.Path != path {
 		t.Fatalf("the starter does not load: %v %v", err, warnings)
 	}
@@ -196,7 +198,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	if list, _ := at(v, "catalog", "expose").([]any); len(list) != 0 {
 		t.Errorf("exposed: %v", list)
 	}
-	if _, _, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{}); err != nil {
+	if _, _, err := assembly.Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, assembly.LoadOptions{}); err != nil {
 		t.Errorf("the file does not load: %v", err)
 	}
 	if readFile(t, h.client) != text {
@@ -239,7 +241,7 @@ func TestInitTakesWhatFlagsName(t *testing.T) {
 	if d, _ := lock.Tool("crm", "search"); d.Description != "Searches the CRM." || string(d.Output) != `{"type":"object"}` {
 		t.Errorf("search is kept as %+v", d)
 	}
-	loaded, _, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, assembly.LoadOptions{})
 	if err != nil || len(loaded.Catalog.Servers) != 1 || !slices.Equal(loaded.Catalog.Expose, []string{"search"}) {
 		t.Errorf("the file loads as %+v, %v", loaded.Catalog, err)
 	}
@@ -296,7 +298,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	if err != nil || strings.Join(slices.Sorted(maps.Keys(entries)), " ") != "gone patterngate" {
 		t.Fatalf("the client's file has %v, %v", entries, err)
 	}
-	loaded, _, err := Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

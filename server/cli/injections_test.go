@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
@@ -83,7 +85,7 @@ func (row injection) run(t *testing.T) {
 		inputs = patterns.Inputs{"note": arguments["note"]}
 	}
 	engine := &local.Engine{}
-	job, err := d.job(patterns.Begun{Pattern: row.Pattern, Principal: "local:1", Arguments: arguments})
+	job, err := d.Job(patterns.Begun{Pattern: row.Pattern, Principal: "local:1", Arguments: arguments})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func (row injection) run(t *testing.T) {
 }
 
 // injectedPatterns are the patterns that are attacked.
-func injectedPatterns(t *testing.T, row injection, service, model string) *declared {
+func injectedPatterns(t *testing.T, row injection, service, model string) *assembly.Declaration {
 	t.Helper()
 	description := "Reads one order."
 	if row.Where == "tool description" {
@@ -118,7 +120,7 @@ func injectedPatterns(t *testing.T, row injection, service, model string) *decla
 }
 
 // declaredFile is what a file of testdata declares, with what stands in for its places.
-func declaredFile(t *testing.T, file string, places *strings.Replacer) *declared {
+func declaredFile(t *testing.T, file string, places *strings.Replacer) *assembly.Declaration {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -130,11 +132,11 @@ func declaredFile(t *testing.T, file string, places *strings.Replacer) *declared
 		t.Fatal(err)
 	}
 	environ := []string{"XDG_STATE_HOME=" + dir}
-	loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: environ}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := declare(loaded, environ)
+	d, err := assembly.Declare(loaded, environ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
@@ -53,7 +55,7 @@ func (a *invocation) configFault(err error) error {
 // switchConfig returns the configuration for commands that change or show kill switches. A configuration with faults does
 // not stop them. Then it returns the embedded one with the state file that the sources name, and prints a line. It never
 // guesses the state file.
-func (a *invocation) switchConfig(what string) (Loaded, error) {
+func (a *invocation) switchConfig(what string) (assembly.Loaded, error) {
 	c, err := a.stateConfig(what, "switches need no configuration; this command uses the state file ")
 	if err == nil {
 		a.noteOther()
@@ -63,34 +65,34 @@ func (a *invocation) switchConfig(what string) (Loaded, error) {
 
 // recordConfig returns the configuration of a command that needs only the state file. It ignores faults of the configuration file, and
 // refuses a wrong flag and a --config that names no file, because the user typed these for this command.
-func (a *invocation) recordConfig(what string) (Loaded, error) {
+func (a *invocation) recordConfig(what string) (assembly.Loaded, error) {
 	if _, err := os.Stat(a.config); a.config != "" && errors.Is(err, os.ErrNotExist) {
-		_, _, err := Load(a.sources(), LoadOptions{})
-		return Loaded{}, a.configFault(err)
+		_, _, err := assembly.Load(a.sources(), assembly.LoadOptions{})
+		return assembly.Loaded{}, a.configFault(err)
 	}
 	flags := settings.Sources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt}
-	if _, _, err := Load(flags, LoadOptions{}); err != nil {
-		return Loaded{}, a.configFault(err)
+	if _, _, err := assembly.Load(flags, assembly.LoadOptions{}); err != nil {
+		return assembly.Loaded{}, a.configFault(err)
 	}
 	return a.stateConfig(what, "this command needs only the state file ")
 }
 
 // stateConfig is recordConfig without the check of flags. If the configuration file has faults, it prints a warning with
 // needs and the name of the state file.
-func (a *invocation) stateConfig(what, needs string) (Loaded, error) {
+func (a *invocation) stateConfig(what, needs string) (assembly.Loaded, error) {
 	sources := a.sources()
-	loaded, warnings, err := Load(sources, LoadOptions{})
+	loaded, warnings, err := assembly.Load(sources, assembly.LoadOptions{})
 	faults, faulty := errors.AsType[*yamldoc.Error](err)
 	if !faulty {
 		a.warn(warnings)
 		if err != nil {
-			return Loaded{}, a.configFault(err)
+			return assembly.Loaded{}, a.configFault(err)
 		}
 		return loaded, a.meant(loaded.Config)
 	}
-	loaded, _, err = Load(settings.Sources{}, LoadOptions{})
+	loaded, _, err = assembly.Load(settings.Sources{}, assembly.LoadOptions{})
 	if err != nil {
-		return Loaded{}, a.configFault(err)
+		return assembly.Loaded{}, a.configFault(err)
 	}
 	c := loaded
 	var known bool
@@ -101,7 +103,7 @@ func (a *invocation) stateConfig(what, needs string) (Loaded, error) {
 		if c.State != "" {
 			try += ", which is " + c.State + " where the configuration names none"
 		}
-		return Loaded{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
+		return assembly.Loaded{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
 	}
 	fmt.Fprintln(a.Err, printable.Text("warning: "+ownReason(faults)+"; "+needs+c.State))
 	return c, nil
@@ -138,23 +140,23 @@ func (a *invocation) named(id string) string {
 
 // loadState returns the configuration with a state file that exists and that no other user can write. Commands that look at recorded
 // runs and decide about them need no more than that file, so a configuration with faults does not stop them.
-func (a *invocation) loadState() (Loaded, error) {
+func (a *invocation) loadState() (assembly.Loaded, error) {
 	c, err := a.recordConfig("state")
 	if err != nil {
-		return Loaded{}, err
+		return assembly.Loaded{}, err
 	}
 	return a.existingState(c)
 }
 
 // existingState returns the configuration if its state file exists and no other user can write it.
-func (a *invocation) existingState(c Loaded) (Loaded, error) {
+func (a *invocation) existingState(c assembly.Loaded) (assembly.Loaded, error) {
 	path := c.State
 	if path == settings.MemoryState {
-		return Loaded{}, console.Usage("state", errors.New("it is "+settings.MemoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+		return assembly.Loaded{}, console.Usage("state", errors.New("it is "+settings.MemoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
 	}
 	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return Loaded{}, a.noState(path)
+			return assembly.Loaded{}, a.noState(path)
 		}
 	}
 	return c, readyState(path, a.Environ)
@@ -169,11 +171,11 @@ func (a *invocation) setupFault(err error) error {
 }
 
 // load reads the configuration and prints its warnings.
-func (a *invocation) load() (Loaded, error) {
-	loaded, warnings, err := Load(a.sources(), LoadOptions{})
+func (a *invocation) load() (assembly.Loaded, error) {
+	loaded, warnings, err := assembly.Load(a.sources(), assembly.LoadOptions{})
 	a.warn(warnings)
 	if err != nil {
-		return Loaded{}, a.configFault(err)
+		return assembly.Loaded{}, a.configFault(err)
 	}
 	return loaded, nil
 }

@@ -3,19 +3,20 @@ package cli
 import (
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/server/assembly"
 )
 
 // aliased returns the flag that stops a tool or pattern which patterns call by another name, as a worker or route. It
 // returns "" if name is not such a name, or if the configuration cannot be read completely.
-func aliased(c Loaded, name string, environ []string) (flag string) {
+func aliased(c assembly.Loaded, name string, environ []string) (flag string) {
 	if name == "" {
 		return ""
 	}
-	d, err := declare(c, environ)
+	d, err := assembly.Declare(c, environ)
 	if err != nil {
 		return ""
 	}
-	return aliasedIn(d.tools, d.Specs(), name)
+	return aliasedIn(d.Tools, d.Specs(), name)
 }
 
 // aliasedIn is [aliased] for a declared configuration.

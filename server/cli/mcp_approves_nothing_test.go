@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -84,7 +86,7 @@ func refundAsked(t *testing.T, c *docsClient) patterns.Asked {
 }
 
 // paidIn counts the refunds that a run began.
-func paidIn(t *testing.T, s *Service, run string) (n int) {
+func paidIn(t *testing.T, s *assembly.Service, run string) (n int) {
 	t.Helper()
 	events, _, err := s.Engine().Operator().Record(run)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/patterns"
@@ -25,7 +27,7 @@ import (
 // modelScene is a file with models by role, each on a server of its own.
 type modelScene struct {
 	top, small, big *llmtest.Server
-	declared        *declared
+	declared        *assembly.Declaration
 	engine          *local.Engine
 }
 
@@ -64,11 +66,11 @@ patterns:
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: environ}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.declared, err = declare(loaded, environ); err != nil {
+	if s.declared, err = assembly.Declare(loaded, environ); err != nil {
 		t.Fatal(err)
 	}
 	if s.engine, err = local.Open(local.Options{Path: filepath.Join(dir, "state.db"), Source: noConfigurations{}}); err != nil {
@@ -80,7 +82,7 @@ patterns:
 
 func (s *modelScene) run(t *testing.T) patterns.Ended {
 	t.Helper()
-	job, err := s.declared.job(patterns.Begun{Pattern: "report", Principal: "local:1", Arguments: map[string]any{"goal": "Report"}})
+	job, err := s.declared.Job(patterns.Begun{Pattern: "report", Principal: "local:1", Arguments: map[string]any{"goal": "Report"}})
 	if err != nil {
 		t.Fatal(err)
 	}

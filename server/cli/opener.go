@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/call"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
@@ -71,7 +72,7 @@ func (a *stateOpener) newDesk() (statefile.Questions, func(), error) {
 	return a.deskOver(c)
 }
 
-func (a *stateOpener) deskOver(c Loaded) (statefile.Questions, func(), error) {
+func (a *stateOpener) deskOver(c assembly.Loaded) (statefile.Questions, func(), error) {
 	engine, err := a.engineOver(c)
 	if err != nil {
 		return statefile.Questions{}, nil, err
@@ -94,7 +95,7 @@ func (a *stateOpener) openState() (statefile.Runs, func(), error) {
 }
 
 // withState calls do with the runs of the state file that a configuration names. It creates a missing file.
-func (a *stateOpener) withState(what string, c Loaded, do func(statefile.Runs) error) error {
+func (a *stateOpener) withState(what string, c assembly.Loaded, do func(statefile.Runs) error) error {
 	if a.opens != nil {
 		return a.WithRuns(what, do)
 	}
@@ -140,9 +141,9 @@ func (a *stateOpener) pageOptions(c settings.Config, engine *local.Engine, log *
 }
 
 // engineOver opens the engine over the state file of a configuration. It reads runs as a server over that file does.
-func (a *stateOpener) engineOver(c Loaded) (*local.Engine, error) {
+func (a *stateOpener) engineOver(c assembly.Loaded) (*local.Engine, error) {
 	engine, err := c.Engine(a.Environ)
-	if failed, ok := errors.AsType[*StateError](err); ok {
+	if failed, ok := errors.AsType[*assembly.StateError](err); ok {
 		return nil, unopened(c.State, failed.Cause)
 	}
 	if err != nil {
@@ -170,7 +171,7 @@ func (a *stateOpener) openService() (statefile.Runs, func(), error) {
 
 // ring returns the approver keys of the state file that a configuration names. A missing file has no keys and is not
 // created. A file that cannot be read is an error, since it could have keys.
-func (a *stateOpener) ring(what string, c Loaded) (ring gateway.Ring, err error) {
+func (a *stateOpener) ring(what string, c assembly.Loaded) (ring gateway.Ring, err error) {
 	if a.opens == nil {
 		if _, err := os.Stat(c.State); c.State == settings.MemoryState || errors.Is(err, os.ErrNotExist) {
 			return gateway.Ring{}, nil
@@ -181,27 +182,27 @@ func (a *stateOpener) ring(what string, c Loaded) (ring gateway.Ring, err error)
 }
 
 // counting returns a configuration with only the lines of its lock that count, for commands that show it.
-func (a *stateOpener) counting(what string, c Loaded) (Loaded, error) {
+func (a *stateOpener) counting(what string, c assembly.Loaded) (assembly.Loaded, error) {
 	if c.Lock() == nil || len(c.Lock().Names()) == 0 {
 		return c, nil
 	}
 	ring, err := a.ring(what, c)
 	if err != nil {
-		return Loaded{}, err
+		return assembly.Loaded{}, err
 	}
 	if c, err = c.UnderKeys(ring, a.Environ); err != nil {
-		return Loaded{}, console.Fault(what, err)
+		return assembly.Loaded{}, console.Fault(what, err)
 	}
 	return c, nil
 }
 
 // service opens a running server over the state file of a configuration. command names the command in errors. Only the
 // command serve serves the page.
-func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*Service, error) {
+func (a *stateOpener) service(command string, c assembly.Loaded, log *slog.Logger) (*assembly.Service, error) {
 	if err := readyState(c.State, a.Environ); err != nil {
 		return nil, err
 	}
-	o := ServiceOptions{Environ: a.Environ, Log: log, Hook: a.hook, PageURL: func(engine *local.Engine) string {
+	o := assembly.ServiceOptions{Environ: a.Environ, Log: log, Hook: a.hook, PageURL: func(engine *local.Engine) string {
 		return inbox.At(context.Background(), c.Inbox, engine.Approvals().StateID)
 	}}
 	if command == "serve" {
@@ -209,10 +210,12 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*Serv
 		if c.State == settings.MemoryState {
 			address = settings.InboxOff
 		}
-		o.Page = func(engine *local.Engine) Page { return inbox.Start(address, a.pageOptions(c.Config, engine, log)) }
+		o.Page = func(engine *local.Engine) assembly.Page {
+			return inbox.Start(address, a.pageOptions(c.Config, engine, log))
+		}
 	}
-	s, err := Open(c, o)
-	if failed, ok := errors.AsType[*StateError](err); ok {
+	s, err := assembly.Open(c, o)
+	if failed, ok := errors.AsType[*assembly.StateError](err); ok {
 		return nil, unopened(c.State, failed.Cause)
 	}
 	if err != nil {
@@ -223,7 +226,7 @@ func (a *stateOpener) service(command string, c Loaded, log *slog.Logger) (*Serv
 }
 
 // callCommands returns the command that calls a tool. Its server in this process has the configuration that load returns.
-func (a *stateOpener) callCommands(load func() (Loaded, error)) *call.Commands {
+func (a *stateOpener) callCommands(load func() (assembly.Loaded, error)) *call.Commands {
 	return &call.Commands{
 		Console: &a.Console, Config: &a.config, State: &a.state, Offered: a.offered,
 		Open: func(logs io.Writer) (call.Server, error) { return a.callServer(load, logs) },
@@ -231,7 +234,7 @@ func (a *stateOpener) callCommands(load func() (Loaded, error)) *call.Commands {
 }
 
 // callServer opens Patterngate's own server in this process, for a call.
-func (a *stateOpener) callServer(load func() (Loaded, error), logs io.Writer) (call.Server, error) {
+func (a *stateOpener) callServer(load func() (assembly.Loaded, error), logs io.Writer) (call.Server, error) {
 	loaded, err := load()
 	if err != nil {
 		return call.Server{}, err
@@ -241,8 +244,8 @@ func (a *stateOpener) callServer(load func() (Loaded, error), logs io.Writer) (c
 		return call.Server{}, err
 	}
 	held := map[string]call.Held{}
-	for name, h := range s.Config().unlisted() {
-		held[name] = call.Held{Cause: h.cause(), Pin: pins.Name(h.server, h.upstream)}
+	for name, h := range s.Config().Unlisted() {
+		held[name] = call.Held{Cause: h.Cause(), Pin: pins.Name(h.Server, h.Upstream)}
 	}
 	return call.Server{Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Kept: !s.InMemory(), Held: held}, nil
 }
@@ -256,7 +259,7 @@ func (a *stateOpener) hookedServer(logs io.Writer, hook func(point string)) (cal
 
 // offered returns the tools that a server with this configuration would have. It opens no state file.
 func (a *stateOpener) offered() ([]upstream.Tool, error) {
-	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: a.config, Environ: a.Environ}, assembly.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -74,16 +76,16 @@ func BenchmarkLoad200(b *testing.B) {
 	}
 	environ := []string{"KEY=x"}
 	for b.Loop() {
-		loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
+		loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: environ}, assembly.LoadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		d, err := declare(loaded, environ)
+		d, err := assembly.Declare(loaded, environ)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if tools := len(d.tools.Names()); tools != 200 {
-			b.Fatalf("%d tools, want 200; held: %v", tools, loaded.unlisted())
+		if tools := len(d.Tools.Names()); tools != 200 {
+			b.Fatalf("%d tools, want 200; held: %v", tools, loaded.Unlisted())
 		}
 	}
 }
@@ -151,14 +153,14 @@ func gatedCall(b *testing.B, state string) func() error {
 		b.Fatal(err)
 	}
 	b.Cleanup(s.Close)
-	d, err := declare(loaded, []string{"HOME=" + dir})
+	d, err := assembly.Declare(loaded, []string{"HOME=" + dir})
 	if err != nil {
 		b.Fatal(err)
 	}
 	seen := map[string]bool{}
 	return func() error {
 		n := len(seen)
-		job, err := d.job(patterns.Begun{Pattern: "look", Principal: "local:1", Arguments: map[string]any{"key": fmt.Sprint("A-", n)}})
+		job, err := d.Job(patterns.Begun{Pattern: "look", Principal: "local:1", Arguments: map[string]any{"key": fmt.Sprint("A-", n)}})
 		if err != nil {
 			return err
 		}

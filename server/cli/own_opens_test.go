@@ -8,14 +8,16 @@ import (
 	"os"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
 
 // opens serves the scene's configuration in this process.
-func (s *ownScene) opens(t *testing.T) (*Service, Loaded) {
+func (s *ownScene) opens(t *testing.T) (*assembly.Service, assembly.Loaded) {
 	t.Helper()
-	loaded, _, err := Load(settings.Sources{Path: s.config, State: s.state}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: s.config, State: s.state}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
@@ -160,7 +162,7 @@ func TestReloadHoldsWhatNobodySigned(t *testing.T) {
 		t.Helper()
 		loaded, _, err := served.Load(settings.Sources{Path: s.config, State: s.state})
 		if err == nil {
-			err = served.Put(loaded, nil, func(Loaded) error { return nil })
+			err = served.Put(loaded, nil, func(assembly.Loaded) error { return nil })
 		}
 		if err != nil {
 			t.Fatal(err)

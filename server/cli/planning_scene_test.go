@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -45,7 +47,7 @@ type planScene struct {
 
 	dir     string
 	server  *exec.Cmd
-	inside  *Service
+	inside  *assembly.Service
 	clients []*client.Client
 	address string
 	leave   func()

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
@@ -108,7 +110,7 @@ func TestBacktestComparesArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := declare(loaded, nil)
+		d, err := assembly.Declare(loaded, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

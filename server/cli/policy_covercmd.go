@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
@@ -114,9 +116,9 @@ func (a *policyCommands) policyCoverageCommand() *cobra.Command {
 
 // cover checks the named policies. Without names it checks all of the file's own policies, and finds tools that no policy
 // judges.
-func cover(l Loaded, names []string, past *pastRuns) (coverage, error) {
+func cover(l assembly.Loaded, names []string, past *pastRuns) (coverage, error) {
 	c := coverage{Findings: []gap{}, Policies: map[string]coveredBy{}}
-	all, err := l.ruledCatalog()
+	all, err := l.RuledCatalog()
 	if err != nil {
 		return c, err
 	}
@@ -128,7 +130,7 @@ func cover(l Loaded, names []string, past *pastRuns) (coverage, error) {
 		if !isMeant(l, p, names) {
 			continue
 		}
-		made, _, err := l.compiledPolicy(p)
+		made, _, err := l.CompiledPolicy(p)
 		if err != nil {
 			return c, err
 		}
@@ -143,7 +145,7 @@ func cover(l Loaded, names []string, past *pastRuns) (coverage, error) {
 }
 
 // unjudged returns the tools that a pattern can call and that no policy judges.
-func unjudged(l Loaded, all *catalog.Catalog) (list []gap) {
+func unjudged(l assembly.Loaded, all *catalog.Catalog) (list []gap) {
 	for _, p := range l.Patterns {
 		_, execution := p.Allows()
 		if p.Kind == gateway.Call {
@@ -154,7 +156,7 @@ func unjudged(l Loaded, all *catalog.Catalog) (list []gap) {
 		}
 		for _, name := range execution {
 			t, known := all.Tool(name)
-			if known && !t.Demo && l.policyOf(name) == "" && !slices.ContainsFunc(list, func(f gap) bool { return f.Tool == name }) {
+			if known && !t.Demo && l.PolicyOf(name) == "" && !slices.ContainsFunc(list, func(f gap) bool { return f.Tool == name }) {
 				list = append(list, gap{Kind: findNoRule, Tool: name, Evidence: fmt.Sprintf("%s may call it (%s), and no policy judges it", p.Name, t.Effect)})
 			}
 		}
@@ -163,7 +165,7 @@ func unjudged(l Loaded, all *catalog.Catalog) (list []gap) {
 }
 
 // coverPast judges the recorded calls that the policy judges. It returns their number.
-func coverPast(l Loaded, found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
+func coverPast(l assembly.Loaded, found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
 	for _, of := range past.proposals {
 		if of.Hidden != "" || !judgesBy(l, name, of.Pattern, of.Tool) {
 			continue
@@ -173,7 +175,7 @@ func coverPast(l Loaded, found *policy.Cover, made *policy.Policy, name string, 
 		if tool == "" {
 			tool = "final"
 		}
-		pattern := l.inForce(name, of.Pattern)
+		pattern := l.ParamsPattern(name, of.Pattern)
 		for _, w := range made.For(pattern).Windows(tool) {
 			c.Windows[w.Name] = past.window(w, of)
 		}

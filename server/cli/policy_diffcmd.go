@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway/policy"
@@ -64,7 +66,7 @@ func (a *policyCommands) policyDiffCommand() *cobra.Command {
 			var sides [2]diffSide
 			for i, file := range args {
 				if sides[i].Loaded, err = a.loadedBy("policy diff", file, name); err == nil {
-					sides[i].declared, err = declare(sides[i].Loaded, a.Environ)
+					sides[i].Declaration, err = assembly.Declare(sides[i].Loaded, a.Environ)
 				}
 				if err != nil {
 					return console.Wrap("policy diff", err)
@@ -90,8 +92,8 @@ func (a *policyCommands) policyDiffCommand() *cobra.Command {
 
 // diffSide is one of two files.
 type diffSide struct {
-	Loaded
-	*declared
+	assembly.Loaded
+	*assembly.Declaration
 	file string
 }
 
@@ -115,7 +117,7 @@ func diffOf(a, b diffSide, past *pastRuns) (policyDiff, error) {
 		return d, err
 	}
 	specs := func(of diffSide, name string) (patterns.Spec, bool) {
-		for _, spec := range of.declared.Specs() {
+		for _, spec := range of.Declaration.Specs() {
 			if spec.Name == name {
 				return spec, true
 			}
@@ -167,15 +169,15 @@ func (d *policyDiff) tests(a, b diffSide) error {
 		case inB == nil:
 			d.Only = append(d.Only, onlyInOne{name, a.file})
 			continue
-		case a.Loaded.ofTheDemo(inA) && b.Loaded.ofTheDemo(inB) && len(a.Policies)+len(b.Policies) > 2:
+		case a.Loaded.IsDemoPolicy(inA) && b.Loaded.IsDemoPolicy(inB) && len(a.Policies)+len(b.Policies) > 2:
 			continue // for files with policies of their own, compare only these
 		}
 		inA, inB = inA.Whole(), inB.Whole()
-		madeA, _, err := a.compiledPolicy(inA)
+		madeA, _, err := a.CompiledPolicy(inA)
 		if err != nil {
 			return err
 		}
-		madeB, _, err := b.compiledPolicy(inB)
+		madeB, _, err := b.CompiledPolicy(inB)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
@@ -106,7 +108,7 @@ func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
 	var all []explained
 	for _, name := range names {
 		p := loaded.PolicyNamed(name)
-		made, patterns, err := loaded.compiledPolicy(p)
+		made, patterns, err := loaded.CompiledPolicy(p)
 		if err != nil {
 			return console.Fault(what, err)
 		}
@@ -164,7 +166,7 @@ func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (pol
 
 // judgesOf returns the policies that judge the call: the named one, else those of the pattern and of the tool. Without
 // these it returns the only policy that reaches the tool.
-func judgesOf(l Loaded, f explainFlags) ([]string, error) {
+func judgesOf(l assembly.Loaded, f explainFlags) ([]string, error) {
 	if f.policy != "" {
 		if l.PolicyNamed(f.policy) == nil {
 			return nil, unknownPolicy(f.policy, l.PolicyNames())
@@ -183,13 +185,13 @@ func judgesOf(l Loaded, f explainFlags) ([]string, error) {
 			return nil, errors.New("no pattern " + console.Quoted(f.pattern))
 		}
 		add(p.Judge)
-		add(l.policyOf(f.tool))
+		add(l.PolicyOf(f.tool))
 		if len(names) == 0 {
 			return nil, errors.New("no policy judges " + console.Quoted(f.tool) + " in " + f.pattern + ": the allowlists alone decide")
 		}
 		return names, nil
 	}
-	add(l.policyOf(f.tool))
+	add(l.PolicyOf(f.tool))
 	if len(names) > 0 {
 		return names, nil
 	}
@@ -210,9 +212,9 @@ func judgesOf(l Loaded, f explainFlags) ([]string, error) {
 
 // explainedAs returns the pattern whose params apply. It is the named pattern, else that of the tool's own policy, else the
 // only pattern with the policy that reaches the tool. "" means the policy's own params.
-func explainedAs(l Loaded, name string, f explainFlags, patterns []string) string {
-	if f.pattern != "" || l.policyOf(f.tool) == name {
-		return l.inForce(name, f.pattern)
+func explainedAs(l assembly.Loaded, name string, f explainFlags, patterns []string) string {
+	if f.pattern != "" || l.PolicyOf(f.tool) == name {
+		return l.ParamsPattern(name, f.pattern)
 	}
 	var reach []string
 	for _, p := range l.Patterns {
@@ -225,15 +227,15 @@ func explainedAs(l Loaded, name string, f explainFlags, patterns []string) strin
 	if len(reach) == 1 {
 		return reach[0]
 	}
-	return l.inForce(name, "")
+	return l.ParamsPattern(name, "")
 }
 
 // fits checks the arguments of a call against the tool's schema.
-func fits(l Loaded, call policy.RowCall) error {
+func fits(l assembly.Loaded, call policy.RowCall) error {
 	if call.Tool == "final" {
 		return nil
 	}
-	all, err := l.ruledCatalog()
+	all, err := l.RuledCatalog()
 	if err != nil {
 		return err
 	}

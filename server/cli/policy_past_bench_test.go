@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"patterngate/patterns"
 	"patterngate/server/settings"
 )
@@ -39,11 +41,11 @@ func pastRefund(n int) []patterns.Event {
 
 // BenchmarkBacktest10000 reads and judges again 10,000 recorded calls of 2,500 runs; that is to take 2 s at most.
 func BenchmarkBacktest10000(b *testing.B) {
-	loaded, _, err := Load(settings.Sources{Environ: []string{"HOME=" + b.TempDir()}}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Environ: []string{"HOME=" + b.TempDir()}}, assembly.LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := declare(loaded, nil)
+	d, err := assembly.Declare(loaded, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,11 +74,11 @@ func BenchmarkBacktest10000Window(b *testing.B) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	loaded, _, err := Load(settings.Sources{Path: path}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: path}, assembly.LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := declare(loaded, nil)
+	d, err := assembly.Declare(loaded, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,11 +117,11 @@ func pastCall(n int, tool, args string) []patterns.Event {
 // TestBacktestFindsWhatChanges judges recorded refunds again by the policy that stands in the program: those above the automatic
 // limit would have waited for a person.
 func TestBacktestFindsWhatChanges(t *testing.T) {
-	loaded, _, err := Load(settings.Sources{Environ: []string{"HOME=" + t.TempDir()}}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Environ: []string{"HOME=" + t.TempDir()}}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := declare(loaded, nil)
+	d, err := assembly.Declare(loaded, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

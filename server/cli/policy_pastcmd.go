@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/ijson"
@@ -66,12 +68,12 @@ func (a *policyCommands) policyBacktestCommand() *cobra.Command {
 }
 
 // declaredBy returns what a file declares. The file is a whole configuration, or one policy for the configuration in force.
-func (a *policyCommands) declaredBy(what, file, name string) (*declared, error) {
+func (a *policyCommands) declaredBy(what, file, name string) (*assembly.Declaration, error) {
 	loaded, err := a.loadedBy(what, file, name)
 	if err != nil {
 		return nil, err
 	}
-	d, err := declare(loaded, a.Environ)
+	d, err := assembly.Declare(loaded, a.Environ)
 	if err != nil {
 		return nil, console.Fault(what, err)
 	}
@@ -79,10 +81,10 @@ func (a *policyCommands) declaredBy(what, file, name string) (*declared, error) 
 }
 
 // loadedBy loads a file. It is a whole configuration, or one policy for the configuration in force.
-func (a *policyCommands) loadedBy(what, file, name string) (Loaded, error) {
+func (a *policyCommands) loadedBy(what, file, name string) (assembly.Loaded, error) {
 	text, f := rules.ReadFile(file)
 	if f.Reason != "" {
-		return Loaded{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
+		return assembly.Loaded{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
 	}
 	in := a.sources()
 	if yamldoc.Read(file, text, &yamldoc.Faults{}).Member("version") != nil {
@@ -90,14 +92,14 @@ func (a *policyCommands) loadedBy(what, file, name string) (Loaded, error) {
 	} else {
 		one, err := a.oneName(what, name)
 		if err != nil {
-			return Loaded{}, err
+			return assembly.Loaded{}, err
 		}
 		in.Instead = map[string]string{one: file}
 	}
-	loaded, warnings, err := Load(in, LoadOptions{Untested: true})
+	loaded, warnings, err := assembly.Load(in, assembly.LoadOptions{Untested: true})
 	a.warn(warnings)
 	if err != nil {
-		return Loaded{}, a.configFault(err)
+		return assembly.Loaded{}, a.configFault(err)
 	}
 	return loaded, nil
 }
@@ -151,7 +153,7 @@ func readPast(runs statefile.Reader, since time.Time) (*pastRuns, int, error) {
 }
 
 // backtest judges all recorded calls with what d declares.
-func (p *pastRuns) backtest(d *declared, runs int) backtest {
+func (p *pastRuns) backtest(d *assembly.Declaration, runs int) backtest {
 	out := backtest{Runs: runs, Differences: []difference{}, Elsewhere: []string{}}
 	specs := map[string]patterns.Spec{}
 	for _, spec := range d.Specs() {
@@ -263,7 +265,7 @@ func (a *policyCommands) policyRecordCommand() *cobra.Command {
 }
 
 // judgesBy reports whether a policy judges a tool's calls in a pattern.
-func judgesBy(c Loaded, name, pattern, tool string) bool {
+func judgesBy(c assembly.Loaded, name, pattern, tool string) bool {
 	p, _ := c.Pattern(pattern)
-	return p.Judge == name || tool != "" && c.policyOf(tool) == name
+	return p.Judge == name || tool != "" && c.PolicyOf(tool) == name
 }

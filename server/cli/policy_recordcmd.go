@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/patterns"
@@ -25,7 +27,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 	if err != nil {
 		return err
 	}
-	all, err := loaded.ruledCatalog()
+	all, err := loaded.RuledCatalog()
 	if err != nil {
 		return console.Fault(what, err)
 	}
@@ -34,7 +36,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 		return console.Usage(what, err, "--policy NAME")
 	}
 	p := loaded.PolicyNamed(name)
-	made, _, err := loaded.compiledPolicy(p)
+	made, _, err := loaded.CompiledPolicy(p)
 	if err != nil {
 		return console.Fault(what, err)
 	}
@@ -56,7 +58,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 			left["it is among the tests already"]++
 			continue
 		}
-		row.Pattern = loaded.inForce(name, of.Pattern)
+		row.Pattern = loaded.ParamsPattern(name, of.Pattern)
 		switch result := made.Test(row); {
 		case result.Err != nil:
 			left["it cannot be run here: "+result.Err.Error()]++
@@ -80,7 +82,7 @@ func (a *policyCommands) recordRows(events []patterns.Event, name string, only b
 }
 
 // judgeOf returns the policy that gets the tests of a run's calls: the named one, or the only one that judged them.
-func judgeOf(l Loaded, proposals []record.Proposal, name string) (string, error) {
+func judgeOf(l assembly.Loaded, proposals []record.Proposal, name string) (string, error) {
 	if name != "" {
 		if l.PolicyNamed(name) == nil {
 			return "", unknownPolicy(name, l.PolicyNames())
@@ -138,7 +140,7 @@ func decisionOf(word string) gateway.Decision {
 }
 
 // addRows writes tests into the file of the policy.
-func (a *policyCommands) addRows(l Loaded, p *rules.Policy, rows []map[string]any, only bool) error {
+func (a *policyCommands) addRows(l assembly.Loaded, p *rules.Policy, rows []map[string]any, only bool) error {
 	const what = "policy record"
 	if only {
 		var b strings.Builder
@@ -160,7 +162,7 @@ func (a *policyCommands) addRows(l Loaded, p *rules.Policy, rows []map[string]an
 	}
 	in := a.sources()
 	in.Texts = map[string][]byte{file: []byte(after)}
-	if _, _, err := Load(in, LoadOptions{}); err != nil { // servers must load the configuration again
+	if _, _, err := assembly.Load(in, assembly.LoadOptions{}); err != nil { // servers must load the configuration again
 		_ = a.configFault(err)
 		return console.Usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
 	}

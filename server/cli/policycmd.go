@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
@@ -82,15 +84,15 @@ func (a *policyCommands) policyTestCommand() *cobra.Command {
 
 // loadUntested loads the configuration, even if tests of its policies fail. It returns an error if one of the named
 // policies does not exist.
-func (a *policyCommands) loadUntested(what string, policies []string) (Loaded, error) {
-	loaded, warnings, err := Load(a.sources(), LoadOptions{Untested: true})
+func (a *policyCommands) loadUntested(what string, policies []string) (assembly.Loaded, error) {
+	loaded, warnings, err := assembly.Load(a.sources(), assembly.LoadOptions{Untested: true})
 	a.warn(warnings)
 	if err != nil {
-		return Loaded{}, a.configFault(err)
+		return assembly.Loaded{}, a.configFault(err)
 	}
 	for _, name := range policies {
 		if loaded.PolicyNamed(name) == nil {
-			return Loaded{}, console.Usage(what, unknownPolicy(name, loaded.PolicyNames()), "patterngate policy test")
+			return assembly.Loaded{}, console.Usage(what, unknownPolicy(name, loaded.PolicyNames()), "patterngate policy test")
 		}
 	}
 	return loaded, nil
@@ -108,7 +110,7 @@ func noSuch(what, name string, names []string) error {
 }
 
 func (a *policyCommands) completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	loaded, _, err := Load(a.sources(), LoadOptions{})
+	loaded, _, err := assembly.Load(a.sources(), assembly.LoadOptions{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -116,14 +118,14 @@ func (a *policyCommands) completePolicies(*cobra.Command, []string, string) ([]s
 }
 
 // testPolicies runs the tests of the named policies, or of all.
-func testPolicies(l Loaded, names []string) ([]policyRow, error) {
+func testPolicies(l assembly.Loaded, names []string) ([]policyRow, error) {
 	rows := []policyRow{}
 	for i := range l.Policies {
 		p := l.Policies[i].Whole()
 		if !isMeant(l, p, names) {
 			continue
 		}
-		made, patterns, err := l.compiledPolicy(p)
+		made, patterns, err := l.CompiledPolicy(p)
 		if err != nil {
 			return nil, err
 		}
@@ -136,11 +138,11 @@ func testPolicies(l Loaded, names []string) ([]policyRow, error) {
 
 // isMeant reports whether a command with these policy names is about a policy. Without names it is about all policies. It
 // leaves out the embedded one if the file has others.
-func isMeant(l Loaded, p *rules.Policy, names []string) bool {
+func isMeant(l assembly.Loaded, p *rules.Policy, names []string) bool {
 	if len(names) > 0 {
 		return slices.Contains(names, p.Name)
 	}
-	return !l.ofTheDemo(p) || len(l.Policies) == 1
+	return !l.IsDemoPolicy(p) || len(l.Policies) == 1
 }
 
 // testedRow runs one test. If the test names no pattern, it also runs with the params of each pattern, which the test's own

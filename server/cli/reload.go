@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
@@ -30,11 +32,11 @@ import (
 //	                                        └──▶ tools swapped, clients told, event recorded
 type reloader struct {
 	from    *invocation
-	service *Service
+	service *assembly.Service
 	log     *slog.Logger
 
 	mu     sync.Mutex
-	loaded Loaded
+	loaded assembly.Loaded
 	seen   []fileSeen // of the files that were read
 	told   []fileSeen // the changed ones that were announced
 }
@@ -53,9 +55,9 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 		err = movedState(r.loaded.Config, loaded.Config)
 	}
 	if err == nil {
-		err = r.service.Put(loaded, r.from.Environ, func(counting Loaded) error {
+		err = r.service.Put(loaded, r.from.Environ, func(counting assembly.Loaded) error {
 			answer.To = counting.Hash()
-			answer.Loosens = Loosens(inForce, counting)
+			answer.Loosens = assembly.Loosens(inForce, counting)
 			return r.permitted(request, answer.Loosens, loaded.Hash())
 		})
 	}
@@ -230,7 +232,7 @@ func wholePath(path string) string {
 }
 
 // reloaded loads the configuration again from its sources.
-func (a *invocation) reloaded(was Loaded, s *Service) (Loaded, error) {
+func (a *invocation) reloaded(was assembly.Loaded, s *assembly.Service) (assembly.Loaded, error) {
 	loaded, warnings, err := s.Load(a.sources())
 	for _, w := range warnings {
 		fmt.Fprintln(a.Err, printable.Text(w.String()))

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
@@ -227,7 +229,7 @@ func TestReloadKnowsTheFile(t *testing.T) {
 func TestAnnounceOnce(t *testing.T) {
 	s := newOwnScene(t, "", "")
 	s.must(t, "catalog", "accept", "--yes")
-	loaded, _, err := Load(settings.Sources{Path: s.config}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: s.config}, assembly.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

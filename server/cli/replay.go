@@ -3,6 +3,7 @@ package cli
 import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/runs"
 )
 
@@ -21,11 +22,11 @@ func Replay(export, snapshot []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := Recorded(begun.Config, snapshot)
+	d, err := assembly.Recorded(begun.Config, snapshot)
 	if err != nil {
 		return nil, err
 	}
-	job, err := d.job(begun)
+	job, err := d.Job(begun)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
@@ -109,7 +111,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 
 // reloads starts what reloads the configuration on request, announces changed files, and logs servers that clients can call
 // around Patterngate. The returned function stops it.
-func (a *serveCommands) reloads(ctx context.Context, s *Service, loaded Loaded) (stop func()) {
+func (a *serveCommands) reloads(ctx context.Context, s *assembly.Service, loaded assembly.Loaded) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &reloader{from: a.invocation, service: s, log: s.Log(), loaded: loaded, seen: filesSeen(loaded.Files())}
 	s.Engine().Reload = r.requested

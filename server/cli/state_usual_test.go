@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/assembly"
+
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/settings"
@@ -70,7 +72,7 @@ func TestUsualState(t *testing.T) {
 		if tt.text != "" {
 			in.Path = writeConfig(t, tt.text)
 		}
-		loaded, _, err := Load(in, LoadOptions{})
+		loaded, _, err := assembly.Load(in, assembly.LoadOptions{})
 		if err != nil || filepath.Base(loaded.State) != tt.want || loaded.StateUsual != (tt.want != "runs.db") {
 			t.Errorf("%s: the state is %q, usual: %t, %v; want %s", name, loaded.State, loaded.StateUsual, err, tt.want)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
@@ -80,11 +82,11 @@ func (a *stopReasonsCommands) stopReasons(name, pattern string) error {
 // declaring returns the patterns of the configuration in force, for the reasons that their policies declare. If the
 // configuration does not load, it prints a line and returns none.
 func (a *stopReasonsCommands) declaring() []server.Pattern {
-	loaded, _, err := Load(settings.Sources{Path: a.config, Environ: a.Environ}, LoadOptions{})
+	loaded, _, err := assembly.Load(settings.Sources{Path: a.config, Environ: a.Environ}, assembly.LoadOptions{})
 	if err == nil {
-		var d *declared
-		if d, err = declare(loaded, a.Environ); err == nil {
-			return d.offered()
+		var d *assembly.Declaration
+		if d, err = assembly.Declare(loaded, a.Environ); err == nil {
+			return d.Offered()
 		}
 	}
 	_, _ = fmt.Fprintln(a.Err, "stop-reasons: the configuration does not load: reasons that its policies declare are missing\ntry: patterngate validate")

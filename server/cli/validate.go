@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"patterngate/server/assembly"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
@@ -45,9 +47,9 @@ func (a *validateCommands) validateCommand() *cobra.Command {
 }
 
 func (a *validateCommands) validate(strict bool) error {
-	loaded, found, err := Load(settings.Sources{
+	loaded, found, err := assembly.Load(settings.Sources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.Environ,
-	}, LoadOptions{})
+	}, assembly.LoadOptions{})
 	refused, ours := errors.AsType[*yamldoc.Error](err)
 	if err != nil && !ours {
 		return console.Fault("validate", err)
@@ -103,7 +105,7 @@ func (a *validateCommands) printFaults(found []yamldoc.Fault, refused *yamldoc.E
 }
 
 // sound returns the line for a file without faults.
-func (a *validateCommands) sound(loaded Loaded, warnings int, more string) string {
+func (a *validateCommands) sound(loaded assembly.Loaded, warnings int, more string) string {
 	file := loaded.Path
 	if file == "" {
 		file = "the embedded configuration"

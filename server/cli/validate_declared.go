@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/server/assembly"
+
 	"patterngate/server/settings/yamldoc"
 )
 
 // checkDeclared makes what serve would show of a configuration, and warns about tools that clients could drop or cut.
 // summary says how much of a model's context the tools use.
-func (a *validateCommands) checkDeclared(l Loaded) (faults []yamldoc.Fault, summary string) {
+func (a *validateCommands) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, summary string) {
 	s, err := l.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
@@ -22,7 +24,7 @@ func (a *validateCommands) checkDeclared(l Loaded) (faults []yamldoc.Fault, summ
 			continue
 		}
 		for _, words := range size.Warnings() {
-			faults = append(faults, l.FaultAt(yamldoc.Fault{Severity: yamldoc.SeverityWarning, Reason: words}, l.declaredAt(size.Name)...))
+			faults = append(faults, l.FaultAt(yamldoc.Fault{Severity: yamldoc.SeverityWarning, Reason: words}, l.DeclaredAt(size.Name)...))
 		}
 	}
 	bytes, tokens := s.ListSize()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/ijson"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
@@ -106,7 +107,7 @@ func BenchmarkLoadCatalog(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := Load(settings.Sources{Path: path, Environ: []string{"KEY=x"}}, LoadOptions{}); err != nil {
+		if _, _, err := assembly.Load(settings.Sources{Path: path, Environ: []string{"KEY=x"}}, assembly.LoadOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

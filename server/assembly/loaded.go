@@ -1,0 +1,114 @@
+package assembly
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/catalog/pins"
+	"patterngate/catalog/upstream"
+	"patterngate/gateway"
+	"patterngate/server/settings"
+	"patterngate/server/settings/tools"
+	"patterngate/server/settings/yamldoc"
+)
+
+// Loaded is a configuration with the tools, patterns and policies that are made from it. [Load] makes it from a file, and
+// [configOfSnapshot] from a state file.
+type Loaded struct {
+	settings.Document
+
+	lock *pins.Lock  // the accepted definitions of servers' tools; nil: none
+	own  *ownTools   // made from Catalog and lock
+	pool *serverPool // holds its servers
+	made *policySet  // made from Policies; nil: not yet
+	// parts are made from Patterns; nil: not yet.
+	parts *patternSet
+}
+
+// Load reads a configuration and makes what it declares. It starts no program and opens no connection. It returns all
+// faults together as a [*yamldoc.Error]; then nothing is loaded. It returns warnings in both cases.
+//
+//	Read ──▶ Document ──▶ tools ──▶ patterns ──▶ policies, their tests run ──▶ Loaded
+func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error) {
+	document, faults, err := settings.Read(in)
+	if err != nil {
+		return Loaded{}, nil, err
+	}
+	l := Loaded{Document: document}
+	making := &loading{Faults: faults}
+	making.makeTools(&l, with.pool, in.Environ)
+	making.makePatterns(&l)
+	making.makePolicies(&l, !with.Untested)
+	warnings := yamldoc.ByPlace(faults.Warnings)
+	if err := faults.Err(); err != nil {
+		return Loaded{}, warnings, err
+	}
+	return l, warnings, nil
+}
+
+// Lock returns the accepted definitions of the servers' tools, or nil if there are none.
+func (l Loaded) Lock() *pins.Lock { return l.lock }
+
+// Close ends the servers that were started for the configuration.
+func (l Loaded) Close() { l.pool.close() }
+
+// Definitions asks a server of the configuration for the tools that it declares. It starts the server or connects to it.
+func (l Loaded) Definitions(ctx context.Context, server string) ([]upstream.Definition, error) {
+	return l.own.servers[server].Tools(ctx)
+}
+
+// Mask returns what hides the secrets of the configuration in a text.
+func (l Loaded) Mask() *catalog.Mask { return l.own.secrets.mask }
+
+// LoadOptions say how a configuration is loaded. The zero LoadOptions are for a command that only looks.
+type LoadOptions struct {
+	// pool holds the servers of the configurations that are loaded; nil: a new one.
+	pool *serverPool
+	// Untested leaves the tests of policies to the caller.
+	Untested bool
+}
+
+// loading collects faults while parts are made from a document.
+type loading struct{ Faults *yamldoc.Faults }
+
+// phrases warns about tools without a phrase if a rule can ask a person about them. The approver then sees only the tool's
+// name and its arguments.
+func (r *loading) phrases(l *Loaded) {
+	var asked []string
+	for _, name := range slices.Sorted(maps.Keys(l.made.by)) {
+		asked = append(asked, l.made.by[name].Asks()...)
+	}
+	for _, t := range l.Catalog.Tools() {
+		if t.Phrase == "" && slices.Contains(asked, t.Name) {
+			r.Faults.Record(l.FaultAt(yamldoc.Fault{
+				Severity: yamldoc.SeverityWarning, Reason: "a rule may ask a person about a call of " + t.Name + ", and it has no phrase",
+				Want: `write phrase: "what a call does, with {arguments}"`,
+			}, l.DeclaredAt(t.Name)...))
+		}
+	}
+}
+
+// DeclaredAt returns the path of the tool that clients see under a name.
+func (l Loaded) DeclaredAt(name string) []string {
+	for _, p := range l.Patterns {
+		switch {
+		case p.Name == name && p.Kind == gateway.Call:
+			name = p.Tool
+		case slices.Contains(p.ToolNames(), name):
+			return []string{"patterns", p.Name}
+		}
+	}
+	for _, s := range l.Catalog.Servers {
+		for _, t := range s.Tools {
+			if t.Name == name {
+				return []string{"catalog", "servers", s.Name, "tools", t.Upstream}
+			}
+		}
+	}
+	if slices.ContainsFunc(l.Catalog.HTTP, func(t tools.HTTPTool) bool { return t.Name == name }) {
+		return []string{"catalog", "http", name}
+	}
+	return []string{"patterns", name}
+}
