@@ -30,3 +30,12 @@ func putFile(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestMain(m *testing.M) {
+	if os.Getenv("CI") == "" {
+		if err := flag.Set("rapid.checks", "25"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}

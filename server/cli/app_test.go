@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if os.Getenv("CI") == "" { // those that are parallel mostly wait, for processes and time limits; in CI browsers are among them
-		if err := errors.Join(flag.Set("test.parallel", "4"), flag.Set("rapid.checks", "25")); err != nil {
+		if err := flag.Set("test.parallel", "4"); err != nil {
 			panic(err)
 		}
 		debug.SetGCPercent(400) // most of the processes are short
