@@ -13,7 +13,6 @@ import (
 
 	"patterngate/catalog/pins"
 	"patterngate/ijson"
-	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
@@ -130,7 +129,7 @@ func TestLoosensByTheLock(t *testing.T) {
 	accept := func(description string) map[string]any {
 		d := pins.Definition{}
 		d.Name, d.Description, d.Input = "search", description, []byte(`{"type":"object"}`)
-		if err := c.lock.Accept("crm", d, pins.Acceptance{At: console.Now(), By: "local:1", Assurance: "user"}); err != nil {
+		if err := c.lock.Accept("crm", d, pins.Acceptance{At: now(), By: "local:1", Assurance: "user"}); err != nil {
 			t.Fatal(err)
 		}
 		return map[string]any{lockMember: c.lockedTools()}

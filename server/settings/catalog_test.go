@@ -21,7 +21,7 @@ import (
 
 // The target shape of a team's file, key by key (spec/config.md section 4).
 func TestCatalogIsRead(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "cli", "testdata", "config", "orders.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "assembly", "testdata", "config", "orders.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

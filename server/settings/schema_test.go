@@ -29,7 +29,7 @@ func TestConfigSchema(t *testing.T) {
 		return schema.Check(root.Decoded())
 	}
 	files, _ := filepath.Glob(filepath.Join("..", "..", "examples", "*.yaml"))
-	more, _ := filepath.Glob(filepath.Join("..", "cli", "testdata", "config", "*.yaml"))
+	more, _ := filepath.Glob(filepath.Join("..", "assembly", "testdata", "config", "*.yaml"))
 	if len(more) == 0 {
 		t.Fatal("no files")
 	}

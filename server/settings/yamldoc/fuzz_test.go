@@ -84,11 +84,11 @@ func goValue(n *Node) any {
 	return nil
 }
 
-// seedTexts gives a target the configurations that the command's tests read, and texts with rare syntax.
+// seedTexts gives a target the configurations that the tests of package assembly read, and texts with rare syntax.
 func seedTexts(f *testing.F) {
 	f.Helper()
-	const command = "../../cli"
-	archive, err := txtar.ParseFile(filepath.Join(command, "testdata", "config", "cases.txtar"))
+	const assembly = "../../assembly"
+	archive, err := txtar.ParseFile(filepath.Join(assembly, "testdata", "config", "cases.txtar"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func seedTexts(f *testing.F) {
 		f.Add(string(file.Data))
 	}
 	for _, path := range []string{"../settings/default.yaml", "testdata/config/orders.yaml"} {
-		text, err := os.ReadFile(filepath.Join(command, filepath.FromSlash(path)))
+		text, err := os.ReadFile(filepath.Join(assembly, filepath.FromSlash(path)))
 		if err != nil {
 			f.Fatal(err)
 		}
