@@ -1,8 +1,8 @@
 // Package reference declares what the built-in patterns have of their own: the four reference patterns over the demo's
-// tools, and planning. A configuration file declares the same things for its patterns, so pattern code and the server know
-// no built-in pattern.
+// tools, and planning. Pattern code and the server find it in the spec and know no built-in pattern.
 //
-//	a declaration ──▶ patterns.Spec ◀── [Operations]: how the orchestrator joins its three domains into a [Report]
+//	kind ──▶ [Declare] ──▶ patterns.Spec: arguments that are filled, how questions are sent, words for callers
+//	         [Operations] ─▶ Spec.Aggregate: joins the orchestrator's three domains into a [Report]
 //
-// Read operations.go first.
+// Read declare.go first.
 package reference

@@ -134,8 +134,8 @@ func possessive(author string) string {
 	return author + "'s"
 }
 
-// appendAggregate writes the values that a declared pattern's expressions made from its tasks. The demo shows its
-// domains as observations.
+// appendAggregate writes the values that expressions of a configuration made from tasks. A report shows its
+// domains as observations instead.
 func (e *Envelope) appendAggregate(dst []byte) []byte {
 	if !e.Joins || e.Aggregate == nil {
 		return dst
