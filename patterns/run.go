@@ -144,18 +144,27 @@ type Outcome struct {
 	State  State
 	Output any // a decoded value: the reply's text, the observation, the decision
 	Reason string
-	Bytes  int          // length of the observation's whole compact text
-	Usage  Usage        // of a model effect, and of a child run
-	Models []ModelUsage // of both: per model that was asked; nil: all by the run's own model
-	// Calls is how many tool calls a child run made, including those of its own child runs; Child is its id.
-	Calls int
-	Child string
+	Bytes  int    // length of the observation's whole compact text
+	Child  string // the id of the child run that a call began; "": it began none
+	Cost
 	// Again says that the call may succeed a moment later. After is the wait that the tool asked for.
 	Again bool
 	After time.Duration
 	// Duplicate says that nothing was sent: the outcome is that of an earlier call with the same business key.
 	Duplicate bool
+	Recorded
+}
 
+// Cost is what an effect used of the run's budget, apart from time: that of a question to a model, or of a call's child run. Other
+// effects have the zero Cost.
+type Cost struct {
+	Usage  Usage
+	Models []ModelUsage // per model that was asked; nil: all by the run's own model
+	Calls  int          // tool calls of a child run, including those of its own child runs
+}
+
+// Recorded is what an engine adds to an outcome when it records it.
+type Recorded struct {
 	Key   string    // the effect's path in the run
 	Try   string    // key of the newest attempt at a call that was repeated under its first attempt's key; else ""
 	Once  string    // the idempotency key that was used
@@ -167,18 +176,23 @@ type Outcome struct {
 	Down, Idle time.Duration
 }
 
+// Newest returns the key of the newest attempt that the outcome covers.
+func (r Recorded) Newest() string { return cmp.Or(r.Try, r.Key) }
+
+// Sent returns the real time at which the intent was recorded.
+func (r Recorded) Sent() time.Time { return r.Began.Add(r.Idle) }
+
+// Answered returns the real time at which the outcome was recorded.
+func (r Recorded) Answered() time.Time { return r.At.Add(r.Idle + r.Down) }
+
+// Times returns the part that says when the effect was begun and answered.
+func (r Recorded) Times() Recorded {
+	return Recorded{Began: r.Began, At: r.At, Down: r.Down, Idle: r.Idle}
+}
+
 // As returns the outcome of another attempt under the key, idempotency key and order of the first.
 func (o Outcome) As(first Outcome) Outcome {
 	o.Try = o.Newest()
 	o.Key, o.Once, o.Order = first.Key, first.Once, first.Order
 	return o
 }
-
-// Newest returns the key of the newest attempt that the outcome covers.
-func (o Outcome) Newest() string { return cmp.Or(o.Try, o.Key) }
-
-// Sent returns the real time at which the intent was recorded.
-func (o Outcome) Sent() time.Time { return o.Began.Add(o.Idle) }
-
-// Recorded returns the real time at which the outcome was recorded.
-func (o Outcome) Recorded() time.Time { return o.At.Add(o.Idle + o.Down) }

@@ -70,14 +70,11 @@ type OutcomeBody struct {
 	State  patterns.State
 	Output any
 	Reason string
-	Bytes  int // of the whole output, where it was cut
-	Usage  patterns.Usage
-	Models []patterns.ModelUsage // of it
-	Again  bool                  // of a call: it may succeed a moment later, after that time
-	After  time.Duration
-	// Of a call that began a run: its id, and how many calls it made.
-	Child string
-	Calls int
+	Bytes  int    // of the whole output, where it was cut
+	Child  string // of a call that began a run: the id of that run
+	patterns.Cost
+	Again bool // of a call: it may succeed a moment later, after that time
+	After time.Duration
 	// Human is set if a person or a simulated approver decided. Decision is the canonical form that they signed or could have
 	// signed, and Signature is their signature.
 	Human     bool
@@ -127,8 +124,8 @@ func IntentOf(e patterns.Effect, once string) IntentBody {
 // OutcomeOf returns the body of an effect's outcome.
 func OutcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
 	return OutcomeBody{
-		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Models: out.Models, Human: e.Kind() == patterns.HumanEffect,
-		Again: out.Again, After: out.After, Child: out.Child, Calls: out.Calls,
+		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Child: out.Child, Cost: out.Cost, Human: e.Kind() == patterns.HumanEffect,
+		Again: out.Again, After: out.After,
 	}
 }
 
@@ -146,8 +143,7 @@ func stateOf(out patterns.Outcome) patterns.State {
 // Outcome returns the outcome that pattern code receives when the body is replayed.
 func (b OutcomeBody) Outcome() patterns.Outcome {
 	out := patterns.Outcome{
-		State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage, Models: b.Models, Again: b.Again, After: b.After,
-		Child: b.Child, Calls: b.Calls,
+		State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Child: b.Child, Cost: b.Cost, Again: b.Again, After: b.After,
 	}
 	if b.State == duplicate {
 		out.State, out.Duplicate = patterns.OK, true

@@ -68,7 +68,7 @@ var ownInputs = patterns.Inputs{"region": "EU", "limit": 3.0}
 func replies(texts ...string) map[string]patterns.Outcome {
 	script := map[string]patterns.Outcome{}
 	for i := 0; i < len(texts); i += 2 {
-		script[texts[i]] = patterns.Outcome{State: patterns.OK, Output: texts[i+1], Usage: patterns.Usage{Requests: 1}}
+		script[texts[i]] = patterns.Outcome{State: patterns.OK, Output: texts[i+1], Cost: patterns.Cost{Usage: patterns.Usage{Requests: 1}}}
 	}
 	return script
 }
@@ -337,8 +337,8 @@ func TestClosingAnswerIsAskedFor(t *testing.T) {
 
 // What the models of a child run were asked is told of its parent by model, whatever the parent's kind.
 func TestModelsOfChildRuns(t *testing.T) {
-	child := patterns.Outcome{State: patterns.OK, Output: map[string]any{"status": "ok"}, Child: "run_00000000000000aa", Calls: 2, Order: 1,
-		Usage: patterns.Usage{Requests: 3, CostUSD: 0.5}, Models: []patterns.ModelUsage{{Model: "big", Usage: patterns.Usage{Requests: 3, CostUSD: 0.5}}}}
+	child := patterns.Outcome{State: patterns.OK, Output: map[string]any{"status": "ok"}, Child: "run_00000000000000aa",
+		Cost: patterns.Cost{Calls: 2, Usage: patterns.Usage{Requests: 3, CostUSD: 0.5}, Models: []patterns.ModelUsage{{Model: "big", Usage: patterns.Usage{Requests: 3, CostUSD: 0.5}}}}}
 	args := map[string]any{"request": "pay", "region": "EU"}
 	for kind, tt := range map[gateway.Kind]struct {
 		caller []document.Intent

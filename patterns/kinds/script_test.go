@@ -68,15 +68,15 @@ func (s *scripted) Do(e patterns.Effect) patterns.Outcome {
 	}
 	for _, q := range e.Quotas {
 		if s.quotas[q.Name]++; s.quotas[q.Name] > q.Limit {
-			return patterns.Outcome{State: patterns.Canceled, Reason: q.Name, Key: key}
+			return patterns.Outcome{State: patterns.Canceled, Reason: q.Name, Recorded: patterns.Recorded{Key: key}}
 		}
 	}
 	switch deadline := s.deadline(e); {
 	case deadline.IsZero():
 	case endsInTime(e) && !s.clock.Add(e.Timeout).Before(deadline):
-		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonNoTime, Key: key, At: s.clock}
+		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonNoTime, Recorded: patterns.Recorded{Key: key, At: s.clock}}
 	case !s.clock.Before(deadline):
-		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonDeadline, Key: key, At: s.clock}
+		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonDeadline, Recorded: patterns.Recorded{Key: key, At: s.clock}}
 	}
 	began, once := s.clock, cmp.Or(callOf(e).Once, "once "+key)
 	if other := s.open[s.beside[key]]; other != nil {

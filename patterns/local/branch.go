@@ -37,7 +37,7 @@ func (b *branch) Recorded() time.Time { return b.newest }
 // saw moves the branch's real time forward to an outcome's. For a body of a Flow it moves the parent's too, because
 // bodies continue in the order of the record.
 func (b *branch) saw(out patterns.Outcome) {
-	at := out.Recorded()
+	at := out.Answered()
 	if at.After(b.newest) {
 		b.newest = at
 	}
@@ -78,7 +78,7 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	b.awaitFirst(e)
 	now := b.engine.now()
 	if reason := b.refusal(key, e, now); reason != "" {
-		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: reason, Key: key}, now)
+		return b.ended(e, notBegun(key, reason), now)
 	}
 	return b.first(key, e, now)
 }
@@ -112,14 +112,14 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	}
 	if b.isStale(holds) || !b.enters(key, a.once, e, holds, now) {
 		b.giveBack(e.Quotas)
-		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonStale, Key: key}, now)
+		return b.ended(e, notBegun(key, patterns.ReasonStale), now)
 	}
 	if !b.takesHere(key, e, isDone) { // another call of this process took the key first
 		b.awaitFirst(e)
 		done, isDone = b.duplicated(key, e)
 	}
 	if !b.takesHere(key, e, isDone) {
-		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonOnceReused, Key: key}, now)
+		return b.ended(e, notBegun(key, patterns.ReasonOnceReused), now)
 	}
 	b.order++
 	intent := b.record.appendIntent(b.stoppedBy(e), key, now, journal.IntentOf(e, a.once), b.along(key, e, a.once, isDone, holds))
@@ -149,6 +149,11 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		return b.finish(a, b.callPattern(a, now, false))
 	}
 	return b.made(a, now)
+}
+
+// notBegun returns the outcome of an effect that is not begun.
+func notBegun(key, reason string) patterns.Outcome {
+	return patterns.Outcome{State: patterns.Canceled, Reason: reason, Recorded: patterns.Recorded{Key: key}}
 }
 
 // along returns the steps for the transaction of an effect's intent; nil: none. A call spends an approval, takes a

@@ -18,7 +18,7 @@ func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 	case does[patterns.CallAct](e):
 		return patterns.Outcome{State: patterns.Unknown, Reason: reason}
 	}
-	return patterns.Outcome{State: patterns.Failed, Reason: reason, Usage: patterns.Usage{Requests: 1}}
+	return patterns.Outcome{State: patterns.Failed, Reason: reason, Cost: patterns.Cost{Usage: patterns.Usage{Requests: 1}}}
 }
 
 // stoppedOutcome returns the outcome of an effect that an earlier life began and that a kill switch keeps from being

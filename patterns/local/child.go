@@ -42,13 +42,11 @@ type childRest struct {
 	spec    patterns.Spec
 	kept    []byte // the result from the record, if it cannot be made again; else nil
 	begun   patterns.Parent
-	acted   bool // it may have changed something
-	calls   int  // of the child and of its own child runs
-	usage   patterns.Usage
-	models  []patterns.ModelUsage // of the child
-	waiting *patterns.Waiting     // what it waits for; nil: it is over
-	seen    store.Standing        // its row's state then
-	lacking error                 // why it cannot be begun here
+	acted   bool              // it may have changed something
+	cost    patterns.Cost     // of the child and of its own child runs
+	waiting *patterns.Waiting // what it waits for; nil: it is over
+	seen    store.Standing    // its row's state then
+	lacking error             // why it cannot be begun here
 }
 
 // beginsRun reports whether an effect is a call that begins a run.
@@ -231,7 +229,7 @@ func (c *childCall) cut(reason string) patterns.Outcome {
 	}
 	if !rest.over {
 		out := cutOutcome(patterns.Effect{Act: c.call}, reason)
-		out.Child, out.Calls, out.Usage, out.Models = c.childID(rest), rest.calls, rest.usage, rest.models
+		out.Child, out.Cost = c.childID(rest), rest.cost
 		return out
 	}
 	if rest.ended.Result.OK() { // the result came at the same moment
@@ -257,7 +255,7 @@ func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonUnavailable}
 	case r.OK():
 		out := called(c.call.Permit.Effect(), c.call.Permit.Judge(rest.observed()))
-		out.Child, out.Calls, out.Usage, out.Models = c.id, rest.calls, rest.usage, rest.models
+		out.Child, out.Cost = c.id, rest.cost
 		return out
 	case r.StopReason == patterns.ReasonKillSwitch:
 		return c.failed(rest, patterns.ReasonKillSwitch)
@@ -271,7 +269,7 @@ func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
 // something.
 func (c *childCall) failed(rest childRest, reason string) patterns.Outcome {
 	out := patterns.Outcome{
-		State: patterns.Failed, Reason: reason, Child: c.childID(rest), Calls: rest.calls, Usage: rest.usage, Models: rest.models,
+		State: patterns.Failed, Reason: reason, Child: c.childID(rest), Cost: rest.cost,
 		Output: map[string]any{"status": "stopped", "stop_reason": rest.ended.Result.StopReason},
 	}
 	if rest.acted {
@@ -304,15 +302,15 @@ func (r *childRest) learned(h *history, model string) {
 	}
 	for _, m := range h.past {
 		used := m.outcome.Usage
-		r.usage = r.usage.Plus(used)
-		if r.models = patterns.PlusModels(r.models, m.outcome.Models); len(m.outcome.Models) == 0 && used != (patterns.Usage{}) {
-			r.models = patterns.PlusModels(r.models, []patterns.ModelUsage{{Model: model, Usage: used}})
+		r.cost.Usage = r.cost.Usage.Plus(used)
+		if r.cost.Models = patterns.PlusModels(r.cost.Models, m.outcome.Models); len(m.outcome.Models) == 0 && used != (patterns.Usage{}) {
+			r.cost.Models = patterns.PlusModels(r.cost.Models, []patterns.ModelUsage{{Model: model, Usage: used}})
 		}
-		r.calls += m.outcome.Calls
+		r.cost.Calls += m.outcome.Calls
 		if m.intent == nil || m.intent.Kind != patterns.ToolEffect {
 			continue
 		}
-		r.calls++
+		r.cost.Calls++
 		certain := m.outcome.State == patterns.Failed && m.outcome.Reason != patterns.ReasonBadResult || m.outcome.State == patterns.Canceled
 		r.acted = r.acted || m.intent.Effect != "read" && !certain
 	}

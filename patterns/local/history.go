@@ -73,7 +73,7 @@ func remembered(events []journal.Event) *history {
 		case journal.JudgedBody:
 			if body.Weighed() {
 				m := h.at(e.Key)
-				m.seq, m.outcome = e.Seq, patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: e.Key}
+				m.seq, m.outcome = e.Seq, patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Recorded: patterns.Recorded{Key: e.Key}}
 			}
 		case journal.NoteBody:
 			leftInOrder = leftInOrder || body.What == noteDetach || body.What == noteRest
@@ -136,17 +136,14 @@ func (h *history) intend(m *memory, body journal.IntentBody, at time.Time) {
 }
 
 func (h *history) Learn(m *memory, e journal.Event, body journal.OutcomeBody) {
-	o := &m.outcome
+	o := body.Outcome()
+	o.Recorded = m.outcome.Recorded
 	m.seq, h.latest = e.Seq, e.At
-	said := body.Outcome()
-	o.State, o.Output, o.Reason, o.Bytes, o.Usage = said.State, said.Output, said.Reason, said.Bytes, said.Usage
-	o.Models = said.Models
-	o.Again, o.After, o.Duplicate = said.Again, said.After, said.Duplicate
-	o.Child, o.Calls = said.Child, said.Calls
 	o.Key, o.At, o.Down = e.Key, e.At.Add(-h.idle), h.idle-m.idle
 	if m.intent == nil {
 		o.Down, o.Idle = 0, h.idle
 	}
+	m.outcome = o
 	h.asked += body.Usage.Requests
 	if m.intent != nil && m.intent.Kind == patterns.ToolEffect {
 		h.answered++

@@ -129,7 +129,7 @@ func broken(e patterns.Effect) patterns.Outcome {
 	if does[patterns.CallAct](e) {
 		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
 	}
-	return patterns.Outcome{State: patterns.Failed, Reason: "llm_error:server", Usage: patterns.Usage{Requests: 1}}
+	return patterns.Outcome{State: patterns.Failed, Reason: "llm_error:server", Cost: patterns.Cost{Usage: patterns.Usage{Requests: 1}}}
 }
 
 // close notes that the branch no longer waits for the result. It returns false if the result was delivered before.
@@ -158,14 +158,15 @@ func send(ctx context.Context, model patterns.Model, e patterns.Effect, once str
 
 func ask(ctx context.Context, model patterns.Model, q patterns.Question) (patterns.Outcome, error) {
 	answer, err := model.Ask(ctx, q)
+	cost := patterns.Cost{Usage: answer.Usage, Models: answer.Models}
 	if err == nil {
-		return patterns.Outcome{State: patterns.OK, Output: answer.Text, Usage: answer.Usage, Models: answer.Models}, nil
+		return patterns.Outcome{State: patterns.OK, Output: answer.Text, Cost: cost}, nil
 	}
 	fault, ok := errors.AsType[*patterns.ModelFault](err)
 	if !ok {
-		return patterns.Outcome{State: patterns.Failed, Reason: "llm_unreachable", Usage: answer.Usage, Models: answer.Models}, err
+		return patterns.Outcome{State: patterns.Failed, Reason: "llm_unreachable", Cost: cost}, err
 	}
-	out := patterns.Outcome{State: patterns.Failed, Reason: fault.Reason, Usage: answer.Usage, Models: answer.Models}
+	out := patterns.Outcome{State: patterns.Failed, Reason: fault.Reason, Cost: cost}
 	if fault.Say != "" || len(fault.Candidates) > 0 {
 		candidates := make([]any, len(fault.Candidates))
 		for i, c := range fault.Candidates {

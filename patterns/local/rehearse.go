@@ -85,7 +85,7 @@ func (d *dryRun) ask(e patterns.Effect) patterns.Outcome {
 	}
 	out, _ := send(d.ctx, d.job.Model, e, "")
 	if d.ctx.Err() != nil {
-		out = patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonDeadline, Usage: out.Usage}
+		out = patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonDeadline, Cost: patterns.Cost{Usage: out.Usage}}
 	}
 	return out
 }

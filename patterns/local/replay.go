@@ -153,8 +153,8 @@ func (b *replayed) Recorded() time.Time { return b.newest }
 func (b *replayed) saw(out patterns.Outcome) {
 	b.at = out.At
 	for _, of := range []*replayed{b, b.parent} {
-		if of != nil && out.Recorded().After(of.newest) {
-			of.newest = out.Recorded()
+		if of != nil && out.Answered().After(of.newest) {
+			of.newest = out.Answered()
 		}
 	}
 }

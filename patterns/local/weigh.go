@@ -50,7 +50,7 @@ func (b *branch) weighs(e patterns.Effect, a patterns.JudgeAct) patterns.Outcome
 	}
 	body := weighedBody(e, weighing, seen)
 	b.record.append(patterns.JudgedEvent, key, now, body)
-	return patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: key}
+	return patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Recorded: patterns.Recorded{Key: key}}
 }
 
 // weighedBody returns the judgment in its recorded form.

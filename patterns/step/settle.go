@@ -100,7 +100,7 @@ func (l *Log) LookUp(c MadeCall, e patterns.Effect) (out patterns.Outcome) {
 		case found.happened:
 			out = d.outcome(found.out)
 		default:
-			out = d.outcome(patterns.Outcome{State: patterns.Failed, Reason: c.Out.Reason, Began: c.Out.Began, At: c.Out.At, Down: c.Out.Down, Idle: c.Out.Idle})
+			out = d.outcome(patterns.Outcome{State: patterns.Failed, Reason: c.Out.Reason, Recorded: c.Out.Times()})
 		}
 		d.ExcludeTime(since, d.run.Now())
 	})
@@ -165,7 +165,7 @@ func didNothing(out patterns.Outcome) patterns.Outcome {
 	if out.Reason == patterns.ReasonTimeout {
 		reason = patterns.ReasonTimeout
 	}
-	return patterns.Outcome{State: patterns.Failed, Reason: reason, Began: out.Began, At: out.At, Down: out.Down, Idle: out.Idle}
+	return patterns.Outcome{State: patterns.Failed, Reason: reason, Recorded: out.Times()}
 }
 
 // outcome returns an outcome under the key of the call's first try.
