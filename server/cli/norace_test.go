@@ -1,6 +1,0 @@
-//go:build !race
-
-package cli
-
-// raced says that this program does not look for races.
-const raced = false
