@@ -16,6 +16,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
+	inprocess "patterngate/patterns/store/memory"
 	"patterngate/patterns/windows"
 )
 
@@ -68,12 +69,11 @@ type Engine struct {
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by principal; in memory
-	plans   map[int64]*store.Plan
-	// In memory: kill switches that are on, and the acts that have business keys.
-	switches []patterns.Switch
-	acts     map[actKey]*firstAct
-	calls    windows.Memory
-	waiters  waiters
+	calls   windows.Memory
+	waiters waiters
+
+	making sync.Once
+	here   store.Store // in memory, see state
 }
 
 var _ patterns.Engine = (*Engine)(nil)
@@ -105,6 +105,26 @@ func (e *Engine) keeper() keeper {
 	}
 	return inMemory{e}
 }
+
+// state returns the engine's store: the state file, or a store in this process.
+func (e *Engine) state() store.Store {
+	if e.file != nil {
+		return e.file.journal
+	}
+	e.making.Do(func() { e.here = inprocess.New(inprocess.Limits{Plans: maxPlans, PlanBytes: maxPlanBytes}) })
+	return e.here
+}
+
+// write makes a change of steps that belong to no run's record.
+func (e *Engine) write(steps ...store.Step) error {
+	return e.state().Do(&store.Change{Steps: steps})
+}
+
+// These limits say how many plans of one principal are kept in memory, and their maximum size together.
+const (
+	maxPlans     = 1000
+	maxPlanBytes = 64 << 20
+)
 
 // Close ends the engine's goroutines when they have nothing to do. An engine in memory can still be used after it. With
 // a state file, Close hands over the runs in progress: their records stay as they are, and another process can take

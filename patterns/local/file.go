@@ -192,18 +192,24 @@ func (f *file) begin(r *run) (string, error) {
 	}
 	r.record.file = t
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
-	t.begin = &store.Begin{
-		N: n, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client, Config: job.Config,
-		Began: r.began.UnixMicro(), Owner: f.owner.ID(), Configs: f.unstored.all(),
-	}
-	if p := r.parentOf(); p != 0 {
-		t.begin.Parent = p
-	}
+	begin := r.beginning(f.owner)
+	begin.Configs = f.unstored.all()
+	t.begin = &begin
 	if request != nil {
 		t.begin.Equal = &store.Equal{Request: request, Args: args, ByKey: job.ByKey != "", Since: f.joinable(now).UnixMicro(), Plan: planOfCall(job), Outdated: outdated[:]}
 	}
 	r.idle.Since = r.began
 	return "", nil
+}
+
+// beginning returns the step that adds a run's row.
+func (r *run) beginning(owner store.Owner) store.Begin {
+	n, _ := journal.RunNumber(r.id)
+	job := r.job
+	return store.Begin{
+		N: n, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client, Config: job.Config,
+		Began: r.began.UnixMicro(), Owner: owner.ID(), Parent: r.parentOf(),
+	}
 }
 
 // notBegun returns why there is no run: the id of the run that an equal call began, or the error. It returns [errUnspent] if that run has

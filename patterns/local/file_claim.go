@@ -87,7 +87,7 @@ func (f *file) takeOver(l *loaded) error {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
-	kept, lost, err := f.reclaims(l)
+	kept, lost, err := f.reclaims(l.N, l.history.plans(), l.Canceled)
 	if err != nil {
 		return err
 	}

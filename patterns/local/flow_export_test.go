@@ -1,6 +1,7 @@
 package local
 
 import (
+	"math"
 	"time"
 
 	"patterngate/patterns"
@@ -39,8 +40,14 @@ func (e *Engine) Resume(events []journal.Event, job patterns.Job) (patterns.Ende
 		return next
 	}(h.quotas, h.phase)
 	e.mu.Lock()
-	e.shelf(job.Principal).add(r)
+	check := e.write(store.Bury{N: r.number()}) // where the engine began it
+	if check == nil {
+		check = inMemory{e}.enter(r)
+	}
 	e.mu.Unlock()
+	if check != nil {
+		return patterns.Ended{}, check
+	}
 	l := newLife(r, h, nil)
 	l.carry()
 	return l.rest, l.fault
@@ -57,23 +64,27 @@ func ReplayCodeStored(events []patterns.Event, code patterns.Pattern, job patter
 
 // PlansNow are the stored plans as they stand, for [Engine.PlansAgain].
 func (e *Engine) PlansNow() map[int64]store.Plan {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	now := map[int64]store.Plan{}
-	for n, r := range e.plans {
-		now[n] = *r
-	}
+	_ = e.state().View(func(s store.Reader) error {
+		list, err := s.Plans(store.PlanPage{Created: math.MaxInt64, N: math.MaxInt64, Most: maxPlans})
+		for _, n := range list {
+			if p, _ := s.PlanBody(n); p != nil {
+				now[n] = *p
+			}
+		}
+		return err
+	})
 	return now
 }
 
 // PlansAgain has the stored plans be what they were, in the hands of one run.
 func (e *Engine) PlansAgain(then map[int64]store.Plan, runID string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	run, _ := journal.RunNumber(runID)
-	for n, r := range then {
+	for _, r := range then {
 		r.Run, r.Under = run, 0
-		e.plans[n] = &r
+		if store.IsRefused(e.write(store.AddPlan{Plan: r})) {
+			_ = e.write(store.SetPlan{Plan: r})
+		}
 	}
 }
 

@@ -2,11 +2,13 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // inMemory keeps runs in this process.
@@ -27,8 +29,16 @@ func (e inMemory) begin(r *run) (string, error) {
 	}
 	r.began = r.record.append(patterns.StartEvent, "", time.Now(), startOf(r, e.Version)).At
 	r.idle.Since = r.began
-	s.add(r)
-	return "", nil
+	return "", e.enter(r)
+}
+
+// enter adds a run to the store and to its principal's runs. The caller holds the lock.
+func (e inMemory) enter(r *run) error {
+	if err := e.write(r.beginning(e.state().Owner())); err != nil {
+		return fmt.Errorf("%w: %w", patterns.ErrJournal, err)
+	}
+	e.shelf(r.job.Principal).add(r)
+	return nil
 }
 
 // park makes a run wait. If a principal's waiting runs are too many or too large, the oldest expire.
@@ -36,6 +46,11 @@ func (e inMemory) park(l *life, rest patterns.Ended) error {
 	r := l.run
 	e.mu.Lock()
 	s := e.shelves[r.job.Principal]
+	w := rest.Waiting
+	if err := e.write(store.Park{N: r.number(), Kind: string(w.Kind), Key: w.Key, Turn: w.Turn, Phase: w.Phase}); err != nil {
+		e.mu.Unlock()
+		return err
+	}
 	r.state, r.rest, r.life = patterns.Parked, rest, nil
 	r.idle.Phase, r.idle.Done = rest.Phase, rest.Calls
 	s.parked = append(s.parked, r)
@@ -61,24 +76,25 @@ func (e inMemory) take(c patterns.Continuation) (*run, *history, error) {
 	case r.state != patterns.Parked || r.rest.Waiting.Kind != patterns.ForCaller, c.Turn != 0 && c.Turn != r.rest.Waiting.Turn:
 		e.mu.Unlock()
 		return nil, nil, patterns.ErrNotTaken
-	case e.over(r):
-		e.mu.Unlock()
-		return nil, nil, patterns.ErrNotTaken
 	}
-	changed := e.unpark(r, true)
+	changed, lost, err := e.unpark(r, true, false)
+	if err != nil {
+		e.mu.Unlock()
+		return nil, nil, err
+	}
 	r.size += c.Size
 	e.mu.Unlock()
 	e.waiters.announce(r.id)
 	e.tell(changed, true)
-	h, err := e.given(r, journal.OutcomeBody{State: patterns.OK, Output: c.Given})
+	h, err := e.given(r, journal.OutcomeBody{State: patterns.OK, Output: c.Given}, lost)
 	return r, h, err
 }
 
-// given records the outcome of what a run waited for and returns the run's history.
-func (e inMemory) given(r *run, out journal.OutcomeBody) (*history, error) {
+// given records the outcome of what a run waited for and returns the run's history. lost says that the run has lost a plan meanwhile.
+func (e inMemory) given(r *run, out journal.OutcomeBody, lost bool) (*history, error) {
 	r.record.append(patterns.OutcomeEvent, r.rest.Waiting.Key, time.Now(), out)
 	h := remembered(r.record.Events())
-	h.canceled = e.lost(r, h, out.State == patterns.Canceled)
+	h.canceled = lost
 	if _, err := r.rehearse(h); err != nil {
 		return nil, &patterns.Fault{RunID: r.id, Cause: err}
 	}
@@ -98,20 +114,20 @@ func (e inMemory) goOn(r *run, w *patterns.Waiting, out journal.OutcomeBody, not
 		e.mu.Unlock()
 		return false
 	}
-	if out.State != patterns.Canceled && e.over(r) { // its time ends when it has its plan again
+	changed, lost, err := e.unpark(r, false, out.State == patterns.Canceled)
+	if err != nil { // another run has its plan: its time ends when it has the plan again
 		r.clock.Stop() // the call may not come from this clock: only one clock may look again
 		r.clock = time.AfterFunc(again, func() { e.goOn(r, w, out, notes...) })
 		e.mu.Unlock()
 		return true
 	}
-	changed := e.unpark(r, false)
 	e.mu.Unlock()
 	e.waiters.announce(r.id)
 	e.tell(changed, false)
 	for _, note := range notes {
 		r.record.append(patterns.NoteEvent, "", time.Now(), note)
 	}
-	h, err := e.given(r, out)
+	h, err := e.given(r, out, lost)
 	if err == nil {
 		l := newLife(r, h, nil)
 		l.carry()
@@ -123,14 +139,42 @@ func (e inMemory) goOn(r *run, w *patterns.Waiting, out journal.OutcomeBody, not
 	return true
 }
 
-// unpark removes a run from those that wait. The caller holds the lock.
-func (e inMemory) unpark(r *run, attended bool) patterns.Snapshot {
+// unpark removes a run from those that wait. The error is [patterns.ErrNotTaken] while another run has claimed its plan. lost says that the run
+// has lost a plan that it held. A canceled run gets its plans back. The caller holds the lock.
+func (e inMemory) unpark(r *run, attended, canceled bool) (changed patterns.Snapshot, lost bool, err error) {
+	if lost, err = e.retake(r, canceled); err != nil {
+		return changed, false, err
+	}
 	s := e.shelves[r.job.Principal]
 	s.parked = without(s.parked, r)
 	s.bytes -= r.size
 	r.clock.Stop()
 	r.state, r.attended = patterns.Running, attended
-	return r.snapshot()
+	return r.snapshot(), lost, nil
+}
+
+// retake takes the row of a waiting run, together with the plans that it holds.
+func (e inMemory) retake(r *run, canceled bool) (lost bool, err error) {
+	n, plans := r.number(), remembered(r.record.Events()).plans()
+	for range maxTries {
+		var steps []store.Step
+		if steps, lost, err = e.reclaims(n, plans, canceled); err != nil {
+			return false, err
+		}
+		var row *store.Row
+		err = e.state().View(func(s store.Reader) error {
+			row, err = s.Row(n)
+			return err
+		})
+		if err != nil || row == nil {
+			return false, patterns.ErrNotTaken
+		}
+		take := store.Take{N: n, Epoch: row.Epoch, State: row.State, Canceled: row.Canceled, Owner: e.state().Owner().ID()}
+		if err = e.write(append(steps, take)...); !store.IsRefused(err) { // otherwise another run changed a plan in between
+			return lost, err
+		}
+	}
+	return false, patterns.ErrNotTaken
 }
 
 // finish keeps how a run ended, and removes the oldest of too many.
@@ -141,6 +185,11 @@ func (e inMemory) finish(l *life, rest patterns.Ended) error {
 	}
 	e.mu.Lock()
 	s := e.shelves[r.job.Principal]
+	end := store.End{N: r.number(), Ended: rest.Ended.UnixMicro(), StopReason: rest.Result.StopReason, Phase: rest.Result.Phase}
+	if err := e.write(end); err != nil {
+		e.mu.Unlock()
+		return err
+	}
 	r.state, r.rest, r.life = patterns.Over, rest, nil
 	s.ended = append(s.ended, r)
 	s.kept += r.size

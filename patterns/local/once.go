@@ -22,10 +22,7 @@ import (
 //	   └─ with other arguments, or its outcome is not known yet ──▶ once_reused; nothing is sent
 
 // firstAct is the act that has a business key. A nil firstAct means that no act has the key.
-type firstAct struct {
-	store.Act
-	of *run // in memory: whose act it is
-}
+type firstAct struct{ store.Act }
 
 // standing is the state of a business key for a call.
 type standing int
@@ -46,7 +43,6 @@ type business struct {
 	key, act   string // of the effect, and of the first attempt at the same act
 	again      bool   // an earlier run of the plan began the act with unknown outcome, and it may be repeated
 	settled    bool   // the outcome of all attempts is known
-	of         *run
 }
 
 // businessOf returns the business call of an effect. It returns false if the effect has no business key.
@@ -59,7 +55,7 @@ func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 	n, _ := journal.RunNumber(b.id)
 	return business{
 		tool: call.Permit.Tool(), once: once, args: e.Input, run: n, key: key, act: cmp.Or(call.Attempt.Of, key),
-		again: call.Attempt.Before == once && call.Permit.Repeatable(), of: b.run,
+		again: call.Attempt.Before == once && call.Permit.Repeatable(),
 	}, true
 }
 
@@ -100,14 +96,7 @@ func (c business) stands(f *firstAct) standing {
 
 // standsFor returns the present state of a call's key and the act that has it.
 func (b *branch) standsFor(c business) (at standing, f *firstAct) {
-	file := b.engine.file
-	if file == nil {
-		b.engine.mu.Lock()
-		defer b.engine.mu.Unlock()
-		f = b.engine.first(c)
-		return c.stands(f), f
-	}
-	err := file.journal.View(func(s store.Reader) error {
+	err := b.engine.state().View(func(s store.Reader) error {
 		a, err := s.Act(c.tool, c.once)
 		if a != nil {
 			f = &firstAct{Act: *a}
@@ -203,44 +192,39 @@ func takingOf(at standing, duplicate bool) taking {
 // takes returns the steps that take a call's business key in a state file, together with its intent; nil: it has no key. It unwinds
 // if another act has the key by now. The run is then replayed and finds that.
 func (b *branch) takes(key string, e patterns.Effect, duplicate bool) []store.Step {
+	steps, ok := b.takingSteps(key, e, duplicate)
+	if !ok {
+		b.unwind(errUnspent)
+	}
+	return steps
+}
+
+// takingSteps returns the steps that take a call's business key; nil: it has no key. It returns false if another act has the key.
+func (b *branch) takingSteps(key string, e patterns.Effect, duplicate bool) (steps []store.Step, ok bool) {
 	c, ok := b.businessOf(key, e)
 	if !ok {
-		return nil
+		return nil, true
 	}
 	at, f := b.standsFor(c)
 	switch takingOf(at, duplicate) {
 	case takesFree:
-		return []store.Step{store.TakeKey{Tool: c.tool, Once: c.once, Args: sealedArgs(c.args), Run: c.run, Act: c.act, Effect: c.key}}
+		return []store.Step{store.TakeKey{Tool: c.tool, Once: c.once, Args: sealedArgs(c.args), Run: c.run, Act: c.act, Effect: c.key}}, true
 	case takesLeft:
-		return []store.Step{store.AdoptKey{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, FromRun: f.Run, FromAct: f.Act.Act}}
+		return []store.Step{store.AdoptKey{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, FromRun: f.Run, FromAct: f.Act.Act}}, true
 	case takesDone:
-		return []store.Step{store.KeyDone{Tool: c.tool, Once: c.once, Run: f.Run, Act: f.Act.Act}}
+		return []store.Step{store.KeyDone{Tool: c.tool, Once: c.once, Run: f.Run, Act: f.Act.Act}}, true
 	}
-	b.unwind(errUnspent)
-	return nil
+	return nil, false
 }
 
 // takesHere takes a call's business key in memory. It returns false if another call has the key by now. In a state file it does
 // nothing: the intent takes the key there.
 func (b *branch) takesHere(key string, e patterns.Effect, duplicate bool) bool {
-	c, ok := b.businessOf(key, e)
-	if !ok || b.engine.file != nil {
+	if b.engine.file != nil {
 		return true
 	}
-	b.engine.mu.Lock()
-	defer b.engine.mu.Unlock()
-	f := b.engine.first(c)
-	switch at := c.stands(f); takingOf(at, duplicate) {
-	case takesFree:
-		if at == keyFree {
-			b.engine.take(c)
-		}
-	case takesLeft:
-		b.engine.adopt(c)
-	case takesRefused:
-		return false
-	}
-	return true
+	steps, ok := b.takingSteps(key, e, duplicate)
+	return ok && (len(steps) == 0 || b.engine.write(steps...) == nil)
 }
 
 // Settled implements [patterns.Run].
@@ -257,60 +241,25 @@ func (b *branch) conclude(e patterns.Effect, out patterns.Outcome, settled bool)
 	}
 	c.settled = settled
 	didNothing := out.State == patterns.Canceled || out.State == patterns.Failed && out.Reason != patterns.ReasonBadResult
+	body := journal.OutcomeOf(e, out)
 	switch {
-	case b.engine.file == nil:
-		b.engine.mu.Lock()
-		defer b.engine.mu.Unlock()
-		if didNothing {
-			b.engine.free(c)
-		} else {
-			b.engine.keep(c, journal.Encode(journal.OutcomeOf(e, out)))
-		}
 	case didNothing:
-		b.record.then(store.FreeKey{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, Settled: c.settled, Effect: c.key})
+		b.stores(store.FreeKey{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, Settled: c.settled, Effect: c.key})
+	case b.engine.file == nil:
+		b.stores(store.KeepOutcome{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, Body: journal.Encode(body)})
 	default:
-		b.record.then(store.KeepOutcome{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, Body: b.record.stored(journal.OutcomeOf(e, out))})
+		b.stores(store.KeepOutcome{Tool: c.tool, Once: c.once, Run: c.run, Act: c.act, Body: b.record.stored(body)})
 	}
 }
 
-// actKey names an act in memory.
+// stores has a step taken: in a state file with the next flush of the run, in memory at once.
+func (b *branch) stores(step store.Step) {
+	if b.engine.file != nil {
+		b.record.then(step)
+		return
+	}
+	_ = b.engine.write(step) // it always holds
+}
+
+// actKey names a business key.
 type actKey struct{ tool, once string }
-
-// first returns a copy of the act in memory that has a business key. The caller holds the lock, here and in the next functions.
-func (e *Engine) first(c business) *firstAct {
-	f := e.acts[actKey{c.tool, c.once}]
-	if f == nil {
-		return nil
-	}
-	seen := *f // the original changes while others read the copy
-	seen.Over = f.of.state == patterns.Over
-	return &seen
-}
-
-// take gives a free key to a call.
-func (e *Engine) take(c business) {
-	if e.acts == nil {
-		e.acts = map[actKey]*firstAct{}
-	}
-	e.acts[actKey{c.tool, c.once}] = &firstAct{store.Act{Args: sealedArgs(c.args), Run: c.run, Act: c.act, Effect: c.key}, c.of}
-}
-
-// adopt gives the act to this call. No attempt of this call frees the key, because the outcome of the earlier attempt is unknown.
-func (e *Engine) adopt(c business) {
-	f := e.acts[actKey{c.tool, c.once}]
-	f.Run, f.Act.Act, f.Effect, f.of = c.run, c.act, "", c.of
-}
-
-// keep stores the outcome of the act that has the key.
-func (e *Engine) keep(c business, body []byte) {
-	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine {
-		f.Body = body
-	}
-}
-
-// free makes the key free again. It does nothing if an earlier attempt took the key, because the outcome of that is not known yet.
-func (e *Engine) free(c business) {
-	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine && (c.settled || f.Effect == c.key) && f.Body == nil {
-		delete(e.acts, actKey{c.tool, c.once})
-	}
-}

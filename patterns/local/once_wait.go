@@ -64,12 +64,7 @@ func (b *branch) isUnderWay(c business) (yes bool) {
 	if at != keyTaken || f.Body != nil || f.Run == c.run || !c.wants(f) {
 		return false
 	}
-	if b.engine.file == nil {
-		b.engine.mu.Lock()
-		defer b.engine.mu.Unlock()
-		return f.of.state == patterns.Running
-	}
-	err := b.engine.file.journal.View(func(s store.Reader) error {
+	err := b.engine.state().View(func(s store.Reader) error {
 		r, err := s.Standing(f.Run)
 		yes = r.State == "running"
 		return err

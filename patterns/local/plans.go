@@ -1,14 +1,12 @@
 package local
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -47,21 +45,6 @@ func (e *Engine) planOf(id string, meant func(*store.Plan) bool) (state patterns
 		}
 	}
 	return state, nil
-}
-
-// planAt returns a plan's row with its body, and the state of its holder; nil: there is no such plan.
-func (e *Engine) planAt(n int64) (r *store.Plan, how stands, err error) {
-	if e.file != nil {
-		return e.file.planAt(n)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	t := &plansHere{Engine: e}
-	if r, err = t.row(n); err == nil && r != nil {
-		t.principal = r.Principal
-		how, err = holder(t, r)
-	}
-	return r, how, err
 }
 
 // stateOf converts a row to the state that is shown. settled is false if the holder ended in the meantime: the row has changed
@@ -155,31 +138,11 @@ func (e *Engine) ListPlans(filter patterns.PlanFilter) (page patterns.PlanPage, 
 
 // planNumbers returns the plans of a list after a place, newest first.
 func (e *Engine) planNumbers(f patterns.PlanFilter, from planPlace, most int) (list []int64, err error) {
-	if e.file == nil {
-		return e.planNumbersHere(f, from, most), nil
-	}
-	err = e.file.journal.View(func(s store.Reader) error {
+	err = e.state().View(func(s store.Reader) error {
 		list, err = s.Plans(store.PlanPage{Principal: f.Principal, Pattern: f.Pattern, Created: from.created, N: from.n, Most: most})
 		return err
 	})
 	return list, err
-}
-
-func (e *Engine) planNumbersHere(f patterns.PlanFilter, from planPlace, most int) (list []int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var rows []*store.Plan
-	for _, r := range e.plans {
-		behind := r.Created < from.created || r.Created == from.created && r.N < from.n
-		if behind && (f.Principal == "" || f.Principal == r.Principal) && (f.Pattern == "" || f.Pattern == r.Pattern) {
-			rows = append(rows, r)
-		}
-	}
-	slices.SortFunc(rows, func(a, b *store.Plan) int { return cmp.Or(cmp.Compare(b.Created, a.Created), cmp.Compare(b.N, a.N)) })
-	for _, r := range rows[:min(most, len(rows))] {
-		list = append(list, r.N)
-	}
-	return list
 }
 
 // cursor encodes a place as text, like the cursor of a list of runs.

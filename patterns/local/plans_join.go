@@ -5,6 +5,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // planRun is a run that an equal call began earlier. It works, or worked, on a stored plan.
@@ -46,12 +47,15 @@ func planOfCall(job patterns.Job) int64 {
 var outdated = [...]string{patterns.PlanConflict, patterns.PlanBusy}
 
 // isStale is staleIn for a run in memory. The lock is held.
-func (e inMemory) isStale(before *run) bool {
-	n, _ := journal.RunNumber(before.id)
-	t := &plansHere{Engine: e.Engine, principal: before.job.Principal}
-	stale, _ := staleIn(t, before.job, planRun{ // rows in memory give no error
-		n: n, canceled: before.lostPlan, over: before.state == patterns.Over,
-		reason: before.rest.Result.StopReason, ended: before.rest.Ended.UnixMicro(),
+func (e inMemory) isStale(before *run) (stale bool) {
+	now := planRun{n: before.number(), over: before.state == patterns.Over, reason: before.rest.Result.StopReason, ended: before.rest.Ended.UnixMicro()}
+	_ = e.state().View(func(s store.Reader) error { // a store in memory gives no error
+		r, err := s.Row(now.n)
+		now.canceled = r != nil && r.Canceled
+		if err == nil {
+			stale, err = staleIn(&plannedIn{Engine: e.Engine, s: s}, before.job, now)
+		}
+		return err
 	})
 	return stale
 }

@@ -3,6 +3,7 @@ package local
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -26,11 +27,14 @@ func (b *branch) step(s *patterns.PlanStep) patterns.Outcome {
 	switch {
 	case !ok:
 		return stepped(patterns.PlanNotFound)
-	case b.engine.file != nil:
-		return b.stepInFile(a)
+	case a.Op == patterns.LoadOp:
+		return b.loadPlan(a)
 	}
-	return b.stepInMemory(a)
+	return b.changePlan(a)
 }
+
+// nowMicro returns the time as rows store it, in microseconds since 1970.
+func (e *Engine) nowMicro() int64 { return e.now().Truncate(time.Microsecond).UnixMicro() }
 
 func stepped(reason string) patterns.Outcome {
 	if reason != "" {

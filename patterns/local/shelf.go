@@ -6,6 +6,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/store"
 )
 
 // maxParkedBytes is how much memory a principal's waiting runs may use together for what their callers sent. Over it the oldest
@@ -39,7 +40,6 @@ type run struct {
 	within    *run           // of a child run that was begun here: the run that called it; else nil
 	resumed   bool           // it was claimed from the state file, not by a call
 	recall    *patterns.Note // cancel it as soon as it has a life; nil: do not
-	lostPlan  bool           // another run changed its plan while it waited
 }
 
 // shelf is one principal's runs in memory.
@@ -83,6 +83,7 @@ func keyOf(job patterns.Job) string { return job.Spec.Name + "\x00" + job.ByKey 
 
 // drop removes a run. It also removes the shelf if that is empty then. The caller holds the lock.
 func (e *Engine) drop(r *run) {
+	_ = e.write(store.Bury{N: r.number()}) // it always holds
 	s := e.shelves[r.job.Principal]
 	delete(s.runs, r.id)
 	s.begun = without(s.begun, r)
@@ -155,6 +156,12 @@ func (r *run) snapshot() patterns.Snapshot {
 // isAttended reports whether a call waits for the run or for its parent. The caller holds the lock.
 func (r *run) isAttended() bool {
 	return r.attended || r.within != nil && r.within.isAttended()
+}
+
+// number returns the number in the run's id.
+func (r *run) number() int64 {
+	n, _ := journal.RunNumber(r.id)
+	return n
 }
 
 // parentOf returns the number of the run whose call began this one; 0: it has no parent.

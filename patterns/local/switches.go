@@ -18,12 +18,7 @@ var _ patterns.Switches = (*Engine)(nil)
 
 // KillSwitches implements [patterns.Switches].
 func (e *Engine) KillSwitches() (list []patterns.Switch, err error) {
-	if e.file == nil {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return slices.Clone(e.switches), nil
-	}
-	err = e.file.journal.View(func(s store.Reader) error {
+	err = e.state().View(func(s store.Reader) error {
 		list, err = s.Switches()
 		return err
 	})
@@ -39,34 +34,26 @@ func (e *Engine) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) e
 		s.At = e.now()
 	}
 	s.At = s.At.UTC().Truncate(time.Microsecond)
-	if e.file == nil {
-		return e.inMemorySwitch(on, s)
-	}
 	if on {
-		e.file.stopping.Store(true)
-		return e.file.journal.Do(&store.Change{Durable: true, Steps: []store.Step{store.SetSwitch{Switch: s}}})
+		if e.file != nil {
+			e.file.stopping.Store(true)
+		}
+		return e.state().Do(&store.Change{Durable: true, Steps: []store.Step{store.SetSwitch{Switch: s}}})
 	}
-	err := e.file.signer().Signed(act, decisions.Wanted{Act: gateway.ActSwitchOff, Subject: s.Subject()}, &store.Change{Durable: true}, store.ClearSwitch{Tool: s.Tool, Pattern: s.Pattern})
+	err := e.clearSwitch(s, act)
 	if store.IsRefused(err) {
 		return patterns.ErrNoSwitch
 	}
 	return err
 }
 
-func (e *Engine) inMemorySwitch(on bool, s patterns.Switch) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	at := slices.IndexFunc(e.switches, func(o patterns.Switch) bool { return o.Tool == s.Tool && o.Pattern == s.Pattern })
-	if at >= 0 {
-		e.switches = slices.Delete(slices.Clone(e.switches), at, at+1)
+// clearSwitch turns a switch off. In memory no key is enrolled, so nobody has to sign.
+func (e *Engine) clearSwitch(s patterns.Switch, act gateway.SignedAct) error {
+	step := store.ClearSwitch{Tool: s.Tool, Pattern: s.Pattern}
+	if e.file == nil {
+		return e.write(step)
 	}
-	switch {
-	case on:
-		e.switches = append(slices.Clip(e.switches), s)
-	case at < 0:
-		return patterns.ErrNoSwitch
-	}
-	return nil
+	return e.file.signer().Signed(act, decisions.Wanted{Act: gateway.ActSwitchOff, Subject: s.Subject()}, &store.Change{Durable: true}, step)
 }
 
 // stops reports whether one of the switches forbids an effect of a run.

@@ -59,7 +59,7 @@ func TestChangesOfARun(t *testing.T) {
 	} {
 		for where, open := range map[string]func() (store.Store, error){
 			"file":   func() (store.Store, error) { return sqlite.Open(newState(t), nil) },
-			"memory": func() (store.Store, error) { return memory.New(), nil },
+			"memory": func() (store.Store, error) { return memory.New(memory.Limits{}), nil },
 		} {
 			t.Run(name+" "+where, func(t *testing.T) {
 				t.Parallel()

@@ -170,7 +170,7 @@ type Deliver struct {
 	Principal string
 }
 
-// Bury deletes a run and keeps its tombstone. It always holds.
+// Bury deletes a run and keeps its tombstone. It keeps none if RunID is "". It always holds.
 type Bury struct {
 	N                              int64
 	RunID                          string

@@ -16,7 +16,7 @@ import (
 
 func begun(t testing.TB) *memory.Store {
 	t.Helper()
-	s := memory.New()
+	s := memory.New(memory.Limits{})
 	t.Cleanup(s.Close)
 	do(t, s, &store.Change{Steps: []store.Step{store.Begin{N: 1, Pattern: "p", Principal: "local:1", Began: 1, Owner: s.Owner().ID()}}})
 	return s

@@ -10,6 +10,42 @@ import (
 func (t *tables) setPlan(p store.Plan) {
 	p.Body = slices.Clone(p.Body)
 	puts(t, t.plans, p.N, new(&p))
+	t.makeWay(&p)
+}
+
+// makeWay removes plans to make room for a new one.
+func (t *tables) makeWay(newest *store.Plan) {
+	var mine []*store.Plan
+	bytes := 0
+	for _, p := range t.plans {
+		if p.Principal == newest.Principal {
+			mine = append(mine, p)
+			bytes += len(p.Body)
+		}
+	}
+	left := len(mine)
+	crowded := func() bool {
+		return t.limits.Plans > 0 && left > t.limits.Plans || t.limits.PlanBytes > 0 && bytes > t.limits.PlanBytes
+	}
+	if !crowded() {
+		return
+	}
+	slices.SortFunc(mine, func(a, b *store.Plan) int { return cmp.Or(cmp.Compare(a.Changed, b.Changed), cmp.Compare(a.N, b.N)) })
+	for _, p := range mine {
+		if p == newest || t.isHeld(p.Run) || t.isHeld(p.Under) {
+			continue
+		}
+		puts(t, t.plans, p.N, nil)
+		if left, bytes = left-1, bytes-len(p.Body); !crowded() {
+			return
+		}
+	}
+}
+
+// isHeld reports whether the holder of a plan is an unfinished run.
+func (t *tables) isHeld(run int64) bool {
+	r := t.runs[run]
+	return r != nil && isUnfinished(r.State)
 }
 
 // Plan implements [store.Reader].

@@ -160,7 +160,7 @@ func (t *tables) addEvent(r *run, e patterns.Event) error {
 }
 
 func (t *tables) bury(s store.Bury) {
-	if !slices.ContainsFunc(t.tombstones, func(b store.Bury) bool { return b.RunID == s.RunID }) {
+	if s.RunID != "" && !slices.ContainsFunc(t.tombstones, func(b store.Bury) bool { return b.RunID == s.RunID }) {
 		was := t.tombstones
 		t.undo = append(t.undo, func() { t.tombstones = was })
 		t.tombstones = append(was[:len(was):len(was)], s)

@@ -33,9 +33,16 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
+// Limits say how much a store keeps. 0 means no limit.
+type Limits struct {
+	// Plans is how many plans of one principal are kept, and PlanBytes their size together. Over a limit the oldest plans are removed that no
+	// run has claimed. The newest plan is always kept.
+	Plans, PlanBytes int
+}
+
 // New returns an empty store.
-func New() *Store {
-	s := &Store{owner: owner(rand.Text()), opened: time.Now(), t: newTables()}
+func New(l Limits) *Store {
+	s := &Store{owner: owner(rand.Text()), opened: time.Now(), t: newTables(l)}
 	s.helping = s.write
 	return s
 }

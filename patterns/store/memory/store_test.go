@@ -10,7 +10,7 @@ import (
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
-		s := memory.New()
+		s := memory.New(memory.Limits{})
 		t.Cleanup(s.Close)
 		return s
 	})

@@ -14,6 +14,7 @@ import (
 
 // tables are what the store holds. They implement [store.Reader]. The store's lock guards them.
 type tables struct {
+	limits      Limits
 	id          string
 	runs        map[int64]*run
 	unfinished  map[int64]*run    // running, ready or waiting
@@ -76,11 +77,12 @@ type reload struct {
 	asked bool
 }
 
-func newTables() tables {
+func newTables(l Limits) tables {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails, see crypto/rand
 	return tables{
-		id: hex.EncodeToString(id[:]), runs: map[int64]*run{}, unfinished: map[int64]*run{}, byPrincipal: map[string][]*run{}, byRequest: map[string][]*run{},
+		limits: l,
+		id:     hex.EncodeToString(id[:]), runs: map[int64]*run{}, unfinished: map[int64]*run{}, byPrincipal: map[string][]*run{}, byRequest: map[string][]*run{},
 		byParent: map[int64][]*run{}, configs: map[string][]byte{}, questions: map[int64]*question{}, shares: map[share]string{}, acts: map[string]bool{},
 		signIns: map[string]int64{}, taken: map[businessKey]*store.Act{}, plans: map[int64]*store.Plan{}, answers: map[int64][]store.ReloadAnswer{}, broken: map[int64]int64{},
 		calls: calls{byKey: map[callKey]*call{}, found: map[callKey]store.Settled{}},

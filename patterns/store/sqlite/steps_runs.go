@@ -138,7 +138,10 @@ func (j *Store) addEvent(s store.AddEvent) error {
 }
 
 func (j *Store) bury(s store.Bury) error {
-	err := j.exec(insertTombstone, s.RunID, s.Pattern, s.Principal, s.StopReason, s.Began, s.Ended, s.Events, s.Hash)
+	var err error
+	if s.RunID != "" {
+		err = j.exec(insertTombstone, s.RunID, s.Pattern, s.Principal, s.StopReason, s.Began, s.Ended, s.Events, s.Hash)
+	}
 	for _, query := range []string{deleteEvents, deleteRedacted, deleteShares, deleteAsked, deleteSettlings, deleteRun} {
 		if err == nil {
 			err = j.exec(query, s.N)

@@ -107,6 +107,7 @@ var cases = map[string]aCase{
 	"break":                         {nil, store.Break{N: 1, Ended: 5000, Summary: "broken"}, true, state("broken", 2)},
 	"lack":                          {[]store.Step{store.Seize{N: 1}}, store.Lack{N: 1, Epoch: 2}, true, state("ready", 2)},
 	"bury":                          {[]store.Step{ended}, store.Bury{N: 1, RunID: journal.RunID(1), Pattern: "p", Principal: "local:1", StopReason: "success", Ended: 5000, Head: head}, true, gone},
+	"bury without a tombstone":      {nil, store.Bury{N: 1}, true, forgotten},
 	"an event behind the record":    {nil, store.AddEvent{N: 1, Event: chain(1, 1, 1, nil)[0]}, true, nil},
 	"an event that does not follow": {nil, store.AddEvent{N: 1, Event: chain(1, 2, 1, nil)[0]}, false, nil},
 	"a run is as seen":              {[]store.Step{parked}, store.RunIs{N: 1, State: "parked", Kind: "approval", Key: "approve#1"}, true, nil},
@@ -207,6 +208,16 @@ func hidden(n int) func(store.Reader) error {
 		}
 		return err
 	}
+}
+
+// forgotten holds that nothing of run 1 is left.
+func forgotten(r store.Reader) error {
+	row, err := r.Row(1)
+	stones, errStones := r.Tombstones()
+	if row != nil || len(stones) != 0 {
+		return fmt.Errorf("%+v, tombstones %+v", row, stones)
+	}
+	return errors.Join(err, errStones)
 }
 
 // gone holds that nothing of run 1 is left but its tombstone.

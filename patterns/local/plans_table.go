@@ -8,10 +8,10 @@ import (
 	"patterngate/patterns/store"
 )
 
-// plannedIn is a planTable over one state of a state file. It writes nothing. It collects steps: conditions that must still hold,
+// plannedIn is a planTable over one state of the store. It writes nothing. It collects steps: conditions that must still hold,
 // and changes. The steps later become a part of a change.
 type plannedIn struct {
-	*file
+	*Engine
 	s     store.Reader
 	steps []store.Step
 }
@@ -73,8 +73,11 @@ func (p *plannedIn) end(run, by int64) error {
 		return err
 	}
 	p.steps = append(p.steps, store.CancelResting{N: run, Epoch: r.Epoch})
+	if p.file == nil { // it continues at once and records who cancelled it
+		return nil
+	}
 	note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + journal.RunID(by)}
-	steps, err := p.noteSteps(p.s, run, journal.NoteBody{What: noteCancel, Note: note})
+	steps, err := p.file.noteSteps(p.s, run, journal.NoteBody{What: noteCancel, Note: note})
 	if err != nil && !unrecorded(err) {
 		return nil
 	}
@@ -83,11 +86,11 @@ func (p *plannedIn) end(run, by int64) error {
 }
 
 // planAt returns a plan's row with its body, and the state of its holder; nil: there is no such plan.
-func (f *file) planAt(n int64) (r *store.Plan, how stands, err error) {
+func (e *Engine) planAt(n int64) (r *store.Plan, how stands, err error) {
 	look := func(read func(s store.Reader) (*store.Plan, error)) error {
-		return f.journal.View(func(s store.Reader) (err error) {
+		return e.state().View(func(s store.Reader) (err error) {
 			if r, err = read(s); err == nil && r != nil {
-				how, err = holder(&plannedIn{file: f, s: s}, r)
+				how, err = holder(&plannedIn{Engine: e, s: s}, r)
 			}
 			return err
 		})
@@ -103,9 +106,9 @@ func (f *file) planAt(n int64) (r *store.Plan, how stands, err error) {
 }
 
 // planned makes a decision about the present table and returns its steps. The steps are refused if the table has changed since.
-func (f *file) planned(decide func(planTable) error) (steps []store.Step, err error) {
-	err = f.journal.View(func(s store.Reader) error {
-		p := &plannedIn{file: f, s: s}
+func (e *Engine) planned(decide func(planTable) error) (steps []store.Step, err error) {
+	err = e.state().View(func(s store.Reader) error {
+		p := &plannedIn{Engine: e, s: s}
 		err := decide(p)
 		steps = p.steps
 		return err
@@ -113,54 +116,90 @@ func (f *file) planned(decide func(planTable) error) (steps []store.Step, err er
 	return steps, err
 }
 
-// stepInFile performs a load. For other steps it only decides: they are stored together with the record of their outcome, see
-// [branch.stored].
-func (b *branch) stepInFile(a planAct) patterns.Outcome {
-	if a.Op == patterns.LoadOp {
-		return b.loadInFile(a)
+// changePlan performs a step that is not a load. In a state file it only decides: the change is stored together with the record of its
+// outcome, see [branch.stored].
+func (b *branch) changePlan(a planAct) patterns.Outcome {
+	for {
+		var reason string
+		steps, err := b.engine.planned(func(t planTable) (err error) {
+			reason, err = a.change(t)
+			return err
+		})
+		if err != nil {
+			b.unwind(err)
+		}
+		if b.engine.file != nil {
+			b.planned = steps
+			return stepped(reason)
+		}
+		if err := b.engine.write(steps...); !store.IsRefused(err) { // otherwise another run changed the plan in between
+			if reason == "" {
+				b.changedHere(a.Plan, steps)
+			}
+			return stepped(reason)
+		}
 	}
-	var reason string
-	steps, err := b.engine.file.planned(func(t planTable) (err error) {
-		reason, err = a.change(t)
-		return err
-	})
-	if err != nil {
-		b.unwind(err)
-	}
-	b.planned = steps
-	return stepped(reason)
 }
 
-// loadInFile reads the plan without blocking the writer, and then claims what it read.
-func (b *branch) loadInFile(a planAct) patterns.Outcome {
-	f := b.engine.file
+// changedHere notifies those that wait for a plan in memory, and lets runs continue that the change cancelled.
+func (b *branch) changedHere(plan string, steps []store.Step) {
+	e := b.engine
+	e.waiters.announce(plan)
+	for _, s := range steps {
+		if c, ok := s.(store.CancelResting); ok {
+			note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + b.id}
+			_ = inMemory{e}.recall(b.job.Principal, journal.RunID(c.N), note) // a run that has ended since needs nothing
+		}
+	}
+}
+
+// loadPlan reads the plan without blocking the writer, and then claims what it read.
+func (b *branch) loadPlan(a planAct) patterns.Outcome {
 	for {
-		seen, how, err := f.planAt(a.n)
+		seen, how, err := b.engine.planAt(a.n)
 		if err != nil {
 			b.unwind(err)
 		}
 		out := a.read(seen, how)
 		if out.State != patterns.OK || !a.Claim {
-			return out
+			return b.weighed(out)
 		}
 		var reason string
 		changed := false
-		steps, err := f.planned(func(t planTable) (err error) {
+		steps, err := b.engine.planned(func(t planTable) (err error) {
 			reason, changed, err = a.claim(t, seen)
 			return err
 		})
 		if err == nil && !changed {
-			err = b.record.along(steps...)
+			err = b.claims(steps)
 		}
 		switch {
+		case store.IsRefused(err): // in memory: another run changed the plan in between
 		case err != nil: // also if another run changed the plan in between
 			b.unwind(err)
 		case reason != "":
-			return patterns.Outcome{State: patterns.Failed, Reason: reason, Output: shownBy(reason, out.Output)}
+			return b.weighed(patterns.Outcome{State: patterns.Failed, Reason: reason, Output: shownBy(reason, out.Output)})
 		case !changed:
-			return out
+			return b.weighed(out)
 		}
 	}
+}
+
+// claims stores the claim of a plan. In a state file, the events that are pending are stored with it.
+func (b *branch) claims(steps []store.Step) error {
+	if b.engine.file == nil {
+		return b.engine.write(steps...)
+	}
+	return b.record.along(steps...)
+}
+
+// weighed adds the size of a load's output to the run's size, because the run's record keeps it.
+func (b *branch) weighed(out patterns.Outcome) patterns.Outcome {
+	more := weightOf(out.Output)
+	b.engine.mu.Lock()
+	b.run.size += more
+	b.engine.mu.Unlock()
+	return out
 }
 
 // stored returns the steps of a plan's change, which are stored with the record of its outcome; nil: none. If another run has
@@ -209,14 +248,13 @@ func (b *branch) beneath(plan string) (run int64) {
 
 // reclaims reports whether a run that is about to be taken lost a plan that it held. It returns the steps that belong to the same
 // change. The error is [patterns.ErrNotTaken] if another run has claimed such a plan over it.
-func (f *file) reclaims(l *loaded) (steps []store.Step, lost bool, err error) {
-	plans := l.history.plans()
+func (e *Engine) reclaims(run int64, plans []int64, canceled bool) (steps []store.Step, lost bool, err error) {
 	if len(plans) == 0 {
 		return nil, false, nil
 	}
-	steps, err = f.planned(func(t planTable) error {
+	steps, err = e.planned(func(t planTable) error {
 		for _, n := range plans {
-			has, waits, err := keeps(t, n, l.N, l.Canceled)
+			has, waits, err := keeps(t, n, run, canceled)
 			switch {
 			case err != nil:
 				return err
