@@ -62,12 +62,34 @@ func (s *Store) Queue(c *store.Change) (help, hurry func()) {
 	return s.helping, s.helping
 }
 
-// Do implements [store.Store].
+// Do implements [store.Store]. If no other goroutine writes, it needs no queue.
 func (s *Store) Do(c *store.Change) error {
+	if s.writing.TryLock() {
+		err := s.now(c)
+		s.writing.Unlock()
+		s.write() // what was queued meanwhile
+		return err
+	}
 	done := make(chan error, 1)
 	c.Done = func(err error) { done <- err }
 	s.Submit(c)
 	return <-done
+}
+
+// now writes what is queued, and then a change. The caller holds writing.
+func (s *Store) now(c *store.Change) error {
+	s.queueing.Lock()
+	closed, queued := s.closed, len(s.queue) > 0
+	s.queueing.Unlock()
+	if queued {
+		s.batch()
+	}
+	if closed {
+		return store.ErrClosed
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.t.change(c)
 }
 
 // enqueue queues a change. If the store is closed it returns false, and has called Done with [store.ErrClosed].
