@@ -48,6 +48,7 @@ var boxes = map[string]box{
 	"server/cli/console":    {"streams, exit codes", 0, 0, ""},
 	"server/cli/call":       {"the command call", 0, 0, ""},
 	"server/cli/inbox":      {"opens the page of approvals", 0, 0, ""},
+	"server/cli/inspect":    {"shows a configuration", 0, 0, ""},
 	"server/cli/recordtext": {"records as text", 0, 0, ""},
 	"server/cli/runs":       {"commands about runs", 0, 0, ""},
 	"server/cli/signing":    {"signs decisions", 0, 0, ""},

@@ -17,6 +17,7 @@ import (
 	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
+	"patterngate/server/cli/inspect"
 	"patterngate/server/cli/runs"
 	"patterngate/server/cli/setup"
 	"patterngate/server/cli/signing"
@@ -106,7 +107,10 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.Color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
-	config := &configCommands{a.invocation}
+	shown := &inspect.Commands{
+		Console: &a.Console, Load: a.loadDocument, Sources: a.sources, Path: &a.config, Check: a.check,
+		Listed: state.listed, Offered: state.offeredPatterns, Fault: a.configFault,
+	}
 	trials := &trial.Commands{Console: &a.Console, Inbox: &a.inboxAt, Open: state.hookedServer}
 	catalog := &catalogCommands{state, sign}
 	approvals := &approvals.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther}
@@ -114,8 +118,8 @@ func (a *app) root() *cobra.Command {
 		approvals.Held = catalog.held
 	}
 	root.AddCommand(serve.serveCommand(), trials.Demo(), state.callCommands(a.load).Command(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
-		(&toolsCommands{state}).toolsCommand(), (&stopReasonsCommands{a.invocation}).stopReasonsCommand(), config.configCommand(),
-		(&validateCommands{a.invocation}).validateCommand(), config.schemaCommand(), (&initCommands{a.invocation}).initCommand(),
+		shown.Tools(), shown.StopReasons(), shown.Config(),
+		shown.Validate(), shown.Schema(), (&initCommands{a.invocation}).initCommand(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policyCommands{state}).policyCommand(),
 		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther, Replay: Replay}).Command(),
 		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.inboxAt, Load: state.stateSettings, Open: state.openEngine, Options: state.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),

@@ -180,6 +180,12 @@ func (a *invocation) load() (assembly.Loaded, error) {
 	return loaded, nil
 }
 
+// loadDocument is load for commands that need only what the file says.
+func (a *invocation) loadDocument() (settings.Document, error) {
+	loaded, err := a.load()
+	return loaded.Document, err
+}
+
 // warn prints warnings. It prints each once in a command, even if the command reads the configuration several times.
 func (a *invocation) warn(warnings []yamldoc.Fault) {
 	for _, w := range warnings {

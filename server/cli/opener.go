@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server"
 	"patterngate/server/assembly"
 	"patterngate/server/cli/call"
 	"patterngate/server/cli/console"
@@ -257,19 +258,54 @@ func (a *stateOpener) hookedServer(logs io.Writer, hook func(point string)) (cal
 	return s, a.engine, err
 }
 
+// listed returns the tools that a client of a server with this configuration sees.
+func (a *stateOpener) listed() ([]upstream.Tool, error) {
+	loaded, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.counting("tools", loaded)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := a.toolsOf(c)
+	if err != nil {
+		return nil, console.Fault("tools", err)
+	}
+	return tools, nil
+}
+
+// offeredPatterns returns the patterns of the configuration in force.
+func (a *stateOpener) offeredPatterns() ([]server.Pattern, error) {
+	loaded, _, err := assembly.Load(settings.Sources{Path: a.config, Environ: a.Environ}, assembly.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	d, err := assembly.Declare(loaded, a.Environ)
+	if err != nil {
+		return nil, err
+	}
+	return d.Offered(), nil
+}
+
 // offered returns the tools that a server with this configuration would have. It opens no state file.
 func (a *stateOpener) offered() ([]upstream.Tool, error) {
 	loaded, _, err := assembly.Load(settings.Sources{Path: a.config, Environ: a.Environ}, assembly.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	s, err := loaded.Server(a.Environ, slog.New(slog.DiscardHandler))
+	return a.toolsOf(loaded)
+}
+
+// toolsOf returns the tools of a server with a configuration. It opens no state file.
+func (a *stateOpener) toolsOf(c assembly.Loaded) ([]upstream.Tool, error) {
+	s, err := c.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
 	var tools []upstream.Tool
 	for _, t := range s.Tools() {
-		tools = append(tools, upstream.Tool{Name: t.Name, Title: t.Title, Input: t.RawInputSchema})
+		tools = append(tools, upstream.Tool{Name: t.Name, Title: t.Title, Input: t.RawInputSchema, Output: t.RawOutputSchema})
 	}
 	return tools, nil
 }

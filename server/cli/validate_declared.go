@@ -1,19 +1,39 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 
 	"patterngate/server/assembly"
+	"patterngate/server/cli/console"
+	"patterngate/server/cli/inspect"
 
 	"patterngate/server/settings/yamldoc"
 )
 
+// check loads the configuration and finds what is wrong with it, for validate.
+func (a *invocation) check() (inspect.Checked, error) {
+	loaded, found, err := assembly.Load(a.sources(), assembly.LoadOptions{})
+	refused, ours := errors.AsType[*yamldoc.Error](err)
+	if err != nil && !ours {
+		return inspect.Checked{}, console.Fault("validate", err)
+	}
+	checked := inspect.Checked{Document: loaded.Document, Found: found, Refused: refused}
+	if refused != nil {
+		checked.Found = append(checked.Found, refused.Faults...)
+		return checked, nil
+	}
+	later, summary := a.checkDeclared(loaded)
+	checked.Found, checked.Summary = append(checked.Found, later...), summary
+	return checked, nil
+}
+
 // checkDeclared makes what serve would show of a configuration, and warns about tools that clients could drop or cut.
 // summary says how much of a model's context the tools use.
-func (a *validateCommands) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, summary string) {
+func (a *invocation) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, summary string) {
 	s, err := l.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "mend what it names"})}, ""

@@ -1,4 +1,4 @@
-package cli
+package inspect
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"patterngate/server/assembly"
 
 	"github.com/spf13/cobra"
 
@@ -18,12 +16,8 @@ import (
 	"patterngate/server/settings"
 )
 
-// stopReasonsCommands is the command that lists the reasons why runs end.
-type stopReasonsCommands struct {
-	*invocation
-}
-
-func (a *stopReasonsCommands) stopReasonsCommand() *cobra.Command {
+// StopReasons returns the command "stop-reasons".
+func (a *Commands) StopReasons() *cobra.Command {
 	var pattern string
 	cmd := &cobra.Command{
 		Use:   "stop-reasons [NAME]",
@@ -44,7 +38,7 @@ func (a *stopReasonsCommands) stopReasonsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *stopReasonsCommands) stopReasons(name, pattern string) error {
+func (a *Commands) stopReasons(name, pattern string) error {
 	offered := a.declaring()
 	kind, known := settings.KindNamed(pattern)
 	for _, p := range offered {
@@ -81,13 +75,9 @@ func (a *stopReasonsCommands) stopReasons(name, pattern string) error {
 
 // declaring returns the patterns of the configuration in force, for the reasons that their policies declare. If the
 // configuration does not load, it prints a line and returns none.
-func (a *stopReasonsCommands) declaring() []server.Pattern {
-	loaded, _, err := assembly.Load(settings.Sources{Path: a.config, Environ: a.Environ}, assembly.LoadOptions{})
-	if err == nil {
-		var d *assembly.Declaration
-		if d, err = assembly.Declare(loaded, a.Environ); err == nil {
-			return d.Offered()
-		}
+func (a *Commands) declaring() []server.Pattern {
+	if offered, err := a.Offered(); err == nil {
+		return offered
 	}
 	_, _ = fmt.Fprintln(a.Err, "stop-reasons: the configuration does not load: reasons that its policies declare are missing\ntry: patterngate validate")
 	return nil

@@ -1,10 +1,9 @@
-package cli
+package inspect
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,12 +11,8 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// toolsCommands is the command that lists the tools.
-type toolsCommands struct {
-	*stateOpener
-}
-
-func (a *toolsCommands) toolsCommand() *cobra.Command {
+// Tools returns the command "tools".
+func (a *Commands) Tools() *cobra.Command {
 	return &cobra.Command{
 		Use:   "tools [NAME]",
 		Short: "List the tools that a client sees, or show one with its schemas",
@@ -41,25 +36,17 @@ type toolRow struct {
 	Output      json.RawMessage `json:"output_schema"`
 }
 
-func (a *toolsCommands) tools(name string) error {
-	loaded, err := a.load()
+func (a *Commands) tools(name string) error {
+	listed, err := a.Listed()
 	if err != nil {
 		return err
-	}
-	c, err := a.counting("tools", loaded)
-	if err != nil {
-		return err
-	}
-	s, err := c.Server(a.Environ, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return console.Fault("tools", err)
 	}
 	var rows []toolRow
 	var names []string
-	for _, t := range s.Tools() {
+	for _, t := range listed {
 		names = append(names, t.Name)
 		if name == "" || t.Name == name {
-			rows = append(rows, toolRow{t.Name, t.Title, t.Description, t.RawInputSchema, t.RawOutputSchema})
+			rows = append(rows, toolRow{t.Name, t.Title, t.Description, t.Input, t.Output})
 		}
 	}
 	if len(rows) == 0 {

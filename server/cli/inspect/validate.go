@@ -1,10 +1,7 @@
-package cli
+package inspect
 
 import (
-	"errors"
 	"fmt"
-
-	"patterngate/server/assembly"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +10,8 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// validateCommands is the command that checks a configuration.
-type validateCommands struct {
-	*invocation
-}
-
-func (a *validateCommands) validateCommand() *cobra.Command {
+// Validate returns the command "validate".
+func (a *Commands) Validate() *cobra.Command {
 	strict := false
 	cmd := &cobra.Command{
 		Use:   "validate [FILE]",
@@ -37,7 +30,7 @@ func (a *validateCommands) validateCommand() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				a.config = args[0]
+				*a.Path = args[0]
 			}
 			return a.validate(strict)
 		},
@@ -46,21 +39,20 @@ func (a *validateCommands) validateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *validateCommands) validate(strict bool) error {
-	loaded, found, err := assembly.Load(settings.Sources{
-		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.Environ,
-	}, assembly.LoadOptions{})
-	refused, ours := errors.AsType[*yamldoc.Error](err)
-	if err != nil && !ours {
-		return console.Fault("validate", err)
+// Checked is a configuration with what was found wrong.
+type Checked struct {
+	settings.Document
+	Found   []yamldoc.Fault // faults and warnings
+	Refused *yamldoc.Error  // nil: the configuration loads
+	Summary string          // says how much of a model's context the tools use
+}
+
+func (a *Commands) validate(strict bool) error {
+	checked, err := a.Check()
+	if err != nil {
+		return err
 	}
-	summary := ""
-	if refused != nil {
-		found = append(found, refused.Faults...)
-	} else {
-		later, words := a.checkDeclared(loaded)
-		found, summary = append(found, later...), words
-	}
+	found, refused := checked.Found, checked.Refused
 	if err := a.printFaults(yamldoc.ByPlace(found), refused); err != nil {
 		return err
 	}
@@ -78,12 +70,12 @@ func (a *validateCommands) validate(strict bool) error {
 	case a.JSON:
 		return nil
 	}
-	_, err = fmt.Fprintln(a.Out, a.sound(loaded, len(found), summary))
+	_, err = fmt.Fprintln(a.Out, a.sound(checked, len(found)))
 	return err
 }
 
 // printFaults prints the first fifty faults and warnings: one line each on standard error, or a document with --json.
-func (a *validateCommands) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
+func (a *Commands) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
 	more := max(0, len(found)-yamldoc.MaxFaults)
 	found = found[:len(found)-more]
 	if refused != nil {
@@ -105,26 +97,26 @@ func (a *validateCommands) printFaults(found []yamldoc.Fault, refused *yamldoc.E
 }
 
 // sound returns the line for a file without faults.
-func (a *validateCommands) sound(loaded assembly.Loaded, warnings int, more string) string {
-	file := loaded.Path
+func (a *Commands) sound(c Checked, warnings int) string {
+	file := c.Path
 	if file == "" {
 		file = "the embedded configuration"
 	}
 	patterns := 0
-	for _, p := range loaded.Patterns {
+	for _, p := range c.Patterns {
 		if p.Enabled && p.Equipped() {
 			patterns++
 		}
 	}
-	line := fmt.Sprintf("%s: in order; %s, %s", file, console.Plural(len(loaded.ToolNames()), "tool"), console.Plural(patterns, "pattern"))
-	if exposed := len(loaded.Exposed()); exposed > 0 { // clients get these tools unchanged; no pattern is declared
+	line := fmt.Sprintf("%s: in order; %s, %s", file, console.Plural(len(c.ToolNames()), "tool"), console.Plural(patterns, "pattern"))
+	if exposed := len(c.Exposed()); exposed > 0 { // clients get these tools unchanged; no pattern is declared
 		line += ", " + console.Plural(exposed, "exposed tool")
 	}
 	if warnings > 0 {
 		line += ", " + console.Plural(warnings, "warning")
 	}
-	if more != "" {
-		line += ", " + more
+	if c.Summary != "" {
+		line += ", " + c.Summary
 	}
 	return line
 }

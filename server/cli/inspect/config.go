@@ -1,20 +1,30 @@
-package cli
+package inspect
 
 import (
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"patterngate/catalog/upstream"
+	"patterngate/server"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
 
-// configCommands are the commands that show a configuration and its schema.
-type configCommands struct {
-	*invocation
+// Commands are the commands that show and check a configuration, and what it offers to clients.
+type Commands struct {
+	*console.Console
+	Load    func() (settings.Document, error) // returns the configuration in force
+	Sources func() settings.Sources           // returns where the configuration is looked for
+	Path    *string                           // value of --config
+	Check   func() (Checked, error)           // loads the configuration and finds what is wrong with it
+	Listed  func() ([]upstream.Tool, error)   // returns the tools that a client sees
+	Offered func() ([]server.Pattern, error)  // returns the patterns of the configuration in force
+	Fault   func(error) error                 // returns the error of a command whose configuration cannot be found or read
 }
 
-func (a *configCommands) configCommand() *cobra.Command {
+// Config returns the command "config".
+func (a *Commands) Config() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the effective configuration, the embedded one, or where it is looked for",
@@ -48,9 +58,9 @@ func (a *configCommands) configCommand() *cobra.Command {
 		Short: "Print the path of the configuration file",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, named, err := settings.Path(settings.Sources{Path: a.config, Environ: a.Environ})
+			path, named, err := settings.Path(a.Sources())
 			if err != nil {
-				return a.configFault(err)
+				return a.Fault(err)
 			}
 			if a.JSON {
 				return console.WriteJSON(a.Out, map[string]any{"path": path, "named": named})
@@ -62,8 +72,8 @@ func (a *configCommands) configCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *configCommands) showConfig(origin bool) error {
-	loaded, err := a.load()
+func (a *Commands) showConfig(origin bool) error {
+	loaded, err := a.Load()
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cli
+package inspect
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,8 @@ import (
 	"patterngate/server/settings"
 )
 
-func (a *configCommands) schemaCommand() *cobra.Command {
+// Schema returns the command "schema".
+func (a *Commands) Schema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON schema of the configuration file, for editors",
