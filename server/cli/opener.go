@@ -305,7 +305,7 @@ func (a *stateOpener) toolsOf(c assembly.Loaded) ([]upstream.Tool, error) {
 	}
 	var tools []upstream.Tool
 	for _, t := range s.Tools() {
-		tools = append(tools, upstream.Tool{Name: t.Name, Title: t.Title, Input: t.RawInputSchema, Output: t.RawOutputSchema})
+		tools = append(tools, upstream.Tool{Name: t.Name, Title: t.Title, Description: t.Description, Input: t.RawInputSchema, Output: t.RawOutputSchema})
 	}
 	return tools, nil
 }
