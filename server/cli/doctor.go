@@ -153,7 +153,7 @@ func (a *doctorCommands) doctorText(rows []doctorRow) string {
 		case doctorFail:
 			state = a.Paint(console.Red, state)
 		}
-		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, lineOf(r.Detail, 600))
+		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, console.OtherText(r.Detail, 600))
 		if r.Fix != "" {
 			fmt.Fprintf(&b, "      fix: %s\n", printable.Text(r.Fix))
 		}

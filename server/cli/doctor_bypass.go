@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"patterngate/server/cli/clientfile"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/tools"
 )
 
@@ -15,9 +16,9 @@ type bypass struct {
 
 // tell adds the finding for doctor.
 func (b bypass) tell(f *findings) {
-	words := "the agent can go around the gate: server " + shownWord(b.Server) + " is still in " + b.File
+	words := "the agent can go around the gate: server " + console.OtherName(b.Server) + " is still in " + b.File
 	if b.Ours != "" {
-		f.fail("gate", "take "+shownWord(b.Server)+" out of that file", "%s; it is %s of the catalog", words, shownWord(b.Ours))
+		f.fail("gate", "take "+console.OtherName(b.Server)+" out of that file", "%s; it is %s of the catalog", words, console.OtherName(b.Ours))
 		return
 	}
 	f.warn("gate", "patterngate init --import "+b.Client+" -o FILE, or take it out", "%s", words)

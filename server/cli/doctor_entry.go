@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (a *doctorCommands) examineConfig(f *findings) *assembly.Loaded {
 				f.fail("config", "patterngate config show", "and %d more", len(faults.Faults)-i)
 				break
 			}
-			f.fail("config", orWord(fault.Want, "mend the file"), "%s", fault.String())
+			f.fail("config", cmp.Or(fault.Want, "mend the file"), "%s", fault.String())
 		}
 		return nil
 	}
@@ -160,7 +161,7 @@ func (a *doctorCommands) examineConfig(f *findings) *assembly.Loaded {
 		}
 		f.warn("config", "", "%s", w.String())
 	}
-	f.ok("config", "%s", orWord(loaded.Path, "the embedded default; no file"))
+	f.ok("config", "%s", cmp.Or(loaded.Path, "the embedded default; no file"))
 	return &loaded
 }
 

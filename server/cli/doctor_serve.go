@@ -70,7 +70,7 @@ func startProgram(ctx context.Context, start clientStart) (*startedProgram, erro
 // lastWords returns the last lines that the program wrote to standard error.
 func (p *startedProgram) lastWords() string {
 	lines := strings.Split(strings.TrimSpace(p.said.String()), "\n")
-	return lineOf(strings.Join(lines[max(0, len(lines)-4):], " | "), 500)
+	return console.OtherText(strings.Join(lines[max(0, len(lines)-4):], " | "), 500)
 }
 
 // end closes the program's input, and kills the program if it does not end then.
@@ -115,7 +115,7 @@ func (a *doctorCommands) examineServer(ctx context.Context, start clientStart, n
 	}
 	junk, first, tools := p.tap.seen()
 	if junk > 0 {
-		f.fail("stdout", "keep wrappers and shells from writing to standard output", "%s that are no messages, the first: %s", console.Plural(int64(junk), "line"), lineOf(first, 120))
+		f.fail("stdout", "keep wrappers and shells from writing to standard output", "%s that are no messages, the first: %s", console.Plural(int64(junk), "line"), console.OtherText(first, 120))
 	} else {
 		f.ok("stdout", "nothing but messages")
 	}

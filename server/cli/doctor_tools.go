@@ -59,11 +59,11 @@ func examineTool(server string, raw json.RawMessage, f *findings) {
 		f.fail("tools", "report it", "a tool that cannot be read: %v", err)
 		return
 	}
-	name := shownWord(t.Name)
+	name := console.OtherName(t.Name)
 	if !takenName.MatchString(t.Name) {
 		f.fail("names", "give it another name: as", "%s: clients take 1 to 64 of a-z, A-Z, 0-9, _ and -", name)
 	} else if full := "mcp__" + server + "__" + t.Name; len(full) > mostFullName {
-		f.warn("names", "a shorter name of the tool or of the server", "%s: some clients call it %s, which is longer than %d", name, shownWord(full), mostFullName)
+		f.warn("names", "a shorter name of the tool or of the server", "%s: some clients call it %s, which is longer than %d", name, console.OtherName(full), mostFullName)
 	}
 	switch n := len([]rune(t.Description)); {
 	case n == 0:

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,15 +31,19 @@ type initFlags struct {
 	replace, noReplace bool
 }
 
-// initCommands is the command that writes a configuration.
-type initCommands struct {
-	*invocation
+// Commands has what the command needs that writes a configuration. All fields are needed.
+type Commands struct {
+	*console.Console
+	Config      *string                                    // --config
+	Fault       func(error) error                          // makes the error of a client's file
+	ConfigFault func(error) error                          // makes the error of a configuration that does not load
+	Logger      func(settings.Log, io.Writer) *slog.Logger // makes a log
 }
 
-// initCommand returns the command that writes a first configuration, from nothing or from the servers of a client:
+// Command returns the command that writes a first configuration, from nothing or from the servers of a client:
 //
 //	client's file ──▶ servers ──start once──▶ tools ──a person decides──▶ file, lock, secrets ──asks──▶ client's file: Patterngate instead
-func (a *initCommands) initCommand() *cobra.Command {
+func (a *Commands) Command() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -91,12 +97,12 @@ func (f initFlags) check() error {
 }
 
 // silent reports whether init asks no questions about tools.
-func (f initFlags) silent(a *initCommands) bool {
+func (f initFlags) silent(a *Commands) bool {
 	return f.yes || a.JSON || len(f.chosen.read)+len(f.chosen.allow) > 0 || !a.AtTerminal()
 }
 
 // init runs the command.
-func (a *initCommands) init(ctx context.Context, f initFlags) error {
+func (a *Commands) init(ctx context.Context, f initFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -120,14 +126,14 @@ func (a *initCommands) init(ctx context.Context, f initFlags) error {
 }
 
 // initPath returns the absolute path of the file to write. It returns an error if the file exists.
-func (a *initCommands) initPath(out string) (string, error) {
-	sources := settings.Sources{Path: a.config, Environ: a.Environ}
+func (a *Commands) initPath(out string) (string, error) {
+	sources := settings.Sources{Path: *a.Config, Environ: a.Environ}
 	if out != "" {
 		sources.Path = out
 	}
 	path, _, err := settings.Path(sources)
 	if err != nil {
-		return "", a.configFault(err)
+		return "", a.ConfigFault(err)
 	}
 	if path == "" {
 		return "", console.Usage("init", errors.New("there is no config directory to write to"), "patterngate init -o FILE")
@@ -145,7 +151,7 @@ func (a *initCommands) initPath(out string) (string, error) {
 }
 
 // initImport writes the file from a client's servers.
-func (a *initCommands) initImport(ctx context.Context, f initFlags, path string) error {
+func (a *Commands) initImport(ctx context.Context, f initFlags, path string) error {
 	from, err := a.importFile("init --import", f.from)
 	if err != nil {
 		return err
@@ -177,11 +183,11 @@ func (a *initCommands) initImport(ctx context.Context, f initFlags, path string)
 }
 
 // imported starts each of the client's servers once. It returns them with names that the file can use.
-func (a *initCommands) imported(ctx context.Context, from clientFile, path string) ([]importedServer, error) {
+func (a *Commands) imported(ctx context.Context, from clientFile, path string) ([]importedServer, error) {
 	self, _ := os.Executable() // without it only the name identifies the entry
 	found, err := from.servers(self)
 	if err != nil {
-		return nil, a.setupFault(err)
+		return nil, a.Fault(err)
 	}
 	if len(found) == 0 {
 		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.file.Path, errNoServers), "patterngate init")
@@ -189,7 +195,7 @@ func (a *initCommands) imported(ctx context.Context, from clientFile, path strin
 	if len(found) > maxImported {
 		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.Path, len(found), maxImported), "a file with fewer")
 	}
-	translate := importer{runtime.GOOS, a.Environ}
+	translate := translator{runtime.GOOS, a.Environ}
 	servers := make([]importedServer, len(found))
 	for i, s := range found {
 		servers[i] = translate.entry(s)
@@ -198,13 +204,13 @@ func (a *initCommands) imported(ctx context.Context, from clientFile, path strin
 	for i := range servers {
 		servers[i].reaches(settings.Sources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
-	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
+	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300))
 	a.startServers(ctx, servers, func(s importedServer) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
 			words = "not in force: " + s.problem
 		}
-		fmt.Fprintf(a.Err, "  %s: %s\n", shownWord(s.name), words)
+		fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.name), words)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -218,7 +224,7 @@ func (a *initCommands) imported(ctx context.Context, from clientFile, path strin
 }
 
 // stateDirectory returns the default directory of the state file, or "" if there is none.
-func (a *initCommands) stateDirectory() string {
+func (a *Commands) stateDirectory() string {
 	path, f := settings.DefaultState(runtime.GOOS, a.Environ, settings.StateFile)
 	if f.Reason != "" || path == "" {
 		return ""
@@ -227,7 +233,7 @@ func (a *initCommands) stateDirectory() string {
 }
 
 // reservedNames returns the names of the demo's tools and of Patterngate's own. The file's tools need other names.
-func (a *initCommands) reservedNames() ([]string, error) {
+func (a *Commands) reservedNames() ([]string, error) {
 	loaded, _, err := assembly.Load(settings.Sources{}, assembly.LoadOptions{})
 	if err != nil {
 		return nil, console.Fault("init", err)
@@ -237,7 +243,7 @@ func (a *initCommands) reservedNames() ([]string, error) {
 		return nil, console.Fault("init", err)
 	}
 	names := slices.Clone(d.Tools.Names())
-	s, err := loaded.Server(a.Environ, a.logger(settings.Log{Level: "error"}, a.Err))
+	s, err := loaded.Server(a.Environ, a.Logger(settings.Log{Level: "error"}, a.Err))
 	if err != nil {
 		return nil, console.Fault("init", err)
 	}

@@ -172,7 +172,7 @@ func (q initQuestions) tool(ctx context.Context, owner, said string, t *imported
 		t.allow = true
 		return nil
 	}
-	question := "  " + shownWord(owner+"/"+t.Name) + ": read, write, destructive, or off?"
+	question := "  " + console.OtherName(owner+"/"+t.Name) + ": read, write, destructive, or off?"
 	word, err := q.answer(ctx, question, string(catalog.Write), string(catalog.Read), string(catalog.Write), string(catalog.Destructive), answerOff)
 	if err != nil || word == answerOff {
 		return err
@@ -190,17 +190,5 @@ func shownTool(t importedTool) string {
 			hint = "(the server says that it only reads) "
 		}
 	}
-	return hint + lineOf(t.Description, 200)
+	return hint + console.OtherText(t.Description, 200)
 }
-
-// lineOf returns a text on one line, cut to a length, with hidden characters made visible.
-func lineOf(text string, most int) string {
-	text = printable.Text(strings.Join(strings.Fields(text), " "))
-	if cut := ijson.Cut(text, most); cut != text {
-		return cut + "…"
-	}
-	return text
-}
-
-// shownWord returns a name from another program, cut, with hidden characters made visible.
-func shownWord(name string) string { return lineOf(name, 120) }

@@ -66,15 +66,15 @@ func (s *importedServer) fail(format string, args ...any) {
 	}
 }
 
-// importer converts a client's entries to those of the new file.
-type importer struct {
+// translator converts a client's entries to those of the new file.
+type translator struct {
 	goos    string
 	environ []string
 }
 
 // entry converts one entry. If something that it needs is missing, the server gets a problem, and the other servers
 // continue.
-func (in importer) entry(s clientServer) importedServer {
+func (in translator) entry(s clientServer) importedServer {
 	out := importedServer{from: s, problem: s.problem, notes: slices.Clone(s.notes)}
 	if s.off {
 		out.fail("the client has it switched off")
@@ -91,7 +91,7 @@ func (in importer) entry(s clientServer) importedServer {
 }
 
 // program converts a server that is started.
-func (in importer) program(out *importedServer) {
+func (in translator) program(out *importedServer) {
 	in.variables(out)
 	in.startsIn(out)
 	in.arguments(out)
@@ -106,7 +106,7 @@ func (in importer) program(out *importedServer) {
 }
 
 // argument converts one argument. The name of its flag can mark it as secret.
-func (in importer) argument(out *importedServer, args []string, i int, arg string) importedValue {
+func (in translator) argument(out *importedServer, args []string, i int, arg string) importedValue {
 	name := ""
 	if m := flagValue.FindStringSubmatch(arg); m != nil {
 		name = m[1]
@@ -119,12 +119,12 @@ func (in importer) argument(out *importedServer, args []string, i int, arg strin
 }
 
 // passed returns a variable that is passed on from Patterngate's environment.
-func (in importer) passed(name string) importedVariable {
+func (in translator) passed(name string) importedVariable {
 	return importedVariable{name, importedValue{pass: true, now: machine.Lookup(in.environ, name)}}
 }
 
 // usual adds the variables that every server gets, for finding programs and the user's files.
-func (in importer) usual(env []importedVariable) []importedVariable {
+func (in translator) usual(env []importedVariable) []importedVariable {
 	names := []string{"HOME", "PATH"}
 	if in.goos == "windows" {
 		names = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE"}
@@ -139,7 +139,7 @@ func (in importer) usual(env []importedVariable) []importedVariable {
 }
 
 // endpoint converts a server at a URL.
-func (in importer) endpoint(out *importedServer) {
+func (in translator) endpoint(out *importedServer) {
 	whole := in.value(out, "url", "url", out.from.url)
 	address := whole.text
 	if whole.hidden() {
@@ -156,7 +156,7 @@ func (in importer) endpoint(out *importedServer) {
 }
 
 // header converts one header. The text before its secret becomes the prefix.
-func (in importer) header(out *importedServer, h clientVariable) importedValue {
+func (in translator) header(out *importedServer, h clientVariable) importedValue {
 	scheme, rest, ok := strings.Cut(h.text, " ")
 	if ok && namesSecret(h.name) && !strings.ContainsAny(scheme, "${") {
 		v := in.value(out, "header "+h.name, h.name, strings.TrimSpace(rest))
@@ -170,7 +170,7 @@ func (in importer) header(out *importedServer, h clientVariable) importedValue {
 var clientReference = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
 // value converts one text. named is the name of the value, which can mark it as secret; so can the text itself.
-func (in importer) value(out *importedServer, place, named, text string) importedValue {
+func (in translator) value(out *importedServer, place, named, text string) importedValue {
 	m := clientReference.FindStringSubmatch(text)
 	if m == nil {
 		return literal(named, text)
@@ -214,7 +214,7 @@ func (v importedValue) without() importedValue {
 }
 
 // whole converts a text that is exactly one reference. A secret stays where it is: the new file refers to the variable.
-func (in importer) whole(out *importedServer, place, named, word string) (importedValue, bool) {
+func (in translator) whole(out *importedServer, place, named, word string) (importedValue, bool) {
 	name, ok := strings.CutPrefix(word, "input:")
 	if ok {
 		variable := inputVariable(place, named, name)
@@ -263,7 +263,7 @@ func inputVariable(place, named, input string) string {
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
 // meant returns the present text of a reference.
-func (in importer) meant(word string) (string, bool) {
+func (in translator) meant(word string) (string, bool) {
 	switch word {
 	case "userHome":
 		home := machine.HomeDir(in.goos, in.environ)
@@ -286,7 +286,7 @@ const desktopProgramPath = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 // found finds the command as the client does. If only a shell's PATH has it, the file gets the absolute path, and the
 // server a PATH with that directory. Desktop clients start Patterngate with a shorter PATH.
-func (in importer) found(out *importedServer, command importedValue) {
+func (in translator) found(out *importedServer, command importedValue) {
 	word := command.now
 	if word == "" {
 		out.fail("its command is empty")

@@ -16,14 +16,14 @@ import (
 )
 
 // testImporter has a home with one program outside the bare PATH.
-func testImporter(t *testing.T, more ...string) (importer, string) {
+func testImporter(t *testing.T, more ...string) (translator, string) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tool")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return importer{"linux", append([]string{"HOME=/home/u", "PATH=" + dir + ":/usr/bin:/bin"}, more...)}, path
+	return translator{"linux", append([]string{"HOME=/home/u", "PATH=" + dir + ":/usr/bin:/bin"}, more...)}, path
 }
 
 func TestImporterHidesSecrets(t *testing.T) {
@@ -152,7 +152,7 @@ func TestServersThatReachTheConfigurationAreComments(t *testing.T) {
 			nameServers(servers)
 			servers[0].reaches(settings.Sources{}, dir, "")
 			text := string(importedText("x", "patterngate.lock", servers))
-			found, _ := at(yamlOf(t, text), "catalog", "servers").(map[string]any)
+			found, _ := valueAt(decoded(t, text), "catalog", "servers").(map[string]any)
 			if (len(found) == 0) != c.out || (servers[0].problem != "") != c.out || !strings.Contains(text, "command: sh") {
 				t.Errorf("%q, %v: left out %t, want %t\n%s", servers[0].problem, found, len(found) == 0, c.out, text)
 			}
@@ -202,7 +202,7 @@ func FuzzImportedText(f *testing.F) {
 	f.Add("crm", "s\u00f6k", "", "/", "A=B", "x", "relative")
 	f.Add("http", "#", "# --- ...", "*a", "&b", "!tag", "'\"\\")
 	f.Fuzz(func(t *testing.T, server, tool, description, arg, name, value, dir string) {
-		in := importer{"linux", []string{"HOME=/home/u", "PATH=/bin"}}
+		in := translator{"linux", []string{"HOME=/home/u", "PATH=/bin"}}
 		s := in.entry(clientServer{name: server, command: "sh", args: []string{arg}, env: []clientVariable{{name, value}}, dir: dir})
 		servers := []importedServer{s}
 		nameServers(servers)
@@ -216,23 +216,23 @@ func FuzzImportedText(f *testing.F) {
 		servers[0].reaches(settings.Sources{Environ: in.environ}, home, "/home/u/.local/state/patterngate")
 		file.keepSecrets(servers)
 		text := string(importedText(server, "patterngate.lock", servers))
-		v := yamlOf(t, text)
+		v := decoded(t, text)
 		reads(t, file, []byte(text))
 		if servers[0].out != "" {
-			if left, _ := at(v, "catalog", "servers").(map[string]any); len(left) != 0 {
+			if left, _ := valueAt(v, "catalog", "servers").(map[string]any); len(left) != 0 {
 				t.Fatalf("what is left out reads back as %v\n%s", left, text)
 			}
 			return
 		}
-		tools, _ := at(v, "catalog", "servers", servers[0].name, "tools").(map[string]any)
-		if len(tools) != 1 || at(tools, slices.Sorted(maps.Keys(tools))[0], "enabled") != false {
+		tools, _ := valueAt(v, "catalog", "servers", servers[0].name, "tools").(map[string]any)
+		if len(tools) != 1 || valueAt(tools, slices.Sorted(maps.Keys(tools))[0], "enabled") != false {
 			t.Fatalf("it reads back as %v\n%s", v, text)
 		}
 		if keys, _ := v.(map[string]any); len(keys) != 2 {
 			t.Fatalf("it has %v at the top\n%s", slices.Sorted(maps.Keys(keys)), text)
 		}
 		want := string([]rune(arg)) // each byte that is no UTF-8 becomes one U+FFFD
-		args, _ := at(v, "catalog", "servers", servers[0].name, "stdio", "args").([]any)
+		args, _ := valueAt(v, "catalog", "servers", servers[0].name, "stdio", "args").([]any)
 		if len(args) != 1 || !servers[0].args[0].hidden() && !strings.Contains(arg, "${") && args[0] != want {
 			t.Fatalf("the argument %q reads back as %v\n%s", arg, args, text)
 		}

@@ -14,7 +14,7 @@ import (
 // init leaves out values that the file cannot contain, with a note. One such value would make the whole file invalid.
 
 // variables converts the environment variables of the server.
-func (in importer) variables(out *importedServer) {
+func (in translator) variables(out *importedServer) {
 	for _, v := range out.from.env {
 		if !nameable(out, v.name) {
 			continue
@@ -42,7 +42,7 @@ func nameable(out *importedServer, variable string) bool {
 }
 
 // sentHeaders converts the headers of a server at a URL.
-func (in importer) sentHeaders(out *importedServer) {
+func (in translator) sentHeaders(out *importedServer) {
 	seen := map[string]bool{}
 	for _, h := range out.from.headers {
 		small := strings.ToLower(h.name)
@@ -68,7 +68,7 @@ func (v importedValue) empty() bool { return !v.hidden() && !v.pass && v.text ==
 
 // arguments converts the server's arguments. An argument that the configuration's reader would refuse as a secret becomes
 // one.
-func (in importer) arguments(out *importedServer) {
+func (in translator) arguments(out *importedServer) {
 	before := ""
 	for i, arg := range out.from.args {
 		v := in.argument(out, out.from.args, i, arg)
@@ -85,7 +85,7 @@ func (in importer) arguments(out *importedServer) {
 
 // startsIn sets the absolute directory in which the server starts. A relative one starts at the working directory, where
 // the server was tried.
-func (in importer) startsIn(out *importedServer) {
+func (in translator) startsIn(out *importedServer) {
 	dir := in.value(out, "cwd", "cwd", out.from.dir).text
 	if dir == "" || strings.ContainsAny(dir, unwritten) { // found reports it
 		out.dir = dir

@@ -83,7 +83,7 @@ func (r initServerRow) words() string {
 }
 
 // tellInit prints what was written.
-func (a *initCommands) tellInit(r initReport) error {
+func (a *Commands) tellInit(r initReport) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintln(a.Err, "warning: "+printable.Text(w))
 	}
@@ -95,9 +95,9 @@ func (a *initCommands) tellInit(r initReport) error {
 		console.Labelled(&b, "wrote", append([]string{r.File}, r.written()...)...)
 	}
 	for _, s := range r.Servers {
-		fmt.Fprintf(&b, "  %s: %s\n", a.Paint(console.Bold, shownWord(s.Name)), lineOf(s.words(), maxStarterWords))
+		fmt.Fprintf(&b, "  %s: %s\n", a.Paint(console.Bold, console.OtherName(s.Name)), console.OtherText(s.words(), maxStarterWords))
 		for _, n := range s.Notes {
-			fmt.Fprintf(&b, "    %s\n", lineOf(n, maxStarterWords))
+			fmt.Fprintf(&b, "    %s\n", console.OtherText(n, maxStarterWords))
 		}
 	}
 	if r.Replaced {
@@ -126,7 +126,7 @@ func (r initReport) written() []string {
 }
 
 // initCommandLine returns the command line of a command for a configuration, quoted for a shell.
-func (a *initCommands) initCommandLine(words, path string) string {
+func (a *Commands) initCommandLine(words, path string) string {
 	if usual, named, err := settings.Path(settings.Sources{Environ: a.Environ}); err == nil && !named && usual == path {
 		return "patterngate " + words
 	}

@@ -3,58 +3,17 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/catalog"
 	"patterngate/server/cli/console"
 )
-
-// A file that does not load ends with 1, as a text and as JSON.
-func TestInitOfAFaultyFile(t *testing.T) {
-	for _, json := range []bool{false, true} {
-		for _, faulty := range []bool{false, true} {
-			want := map[bool]int{false: console.ExitDone, true: console.ExitFault}[faulty]
-			a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, JSON: json}}}
-			if code := a.Exit(t.Context(), (&initCommands{a.invocation}).tellInit(initReport{File: "pg.yaml", faulty: faulty})); code != want {
-				t.Errorf("faulty %t, as JSON %t: it ends with %d, want %d", faulty, json, code, want)
-			}
-		}
-	}
-}
-
-// Servers are told of one at a time, whether they start or cannot.
-func TestInitTellsOneAtATime(t *testing.T) {
-	servers := make([]importedServer, 100)
-	for i := range servers {
-		servers[i].problem = map[bool]string{true: "it is off"}[i%2 == 1]
-	}
-	var inside atomic.Int32
-	told, together := 0, false
-	(&initCommands{&invocation{}}).startServers(t.Context(), servers, func(importedServer) {
-		together = inside.Add(1) != 1 || together
-		told++
-		for range 100 {
-			runtime.Gosched()
-		}
-		inside.Add(-1)
-	})
-	if told != len(servers) || together {
-		t.Errorf("told of %d servers, two at once: %t; want %d, false", told, together, len(servers))
-	}
-}
 
 // nearServer is a server on this machine, at a URL.
 func nearServer(t *testing.T) *httptest.Server {
@@ -109,43 +68,6 @@ func TestInitAllowsTheAddressItReached(t *testing.T) {
 		})
 	}
 }
-
-// What was confirmed and what was not stand side by side: every key that stands there as a comment can be taken in.
-func TestInitNamesNetworksOnce(t *testing.T) {
-	server := func(name, address string, allow bool) importedServer {
-		tool := importedTool{effect: catalog.Read, allow: allow}
-		tool.Name = "look_at_" + name
-		return importedServer{
-			from: clientServer{name: name}, name: name, url: "http://" + address + "/mcp", network: netip.PrefixFrom(netip.MustParseAddr(address), 32), tools: []importedTool{tool},
-		}
-	}
-	for name, tt := range map[string]struct {
-		servers   []importedServer
-		says      string
-		has, will []netip.Prefix
-	}{
-		"both":      {[]importedServer{server("near", "10.0.0.7", true), server("far", "10.0.0.8", false)}, "\n  # add to allow_networks before a tool there comes into force: \"10.0.0.8/32\"\n", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
-		"confirmed": {[]importedServer{server("near", "10.0.0.7", true)}, "\n  allow_networks: [\"10.0.0.7/32\"]", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
-		"none":      {[]importedServer{server("far", "10.0.0.8", false)}, "\n  # allow_networks: [\"10.0.0.8/32\"]", nil, prefixes("10.0.0.8/32")},
-	} {
-		text := string(importedText("x", "patterngate.lock", tt.servers))
-		if !strings.Contains(text, tt.says) {
-			t.Errorf("%s: %q is not in\n%s", name, tt.says, text)
-		}
-		taken := regexp.MustCompile(`(?m)^( *)# ([a-z_]+: [\[{])`).ReplaceAllString(text, "$1$2")
-		for text, want := range map[string][]netip.Prefix{text: tt.has, taken: tt.will} {
-			loaded, _, err := loadText(t, text)
-			if err != nil {
-				t.Fatalf("%s: %v\n%s", name, err, text)
-			}
-			if !slices.Equal(loaded.Catalog.AllowNetworks, want) {
-				t.Errorf("%s: the networks are %v, want %v:\n%s", name, loaded.Catalog.AllowNetworks, want, text)
-			}
-		}
-	}
-}
-
-func prefixes(text string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(text)} }
 
 // What nobody confirmed opens no network: the line stands there to be added.
 func TestInitAllowsNoAddressThatNobodyConfirmed(t *testing.T) {

@@ -47,7 +47,7 @@ func (f clientFile) title() string {
 }
 
 // importFile finds what --import names: a client by its name, else a file.
-func (a *initCommands) importFile(what, word string) (clientFile, error) {
+func (a *Commands) importFile(what, word string) (clientFile, error) {
 	host := clientfile.ThisHost(a.Environ)
 	client, known := clientfile.Find(word)
 	path := settings.Sources{Environ: a.Environ}.Home(word)
@@ -63,7 +63,7 @@ func (a *initCommands) importFile(what, word string) (clientFile, error) {
 	}
 	file, err := clientfile.Read(path)
 	if err != nil {
-		return clientFile{}, a.setupFault(err)
+		return clientFile{}, a.Fault(err)
 	}
 	switch {
 	case file.Info == nil && known:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 )
 
 // writeImported writes the configuration, the lock and the secrets.
-func (a *initCommands) writeImported(from clientFile, file *initFile, servers []importedServer) (initReport, error) {
+func (a *Commands) writeImported(from clientFile, file *initFile, servers []importedServer) (initReport, error) {
 	lock, err := newLock(file.path)
 	if err != nil {
 		return initReport{}, err
@@ -50,7 +51,7 @@ func (a *initCommands) writeImported(from clientFile, file *initFile, servers []
 }
 
 // initReplace offers to replace the servers in the client's file with Patterngate, and does so after a yes.
-func (a *initCommands) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
+func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
 	if f.noReplace {
 		return nil
 	}
@@ -78,44 +79,36 @@ func (a *initCommands) initReplace(ctx context.Context, f initFlags, keys initQu
 		}
 	}
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
-		report.Next = append(report.Next, a.initCommandLine("setup "+orWord(from.client.Name, "CLIENT")+" --write", report.File)+
+		report.Next = append(report.Next, a.initCommandLine("setup "+cmp.Or(from.client.Name, "CLIENT")+" --write", report.File)+
 			"   # and take the servers above out of "+from.file.Path)
 		return err
 	}
 	if from.file.ReadOnly() {
-		return a.setupFault(from.file.Refused("read-only", "make it writable, or use --no-replace"))
+		return a.Fault(from.file.Refused("read-only", "make it writable, or use --no-replace"))
 	}
 	if c, err = c.Apply(from.file, time.Now()); err != nil {
 		return err
 	}
 	report.Replaced, report.Backup = true, c.Backup
-	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.Name, console.ShellWord(runtime.GOOS, from.file.Path))+" --undo   # brings the client's file back")
+	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.client.Name, console.ShellWord(runtime.GOOS, from.file.Path))+" --undo   # brings the client's file back")
 	return nil
 }
 
-// orWord returns the word, or other if it is empty.
-func orWord(word, other string) string {
-	if word == "" {
-		return other
-	}
-	return word
-}
-
 // wantsReplace asks whether to replace the servers. It does not ask if a flag decides or if there is no terminal.
-func (a *initCommands) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile) (bool, error) {
+func (a *Commands) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile) (bool, error) {
 	if f.replace {
 		return true, nil
 	}
 	if f.yes || a.JSON || !a.AtTerminal() {
 		return false, nil
 	}
-	fmt.Fprintf(a.Err, "\n%s\n", lineOf("This takes the servers out of "+from.file.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
+	fmt.Fprintf(a.Err, "\n%s\n", console.OtherText("This takes the servers out of "+from.file.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
 	word, err := keys.answer(ctx, "Replace them?", "no", "yes", "no")
 	return word == "yes", err
 }
 
 // planImport returns the change of the client's file that replaces the servers with Patterngate.
-func (a *initCommands) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
+func (a *Commands) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
 	command, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
 		return clientfile.Change{}, err
@@ -123,7 +116,7 @@ func (a *initCommands) planImport(from clientFile, gone []string, report *initRe
 	e := clientfile.Entry{Name: "patterngate", Command: command, Args: []string{"serve", "--config", report.File}}
 	c, err := planReplace(from.client.Format, from.file, gone, e)
 	if err != nil {
-		return clientfile.Change{}, a.setupFault(err)
+		return clientfile.Change{}, a.Fault(err)
 	}
 	report.Diff = safeDiff(from.file.Path, gone, e)
 	return c, nil
@@ -134,7 +127,7 @@ func safeDiff(path string, gone []string, e clientfile.Entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", printable.Text(path), printable.Text(path))
 	for _, name := range gone {
-		fmt.Fprintf(&b, "-%s: …\n", shownWord(name))
+		fmt.Fprintf(&b, "-%s: …\n", console.OtherName(name))
 	}
 	fmt.Fprintf(&b, "+%s: %s\n", e.Name, printable.Text(clientfile.CommandLine("linux", e)))
 	return b.String()
@@ -179,17 +172,17 @@ func onlyReplaced(f clientfile.Format, before, after []byte, gone []string, name
 }
 
 // initUndo restores the client's file from before init replaced its servers. It changes nothing else.
-func (a *initCommands) initUndo(f initFlags) error {
+func (a *Commands) initUndo(f initFlags) error {
 	from, err := a.importFile("init --undo", f.from)
 	if err != nil {
 		return err
 	}
 	c, err := planRestore(from.client.Format, from.file)
 	if err != nil {
-		return a.setupFault(err)
+		return a.Fault(err)
 	}
 	if from.file.ReadOnly() {
-		return a.setupFault(from.file.Refused("read-only", "make it writable"))
+		return a.Fault(from.file.Refused("read-only", "make it writable"))
 	}
 	if _, err := c.Apply(from.file, time.Now()); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 // Whatever client's file it is: replaced, it starts this program in the place of all servers and says all else as before;
 // taken back, it is what it was, byte for byte.
 func TestInitReplaceAndUndo(t *testing.T) {
-	paths, err := filepath.Glob("clientfile/testdata/setup/*.txtar")
+	paths, err := filepath.Glob("../clientfile/testdata/setup/*.txtar")
 	if err != nil || len(paths) < 20 {
 		t.Fatalf("%d samples: %v", len(paths), err)
 	}
@@ -98,7 +98,7 @@ func replaceAndUndo(t testing.TB, f clientfile.Format, before []byte) bool {
 
 // The same for any JSON with comments, and any TOML.
 func FuzzInitReplace(f *testing.F) {
-	paths, err := filepath.Glob("clientfile/testdata/setup/*.txtar")
+	paths, err := filepath.Glob("../clientfile/testdata/setup/*.txtar")
 	if err != nil || len(paths) == 0 {
 		f.Fatal(paths, err)
 	}
@@ -121,22 +121,22 @@ func FuzzInitReplace(f *testing.F) {
 // A file that somebody changed since is left alone.
 func TestInitUndoLeavesOthersChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
-	putFile(t, path, `{"mcpServers": {"a": {"command": "x"}}}`)
+	write(t, path, `{"mcpServers": {"a": {"command": "x"}}}`)
 	f, _ := clientfile.Find("cursor")
-	file := clientFileAt(t, path)
-	c, err := planReplace(f.Format, file, []string{"a"}, ownEntry)
+	file := fileAt(t, path)
+	c, err := planReplace(f.Format, file, []string{"a"}, clientfile.Entry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Apply(file, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.Replace(readFile(t, path), "}", ` }`, 1)
-	putFile(t, path, changed)
-	if c, err := planRestore(f.Format, clientFileAt(t, path)); err == nil || !strings.Contains(err.Error(), "changed since") {
+	changed := strings.Replace(textOf(t, path), "}", ` }`, 1)
+	write(t, path, changed)
+	if c, err := planRestore(f.Format, fileAt(t, path)); err == nil || !strings.Contains(err.Error(), "changed since") {
 		t.Errorf("planRestore = %+v, %v, want a refusal", c, err)
 	}
-	if readFile(t, path) != changed {
+	if textOf(t, path) != changed {
 		t.Error("the file was changed")
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,7 +47,7 @@ const (
 
 // startServers starts each server once and lists its tools, several at a time. If a server cannot be started, its problem
 // gives the reason, and the others continue. It calls said for each server, one call at a time.
-func (a *initCommands) startServers(ctx context.Context, servers []importedServer, said func(s importedServer)) {
+func (a *Commands) startServers(ctx context.Context, servers []importedServer, said func(s importedServer)) {
 	var wait sync.WaitGroup
 	var telling sync.Mutex
 	room := make(chan struct{}, startsAtOnce)
@@ -100,7 +101,7 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 		}
 		t, fault := readDeclared(raw)
 		if fault != "" {
-			s.note("its tool %s is left out: %s", orWord(ijson.Cut(t.Name, 80), fmt.Sprint(i+1)), fault)
+			s.note("its tool %s is left out: %s", cmp.Or(ijson.Cut(t.Name, 80), fmt.Sprint(i+1)), fault)
 			continue
 		}
 		if seen[t.Name] {

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson/printable"
+	"patterngate/server/cli/console"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
@@ -146,7 +147,7 @@ func writePrivate(path string, text []byte) (err error) {
 // there to read.
 func importedText(title, pin string, servers []importedServer) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(lineOf(title, 300)))
+	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(console.OtherText(title, 300)))
 	b.WriteString(`#
 # What is not named here does not exist. "enabled: false" is as if not named: a tool comes into force when a person takes
 # that out, says what it does (effect: read, write or destructive; the server's own word is only a hint), and accepts its
@@ -225,11 +226,11 @@ func (s importedServer) yaml() string {
 	var b strings.Builder
 	b.WriteByte('\n')
 	if s.from.name != s.name {
-		fmt.Fprintf(&b, "    # called %s in the client's file\n", yamlComment(lineOf(s.from.name, 100)))
+		fmt.Fprintf(&b, "    # called %s in the client's file\n", yamlComment(console.OtherText(s.from.name, 100)))
 	}
 	for _, reason := range append([]string{s.out, s.problem}, s.notes...) {
 		if reason != "" {
-			fmt.Fprintf(&b, "    # %s\n", yamlComment(lineOf(reason, maxStarterWords)))
+			fmt.Fprintf(&b, "    # %s\n", yamlComment(console.OtherText(reason, maxStarterWords)))
 		}
 	}
 	fmt.Fprintf(&b, "    %s:\n", s.name)
@@ -319,7 +320,7 @@ func (t importedTool) yaml() string {
 	}
 	line := fmt.Sprintf("        %s: {%seffect: %s%s}", yamldoc.Written(t.Name), as, t.effect, off)
 	if words := shownTool(t); words != "" {
-		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(lineOf(words, 120))
+		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(console.OtherText(words, 120))
 	}
 	return line + "\n"
 }

@@ -112,3 +112,15 @@ func Labelled(b *strings.Builder, label string, lines ...string) {
 		label = ""
 	}
 }
+
+// OtherText returns a text of another program on one line, cut to most characters, with hidden characters made visible.
+func OtherText(text string, most int) string {
+	text = printable.Text(strings.Join(strings.Fields(text), " "))
+	if cut := ijson.Cut(text, most); cut != text {
+		return cut + "…"
+	}
+	return text
+}
+
+// OtherName returns a name that another program chose, in the form of [OtherText].
+func OtherName(name string) string { return OtherText(name, 120) }
