@@ -43,6 +43,7 @@ type box struct {
 var boxes = map[string]box{
 	"server/cli":            {"reads flags, starts and stops a server", 1, 1, "server/assembly"},
 	"server/cli/approvals":  {"commands about approvals", 0, 0, ""},
+	"server/cli/importer":   {"the command init", 0, 0, ""},
 	"server/cli/setup":      {"commands about a client", 0, 0, ""},
 	"server/cli/clientfile": {"edits files of MCP clients", 0, 0, ""},
 	"server/cli/console":    {"streams, exit codes", 0, 0, ""},

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"patterngate/server/cli/importer"
+
 	"github.com/spf13/cobra"
 
 	"patterngate/ijson/printable"
@@ -192,7 +194,7 @@ func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, 
 	f.ok("file", "%s", path)
 	ours, others := ourEntry(entries, self)
 	var catalog tools.Catalog
-	if ours.name == "" {
+	if ours.Name == "" {
 		tell := f.warn
 		if named {
 			tell = f.fail
@@ -201,22 +203,22 @@ func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, 
 	} else {
 		catalog = a.examineEntry(ctx, host, client, ours, f)
 	}
-	for _, b := range aroundIn(clientFile{client, file}, others, catalog) {
+	for _, b := range aroundIn(importer.ClientFile{client, file}, others, catalog) {
 		b.tell(f)
 	}
 }
 
 // ourEntry returns the entry that starts Patterngate, the first by name, and all entries that start something else.
-func ourEntry(entries map[string]any, self string) (ours clientServer, others []clientServer) {
+func ourEntry(entries map[string]any, self string) (ours importer.ClientServer, others []importer.ClientServer) {
 	for name, entry := range entries {
-		s := readEntry(name, entry)
+		s := importer.ReadEntry(name, entry)
 		switch {
-		case !startsUs(entry, self):
+		case !importer.StartsPatterngate(entry, self):
 			others = append(others, s)
-		case ours.name == "" || name < ours.name:
+		case ours.Name == "" || name < ours.Name:
 			ours = s
 		}
 	}
-	sortServers(others)
+	importer.SortServers(others)
 	return ours, others
 }

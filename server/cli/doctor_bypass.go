@@ -3,6 +3,8 @@ package cli
 import (
 	"path/filepath"
 
+	"patterngate/server/cli/importer"
+
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings/tools"
@@ -47,7 +49,7 @@ func bypasses(environ []string, c tools.Catalog) []bypass {
 			continue
 		}
 		_, others := ourEntry(entries, "")
-		for _, b := range aroundIn(clientFile{client, file}, others, c) {
+		for _, b := range aroundIn(importer.ClientFile{client, file}, others, c) {
 			if b.Ours != "" {
 				found = append(found, b)
 			}
@@ -57,13 +59,13 @@ func bypasses(environ []string, c tools.Catalog) []bypass {
 }
 
 // aroundIn returns the servers of one file that the client starts directly. It skips disabled ones.
-func aroundIn(in clientFile, others []clientServer, c tools.Catalog) []bypass {
+func aroundIn(in importer.ClientFile, others []importer.ClientServer, c tools.Catalog) []bypass {
 	var found []bypass
 	for _, s := range others {
-		if s.off || s.problem != "" {
+		if s.Off || s.Problem != "" {
 			continue
 		}
-		b := bypass{Client: in.client.Name, File: in.file.Path, Server: s.name}
+		b := bypass{Client: in.Client.Name, File: in.File.Path, Server: s.Name}
 		for _, ours := range c.Servers {
 			if ours.Enabled && sameServer(s, ours) {
 				b.Ours = ours.Name
@@ -76,24 +78,24 @@ func aroundIn(in clientFile, others []clientServer, c tools.Catalog) []bypass {
 }
 
 // sameServer reports whether a client's server is one of the catalog: by its command, its URL, or its name.
-func sameServer(s clientServer, ours tools.Server) bool {
-	named := []importedServer{{from: s}}
-	nameServers(named)
-	if s.name == ours.Name || named[0].name == ours.Name {
+func sameServer(s importer.ClientServer, ours tools.Server) bool {
+	named := []importer.Server{{From: s}}
+	importer.NameServers(named)
+	if s.Name == ours.Name || named[0].Name == ours.Name {
 		return true
 	}
 	if ours.HTTP != nil {
-		address, _ := plainURL(s.url)
-		return s.url != "" && address == ours.HTTP.URL
+		address, _ := importer.PlainURL(s.URL)
+		return s.URL != "" && address == ours.HTTP.URL
 	}
-	if ours.Stdio == nil || s.command == "" || len(s.args) != len(ours.Stdio.Args) {
+	if ours.Stdio == nil || s.Command == "" || len(s.Args) != len(ours.Stdio.Args) {
 		return false
 	}
-	if s.command != ours.Stdio.Command && s.command != ours.Stdio.Path && filepath.Base(s.command) != filepath.Base(ours.Stdio.Command) {
+	if s.Command != ours.Stdio.Command && s.Command != ours.Stdio.Path && filepath.Base(s.Command) != filepath.Base(ours.Stdio.Command) {
 		return false
 	}
 	for i, v := range ours.Stdio.Args {
-		if !v.Secret.Set() && v.Text != s.args[i] { // secrets are not compared
+		if !v.Secret.Set() && v.Text != s.Args[i] { // secrets are not compared
 			return false
 		}
 	}

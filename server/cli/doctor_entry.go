@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/server/cli/importer"
+
 	"patterngate/server/assembly"
 
 	"patterngate/patterns"
@@ -45,8 +47,8 @@ var passedOn = map[string][]string{
 var windowsPassed = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "SYSTEMDRIVE", "SYSTEMROOT", "SystemRoot", "TEMP", "USERNAME", "USERPROFILE"}
 
 // startAs returns how a client starts an entry on this machine. A desktop client does not have the PATH of a shell.
-func startAs(host clientfile.Host, client clientfile.Client, s clientServer) clientStart {
-	start := clientStart{command: s.command, args: s.args, dir: s.dir}
+func startAs(host clientfile.Host, client clientfile.Client, s importer.ClientServer) clientStart {
+	start := clientStart{command: s.Command, args: s.Args, dir: s.Dir}
 	names, limited := passedOn[client.Name]
 	switch {
 	case !limited:
@@ -55,15 +57,15 @@ func startAs(host clientfile.Host, client clientfile.Client, s clientServer) cli
 		names = windowsPassed
 	case len(names) == 0:
 		names = []string{"HOME"}
-		start.environ = append(start.environ, "PATH="+desktopProgramPath)
+		start.environ = append(start.environ, "PATH="+importer.DesktopPath)
 	}
-	for _, name := range append(names, s.passes...) {
+	for _, name := range append(names, s.Passes...) {
 		if v := host.Variable(name); v != "" {
 			start.environ = append(start.environ, name+"="+v)
 		}
 	}
-	for _, v := range s.env {
-		start.environ = append(start.environ, v.name+"="+v.text)
+	for _, v := range s.Env {
+		start.environ = append(start.environ, v.Name+"="+v.Text)
 	}
 	if start.dir == "" && limited && len(passedOn[client.Name]) == 0 && host.Goos != "windows" {
 		start.dir = "/"
@@ -79,24 +81,24 @@ func startAs(host clientfile.Host, client clientfile.Client, s clientServer) cli
 
 // examineEntry starts the entry and checks what it serves. It returns the served catalog, or the zero Catalog if it cannot
 // be read.
-func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s clientServer, f *findings) tools.Catalog {
+func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s importer.ClientServer, f *findings) tools.Catalog {
 	mend := "patterngate setup " + client.Name + " --write"
-	if s.name != "patterngate" {
-		mend += " --name " + console.ShellWord(host.Goos, s.name)
+	if s.Name != "patterngate" {
+		mend += " --name " + console.ShellWord(host.Goos, s.Name)
 	}
 	switch {
-	case s.problem != "":
-		f.fail("entry", mend, "%s: %s", s.name, s.problem)
+	case s.Problem != "":
+		f.fail("entry", mend, "%s: %s", s.Name, s.Problem)
 		return tools.Catalog{}
-	case s.off:
-		f.fail("entry", "switch it on in the client", "%s is switched off", s.name)
+	case s.Off:
+		f.fail("entry", "switch it on in the client", "%s is switched off", s.Name)
 	default:
-		f.ok("entry", "%s starts %s", s.name, clientfile.CommandLine(host.Goos, clientfile.Entry{Command: s.command, Args: s.args}))
+		f.ok("entry", "%s starts %s", s.Name, clientfile.CommandLine(host.Goos, clientfile.Entry{Command: s.Command, Args: s.Args}))
 	}
 	start := startAs(host, client, s)
 	path := machine.Lookup(start.environ, "PATH")
 	if start.command = commandIn(start, host.Goos); start.command == "" {
-		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.command, path, client.Title)
+		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.Command, path, client.Title)
 		return tools.Catalog{}
 	}
 	as := a.servedBy(start)
@@ -104,7 +106,7 @@ func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host,
 	if loaded != nil {
 		examineNames(ctx, &loaded.Catalog, f)
 	}
-	a.examineServer(ctx, start, s.name, f)
+	a.examineServer(ctx, start, s.Name, f)
 	if loaded == nil {
 		return tools.Catalog{}
 	}
@@ -115,9 +117,9 @@ func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host,
 // commandIn returns the path of the program that the client starts, or "" if there is none.
 func commandIn(start clientStart, goos string) string {
 	if strings.ContainsAny(start.command, `/\`) {
-		return programAt(start.command, goos)
+		return importer.ProgramAt(start.command, goos)
 	}
-	return programIn(start.command, machine.Lookup(start.environ, "PATH"), goos)
+	return importer.ProgramIn(start.command, machine.Lookup(start.environ, "PATH"), goos)
 }
 
 // servedBy returns the commands with the entry's flags and environment, as the client starts this program.

@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"fmt"
@@ -46,10 +46,10 @@ type initToolRow struct {
 }
 
 // initRows returns the servers in the form of the report.
-func initRows(servers []importedServer) []initServerRow {
+func initRows(servers []Server) []initServerRow {
 	rows := make([]initServerRow, len(servers))
 	for i, s := range servers {
-		rows[i] = initServerRow{Name: s.name, From: s.from.name, Started: s.problem == "", Problem: s.problem, Notes: s.notes, Tools: []initToolRow{}}
+		rows[i] = initServerRow{Name: s.Name, From: s.From.Name, Started: s.problem == "", Problem: s.problem, Notes: s.notes, Tools: []initToolRow{}}
 		for _, t := range s.tools {
 			rows[i].Tools = append(rows[i].Tools, initToolRow{t.listed(), t.Name, t.effect, t.allow})
 		}

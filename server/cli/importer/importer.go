@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"bufio"
@@ -183,34 +183,34 @@ func (a *Commands) initImport(ctx context.Context, f initFlags, path string) err
 }
 
 // imported starts each of the client's servers once. It returns them with names that the file can use.
-func (a *Commands) imported(ctx context.Context, from clientFile, path string) ([]importedServer, error) {
+func (a *Commands) imported(ctx context.Context, from ClientFile, path string) ([]Server, error) {
 	self, _ := os.Executable() // without it only the name identifies the entry
 	found, err := from.servers(self)
 	if err != nil {
 		return nil, a.Fault(err)
 	}
 	if len(found) == 0 {
-		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.file.Path, errNoServers), "patterngate init")
+		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.File.Path, errNoServers), "patterngate init")
 	}
 	if len(found) > maxImported {
-		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.Path, len(found), maxImported), "a file with fewer")
+		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.File.Path, len(found), maxImported), "a file with fewer")
 	}
 	translate := translator{runtime.GOOS, a.Environ}
-	servers := make([]importedServer, len(found))
+	servers := make([]Server, len(found))
 	for i, s := range found {
 		servers[i] = translate.entry(s)
 	}
-	nameServers(servers)
+	NameServers(servers)
 	for i := range servers {
 		servers[i].reaches(settings.Sources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
 	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300))
-	a.startServers(ctx, servers, func(s importedServer) {
+	a.startServers(ctx, servers, func(s Server) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
 			words = "not in force: " + s.problem
 		}
-		fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.name), words)
+		fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.Name), words)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err

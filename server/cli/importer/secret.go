@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"math"
@@ -87,9 +87,9 @@ func entropyOf(text string) float64 {
 	return bits
 }
 
-// plainURL returns an address without the parts that a configuration must not show: the user part, and query parameters
+// PlainURL returns an address without the parts that a configuration must not show: the user part, and query parameters
 // that name a secret. without describes what it left out; "" for nothing.
-func plainURL(text string) (address, without string) {
+func PlainURL(text string) (address, without string) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "", "its url does not parse"

@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"runtime"
@@ -10,13 +10,13 @@ import (
 
 // Servers are told of one at a time, whether they start or cannot.
 func TestInitTellsOneAtATime(t *testing.T) {
-	servers := make([]importedServer, 100)
+	servers := make([]Server, 100)
 	for i := range servers {
 		servers[i].problem = map[bool]string{true: "it is off"}[i%2 == 1]
 	}
 	var inside atomic.Int32
 	told, together := 0, false
-	(&Commands{Console: &console.Console{}}).startServers(t.Context(), servers, func(importedServer) {
+	(&Commands{Console: &console.Console{}}).startServers(t.Context(), servers, func(Server) {
 		together = inside.Add(1) != 1 || together
 		told++
 		for range 100 {

@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"fmt"
@@ -35,10 +35,10 @@ type importedVariable struct {
 	importedValue
 }
 
-// importedServer is a client's server in the form of the new file.
-type importedServer struct {
-	from    clientServer
-	name    string // in the new file
+// Server is a client's server in the form of the new file.
+type Server struct {
+	From    ClientServer
+	Name    string // in the new file
 	command string // as it is written
 	path    string // where the program was found
 	args    []importedValue
@@ -55,12 +55,12 @@ type importedServer struct {
 }
 
 // note adds a note about the server for the person.
-func (s *importedServer) note(format string, args ...any) {
+func (s *Server) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
 // fail keeps the first reason why the server is not enabled.
-func (s *importedServer) fail(format string, args ...any) {
+func (s *Server) fail(format string, args ...any) {
 	if s.problem == "" {
 		s.problem = fmt.Sprintf(format, args...)
 	}
@@ -74,15 +74,15 @@ type translator struct {
 
 // entry converts one entry. If something that it needs is missing, the server gets a problem, and the other servers
 // continue.
-func (in translator) entry(s clientServer) importedServer {
-	out := importedServer{from: s, problem: s.problem, notes: slices.Clone(s.notes)}
-	if s.off {
+func (in translator) entry(s ClientServer) Server {
+	out := Server{From: s, problem: s.Problem, notes: slices.Clone(s.notes)}
+	if s.Off {
 		out.fail("the client has it switched off")
 	}
 	switch {
-	case s.command != "":
+	case s.Command != "":
 		in.program(&out)
-	case s.url != "":
+	case s.URL != "":
 		in.endpoint(&out)
 	default:
 		out.out = out.problem
@@ -91,7 +91,7 @@ func (in translator) entry(s clientServer) importedServer {
 }
 
 // program converts a server that is started.
-func (in translator) program(out *importedServer) {
+func (in translator) program(out *Server) {
 	in.variables(out)
 	in.startsIn(out)
 	in.arguments(out)
@@ -101,12 +101,12 @@ func (in translator) program(out *importedServer) {
 			break
 		}
 	}
-	in.found(out, in.value(out, "command", "command", out.from.command))
+	in.found(out, in.value(out, "command", "command", out.From.Command))
 	out.env = in.usual(out.env)
 }
 
 // argument converts one argument. The name of its flag can mark it as secret.
-func (in translator) argument(out *importedServer, args []string, i int, arg string) importedValue {
+func (in translator) argument(out *Server, args []string, i int, arg string) importedValue {
 	name := ""
 	if m := flagValue.FindStringSubmatch(arg); m != nil {
 		name = m[1]
@@ -139,14 +139,14 @@ func (in translator) usual(env []importedVariable) []importedVariable {
 }
 
 // endpoint converts a server at a URL.
-func (in translator) endpoint(out *importedServer) {
-	whole := in.value(out, "url", "url", out.from.url)
+func (in translator) endpoint(out *Server) {
+	whole := in.value(out, "url", "url", out.From.URL)
 	address := whole.text
 	if whole.hidden() {
 		address = whole.now
 	}
 	var without string
-	if out.url, without = plainURL(address); without != "" {
+	if out.url, without = PlainURL(address); without != "" {
 		out.fail("%s, which stands there for all to read; give it as a header", without)
 	}
 	if f := tools.FaultOfEndpoint(out.url); out.url != "" && f.Reason != "" {
@@ -156,21 +156,21 @@ func (in translator) endpoint(out *importedServer) {
 }
 
 // header converts one header. The text before its secret becomes the prefix.
-func (in translator) header(out *importedServer, h clientVariable) importedValue {
-	scheme, rest, ok := strings.Cut(h.text, " ")
-	if ok && namesSecret(h.name) && !strings.ContainsAny(scheme, "${") {
-		v := in.value(out, "header "+h.name, h.name, strings.TrimSpace(rest))
+func (in translator) header(out *Server, h Variable) importedValue {
+	scheme, rest, ok := strings.Cut(h.Text, " ")
+	if ok && namesSecret(h.Name) && !strings.ContainsAny(scheme, "${") {
+		v := in.value(out, "header "+h.Name, h.Name, strings.TrimSpace(rest))
 		v.prefix, v.now = scheme+" ", scheme+" "+v.now
 		return v
 	}
-	return in.value(out, "header "+h.name, h.name, h.text)
+	return in.value(out, "header "+h.Name, h.Name, h.Text)
 }
 
 // clientReference matches how clients write a reference to a value that is elsewhere.
 var clientReference = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
 // value converts one text. named is the name of the value, which can mark it as secret; so can the text itself.
-func (in translator) value(out *importedServer, place, named, text string) importedValue {
+func (in translator) value(out *Server, place, named, text string) importedValue {
 	m := clientReference.FindStringSubmatch(text)
 	if m == nil {
 		return literal(named, text)
@@ -214,7 +214,7 @@ func (v importedValue) without() importedValue {
 }
 
 // whole converts a text that is exactly one reference. A secret stays where it is: the new file refers to the variable.
-func (in translator) whole(out *importedServer, place, named, word string) (importedValue, bool) {
+func (in translator) whole(out *Server, place, named, word string) (importedValue, bool) {
 	name, ok := strings.CutPrefix(word, "input:")
 	if ok {
 		variable := inputVariable(place, named, name)
@@ -281,12 +281,12 @@ func (in translator) meant(word string) (string, bool) {
 	return usual, given
 }
 
-// desktopProgramPath is the PATH of programs that are started from a desktop.
-const desktopProgramPath = "/usr/bin:/bin:/usr/sbin:/sbin"
+// DesktopPath is the PATH of programs that are started from a desktop.
+const DesktopPath = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 // found finds the command as the client does. If only a shell's PATH has it, the file gets the absolute path, and the
 // server a PATH with that directory. Desktop clients start Patterngate with a shorter PATH.
-func (in translator) found(out *importedServer, command importedValue) {
+func (in translator) found(out *Server, command importedValue) {
 	word := command.now
 	if word == "" {
 		out.fail("its command is empty")
@@ -294,7 +294,7 @@ func (in translator) found(out *importedServer, command importedValue) {
 	}
 	out.command = word
 	switch {
-	case strings.ContainsAny(word+out.dir+out.from.dir, unwritten):
+	case strings.ContainsAny(word+out.dir+out.From.Dir, unwritten):
 		out.leaveOut("its command or cwd holds a line end")
 		return
 	case ijson.Blank(word) || len(word) > tools.MaxText:
@@ -309,7 +309,7 @@ func (in translator) found(out *importedServer, command importedValue) {
 			word = filepath.Join(out.dir, word)
 		}
 		out.command, _ = filepath.Abs(word) // the working directory is known, or starting fails later
-		if out.path = programAt(out.command, in.goos); out.path == "" {
+		if out.path = ProgramAt(out.command, in.goos); out.path == "" {
 			out.fail("there is no program %s", out.command)
 		}
 		return
@@ -319,35 +319,35 @@ func (in translator) found(out *importedServer, command importedValue) {
 	if own >= 0 {
 		path = out.env[own].now
 	}
-	if out.path = programIn(word, path, in.goos); out.path == "" {
+	if out.path = ProgramIn(word, path, in.goos); out.path == "" {
 		out.fail("%s is not in PATH %s; write the path that \"which %s\" prints", word, path, word)
 		return
 	}
-	if in.goos == "windows" || programIn(word, desktopProgramPath, in.goos) == out.path {
+	if in.goos == "windows" || ProgramIn(word, DesktopPath, in.goos) == out.path {
 		return
 	}
 	out.command = out.path
 	if own < 0 {
-		path := filepath.Dir(out.path) + ":" + desktopProgramPath
+		path := filepath.Dir(out.path) + ":" + DesktopPath
 		out.env = append(out.env, importedVariable{"PATH", importedValue{text: path, now: path}})
 	}
 }
 
-// programIn finds a program in a list of directories; "" if there is none. It skips relative directories.
-func programIn(word, list, goos string) string {
+// ProgramIn finds a program in a list of directories; "" if there is none. It skips relative directories.
+func ProgramIn(word, list, goos string) string {
 	for _, dir := range filepath.SplitList(list) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if path := programAt(filepath.Join(dir, word), goos); path != "" {
+		if path := ProgramAt(filepath.Join(dir, word), goos); path != "" {
 			return path
 		}
 	}
 	return ""
 }
 
-// programAt is the program at that path; "" where there is none. On Windows its ending may be left out.
-func programAt(path, goos string) string {
+// ProgramAt is the program at that path; "" where there is none. On Windows its ending may be left out.
+func ProgramAt(path, goos string) string {
 	endings := []string{""}
 	if goos == "windows" {
 		endings = []string{"", ".exe", ".cmd", ".bat", ".com"}
@@ -361,16 +361,16 @@ func programAt(path, goos string) string {
 	return ""
 }
 
-// nameServers gives each server a valid name for the file, in their order. The names are unique and not reserved.
-func nameServers(servers []importedServer) {
+// NameServers gives each server a valid name for the file, in their order. The names are unique and not reserved.
+func NameServers(servers []Server) {
 	taken := map[string]bool{"http": true, "demo": true, "pattern": true}
 	for i := range servers {
-		base := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(servers[i].from.name), "_"), "_")
+		base := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(servers[i].From.Name), "_"), "_")
 		if base == "" || base[0] < 'a' || base[0] > 'z' {
 			base = "s_" + base
 		}
 		base = strings.TrimRight(base[:min(len(base), 60)], "_")
-		servers[i].name = unused(taken, base)
+		servers[i].Name = unused(taken, base)
 	}
 }
 
@@ -385,7 +385,7 @@ func unused(taken map[string]bool, base string) string {
 }
 
 // environment returns the environment of the server's process, the same as when Patterngate starts it later.
-func (s importedServer) environment() []string {
+func (s Server) environment() []string {
 	values := map[string]string{}
 	for _, v := range s.env {
 		if v.now != "" || !v.pass {

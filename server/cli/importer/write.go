@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ type initFile struct {
 }
 
 // keepSecrets assigns each secret that needs a file a path next to the configuration. It writes nothing.
-func (f *initFile) keepSecrets(servers []importedServer) {
+func (f *initFile) keepSecrets(servers []Server) {
 	f.secrets = map[string]string{}
 	keep := func(owner, name string, v *importedValue) {
 		if !v.keep {
@@ -40,13 +40,13 @@ func (f *initFile) keepSecrets(servers []importedServer) {
 	for i := range servers {
 		s := &servers[i]
 		for j := range s.args {
-			keep(s.name, fmt.Sprintf("arg_%d", j+1), &s.args[j])
+			keep(s.Name, fmt.Sprintf("arg_%d", j+1), &s.args[j])
 		}
 		for j := range s.env {
-			keep(s.name, s.env[j].name, &s.env[j].importedValue)
+			keep(s.Name, s.env[j].name, &s.env[j].importedValue)
 		}
 		for j := range s.headers {
-			keep(s.name, s.headers[j].name, &s.headers[j].importedValue)
+			keep(s.Name, s.headers[j].name, &s.headers[j].importedValue)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func writePrivate(path string, text []byte) (err error) {
 
 // importedText returns the configuration with these servers and their lock. Confirmed tools are enabled; everything else is
 // there to read.
-func importedText(title, pin string, servers []importedServer) []byte {
+func importedText(title, pin string, servers []Server) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(console.OtherText(title, 300)))
 	b.WriteString(`#
@@ -197,7 +197,7 @@ catalog:
 }
 
 // inForce returns the names of enabled tools: those that read, which are exposed, and those that write.
-func inForce(servers []importedServer) (reads, writes []string) {
+func inForce(servers []Server) (reads, writes []string) {
 	for _, s := range servers {
 		for _, t := range s.tools {
 			switch {
@@ -222,18 +222,18 @@ func commented(entry string) string {
 }
 
 // yaml returns the server's entry, with one line for each tool.
-func (s importedServer) yaml() string {
+func (s Server) yaml() string {
 	var b strings.Builder
 	b.WriteByte('\n')
-	if s.from.name != s.name {
-		fmt.Fprintf(&b, "    # called %s in the client's file\n", yamlComment(console.OtherText(s.from.name, 100)))
+	if s.From.Name != s.Name {
+		fmt.Fprintf(&b, "    # called %s in the client's file\n", yamlComment(console.OtherText(s.From.Name, 100)))
 	}
 	for _, reason := range append([]string{s.out, s.problem}, s.notes...) {
 		if reason != "" {
 			fmt.Fprintf(&b, "    # %s\n", yamlComment(console.OtherText(reason, maxStarterWords)))
 		}
 	}
-	fmt.Fprintf(&b, "    %s:\n", s.name)
+	fmt.Fprintf(&b, "    %s:\n", s.Name)
 	if s.problem != "" {
 		b.WriteString("      enabled: false\n")
 	}
@@ -255,7 +255,7 @@ func (s importedServer) yaml() string {
 }
 
 // stdioYAML writes how the server is started.
-func (s importedServer) stdioYAML(b *strings.Builder) {
+func (s Server) stdioYAML(b *strings.Builder) {
 	fmt.Fprintf(b, "      stdio:\n        command: %s\n", yamldoc.Written(s.command))
 	if len(s.args) > 0 {
 		args := make([]string, len(s.args))
@@ -271,7 +271,7 @@ func (s importedServer) stdioYAML(b *strings.Builder) {
 }
 
 // environmentYAML returns a list if all variables are passed on, else a mapping.
-func (s importedServer) environmentYAML() string {
+func (s Server) environmentYAML() string {
 	names, members := make([]string, len(s.env)), make([]string, len(s.env))
 	passed := true
 	for i, v := range s.env {
@@ -285,7 +285,7 @@ func (s importedServer) environmentYAML() string {
 }
 
 // headersYAML returns the headers, to follow the url.
-func (s importedServer) headersYAML() string {
+func (s Server) headersYAML() string {
 	if len(s.headers) == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ type chosenTools struct{ read, allow []string }
 
 // apply marks the tools that the flags name. It returns an error for a name that no server has, since that tool would then
 // not be enabled.
-func (c chosenTools) apply(servers []importedServer) error {
+func (c chosenTools) apply(servers []Server) error {
 	for _, list := range []struct {
 		flag   string
 		names  []string
@@ -40,10 +40,10 @@ func (c chosenTools) apply(servers []importedServer) error {
 }
 
 // findImported returns the tool that SERVER/TOOL names. The server's name is that of the client's file or of the new file.
-func findImported(servers []importedServer, name string) (*importedTool, error) {
+func findImported(servers []Server, name string) (*importedTool, error) {
 	for i := range servers {
 		s := &servers[i]
-		for _, called := range []string{s.from.name, s.name} {
+		for _, called := range []string{s.From.Name, s.Name} {
 			tool, ok := strings.CutPrefix(name, called+"/")
 			if !ok {
 				continue
@@ -56,7 +56,7 @@ func findImported(servers []importedServer, name string) (*importedTool, error) 
 					return &s.tools[j], nil
 				}
 			}
-			return nil, fmt.Errorf("%s: %s has no such tool; it has %s", name, s.name, toolList(s.tools))
+			return nil, fmt.Errorf("%s: %s has no such tool; it has %s", name, s.Name, toolList(s.tools))
 		}
 	}
 	return nil, fmt.Errorf("%s: no such server; there are %s", name, serverList(servers))
@@ -70,10 +70,10 @@ func toolList(tools []importedTool) string {
 	return ijson.Cut(strings.Join(names, ", "), maxStarterWords)
 }
 
-func serverList(servers []importedServer) string {
+func serverList(servers []Server) string {
 	names := make([]string, len(servers))
 	for i, s := range servers {
-		names[i] = s.name
+		names[i] = s.Name
 	}
 	return ijson.Cut(strings.Join(names, ", "), maxStarterWords)
 }
@@ -140,13 +140,13 @@ const (
 
 // choose asks which tools to enable and what they do. Without an answer a tool is a write. It only shows the server's own
 // description.
-func (q initQuestions) choose(ctx context.Context, servers []importedServer) error {
+func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 	for i := range servers {
 		s := &servers[i]
 		if s.problem != "" || len(s.tools) == 0 {
 			continue
 		}
-		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(console.Bold, printable.Text(s.name)), console.Plural(int64(len(s.tools)), "tool"))
+		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(console.Bold, printable.Text(s.Name)), console.Plural(int64(len(s.tools)), "tool"))
 		for _, t := range s.tools {
 			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(console.Bold, printable.Text(t.listed())), shownTool(t))
 		}
@@ -155,7 +155,7 @@ func (q initQuestions) choose(ctx context.Context, servers []importedServer) err
 			return err
 		}
 		for j := range s.tools {
-			if err := q.tool(ctx, s.name, said, &s.tools[j]); err != nil {
+			if err := q.tool(ctx, s.Name, said, &s.tools[j]); err != nil {
 				return err
 			}
 		}

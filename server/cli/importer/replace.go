@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 )
 
 // writeImported writes the configuration, the lock and the secrets.
-func (a *Commands) writeImported(from clientFile, file *initFile, servers []importedServer) (initReport, error) {
+func (a *Commands) writeImported(from ClientFile, file *initFile, servers []Server) (initReport, error) {
 	lock, err := newLock(file.path)
 	if err != nil {
 		return initReport{}, err
@@ -33,7 +33,7 @@ func (a *Commands) writeImported(from clientFile, file *initFile, servers []impo
 	if err != nil {
 		return initReport{}, console.Fault("init: the lock", errors.Join(err, file.takeBack()))
 	}
-	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.file.Path}
+	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.File.Path}
 	if kept {
 		report.Lock = lock.path
 	}
@@ -51,22 +51,22 @@ func (a *Commands) writeImported(from clientFile, file *initFile, servers []impo
 }
 
 // initReplace offers to replace the servers in the client's file with Patterngate, and does so after a yes.
-func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
+func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuestions, from ClientFile, servers []Server, report *initReport) error {
 	if f.noReplace {
 		return nil
 	}
 	if report.faulty { // the client's server would not start
-		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.file.Path+" stays as it is")
+		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.File.Path+" stays as it is")
 		return nil
 	}
 	var gone []string
 	for _, s := range servers {
 		if s.problem == "" && s.out == "" {
-			gone = append(gone, s.from.name)
+			gone = append(gone, s.From.Name)
 		}
 	}
 	if len(gone) == 0 {
-		report.Warnings = append(report.Warnings, "no server started, so "+from.file.Path+" stays as it is")
+		report.Warnings = append(report.Warnings, "no server started, so "+from.File.Path+" stays as it is")
 		return nil
 	}
 	c, err := a.planImport(from, gone, report)
@@ -79,46 +79,46 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 		}
 	}
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
-		report.Next = append(report.Next, a.initCommandLine("setup "+cmp.Or(from.client.Name, "CLIENT")+" --write", report.File)+
-			"   # and take the servers above out of "+from.file.Path)
+		report.Next = append(report.Next, a.initCommandLine("setup "+cmp.Or(from.Client.Name, "CLIENT")+" --write", report.File)+
+			"   # and take the servers above out of "+from.File.Path)
 		return err
 	}
-	if from.file.ReadOnly() {
-		return a.Fault(from.file.Refused("read-only", "make it writable, or use --no-replace"))
+	if from.File.ReadOnly() {
+		return a.Fault(from.File.Refused("read-only", "make it writable, or use --no-replace"))
 	}
-	if c, err = c.Apply(from.file, time.Now()); err != nil {
+	if c, err = c.Apply(from.File, time.Now()); err != nil {
 		return err
 	}
 	report.Replaced, report.Backup = true, c.Backup
-	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.client.Name, console.ShellWord(runtime.GOOS, from.file.Path))+" --undo   # brings the client's file back")
+	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.Client.Name, console.ShellWord(runtime.GOOS, from.File.Path))+" --undo   # brings the client's file back")
 	return nil
 }
 
 // wantsReplace asks whether to replace the servers. It does not ask if a flag decides or if there is no terminal.
-func (a *Commands) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile) (bool, error) {
+func (a *Commands) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from ClientFile) (bool, error) {
 	if f.replace {
 		return true, nil
 	}
 	if f.yes || a.JSON || !a.AtTerminal() {
 		return false, nil
 	}
-	fmt.Fprintf(a.Err, "\n%s\n", console.OtherText("This takes the servers out of "+from.file.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
+	fmt.Fprintf(a.Err, "\n%s\n", console.OtherText("This takes the servers out of "+from.File.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
 	word, err := keys.answer(ctx, "Replace them?", "no", "yes", "no")
 	return word == "yes", err
 }
 
 // planImport returns the change of the client's file that replaces the servers with Patterngate.
-func (a *Commands) planImport(from clientFile, gone []string, report *initReport) (clientfile.Change, error) {
+func (a *Commands) planImport(from ClientFile, gone []string, report *initReport) (clientfile.Change, error) {
 	command, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
 		return clientfile.Change{}, err
 	}
 	e := clientfile.Entry{Name: "patterngate", Command: command, Args: []string{"serve", "--config", report.File}}
-	c, err := planReplace(from.client.Format, from.file, gone, e)
+	c, err := planReplace(from.Client.Format, from.File, gone, e)
 	if err != nil {
 		return clientfile.Change{}, a.Fault(err)
 	}
-	report.Diff = safeDiff(from.file.Path, gone, e)
+	report.Diff = safeDiff(from.File.Path, gone, e)
 	return c, nil
 }
 
@@ -177,20 +177,20 @@ func (a *Commands) initUndo(f initFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := planRestore(from.client.Format, from.file)
+	c, err := planRestore(from.Client.Format, from.File)
 	if err != nil {
 		return a.Fault(err)
 	}
-	if from.file.ReadOnly() {
-		return a.Fault(from.file.Refused("read-only", "make it writable"))
+	if from.File.ReadOnly() {
+		return a.Fault(from.File.Refused("read-only", "make it writable"))
 	}
-	if _, err := c.Apply(from.file, time.Now()); err != nil {
+	if _, err := c.Apply(from.File, time.Now()); err != nil {
 		return err
 	}
 	if a.JSON {
-		return console.WriteJSON(a.Out, initReport{Client: from.file.Path, Backup: c.From})
+		return console.WriteJSON(a.Out, initReport{Client: from.File.Path, Backup: c.From})
 	}
-	return a.Print(printable.Text(from.file.Path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
+	return a.Print(printable.Text(from.File.Path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
 }
 
 // planRestore finds the backup from which init made the present file. It refuses a file that was changed since, because

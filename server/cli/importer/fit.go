@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"fmt"
@@ -14,26 +14,26 @@ import (
 // init leaves out values that the file cannot contain, with a note. One such value would make the whole file invalid.
 
 // variables converts the environment variables of the server.
-func (in translator) variables(out *importedServer) {
-	for _, v := range out.from.env {
-		if !nameable(out, v.name) {
+func (in translator) variables(out *Server) {
+	for _, v := range out.From.Env {
+		if !nameable(out, v.Name) {
 			continue
 		}
-		value := in.value(out, "variable "+v.name, v.name, v.text)
-		if tools.IsSecretName(v.name) && value.empty() {
-			out.note("variable %s is left out: it is empty", v.name)
+		value := in.value(out, "variable "+v.Name, v.Name, v.Text)
+		if tools.IsSecretName(v.Name) && value.empty() {
+			out.note("variable %s is left out: it is empty", v.Name)
 			continue
 		}
-		out.env = append(out.env, importedVariable{v.name, value})
+		out.env = append(out.env, importedVariable{v.Name, value})
 	}
-	for _, name := range out.from.passes {
+	for _, name := range out.From.Passes {
 		if nameable(out, name) {
 			out.env = append(out.env, in.passed(name))
 		}
 	}
 }
 
-func nameable(out *importedServer, variable string) bool {
+func nameable(out *Server, variable string) bool {
 	fits := grammar.VariableNames.Fits.MatchString(variable)
 	if !fits {
 		out.note("variable %s is left out: that is no variable's name", variable)
@@ -42,24 +42,24 @@ func nameable(out *importedServer, variable string) bool {
 }
 
 // sentHeaders converts the headers of a server at a URL.
-func (in translator) sentHeaders(out *importedServer) {
+func (in translator) sentHeaders(out *Server) {
 	seen := map[string]bool{}
-	for _, h := range out.from.headers {
-		small := strings.ToLower(h.name)
-		f := tools.FaultOfHeaderName(h.name)
+	for _, h := range out.From.headers {
+		small := strings.ToLower(h.Name)
+		f := tools.FaultOfHeaderName(h.Name)
 		if f.Reason == "" && seen[small] {
 			f.Reason = "repeated, in other letters"
 		}
 		value := in.header(out, h)
-		if f.Reason == "" && namesSecret(h.name) && value.empty() {
+		if f.Reason == "" && namesSecret(h.Name) && value.empty() {
 			f.Reason = "it is empty"
 		}
 		if f.Reason != "" {
-			out.note("header %s is left out: %s", h.name, f.Reason)
+			out.note("header %s is left out: %s", h.Name, f.Reason)
 			continue
 		}
 		seen[small] = true
-		out.headers = append(out.headers, importedVariable{h.name, value})
+		out.headers = append(out.headers, importedVariable{h.Name, value})
 	}
 }
 
@@ -68,10 +68,10 @@ func (v importedValue) empty() bool { return !v.hidden() && !v.pass && v.text ==
 
 // arguments converts the server's arguments. An argument that the configuration's reader would refuse as a secret becomes
 // one.
-func (in translator) arguments(out *importedServer) {
+func (in translator) arguments(out *Server) {
 	before := ""
-	for i, arg := range out.from.args {
-		v := in.argument(out, out.from.args, i, arg)
+	for i, arg := range out.From.Args {
+		v := in.argument(out, out.From.Args, i, arg)
 		if !v.hidden() && tools.IsSecretArgument(before, v.text) {
 			v.keep = true
 			v = v.without()
@@ -85,8 +85,8 @@ func (in translator) arguments(out *importedServer) {
 
 // startsIn sets the absolute directory in which the server starts. A relative one starts at the working directory, where
 // the server was tried.
-func (in translator) startsIn(out *importedServer) {
-	dir := in.value(out, "cwd", "cwd", out.from.dir).text
+func (in translator) startsIn(out *Server) {
+	dir := in.value(out, "cwd", "cwd", out.From.Dir).text
 	if dir == "" || strings.ContainsAny(dir, unwritten) { // found reports it
 		out.dir = dir
 		return
@@ -104,7 +104,7 @@ func (in translator) startsIn(out *importedServer) {
 }
 
 // leaveOut makes the whole entry a comment, and gives the reason.
-func (s *importedServer) leaveOut(format string, args ...any) {
+func (s *Server) leaveOut(format string, args ...any) {
 	if s.out == "" {
 		s.out = "left out: " + fmt.Sprintf(format, args...)
 	}

@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"net/netip"
@@ -12,21 +12,21 @@ import (
 
 // What was confirmed and what was not stand side by side: every key that stands there as a comment can be taken in.
 func TestInitNamesNetworksOnce(t *testing.T) {
-	server := func(name, address string, allow bool) importedServer {
+	server := func(name, address string, allow bool) Server {
 		tool := importedTool{effect: catalog.Read, allow: allow}
 		tool.Name = "look_at_" + name
-		return importedServer{
-			from: clientServer{name: name}, name: name, url: "http://" + address + "/mcp", network: netip.PrefixFrom(netip.MustParseAddr(address), 32), tools: []importedTool{tool},
+		return Server{
+			From: ClientServer{Name: name}, Name: name, url: "http://" + address + "/mcp", network: netip.PrefixFrom(netip.MustParseAddr(address), 32), tools: []importedTool{tool},
 		}
 	}
 	for name, tt := range map[string]struct {
-		servers   []importedServer
+		servers   []Server
 		says      string
 		has, will []netip.Prefix
 	}{
-		"both":      {[]importedServer{server("near", "10.0.0.7", true), server("far", "10.0.0.8", false)}, "\n  # add to allow_networks before a tool there comes into force: \"10.0.0.8/32\"\n", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
-		"confirmed": {[]importedServer{server("near", "10.0.0.7", true)}, "\n  allow_networks: [\"10.0.0.7/32\"]", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
-		"none":      {[]importedServer{server("far", "10.0.0.8", false)}, "\n  # allow_networks: [\"10.0.0.8/32\"]", nil, prefixes("10.0.0.8/32")},
+		"both":      {[]Server{server("near", "10.0.0.7", true), server("far", "10.0.0.8", false)}, "\n  # add to allow_networks before a tool there comes into force: \"10.0.0.8/32\"\n", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
+		"confirmed": {[]Server{server("near", "10.0.0.7", true)}, "\n  allow_networks: [\"10.0.0.7/32\"]", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
+		"none":      {[]Server{server("far", "10.0.0.8", false)}, "\n  # allow_networks: [\"10.0.0.8/32\"]", nil, prefixes("10.0.0.8/32")},
 	} {
 		text := string(importedText("x", "patterngate.lock", tt.servers))
 		if !strings.Contains(text, tt.says) {

@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func (r *reached) watch(ctx context.Context) context.Context {
 
 // allowReached records the address at which a server was reached, if Patterngate does not dial it by default. The client
 // dials it already. Without this address in allow_networks, the server would work here but not through Patterngate.
-func (s *importedServer) allowReached(r *reached) {
+func (s *Server) allowReached(r *reached) {
 	u, err := url.Parse(s.url)
 	if err != nil || s.url == "" {
 		return
@@ -60,7 +60,7 @@ func (s *importedServer) allowReached(r *reached) {
 
 // networksOf returns the addresses that allow_networks must name. named are those of servers with a confirmed tool, others
 // those of the rest.
-func networksOf(servers []importedServer) (named, others []netip.Prefix) {
+func networksOf(servers []Server) (named, others []netip.Prefix) {
 	for i := range servers {
 		if s := &servers[i]; s.unnamed() && s.confirmed() && !slices.Contains(named, s.network) {
 			named = append(named, s.network)
@@ -75,17 +75,17 @@ func networksOf(servers []importedServer) (named, others []netip.Prefix) {
 }
 
 // unnamed reports whether the server has an address that Patterngate does not dial by default.
-func (s *importedServer) unnamed() bool {
+func (s *Server) unnamed() bool {
 	return s.network.IsValid() && s.problem == "" && s.out == ""
 }
 
 // confirmed reports whether a person confirmed a tool of the server.
-func (s *importedServer) confirmed() bool {
+func (s *Server) confirmed() bool {
 	return slices.ContainsFunc(s.tools, func(t importedTool) bool { return t.allow })
 }
 
 // noteNetworks adds a note to each such server about allow_networks. It runs after the person confirmed tools.
-func noteNetworks(servers []importedServer) {
+func noteNetworks(servers []Server) {
 	named, _ := networksOf(servers)
 	for i := range servers {
 		switch s := &servers[i]; {
@@ -101,7 +101,7 @@ func noteNetworks(servers []importedServer) {
 // reaches makes a server a comment if it gets a directory with the configuration or the state file. Such a server could
 // change what is allowed, and loading the file would fail (spec/config.md section 4). It uses the check of the
 // configuration's reader.
-func (s *importedServer) reaches(in settings.Sources, dirs ...string) {
+func (s *Server) reaches(in settings.Sources, dirs ...string) {
 	var files []settings.Guarded
 	for _, dir := range dirs {
 		if dir != "" {

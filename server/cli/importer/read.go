@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"encoding/json"
@@ -14,67 +14,67 @@ import (
 	"patterngate/server/settings"
 )
 
-// clientServer is one MCP server in a client's file, with its texts unchanged.
-type clientServer struct {
-	name    string
-	command string
-	args    []string
-	env     []clientVariable // by name
-	passes  []string         // variables that the client passes on from its own environment
-	dir     string
-	url     string
-	headers []clientVariable // by name
-	off     bool             // the client does not start it
-	problem string           // why the entry cannot be taken over; "" where it can
-	notes   []string         // what init does not take from it
+// ClientServer is one MCP server in a client's file, with its texts unchanged.
+type ClientServer struct {
+	Name    string
+	Command string
+	Args    []string
+	Env     []Variable // by name
+	Passes  []string   // variables that the client passes on from its own environment
+	Dir     string
+	URL     string
+	headers []Variable // by name
+	Off     bool       // the client does not start it
+	Problem string     // why the entry cannot be taken over; "" where it can
+	notes   []string   // what init does not take from it
 }
 
-// clientVariable is a variable or a header.
-type clientVariable struct{ name, text string }
+// Variable is a variable or a header.
+type Variable struct{ Name, Text string }
 
-// clientFile is a client's file with its format, as init and doctor read it.
-type clientFile struct {
-	client clientfile.Client // the name is empty if the named file is not a client's own
-	file   clientfile.File
+// ClientFile is a client's file with its format, as init and doctor read it.
+type ClientFile struct {
+	Client clientfile.Client // the name is empty if the named file is not a client's own
+	File   clientfile.File
 }
 
 // title returns the title of the file's client, or the path of the file.
-func (f clientFile) title() string {
-	if f.client.Title != "" {
-		return f.client.Title
+func (f ClientFile) title() string {
+	if f.Client.Title != "" {
+		return f.Client.Title
 	}
-	return f.file.Path
+	return f.File.Path
 }
 
 // importFile finds what --import names: a client by its name, else a file.
-func (a *Commands) importFile(what, word string) (clientFile, error) {
+func (a *Commands) importFile(what, word string) (ClientFile, error) {
 	host := clientfile.ThisHost(a.Environ)
 	client, known := clientfile.Find(word)
 	path := settings.Sources{Environ: a.Environ}.Home(word)
 	if known {
 		var err error
 		if path, err = client.Path(host); err != nil {
-			return clientFile{}, err
+			return ClientFile{}, err
 		}
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return clientFile{}, console.Fault(what, err)
+		return ClientFile{}, console.Fault(what, err)
 	}
 	file, err := clientfile.Read(path)
 	if err != nil {
-		return clientFile{}, a.Fault(err)
+		return ClientFile{}, a.Fault(err)
 	}
 	switch {
 	case file.Info == nil && known:
-		return clientFile{}, console.Usage(what, fmt.Errorf("%s has no file %s", client.Title, path), "patterngate init --import FILE")
+		return ClientFile{}, console.Usage(what, fmt.Errorf("%s has no file %s", client.Title, path), "patterngate init --import FILE")
 	case file.Info == nil:
-		return clientFile{}, console.Usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientfile.Names(), ", ")),
+		return ClientFile{}, console.Usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientfile.Names(), ", ")),
 			"patterngate init --import claude-desktop")
 	case !known:
 		client = clientOf(host, file)
 	}
-	return clientFile{client, file}, nil
+	return ClientFile{client, file}, nil
 }
 
 // clientOf returns the client that uses the file, else a client with the format of the file.
@@ -99,28 +99,28 @@ func clientOf(host clientfile.Host, file clientfile.File) clientfile.Client {
 }
 
 // servers reads the file's entries, by name, without those that start this program.
-func (f clientFile) servers(self string) ([]clientServer, error) {
-	entries, _, err := f.client.Format.Decode(f.file.Text)
+func (f ClientFile) servers(self string) ([]ClientServer, error) {
+	entries, _, err := f.Client.Format.Decode(f.File.Text)
 	if err != nil {
-		return nil, f.file.Faulty(err)
+		return nil, f.File.Faulty(err)
 	}
-	var list []clientServer
+	var list []ClientServer
 	for name, entry := range entries {
-		if !startsUs(entry, self) {
-			list = append(list, readEntry(name, entry))
+		if !StartsPatterngate(entry, self) {
+			list = append(list, ReadEntry(name, entry))
 		}
 	}
-	sortServers(list)
+	SortServers(list)
 	return list, nil
 }
 
-// sortServers sorts servers by name.
-func sortServers(list []clientServer) {
-	slices.SortFunc(list, func(a, b clientServer) int { return strings.Compare(a.name, b.name) })
+// SortServers sorts servers by name.
+func SortServers(list []ClientServer) {
+	slices.SortFunc(list, func(a, b ClientServer) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// startsUs reports whether an entry starts Patterngate: its command has that name, or is the file at self.
-func startsUs(entry any, self string) bool {
+// StartsPatterngate reports whether an entry starts Patterngate: its command has that name, or is the file at self.
+func StartsPatterngate(entry any, self string) bool {
 	members, _ := entry.(map[string]any)
 	command, _ := members["command"].(string)
 	if command == "" {
@@ -138,44 +138,44 @@ func startsUs(entry any, self string) bool {
 	return err == nil && os.SameFile(ours, theirs)
 }
 
-// readEntry reads the members that the entries of all clients have in common. A member of another type is a problem of the
+// ReadEntry reads the members that the entries of all clients have in common. A member of another type is a problem of the
 // entry.
-func readEntry(name string, entry any) clientServer {
-	s := clientServer{name: name}
+func ReadEntry(name string, entry any) ClientServer {
+	s := ClientServer{Name: name}
 	members, ok := entry.(map[string]any)
 	if !ok {
-		s.problem = "its entry is no object"
+		s.Problem = "its entry is no object"
 		return s
 	}
 	r := entryReader{members: members}
-	s.command, s.dir = r.text("command"), r.text("cwd")
-	s.args, s.passes = r.list("args"), r.list("env_vars")
-	s.env, s.headers = r.variables("env"), slices.Concat(r.variables("headers"), r.variables("http_headers"))
+	s.Command, s.Dir = r.text("command"), r.text("cwd")
+	s.Args, s.Passes = r.list("args"), r.list("env_vars")
+	s.Env, s.headers = r.variables("env"), slices.Concat(r.variables("headers"), r.variables("http_headers"))
 	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
-		if s.url == "" {
-			s.url = r.text(key)
+		if s.URL == "" {
+			s.URL = r.text(key)
 		}
 	}
 	for _, v := range r.variables("env_http_headers") { // of Codex: a variable holds the header's text
-		s.headers = append(s.headers, clientVariable{v.name, "${" + v.text + "}"})
+		s.headers = append(s.headers, Variable{v.Name, "${" + v.Text + "}"})
 	}
 	if token := r.text("bearer_token_env_var"); token != "" {
-		s.headers = append(s.headers, clientVariable{"Authorization", "Bearer ${" + token + "}"})
+		s.headers = append(s.headers, Variable{"Authorization", "Bearer ${" + token + "}"})
 	}
-	slices.SortFunc(s.headers, func(a, b clientVariable) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(s.headers, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
 	if enabled, ok := members["enabled"].(bool); members["disabled"] == true || ok && !enabled {
-		s.off = true
+		s.Off = true
 	}
 	if _, ok := members["envFile"]; ok {
 		s.notes = append(s.notes, "its envFile is not taken over; add the variables that it needs to env")
 	}
-	s.problem = r.problem
+	s.Problem = r.problem
 	switch {
-	case s.problem != "":
-	case s.command == "" && s.url == "":
-		s.problem = "its entry has neither command nor url"
-	case s.command != "" && s.url != "":
-		s.problem = "its entry has both command and url"
+	case s.Problem != "":
+	case s.Command == "" && s.URL == "":
+		s.Problem = "its entry has neither command nor url"
+	case s.Command != "" && s.URL != "":
+		s.Problem = "its entry has both command and url"
 	case members["type"] == "sse":
 		s.notes = append(s.notes, "it is of the old kind sse; Streamable HTTP is tried at its url")
 	}
@@ -222,25 +222,25 @@ func (r *entryReader) list(key string) []string {
 }
 
 // variables reads an object of texts. It takes a number or a bool as its printed text, as clients do.
-func (r *entryReader) variables(key string) []clientVariable {
+func (r *entryReader) variables(key string) []Variable {
 	v, there := r.members[key]
 	members, ok := v.(map[string]any)
 	if there && v != nil && !ok {
 		r.fail(key, "object")
 	}
-	var list []clientVariable
+	var list []Variable
 	for name, v := range members {
 		switch v := v.(type) {
 		case string:
-			list = append(list, clientVariable{name, v})
+			list = append(list, Variable{name, v})
 		case json.Number, float64, bool, int64:
-			list = append(list, clientVariable{name, fmt.Sprint(v)})
+			list = append(list, Variable{name, fmt.Sprint(v)})
 		case nil:
 		default:
 			r.fail(key, "object of texts")
 		}
 	}
-	slices.SortFunc(list, func(a, b clientVariable) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(list, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

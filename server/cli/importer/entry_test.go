@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"maps"
@@ -57,9 +57,9 @@ func TestImporterHidesSecrets(t *testing.T) {
 		"hidden characters": {"WHERE", "a\u202e\U0001F600", `"a\u202e\U0001f600"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := in.entry(clientServer{name: "s", command: "tool", env: []clientVariable{{c.name, c.text}}})
-			servers := []importedServer{s}
-			nameServers(servers)
+			s := in.entry(ClientServer{Name: "s", Command: "tool", Env: []Variable{{c.name, c.text}}})
+			servers := []Server{s}
+			NameServers(servers)
 			file := initFile{path: filepath.Join(t.TempDir(), "pg.yaml")}
 			file.keepSecrets(servers)
 			got := ""
@@ -78,36 +78,36 @@ func TestImporterHidesSecrets(t *testing.T) {
 func TestImporterTranslates(t *testing.T) {
 	in, tool := testImporter(t, "GITHUB_TOKEN=tok-of-env")
 	for name, c := range map[string]struct {
-		server  clientServer
+		server  ClientServer
 		want    string // in the file's entry
 		problem string
 	}{
-		"bare command":        {clientServer{command: "sh"}, "command: sh\n        env: [HOME, PATH]", ""},
-		"command of a shell":  {clientServer{command: "tool"}, "command: " + tool + "\n        env: {HOME: true, PATH: \"" + filepath.Dir(tool) + ":/usr/bin", ""},
-		"no command":          {clientServer{command: "no-such-tool"}, "enabled: false", "is not in PATH"},
-		"command not there":   {clientServer{command: "/no/such"}, "enabled: false", "there is no program /no/such"},
-		"flag with secret":    {clientServer{command: "sh", args: []string{"--token=abc", "-x"}}, `args: [{secret: "file:secrets/s.arg_1"}, -x]`, ""},
-		"flag before secret":  {clientServer{command: "sh", args: []string{"--api-key", "abc", "--api-key", "--verbose"}}, `args: [--api-key, {secret: "file:secrets/s.arg_2"}, --api-key, --verbose]`, ""},
-		"input of code":       {clientServer{command: "sh", env: []clientVariable{{"GITHUB_TOKEN", "${input:gh}"}}}, `GITHUB_TOKEN: {secret: "env:GITHUB_TOKEN"}`, ""},
-		"input, not there":    {clientServer{command: "sh", args: []string{"${input:my-key}"}}, `args: [{secret: "env:MY_KEY"}]`, "needs the variable MY_KEY"},
-		"folder":              {clientServer{command: "sh", args: []string{"${workspaceFolder}/x"}}, "enabled: false", "needs ${workspaceFolder}"},
-		"passed on":           {clientServer{command: "sh", passes: []string{"LANG"}}, "env: [HOME, LANG, PATH]", ""},
-		"switched off":        {clientServer{command: "sh", off: true}, "enabled: false", "switched off"},
-		"url":                 {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Authorization", "Bearer abc"}, {"X-Region", "eu"}}}, `http: {url: "https://h.example/mcp", headers: {Authorization: {secret: "file:secrets/s.Authorization", prefix: "Bearer "}, X-Region: eu}}`, ""},
-		"url with reference":  {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Authorization", "Bearer ${GITHUB_TOKEN}"}}}, `{secret: "env:GITHUB_TOKEN", prefix: "Bearer "}`, ""},
-		"empty secrets":       {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"X-Api-Key", ""}, {"Authorization", "Bearer "}, {"X-Region", ""}}}, `# header X-Api-Key is left out: it is empty`, ""},
-		"no value of a flag":  {clientServer{command: "sh", args: []string{"token=;x", "--my.api_key=", "-token", "1"}}, `args: [{secret: "file:secrets/s.arg_1"}, "--my.api_key=", -token, {secret: "file:secrets/s.arg_4"}]`, ""},
-		"a header of ours":    {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Host", "h.example"}, {"a b", "c"}}}, "# header Host is left out", ""},
-		"headers alike":       {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"X-A", "b"}, {"x-a", "c"}}}, "# header x-a is left out", ""},
-		"no such variable":    {clientServer{command: "sh", env: []clientVariable{{"A=B", "c"}}}, "# variable A=B is left out", ""},
-		"long":                {clientServer{command: "sh", args: []string{strings.Repeat("long ", 1000)}}, `args: [{secret: "file:secrets/s.arg_1"}]`, ""},
-		"url of another kind": {clientServer{url: "ws://h.example/mcp"}, "# left out: its url is no", "not an absolute http or https URL"},
-		"url with a password": {clientServer{url: "https://u:pw@h.example/mcp?x=1&api_key=k&y=2"}, `http: {url: "https://h.example/mcp?x=1&y=2"}`, "query member api_key"},
+		"bare command":        {ClientServer{Command: "sh"}, "command: sh\n        env: [HOME, PATH]", ""},
+		"command of a shell":  {ClientServer{Command: "tool"}, "command: " + tool + "\n        env: {HOME: true, PATH: \"" + filepath.Dir(tool) + ":/usr/bin", ""},
+		"no command":          {ClientServer{Command: "no-such-tool"}, "enabled: false", "is not in PATH"},
+		"command not there":   {ClientServer{Command: "/no/such"}, "enabled: false", "there is no program /no/such"},
+		"flag with secret":    {ClientServer{Command: "sh", Args: []string{"--token=abc", "-x"}}, `args: [{secret: "file:secrets/s.arg_1"}, -x]`, ""},
+		"flag before secret":  {ClientServer{Command: "sh", Args: []string{"--api-key", "abc", "--api-key", "--verbose"}}, `args: [--api-key, {secret: "file:secrets/s.arg_2"}, --api-key, --verbose]`, ""},
+		"input of code":       {ClientServer{Command: "sh", Env: []Variable{{"GITHUB_TOKEN", "${input:gh}"}}}, `GITHUB_TOKEN: {secret: "env:GITHUB_TOKEN"}`, ""},
+		"input, not there":    {ClientServer{Command: "sh", Args: []string{"${input:my-key}"}}, `args: [{secret: "env:MY_KEY"}]`, "needs the variable MY_KEY"},
+		"folder":              {ClientServer{Command: "sh", Args: []string{"${workspaceFolder}/x"}}, "enabled: false", "needs ${workspaceFolder}"},
+		"passed on":           {ClientServer{Command: "sh", Passes: []string{"LANG"}}, "env: [HOME, LANG, PATH]", ""},
+		"switched off":        {ClientServer{Command: "sh", Off: true}, "enabled: false", "switched off"},
+		"url":                 {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"Authorization", "Bearer abc"}, {"X-Region", "eu"}}}, `http: {url: "https://h.example/mcp", headers: {Authorization: {secret: "file:secrets/s.Authorization", prefix: "Bearer "}, X-Region: eu}}`, ""},
+		"url with reference":  {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"Authorization", "Bearer ${GITHUB_TOKEN}"}}}, `{secret: "env:GITHUB_TOKEN", prefix: "Bearer "}`, ""},
+		"empty secrets":       {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"X-Api-Key", ""}, {"Authorization", "Bearer "}, {"X-Region", ""}}}, `# header X-Api-Key is left out: it is empty`, ""},
+		"no value of a flag":  {ClientServer{Command: "sh", Args: []string{"token=;x", "--my.api_key=", "-token", "1"}}, `args: [{secret: "file:secrets/s.arg_1"}, "--my.api_key=", -token, {secret: "file:secrets/s.arg_4"}]`, ""},
+		"a header of ours":    {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"Host", "h.example"}, {"a b", "c"}}}, "# header Host is left out", ""},
+		"headers alike":       {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"X-A", "b"}, {"x-a", "c"}}}, "# header x-a is left out", ""},
+		"no such variable":    {ClientServer{Command: "sh", Env: []Variable{{"A=B", "c"}}}, "# variable A=B is left out", ""},
+		"long":                {ClientServer{Command: "sh", Args: []string{strings.Repeat("long ", 1000)}}, `args: [{secret: "file:secrets/s.arg_1"}]`, ""},
+		"url of another kind": {ClientServer{URL: "ws://h.example/mcp"}, "# left out: its url is no", "not an absolute http or https URL"},
+		"url with a password": {ClientServer{URL: "https://u:pw@h.example/mcp?x=1&api_key=k&y=2"}, `http: {url: "https://h.example/mcp?x=1&y=2"}`, "query member api_key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.server.name = "s"
-			servers := []importedServer{in.entry(c.server)}
-			nameServers(servers)
+			c.server.Name = "s"
+			servers := []Server{in.entry(c.server)}
+			NameServers(servers)
 			file := initFile{path: filepath.Join(t.TempDir(), "pg.yaml")}
 			file.keepSecrets(servers)
 			got := servers[0].yaml()
@@ -134,22 +134,22 @@ func TestServersThatReachTheConfigurationAreComments(t *testing.T) {
 	in, _ := testImporter(t)
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
-		server clientServer
+		server ClientServer
 		out    bool
 	}{
-		"argument":  {clientServer{command: "sh", args: []string{dir}}, true},
-		"above":     {clientServer{command: "sh", args: []string{filepath.Dir(dir)}}, true},
-		"flag":      {clientServer{command: "sh", args: []string{"--root=" + dir + "/"}}, true},
-		"directory": {clientServer{command: "sh", dir: dir}, true},
-		"beside":    {clientServer{command: "sh", args: []string{dir + "-x", "/srv/x"}}, false},
-		"variable":  {clientServer{command: "sh", env: []clientVariable{{"VAULT", dir}}}, true},
-		"list":      {clientServer{command: "sh", args: []string{"/srv/x," + dir}}, true},
-		"below":     {clientServer{command: "sh", args: []string{filepath.Join(dir, "data")}}, false},
+		"argument":  {ClientServer{Command: "sh", Args: []string{dir}}, true},
+		"above":     {ClientServer{Command: "sh", Args: []string{filepath.Dir(dir)}}, true},
+		"flag":      {ClientServer{Command: "sh", Args: []string{"--root=" + dir + "/"}}, true},
+		"directory": {ClientServer{Command: "sh", Dir: dir}, true},
+		"beside":    {ClientServer{Command: "sh", Args: []string{dir + "-x", "/srv/x"}}, false},
+		"variable":  {ClientServer{Command: "sh", Env: []Variable{{"VAULT", dir}}}, true},
+		"list":      {ClientServer{Command: "sh", Args: []string{"/srv/x," + dir}}, true},
+		"below":     {ClientServer{Command: "sh", Args: []string{filepath.Join(dir, "data")}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.server.name = "s"
-			servers := []importedServer{in.entry(c.server)}
-			nameServers(servers)
+			c.server.Name = "s"
+			servers := []Server{in.entry(c.server)}
+			NameServers(servers)
 			servers[0].reaches(settings.Sources{}, dir, "")
 			text := string(importedText("x", "patterngate.lock", servers))
 			found, _ := valueAt(decoded(t, text), "catalog", "servers").(map[string]any)
@@ -161,20 +161,20 @@ func TestServersThatReachTheConfigurationAreComments(t *testing.T) {
 }
 
 func TestNamesFitTheFile(t *testing.T) {
-	servers := []importedServer{}
+	servers := []Server{}
 	for _, name := range []string{"My CRM", "my-crm", "42", "http", "", strings.Repeat("x", 90), "évén"} {
-		servers = append(servers, importedServer{from: clientServer{name: name}})
+		servers = append(servers, Server{From: ClientServer{Name: name}})
 	}
-	nameServers(servers)
+	NameServers(servers)
 	var got []string
 	for _, s := range servers {
-		got = append(got, s.name)
+		got = append(got, s.Name)
 	}
 	want := []string{"my_crm", "my_crm_2", "s_42", "http_2", "s", strings.Repeat("x", 60), "v_n"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names, -want +got:\n%s", diff)
 	}
-	tools := []importedServer{{name: "a"}, {name: "b"}}
+	tools := []Server{{Name: "a"}, {Name: "b"}}
 	for _, name := range []string{"x", "x.y", "x/y", "final", "taken", strings.Repeat("é", 80)} {
 		tools[0].tools = append(tools[0].tools, importedTool{declaredName(name), "", "write", false})
 	}
@@ -203,9 +203,9 @@ func FuzzImportedText(f *testing.F) {
 	f.Add("http", "#", "# --- ...", "*a", "&b", "!tag", "'\"\\")
 	f.Fuzz(func(t *testing.T, server, tool, description, arg, name, value, dir string) {
 		in := translator{"linux", []string{"HOME=/home/u", "PATH=/bin"}}
-		s := in.entry(clientServer{name: server, command: "sh", args: []string{arg}, env: []clientVariable{{name, value}}, dir: dir})
-		servers := []importedServer{s}
-		nameServers(servers)
+		s := in.entry(ClientServer{Name: server, Command: "sh", Args: []string{arg}, Env: []Variable{{name, value}}, Dir: dir})
+		servers := []Server{s}
+		NameServers(servers)
 		if unfitTool(tool, map[string]any{"inputSchema": map[string]any{}}) != "" {
 			tool = "search" // list leaves that one out
 		}
@@ -224,7 +224,7 @@ func FuzzImportedText(f *testing.F) {
 			}
 			return
 		}
-		tools, _ := valueAt(v, "catalog", "servers", servers[0].name, "tools").(map[string]any)
+		tools, _ := valueAt(v, "catalog", "servers", servers[0].Name, "tools").(map[string]any)
 		if len(tools) != 1 || valueAt(tools, slices.Sorted(maps.Keys(tools))[0], "enabled") != false {
 			t.Fatalf("it reads back as %v\n%s", v, text)
 		}
@@ -232,7 +232,7 @@ func FuzzImportedText(f *testing.F) {
 			t.Fatalf("it has %v at the top\n%s", slices.Sorted(maps.Keys(keys)), text)
 		}
 		want := string([]rune(arg)) // each byte that is no UTF-8 becomes one U+FFFD
-		args, _ := valueAt(v, "catalog", "servers", servers[0].name, "stdio", "args").([]any)
+		args, _ := valueAt(v, "catalog", "servers", servers[0].Name, "stdio", "args").([]any)
 		if len(args) != 1 || !servers[0].args[0].hidden() && !strings.Contains(arg, "${") && args[0] != want {
 			t.Fatalf("the argument %q reads back as %v\n%s", arg, args, text)
 		}

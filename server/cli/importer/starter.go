@@ -1,4 +1,4 @@
-package cli
+package importer
 
 // starterText is the configuration file that init writes without an import. A server can use it unchanged, and its comments
 // show what else the file can contain.

@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"errors"
@@ -37,7 +37,7 @@ func (l initLock) pin() string { return filepath.Base(l.path) }
 
 // acceptImported writes the definitions of the confirmed tools to the lock, and reports whether there are any. It signs
 // nothing. If an approver key is enrolled, "catalog accept" signs.
-func acceptImported(lock initLock, servers []importedServer) (bool, error) {
+func acceptImported(lock initLock, servers []Server) (bool, error) {
 	var kept pins.Lock
 	by := pins.Acceptance{At: console.Now(), By: statefile.ByUser("").By, Assurance: string(gateway.UserAssurance)}
 	for _, s := range servers {
@@ -48,7 +48,7 @@ func acceptImported(lock initLock, servers []importedServer) (bool, error) {
 			if !t.allow {
 				continue
 			}
-			if err := kept.Accept(s.name, t.definition(), by); err != nil {
+			if err := kept.Accept(s.Name, t.definition(), by); err != nil {
 				return false, err
 			}
 		}

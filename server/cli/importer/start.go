@@ -1,4 +1,4 @@
-package cli
+package importer
 
 import (
 	"cmp"
@@ -47,11 +47,11 @@ const (
 
 // startServers starts each server once and lists its tools, several at a time. If a server cannot be started, its problem
 // gives the reason, and the others continue. It calls said for each server, one call at a time.
-func (a *Commands) startServers(ctx context.Context, servers []importedServer, said func(s importedServer)) {
+func (a *Commands) startServers(ctx context.Context, servers []Server, said func(s Server)) {
 	var wait sync.WaitGroup
 	var telling sync.Mutex
 	room := make(chan struct{}, startsAtOnce)
-	tell := func(s *importedServer) {
+	tell := func(s *Server) {
 		telling.Lock()
 		defer telling.Unlock()
 		said(*s)
@@ -75,7 +75,7 @@ func (a *Commands) startServers(ctx context.Context, servers []importedServer, s
 }
 
 // list starts the server, lists its tools and stops it.
-func (s *importedServer) list(ctx context.Context, within time.Duration) (err error) {
+func (s *Server) list(ctx context.Context, within time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var at reached
@@ -170,7 +170,7 @@ func unfitTool(name string, all map[string]any) string {
 }
 
 // open starts the program, or connects to the server.
-func (s *importedServer) open(ctx context.Context) (*upstream.Client, error) {
+func (s *Server) open(ctx context.Context) (*upstream.Client, error) {
 	who := upstream.Identity{Name: "patterngate", Version: buildinfo.Read().Version}
 	if s.path == "" {
 		token, err := s.bearer()
@@ -197,7 +197,7 @@ func (s *importedServer) open(ctx context.Context) (*upstream.Client, error) {
 var errHeaders = errors.New("it needs other headers than a bearer token, which are not sent here; its tools are not known")
 
 // bearer returns the bearer token, the only header that init sends to a server at a URL.
-func (s *importedServer) bearer() (string, error) {
+func (s *Server) bearer() (string, error) {
 	token := ""
 	for _, h := range s.headers {
 		value, ok := strings.CutPrefix(h.now, "Bearer ")
@@ -210,7 +210,7 @@ func (s *importedServer) bearer() (string, error) {
 }
 
 // unstarted returns the reason why a server could not be started, on one line and without secrets.
-func (s *importedServer) unstarted(err error) string {
+func (s *Server) unstarted(err error) string {
 	text := err.Error()
 	for _, v := range s.secrets() {
 		text = strings.ReplaceAll(text, v, "***")
@@ -219,7 +219,7 @@ func (s *importedServer) unstarted(err error) string {
 }
 
 // mask returns a mask of the server's secrets.
-func (s *importedServer) mask() *catalog.Mask {
+func (s *Server) mask() *catalog.Mask {
 	mask := &catalog.Mask{}
 	for _, v := range s.secrets() {
 		mask.Secret()(v) // each value is a secret of its own, so none replaces another
@@ -228,7 +228,7 @@ func (s *importedServer) mask() *catalog.Mask {
 }
 
 // secrets returns the values that must never be shown.
-func (s *importedServer) secrets() []string {
+func (s *Server) secrets() []string {
 	var list []string
 	add := func(v importedValue) {
 		if v.hidden() && v.now != "" {
@@ -247,7 +247,7 @@ func (s *importedServer) secrets() []string {
 
 // nameTools gives each tool a unique name. It differs from those of the demo's tools, the patterns and Patterngate's own
 // tools.
-func nameTools(servers []importedServer, reserved []string) {
+func nameTools(servers []Server, reserved []string) {
 	taken := map[string]bool{"final": true, "model": true, "caller": true}
 	for _, name := range reserved {
 		taken[name] = true
@@ -259,7 +259,7 @@ func nameTools(servers []importedServer, reserved []string) {
 			name := notInTools.ReplaceAllString(t.Name, "_")
 			name = name[:min(len(name), 60)]
 			if taken[name] || name == "" {
-				name = s.name + "_" + name
+				name = s.Name + "_" + name
 				name = name[:min(len(name), 60)]
 			}
 			if name = unused(taken, name); name != t.Name {
