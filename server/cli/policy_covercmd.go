@@ -68,7 +68,7 @@ type coveredBy struct {
 	Rules    []policy.RuleCover `json:"rules"`
 }
 
-func (a *policyCommands) policyCoverageCommand() *cobra.Command {
+func (a *Commands) policyCoverageCommand() *cobra.Command {
 	var ignore []string
 	var since string
 	cmd := &cobra.Command{
@@ -234,7 +234,7 @@ func deciders(by map[string]int) string {
 	return strings.Join(names, ", ")
 }
 
-func (a *policyCommands) printCoverage(c coverage, ignore []string) error {
+func (a *Commands) printCoverage(c coverage, ignore []string) error {
 	counts := false
 	for i, f := range c.Findings {
 		c.Findings[i].Ignored = slices.ContainsFunc(ignore, f.ignoredBy)

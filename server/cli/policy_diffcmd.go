@@ -42,7 +42,7 @@ type onlyInOne struct {
 	File   string `json:"file"`
 }
 
-func (a *policyCommands) policyDiffCommand() *cobra.Command {
+func (a *Commands) policyDiffCommand() *cobra.Command {
 	var since, name string
 	cmd := &cobra.Command{
 		Use:   "diff A B",
@@ -98,7 +98,7 @@ type diffSide struct {
 }
 
 // pastIfAny returns the recorded runs. Without a state file it returns none.
-func (a *policyCommands) pastIfAny(since time.Time) (*pastRuns, error) {
+func (a *Commands) pastIfAny(since time.Time) (*pastRuns, error) {
 	past := &pastRuns{}
 	err := a.WithRuns("policy diff", func(runs statefile.Runs) (err error) {
 		past, _, err = readPast(runs, since)
@@ -198,7 +198,7 @@ func (d *policyDiff) tests(a, b diffSide) error {
 	return nil
 }
 
-func (a *policyCommands) printDiff(d policyDiff) error {
+func (a *Commands) printDiff(d policyDiff) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(d)

@@ -58,7 +58,7 @@ type explainedRule struct {
 	Values  map[string]any `json:"values,omitempty"`
 }
 
-func (a *policyCommands) policyExplainCommand() *cobra.Command {
+func (a *Commands) policyExplainCommand() *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain --tool TOOL",
@@ -85,7 +85,7 @@ func (a *policyCommands) policyExplainCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
+func (a *Commands) explain(ctx context.Context, f explainFlags) error {
 	const what = "policy explain"
 	loaded, err := a.loadUntested(what, nil)
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *policyCommands) explain(ctx context.Context, f explainFlags) error {
 }
 
 // explainedCall returns the call of the flags as a test.
-func (a *policyCommands) explainedCall(ctx context.Context, f explainFlags) (policy.Row, error) {
+func (a *Commands) explainedCall(ctx context.Context, f explainFlags) (policy.Row, error) {
 	if f.tool == "" {
 		return policy.Row{}, console.Usage("--tool", errors.New("missing"), "patterngate policy explain --tool TOOL --args JSON")
 	}
@@ -274,7 +274,7 @@ func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) e
 	return e
 }
 
-func (a *policyCommands) printExplained(tool string, all []explained) (err error) {
+func (a *Commands) printExplained(tool string, all []explained) (err error) {
 	if a.JSON {
 		err = a.PrintJSON(all)
 	} else {

@@ -65,7 +65,7 @@ func BenchmarkBacktest10000(b *testing.B) {
 // BenchmarkBacktest10000Window judges 10,000 recorded calls again by a policy that reads a window of 31 days of
 // one tool of four, 3 million rows in all. What it takes is evaluating the rule over these rows.
 func BenchmarkBacktest10000Window(b *testing.B) {
-	text := strings.Replace(paysConfig, "    params: {cap: 500}\n", "    params: {cap: 500}\n    windows: {month: {tools: [pay], seconds: 2678400}}\n", 1)
+	text := strings.Replace(pays, "    params: {cap: 500}\n", "    params: {cap: 500}\n    windows: {month: {tools: [pay], seconds: 2678400}}\n", 1)
 	text = strings.Replace(text, "when: args.cents > 300,", "when: 'sum(windows.month.effects.filter(e, e.counts).map(e, e.args.cents)) > 1000000000',", 1)
 	text = strings.Replace(text, "    pay:\n", "    look:\n      description: Looks.\n      effect: read\n      request: {method: GET, url: 'https://bank.example/look'}\n    pay:\n", 1)
 	text = strings.Replace(text, "patterns:\n", "patterns:\n  look: {kind: call, tool: look, policy: pays}\n", 1)
@@ -111,35 +111,5 @@ func pastCall(n int, tool, args string) []patterns.Event {
 			n, args, tool, tool, tool)),
 		event(3, patterns.OutcomeEvent, tool+"#1", `{"output":{},"state":"ok"}`),
 		event(4, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success"}`),
-	}
-}
-
-// TestBacktestFindsWhatChanges judges recorded refunds again by the policy that stands in the program: those above the automatic
-// limit would have waited for a person.
-func TestBacktestFindsWhatChanges(t *testing.T) {
-	loaded, _, err := assembly.Load(settings.Sources{Environ: []string{"HOME=" + t.TempDir()}}, assembly.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := assembly.Declare(loaded, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	past := &pastRuns{}
-	for _, n := range []int{0, 899, 900, 901, 1000} { // 100, 999, 1000, 1001 and 1100 USD
-		past.add(pastRefund(n), time.Time{})
-	}
-	past.sort()
-	got := past.backtest(d, 5)
-	var changed []string
-	for _, diff := range got.Differences {
-		changed = append(changed, fmt.Sprintf("%s %s %s, was %s; %s", diff.RunID, diff.Tool, diff.Now, diff.Was, diff.Ends))
-	}
-	want := []string{
-		"run_0000000000000385 issue_refund escalate high_refund_requires_human, was approve; it would have waited for a person (high_refund_requires_human)",
-		"run_00000000000003e8 issue_refund escalate high_refund_requires_human, was approve; it would have waited for a person (high_refund_requires_human)",
-	}
-	if fmt.Sprint(changed) != fmt.Sprint(want) || got.Calls != 20 || len(got.Elsewhere) != 2 || got.Unjudged != nil {
-		t.Errorf("%d calls, elsewhere %v, not judged %v\n got %q\nwant %q", got.Calls, got.Elsewhere, got.Unjudged, changed, want)
 	}
 }

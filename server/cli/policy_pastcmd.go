@@ -31,7 +31,7 @@ type backtest struct {
 	Unjudged    map[string]int `json:"not_judged,omitempty"` // calls that cannot be judged again, by reason
 }
 
-func (a *policyCommands) policyBacktestCommand() *cobra.Command {
+func (a *Commands) policyBacktestCommand() *cobra.Command {
 	var since, name string
 	cmd := &cobra.Command{
 		Use:   "backtest FILE",
@@ -68,7 +68,7 @@ func (a *policyCommands) policyBacktestCommand() *cobra.Command {
 }
 
 // declaredBy returns what a file declares. The file is a whole configuration, or one policy for the configuration in force.
-func (a *policyCommands) declaredBy(what, file, name string) (*assembly.Declaration, error) {
+func (a *Commands) declaredBy(what, file, name string) (*assembly.Declaration, error) {
 	loaded, err := a.loadedBy(what, file, name)
 	if err != nil {
 		return nil, err
@@ -81,12 +81,12 @@ func (a *policyCommands) declaredBy(what, file, name string) (*assembly.Declarat
 }
 
 // loadedBy loads a file. It is a whole configuration, or one policy for the configuration in force.
-func (a *policyCommands) loadedBy(what, file, name string) (assembly.Loaded, error) {
+func (a *Commands) loadedBy(what, file, name string) (assembly.Loaded, error) {
 	text, f := rules.ReadFile(file)
 	if f.Reason != "" {
 		return assembly.Loaded{}, console.Usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
 	}
-	in := a.sources()
+	in := a.Sources()
 	if yamldoc.Read(file, text, &yamldoc.Faults{}).Member("version") != nil {
 		in.Path = file
 	} else {
@@ -97,15 +97,15 @@ func (a *policyCommands) loadedBy(what, file, name string) (assembly.Loaded, err
 		in.Instead = map[string]string{one: file}
 	}
 	loaded, warnings, err := assembly.Load(in, assembly.LoadOptions{Untested: true})
-	a.warn(warnings)
+	a.Warn(warnings)
 	if err != nil {
-		return assembly.Loaded{}, a.configFault(err)
+		return assembly.Loaded{}, a.Fault(err)
 	}
 	return loaded, nil
 }
 
 // oneName returns the named policy, or the only policy of the configuration's own.
-func (a *policyCommands) oneName(what, name string) (string, error) {
+func (a *Commands) oneName(what, name string) (string, error) {
 	loaded, err := a.loadUntested(what, nil)
 	if err != nil {
 		return "", err
@@ -189,7 +189,7 @@ func (p *pastRuns) backtest(d *assembly.Declaration, runs int) backtest {
 	return out
 }
 
-func (a *policyCommands) printBacktest(t backtest) error {
+func (a *Commands) printBacktest(t backtest) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(t)
@@ -237,7 +237,7 @@ func valueWords(values any, width int) string {
 	return b.String()
 }
 
-func (a *policyCommands) policyRecordCommand() *cobra.Command {
+func (a *Commands) policyRecordCommand() *cobra.Command {
 	var name string
 	var only bool
 	cmd := &cobra.Command{

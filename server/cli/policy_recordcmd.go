@@ -21,7 +21,7 @@ import (
 )
 
 // recordRows makes tests from a run's calls and adds them to the policy that judged them.
-func (a *policyCommands) recordRows(events []patterns.Event, name string, only bool) error {
+func (a *Commands) recordRows(events []patterns.Event, name string, only bool) error {
 	const what = "policy record"
 	loaded, err := a.loadUntested(what, nil)
 	if err != nil {
@@ -140,7 +140,7 @@ func decisionOf(word string) gateway.Decision {
 }
 
 // addRows writes tests into the file of the policy.
-func (a *policyCommands) addRows(l assembly.Loaded, p *rules.Policy, rows []map[string]any, only bool) error {
+func (a *Commands) addRows(l assembly.Loaded, p *rules.Policy, rows []map[string]any, only bool) error {
 	const what = "policy record"
 	if only {
 		var b strings.Builder
@@ -160,10 +160,10 @@ func (a *policyCommands) addRows(l assembly.Loaded, p *rules.Policy, rows []map[
 	if err != nil {
 		return console.Usage(what, err, "patterngate policy record RUN --print, and add them by hand")
 	}
-	in := a.sources()
+	in := a.Sources()
 	in.Texts = map[string][]byte{file: []byte(after)}
 	if _, _, err := assembly.Load(in, assembly.LoadOptions{}); err != nil { // servers must load the configuration again
-		_ = a.configFault(err)
+		_ = a.Fault(err)
 		return console.Usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
 	}
 	if err := replaceText(file, string(text), after); err != nil {

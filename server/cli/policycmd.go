@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"patterngate/server/assembly"
+	"patterngate/server/settings"
 
 	"github.com/spf13/cobra"
 
@@ -17,16 +18,22 @@ import (
 	"patterngate/ijson"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/runs"
+	"patterngate/server/cli/statefile"
 	"patterngate/server/settings/rules"
 	"patterngate/server/settings/yamldoc"
 )
 
-// policyCommands are the commands that test and explain policies.
-type policyCommands struct {
-	*stateOpener
+// Commands has what the commands need that test and explain policies. All fields are needed.
+type Commands struct {
+	*console.Console
+	*statefile.Opener
+	Sources func() settings.Sources // returns where the configuration is looked for
+	Warn    func([]yamldoc.Fault)   // prints warnings about a configuration
+	Fault   func(error) error       // makes the error of a configuration that does not load
 }
 
-func (a *policyCommands) policyCommand() *cobra.Command {
+// Command returns the command "policy".
+func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Test policies, explain what they decide, prove what a change does",
@@ -36,7 +43,7 @@ func (a *policyCommands) policyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.policyTestCommand(), a.policyExplainCommand(), a.policyCoverageCommand(), a.policyBacktestCommand(), a.policyDiffCommand(), a.policyRecordCommand())
-	runs.Complete(&a.Opener, cmd)
+	runs.Complete(a.Opener, cmd)
 	return cmd
 }
 
@@ -50,7 +57,7 @@ type policyRow struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-func (a *policyCommands) policyTestCommand() *cobra.Command {
+func (a *Commands) policyTestCommand() *cobra.Command {
 	junit := ""
 	cmd := &cobra.Command{
 		Use:   "test [POLICY]...",
@@ -84,11 +91,11 @@ func (a *policyCommands) policyTestCommand() *cobra.Command {
 
 // loadUntested loads the configuration, even if tests of its policies fail. It returns an error if one of the named
 // policies does not exist.
-func (a *policyCommands) loadUntested(what string, policies []string) (assembly.Loaded, error) {
-	loaded, warnings, err := assembly.Load(a.sources(), assembly.LoadOptions{Untested: true})
-	a.warn(warnings)
+func (a *Commands) loadUntested(what string, policies []string) (assembly.Loaded, error) {
+	loaded, warnings, err := assembly.Load(a.Sources(), assembly.LoadOptions{Untested: true})
+	a.Warn(warnings)
 	if err != nil {
-		return assembly.Loaded{}, a.configFault(err)
+		return assembly.Loaded{}, a.Fault(err)
 	}
 	for _, name := range policies {
 		if loaded.PolicyNamed(name) == nil {
@@ -109,8 +116,8 @@ func noSuch(what, name string, names []string) error {
 	return errors.New(text + " (" + strings.Join(names, ", ") + ")")
 }
 
-func (a *policyCommands) completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	loaded, _, err := assembly.Load(a.sources(), assembly.LoadOptions{})
+func (a *Commands) completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	loaded, _, err := assembly.Load(a.Sources(), assembly.LoadOptions{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -201,7 +208,7 @@ func (d decided) String() string {
 }
 
 // printTests prints the results of tests. The error holds the exit code.
-func (a *policyCommands) printTests(rows []policyRow) error {
+func (a *Commands) printTests(rows []policyRow) error {
 	failed, warned := 0, 0
 	var b strings.Builder
 	for _, r := range rows {

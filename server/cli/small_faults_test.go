@@ -23,7 +23,7 @@ func TestValidateCountsPatterns(t *testing.T) {
 func TestPolicyDiffCountsItsOwnTests(t *testing.T) {
 	a, b := writeConfig(t, paysConfig), writeConfig(t, strings.Replace(paysConfig, "name: small", "name: little", 1))
 	code, out, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, "policy", "diff", "--state", ":memory:", "--json", a, b)
-	var got policyDiff
+	var got struct{ Tests int }
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != console.ExitDone || got.Tests != 3 {
 		t.Errorf("policy diff ends with %d and %d tests, want the 3 of the files (%v)\n%s%s", code, got.Tests, err, out, errs)
 	}
@@ -59,12 +59,17 @@ func TestPolicyCoverageIgnoresOneArgument(t *testing.T) {
 		}
 	}
 	_, out := cover("--ignore", "pay.note", "--json")
-	var got coverage
+	var got struct {
+		Findings []struct {
+			Kind, Tool, Argument string
+			Ignored              bool
+		}
+	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err, out)
 	}
 	for _, f := range got.Findings {
-		if f.Kind == findUnread && f.Ignored != (f.Argument == "note") {
+		if f.Kind == "unread" && f.Ignored != (f.Argument == "note") {
 			t.Errorf("%s.%s: ignored is %t", f.Tool, f.Argument, f.Ignored)
 		}
 	}
