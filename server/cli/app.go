@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"patterngate/server/cli/policycheck"
+
 	"patterngate/server/cli/importer"
 
 	"github.com/spf13/cobra"
@@ -122,7 +124,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(serve.serveCommand(), trials.Demo(), state.callCommands(a.load).Command(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
 		shown.Tools(), shown.StopReasons(), shown.Config(),
 		shown.Validate(), shown.Schema(), (&importer.Commands{Console: &a.Console, Config: &a.config, Fault: a.setupFault, ConfigFault: a.configFault, Logger: a.logger}).Command(),
-		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.sources, Warn: a.warn, Fault: a.configFault}).Command(),
+		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policycheck.Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.sources, Warn: a.warn, Fault: a.configFault}).Command(),
 		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther, Replay: Replay}).Command(),
 		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.inboxAt, Load: state.stateSettings, Open: state.openEngine, Options: state.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger())

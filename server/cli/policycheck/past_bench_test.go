@@ -1,4 +1,4 @@
-package cli
+package policycheck
 
 import (
 	"encoding/json"
