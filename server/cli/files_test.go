@@ -4,8 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"patterngate/server/cli/clientfile"
 )
 
 // putFile writes a file.
@@ -37,16 +35,3 @@ func wantFile(t *testing.T, path, want string) {
 		t.Errorf("%s holds %q, %v; want %q", path, got, err, want)
 	}
 }
-
-// clientFileAt reads a client's file.
-func clientFileAt(t *testing.T, path string) clientfile.File {
-	t.Helper()
-	file, err := clientfile.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-// ownEntry is the entry that the golden files of clients have.
-var ownEntry = clientfile.Entry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}}
