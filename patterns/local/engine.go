@@ -255,6 +255,9 @@ func (l *life) recordEnd(rest patterns.Ended) time.Time {
 func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	rest.Result = patterns.Result{}
 	switch {
+	case l.engine.file == nil: // no other process can carry out the run
+		l.rest, l.fault = rest, err
+		keep.lose(l, rest, err)
 	case l.unentered(err): // the run was never stored
 		l.engine.file.gone(l)
 	case errors.Is(err, errHandedOver), errors.Is(err, store.ErrFenced): // another process carries out the run

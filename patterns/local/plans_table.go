@@ -132,12 +132,15 @@ func (b *branch) changePlan(a planAct) patterns.Outcome {
 			b.planned = steps
 			return stepped(reason)
 		}
-		if err := b.engine.write(steps...); !store.IsRefused(err) { // otherwise another run changed the plan in between
-			if reason == "" {
-				b.changedHere(a.Plan, steps)
-			}
-			return stepped(reason)
+		switch err := b.engine.write(steps...); {
+		case store.IsRefused(err): // another run changed the plan in between
+			continue
+		case err != nil:
+			b.unwind(err)
+		case reason == "":
+			b.changedHere(a.Plan, steps)
 		}
+		return stepped(reason)
 	}
 }
 
@@ -174,7 +177,7 @@ func (b *branch) loadPlan(a planAct) patterns.Outcome {
 			err = b.claims(steps)
 		}
 		switch {
-		case store.IsRefused(err): // in memory: another run changed the plan in between
+		case b.engine.file == nil && store.IsRefused(err): // another run changed the plan in between
 		case err != nil: // also if another run changed the plan in between
 			b.unwind(err)
 		case reason != "":
@@ -195,6 +198,9 @@ func (b *branch) claims(steps []store.Step) error {
 
 // weighed adds the size of a load's output to the run's size, because the run's record keeps it.
 func (b *branch) weighed(out patterns.Outcome) patterns.Outcome {
+	if b.engine.file != nil { // the size counts in memory only
+		return out
+	}
 	more := weightOf(out.Output)
 	b.engine.mu.Lock()
 	b.run.size += more

@@ -32,18 +32,25 @@ func (m *partsMaker) joins(p *settings.Pattern, parts *patternParts) (j joins) {
 }
 
 // reroutes compiles the conditions for the routes of a pattern to decline. A tool of the program itself that has no
-// condition always says whether it declines, so its results are judged by their status.
+// condition always says whether it declines, so its results are judged by their status. The lists of allowed tools can name
+// tools that are not among the routes; they have the usual condition.
 func (m *partsMaker) reroutes(p *settings.Pattern) map[string]func(any) bool {
-	var by map[string]func(any) bool
-	for _, name := range p.CallNames() {
+	by := map[string]func(any) bool{}
+	names := p.CallNames()
+	for _, name := range names {
 		h, _ := p.HandNamed(name)
-		if t, known := m.all.Tool(p.OwnName(name)); known && t.Server == "" && h.Reroute == "" {
-			continue
+		if t, known := m.all.Tool(p.OwnName(name)); !known || t.Server != "" || h.Reroute != "" {
+			by[name] = m.reroute(p, name)
 		}
-		if by == nil {
-			by = map[string]func(any) bool{}
+	}
+	judged, executed := p.Allows()
+	for _, name := range slices.Concat(judged, executed) {
+		if t, known := m.all.Tool(p.OwnName(name)); known && t.Server != "" && by[name] == nil {
+			by[name] = m.reroute(p, name)
 		}
-		by[name] = m.reroute(p, name)
+	}
+	if len(by) == 0 {
+		return nil
 	}
 	return by
 }

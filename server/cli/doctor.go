@@ -203,7 +203,7 @@ func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, 
 	} else {
 		catalog = a.examineEntry(ctx, host, client, ours, f)
 	}
-	for _, b := range aroundIn(importer.ClientFile{client, file}, others, catalog) {
+	for _, b := range aroundIn(importer.ClientFile{Client: client, File: file}, others, catalog) {
 		b.tell(f)
 	}
 }

@@ -49,7 +49,7 @@ func bypasses(environ []string, c tools.Catalog) []bypass {
 			continue
 		}
 		_, others := ourEntry(entries, "")
-		for _, b := range aroundIn(importer.ClientFile{client, file}, others, c) {
+		for _, b := range aroundIn(importer.ClientFile{Client: client, File: file}, others, c) {
 			if b.Ours != "" {
 				found = append(found, b)
 			}

@@ -64,7 +64,7 @@ func (c *calls) begun(of *call) {
 	c.weight += of.weight
 	c.list = append(c.list, of)
 	c.byKey[callKey{of.run, of.intent.Key}] = of
-	for len(c.list) > maxCalls || c.weight > maxCallsWeight || c.list[0].intent.At.Before(of.intent.At.Add(-callsKnown)) {
+	for len(c.list) > 0 && (len(c.list) > maxCalls || c.weight > maxCallsWeight || c.list[0].intent.At.Before(of.intent.At.Add(-callsKnown))) {
 		oldest := c.list[0]
 		c.list = c.list[1:]
 		c.weight -= oldest.weight

@@ -65,8 +65,7 @@ func (s *Store) Queue(c *store.Change) (help, hurry func()) {
 // Do implements [store.Store]. If no other goroutine writes, it needs no queue.
 func (s *Store) Do(c *store.Change) error {
 	if s.writing.TryLock() {
-		err := s.now(c)
-		s.writing.Unlock()
+		err := s.alone(c)
 		s.write() // what was queued meanwhile
 		return err
 	}
@@ -76,8 +75,9 @@ func (s *Store) Do(c *store.Change) error {
 	return <-done
 }
 
-// now writes what is queued, and then a change. The caller holds writing.
-func (s *Store) now(c *store.Change) error {
+// alone writes what is queued, and then a change. The caller holds writing, and alone releases it.
+func (s *Store) alone(c *store.Change) error {
+	defer s.writing.Unlock()
 	s.queueing.Lock()
 	closed, queued := s.closed, len(s.queue) > 0
 	s.queueing.Unlock()
