@@ -30,7 +30,7 @@ type Options struct {
 	Source patterns.Source
 	// Redact are pointers to values that the record keeps only as salted hashes (spec/config.md section 2, redact).
 	Redact []string
-	// Hook is told of every boundary: "commit" and "committed" of the journal, "send" and "sent" around a call; nil: nobody.
+	// Hook is called at every boundary: "commit" and "committed" of the journal, "send" and "sent" around a call. Nil: no call.
 	Hook func(point string)
 	// Poll is how often it is looked whether another process has written or died; 0: 20 ms, or 100 ms where none carries
 	// anything on and nobody waits.

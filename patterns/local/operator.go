@@ -89,7 +89,7 @@ func (o Operator) Find(beginning string) (string, error) {
 	return ids[0], nil
 }
 
-// Run shows a run as it stands.
+// Run returns the present state of a run.
 func (o Operator) Run(id string) (patterns.Snapshot, bool) {
 	n, _ := journal.RunNumber(id)
 	r, events, err := o.file.read(n)
@@ -311,7 +311,7 @@ func (o Operator) unclaimed(id string, cause error) ([]patterns.Snapshot, error)
 	return []patterns.Snapshot{s}, cause
 }
 
-// Alive reports whether some process carries on what is ready, this one or another.
+// Alive reports whether this process or another one continues ready runs.
 func (o Operator) Alive() bool { return o.file.scheduler.serves.Load() || o.file.owner.OthersServe() }
 
 // Prune deletes runs that ended before a time but for their tombstones; dry only lists them.

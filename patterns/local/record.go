@@ -32,7 +32,7 @@ func (r *Record) Events() []journal.Event {
 	return slices.Clone(r.events)
 }
 
-// sealed is the record as it is stored.
+// sealed returns the events of the record in their stored form.
 func (r *Record) sealed(runID string) []patterns.Event {
 	events := r.Events()
 	list := make([]patterns.Event, len(events))

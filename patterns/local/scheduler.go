@@ -260,7 +260,7 @@ func (f *file) yield() {
 	}
 }
 
-// obey cancels the runs of this process that somebody wants cancelled who could not tell their lives.
+// obey cancels the runs of this process for which another process has asked that.
 func (f *file) obey() {
 	var list []int64
 	_ = f.journal.View(func(s store.Reader) (err error) {
@@ -282,7 +282,7 @@ func (f *file) life(id string) *life {
 	return f.lives[id]
 }
 
-// claimReady carries on what is ready or due and can be carried on here, and returns when the next one is due.
+// claimReady continues the runs that are ready or due and that this process can continue. It returns when the next run is due.
 func (f *file) claimReady() (next time.Time) {
 	ready, next, err := f.candidates()
 	if err != nil {

@@ -47,7 +47,7 @@ func (e *Engine) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) e
 	return err
 }
 
-// clearSwitch turns a switch off. In memory no key is enrolled, so nobody has to sign.
+// clearSwitch turns a switch off. In memory no key is enrolled, so no signature is needed.
 func (e *Engine) clearSwitch(s patterns.Switch, act gateway.SignedAct) error {
 	step := store.ClearSwitch{Tool: s.Tool, Pattern: s.Pattern}
 	if e.file == nil {

@@ -144,7 +144,7 @@ func (r *reading) chooseSource(i int, f filled, name string, way way) (source, b
 const seatedEnough = 0.5
 
 // nearest returns those of the equally likely tools of a clause whose arguments are most certain. If none of them has
-// arguments, it returns the best other tool whose own arguments are in the goal. all are the likely tools of the clause.
+// arguments, it returns the best other tool whose own arguments are in the goal. all holds the likely tools of the clause.
 func (r *reading) nearest(equal, all []pick) []pick {
 	if len(equal) == 0 || r.tools[equal[0].tool].Effect != catalog.Read {
 		return equal

@@ -322,7 +322,7 @@ func (d *draft) label(i int) string {
 	return label
 }
 
-// mend refuses to make a new plan. Rules cannot judge what went wrong and what could replace it.
+// mend returns the refusal to make a new plan. Rules cannot judge what went wrong and what could replace it.
 func mend() error {
 	return &patterns.ModelFault{
 		Reason: "goal_unclear",
