@@ -19,7 +19,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"patterngate/server/assembly"
 	"patterngate/server/cli"
+	"patterngate/server/cli/recordtext"
 )
 
 // readmePath is absolute: sessions have a directory of their own.
@@ -78,7 +80,9 @@ func replay(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: replay RECORD CONFIG")
 	}
 	snapshot := strings.TrimSuffix(ts.ReadFile(args[1]), "\n")
-	result, err := cli.Replay([]byte(ts.ReadFile(args[0])), []byte(snapshot))
+	envelope, err := assembly.Replay([]byte(ts.ReadFile(args[0])), []byte(snapshot))
+	ts.Check(err)
+	result, err := recordtext.Result(envelope)
 	ts.Check(err)
 	_, err = ts.Stdout().Write(result)
 	ts.Check(err)

@@ -163,9 +163,9 @@ func (s *source) hold(tools *ownTools) error {
 	return nil
 }
 
-// Recorded returns what a recorded configuration declares, made from its snapshot. It asks no model and knows no key: it is for
+// recorded returns what a recorded configuration declares, made from its snapshot. It asks no model and knows no key: it is for
 // a replay.
-func Recorded(hash string, snapshot []byte) (*Declaration, error) {
+func recorded(hash string, snapshot []byte) (*Declaration, error) {
 	c, err := configOfSnapshot(hash, snapshot, snapshotKeys{unasked: true}, []string{settings.KeyVariable + "=nobody-is-asked"})
 	if err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ func (a *app) root() *cobra.Command {
 		shown.Tools(), shown.StopReasons(), shown.Config(),
 		shown.Validate(), shown.Schema(), (&importer.Commands{Console: &a.Console, Config: &a.config, Fault: a.setupFault, ConfigFault: a.configFault, Logger: a.logger}).Command(),
 		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policycheck.Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.sources, Warn: a.warn, Fault: a.configFault}).Command(),
-		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther, Replay: Replay}).Command(),
+		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther}).Command(),
 		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.inboxAt, Load: state.stateSettings, Open: state.openEngine, Options: state.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger())
 	strictHelpers(root)

@@ -2,46 +2,27 @@ package runs
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 
-	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/patterns/record"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/statefile"
 )
 
 // A replay test runs a pattern's code again over a recorded run. The record holds the answers of the tools, models and
 // people. The test compares the new result with the recorded one.
 //
-//	record ──local.BegunOf──▶ configuration's snapshot ──▶ Job ─┐
-//	  └────────────────────────────────────────────────────────┴─local.ReplayStored──▶ envelope = the recorded one?
-
-// ResultText returns a result as the files of a test hold it: sorted members, one on each line.
-func ResultText(envelope json.RawMessage) ([]byte, error) {
-	v, err := ijson.DecodeCanonical(envelope)
-	if err != nil {
-		return nil, fmt.Errorf("the result: %w", err)
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, ijson.Canonical(v), "", " "); err != nil {
-		return nil, err
-	}
-	return []byte(console.VisibleLines(tookWords.ReplaceAllString(b.String(), "T s"))), nil
-}
-
-// tookWords matches the duration of a run in its summary. A test does not compare it, because the duration depends on
-// the process that ended the run.
-var tookWords = regexp.MustCompile(`(under )?[0-9]+\.[0-9]{2} s\b`)
+//	record, configuration's snapshot ──assembly.Replay──▶ result = the recorded one?
 
 // replayTest returns an export as a session of the repository's examples. It is a txtar archive with the record, the
 // configuration and the result, and a replay is compared with this result. It returns an error for a run that cannot be
 // replayed.
-func (a *Commands) replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
+func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs) ([]byte, error) {
 	s := record.Read(events)
 	if s.EndedAt == "" {
 		return nil, errors.New("the run has not ended; a test needs its result")
@@ -59,7 +40,11 @@ func (a *Commands) replayTest(events []patterns.Event, export []byte, shelf stat
 	if !ok {
 		return nil, fmt.Errorf("the configuration %s that it was begun with is not in the state file", console.Clip(begun.Config, 2*console.MaxName))
 	}
-	again, err := a.Replay(export, snapshot)
+	envelope, err := assembly.Replay(export, snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be replayed: %w", err)
+	}
+	again, err := recordtext.Result(envelope)
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be replayed: %w", err)
 	}
@@ -92,7 +77,7 @@ func recordedResult(events []patterns.Event) ([]byte, error) {
 		if len(end.Envelope) == 0 {
 			break
 		}
-		return ResultText(end.Envelope)
+		return recordtext.Result(end.Envelope)
 	}
 	return nil, errors.New("the record does not hold the result")
 }

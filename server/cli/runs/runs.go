@@ -26,9 +26,8 @@ type Commands struct {
 	*console.Console
 	*statefile.Opener
 	*signing.Signer
-	People    func(id string) string                        // names the user of an id; nil: ids only
-	NoteOther func()                                        // prints that another usual state file exists, if there is one
-	Replay    func(export, snapshot []byte) ([]byte, error) // runs a recorded run's code again; see replay.go
+	People    func(id string) string // names the user of an id; nil: ids only
+	NoteOther func()                 // prints that another usual state file exists, if there is one
 }
 
 func (a *Commands) Command() *cobra.Command {

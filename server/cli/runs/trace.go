@@ -103,7 +103,7 @@ func (a *Commands) runsExportCommand() *cobra.Command {
 				}
 				text := patterns.ExportRecord(id, record.Read(events).Pattern, events, ring, time.Now())
 				if form == "test" {
-					if text, err = a.replayTest(events, text, runs); err != nil {
+					if text, err = replayTest(events, text, runs); err != nil {
 						return console.Usage("runs export "+id, err, "patterngate runs export "+id)
 					}
 				}
