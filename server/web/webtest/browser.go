@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 )
@@ -16,7 +17,8 @@ const patience = 2 * time.Minute
 
 // Browser is a Chromium of its own, with a profile of its own.
 type Browser struct {
-	wire *wire
+	wire    *wire
+	picture sync.Mutex // held while a page is in front for its picture
 }
 
 // Start starts a browser, which is closed when the test ends. The test is skipped where CI is not set.
@@ -57,7 +59,7 @@ func start(t testing.TB, path string) (*Browser, error) {
 	if err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
-	b := &Browser{newWire(in)}
+	b := &Browser{wire: newWire(in)}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -81,7 +83,8 @@ func flags(profile string) []string {
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",
 		"--disable-gpu", "--disable-dev-shm-usage", "--disable-search-engine-choice-screen", "--metrics-recording-only", "--mute-audio",
 		"--force-color-profile=srgb", "--font-render-hinting=none", "--lang=en-US", "--log-level=3",
-		"--hide-scrollbars", // a picture is as wide as the window
+		"--hide-scrollbars",                                                                                                     // a picture is as wide as the window
+		"--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--disable-background-timer-throttling", // several pages are in use at once
 		"--no-proxy-server",
 	}
 	if os.Getuid() == 0 {

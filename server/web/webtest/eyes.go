@@ -1,7 +1,9 @@
 package webtest
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,10 +55,9 @@ func (p *Page) Screenshot(name string) string {
 		CSSContentSize struct{ Width, Height float64 }
 	}
 	p.do("Page.getLayoutMetrics", object{}, &m)
-	var shot struct{ Data string }
-	p.do("Page.captureScreenshot", object{"format": "png", "captureBeyondViewport": true, "clip": object{
-		"x": 0, "y": 0, "scale": 1, "width": m.CSSContentSize.Width, "height": min(m.CSSContentSize.Height, maxHeight)}}, &shot)
-	png, err := base64.StdEncoding.DecodeString(shot.Data)
+	shot := p.capture(object{"format": "png", "captureBeyondViewport": true, "clip": object{
+		"x": 0, "y": 0, "scale": 1, "width": m.CSSContentSize.Width, "height": min(m.CSSContentSize.Height, maxHeight)}})
+	png, err := base64.StdEncoding.DecodeString(shot)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -65,6 +66,28 @@ func (p *Page) Screenshot(name string) string {
 		p.t.Fatal(err)
 	}
 	return path
+}
+
+// captures is how often a picture is asked for: a busy browser sometimes draws no new frame and gives no answer. A picture
+// changes nothing, so it can be asked for again.
+const captures = 4
+
+// capture returns a picture in base64. Chromium draws only the page in front for certain, so one page at a time is brought there.
+func (p *Page) capture(how object) string {
+	p.t.Helper()
+	p.browser.picture.Lock()
+	defer p.browser.picture.Unlock()
+	var shot struct{ Data string }
+	for try := 1; ; try++ {
+		p.do("Page.bringToFront", object{}, nil)
+		err := p.tryFor(patience/captures, "Page.captureScreenshot", how, &shot)
+		if err == nil {
+			return shot.Data
+		}
+		if try == captures || !errors.Is(err, context.DeadlineExceeded) {
+			p.t.Fatal(err)
+		}
+	}
 }
 
 // Violation is a rule of axe-core that the page breaks.

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Page is a page of a browser, with cookies of its own.
 type Page struct {
 	t       testing.TB
+	browser *Browser
 	wire    *wire
 	session string
 	frame   string
@@ -29,7 +31,7 @@ type object map[string]any
 // Page opens an empty page of 1280 by 800 pixels, with no cookies or other stored state.
 func (b *Browser) Page(t testing.TB) *Page {
 	t.Helper()
-	p := &Page{t: t, wire: b.wire, loaded: make(chan struct{})}
+	p := &Page{t: t, browser: b, wire: b.wire, loaded: make(chan struct{})}
 	var made struct{ BrowserContextID, TargetID, SessionID string }
 	p.do("Target.createBrowserContext", object{"disposeOnDetach": true}, &made)
 	p.do("Target.createTarget", object{"url": "about:blank", "browserContextId": made.BrowserContextID}, &made)
@@ -59,7 +61,11 @@ func (p *Page) do(method string, params, result any) {
 }
 
 func (p *Page) try(method string, params, result any) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return p.tryFor(patience, method, params, result)
+}
+
+func (p *Page) tryFor(limit time.Duration, method string, params, result any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return p.wire.call(ctx, p.session, method, params, result)
 }
