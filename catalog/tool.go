@@ -50,7 +50,10 @@ type Tool struct {
 	Deed       string
 	Effect     Effect
 	Idempotent bool // the same Key twice acts once; always true of a read
-	Demo       bool // results say that they are demo data
+	// Simulated says that the tool's effects are make-believe: a call changes nothing outside of it.
+	Simulated bool
+	// Origin is what rules call the tool's server if Server is "".
+	Origin string
 	// Supplied are arguments that a pattern sets by itself in each call of the tool. Package patterns knows their names.
 	Supplied []string
 	// Input is the schema that is shown and that proposed arguments must fit. For a server's tool it is the server's

@@ -87,6 +87,8 @@ type TextInput struct{ Name, Words string }
 
 // Words describe a pattern to its callers. For an empty field there are general words.
 type Words struct {
+	Title    string   // names the pattern in listings
+	About    string   // says in listings what the pattern does and when to use it
 	Use      string   // when to use the pattern; "": for what its description says
 	Goal     string   // describes the goal of a routing pattern
 	Request  string   // what a routing pattern hands over, in one word
@@ -236,6 +238,22 @@ func (s Spec) Finalizes(proposes, configured bool) bool {
 // Supplies reports whether a tool has an argument that the pattern sets by itself, because the pattern or the tool says so.
 func (s Spec) Supplies(t catalog.Tool, argument string) bool {
 	return (slices.Contains(s.Supplied, argument) || slices.Contains(t.Supplied, argument)) && TakesArgument(t, argument)
+}
+
+// Reached returns the tools that the pattern may call and that its catalog has.
+func (s Spec) Reached() []catalog.Tool {
+	tools := make([]catalog.Tool, 0, len(s.Execution))
+	for _, name := range s.Execution {
+		if t, ok := s.Catalog.Tool(name); ok {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// Simulated reports whether the pattern may call a simulated tool.
+func (s Spec) Simulated() bool {
+	return slices.ContainsFunc(s.Reached(), func(t catalog.Tool) bool { return t.Simulated })
 }
 
 // Asks says whether a person may be asked before the pattern calls a tool. If the pattern has a policy, the policy decides.

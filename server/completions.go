@@ -16,7 +16,7 @@ const maxCompletions = 100
 type completer struct{ server *Server }
 
 // CompletePromptArgument offers the values that begin with the argument's text, in any case. For an input that has an
-// enum, the values are its words. Otherwise they are the pattern's demo values, if the pattern reaches a demo tool. An
+// enum, the values are its words. Otherwise they are those that come with the pattern. An
 // unknown prompt or argument has no values.
 func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	for _, p := range c.server.newest().config.Patterns {
@@ -26,9 +26,7 @@ func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.
 		if words := arguments.EnumTexts(p.Spec, a.Name); len(words) > 0 { // an input that the pattern declares
 			return completion(words, a.Value), nil
 		}
-		if reachOf(p.Spec).demo {
-			return completion(p.Completions[a.Name], a.Value), nil
-		}
+		return completion(p.Completions[a.Name], a.Value), nil
 	}
 	return completion(nil, a.Value), nil
 }

@@ -80,9 +80,7 @@ func (s *Server) declareStatus() error {
 // newPlanStatus makes the tool that shows the plans of one planning pattern.
 func (s *Server) newPlanStatus(spec patterns.Spec) (*status.Tool, error) {
 	words := planListing(spec)
-	if reachOf(spec).demo {
-		words.title += demoMark
-	}
+	words.title = remarked(words.title, spec)
 	return status.NewPlanStatus(s.status(), spec, words.title, words.description)
 }
 

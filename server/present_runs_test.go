@@ -103,7 +103,7 @@ func (s sent) taken(t testing.TB) (arguments.Call, patterns.Task) {
 	}
 	args, _ := v.(map[string]any)
 	c := arguments.Call{
-		Tool: spec.Name, Spec: spec, Arguments: args, Intents: map[string]any{}, IntentWas: map[string]bool{}, Demo: true,
+		Tool: spec.Name, Spec: spec, Arguments: args, Intents: map[string]any{}, IntentWas: map[string]bool{},
 		Model: s.model,
 	}
 	if c.Model == "" {

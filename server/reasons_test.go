@@ -284,7 +284,7 @@ func badTools(t *testing.T) []catalog.Tool {
 		t.Fatal(err)
 	}
 	tool := func(name string, do catalog.Func) catalog.Tool {
-		return catalog.Tool{Name: name, Description: "Misbehaves.", Effect: catalog.Read, Demo: true, Input: input, Output: output, Do: do}
+		return catalog.Tool{Name: name, Description: "Misbehaves.", Effect: catalog.Read, Simulated: true, Input: input, Output: output, Do: do}
 	}
 	return []catalog.Tool{
 		tool("broken", func(context.Context, catalog.Call) (any, error) { return nil, errors.New("broken") }),

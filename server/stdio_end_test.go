@@ -55,7 +55,7 @@ func (h *holding) tool(t testing.TB) catalog.Tool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog.Tool{Name: "hold", Effect: catalog.Read, Demo: true, Input: input, Do: func(ctx context.Context, _ catalog.Call) (any, error) {
+	return catalog.Tool{Name: "hold", Effect: catalog.Read, Simulated: true, Input: input, Do: func(ctx context.Context, _ catalog.Call) (any, error) {
 		h.begun <- struct{}{}
 		done := ctx.Done()
 		if h.deaf {

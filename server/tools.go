@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,39 +63,29 @@ func listingOf(spec patterns.Spec) listing {
 				"out; a failed critical task stops the run. If the result is `stopped` or `waiting`, follow `next`.",
 		}
 	case gateway.Routing:
-		if !reachOf(spec).demo {
-			return listing{
-				title: "Route a ticket to a specialist",
-				description: "Hands one ticket to the one tool that fits and reroutes when that one declines. Use it when a request needs " +
-					"exactly one of them. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`.",
-			}
-		}
 		return listing{
 			title: "Route a ticket to a specialist",
-			description: "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. " +
-				"Use it when a request needs exactly one expert. Send your own `route` or leave it out. If the result is `stopped` or " +
-				"`waiting`, follow `next`.",
+			description: "Hands one ticket to the one tool that fits and reroutes when that one declines. Use it when a request needs " +
+				"exactly one of them. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`.",
 		}
 	case gateway.Supervisor:
-		if !reachOf(spec).demo {
-			return listing{
-				title: "Act under supervision",
-				description: "Carries out a goal action by action, each judged by the policy: approved, changed, blocked or put to a person. " +
-					"Use it whenever something is changed for somebody. Send your own `actions`, one or several, or leave them out. What the " +
-					"policy puts to a person waits for them; you cannot approve it. Follow `next`.",
-			}
-		}
 		return listing{
-			title: "Refund under supervision",
-			description: "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, " +
-				"changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave " +
-				"them out. High amounts wait for a person; you cannot approve them. Follow `next`.",
+			title: "Act under supervision",
+			description: "Carries out a goal action by action, each judged by the policy: approved, changed, blocked or put to a person. " +
+				"Use it whenever something is changed for somebody. Send your own `actions`, one or several, or leave them out. What the " +
+				"policy puts to a person waits for them; you cannot approve it. Follow `next`.",
 		}
 	}
 	return listing{}
 }
 
-const demoMark = " (demo data)"
+// remarked adds to the title of a pattern that its tools are simulated, if one is.
+func remarked(title string, spec patterns.Spec) string {
+	if spec.Simulated() {
+		title += " (" + envelope.SimulatedData + ")"
+	}
+	return title
+}
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
@@ -134,14 +125,9 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	reach := reachOf(p.Spec)
 	built := listingOf(p.Spec)
 	if p.Title == "" {
-		p.Title = built.title
-		if reach.demo {
-			p.Title += demoMark
-		}
+		p.Title = remarked(cmp.Or(p.Spec.Words.Title, built.title), p.Spec)
 	}
-	if p.Description == "" {
-		p.Description = built.description
-	}
+	p.Description = cmp.Or(p.Description, p.Spec.Words.About, built.description)
 	t := &tool{
 		Reader: arguments.NewReader(p.Spec, s.config.waits().Row(), arguments.KeyRow()), server: s,
 		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
@@ -157,18 +143,14 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 }
 
 // reach describes what the tools that a pattern may call can do together.
-type reach struct{ readOnly, destructive, demo, real bool }
+type reach struct{ readOnly, destructive, real bool }
 
 func reachOf(spec patterns.Spec) reach {
-	r := reach{readOnly: true, demo: arguments.ReachesDemo(spec)}
-	for _, name := range spec.Execution {
-		t, ok := spec.Catalog.Tool(name)
-		if !ok {
-			continue
-		}
+	r := reach{readOnly: true}
+	for _, t := range spec.Reached() {
 		r.readOnly = r.readOnly && t.Effect == catalog.Read
 		r.destructive = r.destructive || t.Effect == catalog.Destructive
-		r.real = r.real || !t.Demo
+		r.real = r.real || !t.Simulated
 	}
 	return r
 }

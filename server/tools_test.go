@@ -183,7 +183,7 @@ func TestAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool := func(name string, effect catalog.Effect, demo bool) catalog.Tool {
-		return catalog.Tool{Name: name, Effect: effect, Demo: demo, Input: input, Do: noTool}
+		return catalog.Tool{Name: name, Effect: effect, Simulated: demo, Input: input, Do: noTool}
 	}
 	tests := map[string]struct {
 		execution []string

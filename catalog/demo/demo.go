@@ -59,8 +59,8 @@ const (
 	Region     = "US"
 )
 
-// Tools returns the 14 tools of the four reference patterns, and two look-ups if Look is set. All are marked as demo
-// tools. It returns an error for a delay factor out of range.
+// Tools returns the 14 tools of the four reference patterns, and two look-ups if Look is set. All are
+// simulated. It returns an error for a delay factor out of range.
 func Tools(cfg Config) ([]catalog.Tool, error) {
 	if f := cfg.DelayFactor; !(f >= 0 && f <= MaxDelayFactor) {
 		return nil, fmt.Errorf("demo: delay factor %v: a number from 0 to %d is wanted", f, MaxDelayFactor)
@@ -102,7 +102,7 @@ func addFunc[In, Out any](b *builder, t catalog.Tool, do func(context.Context, I
 	if t.Effect == "" {
 		t.Effect = catalog.Read
 	}
-	t.Idempotent, t.Demo, t.Supplied = true, true, Supplied
+	t.Idempotent, t.Simulated, t.Origin, t.Supplied = true, true, "demo", Supplied
 	t, err := catalog.Typed(t, do)
 	if err != nil {
 		b.faults = append(b.faults, err)

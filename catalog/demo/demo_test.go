@@ -73,8 +73,8 @@ func TestCatalogOfTheReference(t *testing.T) {
 		if slices.Contains(writes, name) {
 			effect = catalog.Write
 		}
-		if tool.Effect != effect || !tool.Idempotent || !tool.Demo {
-			t.Errorf("%s: effect %s, idempotent %v, demo %v; want %s, true, true", name, tool.Effect, tool.Idempotent, tool.Demo, effect)
+		if tool.Effect != effect || !tool.Idempotent || !tool.Simulated {
+			t.Errorf("%s: effect %s, idempotent %v, simulated %v; want %s, true, true", name, tool.Effect, tool.Idempotent, tool.Simulated, effect)
 		}
 		if tool.Title == "" || tool.Description == "" || len(tool.Description) > 300 {
 			t.Errorf("%s: title %q, description of %d bytes", name, tool.Title, len(tool.Description))

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"patterngate/catalog"
@@ -28,11 +29,9 @@ type judged struct {
 
 func newJudged(tool catalog.Tool) *judged {
 	j := &judged{name: tool.Name, tool: tool, made: true, args: expr.FromSchema(tool.Asked(), tool.Name), result: expr.ResultOf(tool.Output, tool.Name)}
-	server := tool.Server
-	if server == "" && tool.Demo {
-		server = "demo"
-	}
-	j.facts = readied(map[string]any{"name": tool.Name, "effect": string(tool.Effect), "server": server, "idempotent": tool.Idempotent})
+	j.facts = readied(map[string]any{
+		"name": tool.Name, "effect": string(tool.Effect), "server": cmp.Or(tool.Server, tool.Origin), "idempotent": tool.Idempotent,
+	})
 	return j
 }
 

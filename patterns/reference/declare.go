@@ -1,8 +1,6 @@
 package reference
 
 import (
-	"slices"
-
 	"patterngate/gateway"
 	"patterngate/patterns"
 )
@@ -21,10 +19,7 @@ func Declare(s *patterns.Spec) {
 	case gateway.Routing:
 		route(s)
 	case gateway.Supervisor:
-		s.Words.Closing = "Of kind final: what you tell the customer."
-		if s.Words.Use = "when something is changed"; overDemo(s) {
-			s.Words.Use = "when money moves"
-		}
+		supervise(s)
 	case gateway.Planning:
 		s.Words.Use = "for long plans you work through"
 	}
@@ -47,12 +42,20 @@ func route(s *patterns.Spec) {
 	s.Words.Goal = "The customer's message, whole and unchanged."
 	s.Words.Args = "The specialist's arguments; ticket may be left out."
 	s.Words.LeftOut = []string{patterns.TicketArgument}
+	if s.Simulated() {
+		s.Words.About = "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. " +
+			"Use it when a request needs exactly one expert. Send your own `route` or leave it out. If the result is `stopped` or " +
+			"`waiting`, follow `next`."
+	}
 }
 
-// overDemo reports whether a pattern may call a tool of the demo.
-func overDemo(s *patterns.Spec) bool {
-	return slices.ContainsFunc(s.Execution, func(name string) bool {
-		t, ok := s.Catalog.Tool(name)
-		return ok && t.Demo
-	})
+// supervise declares words about refunds if the pattern's tools are those of the simulation.
+func supervise(s *patterns.Spec) {
+	s.Words.Closing = "Of kind final: what you tell the customer."
+	if s.Words.Use = "when something is changed"; s.Simulated() {
+		s.Words.Use, s.Words.Title = "when money moves", "Refund under supervision"
+		s.Words.About = "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, " +
+			"changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave " +
+			"them out. High amounts wait for a person; you cannot approve them. Follow `next`."
+	}
 }

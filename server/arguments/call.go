@@ -18,7 +18,6 @@ type Call struct {
 	Intents   map[string]any  // plan, route and actions by argument name, decoded if sent as text
 	IntentWas map[string]bool // true: the argument was sent as text that holds JSON
 	Proposes  bool            // the caller sent an intent
-	Demo      bool            // the pattern reaches a demo tool
 	Model     string          // name of the model: "rules", "gpt-4.1-mini"; "caller" if no model was asked
 
 	Run   *patterns.Snapshot // the run to continue, as it was when the call was read; nil: begin a run

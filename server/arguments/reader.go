@@ -15,7 +15,6 @@ import (
 type Reader struct {
 	Spec       patterns.Spec
 	Takes      []Row // in the order in which faults are reported
-	Demo       bool  // a tool that the pattern may call is a demo tool
 	Configured bool  // the user set up the model that answers questions
 }
 
@@ -24,15 +23,7 @@ type FindRun func(id string) (patterns.Snapshot, bool)
 
 // NewReader returns the reader of a pattern's tool. about are the arguments about the call itself, not about its task.
 func NewReader(spec patterns.Spec, about ...Row) Reader {
-	return Reader{Spec: spec, Takes: slices.Concat(formOf(spec.Kind).rows(spec), handlesOf(spec, about)), Demo: ReachesDemo(spec)}
-}
-
-// ReachesDemo reports whether a pattern may call a demo tool.
-func ReachesDemo(spec patterns.Spec) bool {
-	return slices.ContainsFunc(spec.Execution, func(name string) bool {
-		t, ok := spec.Catalog.Tool(name)
-		return ok && t.Demo
-	})
+	return Reader{Spec: spec, Takes: slices.Concat(formOf(spec.Kind).rows(spec), handlesOf(spec, about))}
 }
 
 // Take reads the arguments of a call as they came. With problems nothing may run. The first problem names the stop
@@ -68,7 +59,7 @@ func (t Reader) Take(raw json.RawMessage, run FindRun) (Call, []document.Problem
 // NewCall returns a call with arguments that were judged before, or with none yet.
 func (t Reader) NewCall(arguments map[string]any) Call {
 	r := Request{Call: Call{
-		Tool: t.Spec.Name, Spec: t.Spec, Demo: t.Demo, Arguments: arguments, Intents: map[string]any{}, IntentWas: map[string]bool{},
+		Tool: t.Spec.Name, Spec: t.Spec, Arguments: arguments, Intents: map[string]any{}, IntentWas: map[string]bool{},
 	}}
 	if arguments != nil {
 		for _, a := range t.Takes {

@@ -119,7 +119,7 @@ func (d *Declaration) add(p settings.Pattern, c Loaded, spec patterns.Spec, revi
 			spec: spec, policy: policyHash(reviewer), reasons: c.blockReasons(p), model: who.model, configured: who.configured,
 			unlisted: p.Kind == gateway.Call && c.holds(p.Tool), title: title, description: description,
 		}
-		if !p.IsOwn() { // the examples come from the demo
+		if !p.IsOwn() && spec.Simulated() { // the examples are about what the simulation has
 			made.completions = settings.Completions[p.Kind]
 		}
 		if p.Kind == gateway.Planning {
@@ -207,13 +207,13 @@ func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spe
 	if !p.IsOwn() {
 		reference.Declare(&s)
 	}
-	make := makeBelieve(p, c, view)
-	if s.Prompts = prompts.Of(p.Kind); !make || p.IsOwn() {
+	simulated, _ := c.simulated(p, view)
+	if s.Prompts = prompts.Of(p.Kind); !simulated || p.IsOwn() {
 		s.Prompts = prompts.OfDeclared(p.Kind)
 	}
 	switch p.Kind {
 	case gateway.Orchestrator:
-		if make && !p.IsOwn() {
+		if simulated && !p.IsOwn() {
 			s.Aggregate = reference.Operations
 		}
 	case gateway.Planning:

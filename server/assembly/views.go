@@ -2,9 +2,9 @@ package assembly
 
 import (
 	"fmt"
+	"slices"
 
 	"patterngate/catalog"
-	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/server/settings"
 )
@@ -73,10 +73,15 @@ func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet)
 	}
 	tool := catalog.Tool{
 		Name: name, Title: p.Title, Description: p.Description, Server: catalog.PatternServer, Pattern: name, Goal: p.Goal,
-		Input: parts.asked, Defaults: parts.defaults, Effect: c.worst(p, all), Demo: makeBelieve(p, c, all),
+		Input: parts.asked, Defaults: parts.defaults, Effect: c.worst(p, all),
 	}
-	if tool.Demo {
-		tool.Supplied = demo.Supplied
+	var reached []catalog.Tool
+	if tool.Simulated, reached = c.simulated(p, all); tool.Simulated {
+		for _, t := range reached {
+			tool.Supplied = append(tool.Supplied, t.Supplied...)
+		}
+		slices.Sort(tool.Supplied)
+		tool.Supplied = slices.Compact(tool.Supplied)
 	}
 	if p.Kind == gateway.Call {
 		called, made := all.Tool(p.Tool)
@@ -113,12 +118,15 @@ func (c *Loaded) worst(p settings.Pattern, all *catalog.Catalog) catalog.Effect 
 	return worst
 }
 
-// makeBelieve reports whether all tools of a pattern are the demo's. A pattern never mixes demo and real tools.
-func makeBelieve(p settings.Pattern, c *Loaded, all *catalog.Catalog) bool {
+// simulated reports whether all tools that a pattern reaches are simulated: a pattern never mixes simulated and real tools.
+// It also returns those that the catalog has.
+func (c *Loaded) simulated(p settings.Pattern, all *catalog.Catalog) (bool, []catalog.Tool) {
+	whole := true
+	var tools []catalog.Tool
 	for _, name := range c.Leaves(p) {
-		if t, ok := all.Tool(name); ok && !t.Demo {
-			return false
+		if t, ok := all.Tool(name); ok {
+			tools, whole = append(tools, t), whole && t.Simulated
 		}
 	}
-	return true
+	return whole, tools
 }

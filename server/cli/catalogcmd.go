@@ -85,7 +85,7 @@ func catalogRows(d *assembly.Declaration) []catalogRow {
 	for _, name := range d.Tools.Names() {
 		t, _ := d.Tools.Tool(name)
 		row := catalogRow{
-			Name: name, Server: cmp.Or(t.Server, "demo"), Effect: string(t.Effect), Idempotent: t.Idempotent, State: "ready", Patterns: []string{},
+			Name: name, Server: cmp.Or(t.Server, t.Origin), Effect: string(t.Effect), Idempotent: t.Idempotent, State: "ready", Patterns: []string{},
 		}
 		if t.Ready != nil {
 			if r := t.Ready(); r.State != catalog.Ready {

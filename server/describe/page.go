@@ -29,7 +29,7 @@ func (d *Tool) page(s search, off string, most int) (structured json.RawMessage,
 	listed := d.directory()
 	p := listed.part(s, most)
 	e := envelope.Done(arguments.CatalogTool, sentence.WithLast(listed.summary(p), off))
-	e.Demo = listed.demo
+	e.Simulated = listed.simulated
 	cursor := ""
 	if p.to < len(p.found) && s.bound != "" {
 		cursor = d.cursors.seal(p.to, s.bound)

@@ -20,12 +20,12 @@ import (
 
 // directory holds all tools and the patterns that may call them, encoded for answers. It does not change.
 type directory struct {
-	tools    []entry         // by name
-	patterns []offeredAs     // in the order of the configuration
-	place    map[string]bool // the names of tools
-	unused   int             // number of tools that no pattern may use
-	demo     bool            // at least one tool is a demo tool
-	lives    bool            // at least one tool has a state that can change
+	tools     []entry         // by name
+	patterns  []offeredAs     // in the order of the configuration
+	place     map[string]bool // the names of tools
+	unused    int             // number of tools that no pattern may use
+	simulated bool            // at least one tool is simulated
+	lives     bool            // at least one tool has a state that can change
 }
 
 // entry is one tool, as describe_catalog shows it in both channels.
@@ -54,7 +54,7 @@ type toolRow struct {
 	Effect      string          `json:"effect"`
 	Idempotent  bool            `json:"idempotent"`
 	InputSchema json.RawMessage `json:"input_schema"`
-	Server      string          `json:"server,omitempty"` // the MCP server that has it; "" for demo tools
+	Server      string          `json:"server,omitempty"` // the MCP server that has it; "" for built-in tools
 	Patterns    []string        `json:"patterns"`
 	Person      string          `json:"person"`
 	// The members state and why follow. They are added for each answer; why is present only if state is not ready.
@@ -133,7 +133,7 @@ func newDirectory(offered []patterns.Spec, all *catalog.Catalog, most int) *dire
 	}
 	for _, t := range tools {
 		d.place[t.Name] = true
-		d.demo = d.demo || t.Demo
+		d.simulated = d.simulated || t.Simulated
 		d.lives = d.lives || t.Ready != nil
 		d.tools = append(d.tools, newEntry(t, offered, users[t.Name], most))
 	}

@@ -52,7 +52,7 @@ type shape struct {
 	Summary    string           `json:"summary"`
 	Next       map[string]any   `json:"next"`
 	Problems   []map[string]any `json:"problems"`
-	Demo       bool             `json:"demo"`
+	Simulated  bool             `json:"demo"`
 	Tools      []map[string]any `json:"tools"`
 	Patterns   []map[string]any `json:"patterns"`
 	NextCursor string           `json:"next_cursor"`

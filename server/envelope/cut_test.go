@@ -248,7 +248,7 @@ func anyEnvelope(t *rapid.T) Envelope {
 	e := Envelope{
 		Status: rapid.SampledFrom([]string{StatusOK, StatusStopped}).Draw(t, "status"), Phase: "plan", RunID: "run_1", Tool: "t", Author: "model",
 		StopReason: "invalid_plan:tool_not_allowed:" + anyText(t, "reason", 4096), Summary: sentence.Paragraph(printable.Name(anyText(t, "summary", 4096))),
-		Answer: anyText(t, "answer", 16<<10), Trace: []any{}, History: []any{}, Demo: true,
+		Answer: anyText(t, "answer", 16<<10), Trace: []any{}, History: []any{}, Simulated: true,
 		Budget: map[string]patterns.Spent{"max_seconds": {Limit: 1}}, Usage: &Usage{Model: "m"},
 	}
 	e.SelectedRoute = anyText(t, "selected", most)

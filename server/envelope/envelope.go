@@ -58,7 +58,7 @@ type Envelope struct {
 	Usage          *Usage                    `json:"usage,omitempty"`
 	Filled         []document.Filled         `json:"filled,omitempty"`
 	Joined         bool                      `json:"joined,omitempty"` // the run was begun by an earlier equal call
-	Demo           bool                      `json:"demo,omitempty"`
+	Simulated      bool                      `json:"demo,omitempty"`
 	Record         *Record                   `json:"record,omitempty"` // only of tools that show runs
 
 	dryMembers

@@ -44,7 +44,10 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	return bytes.TrimSuffix(dst, []byte("\n"))
 }
 
-// appendHeadline writes the status, stop reason, tool and run, and whether the data is demo data.
+// SimulatedData is what people are told of the results of simulated tools.
+const SimulatedData = "demo data"
+
+// appendHeadline writes the status, stop reason, tool and run, and whether the tools are simulated.
 func (e *Envelope) appendHeadline(dst []byte) []byte {
 	words := e.dryHeadline()
 	switch dst = append(dst, cmp.Or(words, strings.ToUpper(e.Status))...); {
@@ -59,8 +62,8 @@ func (e *Envelope) appendHeadline(dst []byte) []byte {
 	if e.RunID != "" {
 		dst = append(append(dst, " | "...), e.RunID...)
 	}
-	if e.Demo {
-		dst = append(dst, " | demo data"...)
+	if e.Simulated {
+		dst = append(dst, " | "+SimulatedData...)
 	}
 	return dst
 }

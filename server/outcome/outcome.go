@@ -22,7 +22,7 @@ func Ended(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 		Summary: a.summary(), Next: a.next(), Problems: a.placed(),
 		Answer: answerOf(a.Result), AnswerBytes: a.AnswerBytes, Plan: a.Plan, Human: a.Human,
 		Trace: rows(a.Trace), History: rows(a.History),
-		Budget: a.Budget, Usage: &envelope.Usage{Model: a.Model, Usage: a.Usage}, Filled: a.Filled, Demo: c.Demo,
+		Budget: a.Budget, Usage: &envelope.Usage{Model: a.Model, Usage: a.Usage}, Filled: a.Filled, Simulated: c.Spec.Simulated(),
 		Tool: c.Tool, Author: a.speaker(), Joins: a.Spec.ShowsAggregate,
 	}
 	if !a.OK() {
@@ -86,7 +86,7 @@ func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) env
 	return withCall(envelope.Envelope{
 		Status: envelope.StatusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
 		Next:  envelope.Next{Action: envelope.ActionTell, Say: summary},
-		Trace: []any{}, History: []any{}, Demo: c.Demo, Tool: c.Tool,
+		Trace: []any{}, History: []any{}, Simulated: c.Spec.Simulated(), Tool: c.Tool,
 	}, c)
 }
 
@@ -198,6 +198,6 @@ func Unrecorded(c arguments.Call) envelope.Envelope {
 		"Whoever runs this server has to look at its state directory (full, read-only or damaged)."
 	return withCall(envelope.Envelope{
 		Status: envelope.StatusStopped, StopReason: "journal_unavailable", Phase: firstPhaseOf(c), Summary: said,
-		Next: envelope.Next{Action: envelope.ActionTell, Say: said}, Trace: []any{}, History: []any{}, Demo: c.Demo, Tool: c.Tool,
+		Next: envelope.Next{Action: envelope.ActionTell, Say: said}, Trace: []any{}, History: []any{}, Simulated: c.Spec.Simulated(), Tool: c.Tool,
 	}, c)
 }

@@ -25,7 +25,7 @@ func Waiting(c arguments.Call, ended patterns.Ended, inbox string) envelope.Enve
 	e := envelope.Envelope{
 		Status: envelope.StatusWaiting, RunID: ended.RunID,
 		Problems: w.SoFar.Problems, Trace: rows(w.SoFar.Trace), History: rows(w.SoFar.History),
-		Budget: w.SoFar.Budget, Usage: &envelope.Usage{Model: c.Model, Usage: w.SoFar.Usage}, Filled: w.SoFar.Filled, Demo: c.Demo,
+		Budget: w.SoFar.Budget, Usage: &envelope.Usage{Model: c.Model, Usage: w.SoFar.Usage}, Filled: w.SoFar.Filled, Simulated: c.Spec.Simulated(),
 		Tool: c.Tool,
 	}
 	switch w.Kind {
@@ -181,7 +181,7 @@ func Running(c arguments.Call, s patterns.Snapshot) envelope.Envelope {
 			"It goes on without you. Do not start it again."),
 		Next:    envelope.Next{Action: envelope.ActionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": s.RunID}},
 		Current: &envelope.Current{Phase: phase, Doing: doing, Done: now.Done, Total: now.Total, Since: sentence.Time(now.Since)},
-		Trace:   []any{}, History: []any{}, Demo: c.Demo, Tool: c.Tool,
+		Trace:   []any{}, History: []any{}, Simulated: c.Spec.Simulated(), Tool: c.Tool,
 	}
 	e.PlanID = plan
 	return withCall(e, c)

@@ -25,7 +25,7 @@ func (s *toolSet) listPlans(ctx context.Context, r *arguments.Request) (*mcp.Cal
 			return nil, err
 		}
 		e := plansEnvelope(r.Tool, page, f.Cursor != "")
-		e.Demo = arguments.ReachesDemo(r.Spec)
+		e.Simulated = r.Spec.Simulated()
 		fits, err := e.PlansFit(s.ResultBytes)
 		if err != nil {
 			return nil, err

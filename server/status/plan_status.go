@@ -45,7 +45,7 @@ func (s *toolSet) answerPlanStatus(ctx context.Context, r *arguments.Request) (*
 		return nil, err
 	}
 	e := s.planState(r.Spec.Name, state)
-	e.Demo = arguments.ReachesDemo(r.Spec)
+	e.Simulated = r.Spec.Simulated()
 	if r.Arguments["include_trace"] == true {
 		e.Trace = traceOf(state)
 	}

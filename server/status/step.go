@@ -35,7 +35,7 @@ func (s *toolSet) showStep(ctx context.Context, r *arguments.Request, run patter
 	s.inFull(ctx, step, whole.PlanID)
 	e := envelope.Envelope{
 		Status: whole.Status, StopReason: whole.StopReason, Phase: whole.Phase, RunID: whole.RunID, Summary: whole.Summary, Next: whole.Next,
-		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
+		WaitingFor: whole.WaitingFor, Current: whole.Current, Simulated: whole.Simulated, Record: whole.Record,
 		Tool: whole.Tool,
 	}
 	e.Pattern, e.CreatedAt, e.EndedAt = whole.Pattern, whole.CreatedAt, whole.EndedAt

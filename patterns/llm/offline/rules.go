@@ -30,7 +30,7 @@ import (
 // The zero Rules are ready to use, and safe for concurrent use. They must not be copied.
 type Rules struct {
 	// WriteTools lets the rules propose every tool that writes or destroys. By default they propose such a tool only
-	// if it is make-believe (catalog.Tool.Demo): that words overlap is little reason to change something real. It is
+	// if it is simulated (catalog.Tool.Simulated): that words overlap is little reason to change something real. It is
 	// set where a configuration names the rules itself (llm: {provider: rules}), and before the first use; a question may
 	// let them do so too.
 	WriteTools bool
@@ -38,7 +38,7 @@ type Rules struct {
 	shelf shelf
 }
 
-// New returns rules that propose make-believe tools and tools that only read.
+// New returns rules that propose simulated tools and tools that only read.
 func New() *Rules { return &Rules{} }
 
 var _ patterns.Model = (*Rules)(nil)
@@ -153,7 +153,7 @@ func (r *reading) try() {
 // may reports whether tool i may be proposed at all by these rules.
 func (r *reading) may(i int) bool {
 	t := r.tools[i]
-	return t.Effect == catalog.Read || t.Demo || r.mayWrite
+	return t.Effect == catalog.Read || t.Simulated || r.mayWrite
 }
 
 // call is one proposed call.

@@ -197,7 +197,7 @@ func TestRulesWriteTools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tools := invented(t, w.Tools)
 			for i := range tools {
-				tools[i].Demo = c.demo
+				tools[i].Simulated = c.demo
 			}
 			rules := offline.New()
 			rules.WriteTools = c.write

@@ -69,7 +69,7 @@ func (s *shelf) take(t catalog.Tool) *studied {
 		known = study(t)
 		s.tools[key] = known
 	}
-	if known.Demo != t.Demo || known.Output != t.Output { // not studied, but asked for
+	if known.Simulated != t.Simulated || known.Output != t.Output { // not studied, but asked for
 		fresh := *known
 		fresh.Tool = t
 		return &fresh

@@ -156,7 +156,7 @@ func unjudged(l assembly.Loaded, all *catalog.Catalog) (list []gap) {
 		}
 		for _, name := range execution {
 			t, known := all.Tool(name)
-			if known && !t.Demo && l.PolicyOf(name) == "" && !slices.ContainsFunc(list, func(f gap) bool { return f.Tool == name }) {
+			if known && !t.Simulated && l.PolicyOf(name) == "" && !slices.ContainsFunc(list, func(f gap) bool { return f.Tool == name }) {
 				list = append(list, gap{Kind: findNoRule, Tool: name, Evidence: fmt.Sprintf("%s may call it (%s), and no policy judges it", p.Name, t.Effect)})
 			}
 		}
