@@ -11,17 +11,16 @@ import (
 	"syscall"
 	"time"
 
-	"patterngate/server/cli/policycheck"
-
-	"patterngate/server/cli/importer"
-
 	"github.com/spf13/cobra"
 
 	"patterngate/server/buildinfo"
 	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/importer"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/cli/inspect"
+	"patterngate/server/cli/invocation"
+	"patterngate/server/cli/policycheck"
 	"patterngate/server/cli/runs"
 	"patterngate/server/cli/setup"
 	"patterngate/server/cli/signing"
@@ -32,7 +31,7 @@ import (
 
 // app is one invocation of the program, with functions that tests can replace.
 type app struct {
-	*invocation
+	*invocation.Invocation
 
 	opens  func() (statefile.Runs, func(), error)         // opens the runs for commands; nil: from the state file
 	desks  func() (statefile.Questions, func(), error)    // opens the approvals for commands; nil: from the state file
@@ -45,7 +44,7 @@ type app struct {
 
 // Main runs a command line and returns the exit code. Only Main reads the environment.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
-	a := &app{invocation: &invocation{Console: console.Console{In: in, Out: out, Err: err, Environ: os.Environ()}, people: systemPeople}}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: in, Out: out, Err: err, Environ: os.Environ()}, People: invocation.SystemPeople}}
 	a.starts = func() func() { return leaveGarbage(a.Environ) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -54,9 +53,13 @@ func Main(args []string, in io.Reader, out, err io.Writer) int {
 	return a.Exit(ctx, root.ExecuteContext(ctx))
 }
 
-// opener returns the opener of the state file of this invocation, for the commands.
-func (a *app) opener() *stateOpener {
-	return newStateOpener(a.invocation, a.opens, a.desks)
+// opener returns what opens the state file of this invocation, and a server over it, for the commands.
+func (a *app) opener() *serviceOpener {
+	s := &serviceOpener{StateFile: invocation.NewStateFile(a.Invocation, a.opens, a.desks)}
+	if a.opens == nil {
+		s.Serving = s.openService
+	}
+	return s
 }
 
 // startGarbage is the percentage by which the heap can grow before a garbage collection while the server starts. Most of
@@ -74,9 +77,10 @@ func leaveGarbage(environ []string) (until func()) {
 
 // root returns the command without a subcommand. It serves MCP on standard input and output. At a terminal it prints help.
 func (a *app) root() *cobra.Command {
-	state := a.opener()
+	service := a.opener()
+	state := service.StateFile
 	sign := &signing.Signer{Console: &a.Console, Secret: a.secret}
-	serve := &serveCommands{stateOpener: state, after: a.after, starts: a.starts}
+	serve := &serveCommands{serviceOpener: service, after: a.after, starts: a.starts}
 	root := &cobra.Command{
 		Use:   "patterngate",
 		Short: "An MCP server whose tools are whole agent patterns behind a policy gate",
@@ -105,29 +109,29 @@ func (a *app) root() *cobra.Command {
 		return &console.Error{Code: console.ExitUsage, What: cmd.CommandPath(), Cause: err, Try: cmd.CommandPath() + " --help"}
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.config, "config", "", "the configuration file (else PATTERNGATE_CONFIG, else patterngate/config.yaml in your config directory)")
-	flags.StringVar(&a.state, "state", "", "the file in which runs are recorded, or :memory: (else PATTERNGATE_STATE, else state, else state.db in your state directory, or demo.db while all tools are the demo's)")
+	flags.StringVar(&a.Config, "config", "", "the configuration file (else PATTERNGATE_CONFIG, else patterngate/config.yaml in your config directory)")
+	flags.StringVar(&a.State, "state", "", "the file in which runs are recorded, or :memory: (else PATTERNGATE_STATE, else state, else state.db in your state directory, or demo.db while all tools are the demo's)")
 	flags.BoolVar(&a.JSON, "json", false, "print one JSON document")
 	flags.StringVar(&a.Color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
-	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
-	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
+	flags.StringVar(&a.LogLevel, "log-level", "", "debug, info, warn or error")
+	flags.StringVar(&a.LogFormat, "log-format", "", "text or json")
 	shown := &inspect.Commands{
-		Console: &a.Console, Load: a.loadDocument, Sources: a.sources, Path: &a.config, Check: a.check,
-		Listed: state.listed, Offered: state.offeredPatterns, Fault: a.configFault,
+		Console: &a.Console, Load: a.LoadDocument, Sources: a.Sources, Path: &a.Config,
+		Listed: state.Listed, Offered: state.Patterns, Fault: a.ConfigFault,
 	}
-	trials := &trial.Commands{Console: &a.Console, Inbox: &a.inboxAt, Open: state.hookedServer}
-	catalog := &catalogCommands{state, sign}
-	approvals := &approvals.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther}
+	trials := &trial.Commands{Console: &a.Console, Inbox: &a.Inbox, Open: service.hookedServer}
+	catalog := &catalogCommands{StateFile: state, Signer: sign, Call: service.callTool}
+	approvals := &approvals.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}
 	if a.desks == nil {
 		approvals.Held = catalog.held
 	}
-	root.AddCommand(serve.serveCommand(), trials.Demo(), state.callCommands(a.load).Command(), (&setup.Commands{Console: &a.Console, Config: a.configPath, Fault: a.setupFault}).Command(),
+	root.AddCommand(serve.serveCommand(), trials.Demo(), service.callCommands(a.Load).Command(), (&setup.Commands{Console: &a.Console, Config: a.ConfigPath, Fault: a.SetupFault}).Command(),
 		shown.Tools(), shown.StopReasons(), shown.Config(),
-		shown.Validate(), shown.Schema(), (&importer.Commands{Console: &a.Console, Config: &a.config, Fault: a.setupFault, ConfigFault: a.configFault, Logger: a.logger}).Command(),
-		(&doctorCommands{state}).doctorCommand(), catalog.catalogCommand(), (&policycheck.Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.sources, Warn: a.warn, Fault: a.configFault}).Command(),
-		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.people, NoteOther: a.noteOther}).Command(),
-		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.inboxAt, Load: state.stateSettings, Open: state.openEngine, Options: state.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
-		(&versionCommands{a.invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger())
+		shown.Validate(), shown.Schema(), (&importer.Commands{Console: &a.Console, Config: &a.Config, Fault: a.SetupFault, ConfigFault: a.ConfigFault, Logger: a.Logger}).Command(),
+		(&doctorCommands{&a.Console}).doctorCommand(), catalog.catalogCommand(), (&policycheck.Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault}).Command(),
+		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}).Command(),
+		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.Inbox, Load: state.Settings, Open: state.OpenEngine, Options: service.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
+		(&versionCommands{a.Invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger())
 	strictHelpers(root)
 	return root
 }

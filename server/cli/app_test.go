@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"patterngate/server/cli/console"
-	"patterngate/server/settings"
-
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // asProgram makes the test binary the program itself, for tests of what only a process has. It looks like a variable of
@@ -220,20 +219,6 @@ func TestNoGrace(t *testing.T) {
 	}
 }
 
-// What is logged acts on no terminal, whichever format it has.
-func TestLogShowsControls(t *testing.T) {
-	const hostile = "a\x1b[31mb\u009b2J\u202ec\x7f\r\nd"
-	for _, format := range []string{"text", "json"} {
-		var out bytes.Buffer
-		log := (&app{invocation: &invocation{Console: console.Console{Color: "never"}}}).logger(settings.Log{Level: "info", Format: format}, &out)
-		log.Info("m", "s", hostile, "e", fmt.Errorf("%s", hostile), slog.Group("g", "s", hostile))
-		text := out.String()
-		if strings.Count(text, "\n") != 1 || strings.ContainsAny(text, "\x1b\u009b\u202e\x7f\r") || strings.Count(text, "u009b") != 3 {
-			t.Errorf("%s: logged %q", format, text)
-		}
-	}
-}
-
 // fullDisk takes nothing.
 type fullDisk struct{}
 
@@ -263,7 +248,7 @@ func testApp(t *testing.T, out, errs io.Writer) *app {
 			environ = append(environ, name+"="+value)
 		}
 	}
-	return &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: environ}}}
+	return &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: out, Err: errs, Color: "never", Environ: environ}}}
 }
 
 // The processes that prove and demo start are no commands for people.

@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"patterngate/server/assembly"
-
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"

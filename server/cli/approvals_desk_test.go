@@ -19,6 +19,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 )
@@ -230,7 +231,7 @@ func typedBy(secrets []string, errs io.Writer) func(context.Context, string) (st
 func (f *fakeDesk) app(o, e *bytes.Buffer) *app {
 	log := slog.New(slog.NewTextHandler(e, nil))
 	return &app{
-		invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: o, Err: e, Environ: []string{"COLUMNS=160"}}},
+		Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: o, Err: e, Environ: []string{"COLUMNS=160"}}},
 		desks: func() (statefile.Questions, func(), error) {
 			return statefile.Questions{Approvals: f, Owner: f, Alive: func() bool { return f.alive }, KeyDir: f.dir, Log: log}, func() {}, nil
 		},

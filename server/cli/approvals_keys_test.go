@@ -19,6 +19,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -105,7 +106,7 @@ func TestEnrollFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	run := func(args ...string) (code int, errs string) {
 		var o, e bytes.Buffer
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e}}, secret: typedBy([]string{goodPassphrase, goodPassphrase}, io.Discard)}
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e}}, secret: typedBy([]string{goodPassphrase, goodPassphrase}, io.Discard)}
 		root := a.root()
 		root.SetArgs(append([]string{"--state", path}, args...))
 		code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"patterngate/server/assembly"
-
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
@@ -18,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
@@ -39,7 +38,7 @@ func (a *catalogCommands) catalogAcceptCommand() *cobra.Command {
 			"signed. A running server takes the lock with \"patterngate reload\".",
 		Example: "  patterngate catalog accept\n  patterngate catalog accept orders/read_text_file",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			loaded, err := a.load()
+			loaded, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -81,7 +80,7 @@ func (a *catalogCommands) catalogAccept(ctx context.Context, loaded assembly.Loa
 	asking, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
 	defer loaded.Close()
-	ring, err := a.ring(what, loaded)
+	ring, err := a.Ring(what, loaded)
 	if err != nil {
 		return err
 	}
@@ -302,10 +301,10 @@ func changeText(c pins.Change) string {
 // file, so :memory: has none.
 func (a *catalogCommands) acceptAll(ctx context.Context, c assembly.Loaded, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
-	if c.State == settings.MemoryState && key == "" && a.opens == nil {
+	if c.State == settings.MemoryState && key == "" {
 		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })
 	}
-	return a.withState(what, c, func(runs statefile.Runs) error {
+	return a.WithState(what, c, func(runs statefile.Runs) error {
 		var shown strings.Builder
 		for _, c := range open {
 			fmt.Fprintf(&shown, "%s %s\n", c.name(), c.declared.Hash())

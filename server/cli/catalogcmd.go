@@ -2,17 +2,18 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"patterngate/server/assembly"
-
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/signing"
 	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
@@ -20,8 +21,9 @@ import (
 
 // catalogCommands are the commands about the tools of other servers.
 type catalogCommands struct {
-	*stateOpener
+	*invocation.StateFile
 	*signing.Signer
+	Call func(ctx context.Context, c assembly.Loaded, tool, args string) error // calls a tool with a configuration, and prints the result
 }
 
 func (a *catalogCommands) catalogCommand() *cobra.Command {
@@ -57,11 +59,11 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 			"The host names of HTTP tools and servers are looked up: unavailable is what leads only to addresses that are not dialled.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			loaded, err := a.load()
+			loaded, err := a.Load()
 			if err != nil {
 				return err
 			}
-			c, err := a.counting("catalog list", loaded)
+			c, err := a.Counting("catalog list", loaded)
 			if err != nil {
 				return err
 			}
@@ -144,7 +146,7 @@ func (a *catalogCommands) catalogTestCommand() *cobra.Command {
 		Example: "  patterngate catalog test read_order --args '{\"path\":\"A-1001.json\"}'",
 		Args:    console.One("catalog test", "tool", "patterngate catalog list"),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			loaded, err := a.load()
+			loaded, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -176,7 +178,7 @@ func (a *catalogCommands) catalogTest(cmd *cobra.Command, c assembly.Loaded, nam
 	} else if !slices.Contains(c.Catalog.Expose, name) {
 		c = c.Exposing(name)
 	}
-	return a.callCommands(func() (assembly.Loaded, error) { return c, nil }).Tool(cmd.Context(), served, args)
+	return a.Call(cmd.Context(), c, served, args)
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"patterngate/server/assembly"
-
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
 	"patterngate/ijson/printable"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
 )
@@ -33,7 +32,7 @@ type heldLines struct {
 // cannot be read: other commands print why.
 func (a *catalogCommands) held(keys func() (gateway.Ring, error)) approvals.HeldAcceptances {
 	none := heldLines{catalogCommands: a}
-	loaded, err := a.load()
+	loaded, err := a.Load()
 	if err != nil {
 		return none
 	}

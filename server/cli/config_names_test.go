@@ -16,10 +16,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"patterngate/server/assembly"
-
 	"patterngate/catalog/pins"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -182,7 +182,7 @@ func TestNamesStayHere(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: errs, Environ: []string{"HOME=" + filepath.Dir(s.state)}}}}
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: errs, Environ: []string{"HOME=" + filepath.Dir(s.state)}}}}
 		root := a.root()
 		root.SetArgs(s.args("serve", "--http", "127.0.0.1:0", "--token-file", tokens, "--log-format", "json", "--inbox", "off"))
 		_ = a.Exit(ctx, root.ExecuteContext(ctx))

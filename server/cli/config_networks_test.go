@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // The catalogue's list, and a call, say the cause and the line too.
@@ -26,7 +26,7 @@ func TestClosedAddressIsTheCallsError(t *testing.T) {
 		t.Errorf("validate --strict ends with %d: %s%s", code, out, errs)
 	}
 	found := &findings{}
-	(&doctorCommands{newStateOpener(&invocation{Console: console.Console{Environ: []string{"HOME=" + s.dir}}, config: s.config}, nil, nil)}).examineConfig(found)
+	served{invocation.NewStateFile(&invocation.Invocation{Console: console.Console{Environ: []string{"HOME=" + s.dir}}, Config: s.config}, nil, nil)}.examineConfig(found)
 	if !slices.ContainsFunc(found.rows, func(r doctorRow) bool { return r.State == doctorWarn && strings.Contains(r.Detail, line) }) {
 		t.Errorf("doctor does not say it: %+v", found.rows)
 	}
@@ -58,17 +58,6 @@ func TestFaultyConfigurationLeavesTheState(t *testing.T) {
 		if code, out, errs := s.command(t, nil, args...); code == console.ExitDone || !strings.Contains(errs, "patternss") {
 			t.Errorf("%v ends with %d and %s%s, want the faults", args, code, out, errs)
 		}
-	}
-}
-
-// A file that names a state file nobody can read is no reason to guess another one.
-func TestFaultyConfigurationIsNoGuess(t *testing.T) {
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Environ: []string{"HOME=" + t.TempDir()}}}}
-	a.config = writeConfig(t, "version: 1\nstate: [x]\n")
-	if _, err := a.loadState(); err == nil {
-		t.Error("loadState guesses the state file")
-	} else if _, ours := errors.AsType[*console.Error](err); !ours {
-		t.Errorf("loadState: %v, want what to do", err)
 	}
 }
 

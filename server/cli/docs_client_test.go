@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"patterngate/server/assembly"
-
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // docsClient is an MCP client of a fresh installation: the embedded default, no key. It makes calls one after the
@@ -29,8 +29,8 @@ type docsClient struct {
 // newDocsClient serves over pipes until the test ends.
 func newDocsClient(t *testing.T) *docsClient {
 	t.Helper()
-	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}, state: filepath.Join(t.TempDir(), "state.db")}}
-	loaded, err := a.load()
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}, State: filepath.Join(t.TempDir(), "state.db")}}
+	loaded, err := a.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

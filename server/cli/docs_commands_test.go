@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // docsCommand is a command in a page: on a line of its own, or between back quotes.
@@ -43,7 +44,7 @@ func TestPagesShowCommandsThatThereAre(t *testing.T) {
 // faultOfCommand says what is wrong with a command line; "" if it is one of the program's.
 func faultOfCommand(line string) string {
 	words := strings.Fields(line)
-	cmd, rest, err := (&app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}}}).root().Find(words)
+	cmd, rest, err := (&app{Invocation: &invocation.Invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}}}).root().Find(words)
 	switch {
 	case err != nil:
 		return err.Error()

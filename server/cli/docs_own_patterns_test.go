@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"patterngate/server/assembly"
-
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )

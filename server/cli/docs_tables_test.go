@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"patterngate/server/assembly"
-
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
@@ -16,6 +14,7 @@ import (
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/assembly"
 	"patterngate/server/settings"
 )
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // declaredTool is a tool as tools/list shows it.
@@ -63,8 +64,8 @@ func (m *declaredMembers) UnmarshalJSON(text []byte) error {
 // declaredTools are the tools of a fresh installation.
 func declaredTools(t *testing.T) []declaredTool {
 	t.Helper()
-	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}}}
-	loaded, err := a.load()
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}}}
+	loaded, err := a.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,12 @@ import (
 	"os"
 	"strings"
 
-	"patterngate/server/cli/importer"
-
 	"github.com/spf13/cobra"
 
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/importer"
 	"patterngate/server/settings/tools"
 )
 
@@ -62,7 +61,7 @@ func (f *findings) failed() bool {
 
 // doctorCommands is the command that checks how clients start Patterngate.
 type doctorCommands struct {
-	*stateOpener
+	*console.Console
 }
 
 // doctorCommand returns the command that starts this program as clients do and looks for problems:

@@ -3,10 +3,9 @@ package cli
 import (
 	"path/filepath"
 
-	"patterngate/server/cli/importer"
-
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/importer"
 	"patterngate/server/settings/tools"
 )
 

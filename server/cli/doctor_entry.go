@@ -10,13 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"patterngate/server/cli/importer"
-
-	"patterngate/server/assembly"
-
 	"patterngate/patterns"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/importer"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"
 	"patterngate/server/settings/machine"
@@ -101,7 +100,7 @@ func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host,
 		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.Command, path, client.Title)
 		return tools.Catalog{}
 	}
-	as := a.servedBy(start)
+	as := servedBy(start)
 	loaded := as.examineConfig(f)
 	if loaded != nil {
 		examineNames(ctx, &loaded.Catalog, f)
@@ -122,10 +121,13 @@ func commandIn(start clientStart, goos string) string {
 	return importer.ProgramIn(start.command, machine.Lookup(start.environ, "PATH"), goos)
 }
 
-// servedBy returns the commands with the entry's flags and environment, as the client starts this program.
-func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
-	as := &doctorCommands{newStateOpener(&invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil)}
-	flags := map[string]*string{"--config": &as.config, "--state": &as.state, "--http": &as.http, "--token-file": &as.tokenFile, "--inbox": &as.inboxAt}
+// served is this program with the flags and the environment of a client's entry.
+type served struct{ *invocation.StateFile }
+
+// servedBy returns the program as the client starts it. It prints nothing.
+func servedBy(start clientStart) served {
+	as := served{invocation.NewStateFile(&invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil)}
+	flags := map[string]*string{"--config": &as.Config, "--state": &as.State, "--http": &as.HTTP, "--token-file": &as.TokenFile, "--inbox": &as.Inbox}
 	for i, arg := range start.args {
 		name, value, given := strings.Cut(arg, "=")
 		target, ours := flags[name]
@@ -141,8 +143,8 @@ func (a *doctorCommands) servedBy(start clientStart) *doctorCommands {
 }
 
 // examineConfig loads the configuration as the program does. It returns nil if it does not load.
-func (a *doctorCommands) examineConfig(f *findings) *assembly.Loaded {
-	loaded, warnings, err := assembly.Load(settings.Sources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.Environ}, assembly.LoadOptions{})
+func (a served) examineConfig(f *findings) *assembly.Loaded {
+	loaded, warnings, err := assembly.Load(settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ}, assembly.LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {
@@ -175,16 +177,16 @@ func examineNames(ctx context.Context, c *tools.Catalog, f *findings) {
 }
 
 // examineState opens the state file as commands do. It checks the approver keys and the kill switches.
-func (a *doctorCommands) examineState(path string, f *findings) {
+func (a served) examineState(path string, f *findings) {
 	if path == settings.MemoryState {
 		f.warn("state", "leave --state out", "nothing is kept when the client ends the program")
 		return
 	}
-	if err := readyState(path, a.Environ); err != nil {
+	if err := invocation.ReadyState(path, a.Environ); err != nil {
 		f.fail("state", "patterngate serve --state FILE", "%v", err)
 		return
 	}
-	a.state = path // the state file is known now, and no other is possible
+	a.State = path // the state file is known now, and no other is possible
 	err := a.WithNewApprovals("doctor", func(d statefile.Questions) error {
 		ring, err := d.Keys()
 		if err != nil {
@@ -197,7 +199,7 @@ func (a *doctorCommands) examineState(path string, f *findings) {
 		default:
 			f.ok("approvers", "no key: any program of this user can decide about calls (patterngate approvals enroll)")
 		}
-		return examineSwitches(d, f, a.named)
+		return examineSwitches(d, f)
 	})
 	if err != nil {
 		f.fail("state", "patterngate state, or --state FILE for another file", "%v", err)
@@ -210,7 +212,7 @@ type switchboard interface {
 }
 
 // examineSwitches reports the kill switches that are on, if the state has any.
-func examineSwitches(d statefile.Questions, f *findings, named people) error {
+func examineSwitches(d statefile.Questions, f *findings) error {
 	var board switchboard
 	for _, part := range []any{d.Owner, d.Approvals} {
 		if b, ok := part.(switchboard); ok {
@@ -232,7 +234,7 @@ func examineSwitches(d statefile.Questions, f *findings, named people) error {
 		case s.Pattern != "":
 			what, flag = "the pattern "+s.Pattern, " --pattern "+s.Pattern
 		}
-		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, console.ClockText(s.At), named(s.By), s.Reason)
+		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, console.ClockText(s.At), s.By, s.Reason)
 	}
 	if len(list) == 0 {
 		f.ok("kill switch", "off")

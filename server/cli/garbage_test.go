@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -14,7 +15,7 @@ func TestStartGarbage(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"serve": "starts has begun ", "tools": ""} {
 		told := ""
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + t.TempDir()}}}}
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + t.TempDir()}}}}
 		a.starts = func() func() {
 			told += "starts "
 			return func() { told += "has begun " }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -155,7 +156,7 @@ func exampleLines() []string {
 			walk(sub)
 		}
 	}
-	walk((&app{invocation: &invocation{}}).root())
+	walk((&app{Invocation: &invocation.Invocation{}}).root())
 	slices.Sort(lines)
 	return slices.Compact(lines)
 }

@@ -23,6 +23,7 @@ import (
 
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 	"patterngate/server/web"
 )
@@ -98,7 +99,7 @@ func (s *shared) String() string {
 
 func invoke(ctx context.Context, environ []string, out io.Writer, args ...string) *inboxCommandRun {
 	i := &inboxCommandRun{}
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &i.out, Err: &i.err, Environ: environ}}}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &i.out, Err: &i.err, Environ: environ}}}
 	if out != nil {
 		a.Out = out
 	}

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"patterngate/server/assembly"
-
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"

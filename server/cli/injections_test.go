@@ -13,13 +13,12 @@ import (
 	"sync"
 	"testing"
 
-	"patterngate/server/assembly"
-
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
+	"patterngate/server/assembly"
 	"patterngate/server/settings"
 )
 

@@ -11,14 +11,16 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 )
 
 // killSwitchCommands are the commands that change and show kill switches.
 type killSwitchCommands struct {
-	*stateOpener
+	*invocation.StateFile
 	*signing.Signer
 }
 
@@ -70,7 +72,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 			if flag := aliased(c, tool, a.Environ); on && flag != "" { // the switch would stop nothing, but would look as if it did
 				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only what a pattern calls it"), flag)
 			}
-			return a.withState(what, c, func(runs statefile.Runs) error {
+			return a.WithState(what, c, func(runs statefile.Runs) error {
 				var act gateway.SignedAct
 				if !on {
 					var err error
@@ -111,7 +113,7 @@ func (a *killSwitchCommands) killSwitchStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withState(what, c, a.printSwitches)
+			return a.WithState(what, c, a.printSwitches)
 		},
 	}
 }
@@ -146,7 +148,7 @@ func (a *killSwitchCommands) printSwitches(runs statefile.Runs) error {
 	var b strings.Builder
 	for i, s := range list {
 		rows[i] = switchRow{s.Tool, s.Pattern, s.Reason, s.By, s.Channel, s.At.UTC().Format(time.RFC3339)}
-		fmt.Fprintf(&b, "on: %s, since %s, by %s", switched(s), rows[i].At, printable.Text(a.named(s.By)))
+		fmt.Fprintf(&b, "on: %s, since %s, by %s", switched(s), rows[i].At, printable.Text(a.Named(s.By)))
 		if s.Reason != "" {
 			b.WriteString(": " + printable.Text(s.Reason))
 		}
@@ -159,4 +161,15 @@ func (a *killSwitchCommands) printSwitches(runs statefile.Runs) error {
 		b.WriteString("off: calls are made\n")
 	}
 	return a.Print(b.String())
+}
+
+// switchConfig returns the configuration for commands that change or show kill switches. A configuration with faults does
+// not stop them. Then it returns the embedded one with the state file that the sources name, and prints a line. It never
+// guesses the state file.
+func (a *killSwitchCommands) switchConfig(what string) (assembly.Loaded, error) {
+	c, err := a.StateConfig(what, "switches need no configuration; this command uses the state file ")
+	if err == nil {
+		a.NoteOther()
+	}
+	return c, err
 }

@@ -16,6 +16,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -111,7 +112,7 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 	turn := func(l line, args ...string) (code int, out, errs string) {
 		t.Helper()
 		var o, e bytes.Buffer
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append([]string{"HOME=" + s.dir, "PATH=/bin"}, l.environ...)}}}
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append([]string{"HOME=" + s.dir, "PATH=/bin"}, l.environ...)}}}
 		root := a.root()
 		root.SetArgs(slices.Concat([]string{"--config", s.config}, l.args, []string{"kill-switch"}, args))
 		return a.Exit(t.Context(), root.ExecuteContext(t.Context())), o.String(), e.String()

@@ -14,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"patterngate/server/assembly"
-
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 	"patterngate/server/transport"

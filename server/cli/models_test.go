@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"patterngate/server/assembly"
-
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
 	"patterngate/patterns/record"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"
@@ -145,7 +145,7 @@ func TestFallbackIsRecorded(t *testing.T) {
 	var out bytes.Buffer
 	stats := func(args ...string) error {
 		out.Reset()
-		a := &app{invocation: &invocation{Console: console.Console{Out: &out, Err: &out}}, opens: func() (statefile.Runs, func(), error) {
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{Out: &out, Err: &out}}, opens: func() (statefile.Runs, func(), error) {
 			return statefile.RunsOf(s.engine, ""), func() {}, nil
 		}}
 		root := a.root()

@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"patterngate/server/assembly"
-
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"patterngate/catalog/pins"
 	"patterngate/patterns"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -134,7 +134,7 @@ func gatedCall(b *testing.B, state string) func() error {
 		state = filepath.Join(dir, "state.db")
 	}
 	config := filepath.Join(dir, "pg.yaml")
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + dir}}}}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + dir}}}}
 	text := fmt.Sprintf("version: 1\nstate: %q\ncatalog:\n  servers:\n    crm:\n      stdio: {command: %q, env: {%s: '1'}}\n      tools: {look: {effect: read}}\n  expose: [look]\n", state, self, asBenchServer)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
@@ -144,7 +144,7 @@ func gatedCall(b *testing.B, state string) func() error {
 	if err := root.ExecuteContext(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	loaded, err := a.load()
+	loaded, err := a.Load()
 	if err != nil {
 		b.Fatal(err)
 	}

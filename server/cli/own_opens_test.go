@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"patterngate/server/assembly"
-
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -21,7 +21,7 @@ func (s *ownScene) opens(t *testing.T) (*assembly.Service, assembly.Loaded) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + s.dir}}}}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: []string{"HOME=" + s.dir}}}}
 	served, err := a.opener().service("call", loaded, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // What makes the test binary the MCP server of these tests: the file with its tools, read at each list, and the file that
@@ -158,7 +159,7 @@ func (s *ownScene) args(args ...string) []string {
 func (s *ownScene) command(t *testing.T, secrets []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"HOME=" + s.dir}}}}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"HOME=" + s.dir}}}}
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(s.args(args...))

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"os"
-	"os/user"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,23 +10,6 @@ import (
 	"patterngate/patterns/record"
 	"patterngate/server/cli/recordtext"
 )
-
-// An id of this system is shown with the user's name; others stay as they are.
-func TestSystemPeople(t *testing.T) {
-	own := "local:" + strconv.Itoa(os.Getuid())
-	want := own
-	if u, err := user.Current(); err == nil && os.Getuid() >= 0 {
-		want += " (" + u.Username + ")"
-	}
-	for id, want := range map[string]string{
-		own: want, "": "", "local:": "local:", "local:x": "local:x", "local:01": "local:01", "local:+1": "local:+1", "key:00": "key:00",
-		"token:0": "token:0", "local:4000000123": "local:4000000123", "simulated": "simulated",
-	} {
-		if got := systemPeople(id); got != want {
-			t.Errorf("systemPeople(%q) = %q, want %q", id, got, want)
-		}
-	}
-}
 
 // Every command that names a person by local:1000 shows the user's name with it. JSON keeps the id alone.
 func TestPeopleAreNamed(t *testing.T) {
@@ -41,7 +21,7 @@ func TestPeopleAreNamed(t *testing.T) {
 		q.Given = &patterns.Given{Answer: gateway.Answer{Choice: gateway.ChooseReject, By: id, At: recorderStart}, Channel: "cli"}
 		var out, errs bytes.Buffer
 		a := f.app(&out, &errs)
-		a.people = func(who string) string { return strings.Replace(who, id, named, 1) }
+		a.People = func(who string) string { return strings.Replace(who, id, named, 1) }
 		root := a.root()
 		root.SetArgs(append([]string{"approvals"}, words...))
 		a.Exit(t.Context(), root.ExecuteContext(t.Context()))

@@ -15,14 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"patterngate/server/assembly"
-
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/ijson"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -136,8 +136,8 @@ func (s *planScene) write(name, text string) {
 
 func (s *planScene) serveInside() {
 	s.t.Helper()
-	a := &app{invocation: &invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: s.environ()}, config: s.file("config.yaml"), state: settings.MemoryState}}
-	loaded, err := a.load()
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{Out: io.Discard, Err: io.Discard, Environ: s.environ()}, Config: s.file("config.yaml"), State: settings.MemoryState}}
+	loaded, err := a.Load()
 	if err != nil {
 		s.t.Fatal(err)
 	}

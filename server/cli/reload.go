@@ -6,22 +6,20 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"patterngate/server/assembly"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
-	"patterngate/server/settings/yamldoc"
 )
 
 // reloader puts a changed configuration in force in a serving process, completely or not at all. Runs keep the
@@ -31,7 +29,7 @@ import (
 //	                                 └──▶ looser, and a key is enrolled? signed, or keep the old one
 //	                                        └──▶ tools swapped, clients told, event recorded
 type reloader struct {
-	from    *invocation
+	from    *invocation.Invocation
 	service *assembly.Service
 	log     *slog.Logger
 
@@ -50,7 +48,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	defer r.mu.Unlock()
 	inForce := r.service.Config()
 	answer := local.ReloadAnswer{From: inForce.Hash()}
-	loaded, err := r.from.reloaded(r.loaded, r.service)
+	loaded, err := r.reloaded()
 	if err == nil {
 		err = movedState(r.loaded.Config, loaded.Config)
 	}
@@ -62,7 +60,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 		})
 	}
 	if err != nil {
-		answer.Text = ownReason(err)
+		answer.Text = invocation.Reason(err)
 		r.log.Error("reload refused, the configuration stays as it was", "cause", err)
 		return answer
 	}
@@ -116,18 +114,6 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 		return fmt.Errorf("the signature does not count: %w", err)
 	}
 	return nil
-}
-
-// ownReason returns an error in one line, without details that only the log contains.
-func ownReason(err error) string {
-	if faults, ok := errors.AsType[*yamldoc.Error](err); ok && len(faults.Faults) > 0 {
-		text := faults.Faults[0].String()
-		if more := len(faults.Faults) - 1; more > 0 {
-			text += fmt.Sprintf(" (and %d more)", more)
-		}
-		return text
-	}
-	return err.Error()
 }
 
 // waitsForRestart returns the changed keys that a reload does not apply. notify is one of them: the program that it names
@@ -217,28 +203,28 @@ func (r *reloader) listen(ctx context.Context, hangups <-chan os.Signal) {
 func (r *reloader) path() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return wholePath(r.loaded.Path)
-}
-
-// wholePath returns an absolute path, which is the same in every working directory; "" stays "".
-func wholePath(path string) string {
-	if path == "" {
-		return ""
-	}
-	if whole, err := filepath.Abs(path); err == nil {
-		return whole
-	}
-	return path
+	return invocation.WholePath(r.loaded.Path)
 }
 
 // reloaded loads the configuration again from its sources.
-func (a *invocation) reloaded(was assembly.Loaded, s *assembly.Service) (assembly.Loaded, error) {
-	loaded, warnings, err := s.Load(a.sources())
+func (r *reloader) reloaded() (assembly.Loaded, error) {
+	was := r.loaded.Path
+	loaded, warnings, err := r.service.Load(r.from.Sources())
 	for _, w := range warnings {
-		fmt.Fprintln(a.Err, printable.Text(w.String()))
+		fmt.Fprintln(r.from.Err, printable.Text(w.String()))
 	}
-	if err == nil && was.Path != "" && loaded.Path != was.Path { // a deleted file must not remove its whole configuration
-		err = fmt.Errorf("%s is not there any more", was.Path)
+	if err == nil && was != "" && loaded.Path != was { // a deleted file must not remove its whole configuration
+		err = fmt.Errorf("%s is not there any more", was)
 	}
 	return loaded, err
+}
+
+// movedState returns an error for a reload that adds the first tool or pattern of the file's own, or removes the last one.
+// A state file with an explicit name is allowed. Otherwise runs with real tools would be recorded together with those of
+// the demo until the restart.
+func movedState(from, to settings.Config) error {
+	if from.State == to.State || !from.StateUsual || !to.StateUsual {
+		return nil
+	}
+	return fmt.Errorf("the changed file records runs in %s, and this program records in %s. Restart the program", to.State, from.State)
 }

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"patterngate/server/assembly"
-
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )

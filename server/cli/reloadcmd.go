@@ -13,6 +13,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 )
@@ -22,7 +23,7 @@ const reloadTimeout = 20 * time.Second
 
 // reloadCommands is the command that makes servers load their configuration again.
 type reloadCommands struct {
-	*stateOpener
+	*invocation.StateFile
 	*signing.Signer
 }
 
@@ -45,15 +46,15 @@ func (a *reloadCommands) reloadCommand() *cobra.Command {
 
 func (a *reloadCommands) reload(ctx context.Context, key string) error {
 	const what = "reload"
-	loaded, err := a.load()
+	loaded, err := a.Load()
 	if err != nil {
 		return err
 	}
 	if loaded.Path == "" {
 		return console.Usage(what, errors.New("there is no configuration file"), "patterngate init")
 	}
-	return a.withState(what, loaded, func(runs statefile.Runs) error {
-		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: statefile.ByUser(""), At: console.Now()}
+	return a.WithState(what, loaded, func(runs statefile.Runs) error {
+		request := local.ReloadRequest{Path: invocation.WholePath(loaded.Path), To: loaded.Hash(), By: statefile.ByUser(""), At: console.Now()}
 		signed := signing.Request{What: what, Does: "load " + console.Quoted(request.Path) + " as it is, " + loaded.Hash(), Key: key}
 		if request.Act, err = a.Act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
 			return err

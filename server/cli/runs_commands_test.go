@@ -17,6 +17,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/statefile"
 )
 
@@ -188,7 +189,7 @@ func (f *fakeRuns) command(t testing.TB, args ...string) (code int, out, errs st
 func (f *fakeRuns) commandTyped(t testing.TB, secrets []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"COLUMNS=120"}}}, opens: func() (statefile.Runs, func(), error) { return f, func() {}, nil }}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: []string{"COLUMNS=120"}}}, opens: func() (statefile.Runs, func(), error) { return f, func() {}, nil }}
 	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(append([]string{}, args...))
@@ -390,7 +391,7 @@ func TestRunsStateIsNotMade(t *testing.T) {
 		filepath.Join(dir, "none.db"): "there is no file", ":memory:": "runs are in the process that serves them",
 	} {
 		var errs bytes.Buffer
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: []string{"HOME=" + dir}}}}
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: []string{"HOME=" + dir}}}}
 		root := a.root()
 		root.SetArgs([]string{"runs", "list", "--state", state})
 		if code := a.Exit(t.Context(), root.ExecuteContext(t.Context())); code != 2 || !strings.Contains(errs.String(), want) {

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/statefile"
 )
 
@@ -37,7 +38,7 @@ func TestCompleteRuns(t *testing.T) {
 	}
 	complete := func(words ...string) string {
 		var o bytes.Buffer
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &o}}, opens: func() (statefile.Runs, func(), error) { return runs, func() {}, nil }}
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &o}}, opens: func() (statefile.Runs, func(), error) { return runs, func() {}, nil }}
 		root := a.root()
 		root.SetOut(&o)
 		root.SetArgs(append([]string{"__complete"}, words...))

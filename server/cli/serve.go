@@ -9,10 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"patterngate/server/assembly"
-
 	"github.com/spf13/cobra"
 
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/settings"
@@ -20,7 +19,7 @@ import (
 
 // serveCommands is the command that serves MCP.
 type serveCommands struct {
-	*stateOpener
+	*serviceOpener
 	hints  bool                                           // started without arguments: print on standard error what it waits for
 	after  func(time.Duration, func()) (stop func() bool) // starts a timer; nil: a real one
 	starts func() (begun func())                          // called when serve starts; it returns what is called when serve has started; nil: nothing
@@ -51,9 +50,9 @@ func (a *serveCommands) serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&a.http, "http", "", "serve HTTP at host:port, port 0 for a free one (else PATTERNGATE_HTTP, else http.listen)")
-	cmd.Flags().StringVar(&a.tokenFile, "token-file", "", "who may ask over HTTP (else PATTERNGATE_TOKEN_FILE, else http.token_file)")
-	inbox.Flag(cmd, &a.inboxAt)
+	cmd.Flags().StringVar(&a.HTTP, "http", "", "serve HTTP at host:port, port 0 for a free one (else PATTERNGATE_HTTP, else http.listen)")
+	cmd.Flags().StringVar(&a.TokenFile, "token-file", "", "who may ask over HTTP (else PATTERNGATE_TOKEN_FILE, else http.token_file)")
+	inbox.Flag(cmd, &a.Inbox)
 	return cmd
 }
 
@@ -63,7 +62,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 	if a.starts != nil {
 		begun = a.starts()
 	}
-	loaded, err := a.load()
+	loaded, err := a.Load()
 	if err != nil {
 		return err
 	}
@@ -75,7 +74,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 	if out == os.Stdout {
 		os.Stdout = os.Stderr // a stray print must not break the protocol
 	}
-	direct := a.logger(loaded.Log, a.Err)
+	direct := a.Logger(loaded.Log, a.Err)
 	errs := console.NewErrOut(a.Err, func(lost int64) {
 		direct.Warn("log lines dropped, standard error was not read", "lines", lost)
 	})
@@ -84,7 +83,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 			a.Err = io.Discard // the failure would not reach standard error either
 		}
 	}()
-	s, err := a.service("serve", loaded, a.logger(loaded.Log, errs))
+	s, err := a.service("serve", loaded, a.Logger(loaded.Log, errs))
 	if err != nil {
 		return err
 	}
@@ -113,7 +112,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 // around Patterngate. The returned function stops it.
 func (a *serveCommands) reloads(ctx context.Context, s *assembly.Service, loaded assembly.Loaded) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reloader{from: a.invocation, service: s, log: s.Log(), loaded: loaded, seen: filesSeen(loaded.Files())}
+	r := &reloader{from: a.Invocation, service: s, log: s.Log(), loaded: loaded, seen: filesSeen(loaded.Files())}
 	s.Engine().Reload = r.requested
 	hangups := make(chan os.Signal, 1)
 	console.NotifyHangup(hangups)
@@ -130,7 +129,7 @@ func (a *serveCommands) reloads(ctx context.Context, s *assembly.Service, loaded
 
 // warnOfBypasses logs the servers of the catalog that a client also has directly. An agent can call them around
 // Patterngate.
-func (a *invocation) warnOfBypasses(c settings.Config, log *slog.Logger) {
+func (a *serveCommands) warnOfBypasses(c settings.Config, log *slog.Logger) {
 	for _, b := range bypasses(a.Environ, c.Catalog) {
 		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}

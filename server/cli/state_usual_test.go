@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"patterngate/server/assembly"
-
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
@@ -37,7 +37,7 @@ func (s usualScene) environ() []string {
 func (s usualScene) run(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: s.environ()}}}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &o, Err: &e, Environ: s.environ()}}}
 	root := a.root()
 	root.SetArgs(args)
 	return a.Exit(t.Context(), root.ExecuteContext(t.Context())), o.String(), e.String()
@@ -46,7 +46,7 @@ func (s usualScene) run(t *testing.T, args ...string) (code int, out, errs strin
 // files are the state files that are there.
 func (s usualScene) files() (names string) {
 	for _, name := range []string{settings.DemoStateFile, settings.StateFile} {
-		if thereIs(filepath.Join(s.dir, name)) {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
 			names += name + " "
 		}
 	}
@@ -158,8 +158,8 @@ func TestInboxLineOfUsualStates(t *testing.T) {
 		"own tools":               {real, nil, false},
 		"own tools by a variable": {real, []string{by}, true},
 	} {
-		a := &app{invocation: &invocation{Console: console.Console{Environ: append(s.environ(), tt.environ...)}}}
-		if line := a.inboxLine(tt.c); strings.Contains(line, "--state") != tt.flags {
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{Environ: append(s.environ(), tt.environ...)}}}
+		if line := a.opener().inboxLine(tt.c); strings.Contains(line, "--state") != tt.flags {
 			t.Errorf("%s: %s; want --state: %t", name, line, tt.flags)
 		}
 	}

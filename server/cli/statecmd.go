@@ -8,11 +8,12 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // stateCommands are the commands about the state file itself.
 type stateCommands struct {
-	*stateOpener
+	*invocation.StateFile
 }
 
 func (a *stateCommands) stateCommand() *cobra.Command {
@@ -33,7 +34,7 @@ func (a *stateCommands) stateCommand() *cobra.Command {
 			if _, err := os.Lstat(args[0]); err == nil {
 				return console.Usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")
 			}
-			engine, err := a.openEngine()
+			engine, err := a.OpenEngine()
 			if err != nil {
 				return console.Wrap("state backup", err)
 			}

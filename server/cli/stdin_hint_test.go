@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // heldTimer is a timer that a test lets end.
@@ -75,7 +76,7 @@ func TestBareProgramHints(t *testing.T) {
 	}{"bare": {nil, 1}, "serve": {[]string{"serve"}, 0}, "with a flag": {[]string{"--log-level", "info"}, 0}} {
 		var out, errs bytes.Buffer
 		var timer heldTimer
-		a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader("hello\n"), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}, after: timer.after}
+		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader("hello\n"), Out: &out, Err: &errs, Environ: []string{"HOME=" + t.TempDir()}}}, after: timer.after}
 		root := a.root()
 		root.SetArgs(append([]string{}, tt.args...))
 		if err := root.ExecuteContext(t.Context()); err != nil {

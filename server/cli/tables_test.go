@@ -8,6 +8,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/statefile"
 )
@@ -31,7 +32,7 @@ func TestPipedListsAreWhole(t *testing.T) {
 
 	var b strings.Builder
 	rows := []patterns.RunRow{{RunID: "run_00000000000000a1", Pattern: pattern, Status: "ok", Summary: phrase, Began: time.Unix(0, 0)}}
-	a := &app{invocation: &invocation{Console: console.Console{Out: &b, Environ: []string{"COLUMNS=80"}}}, opens: func() (statefile.Runs, func(), error) { return onlyListed{rows: rows}, func() {}, nil }}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{Out: &b, Environ: []string{"COLUMNS=80"}}}, opens: func() (statefile.Runs, func(), error) { return onlyListed{rows: rows}, func() {}, nil }}
 	root := a.root()
 	root.SetArgs([]string{"runs", "list"})
 	if err := root.ExecuteContext(t.Context()); err != nil {

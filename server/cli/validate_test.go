@@ -12,13 +12,14 @@ import (
 	"patterngate/ijson"
 	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
 )
 
 func runCommand(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &app{invocation: &invocation{Console: console.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Environ: environ}}}
+	a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Environ: environ}}}
 	root := a.root()
 	root.SetArgs(args)
 	return a.Exit(t.Context(), root.ExecuteContext(t.Context())), stdout.String(), stderr.String()

@@ -7,11 +7,12 @@ import (
 
 	"patterngate/server/buildinfo"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 )
 
 // versionCommands is the command that prints the version.
 type versionCommands struct {
-	*invocation
+	*invocation.Invocation
 }
 
 func (a *versionCommands) versionCommand() *cobra.Command {

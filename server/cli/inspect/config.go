@@ -17,7 +17,6 @@ type Commands struct {
 	Load    func() (settings.Document, error) // returns the configuration in force
 	Sources func() settings.Sources           // returns where the configuration is looked for
 	Path    *string                           // value of --config
-	Check   func() (Checked, error)           // loads the configuration and finds what is wrong with it
 	Listed  func() ([]upstream.Tool, error)   // returns the tools that a client sees
 	Offered func() ([]server.Pattern, error)  // returns the patterns of the configuration in force
 	Fault   func(error) error                 // returns the error of a command whose configuration cannot be found or read

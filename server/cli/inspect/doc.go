@@ -7,5 +7,6 @@
 //	   └─ patterns ─▶ stop-reasons: why a run ends
 //	keys of a file ─▶ schema: what an editor checks
 //
-// The commands get the configuration from functions ([Commands]), so they do not know how it is loaded. Read config.go first.
+// The commands get the configuration in force from functions ([Commands]). Only validate loads one itself, to keep every fault and
+// warning. Read config.go first.
 package inspect

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
-	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -39,20 +38,12 @@ func (a *Commands) Validate() *cobra.Command {
 	return cmd
 }
 
-// Checked is a configuration with what was found wrong.
-type Checked struct {
-	settings.Document
-	Found   []yamldoc.Fault // faults and warnings
-	Refused *yamldoc.Error  // nil: the configuration loads
-	Summary string          // says how much of a model's context the tools use
-}
-
 func (a *Commands) validate(strict bool) error {
-	checked, err := a.Check()
+	c, err := a.check()
 	if err != nil {
 		return err
 	}
-	found, refused := checked.Found, checked.Refused
+	found, refused := c.found, c.refused
 	if err := a.printFaults(yamldoc.ByPlace(found), refused); err != nil {
 		return err
 	}
@@ -70,7 +61,7 @@ func (a *Commands) validate(strict bool) error {
 	case a.JSON:
 		return nil
 	}
-	_, err = fmt.Fprintln(a.Out, a.sound(checked, len(found)))
+	_, err = fmt.Fprintln(a.Out, a.sound(c, len(found)))
 	return err
 }
 
@@ -97,7 +88,7 @@ func (a *Commands) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) er
 }
 
 // sound returns the line for a file without faults.
-func (a *Commands) sound(c Checked, warnings int) string {
+func (a *Commands) sound(c checked, warnings int) string {
 	file := c.Path
 	if file == "" {
 		file = "the embedded configuration"
@@ -115,8 +106,8 @@ func (a *Commands) sound(c Checked, warnings int) string {
 	if warnings > 0 {
 		line += ", " + console.Plural(warnings, "warning")
 	}
-	if c.Summary != "" {
-		line += ", " + c.Summary
+	if c.summary != "" {
+		line += ", " + c.summary
 	}
 	return line
 }

@@ -1,4 +1,4 @@
-package cli
+package invocation
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// readyState creates the usual state directory if it is missing, and refuses a place that other users can change or read. An
+// ReadyState creates the usual state directory if it is missing, and refuses a place that other users can change or read. An
 // error ends the program with the exit code of usage.
-func readyState(path string, environ []string) error {
+func ReadyState(path string, environ []string) error {
 	if path == settings.MemoryState {
 		return nil
 	}
@@ -137,7 +137,7 @@ func thereIs(path string) bool {
 }
 
 // noState returns the error of a command whose state file does not exist. It names the other usual file if that exists.
-func (a *invocation) noState(path string) error {
+func (a *Invocation) noState(path string) error {
 	try := "--state FILE, where runs are recorded elsewhere"
 	if other := settings.OtherUsual(path, a.Environ); thereIs(other) {
 		holds := "runs with your own tools"
@@ -151,8 +151,8 @@ func (a *invocation) noState(path string) error {
 
 // meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command
 // uses the demo's file, while a server with its own configuration records in the other one. If only the other one exists,
-// meant returns an error. If both exist, [invocation.noteOther] can print it.
-func (a *invocation) meant(c settings.Config) error {
+// meant returns an error. If both exist, [Invocation.NoteOther] can print it.
+func (a *Invocation) meant(c settings.Config) error {
 	other := settings.OtherUsual(c.State, a.Environ)
 	if !c.StateUsual || !c.OnlyDemo() || !thereIs(other) {
 		return nil
@@ -165,29 +165,19 @@ func (a *invocation) meant(c settings.Config) error {
 	return nil
 }
 
-// noteOther prints that the other usual state file exists too. Commands call it before a change, or if the file that they read does not
-// have what they searched for.
-func (a *invocation) noteOther() {
+// NoteOther prints that the other usual state file exists too. Commands call it before a change, or if the file that they read
+// does not have what they searched for.
+func (a *Invocation) NoteOther() {
 	if a.other != "" {
 		a.note(a.other)
 	}
 }
 
-// missed calls noteOther if a command failed because of its arguments, since they could name a run or an approval of the
+// missed calls NoteOther if a command failed because of its arguments, since they could name a run or an approval of the
 // other file.
-func (a *invocation) missed(err error) error {
+func (a *Invocation) missed(err error) error {
 	if failed, ok := errors.AsType[*console.Error](err); ok && failed.Code == console.ExitUsage {
-		a.noteOther()
+		a.NoteOther()
 	}
 	return err
-}
-
-// movedState returns an error for a reload that adds the first tool or pattern of the file's own, or removes the last one.
-// A state file with an explicit name is allowed. Otherwise runs with real tools would be recorded together with those of
-// the demo until the restart.
-func movedState(from, to settings.Config) error {
-	if from.State == to.State || !from.StateUsual || !to.StateUsual {
-		return nil
-	}
-	return fmt.Errorf("the changed file records runs in %s, and this program records in %s. Restart the program", to.State, from.State)
 }

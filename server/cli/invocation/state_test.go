@@ -1,4 +1,4 @@
-package cli
+package invocation
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"patterngate/server/settings"
 )
 
-// The state directory is made for this user alone; a place that others can change or read is refused with what to do.
+// ReadyState makes the state directory for this user alone. It refuses a place that others can change or read, and says what to do.
 func TestReadyState(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are not checked on Windows")
@@ -18,7 +18,7 @@ func TestReadyState(t *testing.T) {
 	home := t.TempDir()
 	environ := []string{"HOME=" + home, "XDG_STATE_HOME=" + home + "/state"}
 	usual, _ := settings.DefaultState(runtime.GOOS, environ, settings.StateFile)
-	if err := readyState(usual, environ); err != nil {
+	if err := ReadyState(usual, environ); err != nil {
 		t.Fatalf("readyState(%s): %v", usual, err)
 	}
 	if info, err := os.Stat(filepath.Dir(usual)); err != nil || info.Mode().Perm() != 0o700 {
@@ -76,7 +76,7 @@ func TestReadyState(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := readyState(tt.path, environ)
+			err := ReadyState(tt.path, environ)
 			switch {
 			case tt.want == "" && err != nil:
 				t.Errorf("readyState(%s) = %v, want no fault", tt.path, err)
@@ -85,7 +85,7 @@ func TestReadyState(t *testing.T) {
 			}
 		})
 	}
-	if err := readyState("", nil); err == nil || !strings.Contains(err.Error(), "HOME is not set; give --state FILE") {
+	if err := ReadyState("", nil); err == nil || !strings.Contains(err.Error(), "HOME is not set; give --state FILE") {
 		t.Errorf("readyState without a home = %v", err)
 	}
 }

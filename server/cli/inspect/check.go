@@ -1,4 +1,4 @@
-package cli
+package inspect
 
 import (
 	"errors"
@@ -9,31 +9,38 @@ import (
 
 	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
-	"patterngate/server/cli/inspect"
-
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
-// check loads the configuration and finds what is wrong with it, for validate.
-func (a *invocation) check() (inspect.Checked, error) {
-	loaded, found, err := assembly.Load(a.sources(), assembly.LoadOptions{})
+// checked is a configuration with what was found wrong.
+type checked struct {
+	settings.Document
+	found   []yamldoc.Fault // faults and warnings
+	refused *yamldoc.Error  // nil: the configuration loads
+	summary string          // says how much of a model's context the tools use
+}
+
+// check loads the configuration and finds what is wrong with it, for validate. An error says that the program failed, not the configuration.
+func (a *Commands) check() (checked, error) {
+	loaded, found, err := assembly.Load(a.Sources(), assembly.LoadOptions{})
 	refused, ours := errors.AsType[*yamldoc.Error](err)
 	if err != nil && !ours {
-		return inspect.Checked{}, console.Fault("validate", err)
+		return checked{}, console.Fault("validate", err)
 	}
-	checked := inspect.Checked{Document: loaded.Document, Found: found, Refused: refused}
+	c := checked{Document: loaded.Document, found: found, refused: refused}
 	if refused != nil {
-		checked.Found = append(checked.Found, refused.Faults...)
-		return checked, nil
+		c.found = append(c.found, refused.Faults...)
+		return c, nil
 	}
 	later, summary := a.checkDeclared(loaded)
-	checked.Found, checked.Summary = append(checked.Found, later...), summary
-	return checked, nil
+	c.found, c.summary = append(c.found, later...), summary
+	return c, nil
 }
 
 // checkDeclared makes what serve would show of a configuration, and warns about tools that clients could drop or cut.
 // summary says how much of a model's context the tools use.
-func (a *invocation) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, summary string) {
+func (a *Commands) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, summary string) {
 	s, err := l.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
