@@ -36,30 +36,37 @@ type Job struct {
 	Model Model
 	// Progress is called for effects that are really performed, in order and one at a time; nil: no progress.
 	Progress func(Progress)
-	// Client and Principal are recorded: the client program, and the principal that asked.
-	Client, Principal string
+	Caller
+	Hashes // of the configuration that Spec and Model were made from
+	Joining
 	// Arguments are the tool's arguments as the caller sent them, for display. They are not changed.
 	Arguments map[string]any
 	Size      int // memory of the caller's input in bytes: kept as long as the run is known
-	// ByKey is the caller's idempotency key; "" for none. Equal is a hash over the request: calls of one principal and tool with the
-	// same Equal are equal. An equal call joins the run instead of starting another. With a key it always does; without one, while the
-	// run is running or waiting and until its result was delivered. An empty Equal equals nothing.
-	ByKey, Equal string
 	// Wait is how long the call waits for its run; 0: until the run ends or waits; below 0: not at all.
 	Wait time.Duration
-	// Config is the hash of the configuration that Spec and Model were made from. Policy and Catalog are the hashes of those parts.
-	// All three are recorded.
-	Config, Policy, Catalog string
 	// Redact lists the pointers to values that this configuration keeps out of the record.
 	Redact []string
 	// Present makes the full result for the record; nil: no result is recorded. fault is the cause if a fault of ours ended the run.
-	Present       func(ended Ended, fault error) Presented
-	Era           string // the protocol that the client speaks
-	ClientVersion string
+	Present func(ended Ended, fault error) Presented
 	// Parent is set for a child run; nil: no call of another run began it. The engine sets it.
 	Parent *Parent
 	// Earlier says that an earlier build began the record, see [Task.Earlier]. The engine sets it.
 	Earlier bool
+}
+
+// Caller says who asked for a run: the principal, and the client program with its version. Era is the protocol that the client
+// speaks. All of it is recorded.
+type Caller struct{ Principal, Client, ClientVersion, Era string }
+
+// Hashes are those of the whole configuration and of its policies and catalog. They are recorded; "": not known.
+type Hashes struct{ Config, Policy, Catalog string }
+
+// Joining says which calls join a run instead of beginning another one.
+type Joining struct {
+	// ByKey is the caller's idempotency key; "" for none. Equal is a hash over the request: calls of one principal and tool with the
+	// same Equal are equal. An equal call joins the run. With a key it always does; without one, while the run is running or waiting
+	// and until its result was delivered. An empty Equal equals nothing.
+	ByKey, Equal string
 }
 
 // Asked returns the task for pattern code, with the principal and the client, as the record has them.
@@ -85,10 +92,11 @@ type Source interface {
 
 // Begun is what a record says about the start of a run.
 type Begun struct {
-	RunID, Pattern, Principal, Client string
-	Config                            string // hash
-	Arguments                         map[string]any
-	Parent                            *Parent // of a child run
+	RunID, Pattern string
+	Caller                // without version and era
+	Config         string // hash
+	Arguments      map[string]any
+	Parent         *Parent // of a child run
 }
 
 // Lacking says why this process cannot continue a run. The run then waits, with status waiting and kind retry.

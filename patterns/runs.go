@@ -47,14 +47,14 @@ const (
 
 // Snapshot is the current state of a run.
 type Snapshot struct {
-	RunID, Pattern, Principal, Client string
-	Parent                            *Parent        // of a child run
-	ClientVersion, Era                string         // as in [Job]
-	Arguments                         map[string]any // as the caller sent them at the start; do not change them
-	State                             RunState
-	Began                             time.Time
-	Current                           Current // of a run in state Running
-	Ended                             Ended   // of a run that waits or has ended
+	RunID, Pattern string
+	Caller
+	Parent    *Parent        // of a child run
+	Arguments map[string]any // as the caller sent them at the start; do not change them
+	State     RunState
+	Began     time.Time
+	Current   Current // of a run in state Running
+	Ended     Ended   // of a run that waits or has ended
 	// Spec and Model are those that the run was begun with; Spec is zero if this process cannot make it again.
 	Spec  Spec
 	Model string

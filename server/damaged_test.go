@@ -81,7 +81,7 @@ func TestDamagedRecordHasAPhase(t *testing.T) {
 	c := connect(t, serving(t, func(c *Config) { engine.Engine = c.Engine; c.Engine = engine }))
 	for pattern, phase := range map[string]string{td: "plan", rt: "route", sv: "worker"} {
 		engine.run = patterns.Snapshot{
-			RunID: someRun, Pattern: pattern, Principal: localPrincipal(), State: patterns.Over, Began: someTime,
+			RunID: someRun, Pattern: pattern, Caller: patterns.Caller{Principal: localPrincipal()}, State: patterns.Over, Began: someTime,
 			Ended: patterns.Ended{RunID: someRun, Began: someTime, Ended: someTime, Result: patterns.Result{StopReason: "record_broken"}},
 		}
 		if r := c.call(arguments.StatusTool, about(someRun)).result(t); r.Structured["phase"] != phase || strings.Contains(textOf(r), "phase  ") {

@@ -33,7 +33,7 @@ func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns
 func (t *tool) job(c arguments.Call, model patterns.Model, configured bool) patterns.Job {
 	return patterns.Job{
 		Spec: t.Spec, Task: c.Task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
-		ByKey: c.Key, Equal: arguments.Fingerprint(t.Spec, c.Arguments), Present: t.kept(c.Arguments),
+		Joining: patterns.Joining{ByKey: c.Key, Equal: arguments.Fingerprint(t.Spec, c.Arguments)}, Present: t.kept(c.Arguments),
 	}
 }
 

@@ -67,7 +67,7 @@ func inDoubt(t testing.TB, w patterns.Waiting) patterns.Snapshot {
 			Args: map[string]any{"user_id": 42.0, "amount_usd": 120.0, "reason": "x"}},
 	}
 	return patterns.Snapshot{
-		RunID: someRun, Pattern: sv, Principal: localPrincipal(), State: patterns.Parked, Began: someTime, Spec: builtins(t)[3].Spec, Model: "rules",
+		RunID: someRun, Pattern: sv, Caller: patterns.Caller{Principal: localPrincipal()}, State: patterns.Parked, Began: someTime, Spec: builtins(t)[3].Spec, Model: "rules",
 		Arguments: map[string]any{"goal": "x"}, Head: patterns.Head{Events: 7, Hash: make([]byte, 32)},
 		Ended: patterns.Ended{RunID: someRun, Waiting: &w, Phase: "execution", Began: someTime, Ended: someTime.Add(time.Second)},
 	}
@@ -192,7 +192,7 @@ func TestKeptResultsLookTheSame(t *testing.T) {
 	for name, s := range shapes(t) {
 		t.Run(name, func(t *testing.T) {
 			c, ended := s.carriedOut(t)
-			job := JobOf(c.Spec, modelFunc(nil), true, patterns.Begun{Arguments: c.Arguments, Principal: "p", Client: "c", Config: "h"})
+			job := JobOf(c.Spec, modelFunc(nil), true, patterns.Begun{Arguments: c.Arguments, Caller: patterns.Caller{Principal: "p", Client: "c"}, Config: "h"})
 			if job.Principal != "p" || job.Config != "h" || job.Equal == "" || job.Size == 0 {
 				t.Errorf("the job: %+v", job)
 			}

@@ -42,7 +42,7 @@ func undecided(t testing.TB, change ...func(*patterns.Waiting)) patterns.Snapsho
 		c(&w)
 	}
 	return patterns.Snapshot{
-		RunID: someRun, Pattern: sv, Principal: localPrincipal(), State: patterns.Parked, Began: someTime, Spec: builtins(t)[3].Spec, Model: "rules",
+		RunID: someRun, Pattern: sv, Caller: patterns.Caller{Principal: localPrincipal()}, State: patterns.Parked, Began: someTime, Spec: builtins(t)[3].Spec, Model: "rules",
 		Arguments: map[string]any{"goal": "x"}, Head: patterns.Head{Events: 7, Hash: make([]byte, 32)},
 		Ended: patterns.Ended{RunID: someRun, Waiting: &w, Phase: w.Phase, Began: someTime, Ended: someTime.Add(time.Second)},
 	}

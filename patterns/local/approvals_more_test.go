@@ -329,7 +329,7 @@ func askingTasks(t testing.TB) patterns.Job {
 	for i, id := range []string{"one", "two", "three"} {
 		list = append(list, object{"id": id, "worker": "pay", "args": object{"n": float64(i + 1)}, "critical": false})
 	}
-	return patterns.Job{Spec: spec, Model: &script{}, Principal: "local:1", Task: patterns.Task{
+	return patterns.Job{Spec: spec, Model: &script{}, Caller: patterns.Caller{Principal: "local:1"}, Task: patterns.Task{
 		Goal: "pay", Caller: patterns.Proposals("plan", object{"kind": "plan", "tasks": list})}}
 }
 

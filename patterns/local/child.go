@@ -148,7 +148,7 @@ func (c *childCall) begin() (*run, error) {
 	source := c.engine.source()
 	name, _ := c.call.Permit.Pattern()
 	of := patterns.Begun{
-		RunID: c.id, Pattern: name, Principal: c.job.Principal, Client: c.job.Client, Config: c.job.Config, Arguments: c.call.Permit.Args(), Parent: &c.parent,
+		RunID: c.id, Pattern: name, Caller: patterns.Caller{Principal: c.job.Principal, Client: c.job.Client}, Config: c.job.Config, Arguments: c.call.Permit.Args(), Parent: &c.parent,
 	}
 	if source == nil {
 		return nil, &patterns.Lacking{Cause: "config_missing", Needs: []string{of.Config}}

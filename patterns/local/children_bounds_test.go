@@ -71,7 +71,7 @@ func TestSharesOfChildRuns(t *testing.T) {
 					t.Errorf("%v of %s were used, want %v: %s", used, tt.limit, tt.used, asJSON(t, ended.Result.Budget))
 				}
 				s, _ := p.Run(mine, ended.RunID)
-				job, _ := h.Job(patterns.Begun{Pattern: "report", Principal: mine, Arguments: s.Arguments})
+				job, _ := h.Job(patterns.Begun{Pattern: "report", Caller: patterns.Caller{Principal: mine}, Arguments: s.Arguments})
 				again, err := local.ReplayStored(p.intact(t, ended.RunID), job)
 				if err != nil || asJSON(t, again.Result) != asJSON(t, ended.Result) {
 					t.Errorf("it replays, %v, as %s\nwant %s", err, asJSON(t, again.Result), asJSON(t, ended.Result))

@@ -135,7 +135,7 @@ func goOnToTheEnd(t *testing.T, e port, h *house) {
 	for _, id := range e.RunIDs(mine) {
 		s := e.until(t, id, patterns.Over)
 		events := e.intact(t, id)
-		job, err := h.Job(patterns.Begun{Pattern: s.Pattern, Principal: mine, Arguments: s.Arguments})
+		job, err := h.Job(patterns.Begun{Pattern: s.Pattern, Caller: patterns.Caller{Principal: mine}, Arguments: s.Arguments})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func TestParentsGoOnElsewhere(t *testing.T) {
 		t.Fatalf("%s after %d acts", over.Ended.Result.StopReason, len(h.done))
 	}
 	events := e.intact(t, s.RunID)
-	job, _ := h.Job(patterns.Begun{Pattern: "hall", Principal: mine, Arguments: s.Arguments})
+	job, _ := h.Job(patterns.Begun{Pattern: "hall", Caller: patterns.Caller{Principal: mine}, Arguments: s.Arguments})
 	again, err := local.ReplayStored(events, job)
 	if err != nil || again.Waited != over.Ended.Waited || again.Waited <= 0 {
 		t.Errorf("it waited %v, replayed %v, %v", over.Ended.Waited, again.Waited, err)

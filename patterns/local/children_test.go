@@ -104,7 +104,7 @@ func (h *house) Job(b patterns.Begun) (patterns.Job, error) {
 	if !ok {
 		return patterns.Job{}, &patterns.Lacking{Cause: "tool_missing", Needs: []string{b.Pattern}}
 	}
-	job := patterns.Job{Spec: s, Model: h.model(b.Pattern), Principal: b.Principal, Client: b.Client, Config: b.Config, Arguments: b.Arguments}
+	job := patterns.Job{Spec: s, Model: h.model(b.Pattern), Caller: patterns.Caller{Principal: b.Principal, Client: b.Client}, Hashes: patterns.Hashes{Config: b.Config}, Arguments: b.Arguments}
 	job.Task.Goal, _ = b.Arguments["goal"].(string)
 	if job.Task.Finalize = s.Kind != gateway.Call; s.Kind == gateway.Call {
 		job.Task.Args = b.Arguments
@@ -122,7 +122,7 @@ func (h *house) job(pattern string) patterns.Job {
 	if h.specs[pattern].Kind == gateway.Call {
 		args = object{"n": 1.0}
 	}
-	job, err := h.Job(patterns.Begun{Pattern: pattern, Principal: mine, Client: "test", Arguments: args})
+	job, err := h.Job(patterns.Begun{Pattern: pattern, Caller: patterns.Caller{Principal: mine, Client: "test"}, Arguments: args})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestChildRuns(t *testing.T) {
 		for _, id := range []string{ended.RunID, below.RunID, leaf.RunID} {
 			events := p.intact(t, id)
 			s, _ := p.Run(mine, id)
-			job, err := h.Job(patterns.Begun{Pattern: s.Pattern, Principal: mine, Arguments: s.Arguments})
+			job, err := h.Job(patterns.Begun{Pattern: s.Pattern, Caller: patterns.Caller{Principal: mine}, Arguments: s.Arguments})
 			if err != nil {
 				t.Fatal(err)
 			}

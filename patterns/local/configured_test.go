@@ -18,7 +18,7 @@ func TestConfigurationComesWithTheFirstRun(t *testing.T) {
 	defer e.Close()
 	check(t, e.alter(func(s execer) error { _, err := s.Exec("DELETE FROM configs"); return err }))
 	e.file.unstored.add("sha256:test", []byte("{}"))
-	if _, err := e.Start(t.Context(), patterns.Job{Spec: patterns.Spec{Kind: gateway.Routing}, Config: "sha256:test"}); err != nil {
+	if _, err := e.Start(t.Context(), patterns.Job{Spec: patterns.Spec{Kind: gateway.Routing}, Hashes: patterns.Hashes{Config: "sha256:test"}}); err != nil {
 		t.Logf("the run: %v", err) // it has no model
 	}
 	if body, ok := e.Config("sha256:test"); !ok || string(body) != "{}" {

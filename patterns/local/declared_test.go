@@ -33,7 +33,7 @@ func TestRedactedInputs(t *testing.T) {
 	path, redacted := newState(t), []string{"/input/iban"}
 	job := patterns.Job{
 		Spec: s, Task: patterns.Task{Goal: "Pay " + iban, Inputs: patterns.Inputs{"iban": iban, "lines": 3.0}, Finalize: true},
-		Arguments: map[string]any{"goal": "Pay " + iban, "iban": iban, "lines": 3.0}, Model: &steady{replies: replies}, Principal: "local:1", Redact: redacted,
+		Arguments: map[string]any{"goal": "Pay " + iban, "iban": iban, "lines": 3.0}, Model: &steady{replies: replies}, Caller: patterns.Caller{Principal: "local:1"}, Redact: redacted,
 		Present: func(ended patterns.Ended, _ error) patterns.Presented {
 			return patterns.Presented{Envelope: []byte(asJSON(t, ended.Result)), Summary: "Paid to " + iban}
 		},

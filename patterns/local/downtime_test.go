@@ -39,7 +39,7 @@ func TestDowntimeCostsNothing(t *testing.T) {
 	job := func(w *world) patterns.Job {
 		s := deafSpec(t, w.tool)
 		s.Budget.MaxTime, s.Budget.TaskTimeout, s.Budget.MaxDispatches = time.Minute, 10*time.Second, 1
-		return patterns.Job{Spec: s, Principal: mine, Model: &script{}, Task: patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", object{"tasks": []any{
+		return patterns.Job{Spec: s, Caller: patterns.Caller{Principal: mine}, Model: &script{}, Task: patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", object{"tasks": []any{
 			object{"id": "a", "worker": "count", "args": object{"n": 1.0}},
 		}})}}
 	}
@@ -199,7 +199,7 @@ func TestClockSetBack(t *testing.T) {
 	g := newGate(t, catalog.Read)
 	s := deafSpec(t, g.tool)
 	s.Budget.TaskTimeout, s.Budget.MaxRetriesPerTask = 20*time.Millisecond, 0
-	job := patterns.Job{Spec: s, Principal: mine, Model: &script{}, Task: patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", object{"tasks": []any{
+	job := patterns.Job{Spec: s, Caller: patterns.Caller{Principal: mine}, Model: &script{}, Task: patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", object{"tasks": []any{
 		object{"id": "a", "worker": "count", "args": object{"n": 1.0}},
 	}})}}
 	began := time.Now()

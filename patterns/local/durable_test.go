@@ -74,7 +74,7 @@ func TestFileGivesTheSameResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want, _ := carryOut(t, spec(t, run.kind, 0.01), run.task, &script{replies: run.replies})
 			path := newState(t)
-			job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Principal: "local:1"}
+			job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Caller: patterns.Caller{Principal: "local:1"}}
 			source := jobs{job.Spec.Name: job}
 			e := opened(t, path, source)
 			e.Go()
@@ -119,7 +119,7 @@ func TestFileGoesOnElsewhere(t *testing.T) {
 				place(t, at, func(t *testing.T) {
 					path := newState(t)
 					model := &steady{replies: run.replies}
-					job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: model, Principal: "local:1"}
+					job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: model, Caller: patterns.Caller{Principal: "local:1"}}
 					ended := leave(t, opened(t, path, jobs{job.Spec.Name: job}), job, at)
 					later := opened(t, path, jobs{job.Spec.Name: job})
 					later.Go()

@@ -358,7 +358,7 @@ func TestPortContainsPanics(t *testing.T) {
 			}
 			e.intact(t, ended.RunID)
 		}
-		job := patterns.Job{Spec: spec(t, "task_decomposition", 0), Task: patterns.Task{Goal: "x"}, Model: panicking{}, Principal: mine}
+		job := patterns.Job{Spec: spec(t, "task_decomposition", 0), Task: patterns.Task{Goal: "x"}, Model: panicking{}, Caller: patterns.Caller{Principal: mine}}
 		ended, err := e.Start(t.Context(), job)
 		if err != nil || !strings.HasPrefix(ended.Result.StopReason, "llm_error") {
 			t.Errorf("a model that panics: %v, %s", err, ended.Result.StopReason)

@@ -36,7 +36,7 @@ func errand(t testing.TB, require patterns.RequireApproval, subtasks ...string) 
 	s.Approver = patterns.Approver{Kind: patterns.InboxApprover, Expires: time.Hour}
 	task := executing("", nil)
 	task.Caller = []document.Intent{document.FromText(planText(subtasks...), "/plan")}
-	return patterns.Job{Spec: s, Task: task, Principal: "local:1"}
+	return patterns.Job{Spec: s, Task: task, Caller: patterns.Caller{Principal: "local:1"}}
 }
 
 // puts begins a run that puts its plan to a person, in a file of its own.

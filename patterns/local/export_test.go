@@ -152,7 +152,7 @@ func check(tb testing.TB, err error) {
 
 // Followed waits as a call does, whose context is over, for the next life of a run of which a life ended that had written, or not.
 func (e *Engine) Followed(ctx context.Context, principal, id string, wrote bool) (patterns.Ended, error) {
-	l := &life{run: &run{engine: e, id: id, job: patterns.Job{Principal: principal}}, wrote: wrote}
+	l := &life{run: &run{engine: e, id: id, job: patterns.Job{Caller: patterns.Caller{Principal: principal}}}, wrote: wrote}
 	return e.followed(ctx, l, time.Time{})
 }
 

@@ -87,7 +87,7 @@ func (f *file) job(r *store.Row, h *history) (patterns.Job, error) {
 		return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{r.Config}}
 	}
 	job, err := f.options.Source.Job(patterns.Begun{
-		RunID: r.ID(), Pattern: r.Pattern, Principal: r.Principal, Client: r.Client, Config: r.Config, Arguments: h.start.Arguments,
+		RunID: r.ID(), Pattern: r.Pattern, Caller: patterns.Caller{Principal: r.Principal, Client: r.Client}, Config: r.Config, Arguments: h.start.Arguments,
 		Parent: h.start.Parent,
 	})
 	job.Principal, job.Client, job.Config = r.Principal, r.Client, r.Config

@@ -57,7 +57,7 @@ func (f *file) living(l *life) patterns.Snapshot {
 // show makes a run's state again from its row and record.
 func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 	s := patterns.Snapshot{
-		RunID: r.ID(), Pattern: r.Pattern, Principal: r.Principal, Client: r.Client, State: patterns.Running,
+		RunID: r.ID(), Pattern: r.Pattern, Caller: patterns.Caller{Principal: r.Principal, Client: r.Client}, State: patterns.Running,
 		Began: time.UnixMicro(r.Began), Head: patterns.HeadOf(events),
 	}
 	s.Ended = patterns.Ended{RunID: r.ID(), Began: s.Began}

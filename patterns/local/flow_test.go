@@ -156,7 +156,7 @@ func weaving(t testing.TB) patterns.Job {
 	names := []string{"look", "change"}
 	return patterns.Job{
 		Spec:  patterns.Spec{Name: "weave", Kind: gateway.Planning, Catalog: c, Tools: names, Policy: names, Execution: names, Budget: gateway.NoBudget()},
-		Model: lazy{}, Principal: mine,
+		Model: lazy{}, Caller: patterns.Caller{Principal: mine},
 	}
 }
 

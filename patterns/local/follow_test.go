@@ -32,7 +32,7 @@ func TestJoinedRunIsCarriedOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := newState(t)
 			job := patterns.Job{
-				Spec: spec(t, run.kind, 0.05), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Equal: "the same",
+				Spec: spec(t, run.kind, 0.05), Task: run.task, Model: &steady{replies: run.replies}, Caller: patterns.Caller{Principal: "local:1"}, Joining: patterns.Joining{Equal: "the same"},
 			}
 			first := opened(t, path, jobs{job.Spec.Name: job})
 			ctx, cut := context.WithCancelCause(t.Context())
@@ -81,7 +81,7 @@ func TestBegunCallIsNotAnswered(t *testing.T) {
 func TestChangedElsewhere(t *testing.T) {
 	run := runs["route"]
 	path := newState(t)
-	job := patterns.Job{Spec: spec(t, run.kind, 0.05), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1"}
+	job := patterns.Job{Spec: spec(t, run.kind, 0.05), Task: run.task, Model: &steady{replies: run.replies}, Caller: patterns.Caller{Principal: "local:1"}}
 	owner := opened(t, path, jobs{job.Spec.Name: job}).Operator()
 	_, since := owner.Changed(t.Context(), 0)
 	if _, err := opened(t, path, jobs{job.Spec.Name: job}).Start(t.Context(), job); err != nil {

@@ -213,7 +213,7 @@ func TestCallsEndWhileTheClockStands(t *testing.T) {
 	e = opened(t, path, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	ended, err := e.Start(ctx, patterns.Job{Spec: s, Model: &script{replies: []string{tasksOf(false, "slow")}}, Principal: "local:1", Task: patterns.Task{Goal: "x"}})
+	ended, err := e.Start(ctx, patterns.Job{Spec: s, Model: &script{replies: []string{tasksOf(false, "slow")}}, Caller: patterns.Caller{Principal: "local:1"}, Task: patterns.Task{Goal: "x"}})
 	if got := rows(t, ended.Result); err != nil || len(got) != 1 || got[0] != "t1 failed 2 task_timeout" {
 		t.Errorf("%v, tasks %q; want t1 given up twice", err, got)
 	}
@@ -242,7 +242,7 @@ func TestOrderlyLeavingIsNoTry(t *testing.T) {
 	t.Parallel()
 	path := newState(t)
 	model := &patient{began: make(chan struct{}, 20)}
-	job := patterns.Job{Spec: spec(t, runs["route"].kind, 0.01), Task: runs["route"].task, Model: model, Principal: "local:1", Wait: -1}
+	job := patterns.Job{Spec: spec(t, runs["route"].kind, 0.01), Task: runs["route"].task, Model: model, Caller: patterns.Caller{Principal: "local:1"}, Wait: -1}
 	source := jobs{job.Spec.Name: job}
 	e := opened(t, path, source)
 	ended, err := e.Start(t.Context(), job)

@@ -130,7 +130,7 @@ func rerouted(routes []string) map[string]func(any) bool {
 func (s *service) ownJob(t testing.TB, kind gateway.Kind, change func(*catalog.Tool)) patterns.Job {
 	t.Helper()
 	names := []string{"own"}
-	job := patterns.Job{Principal: mine, Spec: patterns.Spec{
+	job := patterns.Job{Caller: patterns.Caller{Principal: mine}, Spec: patterns.Spec{
 		Name: "mine", Plans: "mine", Kind: kind, Tool: "own", Catalog: s.tools(t, change), Tools: names, Policy: names, Execution: names,
 		Budget: gateway.DefaultBudget(kind), Envelope: patterns.RequireNone, Reroute: rerouted(names),
 	}, Task: patterns.Task{Goal: "own"}}

@@ -33,7 +33,7 @@ func actionsTask(actions ...any) patterns.Task {
 
 func refundJob(t testing.TB, actions ...any) patterns.Job {
 	t.Helper()
-	return patterns.Job{Spec: spec(t, gateway.Supervisor, 0), Task: actionsTask(actions...), Model: &script{}, Principal: "local:1"}
+	return patterns.Job{Spec: spec(t, gateway.Supervisor, 0), Task: actionsTask(actions...), Model: &script{}, Caller: patterns.Caller{Principal: "local:1"}}
 }
 
 // begin starts a run that has to wait for its caller.
@@ -93,7 +93,7 @@ func TestWaitingRoute(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		e := open(t)
 		ended := begin(t, e, patterns.Job{
-			Spec: spec(t, gateway.Routing, 0), Principal: "local:1", Model: &script{},
+			Spec: spec(t, gateway.Routing, 0), Caller: patterns.Caller{Principal: "local:1"}, Model: &script{},
 			Task: patterns.Task{Goal: "refund user_id=42", Caller: patterns.Proposals("route", object{"target": "sales_specialist"})},
 		})
 		w := ended.Waiting

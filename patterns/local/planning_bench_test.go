@@ -39,11 +39,11 @@ func thousand(b testing.TB, n int) (making, carrying patterns.Job) {
 	names := []string{tool.Name}
 	spec := patterns.Spec{Name: "plan_decompose", Kind: gateway.Planning, Plans: "plan", Envelope: patterns.RequireNone, Catalog: c, Tools: names, Policy: names, Execution: names, Budget: budget}
 	call := &patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: n}
-	making = patterns.Job{Principal: mine, Spec: spec, Task: patterns.Task{
+	making = patterns.Job{Caller: patterns.Caller{Principal: mine}, Spec: spec, Task: patterns.Task{
 		Goal: "count", Plan: call, Caller: patterns.Proposals("plan", map[string]any{"kind": "plan", "subtasks": list}),
 	}}
 	spec.Name = "plan_execute"
-	carrying = patterns.Job{Principal: mine, Spec: spec, Task: patterns.Task{Plan: &patterns.PlanCall{
+	carrying = patterns.Job{Caller: patterns.Caller{Principal: mine}, Spec: spec, Task: patterns.Task{Plan: &patterns.PlanCall{
 		Verb: patterns.ExecuteVerb, Concurrent: 64, OnFailure: patterns.AbortOnFailure,
 	}}}
 	return making, carrying
@@ -95,7 +95,7 @@ func BenchmarkPlanDoesNotWait(b *testing.B) {
 	names := []string{slow.Name, quick.Name}
 	spec := patterns.Spec{Name: "plan_execute", Kind: gateway.Planning, Plans: "plan", Envelope: patterns.RequireNone, Catalog: c, Tools: names, Policy: names, Execution: names, Budget: gateway.DefaultBudget(gateway.Planning)}
 	text := planText(subtaskText("a", slow.Name, map[string]any{"n": 1.0}), subtaskText("b", quick.Name, map[string]any{"n": 2.0}), subtaskText("c", slow.Name, map[string]any{"n": 3.0}, "b"))
-	job := patterns.Job{Principal: mine, Spec: spec, Task: patterns.Task{
+	job := patterns.Job{Caller: patterns.Caller{Principal: mine}, Spec: spec, Task: patterns.Task{
 		Caller: []document.Intent{document.FromText(text, "/plan")},
 		Plan:   &patterns.PlanCall{Verb: patterns.ExecuteVerb, Concurrent: 2, OnFailure: patterns.AbortOnFailure},
 	}}

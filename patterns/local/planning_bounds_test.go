@@ -34,7 +34,7 @@ func TestReferencesDoNotMultiply(t *testing.T) {
 	defer e.Close()
 	task := executing("", nil)
 	task.Caller = decomposing(t, planText(subtasks...)).Caller
-	id := start(t, e, patterns.Job{Spec: planSpec(t, patterns.ExecuteVerb), Task: task, Model: weighing{}, Principal: mine}).RunID
+	id := start(t, e, patterns.Job{Spec: planSpec(t, patterns.ExecuteVerb), Task: task, Model: weighing{}, Caller: patterns.Caller{Principal: mine}}).RunID
 	long := strings.Repeat("x", 60_000)
 	ended, err := e.Continue(t.Context(), patterns.Continuation{Principal: mine, RunID: id, Given: object{
 		"results": object{"long": object{"status": "completed", "result": long}},

@@ -82,7 +82,7 @@ func (s *oracleSession) tell(format string, args ...any) {
 
 func (s *oracleSession) start(v patterns.PlanVerb, spec patterns.Spec, task patterns.Task) patterns.Ended {
 	s.Helper()
-	ended, err := s.engine.Start(s.Context(), patterns.Job{Spec: spec, Task: task, Model: s.world, Principal: "local:1"})
+	ended, err := s.engine.Start(s.Context(), patterns.Job{Spec: spec, Task: task, Model: s.world, Caller: patterns.Caller{Principal: "local:1"}})
 	if err != nil {
 		s.Fatalf("%s: %v\n%s", v, err, strings.Join(s.said, "\n"))
 	}

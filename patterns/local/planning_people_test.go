@@ -43,7 +43,7 @@ func paying(t testing.TB, act func(context.Context, catalog.Call) (any, error), 
 	if plan != "" {
 		task.Caller = []document.Intent{document.FromText(plan, "/plan")}
 	}
-	return patterns.Job{Spec: s, Task: task, Model: &script{}, Principal: mine, Arguments: object{"plan": plan}}
+	return patterns.Job{Spec: s, Task: task, Model: &script{}, Caller: patterns.Caller{Principal: mine}, Arguments: object{"plan": plan}}
 }
 
 func pay(id string, n float64, dependencies ...string) string {

@@ -40,7 +40,7 @@ func resumes(t *testing.T, seed int) {
 	}
 	spec := s.verb(patterns.ExecuteVerb)
 	spec.Budget.SubtaskTimeout = 30 * time.Second
-	job := patterns.Job{Spec: spec, Task: patterns.Task{Plan: &execute}, Model: s.world, Principal: "local:1"}
+	job := patterns.Job{Spec: spec, Task: patterns.Task{Plan: &execute}, Model: s.world, Caller: patterns.Caller{Principal: "local:1"}}
 	lived, err := s.engine.Start(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)

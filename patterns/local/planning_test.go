@@ -44,7 +44,7 @@ func executing(id string, more func(*patterns.PlanCall)) patterns.Task {
 // planned carries out a job on an engine.
 func planned(t testing.TB, e *local.Engine, s patterns.Spec, task patterns.Task, model patterns.Model) patterns.Ended {
 	t.Helper()
-	ended, err := e.Start(context.Background(), patterns.Job{Spec: s, Task: task, Model: model, Principal: "local:1"})
+	ended, err := e.Start(context.Background(), patterns.Job{Spec: s, Task: task, Model: model, Caller: patterns.Caller{Principal: "local:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}

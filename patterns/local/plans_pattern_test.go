@@ -38,7 +38,7 @@ func (p port) made(t *testing.T, subtasks ...string) string {
 // planning carries out a verb of planning; wait as in [patterns.Job].
 func (p port) planning(t *testing.T, verb patterns.PlanVerb, task patterns.Task, model patterns.Model, wait int) patterns.Ended {
 	t.Helper()
-	job := patterns.Job{Spec: planSpec(t, verb), Task: task, Model: model, Principal: mine}
+	job := patterns.Job{Spec: planSpec(t, verb), Task: task, Model: model, Caller: patterns.Caller{Principal: mine}}
 	if wait < 0 {
 		job.Wait = -1
 	}

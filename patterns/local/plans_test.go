@@ -120,7 +120,7 @@ func (p *planner) wait() {
 func (s shelf) job(code string) patterns.Job {
 	sp := spec(s.t, gateway.TaskDecomposition, 0)
 	sp.Name, sp.Plans = "plan_execute", "plan"
-	return patterns.Job{Spec: sp, Task: patterns.Task{Goal: code}, Principal: mine}
+	return patterns.Job{Spec: sp, Task: patterns.Task{Goal: code}, Caller: patterns.Caller{Principal: mine}}
 }
 
 // run has a piece of code run to its rest and returns what it said.

@@ -60,7 +60,7 @@ func TestRedactedRunGoesOnElsewhere(t *testing.T) {
 				place(t, at, func(t *testing.T) {
 					path := newState(t)
 					job := patterns.Job{
-						Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Redact: places,
+						Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &steady{replies: run.replies}, Caller: patterns.Caller{Principal: "local:1"}, Redact: places,
 						Present: func(ended patterns.Ended, _ error) patterns.Presented {
 							return patterns.Presented{Envelope: []byte(asJSON(t, ended.Result)), Summary: "said " + ended.Result.Answer}
 						},
@@ -147,7 +147,7 @@ func notInFiles(t testing.TB, dir, secret string) {
 func TestRedactedLogIsEmptied(t *testing.T) {
 	run := redactedRuns["supervise"]
 	path := newState(t)
-	job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Principal: "local:1"}
+	job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Caller: patterns.Caller{Principal: "local:1"}}
 	other := redacting(t, path, jobs{}, places)
 	e := redacting(t, path, jobs{job.Spec.Name: job}, places)
 	e.Tidied()
@@ -166,7 +166,7 @@ func TestReasonsHideWhatTheirRunHides(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		path := newState(t)
 		job := patterns.Job{
-			Spec: spec(t, gateway.Supervisor, 0.01), Principal: mine, Arguments: object{"goal": secret},
+			Spec: spec(t, gateway.Supervisor, 0.01), Caller: patterns.Caller{Principal: mine}, Arguments: object{"goal": secret},
 			Task: patterns.Task{Goal: secret, Caller: patterns.Proposals("actions", []any{})},
 		}
 		e := redacting(t, path, jobs{job.Spec.Name: job}, places)

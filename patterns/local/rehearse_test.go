@@ -124,7 +124,7 @@ func TestRehearseKinds(t *testing.T) {
 			gateway.Supervisor: `{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}`, gateway.Orchestrator: tasks, gateway.TaskDecomposition: plan,
 			gateway.Routing: `{"kind":"route","target":"billing_specialist","args":{"ticket":"refund"}}`,
 		}[kind]}}
-		job := patterns.Job{Spec: spec(t, kind, 0), Task: patterns.Task{Goal: "refund", Inputs: inputs, Finalize: true}, Model: model, Principal: mine}
+		job := patterns.Job{Spec: spec(t, kind, 0), Task: patterns.Task{Goal: "refund", Inputs: inputs, Finalize: true}, Model: model, Caller: patterns.Caller{Principal: mine}}
 		if kind == gateway.Planning {
 			job.Task.Plan = &patterns.PlanCall{}
 		}

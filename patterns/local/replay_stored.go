@@ -60,7 +60,7 @@ func BegunOf(events []patterns.Event) (patterns.Begun, error) {
 	}
 	start, _ := body.(journal.StartBody)
 	return patterns.Begun{
-		RunID: start.RunID, Pattern: start.Pattern, Principal: start.Principal, Client: start.Client, Config: start.Config, Arguments: start.Arguments,
+		RunID: start.RunID, Pattern: start.Pattern, Caller: patterns.Caller{Principal: start.Principal, Client: start.Client}, Config: start.Config, Arguments: start.Arguments,
 		Parent: start.Parent,
 	}, nil
 }

@@ -73,7 +73,7 @@ func (c *cashier) job(t *testing.T, reconcile bool) patterns.Job {
 	for i, id := range []string{"a", "b", "c"} {
 		steps = append(steps, object{"id": id, "title": id, "tool": "pay", "args": object{"n": float64(i)}})
 	}
-	return patterns.Job{Spec: c.spec(t, reconcile), Model: &script{}, Principal: "local:1", Task: patterns.Task{
+	return patterns.Job{Spec: c.spec(t, reconcile), Model: &script{}, Caller: patterns.Caller{Principal: "local:1"}, Task: patterns.Task{
 		Goal: "pay", Caller: patterns.Proposals("plan", object{"kind": "plan", "steps": steps})}}
 }
 

@@ -138,8 +138,8 @@ func (s *shelf) tooMany(most int) map[*run]*patterns.Waiting {
 // snapshot shows the run without the head of its record. The caller holds the lock.
 func (r *run) snapshot() patterns.Snapshot {
 	s := patterns.Snapshot{
-		RunID: r.id, Pattern: r.job.Spec.Name, Principal: r.job.Principal, Client: r.job.Client,
-		Parent: r.job.Parent, ClientVersion: r.job.ClientVersion, Era: r.job.Era, Arguments: r.job.Arguments, State: r.state, Began: r.began, Ended: r.rest, Spec: r.job.Spec,
+		RunID: r.id, Pattern: r.job.Spec.Name, Caller: r.job.Caller, Parent: r.job.Parent,
+		Arguments: r.job.Arguments, State: r.state, Began: r.began, Ended: r.rest, Spec: r.job.Spec,
 	}
 	if r.job.Model != nil {
 		s.Model = r.job.Model.Name()

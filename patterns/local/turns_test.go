@@ -25,7 +25,7 @@ func TestTurnsDoNotMatter(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			actions := rapid.SliceOfN(rapid.SampledFrom(choices), 1, 10).Draw(rt, "actions")
 			actions = append(actions, final) // so that it ends either way
-			job := patterns.Job{Spec: s, Task: actionsTask(actions...), Model: &script{}, Principal: "local:1"}
+			job := patterns.Job{Spec: s, Task: actionsTask(actions...), Model: &script{}, Caller: patterns.Caller{Principal: "local:1"}}
 			whole, err := e.Start(context.Background(), job)
 			if err != nil || whole.Waiting != nil {
 				rt.Fatalf("at once: %v, %+v", err, whole)

@@ -59,7 +59,7 @@ func TestHiddenByEqualityBlocks(t *testing.T) {
 			if tt.more != nil {
 				args["more"] = tt.more
 			}
-			job := patterns.Job{Principal: mine, Model: &script{}, Redact: []string{"/args/note"}, Task: patterns.Task{Args: args}, Spec: patterns.Spec{
+			job := patterns.Job{Caller: patterns.Caller{Principal: mine}, Model: &script{}, Redact: []string{"/args/note"}, Task: patterns.Task{Args: args}, Spec: patterns.Spec{
 				Name: "pay_one", Kind: gateway.Call, Tool: "pay", Catalog: tools, Policy: []string{"pay"}, Execution: []string{"pay"},
 				Budget: gateway.DefaultBudget(gateway.Call), Reviewer: perCustomer{},
 			}}

@@ -61,7 +61,7 @@ func TestSourceJob(t *testing.T) {
 	configs, others := shelved(t, 3)
 	s := &source{}
 	begun := func(pattern string, c Loaded) patterns.Begun {
-		return patterns.Begun{RunID: "run_1", Pattern: pattern, Principal: "local:1", Config: c.Hash(), Arguments: map[string]any{"goal": "g"}}
+		return patterns.Begun{RunID: "run_1", Pattern: pattern, Caller: patterns.Caller{Principal: "local:1"}, Config: c.Hash(), Arguments: map[string]any{"goal": "g"}}
 	}
 	var unknown Loaded
 	if _, err := s.Job(begun("route_ticket", configs[0])); err == nil {

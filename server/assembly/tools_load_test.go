@@ -54,7 +54,7 @@ func TestSnapshotReachesNothingElse(t *testing.T) {
 			}
 			s := &source{environ: environ, pool: newServerPool()}
 			s.serve(d, &shelf{snapshots: map[string][]byte{other.Hash(): other.Snapshot()}, asked: map[string]int{}})
-			_, err = s.Job(patterns.Begun{RunID: "run_1", Pattern: "find_refund", Principal: "local:1", Config: other.Hash(), Arguments: map[string]any{"key": "k"}})
+			_, err = s.Job(patterns.Begun{RunID: "run_1", Pattern: "find_refund", Caller: patterns.Caller{Principal: "local:1"}, Config: other.Hash(), Arguments: map[string]any{"key": "k"}})
 			lacking, lacks := errors.AsType[*patterns.Lacking](err)
 			if tt.goes && err != nil || !tt.goes && (!lacks || lacking.Cause != "config_missing") {
 				t.Errorf("Job = %v, carried on: want %t", err, tt.goes)

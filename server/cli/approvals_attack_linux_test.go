@@ -78,7 +78,7 @@ func waitingRefund(t *testing.T, engine *local.Engine) patterns.Asked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := d.Job(patterns.Begun{Pattern: "supervised_refund", Principal: statefile.ByUser("").By, Arguments: map[string]any{"goal": "Refund user 42", "actions": actions}})
+	job, err := d.Job(patterns.Begun{Pattern: "supervised_refund", Caller: patterns.Caller{Principal: statefile.ByUser("").By}, Arguments: map[string]any{"goal": "Refund user 42", "actions": actions}})
 	if err != nil {
 		t.Fatal(err)
 	}

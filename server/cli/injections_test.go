@@ -84,7 +84,7 @@ func (row injection) run(t *testing.T) {
 		inputs = patterns.Inputs{"note": arguments["note"]}
 	}
 	engine := &local.Engine{}
-	job, err := d.Job(patterns.Begun{Pattern: row.Pattern, Principal: "local:1", Arguments: arguments})
+	job, err := d.Job(patterns.Begun{Pattern: row.Pattern, Caller: patterns.Caller{Principal: "local:1"}, Arguments: arguments})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ patterns:
 
 func (s *modelScene) run(t *testing.T) patterns.Ended {
 	t.Helper()
-	job, err := s.declared.Job(patterns.Begun{Pattern: "report", Principal: "local:1", Arguments: map[string]any{"goal": "Report"}})
+	job, err := s.declared.Job(patterns.Begun{Pattern: "report", Caller: patterns.Caller{Principal: "local:1"}, Arguments: map[string]any{"goal": "Report"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func gatedCall(b *testing.B, state string) func() error {
 	seen := map[string]bool{}
 	return func() error {
 		n := len(seen)
-		job, err := d.Job(patterns.Begun{Pattern: "look", Principal: "local:1", Arguments: map[string]any{"key": fmt.Sprint("A-", n)}})
+		job, err := d.Job(patterns.Begun{Pattern: "look", Caller: patterns.Caller{Principal: "local:1"}, Arguments: map[string]any{"key": fmt.Sprint("A-", n)}})
 		if err != nil {
 			return err
 		}

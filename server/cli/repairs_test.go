@@ -94,7 +94,7 @@ func (row writtenFault) run(t *testing.T, turns int) (reason string, m *mending)
 	server := llmtest.NewFunc(m.answer)
 	defer server.Close()
 	d := declaredFile(t, "testdata/injections/pg.yaml", strings.NewReplacer("$SERVICE", web.URL, "$MODEL", server.URL, "$DESCRIPTION", "Reads.", "max_retries: 0", fmt.Sprintf("max_retries: 0, repair_turns: %d", turns)))
-	job, err := d.Job(patterns.Begun{Pattern: row.Pattern, Principal: "local:1", Arguments: map[string]any{}})
+	job, err := d.Job(patterns.Begun{Pattern: row.Pattern, Caller: patterns.Caller{Principal: "local:1"}, Arguments: map[string]any{}})
 	if err != nil {
 		t.Fatal(err)
 	}
