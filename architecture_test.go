@@ -46,6 +46,7 @@ var boxes = map[string]box{
 	"server/cli/importer":    {"the command init", 0, 0, ""},
 	"server/cli/policycheck": {"the command policy", 0, 0, ""},
 	"server/cli/invocation":  {"flags, configuration, state", 0, 0, ""},
+	"server/cli/doctor":      {"checks how clients start it", 0, 0, ""},
 	"server/cli/setup":       {"commands about a client", 0, 0, ""},
 	"server/cli/clientfile":  {"edits files of MCP clients", 0, 0, ""},
 	"server/cli/console":     {"streams, exit codes", 0, 0, ""},

@@ -16,6 +16,7 @@ import (
 	"patterngate/server/buildinfo"
 	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/doctor"
 	"patterngate/server/cli/importer"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/cli/inspect"
@@ -128,7 +129,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(serve.serveCommand(), trials.Demo(), service.callCommands(a.Load).Command(), (&setup.Commands{Console: &a.Console, Config: a.ConfigPath, Fault: a.SetupFault}).Command(),
 		shown.Tools(), shown.StopReasons(), shown.Config(),
 		shown.Validate(), shown.Schema(), (&importer.Commands{Console: &a.Console, Config: &a.Config, Fault: a.SetupFault, ConfigFault: a.ConfigFault, Logger: a.Logger}).Command(),
-		(&doctorCommands{&a.Console}).doctorCommand(), catalog.catalogCommand(), (&policycheck.Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault}).Command(),
+		(&doctor.Commands{Console: &a.Console}).Command(), catalog.catalogCommand(), (&policycheck.Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault}).Command(),
 		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}).Command(),
 		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.Inbox, Load: state.Settings, Open: state.OpenEngine, Options: service.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
 		(&versionCommands{a.Invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger())

@@ -120,11 +120,13 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := &findings{}
-	examineNames(t.Context(), &loaded.Catalog, found)
+	var closed []string // what doctor says of them
+	for _, c := range loaded.Catalog.ClosedNames(t.Context()) {
+		closed = append(closed, c.Place+": "+c.Why)
+	}
 	for _, want := range []string{"catalog.http.ask.request.url: " + what, "catalog.servers.mail.http.url: mail.corp.example leads to 127.0.0.8"} {
-		if !slices.ContainsFunc(found.rows, func(r doctorRow) bool { return r.State == doctorWarn && strings.Contains(r.Detail, want) }) {
-			t.Errorf("doctor has no %q: %+v", want, found.rows)
+		if !slices.ContainsFunc(closed, func(said string) bool { return strings.Contains(said, want) }) {
+			t.Errorf("doctor has no %q: %q", want, closed)
 		}
 	}
 

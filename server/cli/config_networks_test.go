@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/server/cli/console"
-	"patterngate/server/cli/invocation"
 )
 
 // The catalogue's list, and a call, say the cause and the line too.
@@ -24,11 +22,6 @@ func TestClosedAddressIsTheCallsError(t *testing.T) {
 	}
 	if code, out, errs := s.command(t, nil, "validate", "--strict"); code != console.ExitFault || !strings.Contains(errs, line) {
 		t.Errorf("validate --strict ends with %d: %s%s", code, out, errs)
-	}
-	found := &findings{}
-	served{invocation.NewStateFile(&invocation.Invocation{Console: console.Console{Environ: []string{"HOME=" + s.dir}}, Config: s.config}, nil, nil)}.examineConfig(found)
-	if !slices.ContainsFunc(found.rows, func(r doctorRow) bool { return r.State == doctorWarn && strings.Contains(r.Detail, line) }) {
-		t.Errorf("doctor does not say it: %+v", found.rows)
 	}
 }
 

@@ -10,7 +10,17 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// doctorRows is what doctor finds in a home, and its exit code.
+// doctorRow is a check as "doctor --json" prints it.
+type doctorRow struct{ Client, Check, State, Detail, Fix string }
+
+// The states of a check.
+const (
+	doctorOK   = "ok"
+	doctorWarn = "warn"
+	doctorFail = "FAIL"
+)
+
+// doctorRows returns what doctor finds in a home, and its exit code.
 func doctorRows(t *testing.T, h initHome, args ...string) ([]doctorRow, int) {
 	t.Helper()
 	out, errs, code := setupRun(t, h.command(t, append([]string{"doctor", "--json"}, args...)...))

@@ -18,6 +18,7 @@ import (
 	"patterngate/server/assembly"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/doctor"
 	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
@@ -289,14 +290,14 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	environ := []string{"HOME=" + h.dir}
-	if found := bypasses(environ, loaded.Catalog); len(found) != 0 {
+	if found := doctor.Bypasses(environ, loaded.Catalog); len(found) != 0 {
 		t.Errorf("ways around the gate: %+v", found)
 	}
 	out, errs, code = setupRun(t, h.command(t, "init", "--import", "cursor", "--undo"))
 	if code != console.ExitDone || readFile(t, h.client) != text {
 		t.Fatalf("--undo ends with %d: %s%s", code, out, errs)
 	}
-	if found := bypasses(environ, loaded.Catalog); len(found) != 1 || found[0] != (bypass{"cursor", h.client, "crm", "crm"}) {
+	if found := doctor.Bypasses(environ, loaded.Catalog); len(found) != 1 || found[0] != (doctor.Bypass{Client: "cursor", File: h.client, Server: "crm", Ours: "crm"}) {
 		t.Errorf("ways around the gate: %+v, want crm", found)
 	}
 }

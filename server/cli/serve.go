@@ -13,6 +13,7 @@ import (
 
 	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/doctor"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/settings"
 )
@@ -130,7 +131,7 @@ func (a *serveCommands) reloads(ctx context.Context, s *assembly.Service, loaded
 // warnOfBypasses logs the servers of the catalog that a client also has directly. An agent can call them around
 // Patterngate.
 func (a *serveCommands) warnOfBypasses(c settings.Config, log *slog.Logger) {
-	for _, b := range bypasses(a.Environ, c.Catalog) {
+	for _, b := range doctor.Bypasses(a.Environ, c.Catalog) {
 		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}
 }

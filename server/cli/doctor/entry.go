@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"cmp"
@@ -80,7 +80,7 @@ func startAs(host clientfile.Host, client clientfile.Client, s importer.ClientSe
 
 // examineEntry starts the entry and checks what it serves. It returns the served catalog, or the zero Catalog if it cannot
 // be read.
-func (a *doctorCommands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s importer.ClientServer, f *findings) tools.Catalog {
+func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s importer.ClientServer, f *findings) tools.Catalog {
 	mend := "patterngate setup " + client.Name + " --write"
 	if s.Name != "patterngate" {
 		mend += " --name " + console.ShellWord(host.Goos, s.Name)

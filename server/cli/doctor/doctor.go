@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -15,15 +15,15 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// The states of a check.
+// These are the states of a check.
 const (
-	doctorOK   = "ok"
-	doctorWarn = "warn"
-	doctorFail = "FAIL"
+	stateOK   = "ok"
+	stateWarn = "warn"
+	stateFail = "FAIL"
 )
 
-// doctorRow is one check of one client.
-type doctorRow struct {
+// finding is the result of one check of one client.
+type finding struct {
 	Client string `json:"client"`
 	Check  string `json:"check"`
 	State  string `json:"state"` // ok, warn or FAIL
@@ -34,41 +34,41 @@ type doctorRow struct {
 // findings are the rows of one client.
 type findings struct {
 	client string
-	rows   []doctorRow
+	rows   []finding
 }
 
 func (f *findings) ok(check, format string, args ...any) {
-	f.rows = append(f.rows, doctorRow{f.client, check, doctorOK, fmt.Sprintf(format, args...), ""})
+	f.rows = append(f.rows, finding{f.client, check, stateOK, fmt.Sprintf(format, args...), ""})
 }
 
 func (f *findings) warn(check, fix, format string, args ...any) {
-	f.rows = append(f.rows, doctorRow{f.client, check, doctorWarn, fmt.Sprintf(format, args...), fix})
+	f.rows = append(f.rows, finding{f.client, check, stateWarn, fmt.Sprintf(format, args...), fix})
 }
 
 func (f *findings) fail(check, fix, format string, args ...any) {
-	f.rows = append(f.rows, doctorRow{f.client, check, doctorFail, fmt.Sprintf(format, args...), fix})
+	f.rows = append(f.rows, finding{f.client, check, stateFail, fmt.Sprintf(format, args...), fix})
 }
 
 // failed reports whether a check failed.
 func (f *findings) failed() bool {
 	for _, r := range f.rows {
-		if r.State == doctorFail {
+		if r.State == stateFail {
 			return true
 		}
 	}
 	return false
 }
 
-// doctorCommands is the command that checks how clients start Patterngate.
-type doctorCommands struct {
+// Commands has what the command needs that checks how clients start Patterngate.
+type Commands struct {
 	*console.Console
 }
 
-// doctorCommand returns the command that starts this program as clients do and looks for problems:
+// Command returns the command "doctor". It starts this program as clients do and looks for problems:
 //
 //	client's file ──▶ our entry ──▶ started with the client's environment and directory ──handshake──▶ tools/list ──▶ checks
 //	       └──▶ every other server ──▶ a way around the gate
-func (a *doctorCommands) doctorCommand() *cobra.Command {
+func (a *Commands) Command() *cobra.Command {
 	names := clientfile.Names()
 	return &cobra.Command{
 		Use:   "doctor [CLIENT]",
@@ -105,8 +105,8 @@ func (a *doctorCommands) doctorCommand() *cobra.Command {
 }
 
 // doctor checks the clients and prints the findings.
-func (a *doctorCommands) doctor(ctx context.Context, name string) error {
-	rows := []doctorRow{}
+func (a *Commands) doctor(ctx context.Context, name string) error {
+	rows := []finding{}
 	failed := false
 	for _, c := range clientfile.Clients() {
 		if name != "" && c.Name != name {
@@ -119,15 +119,15 @@ func (a *doctorCommands) doctor(ctx context.Context, name string) error {
 		}
 		rows, failed = append(rows, f.rows...), failed || f.failed()
 		if !a.JSON {
-			if err := a.Print(a.doctorText(f.rows)); err != nil {
+			if err := a.Print(a.text(f.rows)); err != nil {
 				return err
 			}
 		}
 	}
 	if len(rows) == 0 {
-		rows = append(rows, doctorRow{"", "file", doctorWarn, "no client that this program knows has a file here", "patterngate setup claude-code"})
+		rows = append(rows, finding{"", "file", stateWarn, "no client that this program knows has a file here", "patterngate setup claude-code"})
 		if !a.JSON {
-			if err := a.Print(a.doctorText(rows)); err != nil {
+			if err := a.Print(a.text(rows)); err != nil {
 				return err
 			}
 		}
@@ -143,15 +143,15 @@ func (a *doctorCommands) doctor(ctx context.Context, name string) error {
 	return nil
 }
 
-// doctorText returns one line for each check, with its fix.
-func (a *doctorCommands) doctorText(rows []doctorRow) string {
+// text returns one line for each check, and its fix.
+func (a *Commands) text(rows []finding) string {
 	var b strings.Builder
 	for _, r := range rows {
 		state := fmt.Sprintf("%-4s", r.State)
 		switch r.State {
-		case doctorOK:
+		case stateOK:
 			state = a.Paint(console.Green, state)
-		case doctorFail:
+		case stateFail:
 			state = a.Paint(console.Red, state)
 		}
 		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, console.OtherText(r.Detail, 600))
@@ -163,7 +163,7 @@ func (a *doctorCommands) doctorText(rows []doctorRow) string {
 }
 
 // examine checks one client. It skips a client that is not installed, unless the command names it.
-func (a *doctorCommands) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
+func (a *Commands) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
 	host := clientfile.ThisHost(a.Environ)
 	mend := "patterngate setup " + client.Name + " --write"
 	path, err := client.Path(host)

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func examineTools(server string, tools []json.RawMessage, f *findings) {
 		size += len(raw)
 		examineTool(server, raw, f)
 	}
-	if !slices.ContainsFunc(f.rows[before:], func(r doctorRow) bool { return r.State != doctorOK }) {
+	if !slices.ContainsFunc(f.rows[before:], func(r finding) bool { return r.State != stateOK }) {
 		f.ok("tools", "%s; names, descriptions and schemas are what clients take", console.Plural(int64(len(tools)), "tool"))
 	}
 	words := fmt.Sprintf("%d bytes, about %d tokens in every conversation", size, size/tokenBytes)

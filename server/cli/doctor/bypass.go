@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"path/filepath"
@@ -9,14 +9,14 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// bypass is a server that a client starts directly, so that its calls go around Patterngate.
-type bypass struct {
+// Bypass is a server that a client starts directly, so that its calls go around Patterngate.
+type Bypass struct {
 	Client, File, Server string
 	Ours                 string // the catalog's server that it is; "": none
 }
 
 // tell adds the finding for doctor.
-func (b bypass) tell(f *findings) {
+func (b Bypass) tell(f *findings) {
 	words := "the agent can go around the gate: server " + console.OtherName(b.Server) + " is still in " + b.File
 	if b.Ours != "" {
 		f.fail("gate", "take "+console.OtherName(b.Server)+" out of that file", "%s; it is %s of the catalog", words, console.OtherName(b.Ours))
@@ -25,15 +25,15 @@ func (b bypass) tell(f *findings) {
 	f.warn("gate", "patterngate init --import "+b.Client+" -o FILE, or take it out", "%s", words)
 }
 
-// bypasses returns the servers of the catalog that clients of this machine also start directly. They have the same command
-// and arguments, the same url or the same name. It reads only the clients' own files, of at most 8 MiB each, and ignores
-// what it cannot read. Without servers in the catalog it reads nothing.
-func bypasses(environ []string, c tools.Catalog) []bypass {
+// Bypasses returns the servers of the catalog that clients of this machine also start directly. They have the same command
+// and arguments, the same URL or the same name. It reads only the clients' own files, of at most 8 MiB each, and ignores
+// what it cannot read. If the catalog has no servers, it reads nothing.
+func Bypasses(environ []string, c tools.Catalog) []Bypass {
 	if len(c.Servers) == 0 {
 		return nil
 	}
 	host := clientfile.ThisHost(environ)
-	var found []bypass
+	var found []Bypass
 	for _, client := range clientfile.Clients() {
 		path, err := client.Path(host)
 		if err != nil {
@@ -58,13 +58,13 @@ func bypasses(environ []string, c tools.Catalog) []bypass {
 }
 
 // aroundIn returns the servers of one file that the client starts directly. It skips disabled ones.
-func aroundIn(in importer.ClientFile, others []importer.ClientServer, c tools.Catalog) []bypass {
-	var found []bypass
+func aroundIn(in importer.ClientFile, others []importer.ClientServer, c tools.Catalog) []Bypass {
+	var found []Bypass
 	for _, s := range others {
 		if s.Off || s.Problem != "" {
 			continue
 		}
-		b := bypass{Client: in.Client.Name, File: in.File.Path, Server: s.Name}
+		b := Bypass{Client: in.Client.Name, File: in.File.Path, Server: s.Name}
 		for _, ours := range c.Servers {
 			if ours.Enabled && sameServer(s, ours) {
 				b.Ours = ours.Name

@@ -1,8 +1,9 @@
-package cli
+package doctor
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
 
@@ -55,8 +56,8 @@ func (t *wireTap) take(line []byte) {
 		} `json:"result"`
 	}
 	err := json.Unmarshal(line, &message)
-	var wrong *json.UnmarshalTypeError // a result of another shape is ignored
-	if err != nil && !asType(err, &wrong) || message.Version != "2.0" {
+	_, otherShape := errors.AsType[*json.UnmarshalTypeError](err) // a result of another shape is ignored
+	if err != nil && !otherShape || message.Version != "2.0" {
 		t.junk++
 		if t.first == "" {
 			t.first = ijson.Cut(string(line), 120)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package doctor
 
 import (
 	"context"
@@ -13,16 +13,15 @@ import (
 	"time"
 )
 
-// A wrapper that never answers is ended with what it started.
+// A wrapper that never answers is ended, with the processes that it started.
 func TestDoctorEndsWhatItStarted(t *testing.T) {
 	dir := t.TempDir()
 	wrapper, child := filepath.Join(dir, "patterngate"), filepath.Join(dir, "child")
-	putFile(t, wrapper, "#!/bin/sh\nsleep 600 &\necho $! >'"+child+"'\nwait\n")
-	if err := os.Chmod(wrapper, 0o700); err != nil {
+	if err := os.WriteFile(wrapper, []byte("#!/bin/sh\nsleep 600 &\necho $! >'"+child+"'\nwait\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { // as the time that it has does
+	go func() { // as the time limit does
 		for text, err := os.ReadFile(child); err != nil || len(text) == 0; text, err = os.ReadFile(child) {
 			time.Sleep(10 * time.Millisecond)
 			if ctx.Err() != nil {
@@ -42,7 +41,11 @@ func TestDoctorEndsWhatItStarted(t *testing.T) {
 // endsSoon waits until the process whose number a file holds is over.
 func endsSoon(t *testing.T, file string) {
 	t.Helper()
-	pid, err := strconv.Atoi(strings.TrimSpace(readFile(t, file)))
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +58,7 @@ func endsSoon(t *testing.T, file string) {
 	}
 }
 
-// zombie reports a process that has ended and that nobody has asked about.
+// zombie reports whether a process has ended and waits for its parent.
 func zombie(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && strings.Contains(string(text), ") Z ")

@@ -1,9 +1,8 @@
-package cli
+package doctor
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -19,9 +18,6 @@ import (
 
 // serveWithin is the time limit for the program to start and to list its tools.
 const serveWithin = 30 * time.Second
-
-// asType is errors.As for a target of one error type.
-func asType[E error](err error, target *E) bool { return errors.As(err, target) }
 
 // startedProgram is a program that was started as a client does, and the session with it.
 type startedProgram struct {
@@ -92,7 +88,7 @@ func (p *startedProgram) end() {
 }
 
 // examineServer starts the program, lists its tools and checks them.
-func (a *doctorCommands) examineServer(ctx context.Context, start clientStart, name string, f *findings) {
+func (a *Commands) examineServer(ctx context.Context, start clientStart, name string, f *findings) {
 	ctx, cancel := context.WithTimeout(ctx, serveWithin)
 	defer cancel()
 	p, err := startProgram(ctx, start)

@@ -1,0 +1,8 @@
+// Package doctor holds the command doctor, which starts this program as MCP clients do and reports what does not work.
+//
+//	client's file ──▶ our entry ──▶ its configuration and state file, checked here
+//	      │               └───────▶ the program, started with the client's environment ──▶ its answers and tools, checked
+//	      └──▶ other servers ──▶ [Bypass]: a server of the catalog that the client also starts directly
+//
+// Each check is a row with a fix. The command serve logs a [Bypass] too. Read doctor.go first, then entry.go.
+package doctor
