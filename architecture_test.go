@@ -47,6 +47,8 @@ var boxes = map[string]box{
 	"server/cli/policycheck": {"the command policy", 0, 0, ""},
 	"server/cli/invocation":  {"flags, configuration, state", 0, 0, ""},
 	"server/cli/doctor":      {"checks how clients start it", 0, 0, ""},
+	"server/cli/catalogcmd":  {"the command catalog", 0, 0, ""},
+	"server/cli/operations":  {"kill-switch, reload, state", 0, 0, ""},
 	"server/cli/setup":       {"commands about a client", 0, 0, ""},
 	"server/cli/clientfile":  {"edits files of MCP clients", 0, 0, ""},
 	"server/cli/console":     {"streams, exit codes", 0, 0, ""},

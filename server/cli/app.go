@@ -13,14 +13,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/server/buildinfo"
 	"patterngate/server/cli/approvals"
+	"patterngate/server/cli/catalogcmd"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/doctor"
 	"patterngate/server/cli/importer"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/cli/inspect"
 	"patterngate/server/cli/invocation"
+	"patterngate/server/cli/operations"
 	"patterngate/server/cli/policycheck"
 	"patterngate/server/cli/runs"
 	"patterngate/server/cli/setup"
@@ -78,10 +81,8 @@ func leaveGarbage(environ []string) (until func()) {
 
 // root returns the command without a subcommand. It serves MCP on standard input and output. At a terminal it prints help.
 func (a *app) root() *cobra.Command {
-	service := a.opener()
-	state := service.StateFile
 	sign := &signing.Signer{Console: &a.Console, Secret: a.secret}
-	serve := &serveCommands{serviceOpener: service, after: a.after, starts: a.starts}
+	serve := &serveCommands{serviceOpener: a.opener(), after: a.after, starts: a.starts}
 	root := &cobra.Command{
 		Use:   "patterngate",
 		Short: "An MCP server whose tools are whole agent patterns behind a policy gate",
@@ -116,25 +117,38 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.Color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
 	flags.StringVar(&a.LogLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.LogFormat, "log-format", "", "text or json")
-	shown := &inspect.Commands{
-		Console: &a.Console, Load: a.LoadDocument, Sources: a.Sources, Path: &a.Config,
-		Listed: state.Listed, Offered: state.Patterns, Fault: a.ConfigFault,
-	}
-	trials := &trial.Commands{Console: &a.Console, Inbox: &a.Inbox, Open: service.hookedServer}
-	catalog := &catalogCommands{StateFile: state, Signer: sign, Call: service.callTool}
-	approvals := &approvals.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}
-	if a.desks == nil {
-		approvals.Held = catalog.held
-	}
-	root.AddCommand(serve.serveCommand(), trials.Demo(), service.callCommands(a.Load).Command(), (&setup.Commands{Console: &a.Console, Config: a.ConfigPath, Fault: a.SetupFault}).Command(),
-		shown.Tools(), shown.StopReasons(), shown.Config(),
-		shown.Validate(), shown.Schema(), (&importer.Commands{Console: &a.Console, Config: &a.Config, Fault: a.SetupFault, ConfigFault: a.ConfigFault, Logger: a.Logger}).Command(),
-		(&doctor.Commands{Console: &a.Console}).Command(), catalog.catalogCommand(), (&policycheck.Commands{Console: &a.Console, Opener: &state.Opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault}).Command(),
-		(&killSwitchCommands{state, sign}).killSwitchCommand(), (&reloadCommands{state, sign}).reloadCommand(), (&runs.Commands{Console: &a.Console, Opener: &state.Opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}).Command(),
-		approvals.Command(), (&inbox.Commands{Console: &a.Console, Address: &a.Inbox, Load: state.Settings, Open: state.OpenEngine, Options: service.inboxOptions}).Command(), (&stateCommands{state}).stateCommand(),
-		(&versionCommands{a.Invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger())
+	root.AddCommand(a.commands(serve, sign)...)
 	strictHelpers(root)
 	return root
+}
+
+// commands returns the commands of the program. Each package of commands gets what it needs as values and functions.
+func (a *app) commands(serve *serveCommands, sign *signing.Signer) []*cobra.Command {
+	service := serve.serviceOpener
+	state, opener := service.StateFile, &service.Opener
+	clients := &setup.Commands{Console: &a.Console, Config: a.ConfigPath, Fault: a.SetupFault}
+	shown := &inspect.Commands{
+		Console: &a.Console, Load: a.LoadDocument, Sources: a.Sources, Path: &a.Config,
+		Listed: state.Listed, Offered: a.Patterns, Fault: a.ConfigFault,
+	}
+	trials := &trial.Commands{Console: &a.Console, Inbox: &a.Inbox, Open: service.hookedServer}
+	imports := &importer.Commands{Console: &a.Console, Config: &a.Config, Fault: a.SetupFault, ConfigFault: a.ConfigFault, Logger: a.Logger}
+	checks := &doctor.Commands{Console: &a.Console}
+	policies := &policycheck.Commands{Console: &a.Console, Opener: opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault}
+	catalog := &catalogcmd.Commands{StateFile: state, Signer: sign, Call: service.callTool}
+	operator := &operations.Commands{StateFile: state, Signer: sign}
+	records := &runs.Commands{Console: &a.Console, Opener: opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}
+	decisions := &approvals.Commands{Console: &a.Console, Opener: opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}
+	if a.desks == nil {
+		decisions.Held = func(keys func() (gateway.Ring, error)) approvals.HeldAcceptances { return catalog.Held(keys) }
+	}
+	page := &inbox.Commands{Console: &a.Console, Address: &a.Inbox, Load: state.Settings, Open: state.OpenEngine, Options: service.inboxOptions}
+	return []*cobra.Command{
+		serve.serveCommand(), trials.Demo(), service.callCommands(a.Load).Command(), clients.Command(), shown.Tools(), shown.StopReasons(), shown.Config(),
+		shown.Validate(), shown.Schema(), imports.Command(), checks.Command(), catalog.Command(), policies.Command(),
+		operator.KillSwitch(), operator.Reload(), records.Command(), decisions.Command(), page.Command(), operator.StateCommand(),
+		(&versionCommands{a.Invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger(),
+	}
 }
 
 // strictHelpers makes cobra's own commands refuse unknown arguments. By default they print help and succeed.

@@ -19,7 +19,7 @@ import (
 func acceptStates(t *testing.T, s *ownScene, secrets []string, args ...string) (map[string]string, int, string) {
 	t.Helper()
 	code, out, errs := s.command(t, secrets, append([]string{"catalog", "accept", "--json"}, args...)...)
-	var rows []acceptedRow
+	var rows []struct{ Tool, State string }
 	if out != "" {
 		if err := json.Unmarshal([]byte(out), &rows); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -57,7 +57,7 @@ func TestCatalogAccept(t *testing.T) {
 		if diff := cmp.Diff(step.want, got); diff != "" || code != step.code {
 			t.Errorf("%s: ends with %d, want %d; %s; states (-want +got):\n%s", step.name, code, step.code, errs, diff)
 		}
-		var rows []catalogRow
+		var rows []struct{ Name, State, Why string }
 		if err := json.Unmarshal([]byte(s.must(t, "catalog", "list", "--json")), &rows); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 		if out := s.must(t, "tools"); strings.Contains(out, "see:") || strings.Contains(out, "Looks.") {
 			t.Errorf("%s: tools shows %s", why, out)
 		}
-		var rows []catalogRow
+		var rows []struct{ Name, State, Why string }
 		if err := json.Unmarshal([]byte(s.must(t, "catalog", "list", "--json")), &rows); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 // done, a call of such a tool hears the real cause.
 func TestEnrolmentAndTheLock(t *testing.T) {
 	t.Parallel()
+	const acceptLater = "They are held until you run \"patterngate catalog accept\".\n"
 	const held, cause = "Patterngate holds them from now on: crm/look, crm/drift\n", "look is held: no approver key signed its acceptance, and an approver key is enrolled\n"
 	for name, tt := range map[string]struct {
 		again []string // what is typed behind the two passphrases

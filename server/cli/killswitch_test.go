@@ -20,7 +20,10 @@ import (
 	"patterngate/server/settings"
 )
 
-// switchesOn are the switches as status tells them.
+// switchRow is a switch as "kill-switch status --json" prints it.
+type switchRow struct{ Tool, Pattern, Reason, By, At string }
+
+// switchesOn returns the switches as status prints them.
 func switchesOn(t *testing.T, s *ownScene) (rows []switchRow) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(s.must(t, "kill-switch", "status", "--json")), &rows); err != nil {

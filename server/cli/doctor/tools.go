@@ -12,7 +12,7 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// These limits of clients (design.md section 7) are in bytes, except for the description's, which is in characters.
+// These limits of clients are in bytes, except for the description's, which is in characters.
 const (
 	mostDescription = 500
 	mostInput       = 3 << 10
@@ -88,8 +88,7 @@ func examineTool(server string, raw json.RawMessage, f *findings) {
 	}
 }
 
-// undroppable returns the first part of a schema for which clients drop the tool (design.md section 7), or "" if there is
-// none.
+// undroppable returns the first part of a schema for which clients drop the tool, or "" if there is none.
 func undroppable(text json.RawMessage) string {
 	schema, err := ijson.Decode(text)
 	if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package catalogcmd
 
 import (
 	"context"
@@ -27,7 +27,7 @@ import (
 // acceptTimeout is the time limit for all servers together to list their tools.
 const acceptTimeout = 2 * time.Minute
 
-func (a *catalogCommands) catalogAcceptCommand() *cobra.Command {
+func (a *Commands) acceptCommand() *cobra.Command {
 	yes, key := false, ""
 	cmd := &cobra.Command{
 		Use:   "accept [SERVER[/TOOL]]...",
@@ -42,7 +42,7 @@ func (a *catalogCommands) catalogAcceptCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.catalogAccept(cmd.Context(), loaded, names, yes, key)
+			return a.accept(cmd.Context(), loaded, names, yes, key)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "accept without asking")
@@ -67,7 +67,7 @@ type acceptedRow struct {
 	Why     string        `json:"why,omitempty"`
 }
 
-func (a *catalogCommands) catalogAccept(ctx context.Context, loaded assembly.Loaded, names []string, yes bool, key string) error {
+func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []string, yes bool, key string) error {
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
 	if err != nil {
@@ -190,7 +190,7 @@ func disabledIn(c tools.Catalog, server, tool string) error {
 type standing struct{ all, counting *pins.Lock }
 
 // compared asks each server for its declarations and compares them with the lock.
-func (a *catalogCommands) compared(ctx context.Context, loaded assembly.Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
+func (a *Commands) compared(ctx context.Context, loaded assembly.Loaded, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
 	for _, s := range loaded.Catalog.Servers {
 		tools := wanted[s.Name]
 		if len(tools) == 0 {
@@ -262,7 +262,7 @@ func repeats(mask *catalog.Mask, d pins.Definition) bool {
 	return !ijson.Equal(all, mask.Value(all))
 }
 
-func (a *catalogCommands) showCompared(rows []acceptedRow, open []acceptance) error {
+func (a *Commands) showCompared(rows []acceptedRow, open []acceptance) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
@@ -299,7 +299,7 @@ func changeText(c pins.Change) string {
 
 // acceptAll writes the accepted declarations to the lock, each signed if an approver key counts. Keys are in the state
 // file, so :memory: has none.
-func (a *catalogCommands) acceptAll(ctx context.Context, c assembly.Loaded, lock *pins.Lock, open []acceptance, key string) error {
+func (a *Commands) acceptAll(ctx context.Context, c assembly.Loaded, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
 	if c.State == settings.MemoryState && key == "" {
 		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })

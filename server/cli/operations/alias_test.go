@@ -1,4 +1,4 @@
-package cli
+package operations
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"patterngate/patterns"
 )
 
-// A name that only a pattern gives its worker or route is no tool's: a switch of that name would stop nothing.
-func TestSwitchNamedAfterAHand(t *testing.T) {
+// A name that only a pattern gives to its worker or route is not the name of a tool. A switch of that name would stop nothing.
+func TestSwitchNamedAfterAWorker(t *testing.T) {
 	schema, err := catalog.CompileSchema([]byte(`{"type":"object"}`))
 	if err != nil {
 		t.Fatal(err)

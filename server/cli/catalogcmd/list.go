@@ -1,4 +1,4 @@
-package cli
+package catalogcmd
 
 import (
 	"cmp"
@@ -19,26 +19,28 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// catalogCommands are the commands about the tools of other servers.
-type catalogCommands struct {
+// Commands has what the commands need that are about the tools behind the gate. All fields are needed.
+type Commands struct {
 	*invocation.StateFile
 	*signing.Signer
-	Call func(ctx context.Context, c assembly.Loaded, tool, args string) error // calls a tool with a configuration, and prints the result
+	// Call calls a tool of Patterngate's own server with a configuration, and prints the result. args are JSON, @FILE or -.
+	Call func(ctx context.Context, c assembly.Loaded, tool, args string) error
 }
 
-func (a *catalogCommands) catalogCommand() *cobra.Command {
+// Command returns the command "catalog".
+func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalog",
 		Short: "Show what may be called, try it, accept what servers declare",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.catalogListCommand(), a.catalogTestCommand(), a.catalogAcceptCommand())
+	cmd.AddCommand(a.listCommand(), a.testCommand(), a.acceptCommand())
 	return cmd
 }
 
-// catalogRow is a tool as --json shows it.
-type catalogRow struct {
+// row is a tool as --json shows it.
+type row struct {
 	Name       string   `json:"name"`
 	Server     string   `json:"server"`
 	Effect     string   `json:"effect"`
@@ -49,7 +51,7 @@ type catalogRow struct {
 	Patterns   []string `json:"patterns"`
 }
 
-func (a *catalogCommands) catalogListCommand() *cobra.Command {
+func (a *Commands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the tools behind the gate with effect and state",
@@ -71,22 +73,22 @@ func (a *catalogCommands) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return console.Fault("catalog list", err)
 			}
-			rows := catalogRows(d)
+			rows := rowsOf(d)
 			for i := range rows {
 				rows[i].Policy = c.PolicyOf(rows[i].Name)
 			}
 			closeNames(rows, c.Catalog.ClosedNames(cmd.Context()))
-			return a.printCatalog(rows)
+			return a.printList(rows)
 		},
 	}
 }
 
-// catalogRows returns all tools, each with the patterns that use it.
-func catalogRows(d *assembly.Declaration) []catalogRow {
-	rows, offered := make([]catalogRow, 0, len(d.Tools.Names())), d.Offered()
+// rowsOf returns all tools, each with the patterns that use it.
+func rowsOf(d *assembly.Declaration) []row {
+	rows, offered := make([]row, 0, len(d.Tools.Names())), d.Offered()
 	for _, name := range d.Tools.Names() {
 		t, _ := d.Tools.Tool(name)
-		row := catalogRow{
+		row := row{
 			Name: name, Server: cmp.Or(t.Server, t.Origin), Effect: string(t.Effect), Idempotent: t.Idempotent, State: "ready", Patterns: []string{},
 		}
 		if t.Ready != nil {
@@ -106,7 +108,7 @@ func catalogRows(d *assembly.Declaration) []catalogRow {
 
 // closeNames marks the tools that cannot be called, because their host name has only addresses that Patterngate does not
 // dial.
-func closeNames(rows []catalogRow, closed []tools.ClosedName) {
+func closeNames(rows []row, closed []tools.ClosedName) {
 	for _, c := range closed {
 		for i := range rows {
 			if r := &rows[i]; r.State == "ready" && (r.Server == c.Name && c.Server || r.Name == c.Name && !c.Server) {
@@ -116,7 +118,7 @@ func closeNames(rows []catalogRow, closed []tools.ClosedName) {
 	}
 }
 
-func (a *catalogCommands) printCatalog(rows []catalogRow) error {
+func (a *Commands) printList(rows []row) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
@@ -136,7 +138,7 @@ func (a *catalogCommands) printCatalog(rows []catalogRow) error {
 	return a.Print(console.Columns(table) + why.String())
 }
 
-func (a *catalogCommands) catalogTestCommand() *cobra.Command {
+func (a *Commands) testCommand() *cobra.Command {
 	args := ""
 	cmd := &cobra.Command{
 		Use:   "test TOOL",
@@ -150,15 +152,15 @@ func (a *catalogCommands) catalogTestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.catalogTest(cmd, loaded, names[0], args)
+			return a.test(cmd, loaded, names[0], args)
 		},
 	}
 	cmd.Flags().StringVar(&args, "args", "{}", "the arguments: JSON, @FILE, or - for standard input")
 	return cmd
 }
 
-// catalogTest exposes the tool for this one call, and makes the call.
-func (a *catalogCommands) catalogTest(cmd *cobra.Command, c assembly.Loaded, name, args string) error {
+// test exposes the tool for this one call, and makes the call.
+func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string) error {
 	d, err := assembly.Declare(c, a.Environ)
 	if err != nil {
 		return console.Fault("catalog test", err)

@@ -1,4 +1,4 @@
-package cli
+package operations
 
 import (
 	"patterngate/catalog"

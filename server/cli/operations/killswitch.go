@@ -1,4 +1,4 @@
-package cli
+package operations
 
 import (
 	"errors"
@@ -18,13 +18,14 @@ import (
 	"patterngate/server/cli/statefile"
 )
 
-// killSwitchCommands are the commands that change and show kill switches.
-type killSwitchCommands struct {
+// Commands has what the commands need that operators use on running servers. All fields are needed.
+type Commands struct {
 	*invocation.StateFile
 	*signing.Signer
 }
 
-func (a *killSwitchCommands) killSwitchCommand() *cobra.Command {
+// KillSwitch returns the command "kill-switch".
+func (a *Commands) KillSwitch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill-switch",
 		Short: "Stop calls at once, of everything, one tool or one pattern",
@@ -35,11 +36,11 @@ func (a *killSwitchCommands) killSwitchCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.killSwitchTurn(true), a.killSwitchTurn(false), a.killSwitchStatus())
+	cmd.AddCommand(a.turn(true), a.turn(false), a.status())
 	return cmd
 }
 
-func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
+func (a *Commands) turn(on bool) *cobra.Command {
 	var tool, pattern, reason, key string
 	word := map[bool]string{true: "on", false: "off"}[on]
 	cmd := &cobra.Command{
@@ -102,7 +103,7 @@ func (a *killSwitchCommands) killSwitchTurn(on bool) *cobra.Command {
 	return cmd
 }
 
-func (a *killSwitchCommands) killSwitchStatus() *cobra.Command {
+func (a *Commands) status() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Say what is stopped",
@@ -139,7 +140,7 @@ type switchRow struct {
 	At      string `json:"at"`
 }
 
-func (a *killSwitchCommands) printSwitches(runs statefile.Runs) error {
+func (a *Commands) printSwitches(runs statefile.Runs) error {
 	list, err := runs.KillSwitches()
 	if err != nil {
 		return console.Fault("kill-switch status", err)
@@ -164,9 +165,8 @@ func (a *killSwitchCommands) printSwitches(runs statefile.Runs) error {
 }
 
 // switchConfig returns the configuration for commands that change or show kill switches. A configuration with faults does
-// not stop them. Then it returns the embedded one with the state file that the sources name, and prints a line. It never
-// guesses the state file.
-func (a *killSwitchCommands) switchConfig(what string) (assembly.Loaded, error) {
+// not stop them, see [invocation.Invocation.StateConfig].
+func (a *Commands) switchConfig(what string) (assembly.Loaded, error) {
 	c, err := a.StateConfig(what, "switches need no configuration; this command uses the state file ")
 	if err == nil {
 		a.NoteOther()

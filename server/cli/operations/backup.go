@@ -1,4 +1,4 @@
-package cli
+package operations
 
 import (
 	"errors"
@@ -8,15 +8,10 @@ import (
 
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
-	"patterngate/server/cli/invocation"
 )
 
-// stateCommands are the commands about the state file itself.
-type stateCommands struct {
-	*invocation.StateFile
-}
-
-func (a *stateCommands) stateCommand() *cobra.Command {
+// StateCommand returns the command "state".
+func (a *Commands) StateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state",
 		Short: "Copy the file in which runs are recorded",

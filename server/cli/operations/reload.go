@@ -1,4 +1,4 @@
-package cli
+package operations
 
 import (
 	"context"
@@ -21,13 +21,8 @@ import (
 // reloadTimeout is the time limit for the servers to answer.
 const reloadTimeout = 20 * time.Second
 
-// reloadCommands is the command that makes servers load their configuration again.
-type reloadCommands struct {
-	*invocation.StateFile
-	*signing.Signer
-}
-
-func (a *reloadCommands) reloadCommand() *cobra.Command {
+// Reload returns the command "reload".
+func (a *Commands) Reload() *cobra.Command {
 	key := ""
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -44,7 +39,7 @@ func (a *reloadCommands) reloadCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *reloadCommands) reload(ctx context.Context, key string) error {
+func (a *Commands) reload(ctx context.Context, key string) error {
 	const what = "reload"
 	loaded, err := a.Load()
 	if err != nil {
@@ -84,7 +79,7 @@ type reloadRow struct {
 	Why     string   `json:"why,omitempty"`
 }
 
-func (a *reloadCommands) printReloads(answers []local.ReloadAnswer) error {
+func (a *Commands) printReloads(answers []local.ReloadAnswer) error {
 	rows := []reloadRow{}
 	var b strings.Builder
 	failed, other := "", 0

@@ -1,4 +1,4 @@
-package cli
+package catalogcmd
 
 import (
 	"context"
@@ -11,27 +11,26 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/ijson/printable"
 	"patterngate/server/assembly"
-	"patterngate/server/cli/approvals"
 	"patterngate/server/cli/console"
 )
 
-// If an approver key is enrolled, Patterngate accepts only acceptances that a key signed. It holds tools that were accepted before
-// (spec/config.md section 10). Enrolment prints their names, and offers to sign the lock at once:
+// If an approver key is enrolled, Patterngate accepts only acceptances that a key signed. It holds tools that were accepted
+// before. Enrolment prints their names, and offers to sign the lock at once:
 //
-//	enrolled ─▶ which lines of the lock count no more ─▶ shown whole ─▶ the passphrase ─▶ signed, written
-//	                                                              └──── Enter, no terminal ─▶ held, with the command
+//	enrolled ─▶ lines of the lock that no longer count ─▶ shown whole ─▶ the passphrase ─▶ signed, written
+//	                                                             └──── Enter, no terminal ─▶ held, with the command
 
-// heldLines are the lines of a lock file that do not count because no approver key signed them.
-type heldLines struct {
-	*catalogCommands
-	open []acceptance
-	pin  string // path of the lock file
+// HeldLines are the lines of a lock file that do not count because no approver key signed them. [Commands.Held] returns them.
+type HeldLines struct {
+	commands *Commands
+	open     []acceptance
+	pin      string // path of the lock file
 }
 
-// held returns the tools of the configuration that are held under the approver keys. It returns none if the configuration or the keys
-// cannot be read: other commands print why.
-func (a *catalogCommands) held(keys func() (gateway.Ring, error)) approvals.HeldAcceptances {
-	none := heldLines{catalogCommands: a}
+// Held returns the tools of the configuration that are held under the approver keys. It returns none if the configuration or
+// the keys cannot be read: other commands print why.
+func (a *Commands) Held(keys func() (gateway.Ring, error)) HeldLines {
+	none := HeldLines{commands: a}
 	loaded, err := a.Load()
 	if err != nil {
 		return none
@@ -42,7 +41,7 @@ func (a *catalogCommands) held(keys func() (gateway.Ring, error)) approvals.Held
 	if err != nil || unnamed != nil || loaded.Lock() == nil {
 		return none
 	}
-	held := heldLines{catalogCommands: a, pin: loaded.Catalog.Pin}
+	held := HeldLines{commands: a, pin: loaded.Catalog.Pin}
 	counting := assembly.CountingLines(loaded.Lock(), ring, console.Now())
 	for _, s := range loaded.Catalog.Servers {
 		for _, tool := range wanted[s.Name] {
@@ -56,7 +55,7 @@ func (a *catalogCommands) held(keys func() (gateway.Ring, error)) approvals.Held
 }
 
 // Names returns the held tools, each as server/tool.
-func (h heldLines) Names() []string {
+func (h HeldLines) Names() []string {
 	names := make([]string, len(h.open))
 	for i, c := range h.open {
 		names[i] = c.name()
@@ -66,11 +65,11 @@ func (h heldLines) Names() []string {
 
 const acceptLater = "They are held until you run \"patterngate catalog accept\".\n"
 
-// Offer lets the person sign the held lines with the key that they enrolled. It prints everything that they sign, as "catalog accept"
-// does.
-func (h heldLines) Offer(ctx context.Context, file approver.File) error {
+// Offer lets the person sign the held lines with the key that they enrolled. It prints everything that they sign, as
+// "catalog accept" does.
+func (h HeldLines) Offer(ctx context.Context, file approver.File) error {
 	const what = "approvals enroll"
-	if len(h.open) == 0 || h.JSON {
+	if len(h.open) == 0 || h.commands.JSON {
 		return nil
 	}
 	var shown strings.Builder
@@ -82,15 +81,15 @@ func (h heldLines) Offer(ctx context.Context, file approver.File) error {
 			}
 		}
 	}
-	typed, err := h.Passphrase(ctx, shown.String(), fmt.Sprintf(
+	typed, err := h.commands.Passphrase(ctx, shown.String(), fmt.Sprintf(
 		"To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", console.Plural(len(h.open), "tool"), file.ID))
 	if err != nil || typed == "" {
-		return h.Print(acceptLater) // the key is enrolled in any case
+		return h.commands.Print(acceptLater) // the key is enrolled in any case
 	}
 	key, err := file.Open(typed)
 	switch {
 	case errors.Is(err, approver.ErrPassphrase):
-		return h.Print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
+		return h.commands.Print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
 	case err != nil:
 		return console.Fault(what, err)
 	}
@@ -108,5 +107,5 @@ func (h heldLines) Offer(ctx context.Context, file approver.File) error {
 	if err != nil {
 		return console.Fault(what, err)
 	}
-	return h.Print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", console.Plural(len(h.open), "tool"), printable.Text(h.pin)))
+	return h.commands.Print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", console.Plural(len(h.open), "tool"), printable.Text(h.pin)))
 }
