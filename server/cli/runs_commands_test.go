@@ -31,9 +31,7 @@ type fakeRuns struct {
 	calls   []string
 	ring    gateway.Ring
 	keyDir  string
-	acts    []gateway.SignedAct  // that were not empty
-	answers []local.ReloadAnswer // to a reload; nil: nobody serves
-	reload  error
+	acts    []gateway.SignedAct // that were not empty
 }
 
 func newFakeRuns(t testing.TB) *fakeRuns {
@@ -173,10 +171,7 @@ func (f *fakeRuns) KillSwitches() ([]patterns.Switch, error) { return nil, nil }
 func (f *fakeRuns) KillSwitch(bool, patterns.Switch, gateway.SignedAct) error { return nil }
 
 func (f *fakeRuns) Reload(context.Context, local.ReloadRequest) ([]local.ReloadAnswer, error) {
-	if f.answers == nil {
-		return nil, local.ErrNobodyServes
-	}
-	return f.answers, f.reload
+	return nil, local.ErrNobodyServes
 }
 
 // command carries out a command line over these runs.
