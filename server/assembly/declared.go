@@ -209,7 +209,7 @@ func (c *Loaded) newSpec(p settings.Pattern, view *catalog.Catalog) patterns.Spe
 	}
 	simulated, _ := c.simulated(p, view)
 	if s.Prompts = prompts.Of(p.Kind); !simulated || p.IsOwn() {
-		s.Prompts = prompts.OfDeclared(p.Kind)
+		s.Prompts = prompts.OfOwn(p.Kind)
 	}
 	switch p.Kind {
 	case gateway.Orchestrator:

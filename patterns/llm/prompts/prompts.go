@@ -25,8 +25,8 @@ func Of(kind gateway.Kind) patterns.Prompts {
 	return patterns.Prompts{}
 }
 
-// OfDeclared are [Of] for a pattern whose tools are its user's own: they speak of none of the demo's matters.
-func OfDeclared(kind gateway.Kind) patterns.Prompts {
+// OfOwn are [Of] for a pattern whose tools are its user's own: they speak of none of the demo's matters.
+func OfOwn(kind gateway.Kind) patterns.Prompts {
 	p := Of(kind)
 	switch kind {
 	case gateway.TaskDecomposition:

@@ -12,7 +12,7 @@ import (
 // What is said of a user's own tools has none of the demo's matters.
 func TestOwnPromptsAreOfNoDemo(t *testing.T) {
 	for _, kind := range []gateway.Kind{gateway.TaskDecomposition, gateway.Orchestrator, gateway.Routing, gateway.Supervisor, gateway.Planning} {
-		own, demo := prompts.OfDeclared(kind), prompts.Of(kind)
+		own, demo := prompts.OfOwn(kind), prompts.Of(kind)
 		for what, text := range map[string]string{"decide": own.Decide, "answer": own.Answer, "replan": own.Replan, "work": own.Work} {
 			for _, word := range []string{"sales", "refund", "payment", "inventory", "region", "specialist", "customer"} {
 				if strings.Contains(strings.ToLower(text), word) {
@@ -24,7 +24,7 @@ func TestOwnPromptsAreOfNoDemo(t *testing.T) {
 			t.Errorf("%s: not the same prompts as for the demo", kind)
 		}
 	}
-	if got := prompts.OfDeclared("unheard of"); got != (patterns.Prompts{}) {
+	if got := prompts.OfOwn("unheard of"); got != (patterns.Prompts{}) {
 		t.Errorf("prompts of an unknown kind: %v", got)
 	}
 }
