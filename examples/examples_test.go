@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,6 +46,18 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// long are the sessions that start the program many times. What they show has quick tests beside its code.
+var long = []string{
+	"call_exits", "demo", "dry_run", "handles", "own_tools", "patterns", "plan_checklist", "plan_replan", "policies", "redact", "refunds", "runs", "state",
+}
+
+// onlyInCI skips a test that takes seconds unless CI=true.
+func onlyInCI(t interface{ Skip(...any) }) {
+	if os.Getenv("CI") == "" {
+		t.Skip("it takes seconds: CI=true plays it")
+	}
+}
+
 // TestSessions plays every session with an environment of its own: no key, no configuration.
 func TestSessions(t *testing.T) {
 	t.Parallel()
@@ -55,6 +68,9 @@ func TestSessions(t *testing.T) {
 			"held": held, "service": service, "example": example,
 		},
 		Setup: func(e *testscript.Env) error {
+			if name := strings.TrimPrefix(filepath.Base(e.WorkDir), "script-"); slices.Contains(long, name) {
+				onlyInCI(e.T())
+			}
 			e.Values[heldKey{}] = map[string]chan struct{}{}
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)

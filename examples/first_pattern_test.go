@@ -18,6 +18,7 @@ func TestFirstPattern(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the session is for a Unix shell")
 	}
+	onlyInCI(t)
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-o", filepath.Join(bin, "shop"), "./shop")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

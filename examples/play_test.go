@@ -27,6 +27,7 @@ func ownPatterns(t *testing.T) []string {
 // session that the page shows.
 func TestPlays(t *testing.T) {
 	t.Parallel()
+	onlyInCI(t) // it builds three programs
 	dir := programs(t)
 	t.Run("faults", func(t *testing.T) { playsFail(t, dir) })
 	for _, name := range ownPatterns(t) {
