@@ -39,6 +39,9 @@ func (s *Schema) Properties() []Property {
 	return properties
 }
 
+// HasProperty reports whether the root declares a property of that name.
+func (s *Schema) HasProperty(name string) bool { return s != nil && s.root().has(name) }
+
 // Example returns one whole argument object for descriptions. It has every required property, and the optional
 // properties that have an example. Values come from examples, const, default or enum, and otherwise from the type. A
 // value made from the type may not match a pattern or a length. The caller may change the map, but not the values in

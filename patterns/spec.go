@@ -203,14 +203,7 @@ func (s Spec) OfferedWithReturns(tools []catalog.Tool) []any {
 }
 
 // TakesArgument reports whether a tool has an argument.
-func TakesArgument(t catalog.Tool, argument string) bool {
-	for _, p := range t.Input.Properties() {
-		if p.Name == argument {
-			return true
-		}
-	}
-	return false
-}
+func TakesArgument(t catalog.Tool, argument string) bool { return t.Input.HasProperty(argument) }
 
 // GoalArgument returns the name of the argument with the run's goal.
 func (s Spec) GoalArgument() string {
@@ -253,7 +246,10 @@ func (s Spec) Reached() []catalog.Tool {
 
 // Simulated reports whether the pattern may call a simulated tool.
 func (s Spec) Simulated() bool {
-	return slices.ContainsFunc(s.Reached(), func(t catalog.Tool) bool { return t.Simulated })
+	return slices.ContainsFunc(s.Execution, func(name string) bool {
+		t, ok := s.Catalog.Tool(name)
+		return ok && t.Simulated
+	})
 }
 
 // Asks says whether a person may be asked before the pattern calls a tool. If the pattern has a policy, the policy decides.
