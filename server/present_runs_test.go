@@ -3,13 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
-	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -44,11 +44,11 @@ func (s *script) Ask(context.Context, patterns.Question) (patterns.Answer, error
 // demoSpec declares a pattern over the demo's tools, more of them if given.
 func demoSpec(t testing.TB, kind gateway.Kind, more ...catalog.Tool) patterns.Spec {
 	t.Helper()
-	tools, err := demo.Tools(demo.Config{})
+	tools, err := demoTools()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.New(append(tools, more...)...)
+	c, err := catalog.New(slices.Concat(tools, more)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func demoSpec(t testing.TB, kind gateway.Kind, more ...catalog.Tool) patterns.Sp
 		s.Name, s.Policy = "route_ticket", demo.Specialists
 	case gateway.Supervisor:
 		s.Name, s.Policy = "supervised_refund", demo.RefundTools
-		s.Reviewer = refunds.Defaults.Judge()
+		s.Reviewer = refundPolicy()
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	case gateway.Call:
 		s.Name, s.Policy, s.Tool = "refund_once", []string{"issue_refund"}, "issue_refund"

@@ -220,17 +220,23 @@ func with(kind gateway.Kind, more map[string]any) map[string]any {
 	return args
 }
 
+// The demo's tools, and the policy for its refunds. Each is made once, since neither changes.
+var (
+	demoTools    = sync.OnceValues(func() ([]catalog.Tool, error) { return demo.Tools(demo.Config{DelayFactor: 0.01}) })
+	refundPolicy = sync.OnceValue(refunds.Defaults.Judge)
+)
+
 // specOf declares a kind over the demo's tools and a few that misbehave: broken, panicking, lying and reporting.
 func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	t.Helper()
 	if !slices.Contains(kinds, kind) && kind != gateway.Call { // of whatever pattern
 		kind = gateway.Supervisor
 	}
-	tools, err := demo.Tools(demo.Config{DelayFactor: 0.01})
+	tools, err := demoTools()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.New(append(tools, badTools(t)...)...)
+	c, err := catalog.New(slices.Concat(tools, badTools(t))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +257,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	case gateway.Call:
 		s.Tool = "get_refund_context"
 	case gateway.Supervisor:
-		refunds := refunds.Defaults.Judge()
+		refunds := refundPolicy()
 		s.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
 			if slices.Contains([]string{"broken", "lying", "absent"}, c.Tool) {
 				return gateway.Verdict{Decision: gateway.Approve, Reason: "tested"}

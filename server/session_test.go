@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +46,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// The demo's tools, and the policy for its refunds. Each is made once, since neither changes.
+var (
+	demoTools    = sync.OnceValues(func() ([]catalog.Tool, error) { return demo.Tools(demo.Config{}) })
+	refundPolicy = sync.OnceValue(refunds.Defaults.Judge)
+)
+
 // builtins are the four patterns over the demo's tools, as a fresh installation has them.
 func builtins(t testing.TB, more ...catalog.Tool) []Pattern {
 	t.Helper()
@@ -56,11 +63,11 @@ func builtins(t testing.TB, more ...catalog.Tool) []Pattern {
 }
 
 func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
-	tools, err := demo.Tools(demo.Config{})
+	tools, err := demoTools()
 	if err != nil {
 		return nil, err
 	}
-	c, err := catalog.New(append(tools, more...)...)
+	c, err := catalog.New(slices.Concat(tools, more)...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +82,7 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 	orchestrator := declare(gateway.Orchestrator, "run_orchestrator", demo.OrchestratorWorkers)
 	orchestrator.Aggregate = reference.Operations
 	refund := declare(gateway.Supervisor, "supervised_refund", demo.RefundTools)
-	refund.Reviewer = refunds.Defaults.Judge()
+	refund.Reviewer = refundPolicy()
 	return []Pattern{
 		{Spec: declare(gateway.TaskDecomposition, "run_task_decomposition", demo.DecompositionTools)},
 		{Spec: orchestrator},
