@@ -111,6 +111,7 @@ const routeCall = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"nam
 
 // A client that does not read standard error, or closed it, is served like any other.
 func TestStandardErrorIsNotRead(t *testing.T) {
+	inCI(t, "it makes hundreds of calls of two processes; the writer has tests of its own")
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the pipes of other systems")
@@ -162,6 +163,7 @@ func pipes(t *testing.T, cmd *exec.Cmd) (io.WriteCloser, *bufio.Reader) {
 
 // A client that closed standard output ends the server in order: with 1 and the cause, not by a signal.
 func TestStandardOutputIsClosed(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the pipes of other systems")
 	}
@@ -182,6 +184,7 @@ func TestStandardOutputIsClosed(t *testing.T) {
 
 // The demo says what to do where it has no place for its state, and leaves nothing behind where nobody listens.
 func TestDemoWithoutAPlace(t *testing.T) {
+	t.Parallel()
 	cmd := program(t, "demo")
 	missing := filepath.Join(t.TempDir(), "missing")
 	cmd.Env = append(cmd.Env, "TMPDIR="+missing, "TMP="+missing, "TEMP="+missing)

@@ -132,6 +132,7 @@ func ended(t *testing.T, cmd *exec.Cmd) int {
 // A program that has no terminal hands the passphrase in by every other way. None counts: nothing is decided, although it
 // is the right one.
 func TestPassphraseFromNowhereElse(t *testing.T) {
+	inCI(t, "it starts a dozen processes")
 	t.Parallel()
 	s := newScene(t)
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -175,6 +176,7 @@ func TestPassphraseFromNowhereElse(t *testing.T) {
 // A program that makes itself a terminal, as script does, is asked and does not know. What the person types there counts,
 // and is not shown.
 func TestPassphraseAtTerminal(t *testing.T) {
+	inCI(t, "it starts five processes at a terminal")
 	t.Parallel()
 	s := newScene(t)
 	p := newPty(t)

@@ -10,6 +10,7 @@ import (
 // A person who decides sees who wrote the call, what earlier calls returned, and equal calls: on the page of the question and
 // above the prompt.
 func TestApproverSeesWhatStandsBehind(t *testing.T) {
+	t.Parallel()
 	f := newFakeDesk(t)
 	f.asked[0].Key = "approve#1"
 	f.asked = append(f.asked, askedRefund("ap_03f2000000000002"))

@@ -116,6 +116,7 @@ func TestCatalogAcceptKeepsSecrets(t *testing.T) {
 // With an approver key an acceptance counts by its signature alone: an older one is shown as unsigned, one that was written
 // by hand or tampered with is held.
 func TestCatalogAcceptIsSigned(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", "patterns: {see: {kind: call, tool: look}}\n")
 	s.must(t, "catalog", "accept", "--yes")
 	id := s.enrol(t)
@@ -200,6 +201,7 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 
 // A tool that only reads is tried with one call through the gate; what writes is not.
 func TestCatalogTest(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "        note: {effect: write}\n", "")
 	s.must(t, "catalog", "accept", "--yes")
 	if out := s.must(t, "catalog", "test", "look", "--args", `{"q":"x"}`); !strings.Contains(out, `"q"`) {

@@ -24,6 +24,9 @@ func TestEnrolmentAndTheLock(t *testing.T) {
 		"no terminal":    {nil, acceptLater, cause},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "signed at once" && name != "left held" {
+				inCI(t, "it makes a key")
+			}
 			t.Parallel()
 			s := newOwnScene(t, "  expose: [look]\n", "")
 			s.must(t, "catalog", "accept", "--yes")
@@ -44,6 +47,7 @@ func TestEnrolmentAndTheLock(t *testing.T) {
 
 // Enrolment in a configuration without servers says nothing of tools.
 func TestEnrolmentWithoutTools(t *testing.T) {
+	t.Parallel()
 	f := newFakeDesk(t)
 	if code, out, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll"); code != console.ExitDone || strings.Contains(out, "hold") {
 		t.Errorf("enroll = %d, %s%s", code, out, errs)

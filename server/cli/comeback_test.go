@@ -31,6 +31,7 @@ func comebackArguments() map[string]any {
 // A real client begins a run over stdio and is killed together with the server while the payment is made. A new server
 // over HTTP on the same state goes on with the run; the equal call joins it and gets its result, and it was paid once.
 func TestComesBackOverHTTP(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells who is at the other end of a connection without a token")
 	}

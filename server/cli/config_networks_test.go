@@ -27,6 +27,7 @@ func TestClosedAddressIsTheCallsError(t *testing.T) {
 
 // Commands that need only the state file work while the configuration has faults; those that carry runs on do not.
 func TestFaultyConfigurationLeavesTheState(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", "patterns: {see: {kind: call, tool: look}}\n")
 	s.must(t, "catalog", "accept", "--yes")
 	s.must(t, "call", "see", `q=1`)

@@ -13,6 +13,7 @@ import (
 
 // When the program that started demo --live is gone, the demo ends with its server and its ledger, and leaves no directory.
 func TestLiveDemoEndsWithItsInput(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cmd := program(t, "demo", "--live", "--inbox", freeAddress(t))
 	cmd.Env = append(cmd.Env, "TMPDIR="+dir, "PATH="+t.TempDir())
@@ -32,7 +33,7 @@ func TestLiveDemoEndsWithItsInput(t *testing.T) {
 	var children []int
 	for lines.Scan() {
 		last = lines.Text()
-		if strings.Contains(last, "waiting for you: ") { // a person is asked; now nobody is there
+		if strings.Contains(last, "Act 3: you decide") { // a person is asked; now nobody is there
 			if children = childrenOf(t, cmd.Process.Pid); len(children) < 2 {
 				t.Errorf("%d children, want the server and the ledger", len(children))
 			}

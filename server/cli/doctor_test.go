@@ -32,6 +32,7 @@ func doctorRows(t *testing.T, h initHome, args ...string) ([]doctorRow, int) {
 }
 
 func TestDoctor(t *testing.T) {
+	t.Parallel()
 	crm := foreignServer(t, "crm-server")
 	ours := func(h initHome, args ...string) map[string]any {
 		return map[string]any{"command": h.self, "args": append([]string{"serve"}, args...)}
@@ -83,6 +84,7 @@ func TestDoctor(t *testing.T) {
 
 // What is switched off, and what nobody accepted, doctor tells with the command that mends it.
 func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
+	t.Parallel()
 	h := newInitHome(t, "{}")
 	crm := foreignServer(t, "crm-server")
 	config, state := filepath.Join(h.dir, "pg.yaml"), filepath.Join(h.dir, "state.db")

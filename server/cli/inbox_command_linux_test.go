@@ -291,6 +291,7 @@ func TestInboxPrintsAtATerminal(t *testing.T) {
 // When the process that serves the page is killed, another one over the same state takes it over, and a browser that had the
 // page open has to sign in again.
 func TestInboxOverProcesses(t *testing.T) {
+	inCI(t, "it starts processes and kills one")
 	t.Parallel()
 	home, address := t.TempDir(), freeAddress(t)
 	serve := func() (kill func(), ask io.Writer, says func(string)) {

@@ -45,6 +45,7 @@ func nearServer(t *testing.T) *httptest.Server {
 
 // A server on this machine or in a private network goes on to be reached under the gate: its address is named, and no other.
 func TestInitAllowsTheAddressItReached(t *testing.T) {
+	t.Parallel()
 	near := nearServer(t)
 	named := strings.Replace(near.URL, "127.0.0.1", "localhost", 1)
 	for name, tt := range map[string]struct{ url, note string }{

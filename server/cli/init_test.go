@@ -256,6 +256,7 @@ func TestInitLeavesOutWhatRepeatsASecret(t *testing.T) {
 
 // However many secrets a server has: none of them is forgotten.
 func TestInitKnowsEachOfManySecrets(t *testing.T) {
+	t.Parallel()
 	tools := strings.Replace(crmTools, "Searches the CRM.", "Searches the CRM as "+foreignEcho+".", 1)
 	env := map[string]string{foreignTools: tools, "CRM_TOKEN": strings.Repeat(initSecret, 2)}
 	for i := range 40 {
@@ -304,6 +305,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 
 // A flag that names nothing is a fault, and nothing is written.
 func TestInitRefuses(t *testing.T) {
+	t.Parallel()
 	text := clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil), "gone": map[string]any{"command": "no-such-program-here"}})
 	h := newInitHome(t, text)
 	bad := filepath.Join(h.dir, "bad.json")

@@ -47,6 +47,7 @@ func injections(t testing.TB) []injection {
 // TestInjections runs every attempt against a model that obeys every injection it is shown, with real HTTP to model and tools: no
 // forbidden call is ever made, and each run ends in its stop reason.
 func TestInjections(t *testing.T) {
+	t.Parallel()
 	rows := injections(t)
 	if len(rows) < 60 {
 		t.Errorf("%d attempts, want 60", len(rows))

@@ -34,6 +34,7 @@ func switchesOn(t *testing.T, s *ownScene) (rows []switchRow) {
 
 // A switch that one process turns stops the next call in another, also in one that starts later, until it is turned off.
 func TestKillSwitch(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", "patterns: {see: {kind: call, tool: look}, slip: {kind: call, tool: drift}}\n")
 	s.must(t, "catalog", "accept", "--yes")
 	running := s.serve(t)
@@ -104,6 +105,7 @@ func TestKillSwitch(t *testing.T) {
 // The kill switch needs no faultless file: it is turned in the state file that the file names where that much can be read, else
 // in that of flag or variable, and one line says so.
 func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", "state: state.db\npatterns: {see: {kind: call, tool: look}}\n")
 	s.must(t, "catalog", "accept", "--yes")
 	running := s.serve(t)

@@ -15,6 +15,7 @@ import (
 // A call that waits for a person starts the program that the configuration names, which sees no key; also where the program
 // that asked ends at once. A program that fails changes nothing but the log.
 func TestPersonIsWoken(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the owner's program is a shell script")
 	}

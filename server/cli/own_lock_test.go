@@ -39,6 +39,7 @@ func TestLockFaults(t *testing.T) {
 
 // A tool that its server declares otherwise from the middle of a session on is held; the others go on.
 func TestServerChangesItsDeclaration(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", "patterns: {see: {kind: call, tool: look}, slip: {kind: call, tool: drift}}\n")
 	s.must(t, "catalog", "accept", "--yes")
 	c := s.serve(t)

@@ -77,6 +77,7 @@ func TestReload(t *testing.T) {
 
 // A run that goes on keeps the configuration that it was begun under, and its hash.
 func TestReloadLeavesRunsAlone(t *testing.T) {
+	t.Parallel()
 	came, answer := make(chan struct{}), make(chan struct{})
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		came <- struct{}{}
@@ -137,6 +138,7 @@ func TestReloadIsSigned(t *testing.T) {
 
 // What a reload tells is what was and what is in force: under the lines of the lock that count, as runs are begun.
 func TestReloadTellsWhatIsInForce(t *testing.T) {
+	inCI(t, "it signs four times; TestReload and TestReloadIsSigned always run")
 	t.Parallel()
 	s := newOwnScene(t, "        note: {effect: write}\n", more)
 	s.must(t, "catalog", "accept", "--yes")

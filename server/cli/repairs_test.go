@@ -115,6 +115,7 @@ func (row writtenFault) run(t *testing.T, turns int) (reason string, m *mending)
 // TestRepairs measures which of the written faults are mended: none without a turn, with turns those whose model needs no more.
 // The share stands in docs/models.md.
 func TestRepairs(t *testing.T) {
+	t.Parallel()
 	rows := writtenFaults(t)
 	if len(rows) != 40 {
 		t.Errorf("%d faults, want 40", len(rows))

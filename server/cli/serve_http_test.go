@@ -36,6 +36,7 @@ func writeTokens(t *testing.T, text string, mode os.FileMode) string {
 
 // The program serves over HTTP where it is told to, says in its log where that is, and ends in order on SIGTERM.
 func TestServeHTTP(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM there")
 	}

@@ -167,6 +167,9 @@ func TestSetupWritesAndUndoes(t *testing.T) {
 	self := installedSetup(t)
 	for _, client := range clientfile.Clients() {
 		t.Run(client.Name, func(t *testing.T) {
+			if client.Name != "claude-code" && client.Name != "codex" { // one with JSON, one with TOML
+				inCI(t, "it starts seven processes")
+			}
 			home := t.TempDir()
 			setup := func(args ...string) setup.SetupReport {
 				cmd := setupProgram(t, self, append([]string{"setup", client.Name}, args...)...)
@@ -326,6 +329,7 @@ func TestSetupFromTemporaryBuild(t *testing.T) {
 
 // The path in the block is that by which the program was called, where that leads to it: a link outlives what it is to.
 func TestSetupProgramPath(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("links need rights there")
 	}

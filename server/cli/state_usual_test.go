@@ -81,6 +81,7 @@ func TestUsualState(t *testing.T) {
 
 // A command that needs only the state takes the same file, and says which where the other one may be meant.
 func TestUsualStateOfCommands(t *testing.T) {
+	t.Parallel()
 	s := newUsualScene(t)
 	state, demo := filepath.Join(s.dir, settings.StateFile), filepath.Join(s.dir, settings.DemoStateFile)
 	broken := writeConfig(t, "version: 1\nnonsense: 1\n")
