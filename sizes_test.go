@@ -18,9 +18,7 @@ var most = size{files: 30, lines: 4500}
 
 // ceilings are those of packages that were larger than [most] when the ceiling was set. They only fall: the numbers are the
 // present ones, lines rounded up to the next hundred, and an entry goes when its package fits.
-var ceilings = map[string]size{
-	"patterns/local": {55, 8100},
-}
+var ceilings = map[string]size{}
 
 func TestSizes(t *testing.T) {
 	measured := map[string]size{}

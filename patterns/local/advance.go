@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -31,9 +32,12 @@ type Rest struct {
 // another process carries the run on, [patterns.ErrNoRun], or the journal's. A run that lacks something here rests with the kind retry.
 // The engine must be over a store.
 func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
-	f := e.file
+	return e.keeper().advance(ctx, id)
+}
+
+func (f *file) advance(ctx context.Context, id string) (Rest, error) {
 	n, ok := journal.RunNumber(id)
-	if f == nil || !ok {
+	if !ok {
 		return Rest{}, patterns.ErrNoRun
 	}
 	if err := ctx.Err(); err != nil {
@@ -42,7 +46,7 @@ func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 	defer f.scheduler.heed()()
 	l, err := f.claim(n, nil)
 	switch {
-	case errors.Is(err, patterns.ErrNotTaken), errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch): // its row says how it stands
+	case errors.Is(err, patterns.ErrNotTaken), errors.Is(err, journal.ErrBroken), errors.Is(err, execution.ErrMismatch): // its row says how it stands
 	case isLacking(err):
 		return Rest{Waiting: patterns.ForRetry}, nil
 	case err != nil:
@@ -65,7 +69,7 @@ func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 			}
 		}
 		select {
-		case <-l.done:
+		case <-l.life.Done():
 			l = nil
 		case <-ctx.Done():
 			if l.run.resumed { // the run of a call that somebody waits for stays the call's
@@ -77,11 +81,10 @@ func (e *Engine) Advance(ctx context.Context, id string) (Rest, error) {
 }
 
 // handOver ends a life and makes its run ready for whoever takes it.
-func (f *file) handOver(l *life) {
-	l.giveUp(errHandedOver)
-	<-l.done
-	t := l.record.file
-	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // else the end of this process does it
+func (f *file) handOver(l *lived) {
+	l.life.GiveUp(execution.ErrHandedOver)
+	<-l.life.Done()
+	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: l.N, Owner: f.owner.ID(), Epoch: l.tail.Epoch()}}}) // else the end of this process does it
 	f.scheduler.nudge()
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -14,12 +15,12 @@ import (
 // child implements keeper. It begins the run of a call if there is none, carries it out if no process does, and waits
 // until it ends or waits. Its error is the error of ctx, an error of the store, or the reason why the parent cannot
 // continue.
-func (f *file) child(ctx context.Context, c *childCall) (childRest, error) {
-	n, _ := journal.RunNumber(c.id)
-	defer f.scheduler.follow(c.id, c.progressOf())()
+func (f *file) child(ctx context.Context, parent *run, c *execution.ChildCall) (execution.ChildRest, error) {
+	n, _ := journal.RunNumber(c.ID)
+	defer f.scheduler.follow(c.ID, c.Progress())()
 	for {
-		changed, off := f.waiters.on(c.id)
-		rest, done, err := f.childNow(ctx, c, n)
+		changed, off := f.waiters.on(c.ID)
+		rest, done, err := f.childAt(ctx, parent, c, n)
 		if done || err != nil {
 			off()
 			return rest, err
@@ -29,33 +30,33 @@ func (f *file) child(ctx context.Context, c *childCall) (childRest, error) {
 			off()
 		case <-ctx.Done():
 			off()
-			return childRest{}, ctx.Err()
+			return execution.ChildRest{}, ctx.Err()
 		}
 	}
 }
 
-// childNow looks at the child once and does what can be done now; false: the child is still running.
-func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childRest, done bool, err error) {
+// childAt looks at the child once and does what can be done now; false: the child is still running.
+func (f *file) childAt(ctx context.Context, parent *run, c *execution.ChildCall, n int64) (rest execution.ChildRest, done bool, err error) {
 	r, err := f.rowOf(n)
 	switch {
 	case err != nil:
 		return rest, false, err
 	case r == nil:
-		return f.childBegins(ctx, c)
-	case journal.RunID(r.Parent) != c.branch.id:
-		return childRest{lacking: errNoChild}, true, nil
+		return f.childBegins(ctx, parent, c)
+	case r.Parent != parent.N:
+		return execution.ChildRest{Lacking: errNoChild}, true, nil
 	case r.State == "ended", r.State == "broken":
-		rest, err = f.ended(c)
+		rest, err = f.childNow(parent, c)
 		return rest, true, err
 	case r.State == "parked" && (r.Wake == 0 || r.Wake > f.journal.Now().UnixMicro()):
 		return f.childWaits(r)
-	case r.State == "running", f.life(c.id) != nil:
+	case r.State == "running", f.life(c.ID) != nil:
 		return rest, false, nil
 	}
-	switch _, err := f.claim(n, c.progressOf()); {
+	switch _, err := f.claim(n, c.Progress()); {
 	case isLacking(err):
 		return f.childWaits(r)
-	case errors.Is(err, journal.ErrBroken), errors.Is(err, ErrMismatch), errors.Is(err, patterns.ErrNotTaken): // the row says so, or will soon
+	case errors.Is(err, journal.ErrBroken), errors.Is(err, execution.ErrMismatch), errors.Is(err, patterns.ErrNotTaken): // the row says so, or will soon
 		return rest, false, nil
 	default:
 		return rest, false, err
@@ -63,39 +64,36 @@ func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childR
 }
 
 // childBegins begins the child and waits until its life in this process ends.
-func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, done bool, err error) {
-	if c.refused != nil { // it was not begun before its process ended
-		return childRest{over: true, ended: patterns.Ended{Result: patterns.Result{StopReason: c.refused.Reason}}}, true, nil
+func (f *file) childBegins(ctx context.Context, parent *run, c *execution.ChildCall) (rest execution.ChildRest, done bool, err error) {
+	if c.Refused != nil { // it was not begun before its process ended
+		return execution.ChildRest{Over: true, Ended: patterns.Ended{Result: patterns.Result{StopReason: c.Refused.Reason}}}, true, nil
 	}
 	for try := 1; ; try++ {
-		r, err := c.begin()
+		r, err := f.childOf(parent, c)
 		if err != nil {
-			return childRest{lacking: err}, true, nil
+			return execution.ChildRest{Lacking: err}, true, nil
 		}
 		if _, err := f.begin(r); err != nil {
 			return rest, false, err
 		}
-		r.record.file.beside(c.branch.record.file)
-		c.live(r)
+		r.tail.Beside(parent.tail)
+		l := r.live(nil, c.Progress(), nil)
+		c.Live(l)
 		select {
-		case <-c.life.done:
+		case <-l.Done():
 		case <-ctx.Done():
 			return rest, false, ctx.Err()
 		}
-		refused := r.record.file.entered()
+		refused := r.tail.Entered()
 		switch {
 		case refused == nil, store.RefusedBy[store.Begin](refused):
-			f.waiters.announce(c.id) // the caller looks at it again
+			f.waiters.announce(c.ID) // the caller looks at it again
 			return rest, false, nil
-		case !errors.Is(refused, errUnspent) || try == maxTries:
+		case !errors.Is(refused, execution.ErrUnspent) || try == execution.MaxTries:
 			return rest, false, refused
 		}
 	}
 }
-
-// beside makes a run be stored only if its parent still has the same owner and epoch, and if the run is not stored
-// already.
-func (t *tail) beside(parent *tail) { t.begin.Parent, t.begin.ParentEpoch = parent.n, parent.epoch }
 
 // rowOf returns a run's row, or nil if there is none.
 func (f *file) rowOf(n int64) (r *store.Row, err error) {
@@ -107,7 +105,7 @@ func (f *file) rowOf(n int64) (r *store.Row, err error) {
 }
 
 // childWaits returns the state of a child that waits, with what it waits for; false: the child has continued.
-func (f *file) childWaits(r *store.Row) (rest childRest, done bool, err error) {
+func (f *file) childWaits(r *store.Row) (rest execution.ChildRest, done bool, err error) {
 	now, stored, err := f.read(r.N)
 	if err != nil {
 		return rest, false, err
@@ -121,13 +119,13 @@ func (f *file) childWaits(r *store.Row) (rest childRest, done bool, err error) {
 	if w == nil {
 		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.WaitingKind), Phase: r.Phase, Since: time.UnixMicro(r.Began)}
 	}
-	rest.waiting, rest.seen = w, store.Standing{N: r.N, Epoch: r.Epoch, State: r.State}
+	rest.Waiting, rest.Seen = w, store.Standing{N: r.N, Epoch: r.Epoch, State: r.State}
 	return rest, true, nil
 }
 
-// ended implements keeper. It reads the child's state from its record.
-func (f *file) ended(c *childCall) (rest childRest, err error) {
-	n, _ := journal.RunNumber(c.id)
+// childNow implements keeper. It reads the child's state from its record.
+func (f *file) childNow(parent *run, c *execution.ChildCall) (rest execution.ChildRest, err error) {
+	n, _ := journal.RunNumber(c.ID)
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return rest, err
@@ -136,69 +134,58 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	if err != nil {
 		return rest, err
 	}
-	if rest.over = r.State == "ended" || r.State == "broken"; h == nil {
-		rest.acted = true // it may have: the record says nothing
+	if rest.Over = r.State == "ended" || r.State == "broken"; h == nil {
+		rest.Acted = true // it may have: the record says nothing
 	} else {
-		rest.learned(h, f.answererOf(r, h))
+		rest.Learn(h, f.answererOf(r, h))
 	}
-	if !rest.over {
+	if !rest.Over {
 		return rest, nil
 	}
 	if !f.hiding().None() {
 		if _, known, _, err := f.reveal(n, stored); err == nil {
-			c.record.inherits(known)
+			parent.tail.Inherits(known)
 		}
 	}
 	shown := f.show(r, stored)
-	rest.ended, rest.spec, rest.kept = shown.Ended, shown.Spec, shown.Kept
-	if rest.kept != nil && r.Status == "ok" {
-		rest.ended.Result.StopReason = patterns.Success
+	rest.Ended, rest.Spec, rest.Kept = shown.Ended, shown.Spec, shown.Kept
+	if rest.Kept != nil && r.Status == "ok" {
+		rest.Ended.Result.StopReason = patterns.Success
 	}
 	return rest, nil
 }
 
 // answererOf returns the model that answered a child run's own questions where the record names none.
-func (f *file) answererOf(r *store.Row, h *history) string {
+func (f *file) answererOf(r *store.Row, h *execution.History) string {
 	job, err := f.job(r, h)
 	if err != nil { // only its end may name the model
-		if h.end != nil {
-			return h.end.Model
+		if h.End != nil {
+			return h.End.Model
 		}
 		return ""
 	}
-	return modelOf(job)
+	return execution.ModelOf(job)
 }
 
 // dropChildren cancels the child runs in this process that [leavesBehind] marked.
 func (f *file) dropChildren(id string) {
 	for _, l := range f.livesUnder(id) {
-		go l.end(parentOver(l.job.Principal)) // the child may be about to end, and wait for its parent
+		go l.life.End(parentOver(l.Job.Principal)) // the child may be about to end, and wait for its parent
 	}
-	f.recall.Store(true)
+	f.back.Recalled.Store(true)
 	f.scheduler.nudge()
 }
 
 // livesUnder returns the lives in this process of the child runs of a run.
-func (f *file) livesUnder(id string) (list []*life) {
+func (f *file) livesUnder(id string) (list []*lived) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, l := range f.lives {
-		if p := l.job.Parent; p != nil && p.RunID == id {
+	for _, l := range f.living {
+		if p := l.Job.Parent; p != nil && p.RunID == id {
 			list = append(list, l)
 		}
 	}
 	return list
-}
-
-// drops returns the step that cancels the child of a call that is over before it. The step is part of the transaction
-// of the call's outcome. nil: the call has no child to cancel.
-func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
-	if !beginsRun(e) || out.State == patterns.OK || out.Order == 0 {
-		return nil
-	}
-	child, _ := journal.RunNumber(patterns.ChildID(b.id, out.Key))
-	step := store.DropChild{N: child, Parent: b.record.file.n}
-	return func(journal.Event) []store.Step { return []store.Step{step} }
 }
 
 // orphans cancels child runs whose parents ended without cancelling them.
@@ -206,45 +193,23 @@ func (f *file) orphans() {
 	_ = f.journal.Do(&store.Change{Steps: []store.Step{store.DropOrphans{}}}) // if this fails, the next process tries again
 }
 
-// waitsFor returns what a waiting run waits for, as its rehearsal shows it. It chooses the first by key of the run's
-// own questions and those of its child runs.
-func (f *file) waitsFor(d *rehearsal) *patterns.Waiting {
-	first := d.waitingFor(func(patterns.Effect) (time.Duration, bool) { return 0, false })
-	for _, p := range d.open {
-		if p.m == nil || !beginsRun(p.effect) {
-			continue
-		}
-		w := f.childWaitsFor(d.id, p)
-		if w != nil && (first == nil || compareKeys(w.Key, first.Key) < 0) {
-			first = w
-		}
-	}
-	return first
-}
-
-// childWaitsFor returns what the child run of a call waits for; nil: it does not wait.
-func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
-	id := patterns.ChildID(parent, p.key)
+// childWaitsFor returns what a child run waits for, and its pattern; nil: it does not wait.
+func (f *file) childWaitsFor(id string) (w *patterns.Waiting, pattern string) {
 	n, _ := journal.RunNumber(id)
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
-		return nil
+		return nil, ""
 	}
 	shown := f.show(r, stored)
-	if shown.State != patterns.Parked || shown.Ended.Waiting == nil {
-		return nil
+	if shown.State != patterns.Parked {
+		return nil, ""
 	}
-	w := childWaiting(p.key, id, r.Pattern, shown.Ended.Waiting)
-	if call, _ := callOf(p.effect); call.SoFar != nil {
-		w.SoFar = call.SoFar()
-		w.SoFar.StopReason, w.SoFar.Phase = "", ""
-	}
-	return &w
+	return shown.Ended.Waiting, r.Pattern
 }
 
 // resumeBelow takes and carries out the child runs that a run waits for, at all levels, the deepest first. After that,
 // the run itself can continue.
-func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
+func (f *file) resumeBelow(n int64) (claimed []*lived, err error) {
 	var below []int64
 	err = f.journal.View(func(s store.Reader) error {
 		below, err = s.Below(n)
@@ -272,15 +237,37 @@ func leavesBehind(n, parent int64) []store.Step {
 	return steps
 }
 
-// hasBelow reports whether a run may have child runs that are not over.
-func (l *life) hasBelow() bool {
-	if l.callsRuns {
-		return true
+// childRested implements keeper.
+func (f *file) childRested(id string) (time.Duration, error) {
+	n, _ := journal.RunNumber(id)
+	h, _, err := f.historyOf(n)
+	if h == nil || err != nil {
+		return 0, err
 	}
-	for _, m := range l.past {
-		if m.intent != nil && m.intent.Kind == patterns.ToolEffect && m.outcome.State == "" {
-			return true
-		}
-	}
-	return false
+	return h.Rested(), nil
 }
+
+// historyOf returns what a run's record says, as far as it can be read; nil: there is none, or it is broken.
+func (f *file) historyOf(n int64) (*execution.History, *store.Row, error) {
+	r, stored, err := f.read(n)
+	if err != nil || r == nil || len(stored) == 0 {
+		return nil, r, err
+	}
+	open, _, _, err := f.reveal(n, stored)
+	if unrecorded(err) {
+		return nil, r, err
+	}
+	if err != nil {
+		open = stored
+	}
+	events, err := execution.Decode(open)
+	if err != nil {
+		return nil, r, nil //nolint:nilerr // its record is broken, which its end says
+	}
+	return execution.Remember(events), r, nil
+}
+
+var errNoChild = errors.New("local: another run has the child's id")
+
+// source implements keeper.
+func (f *file) source() patterns.Source { return f.options.Source }

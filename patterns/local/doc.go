@@ -1,26 +1,16 @@
-// Package local carries out runs in this process. It keeps them in memory, or in a state file that several processes
-// share.
+// Package local is the engine in this process. It begins runs, waits for them, shows them, and continues those that are
+// ready. Package execution executes the code of a run.
 //
-//	pattern code ──Do(effect)──▶ life ──▶ record: intent ──▶ perform: model, permit, person, caller, timer
-//	      ▲                       │                                   │
-//	      └────── outcome ◀── record: outcome ◀── result, time-out or deadline, whichever comes first
+//	Start, Continue ──▶ Engine ──▶ keeper: begin, take ──▶ execution.Life ──▶ keeper: park, finish ──▶ the waiting caller
+//	                                  ▲
+//	          scheduler, Advance ─────┘ claim: what is ready, due, or left by a process that has died
 //
-// A life is one execution of a run's pattern code. Its branches are goroutines, and only one of them runs pattern code
-// at a time. That branch holds the baton, a lock of the life, and releases it while an effect is performed. Branches
-// begin in their order. Time-outs return in the order in which they fell due. A run therefore does not depend on the
-// scheduler.
+// A keeper keeps the runs of an engine. There are two: inMemory keeps them in this process, and file keeps them in a
+// store that several processes share, usually a state file. What both can do is the interface in keeper.go. A run
+// (run.go) is what the engine knows of a run that lives here. It is the [execution.Host] of the run's lives.
 //
-// The bodies of a Flow may depend on each other's results. A replay must therefore continue them in the same order too.
-// Each outcome is recorded when it comes. The bodies continue in the order of the recorded outcomes, each up to its
-// next outcome. When a body ends, the code is asked for more bodies before any other body continues. A later life
-// returns the recorded outcomes in that order. New outcomes follow them.
+// People and operators act on runs through [Engine.Approvals] and [Engine.Operator]. They change the store, and the
+// scheduler of some process sees the change.
 //
-// A deadline returns control at once, whatever the callee does. The goroutine of the effect is left behind. Its late
-// result is recorded as late and never used.
-//
-// A run that waits has no life. The outcome that it waits for is appended to the run's record, and a new life executes
-// the code from its start. A dry replay comes first: it uses recorded outcomes alone, to check whether code and record
-// fit. Then the code runs again: recorded outcomes are returned, and the rest is performed. A process takes over a run
-// of another process in the same way. The dry replay also shows a run that waits. It shows a run in progress too, if
-// its code reports its state ([patterns.Run]'s Shows).
+// Read engine.go first, then keeper.go.
 package local

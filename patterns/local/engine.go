@@ -7,17 +7,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/journal"
+	"patterngate/patterns/execution"
+	"patterngate/patterns/kinds"
 	"patterngate/patterns/store"
-	inprocess "patterngate/patterns/store/memory"
-	"patterngate/patterns/windows"
 )
 
 // Values that count if a field of Engine is 0.
@@ -31,7 +30,7 @@ const (
 // Engine that keeps them in a state file. An Engine is safe for concurrent use. Set its fields before you use it.
 type Engine struct {
 	// Recorded receives the record of each run that ended in memory; nil: it is not called.
-	Recorded func(runID string, r *Record)
+	Recorded func(runID string, r *execution.Record)
 	// Fault receives the causes of tool and model faults, for the log. It also receives internal errors that no call
 	// reports. nil: it is not called.
 	Fault func(runID, key string, cause error)
@@ -62,97 +61,56 @@ type Engine struct {
 	Reload func(ReloadRequest) ReloadAnswer
 
 	hands   hands
+	options Options                 // of an engine over a store
 	changed atomic.Pointer[inForce] // the settings of the last reload; nil: the fields count
 	told    func(s patterns.Snapshot, attended bool)
-	file    *file            // nil: in memory
+	file    *file            // the keeper of an engine over a store
 	code    patterns.Pattern // of all kinds, in tests; nil: [kinds.Of]
 
 	mu      sync.Mutex
-	shelves map[string]*shelf // by principal; in memory
-	calls   windows.Memory
 	waiters waiters
 
 	making sync.Once
-	here   store.Store // in memory, see state
+	keeps  keeper // see [Engine.keeper]
 }
 
 var _ patterns.Engine = (*Engine)(nil)
 
-// keeper keeps runs and their records: in memory, or in a state file.
-type keeper interface {
-	// begin adds a new run with its first event. If an equal call began a run already, it returns the id of that run.
-	begin(r *run) (joined string, err error)
-	// take takes over a waiting run for the caller that continues it. It returns the run and its record, which includes
-	// this continuation.
-	take(c patterns.Continuation) (*run, *history, error)
-	// park stores a run that waits, finish stores one that has ended, and lose ends one that an internal error stopped.
-	park(l *life, rest patterns.Ended) error
-	finish(l *life, rest patterns.Ended) error
-	lose(l *life, rest patterns.Ended, fault error)
-	// child begins or joins the run of a call and returns when that run ends or waits. Its error is the error of ctx,
-	// or the reason why the parent cannot continue. ended returns what is known of the child run now.
-	child(ctx context.Context, c *childCall) (childRest, error)
-	ended(c *childCall) (childRest, error)
-	// leave notes that no call waits for the run any more.
-	leave(r *run)
-	patterns.Runs
-}
-
-// keeper returns the store of the engine's runs.
+// keeper returns what keeps the engine's runs. A zero Engine keeps them in memory.
 func (e *Engine) keeper() keeper {
-	if e.file != nil {
-		return e.file
-	}
-	return inMemory{e}
+	e.making.Do(func() { e.keeps = newInMemory(e) })
+	return e.keeps
 }
 
-// state returns the engine's store: the state file, or a store in this process.
-func (e *Engine) state() store.Store {
-	if e.file != nil {
-		return e.file.journal
-	}
-	e.making.Do(func() { e.here = inprocess.New(inprocess.Limits{Plans: maxPlans, PlanBytes: maxPlanBytes}) })
-	return e.here
-}
-
-// write makes a change of steps that belong to no run's record.
-func (e *Engine) write(steps ...store.Step) error {
-	return e.state().Do(&store.Change{Steps: steps})
-}
-
-// These limits say how many plans of one principal are kept in memory, and their maximum size together.
-const (
-	maxPlans     = 1000
-	maxPlanBytes = 64 << 20
-)
+// state returns the store of the engine's runs, or in memory of their rows, plans, switches and business keys.
+func (e *Engine) state() store.Store { return e.keeper().backing().Store() }
 
 // Close ends the engine's goroutines when they have nothing to do. An engine in memory can still be used after it. With
 // a state file, Close hands over the runs in progress: their records stay as they are, and another process can take
 // them.
 func (e *Engine) Close() {
-	if e.file != nil {
-		e.file.close()
-	}
+	e.keeper().close()
 	e.hands.release()
 }
 
 // Start implements [patterns.Engine].
 func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
-	if _, ok := e.codeOf(job.Spec.Kind); !ok {
+	if e.codeOf(job.Spec.Kind) == nil {
 		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf("no pattern of kind %q", job.Spec.Kind)}
 	}
 	for try := 1; ; try++ {
 		ended, err := e.start(ctx, job)
-		if !errors.Is(err, errUnspent) || try == maxTries {
+		if !errors.Is(err, execution.ErrUnspent) || try == execution.MaxTries {
 			return ended, err
 		}
 	}
 }
 
-// start begins a run. [errUnspent] says that nothing was begun: before the first call was recorded, a kill switch was
+// start begins a run. [ErrUnspent] says that nothing was begun: before the first call was recorded, a kill switch was
 // set or another run took the call's business key. If the run is begun again, it sees the change.
 func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
-	r := &run{engine: e, id: newID(), job: job, record: &Record{}, size: job.Size, state: patterns.Running, attended: true}
+	r := e.newRun(newID(), job)
+	r.attended = true
 	joined, err := e.keeper().begin(r)
 	switch {
 	case err != nil:
@@ -160,13 +118,12 @@ func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	case joined != "":
 		return e.join(ctx, joined, job)
 	}
-	l := newLife(r, nil, job.Progress)
-	l.call = ctx
-	go l.carry()
-	ended, err := e.attend(ctx, l, job.Wait)
-	if refused := r.record.file.entered(); refused != nil {
-		<-l.done
-		if joined, err = e.file.notBegun(refused, job); err != nil {
+	l := r.live(nil, job.Progress, ctx)
+	go l.Carry()
+	ended, err := e.attend(ctx, r, l, job.Wait)
+	if refused := e.keeper().entered(r); refused != nil {
+		<-l.Done()
+		if joined, err = e.keeper().notBegun(refused, job); err != nil {
 			return patterns.Ended{}, err
 		}
 		return e.join(ctx, joined, job)
@@ -186,108 +143,9 @@ func (e *Engine) Continue(ctx context.Context, c patterns.Continuation) (pattern
 	if c.Taken != nil {
 		c.Taken()
 	}
-	l := newLife(r, h, c.Progress)
-	go l.carry()
-	return e.attend(ctx, l, c.Wait)
-}
-
-// carry executes a run until it ends or waits, and then stores its state. A branch that cannot continue unwinds its
-// goroutine, so the rest of carry is deferred.
-func (l *life) carry() {
-	pattern, _ := l.engine.codeOf(l.job.Spec.Kind) // there was one at the start
-	var result patterns.Result
-	defer close(l.done)
-	defer l.engine.waiters.announce(l.id)
-	defer l.cancel()
-	defer func() { l.conclude(result) }()
-	l.baton.Lock()
-	defer l.baton.Unlock()
-	defer l.contain()
-	root := &branch{life: l, keys: newKeys(""), at: l.began, newest: l.began}
-	result = pattern(root, l.job.Spec, l.job.Asked())
-	l.judged(result.Judged, root.keys)
-}
-
-// conclude records the result of a life: the run's end, its wait, or the error that stopped it.
-func (l *life) conclude(result patterns.Result) {
-	keep := l.engine.keeper()
-	rest := patterns.Ended{
-		RunID: l.id, Result: result, Phase: l.phase, Calls: l.calls, Requests: l.asked,
-		Began: l.began, Ended: l.engine.now(), Waited: l.waited.sum + l.idle,
-	}
-	l.baton.Lock()
-	err := l.cause
-	if err == nil && l.left {
-		err = errHandedOver
-	}
-	l.over = true
-	l.baton.Unlock()
-	switch {
-	case err != nil:
-	case len(l.parked) > 0:
-		w := l.firstParked()
-		rest.Result, rest.Waiting, rest.Ended = patterns.Result{}, w, w.Since
-		err = keep.park(l, rest)
-	default:
-		rest.Ended = l.recordEnd(rest)
-		err = keep.finish(l, rest)
-	}
-	if l.rest = rest; err != nil {
-		l.broke(keep, rest, err)
-	}
-}
-
-// recordEnd records the end of the run and returns its time.
-func (l *life) recordEnd(rest patterns.Ended) time.Time {
-	status := "stopped"
-	if rest.Result.OK() {
-		status = "ok"
-	}
-	end := journal.EndBody{Status: status, StopReason: rest.Result.StopReason, Phase: rest.Result.Phase, Usage: rest.Result.Usage, Model: answeredBy(l.job, rest.Result)}
-	if present := l.job.Present; present != nil && l.engine.file != nil {
-		shown := present(rest, nil)
-		end.Envelope, l.summary = shown.Envelope, shown.Summary
-	}
-	return l.record.append(patterns.EndEvent, "", l.engine.now(), end).At
-}
-
-// broke ends a life that err stopped.
-func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
-	rest.Result = patterns.Result{}
-	switch {
-	case l.engine.file == nil: // no other process can carry out the run
-		l.rest, l.fault = rest, err
-		keep.lose(l, rest, err)
-	case l.unentered(err): // the run was never stored
-		l.engine.file.gone(l)
-	case errors.Is(err, errHandedOver), errors.Is(err, store.ErrFenced): // another process carries out the run
-		if l.rest = l.running(); errors.Is(err, errHandedOver) {
-			l.record.append(patterns.NoteEvent, "", l.engine.now(), journal.NoteBody{What: noteDetach, Note: patterns.Note{Channel: "engine"}})
-			l.record.flush(false, nil)
-		}
-		if l.left { // another process can take the run before this one ends
-			l.engine.file.release(l)
-		}
-		l.engine.file.lost(l)
-	case errors.Is(err, errUnspent): // the run is replayed and then sees the change
-		l.rest, l.replayed = l.running(), true
-		l.engine.file.later(l)
-	case errors.Is(err, patterns.ErrJournal):
-		rest.Waiting = retry(&patterns.Lacking{Cause: "journal"}, l.engine.now())
-		rest.Waiting.Phase = l.phase
-		l.rest = rest
-		l.engine.file.later(l)
-	default:
-		l.rest, l.fault = rest, err
-		keep.lose(l, rest, err)
-	}
-}
-
-// unentered reports whether the run of a life that err stopped is not in the state file and will never be. A run that
-// an internal error stopped before its first write is still stored, together with its end.
-func (l *life) unentered(err error) bool {
-	refused := errors.Is(err, errHandedOver) || errors.Is(err, store.ErrFenced) || errors.Is(err, errUnspent) || errors.Is(err, patterns.ErrJournal)
-	return l.record.file != nil && l.record.abandon(err, refused)
+	l := r.live(h, c.Progress, nil)
+	go l.Carry()
+	return e.attend(ctx, r, l, c.Wait)
 }
 
 // retry returns what a run waits for if it cannot be carried out here.
@@ -303,19 +161,7 @@ func newID() string {
 }
 
 // now returns the current time, by the clock that the record uses.
-func (e *Engine) now() time.Time {
-	if e.file != nil {
-		return e.file.journal.Now()
-	}
-	return time.Now()
-}
-
-// contain recovers a panic of pattern code. The panic then ends the run, not the process.
-func (l *life) contain() {
-	if r := recover(); r != nil {
-		l.stop(&patterns.Fault{RunID: l.id, Cause: fmt.Errorf("pattern code panicked: %v\n%s", r, debug.Stack())})
-	}
-}
+func (e *Engine) now() time.Time { return e.keeper().backing().Now() }
 
 // callerWait returns how long a run waits for its caller; false: it does not wait.
 func (e *Engine) callerWait() (time.Duration, bool) {
@@ -323,7 +169,7 @@ func (e *Engine) callerWait() (time.Duration, bool) {
 	if wait == 0 {
 		wait = defaultCallerWait
 	}
-	return wait, wait > 0 && (e.file != nil || e.maxParked() > 0)
+	return wait, wait > 0 && e.keeper().parks()
 }
 
 func (e *Engine) maxParked() int {
@@ -378,4 +224,25 @@ func (e *Engine) tell(s patterns.Snapshot, attended bool) {
 	if e.told != nil {
 		e.told(s, attended)
 	}
+}
+
+// report sends the cause of a fault to the log.
+func (e *Engine) report(runID, key string, cause error) {
+	if e.Fault != nil {
+		e.Fault(runID, key, cause)
+	}
+}
+
+// codeOf returns the code of a kind; nil: there is none.
+func (e *Engine) codeOf(kind gateway.Kind) patterns.Pattern {
+	if e.code != nil {
+		return e.code
+	}
+	code, _ := kinds.Of(kind)
+	return code
+}
+
+// Rehearse implements [patterns.Engine].
+func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (patterns.Rehearsal, error) {
+	return execution.DryRun(ctx, e.keeper().backing(), job)
 }

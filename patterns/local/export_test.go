@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -152,8 +153,7 @@ func check(tb testing.TB, err error) {
 
 // Followed waits as a call does, whose context is over, for the next life of a run of which a life ended that had written, or not.
 func (e *Engine) Followed(ctx context.Context, principal, id string, wrote bool) (patterns.Ended, error) {
-	l := &life{run: &run{engine: e, id: id, job: patterns.Job{Caller: patterns.Caller{Principal: principal}}}, wrote: wrote}
-	return e.followed(ctx, l, time.Time{})
+	return e.followed(ctx, e.newRun(id, patterns.Job{Caller: patterns.Caller{Principal: principal}}), execution.AtRest{}, wrote, time.Time{})
 }
 
 // Ahead sets the clock of the state file forward, as when the process began so much later.
@@ -178,7 +178,7 @@ func Number(id string) int64 {
 func (e *Engine) Held() (lives, outcomes, stuck int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.file.lives), len(e.file.outcomes), len(e.file.stuck)
+	return len(e.file.living), len(e.file.outcomes), len(e.file.stuck)
 }
 
 // Waiters counts the runs that somebody waits for.

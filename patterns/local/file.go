@@ -1,17 +1,19 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
-	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/planclaims"
 	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
 	"patterngate/patterns/store/sqlite"
@@ -51,14 +53,14 @@ const (
 //	running, and its owner's lock is free ──▶ ready
 type file struct {
 	*Engine
-	options   Options
+	back      execution.Stored
 	journal   store.Store
 	owner     store.Owner
 	redactor  redaction.Rules
 	scheduler *scheduler
 
 	// Guarded by the engine's lock.
-	lives     map[string]*life                          // by run
+	living    map[string]*lived                         // runs that have a life here
 	delivered map[int64]delivered                       // results that were delivered not long ago
 	outcomes  map[string]map[string]journal.OutcomeBody // that could not be recorded, by run and key
 	lacking   map[int64]int64                           // epochs of ready runs that cannot be carried on here
@@ -68,8 +70,6 @@ type file struct {
 	leaving   bool                                      // runs that nobody waits for begin nothing more here
 	closed    bool
 
-	stopping atomic.Bool  // a kill switch may be on
-	recall   atomic.Bool  // a run is to be cancelled that did not live here when it was looked for
 	unstored unstored     // configurations
 	heard    atomic.Int64 // the newest reload that was carried out, or was there before this program
 }
@@ -82,10 +82,10 @@ var openFile = func(path string, hook func(point string)) (store.Store, error) {
 // Open opens or makes a state file. Its errors wrap [patterns.ErrJournal]. Nothing of what it holds is carried on before
 // [Engine.Go]; the engine's fields are set in between.
 func Open(o Options) (*Engine, error) {
-	e := &Engine{}
+	e := &Engine{options: o}
 	f := &file{
-		Engine: e, options: o,
-		lives: map[string]*life{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{}, delivered: map[int64]delivered{},
+		Engine: e,
+		living: map[string]*lived{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{}, delivered: map[int64]delivered{},
 	}
 	var err error
 	if f.redactor, err = redaction.Read(o.Redact); err != nil {
@@ -96,14 +96,15 @@ func Open(o Options) (*Engine, error) {
 			return nil, err
 		}
 	}
+	f.back.Journal, f.back.Rules = f.journal, f.hiding
 	f.owner = f.journal.Owner()
 	f.scheduler = newScheduler(f)
-	f.stopping.Store(true)
+	f.back.Stopping.Store(true)
 	if !f.redactor.None() { // a process may have died before it tidied
 		f.journal.Hides()
 	}
-	f.configure(o.Config, o.Snapshot)
-	e.file = f
+	f.addConfig(o.Config, o.Snapshot)
+	e.making.Do(func() { e.file, e.keeps = f, f })
 	return e, nil
 }
 
@@ -119,10 +120,7 @@ func (e *Engine) Go() {
 
 // Config is the snapshot of a configuration that runs of this state file were begun with; false: it is not there.
 func (e *Engine) Config(hash string) (body []byte, ok bool) {
-	if e.file == nil {
-		return nil, false
-	}
-	_ = e.file.journal.View(func(s store.Reader) (err error) { // one that cannot be read is not there
+	_ = e.state().View(func(s store.Reader) (err error) { // one that cannot be read is not there
 		body, ok, err = s.Config(hash)
 		return err
 	})
@@ -133,8 +131,8 @@ func (e *Engine) Config(hash string) (body []byte, ok bool) {
 func (e *Engine) Backup(ctx context.Context, to string) error { return e.file.journal.Backup(ctx, to) }
 
 func (e *Engine) hook(point string) {
-	if e.file != nil && e.file.options.Hook != nil {
-		e.file.options.Hook(point)
+	if e.options.Hook != nil {
+		e.options.Hook(point)
 	}
 }
 
@@ -143,20 +141,17 @@ func (f *file) close() {
 	f.mu.Lock()
 	already := f.closed
 	f.closed = true
-	lives := make([]*life, 0, len(f.lives))
-	for _, l := range f.lives {
-		lives = append(lives, l)
-	}
+	lives := slices.Collect(maps.Values(f.living))
 	f.mu.Unlock()
 	if already {
 		return
 	}
 	f.scheduler.close()
 	for _, l := range lives {
-		l.giveUp(errHandedOver)
+		l.life.GiveUp(execution.ErrHandedOver)
 	}
 	for _, l := range lives {
-		<-l.done
+		<-l.life.Done()
 	}
 	f.scheduler.polls.Wait()
 	f.deliver()
@@ -183,36 +178,36 @@ func requestOf(job patterns.Job) (request, args []byte) {
 // begin prepares a run. It is entered with its first flush, so that beginning costs no transaction of its own; nothing is
 // performed before. What refuses it ends its life, see [Engine.entered].
 func (f *file) begin(r *run) (string, error) {
-	n, _ := journal.RunNumber(r.id)
-	job, now := r.job, f.journal.Now()
-	request, args := requestOf(job)
-	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().Values(), begun: make(chan struct{})}
+	now := f.journal.Now()
+	request, args := requestOf(r.Job)
+	r.tail = f.back.NewRecord(r.RunID, r.parentOf(), f.hiding().Values())
+	r.Record = r.tail.Record()
 	if r.within != nil {
-		t.hidden.Inherits(r.within.record.known())
+		r.tail.Inherits(r.within.tail.Known())
 	}
-	r.record.file = t
-	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
+	r.Began = r.Record.Append(patterns.StartEvent, "", now, r.Start(f.Version)).At
 	begin := r.beginning(f.owner)
 	begin.Configs = f.unstored.all()
-	t.begin = &begin
 	if request != nil {
-		t.begin.Equal = &store.Equal{Request: request, Args: args, ByKey: job.ByKey != "", Since: f.joinable(now).UnixMicro(), Plan: planOfCall(job), Outdated: outdated[:]}
+		begin.Equal = &store.Equal{Request: request, Args: args, ByKey: r.Job.ByKey != "", Since: f.joinable(now).UnixMicro(), Plan: planclaims.NamedBy(r.Job), Outdated: planclaims.Outdated[:]}
 	}
-	r.idle.Since = r.began
+	r.tail.Enter(begin)
+	r.idle.Since = r.Began
 	return "", nil
 }
 
 // beginning returns the step that adds a run's row.
 func (r *run) beginning(owner store.Owner) store.Begin {
-	n, _ := journal.RunNumber(r.id)
-	job := r.job
+	job := r.Job
 	return store.Begin{
-		N: n, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client, Config: job.Config,
-		Began: r.began.UnixMicro(), Owner: owner.ID(), Parent: r.parentOf(),
+		N: r.N, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client, Config: job.Config,
+		Began: r.Began.UnixMicro(), Owner: owner.ID(), Parent: r.parentOf(),
 	}
 }
 
-// notBegun returns why there is no run: the id of the run that an equal call began, or the error. It returns [errUnspent] if that run has
+func (f *file) entered(r *run) error { return r.tail.Entered() }
+
+// notBegun returns why there is no run: the id of the run that an equal call began, or the error. It returns [ErrUnspent] if that run has
 // ended, its result was delivered here, and the file did not know it: the call then begins a run of its own.
 func (f *file) notBegun(refused error, job patterns.Job) (joined string, err error) {
 	r, is := errors.AsType[*store.Refused](refused)
@@ -223,27 +218,61 @@ func (f *file) notBegun(refused error, job patterns.Job) (joined string, err err
 		return "", patterns.ErrReused
 	case job.ByKey == "" && f.isDelivered(r.Joined, job.Principal):
 		f.deliver()
-		return "", fmt.Errorf("%w: %w", patterns.ErrJournal, errUnspent)
+		return "", fmt.Errorf("%w: %w", patterns.ErrJournal, execution.ErrUnspent)
 	}
 	return journal.RunID(r.Joined), nil
 }
 
-// lost forgets a life whose run is in other hands, with what only this process knew of it.
-func (f *file) lost(l *life) {
-	f.gone(l)
+// lived is a run with its life in this process.
+type lived struct {
+	*run
+	life *execution.Life
+}
+
+func (f *file) lives(r *run) (closed bool) {
+	f.living[r.RunID] = &lived{r, r.life}
+	return f.closed
+}
+
+// quits reports whether the life of a run must quit: its process is leaving and no call waits for the run.
+func (f *file) quits(r *run) bool {
 	f.mu.Lock()
-	delete(f.outcomes, l.id)
+	defer f.mu.Unlock()
+	return f.leaving && !r.isAttended()
+}
+
+func (f *file) lifeOf(_, id string) *execution.Life {
+	if l := f.life(id); l != nil {
+		return l.life
+	}
+	return nil
+}
+
+func (f *file) parks() bool { return true }
+
+func (f *file) unrecorded(id, key string) (patterns.Outcome, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b, ok := f.outcomes[id][key]
+	return b.Outcome(), ok
+}
+
+// lost forgets a life whose run is in other hands, with what only this process knew of it.
+func (f *file) lost(r *run, l *execution.Life) {
+	f.gone(r, l)
+	f.mu.Lock()
+	delete(f.outcomes, r.RunID)
 	f.mu.Unlock()
 	f.scheduler.nudge() // those hands may be this process's
 }
 
-// gone notes that a run lives here no more.
-func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
+// gone notes that a life of a run is over here.
+func (f *file) gone(r *run, l *execution.Life) (changed patterns.Snapshot, attended bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lives[l.id] == l {
-		delete(f.lives, l.id)
-		if l.run.resumed {
+	if now := f.living[r.RunID]; now != nil && now.life == l {
+		delete(f.living, r.RunID)
+		if r.resumed {
 			f.resumed--
 		}
 	}
@@ -251,67 +280,21 @@ func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
 		f.crowded = false
 		f.scheduler.nudge()
 	}
-	return l.snapshot(), l.isAttended()
+	return r.snapshot(), r.isAttended()
 }
 
-func (f *file) finish(l *life, rest patterns.Ended) error {
-	status := "stopped"
-	if rest.Result.OK() {
-		status = "ok"
-	}
-	return f.finishAs(l, rest, status)
-}
+func (f *file) backing() execution.Backing { return &f.back }
 
-func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
-	n, r, below := l.record.file.n, rest.Result, l.hasBelow()
-	summary := l.record.public(ijson.Cut(l.summary, maxSummary))
-	err := l.record.rest(false, func(head store.Head) []store.Step {
-		steps := []store.Step{store.End{N: n, Head: head, Ended: rest.Ended.UnixMicro(), Status: status, StopReason: r.StopReason, Phase: r.Phase, Summary: summary}}
-		if below || l.job.Parent != nil {
-			steps = append(steps, leavesBehind(n, l.parentOf())...)
-		}
-		return append(steps, l.record.file.forget()...)
-	})
-	if err != nil {
-		return err
+// planChanged continues the run that waited beneath a changed plan, if no other process does.
+func (f *file) planChanged(beneath int64) {
+	if f.scheduler.nudge(); beneath == 0 {
+		return
 	}
-	f.rests(l, patterns.Over, rest)
-	if below {
-		f.dropChildren(l.id)
-	}
-	if l.job.Parent != nil { // who rests with it is ready
-		f.scheduler.nudge()
-	}
-	return nil
-}
-
-// rests tells that a life came to rest.
-func (f *file) rests(l *life, state patterns.RunState, rest patterns.Ended) {
-	f.mu.Lock()
-	l.run.state, l.run.rest, l.run.life = state, rest, nil
-	delete(f.outcomes, l.id)
-	f.mu.Unlock()
-	changed, attended := f.gone(l)
-	f.tell(changed, attended)
-}
-
-// lose ends a run by a fault of ours.
-func (f *file) lose(l *life, rest patterns.Ended, fault error) {
-	phase := cmp.Or(rest.Phase, l.now.Load().Phase)
-	end := journal.EndBody{Status: "stopped", StopReason: "internal_error", Phase: phase}
-	if l.job.Present != nil {
-		shown := l.job.Present(rest, fault)
-		end.Envelope, l.summary = shown.Envelope, shown.Summary
-	}
-	rest.Ended = l.record.append(patterns.EndEvent, "", f.journal.Now(), end).At
-	rest.Result = patterns.Result{StopReason: end.StopReason, Phase: phase}
-	if err := f.finishAs(l, rest, end.Status); err != nil {
-		f.later(l)
+	f.waiters.announce(journal.RunID(beneath))
+	if !f.scheduler.serves.Load() { // this process does not serve ready runs
+		_, _ = f.claim(beneath, nil) // otherwise another process does
 	}
 }
 
-func (f *file) leave(r *run) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r.attended = false
-}
+// planTaken does nothing: the run that lost its plan is canceled in the store.
+func (f *file) planTaken(int64, string, patterns.Note) {}

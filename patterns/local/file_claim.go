@@ -7,13 +7,14 @@ import (
 
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
 
 // claim takes a run that is ready or due and carries it out. It fails if another process took the run first, or if
 // something that the run needs is missing here. It returns nil without an error if the run does not exist.
-func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
+func (f *file) claim(n int64, progress func(patterns.Progress)) (*lived, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return nil, err
@@ -26,7 +27,7 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	case errors.Is(err, journal.ErrBroken):
 		f.quarantine(r, err)
 		return nil, err
-	case errors.Is(err, ErrMismatch):
+	case errors.Is(err, execution.ErrMismatch):
 		return nil, f.mismatch(l, err)
 	case isLacking(err):
 		return nil, f.lacks(l, err)
@@ -46,13 +47,13 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 // noteTaken notes that no process had the run and that this one has it now. It also notes a cancellation that the run's
 // owner could not record before it died.
 func (l *loaded) noteTaken(now time.Time) {
-	what := noteTakeover
-	if l.history.rests && l.WaitingKind != "" { // it waited; no owner gave it up
-		what = noteWake
+	what := execution.NoteTakeover
+	if l.history.Rests && l.WaitingKind != "" { // it waited; no owner gave it up
+		what = execution.NoteWake
 	}
 	l.note(now, journal.NoteBody{What: what, Note: patterns.Note{Channel: "engine"}})
-	if l.Canceled && !l.history.noted {
-		l.note(now, journal.NoteBody{What: noteCancel, Note: patterns.Note{By: l.Principal}})
+	if l.Canceled && !l.history.Noted {
+		l.note(now, journal.NoteBody{What: execution.NoteCancel, Note: patterns.Note{By: l.Principal}})
 	}
 }
 
@@ -63,11 +64,11 @@ func isLacking(err error) bool {
 
 // note adds an event to a loaded run. The event is written with the claim.
 func (l *loaded) note(at time.Time, body any) {
-	l.events = append(l.events, l.run.record.append(patterns.NoteEvent, "", at, body))
+	l.events = append(l.events, l.run.Record.Append(patterns.NoteEvent, "", at, body))
 }
 
 // resume takes over a loaded run and starts its next life. No call waits for it.
-func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error) {
+func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*lived, error) {
 	if err := f.takeOver(l); err != nil {
 		return nil, err
 	}
@@ -75,19 +76,18 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	f.resumed++
 	l.run.resumed = true
 	f.mu.Unlock()
-	next := newLife(l.run, l.history, progress)
+	next := l.run.live(l.history, progress, nil)
 	f.announceTaken(l)
-	go next.carry()
-	return next, nil
+	go next.Carry()
+	return &lived{l.run, next}, nil
 }
 
 // takeOver makes this process the owner of a loaded run, in one transaction with the events that were added to its
 // record. Its error is [patterns.ErrNotTaken] if another process was faster, or an error of the store.
 func (f *file) takeOver(l *loaded) error {
-	t := l.run.record.file
-	events := t.pending
-	t.pending = nil
-	kept, lost, err := f.reclaims(l.N, l.history.plans(), l.Canceled)
+	t := l.run.tail
+	events := t.Take()
+	kept, lost, err := f.back.Plans().Reclaim(l.N, l.history.Plans(), l.Canceled)
 	if err != nil {
 		return err
 	}
@@ -98,20 +98,18 @@ func (f *file) takeOver(l *loaded) error {
 	for _, ap := range l.answered {
 		steps = append(steps, store.HearAnswer{Approval: ap, Run: l.N})
 	}
-	err = f.journal.Do(&store.Change{Run: l.N, Events: events, Steps: append(steps, t.keepHidden()...)})
+	err = f.journal.Do(&store.Change{Run: l.N, Events: events, Steps: append(steps, t.KeepHidden()...)})
 	if store.IsRefused(err) {
 		return patterns.ErrNotTaken
 	}
 	if err != nil {
 		return err
 	}
-	t.sure(events)
+	t.Sure(events)
 	if l.Parent != 0 {
 		f.scheduler.nudge()
 	}
-	quotas, phase := l.history.quotas, l.history.phase
-	l.history = remembered(l.events)
-	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.Canceled || lost
+	l.history = l.history.With(l.events, l.Canceled || lost)
 	return nil
 }
 
@@ -134,9 +132,7 @@ func (f *file) quarantine(r *store.Row, cause error) {
 	_ = f.journal.Do(&store.Change{Durable: true, Steps: append([]store.Step{end}, leavesBehind(r.N, r.Parent)...)})
 	f.dropChildren(r.ID())
 	f.waiters.announce(r.ID())
-	if f.Fault != nil {
-		f.Fault(r.ID(), "", &patterns.Fault{RunID: r.ID(), Cause: cause})
-	}
+	f.report(r.ID(), "", &patterns.Fault{RunID: r.ID(), Cause: cause})
 }
 
 // lacks notes that this process cannot carry out a run. It ends the run if the run was cancelled.
@@ -156,38 +152,34 @@ func (f *file) lacks(l *loaded, cause error) error {
 
 // mismatch ends a run whose code and record do not fit any more. No effect of this life was performed.
 func (f *file) mismatch(l *loaded, cause error) error {
-	if f.Fault != nil {
-		f.Fault(l.ID(), "", &patterns.Fault{RunID: l.ID(), Cause: told(l.hidden, cause)})
-	}
+	f.report(l.ID(), "", &patterns.Fault{RunID: l.ID(), Cause: execution.Told(l.hidden, cause)})
 	return f.cut(l, "replay_mismatch", cause)
 }
 
 // cut ends a run without executing its code. The run stops with the given reason.
 func (f *file) cut(l *loaded, reason string, cause error) error {
 	if l.run == nil { // this process cannot make its job
-		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
-		record.file = &tail{file: f, id: l.ID(), n: l.N, parent: l.Parent, epoch: l.Epoch + 1, head: l.last.Hash, hidden: l.hidden}
-		l.run = &run{engine: f.Engine, id: l.ID(), record: record, began: l.history.began}
-		l.run.job.Principal, l.run.job.Client, l.run.job.Spec.Name = l.Principal, l.Client, l.Pattern
-		l.run.job.ClientVersion, l.run.job.Era = l.history.start.ClientVersion, l.history.start.Era
-		l.run.job.Parent = l.history.start.Parent
+		job := patterns.Job{Caller: patterns.Caller{Principal: l.Principal, Client: l.Client}, Spec: patterns.Spec{Name: l.Pattern}}
+		job.ClientVersion, job.Era, job.Parent = l.history.Start.ClientVersion, l.history.Start.Era, l.history.Start.Parent
+		l.run = f.newRun(l.ID(), job)
+		l.run.continues(f.back.Continue(l.Row, l.Epoch+1, l.last, l.hidden), l.history.Began)
 	}
-	phase := cmp.Or(l.history.phase, l.Phase)
-	result := patterns.Result{StopReason: reason, Phase: phase, Ledger: ledgerOf(l.history)}
-	rest := patterns.Ended{RunID: l.ID(), Result: result, Phase: phase, Began: l.history.began}
+	phase := cmp.Or(l.history.Phase, l.Phase)
+	result := patterns.Result{StopReason: reason, Phase: phase, Ledger: l.history.Ledger()}
+	rest := patterns.Ended{RunID: l.ID(), Result: result, Phase: phase, Began: l.history.Began}
 	end := journal.EndBody{Status: "stopped", StopReason: reason, Phase: phase}
 	summary := ""
-	if present := l.run.job.Present; present != nil {
+	if present := l.run.Job.Present; present != nil {
 		shown := present(rest, nil)
-		end.Envelope, summary = shown.Envelope, l.run.record.public(shown.Summary)
+		end.Envelope, summary = shown.Envelope, l.run.tail.Public(shown.Summary)
 	}
 	now := f.journal.Now()
 	l.noteTaken(now)
-	rest.Ended = l.run.record.append(patterns.EndEvent, "", now, end).At
-	t := l.run.record.file
-	events := t.pending
+	rest.Ended = l.run.Record.Append(patterns.EndEvent, "", now, end).At
+	t := l.run.tail
+	events := t.Take()
 	last := events[len(events)-1]
-	plans, err := f.givesBack(l)
+	plans, err := f.back.Plans().GiveBack(l.N, l.history.Plans(), patterns.WaitingKind(l.WaitingKind), l.WaitsKey)
 	if err != nil {
 		return err
 	}
@@ -195,7 +187,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 		N: l.N, Head: store.Head{Events: last.Seq, Hash: last.Hash, Newest: last.At}, Ended: last.At,
 		Status: end.Status, StopReason: reason, Phase: phase, Summary: summary,
 	})
-	steps = append(append(steps, leavesBehind(l.N, l.Parent)...), t.forget()...)
+	steps = append(append(steps, leavesBehind(l.N, l.Parent)...), t.Forget()...)
 	err = f.journal.Do(&store.Change{Run: l.N, Events: events, Durable: true, Steps: steps})
 	if store.IsRefused(err) {
 		return patterns.ErrNotTaken

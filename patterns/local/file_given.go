@@ -1,23 +1,21 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/decisions"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
 
 // take implements keeper. A late result of the run's last life may be recorded while this life is prepared. take then
 // prepares it again.
-func (f *file) take(c patterns.Continuation) (r *run, h *history, err error) {
+func (f *file) take(c patterns.Continuation) (r *run, h *execution.History, err error) {
 	for range 3 {
 		r, h, err = f.takeNow(c)
 		if !errors.Is(err, store.ErrConflict) {
@@ -27,7 +25,7 @@ func (f *file) take(c patterns.Continuation) (r *run, h *history, err error) {
 	return r, h, err
 }
 
-func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
+func (f *file) takeNow(c patterns.Continuation) (*run, *execution.History, error) {
 	n, ok := journal.RunNumber(c.RunID)
 	if !ok {
 		return nil, nil, patterns.ErrNoRun
@@ -46,7 +44,7 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 	case errors.Is(err, journal.ErrBroken):
 		f.quarantine(r, err)
 		return nil, nil, patterns.ErrNotTaken
-	case errors.Is(err, ErrMismatch):
+	case errors.Is(err, execution.ErrMismatch):
 		_ = f.mismatch(l, err)
 		return nil, nil, patterns.ErrNotTaken
 	case err != nil:
@@ -56,7 +54,7 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 	if f.journal.Now().UnixMicro() >= r.Expires {
 		return nil, nil, patterns.ErrNotTaken
 	}
-	l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, r.WaitsKey, f.journal.Now(), out))
+	l.events = append(l.events, l.run.Record.Append(patterns.OutcomeEvent, r.WaitsKey, f.journal.Now(), out))
 	l.run.attended = true
 	if err := f.takeOver(l); errors.Is(err, patterns.ErrNotTaken) {
 		return nil, nil, patterns.ErrNotTaken
@@ -65,10 +63,6 @@ func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 	}
 	f.announceTaken(l)
 	return l.run, l.history, nil
-}
-
-func sortLedger(list []gateway.Entry) {
-	slices.SortFunc(list, func(a, b gateway.Entry) int { return cmp.Compare(a.Order, b.Order) })
 }
 
 // settle implements [Operator.Settle].
@@ -88,7 +82,7 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	if err != nil && !isLacking(err) {
 		return err
 	}
-	key := l.doubt(effect)
+	key := l.history.Doubt(effect)
 	if key == "" {
 		return patterns.ErrNotTaken
 	}
@@ -101,50 +95,21 @@ func (f *file) settle(id, effect string, s Settlement) error {
 			return err
 		}
 	}
-	record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
-	record.file = &tail{file: f, id: id, n: n, head: l.last.Hash, hidden: l.hidden}
+	t := f.back.Continue(r, 0, l.last, l.hidden)
+	record := t.Record()
 	now := f.journal.Now()
-	record.append(patterns.NoteEvent, "", now, journal.NoteBody{What: noteSettle, Note: s.By, Act: s.Act})
-	last := record.append(patterns.OutcomeEvent, key, now, journal.OutcomeBody{State: patterns.OK, Output: out, Human: true})
-	events := record.file.pending
+	record.Append(patterns.NoteEvent, "", now, journal.NoteBody{What: execution.NoteSettle, Note: s.By, Act: s.Act})
+	last := record.Append(patterns.OutcomeEvent, key, now, journal.OutcomeBody{State: patterns.OK, Output: out, Human: true})
+	events := t.Take()
 	head := events[len(events)-1].Hash
 	subject := s.Subject(id, effect)
 	step := store.Settle{N: n, Epoch: r.Epoch, Head: store.Head{Events: int64(last.Seq), Hash: head, Newest: last.At.UnixMicro()}}
 	c := &store.Change{Run: n, Events: events, Durable: true}
-	err = f.signer().Signed(s.Act, decisions.Wanted{Act: gateway.ActSettle, Subject: subject}, c, append([]store.Step{step}, record.file.keepHidden()...)...)
+	err = f.signer().Signed(s.Act, decisions.Wanted{Act: gateway.ActSettle, Subject: subject}, c, append([]store.Step{step}, t.KeepHidden()...)...)
 	if store.IsRefused(err) {
 		return patterns.ErrNotTaken
 	}
 	return err
-}
-
-// noteSteps returns the steps that append a note to the record of a run. The same change must take the run from its
-// owner. What the run hides is hidden in the note too, because the note has a person's words. The error is not the
-// store's if the record is damaged.
-func (f *file) noteSteps(s store.Reader, n int64, body journal.NoteBody) ([]store.Step, error) {
-	stored, err := s.Events(n)
-	if err == nil && len(stored) == 0 {
-		err = journal.ErrBroken
-	}
-	if err != nil {
-		return nil, err
-	}
-	_, steps, err := f.hiding().Append(s, n, stored, journal.Event{Kind: patterns.NoteEvent, Body: body}, f.journal.Now())
-	return steps, err
-}
-
-// doubt returns the key of the open question about a call whose outcome is unknown; "": there is none.
-func (l *loaded) doubt(effect string) string {
-	for key, m := range l.history.past {
-		if m.intent == nil || m.intent.Kind != patterns.HumanEffect || m.intent.Name != "settle" || m.outcome.State != "" {
-			continue
-		}
-		v, err := decodeResult(m.intent.Input)
-		if about, ok := v.(map[string]any); err == nil && ok && about["effect"] == effect {
-			return key
-		}
-	}
-	return ""
 }
 
 // cancel implements keeper's Cancel for a run whose principal was checked. The cancellation is on the disk before
@@ -165,7 +130,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 		}
 		l := f.life(r.ID())
 		if l != nil {
-			l.end(by)
+			l.life.End(by)
 		} else if err := r.Verify(events); err != nil {
 			f.quarantine(r, err)
 			return patterns.ErrOver
@@ -176,13 +141,13 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			return err
 		case l != nil:
 			select {
-			case <-l.done: // it may wait now and not have ended
+			case <-l.life.Done(): // it may wait now and not have ended
 				continue
 			case <-ctx.Done():
 				return nil
 			}
 		case owned: // its owner will see it
-			f.recall.Store(true)
+			f.back.Recalled.Store(true)
 			return nil
 		}
 		f.mu.Lock()
@@ -190,7 +155,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 		f.mu.Unlock()
 		if _, err := f.claim(n, nil); !errors.Is(err, patterns.ErrNotTaken) {
 			switch {
-			case isLacking(err), errors.Is(err, ErrMismatch):
+			case isLacking(err), errors.Is(err, execution.ErrMismatch):
 				return nil
 			case errors.Is(err, journal.ErrBroken):
 				return patterns.ErrOver
@@ -203,7 +168,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 
 // recalled notes on the disk that a run must be cancelled; owned reports that a process owns the run.
 func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
-	for range maxTries { // its owner may change in between
+	for range execution.MaxTries { // its owner may change in between
 		var steps []store.Step
 		err := f.journal.View(func(s store.Reader) (err error) {
 			steps, owned, err = f.recallSteps(s, n, by)
@@ -234,6 +199,6 @@ func (f *file) recallSteps(s store.Reader, n int64, by patterns.Note) (steps []s
 	case r.State != "ready" && r.State != "parked", r.Canceled:
 		return nil, false, nil
 	}
-	steps, err = f.noteSteps(s, n, journal.NoteBody{What: noteCancel, Note: by})
+	steps, err = f.back.Note(s, n, journal.NoteBody{What: execution.NoteCancel, Note: by})
 	return append([]store.Step{store.CancelResting{N: n, Epoch: r.Epoch}}, steps...), false, err
 }

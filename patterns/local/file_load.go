@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
-	"patterngate/catalog"
-	"patterngate/gateway"
-	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/redaction"
 	"patterngate/patterns/store"
@@ -28,8 +25,8 @@ func (f *file) read(n int64) (r *store.Row, events []patterns.Event, err error) 
 type loaded struct {
 	*store.Row
 	run     *run
-	history *history
-	dry     *rehearsal
+	history *execution.History
+	dry     *execution.Rehearsal
 	events  []journal.Event
 	last    patterns.Event
 	hidden  *redaction.Values // values that are kept out of the record
@@ -50,12 +47,12 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := decodeEvents(open)
+	events, err := execution.Decode(open)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", journal.ErrBroken, err)
 	}
-	h := remembered(events)
-	if s := h.start; s.Pattern != r.Pattern || s.Principal != r.Principal || s.Config != r.Config || s.ParentNumber() != r.Parent {
+	h := execution.Remember(events)
+	if s := h.Start; s.Pattern != r.Pattern || s.Principal != r.Principal || s.Config != r.Config || s.ParentNumber() != r.Parent {
 		return nil, fmt.Errorf("%w: its row does not say what its first event says", journal.ErrBroken)
 	}
 	if lost && r.State == "ended" {
@@ -70,30 +67,29 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 		hidden.Learn(open)
 	}
 	last := stored[len(stored)-1]
-	record := &Record{seq: int(last.Seq), at: time.UnixMicro(last.At)}
 	hidden.Inherits(f.inherited(r.Parent))
-	record.file = &tail{file: f, id: r.ID(), n: r.N, parent: r.Parent, epoch: r.Epoch + 1, head: last.Hash, hidden: hidden}
 	l := &loaded{Row: r, history: h, events: events, last: last, hidden: hidden}
-	l.run = &run{engine: f.Engine, id: r.ID(), job: job, record: record, began: h.began, state: patterns.Running}
-	l.run.idle = patterns.Current{Since: h.began, Done: h.answered}
-	l.dry, err = l.run.rehearse(h)
-	l.run.idle.Phase = h.phase
+	l.run = f.newRun(r.ID(), job)
+	l.run.continues(f.back.Continue(r, r.Epoch+1, last, hidden), h.Began)
+	l.run.idle = patterns.Current{Since: h.Began, Done: h.Answered}
+	l.dry, err = l.run.Rehearse(h)
+	l.run.idle.Phase = h.Phase
 	return l, err
 }
 
 // job makes a run's job again, from its row and its start event.
-func (f *file) job(r *store.Row, h *history) (patterns.Job, error) {
+func (f *file) job(r *store.Row, h *execution.History) (patterns.Job, error) {
 	if f.options.Source == nil {
 		return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{r.Config}}
 	}
 	job, err := f.options.Source.Job(patterns.Begun{
-		RunID: r.ID(), Pattern: r.Pattern, Caller: patterns.Caller{Principal: r.Principal, Client: r.Client}, Config: r.Config, Arguments: h.start.Arguments,
-		Parent: h.start.Parent,
+		RunID: r.ID(), Pattern: r.Pattern, Caller: patterns.Caller{Principal: r.Principal, Client: r.Client}, Config: r.Config, Arguments: h.Start.Arguments,
+		Parent: h.Start.Parent,
 	})
 	job.Principal, job.Client, job.Config = r.Principal, r.Client, r.Config
-	job.ClientVersion, job.Era = h.start.ClientVersion, h.start.Era
-	job.Earlier = h.start.Earlier()
-	return job.Begun(h.start.Parent), err
+	job.ClientVersion, job.Era = h.Start.ClientVersion, h.Start.Era
+	job.Earlier = h.Start.Earlier()
+	return job.Begun(h.Start.Parent), err
 }
 
 // errRedacted is returned for an ended run whose redacted values were deleted at its end. Such a run is shown in its recorded form.
@@ -108,55 +104,18 @@ func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, 
 	return open, h, lost, err
 }
 
-func decodeEvents(stored []patterns.Event) ([]journal.Event, error) {
-	events := make([]journal.Event, len(stored))
-	for i, e := range stored {
-		body, err := journal.Decode(e.Kind, e.Body)
-		if err != nil {
-			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-		}
-		events[i] = journal.Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key, Body: body}
+// inherited returns the values that the parent run knows. It returns nil if the parent knows none or nothing is hidden here.
+func (f *file) inherited(parent int64) *redaction.Values {
+	if parent == 0 || f.hiding().None() {
+		return nil
 	}
-	return events, nil
-}
-
-// ledgerOf returns the calls of a record, for runs whose code no longer fits the record. All attempts at one act count as one call,
-// which has the key of the first attempt.
-func ledgerOf(h *history) []gateway.Entry {
-	var list []gateway.Entry
-	act := map[string]string{} // by key
-	for key, m := range h.past {
-		if m.intent == nil || m.intent.Kind != patterns.ToolEffect {
-			continue
-		}
-		e := gateway.Entry{Key: key, Tool: m.intent.Name, Effect: catalog.Effect(m.intent.Effect), Order: m.outcome.Order, Observation: m.outcome.Output}
-		e.Duplicate = m.outcome.Duplicate
-		if args, err := ijson.Decode(m.intent.Input); err == nil {
-			e.Args, _ = args.(map[string]any)
-			e.Hash = ijson.ArgsHash(e.Args)
-		}
-		switch m.outcome.State {
-		case patterns.OK:
-			e.Status = gateway.Finished
-		case patterns.Failed, patterns.Canceled:
-			e.Status = gateway.Failed
-		default:
-			e.Status = gateway.InDoubt
-		}
-		if e.Effect != catalog.Read && !e.Duplicate && m.intent.Once != "" {
-			act[key] = e.Tool + " " + m.intent.Once
-		}
-		list = append(list, e)
+	r, stored, err := f.read(parent)
+	if err != nil || r == nil {
+		return nil
 	}
-	sortLedger(list)
-	var acts []gateway.Entry
-	for _, e := range list {
-		first := slices.IndexFunc(acts, func(o gateway.Entry) bool { return act[e.Key] != "" && act[o.Key] == act[e.Key] })
-		if first < 0 {
-			acts = append(acts, e)
-			continue
-		}
-		acts[first].Status, acts[first].Observation = e.Status, e.Observation
+	_, h, _, err := f.reveal(parent, stored)
+	if err != nil {
+		return nil
 	}
-	return acts
+	return h
 }

@@ -31,10 +31,10 @@ func (f *file) Run(principal, id string) (patterns.Snapshot, bool) {
 		return patterns.Snapshot{}, false
 	}
 	if l := f.life(id); l != nil {
-		if l.job.Principal != principal {
+		if l.Job.Principal != principal {
 			return patterns.Snapshot{}, false
 		}
-		return f.living(l), true
+		return f.shownHere(l), true
 	}
 	r, events, err := f.read(n)
 	if err != nil || r == nil || r.Principal != principal {
@@ -43,14 +43,12 @@ func (f *file) Run(principal, id string) (patterns.Snapshot, bool) {
 	return f.show(r, events), true
 }
 
-// living shows a run that has a life in this process.
-func (f *file) living(l *life) patterns.Snapshot {
+// shownHere shows a run that has a life in this process.
+func (f *file) shownHere(l *lived) patterns.Snapshot {
 	f.mu.Lock()
 	s := l.snapshot()
 	f.mu.Unlock()
-	l.record.mu.Lock()
-	s.Head = patterns.Head{Events: int64(l.record.seq), Hash: l.record.file.head}
-	l.record.mu.Unlock()
+	s.Head = l.tail.Head()
 	return s
 }
 
@@ -63,15 +61,15 @@ func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 	s.Ended = patterns.Ended{RunID: r.ID(), Began: s.Began}
 	l, err := f.load(r, events)
 	if l != nil {
-		s.Arguments, s.ClientVersion, s.Era = l.history.start.Arguments, l.history.start.ClientVersion, l.history.start.Era
-		s.Ended.Calls, s.Ended.Requests, s.Ended.Waited = l.history.calls, l.history.asked, l.history.waited.sum+l.history.idle
-		s.Ended.Phase, s.Parent = l.history.phase, l.history.start.Parent
-		s.Current = patterns.Current{Since: s.Began, Done: l.history.answered}
+		s.Arguments, s.ClientVersion, s.Era = l.history.Start.Arguments, l.history.Start.ClientVersion, l.history.Start.Era
+		s.Ended.Calls, s.Ended.Requests, s.Ended.Waited = l.history.Calls, l.history.Asked, l.history.Rested()
+		s.Ended.Phase, s.Parent = l.history.Phase, l.history.Start.Parent
+		s.Current = patterns.Current{Since: s.Began, Done: l.history.Answered}
 	}
 	if l != nil && l.run != nil {
-		s.Spec = l.run.job.Spec
-		if l.run.job.Model != nil {
-			s.Model = l.run.job.Model.Name()
+		s.Spec = l.run.Job.Spec
+		if l.run.Job.Model != nil {
+			s.Model = l.run.Job.Model.Name()
 		}
 	}
 	switch {
@@ -96,8 +94,11 @@ func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 		if s.Ended.Waiting != nil {
 			s.State = patterns.Parked
 		}
-	case err == nil && len(l.dry.open) > 0:
-		next := l.dry.open[0].effect
+	case err == nil:
+		next, open := l.dry.Next()
+		if !open {
+			break
+		}
 		s.Current.Phase, s.Current.Doing, s.Current.Total = next.Phase, doneBy(next, l.run), next.Total
 		if next.Total > 0 { // as in [branch.see]
 			s.Current.Done = min(s.Current.Done, next.Total)
@@ -114,12 +115,12 @@ const decided = "it was decided and goes on as soon as a server takes it"
 
 // isAnswered reports whether a person has answered a question of the run and the run does not have that answer yet.
 func (f *file) isAnswered(l *loaded) (yes bool) {
-	waits := l.dry.questions()
+	waits := l.dry.Questions()
 	if len(waits) == 0 {
 		return false
 	}
 	_ = f.journal.View(func(s store.Reader) error { // an error changes only the text that is shown
-		rows, err := decisions.AnsweredOf(s, l.N, waits.has)
+		rows, err := decisions.AnsweredOf(s, l.N, waits.Has)
 		yes = len(rows) > 0
 		return err
 	})
@@ -131,23 +132,25 @@ func (f *file) showEnded(s *patterns.Snapshot, r *store.Row, l *loaded, err erro
 	s.State = patterns.Over
 	s.Ended.Ended, s.Ended.Phase = time.UnixMicro(r.Ended), cmp.Or(s.Ended.Phase, r.Phase)
 	s.Ended.Result = patterns.Result{StopReason: r.StopReason, Phase: r.Phase}
-	if l == nil || l.history.end == nil {
+	if l == nil || l.history.End == nil {
 		return
 	}
-	end := l.history.end
-	if err == nil && l.dry.finished && l.dry.result.StopReason == end.StopReason && l.dry.result.Phase == end.Phase {
-		s.Ended.Result = l.dry.result
-		return
+	end := l.history.End
+	if err == nil {
+		if result, ended := l.dry.Result(); ended && result.StopReason == end.StopReason && result.Phase == end.Phase {
+			s.Ended.Result = result
+			return
+		}
 	}
 	s.Kept = end.Envelope
-	s.Ended.Result.Ledger = ledgerOf(l.history)
+	s.Ended.Result.Ledger = l.history.Ledger()
 }
 
 // showParked shows what a run waits for.
 func (f *file) showParked(s *patterns.Snapshot, r *store.Row, l *loaded, err error) {
 	var w *patterns.Waiting
 	if err == nil {
-		w = f.demands(f.waitsFor(l.dry))
+		w = f.demands(l.dry.WaitsFor(f.childWaitsFor))
 	}
 	if w == nil { // it cannot be replayed here: show what the row says
 		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.WaitingKind), Key: r.WaitsKey, Turn: r.Turn, Phase: r.Phase}
@@ -186,7 +189,7 @@ func (f *file) Wait(ctx context.Context, principal, id string, mark patterns.Mar
 // mark returns a run's mark, from its life in this process or from its row.
 func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
 	if l := f.life(journal.RunID(n)); l != nil {
-		return patterns.Mark{State: patterns.Running}, l.job.Principal == principal
+		return patterns.Mark{State: patterns.Running}, l.Job.Principal == principal
 	}
 	_ = f.journal.View(func(s store.Reader) error {
 		is, found, err := s.Mark(n)
@@ -381,5 +384,5 @@ func doneBy(e patterns.Effect, run *run) string {
 	if run == nil {
 		return e.Doing
 	}
-	return e.DoneBy(run.job.Model)
+	return e.DoneBy(run.Job.Model)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -20,46 +21,46 @@ func (e *Engine) Shown(principal, runID string) (patterns.Result, bool) {
 }
 
 // ReplayCode is Replay of code that is no pattern.
-func ReplayCode(r *Record, code patterns.Pattern, job patterns.Job) (patterns.Result, error) {
-	return replayCode(r, code, job, First)
+func ReplayCode(r *execution.Record, code patterns.Pattern, job patterns.Job) (patterns.Result, error) {
+	return execution.Replay(r.Events(), code, job, execution.First)
 }
 
 // Resume carries a run on in memory whose process ended when so much was recorded.
 func (e *Engine) Resume(events []journal.Event, job patterns.Job) (patterns.Ended, error) {
-	last := events[len(events)-1]
-	record := &Record{events: events, seq: last.Seq, at: last.At}
-	record.append(patterns.NoteEvent, "", time.Now(), journal.NoteBody{What: noteTakeover})
-	h := remembered(record.Events())
-	r := &run{engine: e, id: h.start.RunID, job: job, record: record, began: h.began, state: patterns.Running}
-	if _, err := r.rehearse(h); err != nil {
+	record := execution.NewRecord()
+	for _, at := range events {
+		record.Append(at.Kind, at.Key, at.At, at.Body)
+	}
+	record.Append(patterns.NoteEvent, "", time.Now(), journal.NoteBody{What: execution.NoteTakeover})
+	h := execution.Remember(record.Events())
+	r := e.newRun(h.Start.RunID, job)
+	r.Record, r.Began = record, h.Began
+	if _, err := r.Rehearse(h); err != nil {
 		return patterns.Ended{}, err
 	}
-	h = func(quotas map[string]int, phase string) *history {
-		next := remembered(record.Events())
-		next.quotas, next.phase = quotas, phase
-		return next
-	}(h.quotas, h.phase)
+	h = h.With(record.Events(), false)
+	m := e.keeper().(*inMemory)
 	e.mu.Lock()
-	check := e.write(store.Bury{N: r.number()}) // where the engine began it
+	check := m.back.Write(store.Bury{N: r.N}) // where the engine began it
 	if check == nil {
-		check = inMemory{e}.enter(r)
+		check = m.enter(r)
 	}
 	e.mu.Unlock()
 	if check != nil {
 		return patterns.Ended{}, check
 	}
-	l := newLife(r, h, nil)
-	l.carry()
-	return l.rest, l.fault
+	l := r.live(h, nil, nil)
+	l.Carry()
+	return l.Rest().Ended, l.Rest().Fault
 }
 
 // ReplayCodeStored is ReplayStored of code that is no pattern.
 func ReplayCodeStored(events []patterns.Event, code patterns.Pattern, job patterns.Job) (patterns.Result, error) {
-	decoded, err := decodeEvents(events)
+	decoded, err := execution.Decode(events)
 	if err != nil {
 		return patterns.Result{}, err
 	}
-	return replayCode(&Record{events: decoded}, code, job, First)
+	return execution.Replay(decoded, code, job, execution.First)
 }
 
 // PlansNow are the stored plans as they stand, for [Engine.PlansAgain].
@@ -82,17 +83,18 @@ func (e *Engine) PlansAgain(then map[int64]store.Plan, runID string) {
 	run, _ := journal.RunNumber(runID)
 	for _, r := range then {
 		r.Run, r.Under = run, 0
-		if store.IsRefused(e.write(store.AddPlan{Plan: r})) {
-			_ = e.write(store.SetPlan{Plan: r})
+		if store.IsRefused(e.state().Do(&store.Change{Steps: []store.Step{store.AddPlan{Plan: r}}})) {
+			_ = e.state().Do(&store.Change{Steps: []store.Step{store.SetPlan{Plan: r}}})
 		}
 	}
 }
 
 // Expire ends a run that waits in memory as if its time were over; the result is what then looks at it again.
 func (e *Engine) Expire(runID string) *time.Timer {
+	m := e.keeper().(*inMemory)
 	e.mu.Lock()
-	r := e.shelves["local:1"].runs[runID]
+	r := m.shelves["local:1"].runs[runID]
 	e.mu.Unlock()
-	inMemory{e}.expire(r, r.rest.Waiting)
+	m.expire(r, r.rest.Waiting)
 	return r.clock
 }

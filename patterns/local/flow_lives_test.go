@@ -14,6 +14,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 )
 
@@ -22,8 +23,8 @@ func TestFlowGoesOnFromEveryEvent(t *testing.T) {
 	w := weave{seed: 7, bodies: 8, most: 4, ops: "ms0crrwtqhi"}
 	synctest.Test(t, func(t *testing.T) {
 		job := weaving(t)
-		var record *local.Record
-		e := &local.Engine{Recorded: func(_ string, r *local.Record) { record = r }}
+		var record *execution.Record
+		e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
 		defer e.Close()
 		e.Runs(w.code)
 		if _, err := e.Start(t.Context(), job); err != nil {
@@ -52,8 +53,8 @@ func TestFlowWaits(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := weave{seed: seed, bodies: 12, most: 5, ops: "msra0qa"}
 			job := weaving(t)
-			var record *local.Record
-			e := &local.Engine{Recorded: func(_ string, r *local.Record) { record = r }}
+			var record *execution.Record
+			e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
 			defer e.Close()
 			e.Runs(w.code)
 			ended, err := e.Start(t.Context(), job)

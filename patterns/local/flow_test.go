@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 )
 
@@ -186,8 +187,8 @@ func TestFlowReplays(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := weave{seed: seed, bodies: 12, most: 5, ops: "mms0crrwtqhi"}
 			job := weaving(t)
-			var record *local.Record
-			e := &local.Engine{Recorded: func(_ string, r *local.Record) { record = r }}
+			var record *execution.Record
+			e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
 			defer e.Close()
 			e.Runs(w.code)
 			ended, err := e.Start(t.Context(), job)

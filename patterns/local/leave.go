@@ -3,10 +3,12 @@ package local
 import (
 	"context"
 	"errors"
-	"runtime"
+	"maps"
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
+	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
 
@@ -17,30 +19,28 @@ import (
 
 // Going returns the number of runs that continue in this process while no call waits for them. In memory it is 0.
 func (e *Engine) Going() int {
-	if e.file == nil {
-		return 0
-	}
-	return len(e.file.unattended())
+	return e.keeper().going()
 }
+
+func (f *file) going() int { return len(f.unattended()) }
 
 // Leave stops the runs that no call waits for: they begin no new effect here. This includes runs whose call ends later. Leave
 // returns when their writes in progress are done and recorded, or when ctx ends. It cuts effects that change nothing, and the
 // process that takes the run performs them again. This process takes no more runs from the state file; [Engine.Close] then hands
 // the runs over. In memory Leave does nothing, because no other process can continue the runs.
-func (e *Engine) Leave(ctx context.Context) {
-	if e.file == nil {
-		return
-	}
-	e.mu.Lock()
-	e.file.leaving = true
-	e.mu.Unlock()
-	for lives := e.file.unattended(); len(lives) > 0; lives = e.file.unattended() {
+func (e *Engine) Leave(ctx context.Context) { e.keeper().leave(ctx) }
+
+func (f *file) leave(ctx context.Context) {
+	f.mu.Lock()
+	f.leaving = true
+	f.mu.Unlock()
+	for lives := f.unattended(); len(lives) > 0; lives = f.unattended() {
 		for _, l := range lives {
-			l.quit()
+			l.life.Quit()
 		}
 		for _, l := range lives {
 			select {
-			case <-l.done:
+			case <-l.life.Done():
 			case <-ctx.Done():
 				return
 			}
@@ -48,11 +48,11 @@ func (e *Engine) Leave(ctx context.Context) {
 	}
 }
 
-// unattended returns the lives of this process that no call waits for.
-func (f *file) unattended() (list []*life) {
+// unattended returns the runs that live in this process and that no call waits for.
+func (f *file) unattended() (list []*lived) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, l := range f.lives {
+	for _, l := range f.living {
 		if !l.isAttended() {
 			list = append(list, l)
 		}
@@ -60,72 +60,51 @@ func (f *file) unattended() (list []*life) {
 	return list
 }
 
-// quitUnattended makes the life quit if its process is leaving and no call waits for it.
-func (l *life) quitUnattended() {
-	f := l.engine.file
-	if f == nil {
-		return
-	}
-	f.mu.Lock()
-	quit := f.leaving && !l.isAttended()
-	f.mu.Unlock()
-	if quit {
-		l.quit()
-	}
-}
-
-// quit stops the life from beginning new effects. Effects in progress continue only if they can change something.
-func (l *life) quit() {
-	l.baton.Lock()
-	defer l.baton.Unlock()
-	l.quits()
-}
-
 // release gives up a run that a life has left, so that any process can take it.
-func (f *file) release(l *life) {
-	t := l.record.file
-	f.journal.Submit(&store.Change{Steps: []store.Step{store.GiveUp{N: t.n, Owner: f.owner.ID(), Epoch: t.epoch}}}) // if this fails, the end of this process releases the run
-}
-
-// stay ends the branch if the life quits: another life performs the next effect. A canceled run does not need this, because it
-// begins no effect anyway.
-func (l *life) stay() {
-	if l.lightly.Err() != nil && !l.taken {
-		l.left = true
-		runtime.Goexit()
-	}
-}
-
-// scope returns the context of an effect. An effect that can change something continues when the life quits.
-func (l *life) scope(e patterns.Effect) context.Context {
-	if changes(e) {
-		return l.ctx
-	}
-	return l.lightly
+func (f *file) release(r *run) {
+	f.journal.Submit(&store.Change{Steps: []store.Step{store.GiveUp{N: r.N, Owner: f.owner.ID(), Epoch: r.tail.Epoch()}}}) // if this fails, the end of this process releases the run
 }
 
 // later gives up a run whose record could not be written, as soon as the store can record that. The run is then claimed and
-// replayed again. What this process knows and could not record is kept for that replay.
-func (f *file) later(l *life) {
-	l.record.file.keep()
-	f.gone(l)
+// replayed again. replayed says that the caller of the run waits for that, and waits is what the run is shown to wait for. What this process knows and could not record is kept for that replay.
+func (f *file) later(r *run, l *execution.Life, replayed bool, waits *patterns.Waiting) {
+	f.keep(r.RunID, r.tail.Unsure())
+	f.gone(r, l)
 	f.mu.Lock()
-	f.stuck[l.id] = l.rest.Waiting
+	f.stuck[r.RunID] = waits
 	f.mu.Unlock()
 	time.AfterFunc(again, func() {
-		n, epoch := l.record.file.n, l.record.file.epoch
-		err := f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: n, Owner: f.owner.ID(), Epoch: epoch}}})
+		err := f.journal.Do(&store.Change{Steps: []store.Step{store.GiveUp{N: r.N, Owner: f.owner.ID(), Epoch: r.tail.Epoch()}}})
 		if unrecorded(err) && !errors.Is(err, store.ErrClosed) {
-			f.later(l)
+			f.later(r, l, replayed, waits)
 			return
 		}
 		f.mu.Lock()
-		delete(f.stuck, l.id)
+		delete(f.stuck, r.RunID)
 		f.mu.Unlock()
-		f.waiters.announce(l.id)
+		f.waiters.announce(r.RunID)
 		f.scheduler.nudge()
-		if (l.run.resumed || l.replayed) && !f.scheduler.serves.Load() { // the operator or the caller of the run waits for it
-			_, _ = f.claim(n, nil)
+		if (r.resumed || replayed) && !f.scheduler.serves.Load() { // the operator or the caller of the run waits for it
+			_, _ = f.claim(r.N, nil)
 		}
 	})
 }
+
+// keep saves outcomes that could not be recorded, for the run's next life in this process.
+func (f *file) keep(id string, unsure map[string]journal.OutcomeBody) {
+	if len(unsure) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.outcomes == nil {
+		f.outcomes = map[string]map[string]journal.OutcomeBody{}
+	}
+	if f.outcomes[id] == nil {
+		f.outcomes[id] = map[string]journal.OutcomeBody{}
+	}
+	maps.Copy(f.outcomes[id], unsure)
+}
+
+// unrecorded reports whether an error comes from the store. The run can then continue once the store can be written again.
+func unrecorded(err error) bool { return errors.Is(err, patterns.ErrJournal) }

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 	"patterngate/patterns/reference"
 )
@@ -101,10 +102,10 @@ var runs = map[string]struct {
 }
 
 // carryOut runs a job and returns its result and record.
-func carryOut(t testing.TB, s patterns.Spec, task patterns.Task, model patterns.Model) (patterns.Result, *local.Record) {
+func carryOut(t testing.TB, s patterns.Spec, task patterns.Task, model patterns.Model) (patterns.Result, *execution.Record) {
 	t.Helper()
-	var record *local.Record
-	e := &local.Engine{Recorded: func(_ string, r *local.Record) { record = r }}
+	var record *execution.Record
+	e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
 	defer e.Close()
 	ended, err := e.Start(context.Background(), patterns.Job{Spec: s, Task: task, Model: model})
 	if err != nil {
@@ -132,7 +133,7 @@ func TestReplayGivesTheSameResult(t *testing.T) {
 			if lived.StopReason != run.want {
 				t.Fatalf("stop reason %s, want %s\n%s", lived.StopReason, run.want, asJSON(t, lived))
 			}
-			again, err := local.Replay(record, s, run.task, local.First)
+			again, err := local.Replay(record, s, run.task, execution.First)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/decisions"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
@@ -201,7 +202,7 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 	for range 2 {
 		var note []store.Step
 		err = o.file.journal.View(func(s store.Reader) error {
-			note, err = o.file.noteSteps(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
+			note, err = o.file.back.Note(s, n, journal.NoteBody{What: execution.NoteSeize, Note: by, Act: act})
 			return err
 		})
 		if err != nil {
@@ -238,7 +239,7 @@ func (o Operator) seizeFirst(n int64, id string, by patterns.Note, act gateway.S
 	var note []store.Step
 	err = f.journal.View(func(s store.Reader) error {
 		if r, err = s.Row(n); err == nil && r != nil {
-			note, err = f.noteSteps(s, n, journal.NoteBody{What: noteSeize, Note: by, Act: act})
+			note, err = f.back.Note(s, n, journal.NoteBody{What: execution.NoteSeize, Note: by, Act: act})
 		}
 		return err
 	})
@@ -276,7 +277,7 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 		if err != nil {
 			return list, err
 		}
-		var lives []*life
+		var lives []*lived
 		for _, r := range ready {
 			if l, err := f.claim(r.N, nil); err == nil && l != nil {
 				lives = append(lives, l)
@@ -291,9 +292,9 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 }
 
 // rested shows lives when they have come to rest, at the latest when ctx ends.
-func (o Operator) rested(ctx context.Context, lives ...*life) (list []patterns.Snapshot) {
+func (o Operator) rested(ctx context.Context, lives ...*lived) (list []patterns.Snapshot) {
 	for _, l := range lives {
-		s, _ := o.file.Wait(ctx, l.job.Principal, l.id, patterns.Mark{State: patterns.Running})
+		s, _ := o.file.Wait(ctx, l.Job.Principal, l.RunID, patterns.Mark{State: patterns.Running})
 		list = append(list, s)
 	}
 	return list

@@ -13,6 +13,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 	"patterngate/patterns/step"
 )
@@ -190,14 +191,14 @@ var ownKinds = []gateway.Kind{gateway.TaskDecomposition, gateway.Orchestrator, g
 // livedOut carries a job out and holds that its record alone gives the same result.
 func livedOut(t *testing.T, job patterns.Job, e *local.Engine) patterns.Result {
 	t.Helper()
-	var record *local.Record
-	e.Recorded = func(_ string, r *local.Record) { record = r }
+	var record *execution.Record
+	e.Recorded = func(_ string, r *execution.Record) { record = r }
 	defer e.Close()
 	ended, err := e.Start(t.Context(), job)
 	if err != nil || ended.Waiting != nil {
 		t.Fatalf("Start: %v, waits for %+v", err, ended.Waiting)
 	}
-	again, err := local.Replay(record, job.Spec, job.Task, local.First)
+	again, err := local.Replay(record, job.Spec, job.Task, execution.First)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 )
 
@@ -69,8 +70,8 @@ func comparable(t testing.TB, r patterns.Result) string {
 // replays to the same.
 func TestActionByAction(t *testing.T) {
 	whole, _ := carryOut(t, spec(t, gateway.Supervisor, 0), actionsTask(lookUp, refund, mail, final), &script{})
-	var record *local.Record
-	e := &local.Engine{Recorded: func(_ string, r *local.Record) { record = r }}
+	var record *execution.Record
+	e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
 	defer e.Close()
 	ended := begin(t, e, refundJob(t))
 	for turn, action := range []any{lookUp, refund, mail, final} {
@@ -82,7 +83,7 @@ func TestActionByAction(t *testing.T) {
 	if got, want := comparable(t, ended.Result), comparable(t, whole); got != want {
 		t.Errorf("action by action %s\nat once %s", got, want)
 	}
-	again, err := local.Replay(record, spec(t, gateway.Supervisor, 0), actionsTask(), local.First)
+	again, err := local.Replay(record, spec(t, gateway.Supervisor, 0), actionsTask(), execution.First)
 	if err != nil || asJSON(t, again) != asJSON(t, ended.Result) {
 		t.Errorf("replayed (%v) %s\nlived %s", err, asJSON(t, again), asJSON(t, ended.Result))
 	}

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/gateway/planning"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 )
 
@@ -25,8 +26,8 @@ func TestPlanningResumes(t *testing.T) {
 
 func resumes(t *testing.T, seed int) {
 	s := newOracleSession(t, seed)
-	var record *local.Record
-	s.engine = &local.Engine{Recorded: func(_ string, r *local.Record) { record = r }}
+	var record *execution.Record
+	s.engine = &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
 	defer s.engine.Close()
 	s.world.fates.steady = true
 	m := &oracleMaker{Rand: s.Rand, prefix: "s"}

@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 )
 
@@ -100,8 +101,8 @@ func TestPlanIsMadeAndCarriedOut(t *testing.T) {
 // carried on.
 func TestPausesEndWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var record *local.Record
-		e := &local.Engine{Recorded: func(_ string, r *local.Record) { record = r }}
+		var record *execution.Record
+		e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
 		defer e.Close()
 		text := planText(
 			subtaskText("m", "model", map[string]any{}),
@@ -123,7 +124,7 @@ func TestPausesEndWithTheRun(t *testing.T) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("it stopped after %s, as long as the pause that nobody needs", took)
 		}
-		again, err := local.Replay(record, s, task, local.First)
+		again, err := local.Replay(record, s, task, execution.First)
 		if got, want := asJSON(t, again), asJSON(t, ended.Result); err != nil || got != want {
 			t.Errorf("the replay: %v, %s; want %s", err, got, want)
 		}

@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
+	"patterngate/patterns/planclaims"
 	"patterngate/patterns/store"
 )
 
@@ -32,7 +34,7 @@ func (e *Engine) planOf(id string, meant func(*store.Plan) bool) (state patterns
 		return state, patterns.ErrNoPlan
 	}
 	for range maxLooks {
-		r, how, err := e.planAt(n)
+		r, how, err := e.keeper().backing().Plans().At(n)
 		if err != nil {
 			return state, err
 		}
@@ -49,9 +51,9 @@ func (e *Engine) planOf(id string, meant func(*store.Plan) bool) (state patterns
 
 // stateOf converts a row to the state that is shown. settled is false if the holder ended in the meantime: the row has changed
 // then.
-func (e *Engine) stateOf(r *store.Plan, how stands) (state patterns.PlanState, settled bool, err error) {
+func (e *Engine) stateOf(r *store.Plan, how planclaims.Stands) (state patterns.PlanState, settled bool, err error) {
 	state = patterns.PlanState{Plan: patterns.StoredPlan{ID: journal.PlanID(r.N)}, Pattern: r.Pattern, Principal: r.Principal}
-	v, err := contentOf(r)
+	v, err := planclaims.Content(r)
 	if err != nil {
 		return state, true, patterns.ErrPlanCorrupt
 	}
@@ -68,7 +70,7 @@ func (e *Engine) stateOf(r *store.Plan, how stands) (state patterns.PlanState, s
 	if known {
 		state.Verb, state.Arguments, state.Spec = verbOf(s.Pattern, r.Pattern), s.Arguments, s.Spec
 	}
-	if how == runOver {
+	if how == planclaims.Over {
 		return state, true, nil
 	}
 	if !known || s.State == patterns.Over {
@@ -168,4 +170,62 @@ func placeOfPlan(f patterns.PlanFilter) (planPlace, error) {
 		return planPlace{}, patterns.ErrCursor
 	}
 	return p, nil
+}
+
+// shownOf returns what a run that runs or waits shows now. It rehearses what is recorded so far. It does not see effects in
+// progress, or what a body did since its newest outcome was recorded.
+//
+// It returns false if the principal has no such run, if the run shows nothing, or if its record cannot be replayed here. It is safe
+// while the run continues, here or in another process. It waits for the store, so a change or a view of the store must not call it.
+// It costs as much as reading the record and running the code over it.
+func (e *Engine) shownOf(principal, runID string) (patterns.Result, bool) {
+	d, err := e.keeper().rehearsed(principal, runID)
+	if err != nil {
+		return patterns.Result{}, false
+	}
+	result, ok, fault := d.Shown()
+	if fault != nil {
+		e.report(runID, "", fault)
+	}
+	return result, ok
+}
+
+// rehearsed rehearses a run of the file. It first writes what a life in this process has not written yet.
+func (f *file) rehearsed(principal, runID string) (*execution.Rehearsal, error) {
+	n, ok := journal.RunNumber(runID)
+	if !ok {
+		return nil, patterns.ErrNoRun
+	}
+	here := f.life(runID)
+	if here != nil && here.Job.Principal != principal {
+		return nil, patterns.ErrNoRun
+	}
+	if here != nil {
+		if err := here.life.Flush(); err != nil {
+			return nil, err
+		}
+	}
+	r, stored, err := f.read(n)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil || r.Principal != principal {
+		return nil, patterns.ErrNoRun
+	}
+	if here == nil {
+		l, err := f.load(r, stored)
+		if err != nil {
+			return nil, err
+		}
+		return l.dry, nil
+	}
+	open, _, _, err := f.reveal(n, stored)
+	if err != nil {
+		return nil, err
+	}
+	events, err := execution.Decode(open)
+	if err != nil {
+		return nil, err
+	}
+	return here.Rehearse(execution.Remember(events))
 }

@@ -182,16 +182,17 @@ func (f *file) answered(a ReloadAnswer) (store.ReloadAnswer, error) {
 // Reloaded records a reload that no request in the state file asked for, for example one by a signal. No other program follows it.
 // In memory it does nothing.
 func (e *Engine) Reloaded(r ReloadRequest, a ReloadAnswer) {
-	if e.file == nil {
-		return
-	}
+	e.keeper().reloaded(r, a)
+}
+
+func (f *file) reloaded(r ReloadRequest, a ReloadAnswer) {
 	r.Act = gateway.SignedAct{}
-	step := e.file.reloadStep(r, false)
-	answer, err := e.file.answered(a)
+	step := f.reloadStep(r, false)
+	answer, err := f.answered(a)
 	if step.Answer = &answer; err == nil {
-		err = e.file.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}})
+		err = f.journal.Do(&store.Change{Durable: true, Steps: []store.Step{step}})
 	}
-	if err != nil && e.Fault != nil {
-		e.Fault("", "reload", err)
+	if err != nil {
+		f.report("", "reload", err)
 	}
 }

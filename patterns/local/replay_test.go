@@ -9,12 +9,13 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/local"
 )
 
 // orders plays a replay once for each order in which parallel branches can go on: each run follows a script of
 // choices and notes how many there were at each, so that the next script can be made.
-func orders(t *testing.T, play func(local.Pick)) int {
+func orders(t *testing.T, play func(execution.Pick)) int {
 	t.Helper()
 	var script []int
 	for n := 1; ; n++ {
@@ -60,7 +61,7 @@ func TestReplayInEveryOrder(t *testing.T) {
 			task := runs["orchestrate"].task
 			lived, record := carryOut(t, s, task, &script{replies: runs["orchestrate"].replies})
 			want := asJSON(t, lived)
-			n := orders(t, func(pick local.Pick) {
+			n := orders(t, func(pick execution.Pick) {
 				again, err := local.Replay(record, s, task, pick)
 				if err != nil {
 					t.Fatal(err)
@@ -96,8 +97,8 @@ func TestReplayMismatch(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := local.Replay(record, tt.spec, tt.task, local.First)
-			if !errors.Is(err, local.ErrMismatch) || !strings.Contains(err.Error(), tt.want) {
+			_, err := local.Replay(record, tt.spec, tt.task, execution.First)
+			if !errors.Is(err, execution.ErrMismatch) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want a mismatch with %q", err, tt.want)
 			}
 		})

@@ -123,7 +123,7 @@ func (s *scheduler) look() bool {
 	if buried {
 		s.others = f.owners()
 	}
-	if wanted := f.recall.Swap(false); changed || wanted {
+	if wanted := f.back.Recalled.Swap(false); changed || wanted {
 		f.yield()
 		f.obey()
 		f.waiters.announceAll()
@@ -189,7 +189,7 @@ func (s *scheduler) heed() (stop func()) {
 	f := s.file
 	f.bury(f.owners())
 	return s.beside(cmp.Or(f.options.Poll, defaultPoll), func() {
-		if changed, wanted := f.journal.Changed(), f.recall.Swap(false); changed || wanted {
+		if changed, wanted := f.journal.Changed(), f.back.Recalled.Swap(false); changed || wanted {
 			f.yield()
 			f.obey()
 			f.waiters.announceAll()
@@ -209,6 +209,10 @@ func (s *scheduler) lookOn() (stop func()) {
 		}
 		first = false
 	})
+}
+
+func (f *file) follow(id string, progress func(patterns.Progress)) (stop func()) {
+	return f.scheduler.follow(id, progress)
 }
 
 // owners are the other processes that carry runs on.
@@ -239,9 +243,9 @@ func (f *file) bury(owners []string) (found bool) {
 // really stands.
 func (f *file) yield() {
 	f.mu.Lock()
-	lives := slices.Collect(maps.Values(f.lives)) // before the rows are read, so that each has its own
+	lives := slices.Collect(maps.Values(f.living)) // before the rows are read, so that each has its own
 	f.mu.Unlock()
-	lives = slices.DeleteFunc(lives, func(l *life) bool { return !l.record.file.isEntered() })
+	lives = slices.DeleteFunc(lives, func(l *lived) bool { return !l.tail.IsEntered() })
 	if len(lives) == 0 {
 		return
 	}
@@ -254,8 +258,8 @@ func (f *file) yield() {
 		return // its next change finds out
 	}
 	for _, l := range lives {
-		if t := l.record.file; mine[t.n] != t.epoch {
-			l.giveUp(store.ErrFenced)
+		if mine[l.N] != l.tail.Epoch() {
+			l.life.GiveUp(store.ErrFenced)
 		}
 	}
 }
@@ -269,17 +273,18 @@ func (f *file) obey() {
 	})
 	for _, n := range list {
 		if l := f.life(journal.RunID(n)); l != nil {
-			l.end(patterns.Note{By: l.job.Principal})
+			l.life.End(patterns.Note{By: l.Job.Principal})
 		} else { // it is about to live
-			f.recall.Store(true)
+			f.back.Recalled.Store(true)
 		}
 	}
 }
 
-func (f *file) life(id string) *life {
+// life returns a run that lives here; nil: it does not.
+func (f *file) life(id string) *lived {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.lives[id]
+	return f.living[id]
 }
 
 // claimReady continues the runs that are ready or due and that this process can continue. It returns when the next run is due.
@@ -349,5 +354,5 @@ func (f *file) claimable(r *store.Row) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	epoch, lacks := f.lacking[r.N]
-	return f.lives[r.ID()] == nil && !(lacks && epoch == r.Epoch)
+	return f.living[r.ID()] == nil && !(lacks && epoch == r.Epoch)
 }

@@ -35,12 +35,7 @@ func (e *Engine) Change(s Settings) error {
 		return err
 	}
 	e.changed.Store(&inForce{s, redactor})
-	if f := e.file; f != nil {
-		if !redactor.None() {
-			f.journal.Hides()
-		}
-		f.configure(s.Config, s.Snapshot)
-	}
+	e.keeper().configure(s, !redactor.None())
 	return nil
 }
 
@@ -49,11 +44,10 @@ func (e *Engine) Settings() Settings {
 	if c := e.changed.Load(); c != nil {
 		return c.Settings
 	}
-	s := Settings{CallerWait: e.CallerWait, Join: e.Join, MaxParked: e.MaxParked, Catalog: e.Catalog}
-	if e.file != nil {
-		s.Redact, s.Config, s.Snapshot = e.file.options.Redact, e.file.options.Config, e.file.options.Snapshot
+	return Settings{
+		CallerWait: e.CallerWait, Join: e.Join, MaxParked: e.MaxParked, Catalog: e.Catalog,
+		Redact: e.options.Redact, Config: e.options.Config, Snapshot: e.options.Snapshot,
 	}
-	return s
 }
 
 // hiding returns the redaction rules in force.
@@ -64,9 +58,16 @@ func (f *file) hiding() redaction.Rules {
 	return f.redactor
 }
 
-// configure stores a configuration. If that fails, the configuration is stored with the next run that begins: without it another
+func (f *file) configure(s Settings, hides bool) {
+	if hides {
+		f.journal.Hides()
+	}
+	f.addConfig(s.Config, s.Snapshot)
+}
+
+// addConfig stores a configuration. If that fails, the configuration is stored with the next run that begins: without it another
 // process could not continue the run.
-func (f *file) configure(hash string, snapshot []byte) {
+func (f *file) addConfig(hash string, snapshot []byte) {
 	if hash == "" {
 		return
 	}

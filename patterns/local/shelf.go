@@ -5,8 +5,13 @@ import (
 	"time"
 
 	"patterngate/patterns"
-	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
+)
+
+// These limits say how many plans of one principal are kept in memory, and their maximum size together.
+const (
+	maxPlans     = 1000
+	maxPlanBytes = 64 << 20
 )
 
 // maxParkedBytes is how much memory a principal's waiting runs may use together for what their callers sent. Over it the oldest
@@ -19,28 +24,6 @@ const (
 	maxEnded      = 200
 	maxEndedBytes = 64 << 20
 )
-
-// run is one run in this process. In memory it stays from its start until it is removed, with a state file while it has a life.
-type run struct {
-	engine *Engine
-	id     string
-	job    patterns.Job
-	record *Record
-	began  time.Time
-	size   int // of what its caller sent so far, in bytes of memory
-
-	// Guarded by the engine's lock.
-	state     patterns.RunState
-	attended  bool             // a call began or continues it and waits
-	life      *life            // of a run that runs; nil for the moment between lives
-	idle      patterns.Current // what is shown in that moment
-	rest      patterns.Ended
-	clock     *time.Timer    // of a run that waits for a limited time
-	delivered bool           // its result was given to its caller
-	within    *run           // of a child run that was begun here: the run that called it; else nil
-	resumed   bool           // it was claimed from the state file, not by a call
-	recall    *patterns.Note // cancel it as soon as it has a life; nil: do not
-}
 
 // shelf is one principal's runs in memory.
 type shelf struct {
@@ -55,10 +38,7 @@ type shelf struct {
 }
 
 // shelf returns a principal's shelf. The caller holds the lock.
-func (e *Engine) shelf(principal string) *shelf {
-	if e.shelves == nil {
-		e.shelves = map[string]*shelf{}
-	}
+func (e *inMemory) shelf(principal string) *shelf {
 	s := e.shelves[principal]
 	if s == nil {
 		s = &shelf{runs: map[string]*run{}, equal: map[string]*run{}, keyed: map[string]*run{}}
@@ -69,32 +49,32 @@ func (e *Engine) shelf(principal string) *shelf {
 
 // add puts a new run on the shelf.
 func (s *shelf) add(r *run) {
-	s.runs[r.id] = r
+	s.runs[r.RunID] = r
 	s.begun = append(s.begun, r)
-	if r.job.Equal != "" {
-		s.equal[r.job.Equal] = r
+	if r.Job.Equal != "" {
+		s.equal[r.Job.Equal] = r
 	}
-	if r.job.ByKey != "" {
-		s.keyed[keyOf(r.job)] = r
+	if r.Job.ByKey != "" {
+		s.keyed[keyOf(r.Job)] = r
 	}
 }
 
 func keyOf(job patterns.Job) string { return job.Spec.Name + "\x00" + job.ByKey }
 
 // drop removes a run. It also removes the shelf if that is empty then. The caller holds the lock.
-func (e *Engine) drop(r *run) {
-	_ = e.write(store.Bury{N: r.number()}) // it always holds
-	s := e.shelves[r.job.Principal]
-	delete(s.runs, r.id)
+func (e *inMemory) drop(r *run) {
+	_ = e.back.Write(store.Bury{N: r.N}) // it always holds
+	s := e.shelves[r.Job.Principal]
+	delete(s.runs, r.RunID)
 	s.begun = without(s.begun, r)
-	if s.equal[r.job.Equal] == r {
-		delete(s.equal, r.job.Equal)
+	if s.equal[r.Job.Equal] == r {
+		delete(s.equal, r.Job.Equal)
 	}
-	if s.keyed[keyOf(r.job)] == r {
-		delete(s.keyed, keyOf(r.job))
+	if s.keyed[keyOf(r.Job)] == r {
+		delete(s.keyed, keyOf(r.Job))
 	}
 	if len(s.runs) == 0 {
-		delete(e.shelves, r.job.Principal)
+		delete(e.shelves, r.Job.Principal)
 	}
 }
 
@@ -106,7 +86,7 @@ func without(list []*run, r *run) []*run {
 func (s *shelf) begunBy(job patterns.Job, since time.Time) (*run, error) {
 	if job.ByKey != "" {
 		r := s.keyed[keyOf(job)]
-		if r != nil && r.job.Equal != job.Equal {
+		if r != nil && r.Job.Equal != job.Equal {
 			return nil, patterns.ErrReused
 		}
 		return r, nil
@@ -133,42 +113,4 @@ func (s *shelf) tooMany(most int) map[*run]*patterns.Waiting {
 		bytes -= r.size
 	}
 	return list
-}
-
-// snapshot shows the run without the head of its record. The caller holds the lock.
-func (r *run) snapshot() patterns.Snapshot {
-	s := patterns.Snapshot{
-		RunID: r.id, Pattern: r.job.Spec.Name, Caller: r.job.Caller, Parent: r.job.Parent,
-		Arguments: r.job.Arguments, State: r.state, Began: r.began, Ended: r.rest, Spec: r.job.Spec,
-	}
-	if r.job.Model != nil {
-		s.Model = r.job.Model.Name()
-	}
-	if r.state == patterns.Running {
-		s.Ended = patterns.Ended{RunID: r.id, Began: r.began}
-		if s.Current = r.idle; r.life != nil {
-			s.Current = *r.life.now.Load()
-		}
-	}
-	return s
-}
-
-// isAttended reports whether a call waits for the run or for its parent. The caller holds the lock.
-func (r *run) isAttended() bool {
-	return r.attended || r.within != nil && r.within.isAttended()
-}
-
-// number returns the number in the run's id.
-func (r *run) number() int64 {
-	n, _ := journal.RunNumber(r.id)
-	return n
-}
-
-// parentOf returns the number of the run whose call began this one; 0: it has no parent.
-func (r *run) parentOf() int64 {
-	if r.job.Parent == nil {
-		return 0
-	}
-	n, _ := journal.RunNumber(r.job.Parent.RunID)
-	return n
 }

@@ -13,7 +13,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/local"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/reference"
 )
 
@@ -132,7 +132,7 @@ func TestLimitsCut(t *testing.T) {
 	}
 }
 
-func late(r *local.Record) int {
+func late(r *execution.Record) int {
 	n := 0
 	for _, e := range r.Events() {
 		if e.Kind == patterns.LateEvent {
