@@ -299,11 +299,12 @@ func shownWay(names []string) string {
 
 // pattern returns the pattern of that name. The caller can change it.
 func (c *Config) pattern(name string) (*Pattern, bool) {
-	at := slices.IndexFunc(c.Patterns, func(p Pattern) bool { return p.Name == name })
-	if at < 0 || name == "" {
-		return nil, false
+	for i := range c.Patterns { // a Pattern is large: none is copied
+		if p := &c.Patterns[i]; p.Name == name && name != "" {
+			return p, true
+		}
 	}
-	return &c.Patterns[at], true
+	return nil, false
 }
 
 // within refuses a limit of the file that is higher than the limit of a pattern that calls this one. If the limit is only

@@ -116,10 +116,8 @@ type Wait struct {
 
 // Pattern returns the pattern of that name.
 func (c Config) Pattern(name string) (Pattern, bool) {
-	for _, p := range c.Patterns {
-		if p.Name == name {
-			return p, true
-		}
+	if p, known := c.pattern(name); known {
+		return *p, true
 	}
 	return Pattern{}, false
 }
