@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -37,7 +38,10 @@ const planReply = `{"kind":"plan","steps":[{"id":"s1","title":"read it","tool":"
 func newModelScene(t *testing.T, more string, top, small, big []llmtest.Reply) *modelScene {
 	t.Helper()
 	s := &modelScene{llmtest.NewServer(top...), llmtest.NewServer(small...), llmtest.NewServer(big...), nil, nil}
-	web := httptest.NewServer(&injectedService{})
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"note":"sent on Monday","order_id":"A-1001","state":"sent"}`))
+	}))
 	for _, closes := range []func(){s.top.Close, s.small.Close, s.big.Close, web.Close} {
 		t.Cleanup(closes)
 	}

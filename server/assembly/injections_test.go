@@ -1,4 +1,4 @@
-package cli
+package assembly
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
-	"patterngate/server/assembly"
 	"patterngate/server/settings"
 )
 
@@ -106,7 +105,7 @@ func (row injection) run(t *testing.T) {
 }
 
 // injectedPatterns are the patterns that are attacked.
-func injectedPatterns(t *testing.T, row injection, service, model string) *assembly.Declaration {
+func injectedPatterns(t *testing.T, row injection, service, model string) *Declaration {
 	t.Helper()
 	description := "Reads one order."
 	if row.Where == "tool description" {
@@ -120,7 +119,7 @@ func injectedPatterns(t *testing.T, row injection, service, model string) *assem
 }
 
 // declaredFile is what a file of testdata declares, with what stands in for its places.
-func declaredFile(t *testing.T, file string, places *strings.Replacer) *assembly.Declaration {
+func declaredFile(t *testing.T, file string, places *strings.Replacer) *Declaration {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -132,11 +131,11 @@ func declaredFile(t *testing.T, file string, places *strings.Replacer) *assembly
 		t.Fatal(err)
 	}
 	environ := []string{"XDG_STATE_HOME=" + dir}
-	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: environ}, assembly.LoadOptions{})
+	loaded, _, err := Load(settings.Sources{Path: path, Environ: environ}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := assembly.Declare(loaded, environ)
+	d, err := Declare(loaded, environ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package assembly
 
 import (
 	"encoding/json"
