@@ -23,31 +23,61 @@ import (
 // ready again as soon as a process takes the child. The parent's record shows how long it waited, as the time between
 // two notes.
 
-// ChildCall is a call that begins a child run, or joins the one that it began in an earlier life.
+// ChildCall is a call that begins a child run, or joins the one that it began in an earlier life. One goroutine at a time
+// uses it.
 type ChildCall struct {
-	*branch
-	ID     string // of the child
+	b      *branch
+	id     string // of the child
 	call   patterns.CallAct
 	parent patterns.Parent // what the child knows of its parent
 	known  bool            // the call was recorded in an earlier life: the child may exist
-	Life   *Life           // the child's, if it was begun by this call; nil: not yet
+	life   *Life           // the child's, if it was begun by this call; nil: not yet
 	// refused is the outcome if the call was recorded, its run was not, and no run may be begun now; nil: it may. It is
 	// set while the branch has the baton.
-	Refused *patterns.Outcome
+	refused *patterns.Outcome
 }
 
-// ChildRest is the state of a child run that has ended or waits.
+// ID returns the id of the child run.
+func (c *ChildCall) ID() string { return c.id }
+
+// Begun returns what the child run is begun with.
+func (c *ChildCall) Begun() patterns.Begun {
+	name, _ := c.call.Permit.Pattern()
+	job := c.b.Job
+	return patterns.Begun{
+		RunID: c.id, Pattern: name, Caller: patterns.Caller{Principal: job.Principal, Client: job.Client}, Config: job.Config, Arguments: c.call.Permit.Args(), Parent: &c.parent,
+	}
+}
+
+// Refused returns why the child run must not be begun if it is not there yet; "": it may be begun.
+func (c *ChildCall) Refused() string {
+	if c.refused == nil {
+		return ""
+	}
+	return c.refused.Reason
+}
+
+// Carry starts a life of the child run, which this call began.
+func (c *ChildCall) Carry(l *Life) {
+	c.life = l
+	go l.Carry()
+}
+
+// Life returns the life that this call started; nil: none.
+func (c *ChildCall) Life() *Life { return c.life }
+
+// ChildRest is what is known of a child run. The zero ChildRest says that the run is not over.
 type ChildRest struct {
-	Over    bool
-	Ended   patterns.Ended
-	Spec    patterns.Spec
-	Kept    []byte // the result from the record, if it cannot be made again; else nil
-	Begun   patterns.Parent
+	Over    bool              // the run has ended
+	Ended   patterns.Ended    // how it ended
+	Spec    patterns.Spec     // of its pattern
+	Kept    []byte            // the result from the record, if it cannot be made again; else nil
+	Begun   patterns.Parent   // what its record says about its parent
 	Acted   bool              // it may have changed something
 	Cost    patterns.Cost     // of the child and of its own child runs
-	Waiting *patterns.Waiting // what it waits for; nil: it is over
-	Seen    store.Standing    // its row's state then
-	Lacking error             // why it cannot be begun here
+	Waiting *patterns.Waiting // what it waits for; nil: it does not wait
+	Seen    store.Standing    // its row when it began to wait
+	Lacking error             // why it cannot be begun here; nil: it can
 }
 
 // beginsRun reports whether an effect is a call that begins a run.
@@ -62,12 +92,12 @@ func beginsRun(e patterns.Effect) bool {
 // branch ends and the parent waits too.
 func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcome {
 	call, _ := callOf(a.effect)
-	c := &ChildCall{branch: b, ID: patterns.ChildID(b.RunID, a.key), call: call, known: known}
+	c := &ChildCall{b: b, id: patterns.ChildID(b.RunID, a.key), call: call, known: known}
 	if out, refused := c.refusal(); refused {
 		if !known {
 			return out
 		}
-		c.Refused = &out
+		c.refused = &out
 	}
 	due, reason := b.limit(a.effect, began)
 	c.share(a.key, due)
@@ -108,10 +138,10 @@ func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcom
 // same act may have changed something.
 func (c *ChildCall) refusal() (patterns.Outcome, bool) {
 	switch {
-	case c.recalled():
+	case c.b.recalled():
 		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonCanceled}, true
 	case c.call.Share == nil, c.depth() > patterns.MaxDepth:
-		c.report(c.ID, fmt.Errorf("a run of %s is not begun: runs lie at most %d deep in each other, and each within a share of its parent's budget", c.call.Permit.Tool(), patterns.MaxDepth))
+		c.b.report(c.id, fmt.Errorf("a run of %s is not begun: runs lie at most %d deep in each other, and each within a share of its parent's budget", c.call.Permit.Tool(), patterns.MaxDepth))
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
 	case c.call.Attempt.Of != "" && !c.call.Permit.Repeatable():
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
@@ -120,7 +150,7 @@ func (c *ChildCall) refusal() (patterns.Outcome, bool) {
 }
 
 // depth returns how deep the child would be nested.
-func (c *ChildCall) depth() int { return len(within(c.Job)) + 1 }
+func (c *ChildCall) depth() int { return len(within(c.b.Job)) + 1 }
 
 // within returns the patterns of a run and of the runs around it, the outermost first.
 func within(job patterns.Job) []string {
@@ -133,37 +163,23 @@ func within(job patterns.Job) []string {
 
 // share sets what the child knows of its parent. due is when the time of the call, and so of the child, is over.
 func (c *ChildCall) share(key string, due time.Time) {
-	c.parent = patterns.Parent{RunID: c.branch.RunID, Key: key, Within: within(c.Job)}
+	c.parent = patterns.Parent{RunID: c.b.RunID, Key: key, Within: within(c.b.Job)}
 	if c.call.Share != nil {
 		c.parent.Share = *c.call.Share
 	}
 	c.parent.Share.Time = patterns.NoTime
 	if !due.IsZero() {
-		c.parent.Share.Time = max(0, due.Sub(c.Backing.Now()).Truncate(time.Millisecond))
+		c.parent.Share.Time = max(0, due.Sub(c.b.Backing.Now()).Truncate(time.Millisecond))
 	}
-}
-
-// Begun returns what the run of the call is begun with.
-func (c *ChildCall) Begun() patterns.Begun {
-	name, _ := c.call.Permit.Pattern()
-	return patterns.Begun{
-		RunID: c.ID, Pattern: name, Caller: patterns.Caller{Principal: c.Job.Principal, Client: c.Job.Client}, Config: c.Job.Config, Arguments: c.call.Permit.Args(), Parent: &c.parent,
-	}
-}
-
-// Live makes the child's life and starts it.
-func (c *ChildCall) Live(l *Life) {
-	c.Life = l
-	go l.Carry()
 }
 
 // Progress returns the function that reports the child's progress as its parent's, one report at a time; nil: the
 // parent reports none.
 func (c *ChildCall) Progress() func(patterns.Progress) {
-	if c.progress == nil {
+	if c.b.progress == nil {
 		return nil
 	}
-	parent, name := c.branch.Life, c.call.Permit.As()
+	parent, name := c.b.Life, c.call.Permit.As()
 	return func(p patterns.Progress) {
 		parent.telling.Lock()
 		defer parent.telling.Unlock()
@@ -173,10 +189,10 @@ func (c *ChildCall) Progress() func(patterns.Progress) {
 
 // rests ends the branch until the child continues. The parent then waits for what the child waits for.
 func (c *ChildCall) rests(key string, rest ChildRest) {
-	w := childWaiting(key, c.ID, c.call.Permit.Tool(), rest.Waiting)
+	w := childWaiting(key, c.id, c.call.Permit.Tool(), rest.Waiting)
 	showSoFar(patterns.Effect{Act: c.call}, &w)
-	c.parked = append(c.parked, &w)
-	c.onChildren = append(c.onChildren, rest.Seen)
+	c.b.parked = append(c.b.parked, &w)
+	c.b.onChildren = append(c.b.onChildren, rest.Seen)
 	runtime.Goexit()
 }
 
@@ -202,20 +218,20 @@ func showSoFar(e patterns.Effect, w *patterns.Waiting) {
 // cut cancels the child of a call whose time, or whose run, is over. The outcome says what the child did, if it has
 // ended by then.
 func (c *ChildCall) cut(reason string) patterns.Outcome {
-	l := c.Life
+	l := c.life
 	if l == nil {
-		l = c.Host.Life(c.ID)
+		l = c.b.Host.Life(c.id)
 	}
 	if l != nil {
-		c.pause(nil)
-		l.End(patterns.Note{By: c.Job.Principal, Channel: "engine", Reason: "the call that began it is over"})
+		c.b.pause(nil)
+		l.End(patterns.Note{By: c.b.Job.Principal, Channel: "engine", Reason: "the call that began it is over"})
 		<-l.done
-		c.resume(nil, false)
-		c.alive()
+		c.b.resume(nil, false)
+		c.b.alive()
 	}
-	rest, err := c.Host.ChildNow(c)
+	rest, err := c.b.Host.ChildNow(c)
 	if err != nil {
-		c.unwind(err)
+		c.b.unwind(err)
 	}
 	if !rest.Over {
 		out := cutOutcome(patterns.Effect{Act: c.call}, reason)
@@ -233,7 +249,7 @@ func (c *ChildCall) childID(rest ChildRest) string {
 	if rest.Begun.RunID == "" {
 		return ""
 	}
-	return c.ID
+	return c.id
 }
 
 // outcome returns the call's outcome for a child that is over. reason is the reason of a child that was stopped because
@@ -241,11 +257,11 @@ func (c *ChildCall) childID(rest ChildRest) string {
 func (c *ChildCall) outcome(rest ChildRest, reason string) patterns.Outcome {
 	switch r := rest.Ended.Result; {
 	case rest.Lacking != nil:
-		c.report(c.ID, rest.Lacking)
+		c.b.report(c.id, rest.Lacking)
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonUnavailable}
 	case r.OK():
 		out := called(c.call.Permit.Effect(), c.call.Permit.Judge(rest.observed()))
-		out.Child, out.Cost = c.ID, rest.Cost
+		out.Child, out.Cost = c.id, rest.Cost
 		return out
 	case r.StopReason == patterns.ReasonKillSwitch:
 		return c.failed(rest, patterns.ReasonKillSwitch)

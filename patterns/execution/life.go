@@ -72,10 +72,10 @@ type wait struct {
 // ErrHandedOver unwinds the branches of a run that this process gives up.
 var ErrHandedOver = errors.New("local: the run is handed over")
 
-// New makes the next life of a run, over its history. With a nil history the run begins. call is the context of the call
-// that begins this life, if it can cancel the run; nil: none can. The life begins with [Life.Carry].
-func New(r *Run, h *History, progress func(patterns.Progress), call context.Context) *Life {
-	l := &Life{Run: r, Record: r.Record, progress: progress, call: call, quotas: map[string]int{}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{}), latest: r.Began}
+// New makes the next life of a run, over its history. With a nil history the run begins. progress gets the lines of
+// progress; nil: nobody does. The life begins with [Life.Carry].
+func New(r *Run, h *History, progress func(patterns.Progress)) *Life {
+	l := &Life{Run: r, Record: r.Record, progress: progress, quotas: map[string]int{}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{}), latest: r.Began}
 	now := patterns.Current{Since: r.Began}
 	if h != nil {
 		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.Calls, h.Asked
@@ -87,6 +87,10 @@ func New(r *Run, h *History, progress func(patterns.Progress), call context.Cont
 	l.now.Store(&now)
 	return l
 }
+
+// CancelWith cancels the run if call ends before the run has begun to write, unless call ends with
+// [patterns.ErrDetached]. It must be called before [Life.Carry].
+func (l *Life) CancelWith(call context.Context) { l.call = call }
 
 func (l *Life) prepare() {
 	l.ctx, l.cancel = context.WithCancel(context.Background())

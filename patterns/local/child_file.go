@@ -16,10 +16,10 @@ import (
 // until it ends or waits. Its error is the error of ctx, an error of the store, or the reason why the parent cannot
 // continue.
 func (f *file) child(ctx context.Context, parent *run, c *execution.ChildCall) (execution.ChildRest, error) {
-	n, _ := journal.RunNumber(c.ID)
-	defer f.scheduler.follow(c.ID, c.Progress())()
+	n, _ := journal.RunNumber(c.ID())
+	defer f.scheduler.follow(c.ID(), c.Progress())()
 	for {
-		changed, off := f.waiters.on(c.ID)
+		changed, off := f.waiters.on(c.ID())
 		rest, done, err := f.childAt(ctx, parent, c, n)
 		if done || err != nil {
 			off()
@@ -50,7 +50,7 @@ func (f *file) childAt(ctx context.Context, parent *run, c *execution.ChildCall,
 		return rest, true, err
 	case r.State == "parked" && (r.Wake == 0 || r.Wake > f.journal.Now().UnixMicro()):
 		return f.childWaits(r)
-	case r.State == "running", f.life(c.ID) != nil:
+	case r.State == "running", f.life(c.ID()) != nil:
 		return rest, false, nil
 	}
 	switch _, err := f.claim(n, c.Progress()); {
@@ -65,8 +65,8 @@ func (f *file) childAt(ctx context.Context, parent *run, c *execution.ChildCall,
 
 // childBegins begins the child and waits until its life in this process ends.
 func (f *file) childBegins(ctx context.Context, parent *run, c *execution.ChildCall) (rest execution.ChildRest, done bool, err error) {
-	if c.Refused != nil { // it was not begun before its process ended
-		return execution.ChildRest{Over: true, Ended: patterns.Ended{Result: patterns.Result{StopReason: c.Refused.Reason}}}, true, nil
+	if reason := c.Refused(); reason != "" { // it was not begun before its process ended
+		return execution.ChildRest{Over: true, Ended: patterns.Ended{Result: patterns.Result{StopReason: reason}}}, true, nil
 	}
 	for try := 1; ; try++ {
 		r, err := f.childOf(parent, c)
@@ -77,8 +77,8 @@ func (f *file) childBegins(ctx context.Context, parent *run, c *execution.ChildC
 			return rest, false, err
 		}
 		r.tail.Beside(parent.tail)
-		l := r.live(nil, c.Progress(), nil)
-		c.Live(l)
+		l := r.live(nil, c.Progress())
+		c.Carry(l)
 		select {
 		case <-l.Done():
 		case <-ctx.Done():
@@ -87,7 +87,7 @@ func (f *file) childBegins(ctx context.Context, parent *run, c *execution.ChildC
 		refused := r.tail.Entered()
 		switch {
 		case refused == nil, store.RefusedBy[store.Begin](refused):
-			f.waiters.announce(c.ID) // the caller looks at it again
+			f.waiters.announce(c.ID()) // the caller looks at it again
 			return rest, false, nil
 		case !errors.Is(refused, execution.ErrUnspent) || try == execution.MaxTries:
 			return rest, false, refused
@@ -125,7 +125,7 @@ func (f *file) childWaits(r *store.Row) (rest execution.ChildRest, done bool, er
 
 // childNow implements keeper. It reads the child's state from its record.
 func (f *file) childNow(parent *run, c *execution.ChildCall) (rest execution.ChildRest, err error) {
-	n, _ := journal.RunNumber(c.ID)
+	n, _ := journal.RunNumber(c.ID())
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return rest, err

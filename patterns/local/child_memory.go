@@ -18,8 +18,8 @@ func (e *inMemory) child(ctx context.Context, parent *run, c *execution.ChildCal
 	if _, err := e.begin(r); err != nil {
 		return execution.ChildRest{}, err
 	}
-	l := r.live(nil, c.Progress(), nil)
-	c.Live(l)
+	l := r.live(nil, c.Progress())
+	c.Carry(l)
 	select {
 	case <-l.Done():
 		return e.childNow(parent, c)
@@ -30,7 +30,7 @@ func (e *inMemory) child(ctx context.Context, parent *run, c *execution.ChildCal
 
 // childNow implements keeper.
 func (e *inMemory) childNow(_ *run, c *execution.ChildCall) (rest execution.ChildRest, _ error) {
-	l := c.Life
+	l := c.Life()
 	if l == nil {
 		return rest, nil
 	}

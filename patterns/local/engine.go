@@ -118,7 +118,8 @@ func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	case joined != "":
 		return e.join(ctx, joined, job)
 	}
-	l := r.live(nil, job.Progress, ctx)
+	l := r.live(nil, job.Progress)
+	l.CancelWith(ctx)
 	go l.Carry()
 	ended, err := e.attend(ctx, r, l, job.Wait)
 	if refused := e.keeper().entered(r); refused != nil {
@@ -143,7 +144,7 @@ func (e *Engine) Continue(ctx context.Context, c patterns.Continuation) (pattern
 	if c.Taken != nil {
 		c.Taken()
 	}
-	l := r.live(h, c.Progress, nil)
+	l := r.live(h, c.Progress)
 	go l.Carry()
 	return e.attend(ctx, r, l, c.Wait)
 }

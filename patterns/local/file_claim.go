@@ -76,7 +76,7 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*lived, erro
 	f.resumed++
 	l.run.resumed = true
 	f.mu.Unlock()
-	next := l.run.live(l.history, progress, nil)
+	next := l.run.live(l.history, progress)
 	f.announceTaken(l)
 	go next.Carry()
 	return &lived{l.run, next}, nil

@@ -49,7 +49,7 @@ func (e *Engine) Resume(events []journal.Event, job patterns.Job) (patterns.Ende
 	if check != nil {
 		return patterns.Ended{}, check
 	}
-	l := r.live(h, nil, nil)
+	l := r.live(h, nil)
 	l.Carry()
 	return l.Rest().Ended, l.Rest().Fault
 }

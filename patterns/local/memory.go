@@ -173,7 +173,7 @@ func (e *inMemory) goOn(r *run, w *patterns.Waiting, out journal.OutcomeBody, no
 	}
 	h, err := e.given(r, out, lost)
 	if err == nil {
-		l := r.live(h, nil, nil)
+		l := r.live(h, nil)
 		l.Carry()
 		err = l.Rest().Fault
 	}

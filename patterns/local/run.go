@@ -40,10 +40,9 @@ func (e *Engine) newRun(id string, job patterns.Job) *run {
 	return r
 }
 
-// live makes the run's next life, over its history. With a nil history the run begins. call can cancel the run; nil: no
-// call can.
-func (r *run) live(h *execution.History, progress func(patterns.Progress), call context.Context) *execution.Life {
-	l, e := execution.New(&r.Run, h, progress, call), r.engine
+// live makes the run's next life, over its history. With a nil history the run begins.
+func (r *run) live(h *execution.History, progress func(patterns.Progress)) *execution.Life {
+	l, e := execution.New(&r.Run, h, progress), r.engine
 	e.mu.Lock()
 	r.life = l
 	recall := r.recall
