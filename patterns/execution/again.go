@@ -31,7 +31,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 		return b.finish(a, b.callPattern(a, b.childTime(m, key), true))
 	case known: // this process knows the outcome and could not record it
 		return b.finish(a, held)
-	case b.taken:
+	case b.ending.taken:
 		return b.finish(a, cutOutcome(e, patterns.ReasonCanceled))
 	case b.unsent(key, e):
 		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonOnceReused})

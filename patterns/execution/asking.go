@@ -39,10 +39,10 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 	if w.WholePlan {
 		w.Question.Step = key
 	}
-	if b.questions == nil {
-		b.questions = map[string]*patterns.Waiting{}
+	if b.people.questions == nil {
+		b.people.questions = map[string]*patterns.Waiting{}
 	}
-	b.questions[w.Approval] = &w
+	b.people.questions[w.Approval] = &w
 	a.Waiting = &w
 	e.Act = a
 	return e
@@ -110,8 +110,8 @@ func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) strin
 		}
 		return b.unshared(p)
 	}
-	w := b.questions[id]
-	again = again || b.granted[once] == grantOf(id, p.Share())
+	w := b.people.questions[id]
+	again = again || b.people.granted[once] == grantOf(id, p.Share())
 	switch {
 	case w == nil, w.WholePlan != (p.Share() != ""), !w.WholePlan && !again && key != w.Question.Step:
 		return gateway.ApprovalInvalid
@@ -173,14 +173,14 @@ func (b *branch) grantIn(s store.Reader, w *patterns.Waiting, p gateway.Permit, 
 // branch if the approval does not count any more.
 func (b *branch) spend(p gateway.Permit, once string) []store.Step {
 	id, grant := p.Approval(), grantOf(p.Approval(), p.Share())
-	if id == "" || b.granted[once] == grant {
+	if id == "" || b.people.granted[once] == grant {
 		return nil
 	}
-	if b.granted == nil {
-		b.granted = map[string]string{}
+	if b.people.granted == nil {
+		b.people.granted = map[string]string{}
 	}
-	b.granted[once] = grant
-	g, err := b.grant(b.questions[id], p, once, false)
+	b.people.granted[once] = grant
+	g, err := b.grant(b.people.questions[id], p, once, false)
 	if err == nil && g.reason != "" {
 		err = ErrUnspent
 	}

@@ -111,7 +111,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		holds = nil
 	}
 	if !b.Backing.admits(b, key, a.once, e, holds, now) {
-		b.giveBack(e.Quotas)
+		b.budget.giveBack(e.Quotas)
 		return b.ended(e, notBegun(key, patterns.ReasonStale), now)
 	}
 	if !b.Backing.takesKey(b, key, e, isDone) { // another call of this process took the key first
@@ -121,13 +121,13 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	if !b.Backing.takesKey(b, key, e, isDone) {
 		return b.ended(e, notBegun(key, patterns.ReasonOnceReused), now)
 	}
-	b.order++
+	b.budget.order++
 	begins, steps := b.Backing.intent(b, key, a.once, e, isDone, holds)
 	intent := b.Record.appendIntent(begins, key, now, journal.IntentOf(e, a.once), steps)
-	a.order, a.began, a.idle = b.order, intent.At, b.idle
+	a.order, a.began, a.idle = b.budget.order, intent.At, b.clock.idle
 	b.tell(e.Said...)
 	if isCall {
-		b.calls++
+		b.budget.calls++
 		b.sent[key] = intent.At
 	}
 	if e.Doing != "" {
@@ -135,7 +135,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	}
 	b.see(e, 0)
 	if isWait(e.Kind(), e.Name) {
-		b.waited.begin(intent.At)
+		b.clock.waited.begin(intent.At)
 	}
 	if wait, may := b.patience(e); may {
 		if journal.IsQuestion(e) {
@@ -175,17 +175,13 @@ func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
 func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
 	b.see(a.effect, 1)
 	out.Key, out.Once, out.Order = a.key, a.once, a.order
-	out.Began, out.Down, out.Idle = a.began.Add(-a.idle), b.idle-a.idle, a.idle
+	out.Began, out.Down, out.Idle = a.began.Add(-a.idle), b.clock.idle-a.idle, a.idle
 	now := b.Backing.Now()
 	if isWait(a.effect.Kind(), a.effect.Name) {
-		b.waited.end(now)
+		b.clock.waited.end(now)
 	}
 	return b.ended(a.effect, out, now)
 }
-
-// virtual returns a time as pattern code sees it. It leaves out the time in which no process carried out the run, so it
-// is that much earlier.
-func (l *Life) virtual(at time.Time) time.Time { return at.Add(-l.idle) }
 
 // see updates the progress that observers of the run see: the current effect, and how many more calls were answered.
 func (b *branch) see(e patterns.Effect, answered int) {
@@ -224,14 +220,14 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 			return patterns.ReasonOnceReused
 		}
 	}
-	spent := b.take(e.Quotas)
+	spent := b.budget.take(e.Quotas)
 	pause, _ := e.Act.(patterns.PauseAct)
 	switch {
 	case spent != "":
 		return spent
-	case pause.InTime && !e.Deadline.IsZero() && !b.virtual(now).Add(e.Timeout).Before(b.deadline(e, now)):
+	case pause.InTime && !e.Deadline.IsZero() && !b.clock.virtual(now).Add(e.Timeout).Before(b.clock.deadline(e, now)):
 		return patterns.ReasonNoTime
-	case !e.Deadline.IsZero() && !b.virtual(now).Before(b.deadline(e, now)):
+	case !e.Deadline.IsZero() && !b.clock.virtual(now).Before(b.clock.deadline(e, now)):
 		return patterns.ReasonDeadline
 	}
 	return ""
@@ -245,12 +241,12 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 		b.conclude(e, out, false)
 	}
 	event := b.Record.appendAlso(patterns.OutcomeEvent, out.Key, at, journal.OutcomeOf(e, out), b.Backing.outcome(b, e, out))
-	b.asked += out.Usage.Requests
-	b.at = b.virtual(event.At)
+	b.budget.asked += out.Usage.Requests
+	b.at = b.clock.virtual(event.At)
 	if out.At = b.at; out.Order == 0 {
-		out.Idle = b.idle
+		out.Idle = b.clock.idle
 	}
-	b.latest = event.At
+	b.clock.latest = event.At
 	if a, isPlan := e.Act.(patterns.PlanAct); isPlan && out.State == patterns.OK && a.Step.Op != patterns.LoadOp {
 		b.Backing.planKept(b, a.Step)
 	}
@@ -284,23 +280,11 @@ func (l *Life) judged(list []patterns.Judged, k *keys) {
 	}
 }
 
-// deadline returns the deadline of an effect that has one, as pattern code sees times. Time in which the run waited for
-// its caller or for people can make it later.
-func (l *Life) deadline(e patterns.Effect, now time.Time) time.Time {
-	if e.Untimed.IsZero() {
-		return e.Deadline
-	}
-	if rested := e.Untimed.Add(l.waited.until(now)); rested.After(e.Deadline) {
-		return rested
-	}
-	return e.Deadline
-}
-
 // limit returns when an effect is cut, and the reason that is recorded then. A zero time: it is not cut.
 func (l *Life) limit(e patterns.Effect, began time.Time) (due time.Time, reason string) {
 	reason = patterns.ReasonDeadline
 	if !e.Deadline.IsZero() {
-		due = l.deadline(e, l.Backing.Now()).Add(l.idle)
+		due = l.clock.deadline(e, l.Backing.Now()).Add(l.clock.idle)
 	}
 	if e.Timeout > 0 && (due.IsZero() || began.Add(e.Timeout).Before(due)) {
 		due, reason = began.Add(e.Timeout), patterns.ReasonTimeout
@@ -368,7 +352,7 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 	if scope.Err() != nil {
 		b.stay()
 	}
-	if b.taken {
+	if b.ending.taken {
 		reason = patterns.ReasonCanceled
 	}
 	return cutOutcome(a.effect, reason)

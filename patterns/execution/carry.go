@@ -29,20 +29,20 @@ func (l *Life) Carry() {
 // conclude records the result of a life: the run's end, its wait, or the error that stopped it.
 func (l *Life) conclude(result patterns.Result) {
 	rest := patterns.Ended{
-		RunID: l.RunID, Result: result, Phase: l.phase, Calls: l.calls, Requests: l.asked,
-		Began: l.Began, Ended: l.Backing.Now(), Waited: l.waited.sum + l.idle,
+		RunID: l.RunID, Result: result, Phase: l.phase, Calls: l.budget.calls, Requests: l.budget.asked,
+		Began: l.Began, Ended: l.Backing.Now(), Waited: l.clock.rested(),
 	}
 	l.baton.Lock()
-	err := l.cause
-	if err == nil && l.left {
+	err := l.ending.cause
+	if err == nil && l.ending.left {
 		err = ErrHandedOver
 	}
-	l.over = true
+	l.ending.over = true
 	l.baton.Unlock()
 	switch {
 	case err != nil:
-	case len(l.parked) > 0:
-		w := l.firstParked()
+	case len(l.ending.parked) > 0:
+		w := l.ending.firstParked()
 		rest.Result, rest.Waiting, rest.Ended = patterns.Result{}, w, w.Since
 		err = l.Host.Park(l, rest)
 	default:
@@ -79,32 +79,17 @@ func (l *Life) contain() {
 // Parked returns the step that stores the run as one that waits, but for the head of its record. w is the wait that is
 // shown.
 func (l *Life) Parked(w *patterns.Waiting, summary string) store.Park {
-	step := store.Park{N: l.N, Kind: string(w.Kind), Turn: w.Turn, Key: w.Key, Phase: w.Phase, Summary: summary, Children: l.onChildren}
-	if until := l.earliest(true); !until.IsZero() {
+	step := store.Park{N: l.N, Kind: string(w.Kind), Turn: w.Turn, Key: w.Key, Phase: w.Phase, Summary: summary, Children: l.ending.onChildren}
+	if until := l.ending.earliest(true); !until.IsZero() {
 		step.Wake = until.UnixMicro()
 	}
-	if until := l.earliest(false); !until.IsZero() {
+	if until := l.ending.earliest(false); !until.IsZero() {
 		step.Expires = until.UnixMicro()
 	}
-	for _, p := range l.parked {
+	for _, p := range l.ending.parked {
 		if ap, ok := journal.ApprovalNumber(p.Approval); ok && p.Kind == patterns.ForApproval {
 			step.Questions = append(step.Questions, ap)
 		}
 	}
 	return step
-}
-
-// earliest returns the first time limit of what a run waits for. If own is set, it leaves out what the child runs wait for: the
-// parent continues when they do. The zero time means that there is no limit.
-func (l *Life) earliest(own bool) time.Time {
-	var first time.Time
-	for _, w := range l.parked {
-		if w.Until.IsZero() || own && w.Child != "" {
-			continue
-		}
-		if first.IsZero() || w.Until.Before(first) {
-			first = w.Until
-		}
-	}
-	return first
 }

@@ -111,7 +111,7 @@ func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcom
 	b.callsRuns = true
 	b.wrote = b.wrote || changes(a.effect)
 	b.Record.Flush(changes(a.effect), func(err error) { told <- err })
-	taken := b.taken
+	taken := b.ending.taken
 	b.pause(w)
 	rest, err := ChildRest{}, <-told
 	if err == nil && !taken {
@@ -120,7 +120,7 @@ func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcom
 	b.resume(w, errors.Is(ctx.Err(), context.DeadlineExceeded))
 	b.alive()
 	switch {
-	case b.taken && !rest.Over:
+	case b.ending.taken && !rest.Over:
 		return c.cut(patterns.ReasonCanceled)
 	case ctx.Err() == nil && err != nil:
 		b.unwind(err)
@@ -191,8 +191,8 @@ func (c *ChildCall) Progress() func(patterns.Progress) {
 func (c *ChildCall) rests(key string, rest ChildRest) {
 	w := childWaiting(key, c.id, c.call.Permit.Tool(), rest.Waiting)
 	showSoFar(patterns.Effect{Act: c.call}, &w)
-	c.b.parked = append(c.b.parked, &w)
-	c.b.onChildren = append(c.b.onChildren, rest.Seen)
+	c.b.ending.parked = append(c.b.ending.parked, &w)
+	c.b.ending.onChildren = append(c.b.ending.onChildren, rest.Seen)
 	runtime.Goexit()
 }
 
@@ -329,7 +329,7 @@ func (b *branch) childTime(m *memory, key string) time.Time {
 	if err != nil {
 		b.unwind(err)
 	}
-	return m.began.Add(max(b.idle-m.idle, rested))
+	return m.began.Add(max(b.clock.idle-m.idle, rested))
 }
 
 // drops returns the step that cancels the child of a call that is over before it. The step is part of the transaction

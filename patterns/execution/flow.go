@@ -101,7 +101,7 @@ var errNested = errors.New("local: while a Flow goes on, only Do of its bodies' 
 
 // burst starts the bodies that next returns, and runs each up to its first outcome. The parent has the turn.
 func (f *flow) burst(next func() (string, func(patterns.Run), bool)) {
-	for f.cause == nil {
+	for f.ending.cause == nil {
 		name, body, ok := f.ask(next)
 		if !ok {
 			return

@@ -12,11 +12,10 @@ import (
 	"patterngate/catalog"
 	"patterngate/patterns"
 	"patterngate/patterns/journal"
-	"patterngate/patterns/store"
 )
 
 // Life is one execution of a run's code, from its start or over what is already recorded. The baton guards all its fields but
-// record, ctx, done and what it leaves: rest, fault, replayed and summary.
+// Run, Record, ctx, done, and what it leaves: rest and summary.
 type Life struct {
 	*Run
 	Record   *Record // the run's; a rehearsal has one of its own
@@ -29,31 +28,19 @@ type Life struct {
 	past     map[string]*memory // what is recorded, by key; nil for a run that begins
 	dry      *Rehearsal         // a rehearsal: each branch ends at what is not recorded
 
-	quotas map[string]int
+	budget budget
+	clock  clock
+	ending ending
+	people people
 	sent   map[string]time.Time // when calls of this life were recorded, by their keys
 	making map[actKey][]byte    // arguments of calls that are being made, by their business keys
-	order  int                  // intents so far
-	calls  int                  // of tools, among them
-	asked  int                  // requests to the model
-	waited waited               // for its caller and for people
-	idle   time.Duration        // time in which no process ran it
-	latest time.Time            // time of the newest recorded outcome of any branch; before that of the start
 
-	baton      sync.Mutex // held by the branch whose pattern code runs
-	moved      *sync.Cond // on the baton: a branch ended or resumed
-	waits      []*wait    // effects with a time limit that are being performed
-	phase      string     // of the newest effect
-	cause      error      // why the run cannot continue
-	parked     []*patterns.Waiting
-	onChildren []store.Standing             // child runs that branches wait for, and how they stood then
-	callsRuns  bool                         // a call began a run
-	wrote      bool                         // a call that changes something was begun
-	taken      bool                         // the run is canceled: no effect begins any more
-	noted      bool                         // the record says who canceled it
-	over       bool                         // it has come to rest and takes no more requests
-	left       bool                         // a branch ended because the life quit
-	questions  map[string]*patterns.Waiting // questions to people that the code has asked, by approval
-	granted    map[string]string            // approvals that were used, by the idempotency key of their call
+	baton     sync.Mutex // held by the branch whose pattern code runs
+	moved     *sync.Cond // on the baton: a branch ended or resumed
+	waits     []*wait    // effects with a time limit that are being performed
+	phase     string     // of the newest effect
+	callsRuns bool       // a call began a run
+	wrote     bool       // a call that changes something was begun
 
 	call context.Context // of the call that began this life and can cancel the run; nil: none
 
@@ -75,12 +62,13 @@ var ErrHandedOver = errors.New("local: the run is handed over")
 // New makes the next life of a run, over its history. With a nil history the run begins. progress gets the lines of
 // progress; nil: nobody does. The life begins with [Life.Carry].
 func New(r *Run, h *History, progress func(patterns.Progress)) *Life {
-	l := &Life{Run: r, Record: r.Record, progress: progress, quotas: map[string]int{}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{}), latest: r.Began}
+	l := &Life{Run: r, Record: r.Record, progress: progress, budget: budget{quotas: map[string]int{}}, clock: clock{latest: r.Began}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{})}
 	now := patterns.Current{Since: r.Began}
 	if h != nil {
-		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.Calls, h.Asked
-		l.waited, l.idle, l.wrote, l.latest = h.waited, h.idle, h.wrote, h.latest
-		l.taken, l.noted, l.granted = h.Canceled, h.Noted, h.granted
+		l.past, l.wrote = h.past, h.wrote
+		l.budget = budget{h.quotas, h.order, h.Calls, h.Asked}
+		l.clock = clock{h.waited, h.idle, h.latest}
+		l.ending.taken, l.ending.noted, l.people.granted = h.Canceled, h.Noted, h.granted
 		now.Phase, now.Done = h.Phase, h.Answered
 	}
 	l.prepare()
@@ -102,7 +90,7 @@ func (l *Life) prepare() {
 func (l *Life) park(key string, e patterns.Effect, since time.Time, wait time.Duration) {
 	w := *e.Waiting()
 	w.Key, w.Since, w.Until = key, since, lapses(e, since, wait)
-	l.parked = append(l.parked, &w)
+	l.ending.parked = append(l.ending.parked, &w)
 	runtime.Goexit()
 }
 
@@ -112,11 +100,6 @@ func lapses(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
 		return e.Waiting().Until
 	}
 	return since.Add(wait)
-}
-
-// firstParked returns the wait that is shown if several branches wait: the one with the first key.
-func (l *Life) firstParked() *patterns.Waiting {
-	return slices.MinFunc(l.parked, func(a, b *patterns.Waiting) int { return compareKeys(a.Key, b.Key) })
 }
 
 // Running returns the run's state for a caller that does not wait for it.
@@ -132,7 +115,7 @@ func (l *Life) Done() <-chan struct{} { return l.done }
 func (l *Life) Rest() AtRest { return l.rest }
 
 // Left reports whether a branch ended because the life quit. It must not be called before the life comes to rest.
-func (l *Life) Left() bool { return l.left }
+func (l *Life) Left() bool { return l.ending.left }
 
 // Summary returns the summary of the run's result. It must not be called before the life comes to rest.
 func (l *Life) Summary() string { return l.summary }
@@ -144,10 +127,10 @@ func (l *Life) Current() patterns.Current { return *l.now.Load() }
 // begun to write or the caller detached from it.
 func (l *Life) recalled() bool {
 	if l.call != nil && l.call.Err() != nil && !l.wrote && !Detached(l.call) {
-		l.taken = true
+		l.ending.taken = true
 		l.cancel()
 	}
-	return l.taken
+	return l.ending.taken
 }
 
 // Detached reports whether a call ended in a way that lets its run continue.
@@ -170,7 +153,7 @@ func (l *Life) TakeBack() bool {
 	if l.wrote {
 		return false
 	}
-	l.taken = true
+	l.ending.taken = true
 	l.cancel()
 	return true
 }
@@ -186,13 +169,13 @@ func (l *Life) HasWritten() bool {
 func (l *Life) End(by patterns.Note) {
 	l.baton.Lock()
 	defer l.baton.Unlock()
-	if l.over {
+	if l.ending.over {
 		return
 	}
-	if !l.noted {
+	if !l.ending.noted {
 		l.Record.Append(patterns.NoteEvent, "", l.Backing.Now(), journal.NoteBody{What: NoteCancel, Note: by})
 	}
-	l.taken, l.noted = true, true
+	l.ending.taken, l.ending.noted = true, true
 	l.cancel()
 }
 
@@ -205,8 +188,8 @@ func (l *Life) GiveUp(cause error) {
 
 // stop stores why the run cannot continue. The first cause counts. The caller holds the baton.
 func (l *Life) stop(cause error) {
-	if l.cause == nil {
-		l.cause = cause
+	if l.ending.cause == nil {
+		l.ending.cause = cause
 	}
 	l.cancel()
 }
@@ -219,22 +202,9 @@ func (l *Life) unwind(cause error) {
 
 // alive unwinds the branch if the run cannot continue.
 func (l *Life) alive() {
-	if l.cause != nil {
+	if l.ending.cause != nil {
 		runtime.Goexit()
 	}
-}
-
-// take uses up an effect's quotas, all or none. If one is spent it returns that quota's name.
-func (l *Life) take(quotas []patterns.Quota) (spent string) {
-	for _, q := range quotas {
-		if l.quotas[q.Name] >= q.Limit {
-			return q.Name
-		}
-	}
-	for _, q := range quotas {
-		l.quotas[q.Name]++
-	}
-	return ""
 }
 
 // changes reports whether an effect can change something outside the run.
@@ -332,8 +302,8 @@ func (l *Life) Quit() {
 // stay ends the branch if the life quits: another life performs the next effect. A canceled run does not need this, because it
 // begins no effect anyway.
 func (l *Life) stay() {
-	if l.lightly.Err() != nil && !l.taken {
-		l.left = true
+	if l.lightly.Err() != nil && !l.ending.taken {
+		l.ending.left = true
 		runtime.Goexit()
 	}
 }

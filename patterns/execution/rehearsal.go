@@ -36,22 +36,22 @@ func (r *Run) Rehearse(h *History) (*Rehearsal, error) {
 		m.visited = false
 	}
 	d := &Rehearsal{id: r.RunID}
-	l := &Life{Run: r, Record: NewRecord(), past: h.past, dry: d, quotas: map[string]int{}, done: make(chan struct{})}
+	l := &Life{Run: r, Record: NewRecord(), past: h.past, dry: d, budget: budget{quotas: map[string]int{}}, done: make(chan struct{})}
 	l.prepare()
 	now := patterns.Current{Since: h.Began, Done: h.Answered}
 	l.now.Store(&now)
 	go l.play()
 	<-l.done
 	for _, key := range slices.Sorted(maps.Keys(h.past)) {
-		if !h.past[key].visited && l.cause == nil {
-			l.cause = fmt.Errorf("%w: %s was recorded and is left out", ErrMismatch, key)
+		if !h.past[key].visited && l.ending.cause == nil {
+			l.ending.cause = fmt.Errorf("%w: %s was recorded and is left out", ErrMismatch, key)
 		}
 	}
-	h.quotas, h.Phase = l.quotas, l.phase
-	if _, panicked := errors.AsType[*patterns.Fault](l.cause); panicked { // the code did not panic over this record when the record was written
-		return d, fmt.Errorf("%w: %w", ErrMismatch, l.cause)
+	h.quotas, h.Phase = l.budget.quotas, l.phase
+	if _, panicked := errors.AsType[*patterns.Fault](l.ending.cause); panicked { // the code did not panic over this record when the record was written
+		return d, fmt.Errorf("%w: %w", ErrMismatch, l.ending.cause)
 	}
-	return d, l.cause
+	return d, l.ending.cause
 }
 
 // play runs pattern code in the goroutine of a rehearsal.
@@ -76,7 +76,7 @@ func (b *branch) rehearse(m *memory, key string, e patterns.Effect) patterns.Out
 		}
 		if m.intent != nil {
 			for _, q := range e.Quotas {
-				b.quotas[q.Name]++
+				b.budget.quotas[q.Name]++
 			}
 		}
 	}

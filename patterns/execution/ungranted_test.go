@@ -58,7 +58,7 @@ func TestCallsThatNobodyApproved(t *testing.T) {
 		q := p.Question()
 		q.Run, q.Step, q.Expires = r.RunID, step, time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		if tt.asked {
-			b.questions = map[string]*patterns.Waiting{id: {Approval: id, Question: q}}
+			b.people.questions = map[string]*patterns.Waiting{id: {Approval: id, Question: q}}
 		}
 		ap, _ := journal.ApprovalNumber(id)
 		alter(t, j, "DELETE FROM approvals")

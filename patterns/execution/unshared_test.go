@@ -75,7 +75,7 @@ func TestSharesThatNobodyApproved(t *testing.T) {
 			until = time.Now()
 		}
 		q := gateway.Question{Run: r.RunID, Step: "approve_plan#1", Tool: "plan_execute", Args: plan.Value(), Expires: until.UTC().Truncate(time.Second)}
-		b.questions = map[string]*patterns.Waiting{id: {Approval: id, Question: q, WholePlan: !tt.call}}
+		b.people.questions = map[string]*patterns.Waiting{id: {Approval: id, Question: q, WholePlan: !tt.call}}
 		said := gateway.Answered(id, q, gateway.ChooseApprove, nil)
 		said.By, said.At = "local:1", time.Now().Add(-time.Minute).UTC().Truncate(time.Second)
 		ap, _ := journal.ApprovalNumber(id)

@@ -36,7 +36,7 @@ func (b *branch) weighs(e patterns.Effect, a patterns.JudgeAct) patterns.Outcome
 	}
 	now := b.Backing.Now()
 	var seen map[string]gateway.Seen
-	weighing, read := a.Weighing.At(b.latest), windows.Look{}
+	weighing, read := a.Weighing.At(b.clock.latest), windows.Look{}
 	own := b.ownCalls(weighing, now)
 	err := b.Backing.Calls(func(t windows.Table) (err error) {
 		seen, err = read.Windows(t, weighing, own, now)
@@ -98,7 +98,7 @@ func (b *branch) holding(e patterns.Effect, now time.Time) holds {
 	if !windowed {
 		return nil
 	}
-	w = w.At(b.latest)
+	w = w.At(b.clock.latest)
 	own, read := b.ownCalls(w, now), b.read
 	if b.read = nil; read == nil { // from now on the writer of the file uses it
 		read = windows.Look{}
@@ -109,12 +109,5 @@ func (b *branch) holding(e patterns.Effect, now time.Time) holds {
 			err = ErrUnspent
 		}
 		return err
-	}
-}
-
-// giveBack returns the quotas of an effect that did not begin.
-func (l *Life) giveBack(quotas []patterns.Quota) {
-	for _, q := range quotas {
-		l.quotas[q.Name]--
 	}
 }
