@@ -50,9 +50,9 @@ type Tool struct {
 	Deed       string
 	Effect     Effect
 	Idempotent bool // the same Key twice acts once; always true of a read
-	// Simulated says that the tool's effects are make-believe: a call changes nothing outside of it.
+	// Simulated says that the tool's effects are make-believe: a call changes nothing real.
 	Simulated bool
-	// Origin is what rules call the tool's server if Server is "".
+	// Origin is what rules and lists call the tool's server if Server is "".
 	Origin string
 	// Supplied are arguments that a pattern sets by itself in each call of the tool. Package patterns knows their names.
 	Supplied []string

@@ -48,12 +48,12 @@ func TestMain(m *testing.M) {
 
 // long are the sessions that start the program many times. What they show has quick tests beside its code.
 var long = []string{
-	"call_exits", "demo", "dry_run", "handles", "own_tools", "patterns", "plan_checklist", "plan_replan", "policies", "redact", "refunds", "runs", "state",
+	"call_exits", "demo", "dry_run", "handles", "own_tools", "patterns", "plan_checklist", "plan_replan", "policies", "redact", "refunds",
 }
 
-// onlyInCI skips a test that takes seconds unless CI=true.
+// onlyInCI skips a test that takes seconds unless CI=true, or -update asks for what it writes.
 func onlyInCI(t interface{ Skip(...any) }) {
-	if os.Getenv("CI") == "" {
+	if os.Getenv("CI") == "" && !*update {
 		t.Skip("it takes seconds: CI=true plays it")
 	}
 }

@@ -19,7 +19,7 @@ type StartBody struct {
 	Kind      string
 	Principal string
 	Client    string
-	// ClientVersion and Era are as in [patterns.Job].
+	// ClientVersion and Era are as in [patterns.Caller].
 	ClientVersion, Era string
 	More               map[string]any // the members that replay does not need
 	Arguments          map[string]any

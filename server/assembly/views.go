@@ -6,6 +6,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/patterns"
 	"patterngate/server/settings"
 )
 
@@ -79,6 +80,9 @@ func (c *Loaded) patternTool(name string, all *catalog.Catalog, set *patternSet)
 	if tool.Simulated, reached = c.simulated(p, all); tool.Simulated {
 		for _, t := range reached {
 			tool.Supplied = append(tool.Supplied, t.Supplied...)
+		}
+		if len(reached) == 0 { // nothing is known of them yet
+			tool.Supplied = []string{patterns.RequestIDArgument, patterns.TicketArgument}
 		}
 		slices.Sort(tool.Supplied)
 		tool.Supplied = slices.Compact(tool.Supplied)

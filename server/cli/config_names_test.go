@@ -120,13 +120,13 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var closed []string // what doctor says of them
+	var closed []string
 	for _, c := range loaded.Catalog.ClosedNames(t.Context()) {
 		closed = append(closed, c.Place+": "+c.Why)
 	}
 	for _, want := range []string{"catalog.http.ask.request.url: " + what, "catalog.servers.mail.http.url: mail.corp.example leads to 127.0.0.8"} {
 		if !slices.ContainsFunc(closed, func(said string) bool { return strings.Contains(said, want) }) {
-			t.Errorf("doctor has no %q: %q", want, closed)
+			t.Errorf("ClosedNames has no %q: %q", want, closed)
 		}
 	}
 

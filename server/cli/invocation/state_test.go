@@ -19,7 +19,7 @@ func TestReadyState(t *testing.T) {
 	environ := []string{"HOME=" + home, "XDG_STATE_HOME=" + home + "/state"}
 	usual, _ := settings.DefaultState(runtime.GOOS, environ, settings.StateFile)
 	if err := ReadyState(usual, environ); err != nil {
-		t.Fatalf("readyState(%s): %v", usual, err)
+		t.Fatalf("ReadyState(%s): %v", usual, err)
 	}
 	if info, err := os.Stat(filepath.Dir(usual)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the state directory: %v, %v; want mode 0700", info, err)
@@ -79,13 +79,13 @@ func TestReadyState(t *testing.T) {
 			err := ReadyState(tt.path, environ)
 			switch {
 			case tt.want == "" && err != nil:
-				t.Errorf("readyState(%s) = %v, want no fault", tt.path, err)
+				t.Errorf("ReadyState(%s) = %v, want no fault", tt.path, err)
 			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), tt.path+": state: ")):
-				t.Errorf("readyState(%s) = %v; want the path, the key and %q", tt.path, err, tt.want)
+				t.Errorf("ReadyState(%s) = %v; want the path, the key and %q", tt.path, err, tt.want)
 			}
 		})
 	}
 	if err := ReadyState("", nil); err == nil || !strings.Contains(err.Error(), "HOME is not set; give --state FILE") {
-		t.Errorf("readyState without a home = %v", err)
+		t.Errorf("ReadyState without a home = %v", err)
 	}
 }
