@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,6 +39,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asServer) != "":
 		serve()
 		return
+	}
+	if err := flag.Set("test.parallel", "8"); err != nil { // those that are parallel mostly wait, for processes and time limits
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

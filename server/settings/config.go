@@ -233,15 +233,21 @@ func Read(in Sources) (Document, *yamldoc.Faults, error) {
 // Embed sets c to the embedded default. known are the names that allow lists can hold without a warning, by pattern.
 func (c *Config) Embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
-	faults := &yamldoc.Faults{}
-	read := newLoader(faults, nil)
+	document, faults := embeddedDocument()
+	read := newLoader(&faults, nil)
 	grammar.NotesOf[rules.Notes](read.Reader).Embeds = true
-	read.File(yamldoc.Read("default.yaml", Default, faults), c.Keys(known))
+	read.File(document, c.Keys(known))
 	if err := faults.Err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)
 	}
 	return nil
 }
+
+// embeddedDocument returns the embedded default as a document, with its faults. It is parsed once, since nothing changes it.
+var embeddedDocument = sync.OnceValues(func() (*yamldoc.Node, yamldoc.Faults) {
+	var faults yamldoc.Faults
+	return yamldoc.Read("default.yaml", Default, &faults), faults
+})
 
 // known returns the names that allow lists can hold without a warning, by pattern. They come from in.Known, else from the
 // embedded default. A planning pattern can name any tool of the demo.

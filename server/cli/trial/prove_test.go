@@ -28,7 +28,7 @@ func provedHere() proveSize {
 	case os.Getenv("CI") != "":
 		return proveSize{apart: 1, again: 850, crowds: 12, crowd: crowdSize{runs: 24, blows: 40}}
 	}
-	return proveSize{apart: 40, again: 1, crowds: 1, crowd: crowdSize{runs: 4, blows: 4}}
+	return proveSize{apart: 80, again: 1, crowds: 1, crowd: crowdSize{runs: 3, blows: 3}}
 }
 
 // testCommands are the commands with these streams and nothing of the caller's environment but where temporary files go.
