@@ -31,8 +31,9 @@ type Backing interface {
 	people() bool
 	keepsResult() bool
 
-	// admits reports whether the policy still allows a call that is about to be begun, and takesKey takes its business
-	// key, as far as either is known before the intent is recorded. holds is nil if the policy looks at no earlier run.
+	// admits reports whether the policy still allows a call that is about to be begun. holds is nil if the policy looks
+	// at no earlier run. takesKey takes the business key of the call. Over a store, the transaction of the intent decides
+	// both, and these methods are only a first look.
 	admits(b *branch, key, once string, e patterns.Effect, holds holds, now time.Time) bool
 	takesKey(b *branch, key string, e patterns.Effect, isDone bool) bool
 	// intent returns what belongs to the transaction of an effect's intent: what it begins, for the kill switches, and

@@ -183,6 +183,53 @@ func (o Operator) Settle(id, effect string, s Settlement) error {
 	return err
 }
 
+// settle implements [Operator.Settle].
+func (f *file) settle(id, effect string, s Settlement) error {
+	n, _ := journal.RunNumber(id)
+	r, stored, err := f.read(n)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return patterns.ErrNoRun
+	}
+	if r.State != "parked" {
+		return patterns.ErrNotTaken
+	}
+	l, err := f.load(r, stored)
+	if err != nil && !isLacking(err) {
+		return err
+	}
+	key := l.history.Doubt(effect)
+	if key == "" {
+		return patterns.ErrNotTaken
+	}
+	out := map[string]any{"happened": s.Happened, "by": s.By.By, "channel": s.By.Channel}
+	if s.Comment != "" {
+		out["comment"] = s.Comment
+	}
+	if s.Result != nil {
+		if out["result"], err = decodeResult(s.Result); err != nil {
+			return err
+		}
+	}
+	t := f.back.Continue(r, 0, l.last, l.hidden)
+	record := t.Record()
+	now := f.journal.Now()
+	record.Append(patterns.NoteEvent, "", now, journal.NoteBody{What: execution.NoteSettle, Note: s.By, Act: s.Act})
+	last := record.Append(patterns.OutcomeEvent, key, now, journal.OutcomeBody{State: patterns.OK, Output: out, Human: true})
+	events := t.Take()
+	head := events[len(events)-1].Hash
+	subject := s.Subject(id, effect)
+	step := store.Settle{N: n, Epoch: r.Epoch, Head: store.Head{Events: int64(last.Seq), Hash: head, Newest: last.At.UnixMicro()}}
+	c := &store.Change{Run: n, Events: events, Durable: true}
+	err = f.signer().Signed(s.Act, decisions.Wanted{Act: gateway.ActSettle, Subject: subject}, c, append([]store.Step{step}, t.KeepHidden()...)...)
+	if store.IsRefused(err) {
+		return patterns.ErrNotTaken
+	}
+	return err
+}
+
 // Seize takes a run from an owner that lives but does not move. What that owner has sent cannot be recalled.
 // [patterns.ErrNotTaken] where nobody owns it. The act is [gateway.ActSeize] about [SeizeSubject], needed where an approver
 // key is enrolled.

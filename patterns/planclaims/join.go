@@ -16,9 +16,8 @@ type Earlier struct {
 	Ended      int64 // microseconds since 1970; only of a run that is over
 }
 
-// Stale reports whether an earlier run must not be joined by a call that names a plan, because that plan is no longer the
-// one that the run works on or left. The call then begins a run of its own. Stale is false for a call that names no
-// plan.
+// Stale reports whether a call that names a plan must not join an earlier run. That is so if the plan is no longer the one
+// that the run works on or left. The call then begins a run of its own. Stale is false for a call that names no plan.
 func (c Claims) Stale(job patterns.Job, before Earlier) (stale bool, err error) {
 	n := NamedBy(job)
 	if n == 0 {

@@ -204,3 +204,55 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	f.dropChildren(l.ID())
 	return cause
 }
+
+// take implements keeper. A late result of the run's last life may be recorded while this life is prepared. take then
+// prepares it again.
+func (f *file) take(c patterns.Continuation) (r *run, h *execution.History, err error) {
+	for range 3 {
+		r, h, err = f.takeNow(c)
+		if !errors.Is(err, store.ErrConflict) {
+			break
+		}
+	}
+	return r, h, err
+}
+
+func (f *file) takeNow(c patterns.Continuation) (*run, *execution.History, error) {
+	n, ok := journal.RunNumber(c.RunID)
+	if !ok {
+		return nil, nil, patterns.ErrNoRun
+	}
+	r, stored, err := f.read(n)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case r == nil || r.Principal != c.Principal:
+		return nil, nil, patterns.ErrNoRun
+	case r.State != "parked" || r.WaitingKind != string(patterns.ForCaller), c.Turn != 0 && c.Turn != r.Turn:
+		return nil, nil, patterns.ErrNotTaken
+	}
+	l, err := f.load(r, stored)
+	switch {
+	case errors.Is(err, journal.ErrBroken):
+		f.quarantine(r, err)
+		return nil, nil, patterns.ErrNotTaken
+	case errors.Is(err, execution.ErrMismatch):
+		_ = f.mismatch(l, err)
+		return nil, nil, patterns.ErrNotTaken
+	case err != nil:
+		return nil, nil, err
+	}
+	out := journal.OutcomeBody{State: patterns.OK, Output: c.Given}
+	if f.journal.Now().UnixMicro() >= r.Expires {
+		return nil, nil, patterns.ErrNotTaken
+	}
+	l.events = append(l.events, l.run.Record.Append(patterns.OutcomeEvent, r.WaitsKey, f.journal.Now(), out))
+	l.run.attended = true
+	if err := f.takeOver(l); errors.Is(err, patterns.ErrNotTaken) {
+		return nil, nil, patterns.ErrNotTaken
+	} else if err != nil {
+		return nil, nil, err
+	}
+	f.announceTaken(l)
+	return l.run, l.history, nil
+}

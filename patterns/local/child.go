@@ -12,6 +12,28 @@ import (
 	"patterngate/patterns/store"
 )
 
+// childOf makes the run of a call. It does not store the run yet. Its error is a [patterns.Lacking] if this process
+// cannot run the pattern.
+func (e *Engine) childOf(parent *run, c *execution.ChildCall) (*run, error) {
+	source, of := e.keeper().source(), c.Begun()
+	if source == nil {
+		return nil, &patterns.Lacking{Cause: "config_missing", Needs: []string{of.Config}}
+	}
+	job, err := source.Job(of)
+	if err != nil {
+		return nil, err
+	}
+	job.Principal, job.Client, job.Config, job.Arguments = of.Principal, of.Client, of.Config, of.Arguments
+	job.ClientVersion, job.Era = parent.Job.ClientVersion, parent.Job.Era
+	job = job.Begun(of.Parent)
+	if e.codeOf(job.Spec.Kind) == nil || job.Spec.Name != of.Pattern {
+		return nil, &patterns.Lacking{Cause: "tool_missing", Needs: []string{of.Pattern}}
+	}
+	r := e.newRun(of.RunID, job)
+	r.within = parent
+	return r, nil
+}
+
 // child implements keeper. It begins the run of a call if there is none, carries it out if no process does, and waits
 // until it ends or waits. Its error is the error of ctx, an error of the store, or the reason why the parent cannot
 // continue.
