@@ -63,6 +63,7 @@ var floors = map[string]floor{
 	"patterns/local":               {"door", "catalog gateway gateway/stopreason ijson patterns patterns/decisions patterns/execution patterns/journal patterns/kinds patterns/planclaims patterns/redaction patterns/store patterns/store/memory patterns/store/sqlite", "", "the engine in this process: it begins, continues and shows runs, over a store or in memory"},
 	"patterns/reference":           {"door", "gateway patterns", "", "what the built-in patterns declare, in the form in which a file declares its own; the configuration makes their specs of it"},
 	"patterns/record":              {"door", "patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
+	"patterns/record/recordtest":   {"door", "gateway ijson patterns", "", "records of runs for tests, like net/http/httptest; the commands and their texts are tested with them"},
 	"patterns/llm/openai":          {"door", "patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "a language model behind an OpenAI-compatible server"},
 	"patterns/llm/prompts":         {"door", "patterns gateway catalog ijson", "", "what a language model is asked with; the openai package and the configuration use it"},
 	"patterns/llm/offline":         {"door", "patterns patterns/llm/offline/english gateway gateway/planning catalog ijson", "", "rules that answer without a model"},

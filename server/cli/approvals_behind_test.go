@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"patterngate/patterns"
+	"patterngate/patterns/record/recordtest"
 )
 
 // A person who decides sees who wrote the call, what earlier calls returned, and equal calls: on the page of the question and
@@ -14,7 +15,7 @@ func TestApproverSeesWhatStandsBehind(t *testing.T) {
 	f := newFakeDesk(t)
 	f.asked[0].Key = "approve#1"
 	f.asked = append(f.asked, askedRefund("ap_03f2000000000002"))
-	f.events = map[string][]patterns.Event{askedRun: refundRecord(t)}
+	f.events = map[string][]patterns.Event{askedRun: recordtest.Refund(t)}
 	seen := func(text string) {
 		t.Helper()
 		plain := strings.Join(strings.Fields(text), " ")

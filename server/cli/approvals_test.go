@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/gateway/document"
 	"patterngate/patterns"
+	"patterngate/patterns/record/recordtest"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/statefile"
 )
@@ -98,7 +99,7 @@ func TestApprovalsCommands(t *testing.T) {
 
 // What is not open any more is refused, and it is told why.
 func TestApproveRefused(t *testing.T) {
-	given := &patterns.Given{Answer: gateway.Answer{Choice: gateway.ChooseReject, By: "local:\x1b1", At: recorderStart}}
+	given := &patterns.Given{Answer: gateway.Answer{Choice: gateway.ChooseReject, By: "local:\x1b1", At: recordtest.Began}}
 	for name, test := range map[string]struct {
 		change func(*fakeDesk)
 		code   int
@@ -261,7 +262,7 @@ func TestShowHostile(t *testing.T) {
 	q.Question.Args = map[string]any{evil: evil, "long": strings.Repeat(evil, 2000), "n": 1.0}
 	q.Digest, q.Question.Tool, q.Rule, q.Reason, q.Phrase, q.Pattern, q.Phase = q.Question.Digest(), evil, evil, evil, "", evil, evil
 	q.State, q.Given = patterns.AskedDecided, &patterns.Given{Answer: gateway.Answer{Choice: gateway.ChooseEdit, By: evil, Comment: strings.Repeat(evil, 100)}, Args: map[string]any{evil: evil}}
-	f.events = map[string][]patterns.Event{askedRun: refundRecord(t)}
+	f.events = map[string][]patterns.Event{askedRun: recordtest.Refund(t)}
 	for _, line := range []string{"show 03f2", "show 03f2 --json", "list --all", "list --all --json"} {
 		code, out, errs := f.command(t, nil, strings.Fields(line)...)
 		if code != 0 {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // putFile writes a file.
@@ -33,5 +34,16 @@ func wantFile(t *testing.T, path, want string) {
 	t.Helper()
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%s holds %q, %v; want %q", path, got, err, want)
+	}
+}
+
+// harmless checks that a text has no character that acts instead of showing.
+func harmless(t *testing.T, name, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029') {
+			t.Errorf("%s has the character %U", name, r)
+			return
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/record/recordtest"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/statefile"
@@ -35,8 +36,8 @@ type fakeRuns struct {
 }
 
 func newFakeRuns(t testing.TB) *fakeRuns {
-	f := &fakeRuns{records: map[string][]patterns.Event{}, kept: map[string]int64{}, ring: gateway.NewRing([]gateway.PublicKey{recordKey.PublicKey})}
-	for _, events := range records(t) {
+	f := &fakeRuns{records: map[string][]patterns.Event{}, kept: map[string]int64{}, ring: gateway.NewRing([]gateway.PublicKey{recordtest.Key.PublicKey})}
+	for _, events := range recordtest.All(t) {
 		id := idOfRecord(t, events)
 		f.records[id], f.kept[id] = events, int64(len(events))
 	}
@@ -106,10 +107,10 @@ func (f *fakeRuns) List(filter patterns.Filter) (patterns.Page, error) {
 }
 
 var listedRuns = []patterns.RunRow{
-	{RunID: "run_71aa03c9e2d8b456", Pattern: "supervised_refund", Principal: "local:1000", Status: "waiting", WaitingKind: "settlement", Began: recorderStart, Expires: recorderStart.Add(7 * 24 * time.Hour), Summary: "issue_refund is in doubt."},
-	{RunID: "run_5d0c9a1e77b2f340", Pattern: "run_task_decomposition", Principal: "token:ci", Status: "ok", StopReason: "success", Began: recorderStart, Ended: recorderStart, Summary: "Plan of 5 steps by the caller accepted and carried out in 0.01 s. Nothing was written."},
-	{RunID: "run_9b1f00c2d4e5a687", Pattern: "route_ticket", Status: "stopped", StopReason: "invalid_route:route_not_allowed:\x1b[31m\u202e", Began: recorderStart, Summary: "x\ny"},
-	{RunID: "run_40d7be81c6935ef2", Pattern: "run_orchestrator", Status: "running", Began: recorderStart, Owner: "4711"},
+	{RunID: "run_71aa03c9e2d8b456", Pattern: "supervised_refund", Principal: "local:1000", Status: "waiting", WaitingKind: "settlement", Began: recordtest.Began, Expires: recordtest.Began.Add(7 * 24 * time.Hour), Summary: "issue_refund is in doubt."},
+	{RunID: "run_5d0c9a1e77b2f340", Pattern: "run_task_decomposition", Principal: "token:ci", Status: "ok", StopReason: "success", Began: recordtest.Began, Ended: recordtest.Began, Summary: "Plan of 5 steps by the caller accepted and carried out in 0.01 s. Nothing was written."},
+	{RunID: "run_9b1f00c2d4e5a687", Pattern: "route_ticket", Status: "stopped", StopReason: "invalid_route:route_not_allowed:\x1b[31m\u202e", Began: recordtest.Began, Summary: "x\ny"},
+	{RunID: "run_40d7be81c6935ef2", Pattern: "run_orchestrator", Status: "running", Began: recordtest.Began, Owner: "4711"},
 }
 
 func (f *fakeRuns) Cancel(_ context.Context, id string, by patterns.Note) (patterns.Snapshot, error) {
@@ -193,7 +194,7 @@ func (f *fakeRuns) commandTyped(t testing.TB, secrets []string, args ...string) 
 }
 
 func TestRunsCommands(t *testing.T) {
-	head := strings.Replace(patterns.HeadOf(waitingRecord(t)).String(), " sha256:", ":", 1)
+	head := strings.Replace(patterns.HeadOf(recordtest.Waiting(t)).String(), " sha256:", ":", 1)
 	tests := map[string]struct {
 		line      string
 		code      int
@@ -213,7 +214,7 @@ func TestRunsCommands(t *testing.T) {
 		"show, upper case":    {"show run_ABCDEF", 2, "", "is no run's id", ""},
 		"show, none":          {"show", 2, "", "runs show: which run?\ntry: patterngate runs list", ""},
 		"show, two":           {"show a b", 2, "", "one run; there are 2 arguments", ""},
-		"show, receipt":       {"show 00000000000000a1 --receipt", 0, "approved by  key " + recordKey.ID + " (Anna): approved with changes, assurance signed", "", ""},
+		"show, receipt":       {"show 00000000000000a1 --receipt", 0, "approved by  key " + recordtest.Key.ID + " (Anna): approved with changes, assurance signed", "", ""},
 		"show, both":          {"show 00000000000000a1 --receipt --step 1", 2, "", "show different things", ""},
 		"step, number":        {"show 00000000000000b2 --step 4", 0, "task#2/payments_worker#2  attempt 2", "", ""},
 		"step, id of a task":  {"show 00000000000000b2 --step payments", 0, "task#2/payments_worker#1  payments_worker: no answer (timeout)", "", ""},
@@ -230,10 +231,10 @@ func TestRunsCommands(t *testing.T) {
 		"verify, longer head": {"verify 00000000000000d4 --head 9:" + strings.Repeat("0", 64), 1, "broken: event 7: missing; the kept head is of 9 events, 6 are there", "", ""},
 		"verify, all":         {"verify --all", 0, "ok: 9 runs, ", "", ""},
 		"verify, all and one": {"verify --all x", 2, "", "--all checks every run", ""},
-		"verify, signed":      {"verify 00000000000000a1 --key " + recordKeyText, 0, signedLines, "", ""},
+		"verify, signed":      {"verify 00000000000000a1 --key " + recordtest.KeyText, 0, signedLines, "", ""},
 		"verify, no key":      {"verify 00000000000000a1 --key abc", 2, "", `--key: "abc" is no public key`, ""},
-		"verify, all by key":  {"verify --all --key " + recordKeyText, 2, "", "--all checks every run", ""},
-		"verify, json":        {"verify 00000000000000a1 --json", 0, `"key_id": "` + recordKey.ID + `"`, "", ""},
+		"verify, all by key":  {"verify --all --key " + recordtest.KeyText, 2, "", "--all checks every run", ""},
+		"verify, json":        {"verify 00000000000000a1 --json", 0, `"key_id": "` + recordtest.Key.ID + `"`, "", ""},
 		"verify, nothing":     {"verify", 2, "", "one RUN or FILE", ""},
 		"verify, no file":     {"verify ./nowhere.jsonl", 2, "", "nowhere.jsonl", ""},
 		"export, form":        {"export 00000000000000d4 --as xml", 2, "", `--as: got "xml"`, ""},
@@ -260,7 +261,7 @@ func TestRunsCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeRuns(t)
 			f.unkeyedFor(test.line)
-			f.stones = []local.Tombstone{{RunID: "run_aaaaaaaaaaaaaaaa", Pattern: "route_ticket", StopReason: "success", Began: recorderStart, Ended: recorderStart, Head: patterns.Head{Events: 3, Hash: make([]byte, 32)}}}
+			f.stones = []local.Tombstone{{RunID: "run_aaaaaaaaaaaaaaaa", Pattern: "route_ticket", StopReason: "success", Began: recordtest.Began, Ended: recordtest.Began, Head: patterns.Head{Events: 3, Hash: make([]byte, 32)}}}
 			code, out, errs := f.command(t, append([]string{"runs"}, strings.Fields(test.line)...)...)
 			if code != test.code || !strings.Contains(out, test.out) || !strings.Contains(errs, test.errs) || test.out == "" && out != "" && test.code == 2 {
 				t.Errorf("runs %s = %d, want %d\nstdout:\n%s\nwant in it %q\nstderr:\n%s\nwant in it %q", test.line, code, test.code, out, test.out, errs, test.errs)
@@ -305,7 +306,7 @@ func TestRunsJSON(t *testing.T) {
 	}
 	_, out, _ := newFakeRuns(t).command(t, "runs", "trace", "00000000000000a1", "--json")
 	want := ""
-	for _, e := range refundRecord(t) {
+	for _, e := range recordtest.Refund(t) {
 		want += string(e.AppendLine(nil))
 	}
 	if out != want {
@@ -326,11 +327,11 @@ func TestRunsExportAndVerify(t *testing.T) {
 	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file); code != 0 || out != signedLines {
 		t.Errorf("verify = %d, %q", code, out)
 	}
-	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", recordKeyText); code != 0 || out != signedLines {
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", recordtest.KeyText); code != 0 || out != signedLines {
 		t.Errorf("verify --key = %d, %q", code, out)
 	}
 	const stranger = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", stranger); code != 1 || !strings.HasPrefix(out, "broken: event 13: was signed by key \""+recordKey.ID+"\", which is not the one that was given") {
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", stranger); code != 1 || !strings.HasPrefix(out, "broken: event 13: was signed by key \""+recordtest.Key.ID+"\", which is not the one that was given") {
 		t.Errorf("verify by another --key = %d, %q", code, out)
 	}
 	text, err := os.ReadFile(file)
@@ -352,7 +353,7 @@ func TestRunsExportAndVerify(t *testing.T) {
 }
 
 // signedLines are what a check of the refund's record says.
-var signedLines = "ok: 17 events\napprovals: 1 decided, 1 of them signed, 1 spent\nsignatures: 1 by key " + recordKey.ID + " (Anna)\n"
+var signedLines = "ok: 17 events\napprovals: 1 decided, 1 of them signed, 1 spent\nsignatures: 1 by key " + recordtest.Key.ID + " (Anna)\n"
 
 // A record in the state that lost its end, or was changed, is found by the length and the chain, and still shown.
 func TestRunsBroken(t *testing.T) {

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"patterngate/patterns"
-	"patterngate/patterns/record"
+	"patterngate/patterns/record/recordtest"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/invocation"
-	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/statefile"
 )
 
@@ -58,19 +57,19 @@ func TestPipedPagesAreWhole(t *testing.T) {
 	goal := "pay user 42 back because " + strings.Repeat("the parcel came late, ", 120) + "as the ticket says"
 	reason := strings.Repeat("the glass came broken, ", 60) + "twice"
 	text := strings.Repeat("the rule wants a person for this, ", 12) + "always"
-	r := recorder{t: t, id: "run_00000000000000b7"}
-	r.start("supervised_refund", "supervisor", `{"goal":"`+goal+`"}`, `{"max_seconds":30}`)
-	r.call(1, 2, "issue_refund_of_a_whole_annual_plan#1", "write", `{"reason":"`+reason+`"}`,
+	r := recordtest.Recorder{T: t, ID: "run_00000000000000b7"}
+	r.Start("supervised_refund", "supervisor", `{"goal":"`+goal+`"}`, `{"max_seconds":30}`)
+	r.Call(1, 2, "issue_refund_of_a_whole_annual_plan#1", "write", `{"reason":"`+reason+`"}`,
 		`{"decision":"approve","rule":"small","passes":1,"say":"`+text+`"}`, `{"state":"ok","output":{"note":"`+reason+`"}}`)
 	f := newFakeRuns(t)
-	f.records[r.id], f.kept[r.id] = r.events, int64(len(r.events))
+	f.records[r.ID], f.kept[r.ID] = r.Events, int64(len(r.Events))
 	for _, test := range []struct {
 		line  string
 		wants []string
 	}{
-		{"runs trace " + r.id, []string{goal, reason, "issue_refund_of_a_whole_annual_plan#1", `"note":"` + reason}},
-		{"runs show " + r.id, []string{goal, `{"reason":"` + reason + `"}`}},
-		{"runs show --receipt " + r.id, []string{goal}},
+		{"runs trace " + r.ID, []string{goal, reason, "issue_refund_of_a_whole_annual_plan#1", `"note":"` + reason}},
+		{"runs show " + r.ID, []string{goal, `{"reason":"` + reason + `"}`}},
+		{"runs show --receipt " + r.ID, []string{goal}},
 	} {
 		code, out, errs := f.command(t, strings.Fields(test.line)...)
 		for _, want := range test.wants {
@@ -93,17 +92,3 @@ func TestPipedPagesAreWhole(t *testing.T) {
 
 // unfolded are the words of a page without the breaks between its lines.
 func unfolded(page string) string { return strings.Join(strings.Fields(page), " ") }
-
-// A terminal's trace and timeline are cut to its width.
-func TestTerminalPagesAreCut(t *testing.T) {
-	r := recorder{t: t, id: "run_00000000000000b8"}
-	r.start("supervised_refund", "supervisor", `{"goal":"x"}`, `{}`)
-	r.call(1, 2, "issue_refund#1", "write", `{"reason":"`+strings.Repeat("x", 300)+`"}`, `{"decision":"approve"}`, `{"state":"ok","output":{}}`)
-	for name, text := range map[string]string{"trace": recordtext.Trace(r.events, 100), "timeline": recordtext.Timeline(record.Read(r.events), 100)} {
-		for line := range strings.Lines(text) {
-			if n := len(strings.TrimSuffix(line, "\n")); n > 100 {
-				t.Errorf("%s: a line of %d characters for a width of 100: %q", name, n, line)
-			}
-		}
-	}
-}
