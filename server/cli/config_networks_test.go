@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"patterngate/server/cli/console"
 )
 
@@ -52,43 +50,5 @@ func TestFaultyConfigurationLeavesTheState(t *testing.T) {
 		if code, out, errs := s.command(t, nil, args...); code == console.ExitDone || !strings.Contains(errs, "patternss") {
 			t.Errorf("%v ends with %d and %s%s, want the faults", args, code, out, errs)
 		}
-	}
-}
-
-// What does no harm by itself is a warning.
-func TestCatalogWarnings(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	file := "version: 1\n" +
-		"catalog:\n" +
-		"  expose: [charge]\n" +
-		"  servers:\n" +
-		"    crm: {stdio: {command: prog, args: [{secret: 'env:ARG'}], env: {A_TOKEN: {secret: 'file:gone'}}}, tools: {find: {effect: read, idempotent: false}}}\n" +
-		"  http:\n" +
-		"    charge: {description: Pays., effect: write, request: {method: POST, url: 'https://a.example'}}\n" +
-		"patterns: {plan: {tools: [find], allow: {policy: [charge, fnd]}}}\n"
-	_, warnings, err := loadText(t, file, binaries(t, "prog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, w := range warnings {
-		line := w.String()
-		if at := strings.Index(line, "nowhere: /"); at >= 0 {
-			line = line[:at+9] + "DIR" + line[strings.Index(line, "/gone"):]
-		}
-		got = append(got, line)
-	}
-	want := []string{
-		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; write policy: NAME here or at the tool",
-		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
-		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: leads nowhere: ARG is not set; calls that need it are refused until it does",
-		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: leads nowhere: DIR/gone: no such file or directory; calls that need it are refused until it does",
-		"warning: pg.yaml:5:117: catalog.servers.crm.tools.find: held: nobody accepted it; run patterngate catalog accept crm/find",
-		"warning: pg.yaml:5:144: catalog.servers.crm.tools.find.idempotent: a read is always idempotent; leave it out",
-		"warning: pg.yaml:8:51: patterns.plan.allow.policy[0]: charge is not among tools; write it in patterns.plan.tools too",
-		"warning: pg.yaml:8:59: patterns.plan.allow.policy[1]: no tool fnd; did you mean find?",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

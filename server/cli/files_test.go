@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -46,4 +47,14 @@ func harmless(t *testing.T, name, text string) {
 			return
 		}
 	}
+}
+
+// writeConfig writes a configuration file and returns its path.
+func writeConfig(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pg.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -6,7 +6,9 @@ import (
 	"syscall"
 	"testing"
 
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // A pipe in the place of a policy's file is refused, and nobody waits for who would write to it.
@@ -15,7 +17,8 @@ func TestPolicyFileIsNoPipe(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := loadText(t, "version: 1\npolicies: {p: {file: '"+pipe+"'}}\n"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	source := settings.Sources{Path: writeConfig(t, "version: 1\npolicies: {p: {file: '"+pipe+"'}}\n")}
+	if _, _, err := assembly.Load(source, assembly.LoadOptions{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("in a configuration: %v", err)
 	}
 	for _, args := range [][]string{{"policy", "backtest", pipe}, {"policy", "diff", pipe, pipe}} {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
 	"patterngate/server/cli/invocation"
@@ -51,32 +50,6 @@ func (s usualScene) files() (names string) {
 		}
 	}
 	return strings.TrimSpace(names)
-}
-
-// Runs of the demo and runs with real tools never share the usual state file.
-func TestUsualState(t *testing.T) {
-	s := newUsualScene(t)
-	const http = "catalog: {http: {look: {description: Looks., effect: read, input: {q: {type: string}}, request: {method: GET, url: \"https://example.org/\"}}}}\n"
-	for name, tt := range map[string]struct{ text, want string }{
-		"no file":               {"", settings.DemoStateFile},
-		"nothing said":          {"version: 1\n", settings.DemoStateFile},
-		"over a built-in":       {"version: 1\npatterns: {route_ticket: {enabled: false}}\n", settings.DemoStateFile},
-		"a catalog":             {"version: 1\n" + http, settings.StateFile},
-		"a catalog beside":      {"version: 1\ndemo: {enabled: true}\n" + http, settings.StateFile},
-		"a pattern of its own":  {"version: 1\ndemo: {enabled: true}\npatterns: {see: {kind: call, tool: get_manager_profile}}\n", settings.StateFile},
-		"no demo and nothing":   {"version: 1\ndemo: {enabled: false}\n", settings.StateFile},
-		"a named file":          {"version: 1\nstate: runs.db\n", "runs.db"},
-		"a named file, catalog": {"version: 1\nstate: runs.db\n" + http, "runs.db"},
-	} {
-		in := settings.Sources{Environ: s.environ()}
-		if tt.text != "" {
-			in.Path = writeConfig(t, tt.text)
-		}
-		loaded, _, err := assembly.Load(in, assembly.LoadOptions{})
-		if err != nil || filepath.Base(loaded.State) != tt.want || loaded.StateUsual != (tt.want != "runs.db") {
-			t.Errorf("%s: the state is %q, usual: %t, %v; want %s", name, loaded.State, loaded.StateUsual, err, tt.want)
-		}
-	}
 }
 
 // A command that needs only the state takes the same file, and says which where the other one may be meant.

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"patterngate/ijson"
-	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/invocation"
 	"patterngate/server/settings"
@@ -91,25 +89,6 @@ func TestConfigShowOrigin(t *testing.T) {
 	for _, row := range rows {
 		if row.Path == "llm.model" && (row.Origin != "file" || row.Line != 2 || row.File != path || !ijson.Equal(row.Value, "small")) {
 			t.Errorf("llm.model is %+v", row)
-		}
-	}
-}
-
-// A file with 200 tools.
-func BenchmarkLoadCatalog(b *testing.B) {
-	var text strings.Builder
-	text.WriteString("version: 1\ncatalog:\n  http:\n")
-	for i := range 200 {
-		fmt.Fprintf(&text, "    tool_%d:\n      description: Finds one.\n      effect: read\n      request: {method: GET, url: 'https://a.example/%d/{id}', headers: {Authorization: {secret: 'env:KEY', prefix: 'Bearer '}}}\n"+
-			"      input: {id: {type: string, pattern: '^A-[0-9]{4}$'}, lines: {type: integer, minimum: 1, optional: true}}\n", i, i)
-	}
-	path := filepath.Join(b.TempDir(), "pg.yaml")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, _, err := assembly.Load(settings.Sources{Path: path, Environ: []string{"KEY=x"}}, assembly.LoadOptions{}); err != nil {
-			b.Fatal(err)
 		}
 	}
 }
