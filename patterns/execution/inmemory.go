@@ -12,7 +12,7 @@ import (
 	"patterngate/patterns/windows"
 )
 
-// InMemory is the [Backing] of runs in this process. It is safe for concurrent use.
+// InMemory is the [Backing] of runs in this process. It needs Here before it is used. It is safe for concurrent use.
 type InMemory struct {
 	// Here is where plans, switches, business keys and the rows of runs are.
 	Here store.Store

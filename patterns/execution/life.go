@@ -114,10 +114,10 @@ func (l *Life) Done() <-chan struct{} { return l.done }
 // Rest returns how the life came to rest. It must not be called before that, see [Life.Done].
 func (l *Life) Rest() AtRest { return l.rest }
 
-// Left reports whether a branch ended because the life quit. It must not be called before the life comes to rest.
+// Left reports whether a branch ended because the life quit. Call it in [Host.Finish] and [Host.Broke], or after Done.
 func (l *Life) Left() bool { return l.ending.left }
 
-// Summary returns the summary of the run's result. It must not be called before the life comes to rest.
+// Summary returns the summary of the run's result. Call it in [Host.Finish] and [Host.Broke], or after Done.
 func (l *Life) Summary() string { return l.summary }
 
 // Current returns what the run does now.

@@ -11,7 +11,7 @@ import (
 )
 
 // Record is the history of a run: in memory the events themselves, over a store the end of the record, to which this
-// process appends. [NewRecord] and [Stored] make records. A Record is safe for concurrent use: late results may come
+// process appends. [NewRecord] and [Stored] make records; the zero Record is not usable. A Record is safe for concurrent use: late results may come
 // after the run's end.
 type Record struct {
 	mu   sync.Mutex

@@ -25,7 +25,7 @@ type Pick func(keys []string) int
 // First chooses the branch with the smallest key.
 func First([]string) int { return 0 }
 
-// ReplayEvents runs code over the outcomes of a record and performs no effect. The result is that of the recorded run, in
+// Replay runs code over the outcomes of a record and performs no effect. The result is that of the recorded run, in
 // whatever order pick lets parallel branches continue. The error is [ErrMismatch] if the code asks for an effect that was
 // not recorded, asks for it differently, or leaves a recorded effect out.
 func Replay(events []journal.Event, code patterns.Pattern, job patterns.Job, pick Pick) (patterns.Result, error) {

@@ -65,7 +65,7 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	if err != nil {
 		b.unwind(err)
 	}
-	return stops(list, b.Job, e)
+	return len(list) > 0 && stops(list, b.Job, e)
 }
 
 // stopsAtIntent reports whether the transaction of an effect's intent checks the kill switches.

@@ -13,7 +13,8 @@ import (
 	"patterngate/patterns/windows"
 )
 
-// Stored is the [Backing] of runs in a store that other processes can use. It is safe for concurrent use.
+// Stored is the [Backing] of runs in a store that other processes can use. It needs Journal and Rules before it is used. It
+// is safe for concurrent use.
 type Stored struct {
 	Journal store.Store
 	// Rules returns the redaction rules in force.

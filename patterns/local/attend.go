@@ -66,7 +66,7 @@ func (e *Engine) followed(ctx context.Context, r *run, rest execution.AtRest, wr
 }
 
 // takenBack cancels a run between two of its lives because its call was cut. It does nothing if the next life has begun
-// to write. Within a life, [Life.TakeBack] does the same. ctx is the context of the call, which has ended.
+// to write. Within a life, [execution.Life.TakeBack] does the same. ctx is the context of the call, which has ended.
 func (e *Engine) takenBack(ctx context.Context, r *run, s patterns.Snapshot) (patterns.Snapshot, bool) {
 	if next := e.keeper().lifeOf(r.Job.Principal, r.RunID); next != nil && next.HasWritten() {
 		return s, true

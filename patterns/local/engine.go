@@ -106,7 +106,7 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	}
 }
 
-// start begins a run. [ErrUnspent] says that nothing was begun: before the first call was recorded, a kill switch was
+// start begins a run. [execution.ErrUnspent] says that nothing was begun: before the first call was recorded, a kill switch was
 // set or another run took the call's business key. If the run is begun again, it sees the change.
 func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
 	r := e.newRun(newID(), job)

@@ -176,7 +176,7 @@ func requestOf(job patterns.Job) (request, args []byte) {
 }
 
 // begin prepares a run. It is entered with its first flush, so that beginning costs no transaction of its own; nothing is
-// performed before. What refuses it ends its life, see [Engine.entered].
+// performed before. What refuses it ends its life, see keeper.entered.
 func (f *file) begin(r *run) (string, error) {
 	now := f.journal.Now()
 	request, args := requestOf(r.Job)
@@ -207,7 +207,7 @@ func (r *run) beginning(owner store.Owner) store.Begin {
 
 func (f *file) entered(r *run) error { return r.tail.Entered() }
 
-// notBegun returns why there is no run: the id of the run that an equal call began, or the error. It returns [ErrUnspent] if that run has
+// notBegun returns why there is no run: the id of the run that an equal call began, or the error. It returns [execution.ErrUnspent] if that run has
 // ended, its result was delivered here, and the file did not know it: the call then begins a run of its own.
 func (f *file) notBegun(refused error, job patterns.Job) (joined string, err error) {
 	r, is := errors.AsType[*store.Refused](refused)
@@ -296,5 +296,5 @@ func (f *file) planChanged(beneath int64) {
 	}
 }
 
-// planTaken does nothing: the run that lost its plan is canceled in the store.
+// planTaken is never called: the run that lost its plan is canceled in the store.
 func (f *file) planTaken(int64, string, patterns.Note) {}

@@ -98,3 +98,8 @@ func (e *Engine) Expire(runID string) *time.Timer {
 	m.expire(r, r.rest.Waiting)
 	return r.clock
 }
+
+// Replay replays the record of a run in memory, see [execution.Replay].
+func Replay(r *execution.Record, spec patterns.Spec, task patterns.Task, pick execution.Pick) (patterns.Result, error) {
+	return replayOf(r.Events(), patterns.Job{Spec: spec, Task: task}, pick)
+}

@@ -66,7 +66,8 @@ func (f *file) release(r *run) {
 }
 
 // later gives up a run whose record could not be written, as soon as the store can record that. The run is then claimed and
-// replayed again. replayed says that the caller of the run waits for that, and waits is what the run is shown to wait for. What this process knows and could not record is kept for that replay.
+// replayed again. replayed says that the caller of the run waits for that, and waits is what the run is shown to wait for.
+// What this process knows and could not record is kept for that replay.
 func (f *file) later(r *run, l *execution.Life, replayed bool, waits *patterns.Waiting) {
 	f.keep(r.RunID, r.tail.Unsure())
 	f.gone(r, l)

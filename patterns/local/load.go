@@ -35,7 +35,7 @@ type loaded struct {
 }
 
 // load verifies a run's record, makes its job again and replays it dry. The error is journal.ErrBroken, [*patterns.Lacking],
-// [ErrMismatch], [errRedacted] or an error of the store. Some errors come with what was loaded.
+// [execution.ErrMismatch], [errRedacted] or an error of the store. Some errors come with what was loaded.
 func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	if r.State == "broken" {
 		return nil, journal.ErrBroken

@@ -6,15 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"patterngate/patterns/execution"
-	inprocess "patterngate/patterns/store/memory"
-
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/decisions"
+	"patterngate/patterns/execution"
 	"patterngate/patterns/journal"
 	"patterngate/patterns/planclaims"
 	"patterngate/patterns/store"
+	inprocess "patterngate/patterns/store/memory"
 )
 
 // inMemory keeps runs in this process. The engine's lock guards its fields.
@@ -408,7 +407,7 @@ func (e *inMemory) row(r *run) patterns.RunRow {
 	return rested(row, rest)
 }
 
-// planChanged does nothing: a run that lost its plan is ended by planTaken.
+// planChanged is never called: a run that lost its plan is ended by planTaken.
 func (e *inMemory) planChanged(int64) {}
 
 func (e *inMemory) planTaken(from int64, principal string, by patterns.Note) {

@@ -10,13 +10,7 @@ import (
 	"patterngate/patterns/kinds"
 )
 
-// Replay runs a pattern over the outcomes of a record in memory and performs no effect. The result is that of the recorded
-// run, in whatever order pick lets parallel branches continue. The error is [ErrMismatch] if the code asks for an effect
-// that was not recorded, asks for it differently, or leaves a recorded effect out.
-func Replay(r *execution.Record, spec patterns.Spec, task patterns.Task, pick execution.Pick) (patterns.Result, error) {
-	return replayOf(r.Events(), patterns.Job{Spec: spec, Task: task}, pick)
-}
-
+// replayOf runs the pattern of a job over recorded events, see [execution.Replay].
 func replayOf(events []journal.Event, job patterns.Job, pick execution.Pick) (patterns.Result, error) {
 	code, ok := kinds.Of(job.Spec.Kind)
 	if !ok {
@@ -25,7 +19,7 @@ func replayOf(events []journal.Event, job patterns.Job, pick execution.Pick) (pa
 	return execution.Replay(events, code, job, pick)
 }
 
-// ReplayStored runs a pattern's code over a stored record, like [Replay], and returns how the run ended. The start event says what
+// ReplayStored runs a pattern's code over a stored record, like [execution.Replay], and returns how the run ended. The start event says what
 // the job must be, see [BegunOf]. It also returns an error if the chain of the record is broken or the run has not ended.
 func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, error) {
 	begun, err := BegunOf(events)

@@ -66,34 +66,34 @@ func (r *run) continues(t *execution.Tail, began time.Time) {
 	r.tail, r.Record, r.Began = t, t.Record(), began
 }
 
-// Perform implements [Host].
+// Perform implements [execution.Host].
 func (r *run) Perform(work func()) { r.engine.hands.do(work) }
 
-// Hook implements [Host].
+// Hook implements [execution.Host].
 func (r *run) Hook(point string) { r.engine.hook(point) }
 
-// Report implements [Host].
+// Report implements [execution.Host].
 func (r *run) Report(key string, cause error) { r.engine.report(r.RunID, key, cause) }
 
-// Unrecorded implements [Host].
+// Unrecorded implements [execution.Host].
 func (r *run) Unrecorded(key string) (patterns.Outcome, bool) {
 	return r.engine.keeper().unrecorded(r.RunID, key)
 }
 
-// Asked implements [Host].
+// Asked implements [execution.Host].
 func (r *run) Asked(a patterns.Asked) {
 	if r.engine.Asks != nil {
 		r.engine.Asks(a)
 	}
 }
 
-// CallerWait implements [Host].
+// CallerWait implements [execution.Host].
 func (r *run) CallerWait() (time.Duration, bool) { return r.engine.callerWait() }
 
-// Announce implements [Host].
+// Announce implements [execution.Host].
 func (r *run) Announce(id string) { r.engine.waiters.announce(id) }
 
-// Detach implements [Host].
+// Detach implements [execution.Host].
 func (r *run) Detach() (quits bool) {
 	r.engine.mu.Lock()
 	r.attended = false
@@ -101,48 +101,48 @@ func (r *run) Detach() (quits bool) {
 	return r.engine.keeper().quits(r)
 }
 
-// Park implements [Host].
+// Park implements [execution.Host].
 func (r *run) Park(l *execution.Life, rest patterns.Ended) error {
 	return r.engine.keeper().park(r, l, rest)
 }
 
-// Finish implements [Host].
+// Finish implements [execution.Host].
 func (r *run) Finish(l *execution.Life, rest patterns.Ended) error {
 	return r.engine.keeper().finish(r, l, rest)
 }
 
-// Broke implements [Host].
+// Broke implements [execution.Host].
 func (r *run) Broke(l *execution.Life, rest patterns.Ended, cause error) execution.AtRest {
 	return r.engine.keeper().broke(r, l, rest, cause)
 }
 
-// Child implements [Host].
+// Child implements [execution.Host].
 func (r *run) Child(ctx context.Context, c *execution.ChildCall) (execution.ChildRest, error) {
 	return r.engine.keeper().child(ctx, r, c)
 }
 
-// ChildNow implements [Host].
+// ChildNow implements [execution.Host].
 func (r *run) ChildNow(c *execution.ChildCall) (execution.ChildRest, error) {
 	return r.engine.keeper().childNow(r, c)
 }
 
-// ChildRested implements [Host].
+// ChildRested implements [execution.Host].
 func (r *run) ChildRested(id string) (time.Duration, error) {
 	return r.engine.keeper().childRested(id)
 }
 
-// Life implements [Host].
+// Life implements [execution.Host].
 func (r *run) Life(id string) *execution.Life { return r.engine.keeper().lifeOf(r.Job.Principal, id) }
 
-// PlanChanged implements [Host].
+// PlanChanged implements [execution.Host].
 func (r *run) PlanChanged(beneath int64) { r.engine.keeper().planChanged(beneath) }
 
-// PlanTaken implements [Host].
+// PlanTaken implements [execution.Host].
 func (r *run) PlanTaken(from int64, by patterns.Note) {
 	r.engine.keeper().planTaken(from, r.Job.Principal, by)
 }
 
-// Grew implements [Host].
+// Grew implements [execution.Host].
 func (r *run) Grew(bytes int) {
 	r.engine.mu.Lock()
 	defer r.engine.mu.Unlock()

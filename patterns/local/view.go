@@ -100,7 +100,7 @@ func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 			break
 		}
 		s.Current.Phase, s.Current.Doing, s.Current.Total = next.Phase, doneBy(next, l.run), next.Total
-		if next.Total > 0 { // as in [branch.see]
+		if next.Total > 0 { // as a branch of the run sees it
 			s.Current.Done = min(s.Current.Done, next.Total)
 		}
 		if f.isAnswered(l) {

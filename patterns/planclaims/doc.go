@@ -13,5 +13,5 @@
 // A decision writes nothing. It reads one state of the store and returns steps: conditions that must still hold, and
 // changes. The caller makes them a part of a [store.Change], which is refused if a plan has changed since.
 //
-// Read act.go first.
+// Read claims.go first, then act.go.
 package planclaims
