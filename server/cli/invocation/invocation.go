@@ -25,12 +25,12 @@ import (
 type Invocation struct {
 	console.Console
 
-	Config    string // --config
-	State     string // --state
-	LogLevel  string
-	LogFormat string
-	HTTP      string
-	TokenFile string
+	Config    string                 // --config
+	State     string                 // --state
+	LogLevel  string                 // --log-level
+	LogFormat string                 // --log-format
+	HTTP      string                 // --http
+	TokenFile string                 // --token-file
 	Inbox     string                 // --inbox
 	People    func(id string) string // returns the name that texts show for an id, such as "local:0 (root)"; nil: ids only
 	warned    map[string]bool        // warnings that were already printed
