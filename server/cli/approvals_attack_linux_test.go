@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,7 +133,6 @@ func ended(t *testing.T, cmd *exec.Cmd) int {
 // A program that has no terminal hands the passphrase in by every other way. None counts: nothing is decided, although it
 // is the right one.
 func TestPassphraseFromNowhereElse(t *testing.T) {
-	inCI(t, "it starts a dozen processes")
 	t.Parallel()
 	s := newScene(t)
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -158,7 +158,11 @@ func TestPassphraseFromNowhereElse(t *testing.T) {
 		"seize":          {[]string{"runs", "seize", s.run, "--yes"}, nil, goodPassphrase + "\n", console.ExitRefused},
 		"settle":         {[]string{"runs", "settle", s.run, "issue_refund#1", "--did-not-happen"}, nil, goodPassphrase + "\n", console.ExitRefused},
 	}
+	always := []string{"a pipe", "variables", "yes"} // the others, which start nine processes, under CI=true only
 	for name, test := range tests {
+		if os.Getenv("CI") == "" && !slices.Contains(always, name) {
+			continue
+		}
 		var out, errs bytes.Buffer
 		cmd := s.program(t, test.args...)
 		cmd.Env = append(cmd.Env, test.environ...)

@@ -176,9 +176,9 @@ func TestHelpExamples(t *testing.T) {
 			t.Errorf("no help page has the example %s", line)
 		}
 	}
-	inCI(t, "it starts more than a hundred processes; TestHelpExamplesNameCommands always runs")
-	for _, line := range lines {
-		if notRun[line] != "" {
+	few := os.Getenv("CI") == "" // all of them start more than a hundred processes: every third that needs nothing before it
+	for i, line := range lines {
+		if _, needs := exampleWorlds[line]; notRun[line] != "" || few && (needs || i%3 > 0) {
 			continue
 		}
 		t.Run(line, func(t *testing.T) {
