@@ -142,7 +142,7 @@ func (s sent) taken(t testing.TB) (arguments.Call, patterns.Task) {
 func (s sent) carriedOut(t testing.TB) (arguments.Call, patterns.Ended) {
 	t.Helper()
 	c, task := s.taken(t)
-	engine := local.Engine{CallerWait: -1} // proposals that run out end the run
+	engine := local.Engine{Waits: local.Waits{CallerWait: -1}} // proposals that run out end the run
 	defer engine.Close()
 	ended, err := engine.Start(context.Background(), patterns.Job{Spec: c.Spec, Task: task, Model: &script{s.replies, s.fault}})
 	if err != nil {

@@ -170,7 +170,7 @@ func TestUsageNamesTheModel(t *testing.T) {
 
 // A caller's actions that have run out end the run where nobody may be waited for.
 func TestActionsRunOut(t *testing.T) {
-	c := connect(t, serving(t, func(c *Config) { c.Engine = &local.Engine{CallerWait: -1} }))
+	c := connect(t, serving(t, func(c *Config) { c.Engine = &local.Engine{Waits: local.Waits{CallerWait: -1}} }))
 	for name, arguments := range map[string]string{
 		"none":      `{"goal":"x","actions":[]}`,
 		"none left": `{"goal":"x","actions":[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}]}`,

@@ -99,7 +99,7 @@ func TestCanceledWriteIsInDoubt(t *testing.T) {
 // A run that is taken back while it waits for its caller has not used the time of the wait.
 func TestCanceledWaitCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &local.Engine{CallerWait: time.Hour}
+		e := &local.Engine{Waits: local.Waits{CallerWait: time.Hour}}
 		defer e.Close()
 		id := begin(t, e, refundJob(t, lookUp)).RunID
 		time.Sleep(59 * time.Minute) // the fake clock's

@@ -19,21 +19,31 @@ import (
 	"patterngate/patterns/store"
 )
 
-// Values that count if a field of Engine is 0.
+// Values that count if a field of [Waits] is 0.
 const (
 	defaultCallerWait = 30 * time.Minute
 	defaultMaxParked  = 1000
 	defaultJoin       = 10 * time.Minute
 )
 
-// Engine carries out runs in this process. The zero Engine is ready to use and keeps runs in memory. [Open] returns an
-// Engine that keeps them in a state file. An Engine is safe for concurrent use. Set its fields before you use it.
-type Engine struct {
-	// Recorded receives the record of each run that ended in memory; nil: it is not called.
+// Reports are what an engine calls while it executes runs. A nil function is not called. The functions must be safe for
+// concurrent use.
+type Reports struct {
+	// Recorded receives the record of each run that ended in memory.
 	Recorded func(runID string, r *execution.Record)
 	// Fault receives the causes of tool and model faults, for the log. It also receives internal errors that no call
-	// reports. nil: it is not called.
+	// reports.
 	Fault func(runID, key string, cause error)
+	// Asks receives each question that a run in this process asks a person, when the question is recorded. Asks must not
+	// block.
+	Asks func(patterns.Asked)
+	// Reload loads the configuration again when a command asks for it. Without it, such a command gets no answer. The
+	// engine makes one call at a time.
+	Reload func(ReloadRequest) ReloadAnswer
+}
+
+// Waits say how long runs wait, and how many.
+type Waits struct {
 	// CallerWait is how long a run waits for its caller. 0: 30 minutes; below 0: it does not wait.
 	CallerWait time.Duration
 	// MaxParked is how many runs of one principal can wait at once in memory. One more makes the oldest expire. 0:
@@ -42,23 +52,22 @@ type Engine struct {
 	// Join is how long after its end an equal call still joins a run whose result was never delivered. 0: 10 minutes;
 	// below 0: it does not join.
 	Join time.Duration
+}
+
+// Engine carries out runs in this process. The zero Engine is ready to use and keeps runs in memory. [Open] returns an
+// Engine that keeps them in a state file. An Engine is safe for concurrent use. Set its fields before you use it, and do
+// not change them afterwards: [Engine.Change] changes settings at any time.
+type Engine struct {
+	Reports
+	Waits
 	// Version is the version of the program, for the record.
 	Version string
-	// Asks receives each question that a run in this process asks a person, when the question is recorded; nil: it is
-	// not called. Asks must not block.
-	Asks func(patterns.Asked)
 	// Catalog supplies the words for the calls that people are asked about, whichever configuration began their runs.
-	// nil: a call is shown by its tool's name and arguments alone. Like the other settings, it must not change once the
-	// engine is used.
+	// nil: a call is shown by its tool's name and arguments alone.
 	Catalog *catalog.Catalog
-
 	// Source makes the jobs of child runs in memory. With a state file, the Source of its [Options] does. nil: no child
 	// run is begun.
 	Source patterns.Source
-
-	// Reload loads the configuration again when a command asks for it; nil: such a command gets no answer. The engine
-	// makes one call at a time.
-	Reload func(ReloadRequest) ReloadAnswer
 
 	hands   hands
 	options Options                 // of an engine over a store

@@ -24,7 +24,7 @@ func TestFlowGoesOnFromEveryEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		job := weaving(t)
 		var record *execution.Record
-		e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
+		e := &local.Engine{Reports: local.Reports{Recorded: func(_ string, r *execution.Record) { record = r }}}
 		defer e.Close()
 		e.Runs(w.code)
 		if _, err := e.Start(t.Context(), job); err != nil {
@@ -54,7 +54,7 @@ func TestFlowWaits(t *testing.T) {
 			w := weave{seed: seed, bodies: 12, most: 5, ops: "msra0qa"}
 			job := weaving(t)
 			var record *execution.Record
-			e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
+			e := &local.Engine{Reports: local.Reports{Recorded: func(_ string, r *execution.Record) { record = r }}}
 			defer e.Close()
 			e.Runs(w.code)
 			ended, err := e.Start(t.Context(), job)

@@ -188,7 +188,7 @@ func TestFlowReplays(t *testing.T) {
 			w := weave{seed: seed, bodies: 12, most: 5, ops: "mms0crrwtqhi"}
 			job := weaving(t)
 			var record *execution.Record
-			e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
+			e := &local.Engine{Reports: local.Reports{Recorded: func(_ string, r *execution.Record) { record = r }}}
 			defer e.Close()
 			e.Runs(w.code)
 			ended, err := e.Start(t.Context(), job)

@@ -105,7 +105,7 @@ var runs = map[string]struct {
 func carryOut(t testing.TB, s patterns.Spec, task patterns.Task, model patterns.Model) (patterns.Result, *execution.Record) {
 	t.Helper()
 	var record *execution.Record
-	e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
+	e := &local.Engine{Reports: local.Reports{Recorded: func(_ string, r *execution.Record) { record = r }}}
 	defer e.Close()
 	ended, err := e.Start(context.Background(), patterns.Job{Spec: s, Task: task, Model: model})
 	if err != nil {

@@ -71,7 +71,7 @@ func comparable(t testing.TB, r patterns.Result) string {
 func TestActionByAction(t *testing.T) {
 	whole, _ := carryOut(t, spec(t, gateway.Supervisor, 0), actionsTask(lookUp, refund, mail, final), &script{})
 	var record *execution.Record
-	e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
+	e := &local.Engine{Reports: local.Reports{Recorded: func(_ string, r *execution.Record) { record = r }}}
 	defer e.Close()
 	ended := begin(t, e, refundJob(t))
 	for turn, action := range []any{lookUp, refund, mail, final} {
@@ -242,7 +242,7 @@ func TestNotTaken(t *testing.T) {
 // A caller that does not come back in time ends the run; the time it took does not count.
 func TestCallerExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &local.Engine{CallerWait: time.Hour}
+		e := &local.Engine{Waits: local.Waits{CallerWait: time.Hour}}
 		defer e.Close()
 		told := make(chan string, 10)
 		e.Watch(func(s patterns.Snapshot, attended bool) {
@@ -274,7 +274,7 @@ func TestCallerExpires(t *testing.T) {
 
 // An engine that may not wait ends the run at once.
 func TestNoCallerWait(t *testing.T) {
-	for name, e := range map[string]*local.Engine{"no time": {CallerWait: -1}, "no place": {MaxParked: -1}} {
+	for name, e := range map[string]*local.Engine{"no time": {Waits: local.Waits{CallerWait: -1}}, "no place": {Waits: local.Waits{MaxParked: -1}}} {
 		ended, err := e.Start(context.Background(), refundJob(t, lookUp))
 		if err != nil || ended.Waiting != nil || ended.Result.StopReason != "caller_expired" {
 			t.Errorf("%s: %v, %+v", name, err, ended)
@@ -285,7 +285,7 @@ func TestNoCallerWait(t *testing.T) {
 
 // Of too many waiting runs of a principal its oldest expires, and nobody else's.
 func TestOldestParkedExpires(t *testing.T) {
-	e := &local.Engine{MaxParked: 2}
+	e := &local.Engine{Waits: local.Waits{MaxParked: 2}}
 	defer e.Close()
 	foreign := refundJob(t, lookUp)
 	foreign.Principal = "token:other"

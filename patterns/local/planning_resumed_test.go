@@ -27,7 +27,7 @@ func TestPlanningResumes(t *testing.T) {
 func resumes(t *testing.T, seed int) {
 	s := newOracleSession(t, seed)
 	var record *execution.Record
-	s.engine = &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
+	s.engine = &local.Engine{Reports: local.Reports{Recorded: func(_ string, r *execution.Record) { record = r }}}
 	defer s.engine.Close()
 	s.world.fates.steady = true
 	m := &oracleMaker{Rand: s.Rand, prefix: "s"}

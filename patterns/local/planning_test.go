@@ -102,7 +102,7 @@ func TestPlanIsMadeAndCarriedOut(t *testing.T) {
 func TestPausesEndWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var record *execution.Record
-		e := &local.Engine{Recorded: func(_ string, r *execution.Record) { record = r }}
+		e := &local.Engine{Reports: local.Reports{Recorded: func(_ string, r *execution.Record) { record = r }}}
 		defer e.Close()
 		text := planText(
 			subtaskText("m", "model", map[string]any{}),

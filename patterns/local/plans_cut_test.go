@@ -62,7 +62,7 @@ func TestPlanOfARunEndedWithoutItsCode(t *testing.T) {
 // However often a run is to make way that waits beneath another, one clock looks whether it may.
 func TestOneClockBeneathAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &local.Engine{CallerWait: time.Hour}
+		e := &local.Engine{Waits: local.Waits{CallerWait: time.Hour}}
 		defer e.Close()
 		codes := map[string]func(*planner){
 			"create": func(p *planner) { p.create("new", false) },

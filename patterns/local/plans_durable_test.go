@@ -196,7 +196,7 @@ func TestExpiredBeneathAnother(t *testing.T) {
 			"work":   func(p *planner) { p.load(false); p.wait(); p.commit(1, "worked", false) },
 			"back":   func(p *planner) { p.load(true); p.rest(); p.release() },
 		}
-		e := &local.Engine{CallerWait: time.Minute}
+		e := &local.Engine{Waits: local.Waits{CallerWait: time.Minute}}
 		defer e.Close()
 		e.Runs(performing(codes))
 		s := shelf{port{e, &begun{}}, t, codes}

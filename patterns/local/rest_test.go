@@ -62,7 +62,7 @@ func TestRunGoesOnWhereItWas(t *testing.T) {
 func TestFaultOfExpiredRunIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan error, 1)
-		e := &local.Engine{CallerWait: time.Hour, Fault: func(_, _ string, cause error) { told <- cause }}
+		e := &local.Engine{Reports: local.Reports{Fault: func(_, _ string, cause error) { told <- cause }}, Waits: local.Waits{CallerWait: time.Hour}}
 		defer e.Close()
 		job, again := refundJob(t, lookUp), false
 		job.Spec.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict {

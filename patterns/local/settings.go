@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"patterngate/catalog"
 	"patterngate/patterns/redaction"
@@ -13,12 +12,11 @@ import (
 
 // Settings are the parts of an engine that a reload changes. Its fields and [Options] hold the first ones.
 type Settings struct {
-	CallerWait, Join time.Duration
-	MaxParked        int
-	Catalog          *catalog.Catalog
-	Redact           []string
-	Config           string // hash
-	Snapshot         []byte
+	Waits
+	Catalog  *catalog.Catalog
+	Redact   []string
+	Config   string // hash
+	Snapshot []byte
 }
 
 // inForce is Settings with the rules that were read from them.
@@ -44,10 +42,7 @@ func (e *Engine) Settings() Settings {
 	if c := e.changed.Load(); c != nil {
 		return c.Settings
 	}
-	return Settings{
-		CallerWait: e.CallerWait, Join: e.Join, MaxParked: e.MaxParked, Catalog: e.Catalog,
-		Redact: e.options.Redact, Config: e.options.Config, Snapshot: e.options.Snapshot,
-	}
+	return Settings{Waits: e.Waits, Catalog: e.Catalog, Redact: e.options.Redact, Config: e.options.Config, Snapshot: e.options.Snapshot}
 }
 
 // hiding returns the redaction rules in force.

@@ -26,7 +26,11 @@ func TestChange(t *testing.T) {
 		t.Errorf("after a fault %+v, want %+v", got, before)
 	}
 	next := local.Settings{
-		CallerWait: time.Minute, Join: -1, MaxParked: 3, Catalog: job.Spec.Catalog, Redact: []string{"/args/n"}, Config: "sha256:new", Snapshot: []byte(`{"new":1}`),
+		Waits:    local.Waits{CallerWait: time.Minute, Join: -1, MaxParked: 3},
+		Catalog:  job.Spec.Catalog,
+		Redact:   []string{"/args/n"},
+		Config:   "sha256:new",
+		Snapshot: []byte(`{"new":1}`),
 	}
 	if err := e.Change(next); err != nil {
 		t.Fatal(err)
@@ -76,7 +80,7 @@ func TestChangeUnderLoad(t *testing.T) {
 	var ids []string
 	for n := range changes {
 		hash := fmt.Sprintf("sha256:%d", n)
-		settings := local.Settings{CallerWait: time.Minute, MaxParked: 9, Catalog: job.Spec.Catalog, Config: hash, Snapshot: []byte(hash)}
+		settings := local.Settings{Waits: local.Waits{CallerWait: time.Minute, MaxParked: 9}, Catalog: job.Spec.Catalog, Config: hash, Snapshot: []byte(hash)}
 		if n%2 == 1 {
 			settings.Redact = []string{"/args/n"}
 		}

@@ -166,7 +166,7 @@ func (s *Service) serve(c Loaded, d *Declaration, o ServiceOptions) (err error) 
 func engineSettings(c Loaded, d *Declaration) local.Settings {
 	snapshot := c.Snapshot()
 	return local.Settings{
-		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.Tools,
+		Waits: waitsOf(c), Catalog: d.Tools,
 		Redact: c.HiddenValues(), Config: hashOf(snapshot), Snapshot: snapshot,
 	}
 }

@@ -63,8 +63,7 @@ type served struct {
 // wire connects the patterns, the model, the engine and the MCP server.
 func wire(c Loaded, d *Declaration, engine *local.Engine, to served) (*server.Server, error) {
 	log := to.log
-	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
-	engine.Join, engine.Version = orNone(c.Wait.Join), buildinfo.Read().Version
+	engine.Waits, engine.Version = waitsOf(c), buildinfo.Read().Version
 	engine.Fault = func(runID, key string, cause error) {
 		level := slog.LevelDebug
 		if _, ours := errors.AsType[*patterns.Fault](cause); ours {
@@ -84,6 +83,11 @@ func serverConfig(c Loaded, d *Declaration, engine *local.Engine, to served) ser
 		Keys: engine.Approvals().Keys, Switches: engine.KillSwitches,
 		Inbox: to.page,
 	}
+}
+
+// waitsOf returns how long runs wait, as an engine takes it.
+func waitsOf(c Loaded) local.Waits {
+	return local.Waits{CallerWait: orNone(c.Wait.Caller), MaxParked: orNone(c.Limits.ParkedRuns), Join: orNone(c.Wait.Join)}
 }
 
 // orNone converts a limit for an API in which 0 means the default: it returns -1, no limit, for 0.
