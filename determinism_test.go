@@ -31,8 +31,9 @@ var open = map[string][]string{
 // TestPatternCodeIsDeterministic holds that pattern code and gateway have no clock, goroutine, channel, random number,
 // map order, environment, network or recover of their own.
 func TestPatternCodeIsDeterministic(t *testing.T) {
+	fset := token.NewFileSet()
+	config := types.Config{Importer: importer.ForCompiler(fset, "gc", exported(t))}
 	for _, dir := range []string{"patterns", "patterns/step", "patterns/kinds", "patterns/planexecute", "gateway", "gateway/document", "gateway/planning", "gateway/stopreason"} {
-		fset := token.NewFileSet()
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", dir, len(files), err)
@@ -49,7 +50,6 @@ func TestPatternCodeIsDeterministic(t *testing.T) {
 			parsed = append(parsed, f)
 		}
 		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
-		config := types.Config{Importer: importer.ForCompiler(fset, "gc", exported(t))}
 		if _, err := config.Check("patterngate/"+dir, fset, parsed, info); err != nil {
 			t.Fatal(err)
 		}
