@@ -8,7 +8,7 @@ import (
 )
 
 // Host is what the lives of a run need of the engine that executes it. Each run has its own Host. A Host is safe for
-// concurrent use. Report, Unrecorded, CallerWait, Announce, PlanChanged, PlanTaken and Grew are called while the life's
+// concurrent use. Report, Unrecorded, CallerWait, Announce, PlanChanged and Grew are called while the life's
 // baton is held: they must not call that life. Perform and Asked must not block.
 type Host interface {
 	// Perform runs work on another goroutine and does not wait for it.
@@ -43,10 +43,9 @@ type Host interface {
 	// Life returns the life of another run of the same principal in this process; nil: it has none.
 	Life(id string) *Life
 
-	// PlanChanged is called when the run's change of a stored plan is stored. beneath is the run that waited for the
-	// plan; 0: none. PlanTaken is called when that change canceled a run that waited with the plan.
-	PlanChanged(beneath int64)
-	PlanTaken(from int64, by patterns.Note)
+	// PlanChanged is called when the run's change of a stored plan is stored. other is the run that waited with the plan,
+	// and that continues now or has lost the plan by the change; 0: none. by says why.
+	PlanChanged(other int64, by patterns.Note)
 	// Grew notes that the run holds so many more bytes in memory.
 	Grew(bytes int)
 }

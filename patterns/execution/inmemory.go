@@ -111,7 +111,7 @@ func (m *InMemory) changesPlan(b *branch, plan, reason string, steps []store.Ste
 		b.Host.Announce(plan)
 		for _, s := range steps {
 			if c, ok := s.(store.CancelResting); ok {
-				b.Host.PlanTaken(c.N, planChangedBy(b.RunID))
+				b.Host.PlanChanged(c.N, planChangedBy(b.RunID))
 			}
 		}
 	}

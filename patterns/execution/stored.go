@@ -180,7 +180,7 @@ func (s *Stored) planKept(b *branch, step *patterns.PlanStep) {
 	}
 	b.Host.Announce(step.Plan)
 	if step.Op != patterns.CreateOp {
-		b.Host.PlanChanged(under)
+		b.Host.PlanChanged(under, planChangedBy(b.RunID))
 	}
 }
 

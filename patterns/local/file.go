@@ -285,16 +285,14 @@ func (f *file) gone(r *run, l *execution.Life) (changed patterns.Snapshot, atten
 
 func (f *file) backing() execution.Backing { return &f.back }
 
-// planChanged continues the run that waited beneath a changed plan, if no other process does.
-func (f *file) planChanged(beneath int64) {
-	if f.scheduler.nudge(); beneath == 0 {
+// planChanged continues the run that waited beneath a changed plan, if no other process does. The store has canceled a
+// run that lost its plan.
+func (f *file) planChanged(other int64, _ string, _ patterns.Note) {
+	if f.scheduler.nudge(); other == 0 {
 		return
 	}
-	f.waiters.announce(journal.RunID(beneath))
+	f.waiters.announce(journal.RunID(other))
 	if !f.scheduler.serves.Load() { // this process does not serve ready runs
-		_, _ = f.claim(beneath, nil) // otherwise another process does
+		_, _ = f.claim(other, nil) // otherwise another process does
 	}
 }
-
-// planTaken is never called: the run that lost its plan is canceled in the store.
-func (f *file) planTaken(int64, string, patterns.Note) {}

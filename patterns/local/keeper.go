@@ -51,9 +51,8 @@ type keeper interface {
 	childRested(id string) (time.Duration, error)
 	source() patterns.Source
 
-	// planChanged continues the run that waited beneath a changed plan; 0: none. planTaken ends a run that lost its plan.
-	planChanged(beneath int64)
-	planTaken(from int64, principal string, by patterns.Note)
+	// planChanged continues or ends the run that waited with a plan which another run of the principal changed; 0: none.
+	planChanged(other int64, principal string, by patterns.Note)
 
 	// rehearsed rehearses a run, to show it.
 	rehearsed(principal, id string) (*execution.Rehearsal, error)

@@ -407,11 +407,9 @@ func (e *inMemory) row(r *run) patterns.RunRow {
 	return rested(row, rest)
 }
 
-// planChanged is never called: a run that lost its plan is ended by planTaken.
-func (e *inMemory) planChanged(int64) {}
-
-func (e *inMemory) planTaken(from int64, principal string, by patterns.Note) {
-	_ = e.cancelRun(principal, journal.RunID(from), by) // a run that has ended since needs nothing
+// planChanged ends the run that lost its plan.
+func (e *inMemory) planChanged(other int64, principal string, by patterns.Note) {
+	_ = e.cancelRun(principal, journal.RunID(other), by) // a run that has ended since needs nothing
 }
 
 func (e *inMemory) rehearsed(principal, id string) (*execution.Rehearsal, error) {

@@ -135,11 +135,8 @@ func (r *run) ChildRested(id string) (time.Duration, error) {
 func (r *run) Life(id string) *execution.Life { return r.engine.keeper().lifeOf(r.Job.Principal, id) }
 
 // PlanChanged implements [execution.Host].
-func (r *run) PlanChanged(beneath int64) { r.engine.keeper().planChanged(beneath) }
-
-// PlanTaken implements [execution.Host].
-func (r *run) PlanTaken(from int64, by patterns.Note) {
-	r.engine.keeper().planTaken(from, r.Job.Principal, by)
+func (r *run) PlanChanged(other int64, by patterns.Note) {
+	r.engine.keeper().planChanged(other, r.Job.Principal, by)
 }
 
 // Grew implements [execution.Host].
