@@ -156,8 +156,9 @@ func TestReadBounds(t *testing.T) {
 		"NUL":                     {"a: \x00\n", "a control character U+0000"},
 		"a hole in the structure": {"\"", "cannot be read as YAML: could not find end character of double-quoted text"},
 	}
-	if os.Getenv("CI") == "" { // a second of work for the bound that the aliases meet too
+	if os.Getenv("CI") == "" { // a second of work for bounds that others meet too
 		delete(tests, "200,001 values in YAML")
+		delete(tests, "200,000 values")
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
