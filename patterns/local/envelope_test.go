@@ -12,7 +12,6 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
-	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -32,7 +31,7 @@ func errand(t testing.TB, require patterns.RequireApproval, subtasks ...string) 
 	}
 	s := planSpec(t, patterns.ExecuteVerb)
 	s.Envelope, s.LLM, s.Policy, s.Execution = require, false, demo.RefundTools, demo.RefundTools
-	s.Reviewer = refunds.Defaults.Judge()
+	s.Reviewer = refundPolicy()
 	s.Approver = patterns.Approver{Kind: patterns.InboxApprover, Expires: time.Hour}
 	task := executing("", nil)
 	task.Caller = []document.Intent{document.FromText(planText(subtasks...), "/plan")}

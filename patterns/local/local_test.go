@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"testing"
 
 	"patterngate/catalog"
@@ -38,6 +39,9 @@ func (s *script) Ask(_ context.Context, q patterns.Question) (patterns.Answer, e
 	return patterns.Answer{Text: reply, Usage: usage}, nil
 }
 
+// refundPolicy is the demo's, compiled once.
+var refundPolicy = sync.OnceValue(refunds.Defaults.Judge)
+
 // spec declares a pattern over the demo's tools; delay scales the workers'.
 func spec(t testing.TB, kind gateway.Kind, delay float64) patterns.Spec {
 	t.Helper()
@@ -60,7 +64,7 @@ func spec(t testing.TB, kind gateway.Kind, delay float64) patterns.Spec {
 		s.Policy = demo.Specialists
 	case gateway.Supervisor:
 		s.Policy = demo.RefundTools
-		s.Reviewer = refunds.Defaults.Judge()
+		s.Reviewer = refundPolicy()
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	}
 	s.Execution = s.Policy
