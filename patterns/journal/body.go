@@ -87,7 +87,7 @@ type JudgedBody map[string]any
 
 // NoteBody is the body of a note: an act on the run from outside.
 type NoteBody struct {
-	What string // cancel, seize, takeover, detach, settle, reload
+	What string // cancel, seize, takeover, detach, settle, reload, rest, wake
 	patterns.Note
 	Act gateway.SignedAct // by which it was done; zero where none was needed
 }

@@ -1,7 +1,8 @@
-// Package reference declares what the built-in patterns have of their own: the four reference patterns over the demo's
-// tools, and planning. Pattern code and the server find it in the spec and know no built-in pattern.
+// Package reference sets the parts of a patterns.Spec that only built-in patterns have: the four reference patterns over
+// the demo's tools, and planning. Pattern code reads the spec and knows no built-in pattern. The server knows only
+// [Report].
 //
-//	kind ──▶ [Declare] ──▶ patterns.Spec: arguments that are filled, how questions are sent, words for callers
+//	kind ──▶ [Declare] ──▶ patterns.Spec: which arguments are filled in, how models are asked, texts for callers
 //	         [Operations] ─▶ Spec.Aggregate: joins the orchestrator's three domains into a [Report]
 //
 // Read declare.go first.

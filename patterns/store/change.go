@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"patterngate/patterns"
-	"patterngate/patterns/journal"
 )
 
 // Change is one change of the store. Either all of it happens, or nothing. The store owns it from its submission until
@@ -20,9 +19,6 @@ type Change struct {
 	Begins []Begins
 	// Events are added to the record of Run, in order. The caller has sealed them.
 	Events []patterns.Event
-	// Open are events that the caller has not sealed, instead of Events. Only a store that is not shared takes them, see
-	// [Store.Shared].
-	Open []journal.Event
 	// Chained says that later changes of the run are sealed after this one. If this one is refused, the store refuses
 	// all later changes of the run under Epoch.
 	Chained bool

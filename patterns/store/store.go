@@ -36,9 +36,6 @@ type Store interface {
 	Check() error
 	Audit() ([]Damage, error)
 
-	// Shared reports whether other processes can use the store. If not, nobody but this process can answer a question or
-	// continue a run. Such a store also takes [Change.Open]: it seals events when they are read.
-	Shared() bool
 	// Owner returns this process's claim to its runs.
 	Owner() Owner
 	// Close waits for submitted changes and for views. After it, the store accepts no changes.

@@ -1,7 +1,7 @@
-// Package assembly makes a running server of settings: its tools, its policies, its patterns, its models, and the jobs of
+// Package assembly makes a running server from settings: its tools, its policies, its patterns, its models, and the jobs of
 // recorded runs.
 //
-//	settings.Sources ──Load──► [Loaded] ──Declare──► [Declaration]: patterns and tools, each with its policy and its model
+//	settings.Sources ──Load──► [Loaded] ──Declare──► [Declaration]: the tools, and the patterns with their policies and models
 //	                              └──────Open──────► [Service]: the state file, the engine and the MCP server over it
 //	a snapshot in a state file ──────────────────► [Declaration] of a run that began under another configuration
 //

@@ -17,7 +17,7 @@ import (
 )
 
 // Config is the effective configuration: the embedded default, changed by the file, the environment and the flags in that
-// order (spec/config.md sections 8 and 9). It holds values only: package cli makes a running server from it. The zero
+// order (spec/config.md sections 8 and 9). It holds values only: package assembly makes a running server from it. The zero
 // Config allows nothing.
 type Config struct {
 	LLM    LLM

@@ -109,7 +109,7 @@ func TestClientsPageDefaults(t *testing.T) {
 
 var budgetMark = regexp.MustCompile(`^<!-- budget ([a-z_]+) -->$`)
 
-// The tables of limits on the page of patterns are those of the built-in patterns. Package cli makes the rest of that page.
+// The tables of limits on the page of patterns are those of the built-in patterns. Package assembly makes the rest of that page.
 func TestPatternsPageLimits(t *testing.T) {
 	c := embedded(t)
 	var out []string

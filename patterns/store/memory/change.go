@@ -66,13 +66,7 @@ func (t *tables) both(c *store.Change, r *run) (err error) {
 
 // follows reports whether the events of a change certainly can be added, whatever its steps do.
 func follows(c *store.Change, r *run) bool {
-	switch {
-	case len(c.Events) > 0:
-		return r != nil && c.Events[0].Seq == r.length()+1
-	case len(c.Open) > 0:
-		return r != nil && int64(c.Open[0].Seq) == r.length()+1
-	}
-	return true
+	return len(c.Events) == 0 || r != nil && c.Events[0].Seq == r.length()+1
 }
 
 // alwaysHolds reports whether a step never refuses a change. It knows the steps that follow others often.
@@ -87,43 +81,30 @@ func alwaysHolds(s store.Step) bool {
 
 // append adds the events of a change to the record.
 func (t *tables) append(c *store.Change) error {
-	if len(c.Events) == 0 && len(c.Open) == 0 {
+	if len(c.Events) == 0 {
 		return nil
 	}
 	r := t.runs[c.Run]
 	if r == nil {
 		return conflict()
 	}
-	for i := range c.Open {
-		if int64(c.Open[i].Seq) != r.length()+1+int64(i) {
-			return conflict()
-		}
-	}
-	r.events = append(r.events, c.Open...)
-	for i := range c.Open {
-		t.calls.add(r, &c.Open[i])
-	}
-	return t.appendSealed(r, c.Events)
+	return t.appendTo(r, c.Events)
 }
 
-// appendSealed adds sealed events. What comes before them is sealed too.
-func (t *tables) appendSealed(r *run, events []patterns.Event) error {
-	if len(events) == 0 {
-		return nil
-	}
+// appendTo adds events to a record.
+func (t *tables) appendTo(r *run, events []patterns.Event) error {
 	for i := range events {
 		if events[i].Seq != r.length()+1+int64(i) {
 			return conflict()
 		}
 	}
-	r.stored()
 	for _, e := range events {
-		open := journal.Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key}
+		decoded := journal.Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key}
 		if e.Kind == patterns.IntentEvent || e.Kind == patterns.OutcomeEvent {
-			open.Body, _ = journal.Decode(e.Kind, e.Body) // a body that cannot be read is no call
+			decoded.Body, _ = journal.Decode(e.Kind, e.Body) // a body that cannot be read is no call
 		}
-		r.sealed, r.events = append(r.sealed, e), append(r.events, open)
-		t.calls.add(r, &open)
+		r.events = append(r.events, e)
+		t.calls.add(r, &decoded)
 	}
 	return nil
 }

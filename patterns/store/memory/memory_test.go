@@ -3,13 +3,10 @@ package memory_test
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"patterngate/patterns"
-	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 	"patterngate/patterns/store/memory"
 )
@@ -29,15 +26,6 @@ func do(t testing.TB, s store.Store, c *store.Change) {
 	}
 }
 
-// open are events that are not sealed, from a number on.
-func open(from, n int) (events []journal.Event) {
-	for i := range n {
-		at := time.UnixMicro(int64(1000 + from + i))
-		events = append(events, journal.Event{Seq: from + i, At: at, Kind: patterns.OutcomeEvent, Key: "pay#1", Body: journal.OutcomeBody{State: patterns.OK}})
-	}
-	return events
-}
-
 func events(t testing.TB, s store.Store) (list []patterns.Event) {
 	t.Helper()
 	if err := s.View(func(r store.Reader) (err error) {
@@ -47,33 +35,6 @@ func events(t testing.TB, s store.Store) (list []patterns.Event) {
 		t.Fatal(err)
 	}
 	return list
-}
-
-// Open events are sealed when they are read, and sealed ones follow them.
-func TestOpenEvents(t *testing.T) {
-	t.Parallel()
-	s := begun(t)
-	do(t, s, &store.Change{Run: 1, Epoch: 1, Open: open(1, 2)})
-	first := events(t, s)
-	next := journal.Seal(journal.RunID(1), open(3, 1)[0], first[1].Hash)
-	do(t, s, &store.Change{Run: 1, Steps: []store.Step{store.AddEvent{N: 1, Event: next}}})
-	do(t, s, &store.Change{Run: 1, Epoch: 1, Open: open(4, 3)})
-	list := events(t, s)
-	if err := patterns.VerifyChain(journal.RunID(1), list, 6); err != nil || len(list) != 6 || !slices.Equal(first[1].Hash, list[1].Hash) {
-		t.Errorf("%d events: %v", len(list), err)
-	}
-	for name, c := range map[string]*store.Change{
-		"there already": {Run: 1, Open: open(6, 1)},
-		"too far":       {Run: 1, Open: open(8, 1)},
-		"no run":        {Run: 2, Open: open(1, 1)},
-	} {
-		if err := s.Do(c); !errors.Is(err, store.ErrConflict) || !errors.Is(err, patterns.ErrJournal) {
-			t.Errorf("%s: %v, want %v", name, err, store.ErrConflict)
-		}
-	}
-	if n := len(events(t, s)); n != 6 {
-		t.Errorf("%d events, want 6", n)
-	}
 }
 
 // A refused change leaves nothing behind, whichever of its steps was done before.
@@ -142,14 +103,5 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 	if err := s.View(func(r store.Reader) error { return errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
 		t.Error(err)
-	}
-}
-
-func BenchmarkOpenEvent(b *testing.B) {
-	s := begun(b)
-	list := open(1, 1)
-	for b.Loop() {
-		do(b, s, &store.Change{Run: 1, Epoch: 1, Chained: true, Open: list})
-		list[0].Seq++
 	}
 }

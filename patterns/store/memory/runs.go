@@ -62,7 +62,7 @@ func (t *tables) begin(s store.Begin) error {
 	if t.runs[s.N] != nil {
 		return store.Refuse(s)
 	}
-	r := &run{newest: s.Newest, record: &record{}}
+	r := &run{newest: s.Newest}
 	r.Row = store.Row{
 		N: s.N, Pattern: s.Pattern, Principal: s.Principal, Client: s.Client, Config: s.Config, Began: s.Began, State: "running", Owner: s.Owner, Epoch: 1, Parent: s.Parent,
 	}
@@ -153,10 +153,9 @@ func (t *tables) end(s store.End) {
 
 // addEvent adds an event to the record of a run that no process owns.
 func (t *tables) addEvent(r *run, e patterns.Event) error {
-	r.stored()
 	n := len(r.events)
-	t.undo = append(t.undo, func() { r.events, r.sealed = r.events[:n], r.sealed[:n] })
-	return t.appendSealed(r, []patterns.Event{e})
+	t.undo = append(t.undo, func() { r.events = r.events[:n] })
+	return t.appendTo(r, []patterns.Event{e})
 }
 
 func (t *tables) bury(s store.Bury) {

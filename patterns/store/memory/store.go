@@ -161,9 +161,6 @@ func (s *Store) Close() {
 	defer s.mu.Unlock()
 }
 
-// Shared implements [store.Store].
-func (s *Store) Shared() bool { return false }
-
 // Changed implements [store.Store]. No other process can change this store.
 func (s *Store) Changed() bool { return false }
 

@@ -4,11 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"slices"
-	"sync"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/journal"
 	"patterngate/patterns/store"
 )
 
@@ -50,14 +48,7 @@ type run struct {
 	newest        int64
 	delivered     bool
 	hidden        []store.HiddenValue
-	*record
-}
-
-// record is the events of a run. Events that came sealed have no decoded body.
-type record struct {
-	events  []journal.Event
-	sealing sync.Mutex // readers seal too
-	sealed  []patterns.Event
+	events        []patterns.Event
 }
 
 type question struct {
@@ -156,20 +147,8 @@ func puts[K comparable, V any](t *tables, table map[K]V, key K, v *V) {
 	table[key] = *v
 }
 
-// length returns the number of a record's events.
-func (r *record) length() int64 { return int64(len(r.events)) }
+// length returns the number of the record's events.
+func (r *run) length() int64 { return int64(len(r.events)) }
 
-// stored returns the first n events in their stored form.
-func (r *run) stored() []patterns.Event {
-	r.sealing.Lock()
-	defer r.sealing.Unlock()
-	var head []byte
-	if n := len(r.sealed); n > 0 {
-		head = r.sealed[n-1].Hash
-	}
-	for _, e := range r.events[len(r.sealed):] {
-		sealed := journal.Seal(r.ID(), e, head)
-		r.sealed, head = append(r.sealed, sealed), sealed.Hash
-	}
-	return slices.Clip(r.sealed)
-}
+// stored returns the events so far. Later ones do not change it.
+func (r *run) stored() []patterns.Event { return slices.Clip(r.events) }

@@ -59,9 +59,6 @@ var _ store.Store = (*Store)(nil)
 // Owner implements [store.Store].
 func (j *Store) Owner() store.Owner { return j.owner }
 
-// Shared implements [store.Store].
-func (j *Store) Shared() bool { return true }
-
 // opened identifies a file that was opened, so that a replacement is noticed.
 type opened struct {
 	path string

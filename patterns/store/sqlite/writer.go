@@ -236,10 +236,6 @@ func (j *Store) discipline(batch []*store.Change) error {
 // apply does one change in the present transaction. If shared, other changes are in it too. If byStep, the single statement of a plain
 // change was refused before. The error own concerns only this change, and err concerns the whole transaction.
 func (j *Store) apply(c *store.Change, shared, byStep bool) (own, err error) {
-	if len(c.Open) > 0 {
-		j.damn(c)
-		return errOpen, nil
-	}
 	if c.Epoch > 0 {
 		if broken, ok := j.broken[c.Run]; ok {
 			if broken == c.Epoch {
@@ -283,9 +279,6 @@ func (j *Store) apply(c *store.Change, shared, byStep bool) (own, err error) {
 	_, err = j.writer.Exec("RELEASE change")
 	return own, err
 }
-
-// errOpen is returned for events that the caller has not sealed. Another process reads only sealed ones.
-var errOpen = fmt.Errorf("%w: the events are not sealed", patterns.ErrJournal)
 
 // alone separates an error that concerns only the change from one that concerns the file. A violated constraint is a fault of
 // Patterngate. It must not fail other changes, and it is not a refusal.

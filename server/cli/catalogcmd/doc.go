@@ -2,9 +2,9 @@
 // declare of their tools.
 //
 //	configuration, lock ──▶ list: each tool, and why it is held or unavailable
-//	      │      └──────▶ accept: what servers declare now, compared ──▶ shown ──▶ confirmed, signed ──▶ the lock
+//	      │      └──────▶ accept: what servers declare now, compared ──▶ shown ──▶ confirmed ──▶ signed if a key is enrolled ──▶ the lock
 //	      └──▶ test: one call of a tool that only reads
 //
-// After a first approver key is enrolled, [Commands.Held] offers to sign what was accepted before. Read list.go first, then
-// accept.go.
+// [Commands.Held] returns the tools whose acceptance no longer counts, for example after a first approver key was enrolled.
+// [HeldLines.Offer] offers to sign them. Read list.go first, then accept.go.
 package catalogcmd

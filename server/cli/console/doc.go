@@ -3,7 +3,7 @@
 // for a shell. It does not know runs.
 //
 //	[Console] ──Print, PrintJSON, Confirm──► standard output, a question at the terminal
-//	a command ──Fault, Usage──► Error ──► exit code and two lines on standard error
+//	a command ──Fault, Usage──► Error ──► exit code, the cause on standard error, and what to try if that is known
 //	text from outside ──Clip, Fenced──► one line, or lines with a bar before each
 //
 // Read console.go first, then errors.go and text.go.

@@ -4,5 +4,6 @@
 //	      │               └───────▶ the program, started with the client's environment ──▶ its answers and tools, checked
 //	      └──▶ other servers ──▶ [Bypass]: a server of the catalog that the client also starts directly
 //
-// Each check is a row with a fix. The command serve logs a [Bypass] too. Read doctor.go first, then entry.go.
+// Each check is a row; a failed one has a fix. Package clientfile finds and reads the files, and package importer reads their entries.
+// The command serve logs a [Bypass] too. Read doctor.go first, then entry.go.
 package doctor

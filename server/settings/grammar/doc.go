@@ -1,5 +1,5 @@
 // Package grammar describes the keys of a configuration file as values. A [Key] says how its value is read, shown and described. The
-// parser, the names for suggestions, the effective configuration, its hash, the JSON schema and docs/config.md all come from one list
+// parser, the suggestions for a misspelled key, the effective configuration, its hash, the JSON schema and docs/config.md all come from one list
 // of keys.
 //
 //	seconds := time.Minute
@@ -9,8 +9,8 @@
 //	                     keys ──ValueOf, WriteYAML──▶ the values in force
 //	                     keys ──SchemaOf──────────▶ what may be written
 //
-// The package knows no section of the file: package settings has the table of all keys, and checks that concern several of them. A test
-// there holds that each key is in all that is made of the table.
+// The package knows no section of the file. Package settings collects the keys of all sections, and has the checks that concern several
+// of them. Its test TestEveryKeyIsInAllFour checks that the parser, the schema, docs/config.md and config show have every key.
 //
-// Read key.go first, then reader.go.
+// Read example_test.go first, then key.go and reader.go.
 package grammar
