@@ -159,7 +159,7 @@ func TestNothingIsExecutedBesidePolicies(t *testing.T) {
 		}
 	}
 	rapid.Check(t, acts)
-	for range 20 { // what chance has left out so far
+	for range 80 { // what chance has left out so far
 		if len(missing(met)) == 0 {
 			return
 		}

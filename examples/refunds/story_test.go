@@ -45,7 +45,7 @@ func TestPaidOnceWhateverFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if !kind.repeats() && os.Getenv("CI") == "" {
-				t.Skip("an outcome is looked up after five seconds: CI=true waits for it")
+				t.Skip("an outcome is looked up after five seconds: CI=true waits for it; TestKilledWhileItPays looks up quickly")
 			}
 			s := newStory(t, kind)
 			s.play()

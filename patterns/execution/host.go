@@ -8,7 +8,7 @@ import (
 )
 
 // Host is what the lives of a run need of the engine that executes it. Each run has its own Host. A Host is safe for
-// concurrent use. Report, Unrecorded, CallerWait, Announce, PlanChanged and Grew are called while the life's
+// concurrent use. Report, Unrecorded, CallerWait, Announce, Life, ChildNow, ChildRested, PlanChanged and Grew are called while the life's
 // baton is held: they must not call that life. Perform and Asked must not block.
 type Host interface {
 	// Perform runs work on another goroutine and does not wait for it.

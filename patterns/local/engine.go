@@ -55,8 +55,8 @@ type Waits struct {
 }
 
 // Engine carries out runs in this process. The zero Engine is ready to use and keeps runs in memory. [Open] returns an
-// Engine that keeps them in a state file. An Engine is safe for concurrent use. Set its fields before you use it, and do
-// not change them afterwards: [Engine.Change] changes settings at any time.
+// Engine that keeps them in a state file. An Engine is safe for concurrent use. Set its fields before you use it or call
+// [Engine.Go], and do not change them afterwards: [Engine.Change] changes settings at any time.
 type Engine struct {
 	Reports
 	Waits
