@@ -37,6 +37,27 @@ func TestMarkdownLinks(t *testing.T) {
 	}
 }
 
+// The table of contents, docs/README.md, links to every page of docs, and README fits one screen or two.
+func TestDocsContents(t *testing.T) {
+	contents := prose(t, filepath.Join("docs", "README.md"))
+	pages, err := filepath.Glob(filepath.Join("docs", "*.md"))
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(contents, "]("+name+")") {
+			t.Errorf("docs/README.md has no link to %s", name)
+		}
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(readme), "\n"); lines > 150 {
+		t.Errorf("README.md has %d lines, want at most 150", lines)
+	}
+}
+
 func checkLinks(t *testing.T, path string) {
 	t.Helper()
 	for _, m := range mdLink.FindAllStringSubmatch(prose(t, path), -1) {

@@ -25,9 +25,9 @@ import (
 	"patterngate/server/cli/recordtext"
 )
 
-// readmePath is absolute: sessions have a directory of their own.
-var readmePath = func() string {
-	path, err := filepath.Abs("../README.md")
+// repository is absolute: sessions have a directory of their own.
+var repository = func() string {
+	path, err := filepath.Abs("..")
 	if err != nil {
 		panic(err)
 	}
@@ -64,7 +64,7 @@ func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample, "replay": replay, "edit": edit, "outside": outside,
+			"serving": serving, "keep": keep, "startpage": startpage, "exits": exits, "sample": sample, "replay": replay, "edit": edit, "outside": outside,
 			"held": held, "service": service, "example": example,
 		},
 		Setup: func(e *testscript.Env) error {
@@ -85,7 +85,7 @@ func example(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: example NAME")
 	}
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(readmePath), "examples", args[0]))
+	text, err := os.ReadFile(filepath.Join(repository, "examples", args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
 }
@@ -137,16 +137,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 // seconds are all that differs between two runs of the demo.
 var seconds = regexp.MustCompile(`[0-9]+\.[0-9]+ s`)
 
-// readme compares the last command's output with the session that the README shows.
-func readme(ts *testscript.TestScript, neg bool, _ []string) {
-	text, err := os.ReadFile(readmePath)
+// startpage compares the output of the last command with the session that docs/start.md shows.
+func startpage(ts *testscript.TestScript, neg bool, _ []string) {
+	text, err := os.ReadFile(filepath.Join(repository, "docs", "start.md"))
 	ts.Check(err)
 	_, after, _ := strings.Cut(string(text), "$ go run . demo\n")
 	shown, _, found := strings.Cut(after, "\n```")
 	printed, _, _ := strings.Cut(ts.ReadFile("stdout"), "\nTry next")
 	want, got := seconds.ReplaceAllString(shown, "T s"), seconds.ReplaceAllString(strings.TrimSpace(printed), "T s")
 	if !found || (want == got) == neg {
-		ts.Fatalf("the README shows\n%s\nthe demo prints\n%s", want, got)
+		ts.Fatalf("docs/start.md shows\n%s\nthe demo prints\n%s", want, got)
 	}
 }
 

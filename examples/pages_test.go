@@ -24,7 +24,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	for _, name := range []string{"README.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md"} {
+	for _, name := range []string{"docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name != "docs/approvals.md" && name != "docs/own-tools.md" { // in the others runs take their time
@@ -56,6 +56,23 @@ var (
 	consoleBlock = regexp.MustCompile("(?ms)^```(console|yaml [a-z]+\\.yaml)\n.*?^```$")
 	fileBlock    = regexp.MustCompile("(?s)^```yaml ([a-z]+\\.yaml)\n(.*)```$")
 )
+
+// TestReadmeConfiguration holds that the configuration in README is the one that docs/own-tools.md plays.
+func TestReadmeConfiguration(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/own-tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := yamlBlock.FindAllStringSubmatch(string(readme), -1)
+	if len(blocks) != 1 || !strings.Contains(string(page), "```yaml tools.yaml\n"+blocks[0][1]+"```") {
+		t.Errorf("README has %d blocks of YAML, want the one that docs/own-tools.md calls tools.yaml", len(blocks))
+	}
+}
 
 // put writes a block that a page gives a file's name.
 func (p *shell) put(name, text string) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -17,7 +16,7 @@ func service(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	program := ts.MkAbs("refunds-service.exe")
 	build := exec.Command("go", "build", "-o", program, "patterngate/examples/refunds")
-	build.Dir, build.Env = filepath.Dir(readmePath), append(os.Environ(), "CGO_ENABLED=0")
+	build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		ts.Fatalf("go build: %v\n%s", err, out)
 	}

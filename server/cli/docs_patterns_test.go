@@ -146,7 +146,7 @@ func TestPagesNameWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "docs/patterns.md", "docs/durability.md"} {
+	for _, name := range []string{"README.md", "docs/start.md", "docs/patterns.md", "docs/durability.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
