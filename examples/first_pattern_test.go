@@ -19,12 +19,7 @@ func TestFirstPattern(t *testing.T) {
 		t.Skip("the session is for a Unix shell")
 	}
 	onlyInCI(t)
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", filepath.Join(bin, "shop"), "./shop")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	bin := built(t, "shop")
 	path := filepath.Join("..", "docs", "first-pattern.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -49,6 +44,20 @@ func TestFirstPattern(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// built is a directory with programs of this directory's folders.
+func built(t *testing.T, programs ...string) string {
+	t.Helper()
+	bin := t.TempDir()
+	for _, program := range programs {
+		build := exec.Command("go", "build", "-o", filepath.Join(bin, program), "./"+program)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("go build: %v\n%s", err, out)
+		}
+	}
+	return bin
 }
 
 var tutorialBlock = regexp.MustCompile("(?ms)^```(console|yaml end|yaml more|yaml rules)\n.*?^```$")

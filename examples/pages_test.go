@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,7 +26,8 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	for _, name := range []string{"docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md"} {
+	tutorials := []string{"docs/first-rule.md"}
+	for _, name := range append(tutorials, "docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name != "docs/approvals.md" && name != "docs/own-tools.md" { // in the others runs take their time
@@ -36,6 +39,9 @@ func TestPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &shell{t: t, home: t.TempDir(), runs: map[string]string{}}
+			if slices.Contains(tutorials, name) {
+				p.learn()
+			}
 			want := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
 				if m := fileBlock.FindStringSubmatch(block); m != nil {
 					p.put(m[1], m[2])
@@ -74,8 +80,31 @@ func TestReadmeConfiguration(t *testing.T) {
 	}
 }
 
+// learn prepares what a tutorial says before its first command: two programs, a configuration file and a token. Each command ends with
+// 0, or with the code in the comment behind it.
+func (p *shell) learn() {
+	bin := built(p.t, "shop", "refunds")
+	p.env = []string{
+		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"PATTERNGATE_CONFIG=" + filepath.Join(p.home, "patterngate.yaml"), "PAY_TOKEN=a-token-of-the-shop",
+	}
+	p.exits = true
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.address = free.Addr().String()
+	_ = free.Close() // the page's service listens there
+}
+
+// pageAddress is where the service of a page listens. A test gives it another port.
+const pageAddress = "127.0.0.1:9090"
+
 // put writes a block that a page gives a file's name.
 func (p *shell) put(name, text string) {
+	if p.address != "" {
+		text = strings.ReplaceAll(text, pageAddress, p.address)
+	}
 	if err := os.WriteFile(filepath.Join(p.home, name), []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
@@ -90,6 +119,8 @@ type shell struct {
 	// env is laid over what commands see. With exits a command ends with 0, or as a comment behind it says: # exit 3.
 	env   []string
 	exits bool
+	// address stands in for pageAddress, unless it is empty.
+	address string
 }
 
 // play plays a block and returns it as it should be.
@@ -151,6 +182,7 @@ func (p *shell) start(line, wanted string) {
 	cmd := p.command("exec " + line)
 	out, err := cmd.StderrPipe()
 	if err == nil {
+		cmd.Stdout = cmd.Stderr
 		err = cmd.Start()
 	}
 	if err != nil {
@@ -162,7 +194,7 @@ func (p *shell) start(line, wanted string) {
 		_ = cmd.Wait() // killed
 	})
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if lines.Text() == wanted {
+		if p.named(lines.Text()) == wanted {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return
 		}
@@ -197,6 +229,9 @@ var (
 // named is what was printed with the page's names of runs.
 func (p *shell) named(text string) string {
 	text = regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
+	if p.address != "" {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, p.address, pageAddress), p.home, "/home/anna/desk")
+	}
 	text = pageRun.ReplaceAllStringFunc(text, func(id string) string {
 		kind, _, _ := strings.Cut(id, "_")
 		return p.name(id, kind+"_%04d000000000000")
@@ -223,6 +258,9 @@ func (p *shell) name(id, format string) string {
 
 // unnamed is a command with the runs' own ids; a run's number alone is its name too.
 func (p *shell) unnamed(command string) string {
+	if p.address != "" {
+		command = strings.ReplaceAll(command, pageAddress, p.address)
+	}
 	for id, name := range p.runs {
 		command = strings.ReplaceAll(command, name, id)
 		if short, ok := strings.CutPrefix(name, "run_"); ok {
