@@ -26,7 +26,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	tutorials := []string{"docs/first-rule.md"}
+	tutorials := []string{"docs/first-http-tool.md", "docs/first-rule.md"}
 	for _, name := range append(tutorials, "docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 			}
 			p := &shell{t: t, home: t.TempDir(), runs: map[string]string{}}
 			if slices.Contains(tutorials, name) {
-				p.learn()
+				p.learn("/home/anna/" + strings.TrimSuffix(filepath.Base(name), ".md"))
 			}
 			want := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
 				if m := fileBlock.FindStringSubmatch(block); m != nil {
@@ -81,8 +81,9 @@ func TestReadmeConfiguration(t *testing.T) {
 }
 
 // learn prepares what a tutorial says before its first command: two programs, a configuration file and a token. Each command ends with
-// 0, or with the code in the comment behind it.
-func (p *shell) learn() {
+// 0, or with the code in the comment behind it. The page calls the home shown.
+func (p *shell) learn(shown string) {
+	p.shown = shown
 	bin := built(p.t, "shop", "refunds")
 	p.env = []string{
 		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
@@ -119,8 +120,8 @@ type shell struct {
 	// env is laid over what commands see. With exits a command ends with 0, or as a comment behind it says: # exit 3.
 	env   []string
 	exits bool
-	// address stands in for pageAddress, unless it is empty.
-	address string
+	// address replaces pageAddress, and shown replaces home in what is printed. Both are empty where a page is no tutorial.
+	address, shown string
 }
 
 // play plays a block and returns it as it should be.
@@ -230,7 +231,7 @@ var (
 func (p *shell) named(text string) string {
 	text = regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
 	if p.address != "" {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, p.address, pageAddress), p.home, "/home/anna/desk")
+		text = strings.ReplaceAll(strings.ReplaceAll(text, p.address, pageAddress), p.home, p.shown)
 	}
 	text = pageRun.ReplaceAllStringFunc(text, func(id string) string {
 		kind, _, _ := strings.Cut(id, "_")
