@@ -26,7 +26,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	tutorials := []string{"docs/first-http-tool.md", "docs/first-rule.md"}
+	tutorials := []string{"docs/behind-the-gate.md", "docs/first-http-tool.md", "docs/first-rule.md"}
 	for _, name := range append(tutorials, "docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
