@@ -115,7 +115,8 @@ func begunAndKilled(t *testing.T, dir string, outside *ledgerProcess) {
 	if err := errors.Join(err, unread, unfound); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(server.Kill(), client.Process.Kill()); err != nil {
+	// The client first: without its server it would end by itself. The server waits some seconds for the call.
+	if err := errors.Join(client.Process.Kill(), server.Kill()); err != nil {
 		t.Fatal(err)
 	}
 	failed, killed := errors.AsType[*exec.ExitError](<-ended)
