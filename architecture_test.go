@@ -32,7 +32,7 @@ var bands = []band{
 // A box is how docs/architecture.svg draws a package of [floors]. A package without one is drawn by its name alone.
 type box struct {
 	purpose string // a few words that fit into the box
-	// row and column are the place of a package on the main way, in its band, counted from 1. Columns are 1 and 2. 0, 0: it stands beside
+	// row and column are the place of a package on the main way, in its band, counted from 1. Columns are 1 and 2. 0, 0: it is beside
 	// the main way.
 	row, column int
 	uses        string // those imports that are arrows of the picture: the main way

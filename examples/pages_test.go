@@ -117,7 +117,7 @@ type shell struct {
 	home string
 	runs map[string]string // the page's names of runs and questions, by their ids
 	last int               // the newest process in the background
-	// env is laid over what commands see. With exits a command ends with 0, or as a comment behind it says: # exit 3.
+	// env is added to the environment of commands. With exits a command ends with 0, or as a comment behind it says: # exit 3.
 	env   []string
 	exits bool
 	// address replaces pageAddress, and shown replaces home in what is printed. Both are empty where a page is no tutorial.
@@ -147,7 +147,7 @@ func (p *shell) play(block string) string {
 	return strings.Join(append(played, lines[len(lines)-1]), "\n")
 }
 
-// run carries out a command and returns what should stand below it.
+// run runs a command and returns the output that the page should show.
 func (p *shell) run(command, shown string) string {
 	p.t.Helper()
 	line := strings.ReplaceAll(p.unnamed(command), "$!", strconv.Itoa(p.last))

@@ -35,7 +35,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 		return b.finish(a, cutOutcome(e, patterns.ReasonCanceled))
 	case b.unsent(key, e):
 		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonOnceReused})
-	case waits && now.Before(lapses(e, m.began, wait)):
+	case waits && now.Before(waitsUntil(e, m.began, wait)):
 		b.park(key, e, m.began, wait)
 	case waits:
 		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired})

@@ -77,9 +77,9 @@ func (b *branch) entered(w *patterns.Waiting, intent journal.Event) {
 	})
 }
 
-// lapse returns the step that closes a question's row when its outcome is not a person's answer; nil: the effect is no
+// closes returns the step that closes a question's row when its outcome is not a person's answer; nil: the effect is no
 // question. An answer that was given at the same moment still counts.
-func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
+func (b *branch) closes(e patterns.Effect, out patterns.Outcome) func(journal.Event) []store.Step {
 	if !journal.IsQuestion(e) {
 		return nil
 	}

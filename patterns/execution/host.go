@@ -23,7 +23,7 @@ type Host interface {
 	Asked(patterns.Asked)
 	// CallerWait returns how long the run waits for its caller; false: it does not wait.
 	CallerWait() (wait time.Duration, waits bool)
-	// Announce tells those who wait for a run or a stored plan that it has changed.
+	// Announce wakes the callers that wait for a run or a stored plan, because it has changed.
 	Announce(id string)
 	// Detach notes that no call waits for the run any more. quits: the life must begin nothing more.
 	Detach() (quits bool)

@@ -36,7 +36,7 @@ func (m *InMemory) Calls(look func(windows.Table) error) error {
 	return look(&m.calls)
 }
 
-// Plans implements [Backing]. A run that loses its plan continues at once and records who canceled it.
+// Plans implements [Backing]. A run that loses its plan continues at once. It records which run canceled it.
 func (m *InMemory) Plans() planclaims.Claims { return planclaims.Claims{Store: m.Here} }
 
 // Write makes a change of steps that belong to no run's record.

@@ -60,7 +60,7 @@ type wait struct {
 var ErrHandedOver = errors.New("local: the run is handed over")
 
 // New makes the next life of a run, over its history. With a nil history the run begins. progress gets the lines of
-// progress; nil: nobody does. The life begins with [Life.Carry].
+// progress; nil: they are dropped. The life begins with [Life.Carry].
 func New(r *Run, h *History, progress func(patterns.Progress)) *Life {
 	l := &Life{Run: r, Record: r.Record, progress: progress, budget: budget{quotas: map[string]int{}}, clock: clock{latest: r.Began}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{})}
 	now := patterns.Current{Since: r.Began}
@@ -89,13 +89,13 @@ func (l *Life) prepare() {
 // park ends a branch at an effect that waits. The other branches continue until they end or wait.
 func (l *Life) park(key string, e patterns.Effect, since time.Time, wait time.Duration) {
 	w := *e.Waiting()
-	w.Key, w.Since, w.Until = key, since, lapses(e, since, wait)
+	w.Key, w.Since, w.Until = key, since, waitsUntil(e, since, wait)
 	l.ending.parked = append(l.ending.parked, &w)
 	runtime.Goexit()
 }
 
-// lapses returns the time until which an effect waits.
-func lapses(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
+// waitsUntil returns the time until which an effect waits.
+func waitsUntil(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
 	if journal.IsQuestion(e) {
 		return e.Waiting().Until
 	}

@@ -30,8 +30,7 @@ type sink interface {
 	late(journal.Event) (help func())
 	steps([]store.Step)
 	begins(store.Begins)
-	// flush has what was added so far written. told learns of it; nil: nobody needs to. durable: it must survive a loss
-	// of power.
+	// flush writes what was added so far. told gets the result and can be nil. durable: it must survive a loss of power.
 	flush(durable bool, told func(error))
 	// write is a durable or other flush that waits. It adds steps that are made from the end of the record.
 	write(durable bool, steps func(store.Head) []store.Step) error
@@ -158,8 +157,8 @@ func (r *Record) then(steps ...store.Step) {
 	r.sink.steps(steps)
 }
 
-// Flush has what was appended so far written, and told learn of it; nil: nobody needs to. durable: it must survive a
-// loss of power. In memory nothing is written, and told is called at once.
+// Flush writes what was appended so far. told gets the result and can be nil. durable: it must survive a loss of power.
+// In memory nothing is written, and told is called at once.
 func (r *Record) Flush(durable bool, told func(error)) { r.sink.flush(durable, told) }
 
 // late records a result that came after the effect's outcome, perhaps after the run came to rest. If other events are

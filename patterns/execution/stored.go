@@ -135,7 +135,7 @@ func (s *Stored) outcome(b *branch, e patterns.Effect, out patterns.Outcome) fun
 	if drops := b.drops(e, out); drops != nil {
 		return drops
 	}
-	return b.lapse(e, out)
+	return b.closes(e, out)
 }
 
 func (s *Stored) awaits(b *branch, e patterns.Effect, out patterns.Outcome) bool {

@@ -54,7 +54,7 @@ func (s *Stored) NewRecord(runID string, parent int64, hidden *redaction.Values)
 	return t
 }
 
-// Continue makes a record that goes on behind last, of a run whose owner this process becomes in the given epoch.
+// Continue makes the record of a run that this process takes over in the given epoch. last is its newest event.
 func (s *Stored) Continue(row *store.Row, epoch int64, last patterns.Event, hidden *redaction.Values) *Tail {
 	t := &Tail{stored: s, id: row.ID(), n: row.N, parent: row.Parent, epoch: epoch, head: last.Hash, hidden: hidden}
 	t.record = &Record{seq: int(last.Seq), at: time.UnixMicro(last.At), sink: t}

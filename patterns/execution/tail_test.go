@@ -50,7 +50,7 @@ func tailed(t *testing.T) (*Record, store.Store) {
 	return (&Stored{Journal: j}).Continue(&store.Row{N: 7}, 1, patterns.Event{}, nil).Record(), j
 }
 
-// flushed is what a flush is told.
+// flushed is the result of a flush.
 func flushed(r *Record) error {
 	done := make(chan error, 1)
 	r.Flush(true, func(err error) { done <- err })

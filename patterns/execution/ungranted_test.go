@@ -12,8 +12,8 @@ import (
 	"patterngate/patterns/store"
 )
 
-// A call that the policy escalated goes to nobody's place without the approval of exactly its step, whatever pattern code
-// hands to the engine.
+// A call that the policy escalated is made only with the approval of exactly its step, whatever pattern code gives to the
+// engine.
 func TestCallsThatNobodyApproved(t *testing.T) {
 	j := newStore(t)
 	permit := func(approval string) gateway.Permit {

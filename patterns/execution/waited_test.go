@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns/journal"
 )
 
-// What a run waits for at the same time counts once, and what is counted as nobody's time does not count again.
+// Waits that overlap count once. Time in which no process had the run does not count again as a wait.
 func TestWaitedCountsOnce(t *testing.T) {
 	start := time.UnixMicro(0)
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }

@@ -20,7 +20,7 @@ type Rest struct {
 	Waiting patterns.WaitingKind
 	// WakeAt is when the run must be advanced again if nothing wakes it before; zero: only something else wakes it.
 	WakeAt time.Time
-	// Below are the runs that calls of the run began and that are not over. They must be advanced too: the run goes on when they have ended.
+	// Below are the runs that calls of the run began and that are not over. They must be advanced too: the run continues when they have ended.
 	Below []string
 }
 

@@ -34,8 +34,8 @@ type Options struct {
 	Redact []string
 	// Hook is called at every boundary: "commit" and "committed" of the journal, "send" and "sent" around a call. Nil: no call.
 	Hook func(point string)
-	// Poll is how often it is looked whether another process has written or died; 0: 20 ms, or 100 ms where none carries
-	// anything on and nobody waits.
+	// Poll is the time between looks for what other processes have written and for processes that have died. 0: 20 ms, or
+	// 100 ms while this process executes no run and no call waits.
 	Poll time.Duration
 }
 
@@ -108,8 +108,8 @@ func Open(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Go begins to carry on what the state file holds and nobody else does, now and whenever there is something. It is
-// called once, and not for an engine in memory.
+// Go begins to continue the ready runs of the state file that no other process has, from now until the engine is closed.
+// Call it once, and not for an engine in memory.
 func (e *Engine) Go() {
 	e.file.scheduler.serves.Store(true)
 	e.file.skipReloads()
