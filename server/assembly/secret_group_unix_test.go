@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"patterngate/patterns/store/processtest"
 	"patterngate/server/settings/tools"
 )
 
@@ -17,5 +18,5 @@ func TestSecretEndsWhatItStarted(t *testing.T) {
 	if text, err := secretAt(ref, t.Context(), os.Environ()); err == nil {
 		t.Errorf("a program whose output is held open gives %q", text)
 	}
-	endsSoon(t, child)
+	processtest.EndsSoon(t, child)
 }

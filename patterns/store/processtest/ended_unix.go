@@ -1,6 +1,6 @@
 //go:build unix
 
-package assembly
+package processtest
 
 import (
 	"os"
@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// endsSoon waits until the process whose number a file holds is over.
-func endsSoon(t *testing.T, file string) {
+// EndsSoon waits up to 20 seconds until the process has ended whose number is the text of a file. If it has not ended by
+// then, EndsSoon kills it and ends the test.
+func EndsSoon(t testing.TB, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -25,13 +26,13 @@ func endsSoon(t *testing.T, file string) {
 	for end := time.Now().Add(20 * time.Second); syscall.Kill(pid, 0) == nil && !zombie(pid); {
 		if time.Now().After(end) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-			t.Fatal("the program's child is still there")
+			t.Fatalf("process %d has not ended", pid)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// zombie reports a process that has ended and that nobody has asked about.
+// zombie reports whether a process has ended and its parent has not asked for its exit code.
 func zombie(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && strings.Contains(string(text), ") Z ")
