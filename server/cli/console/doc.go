@@ -5,6 +5,7 @@
 //	[Console] ──Print, PrintJSON, Confirm──► standard output, a question at the terminal
 //	a command ──Fault, Usage──► Error ──► exit code, the cause on standard error, and what to try if that is known
 //	text from outside ──Clip, Fenced──► one line, or lines with a bar before each
+//	work that takes a while ──Spin──► one line at the terminal, rewritten until the work ends
 //
 // Read console.go first, then errors.go and text.go.
 package console
