@@ -148,7 +148,7 @@ func TestBlockShown(t *testing.T) {
 	plain := outcome.Ended(c, patterns.Ended{Result: patterns.Result{
 		StopReason: "supervisor_block:policy_error:run_cap", Phase: "supervisor", Trace: []any{}, History: []any{}, Blocked: &patterns.Blocked{Tool: "issue_refund", Rule: "run_cap", Reason: "policy_error:run_cap"},
 	}})
-	if !strings.Contains(plain.Summary, "could not be evaluated for this call, so that it blocks (policy_error:run_cap).") {
+	if !strings.Contains(plain.Summary, "could not be evaluated for this call, so it blocks the call (policy_error:run_cap).") {
 		t.Errorf("of an error the summary is %q", plain.Summary)
 	}
 }

@@ -43,7 +43,7 @@ func TestNextAfterStops(t *testing.T) {
 		"refused_route_of_rules": {action: envelope.ActionCall, fill: "/route", args: `{"route":{"target":""},"ticket":"x"}`},
 		"refused_no_json":        {action: envelope.ActionCall, fill: "/actions"},
 		"route_reroute_to_same":  {action: envelope.ActionCall, fill: "/route", say: []string{"sales_specialist"}},
-		"route_bad_observation":  {action: envelope.ActionTell, say: []string{"neither done nor needs_reroute"}},
+		"route_bad_observation":  {action: envelope.ActionTell, say: []string{`other than "done" and "needs_reroute"`}},
 		"route_denied":           {action: envelope.ActionFix, fill: "/route/target"},
 		"blocked_needs_context": {
 			action: envelope.ActionCall, fill: "/actions", say: []string{"get_refund_context"},

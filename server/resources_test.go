@@ -89,7 +89,7 @@ func TestStopReasonsResource(t *testing.T) {
 		t.Errorf("%d rows, want %d", len(rows), len(stopreason.All()))
 	}
 	if diff := cmp.Diff(Reason{
-		Name: "max_execute_steps", Meaning: "The plan has more steps than may be executed.", Level: "run",
+		Name: "max_execute_steps", Meaning: "The plan has more steps than the run can execute.", Level: "run",
 		Patterns: []string{td}, Phases: []string{"execute"}, ExitCode: 4, Next: "fix_and_retry or tell_user",
 	}, byName["max_execute_steps"]); diff != "" {
 		t.Errorf("max_execute_steps (-want +got):\n%s", diff)

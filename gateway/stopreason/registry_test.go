@@ -293,7 +293,7 @@ func TestBlockedIsARowOfItsOwn(t *testing.T) {
 
 // TestRuleThatFailedIsNamed holds that people read the rule's id, and never a placeholder.
 func TestRuleThatFailedIsNamed(t *testing.T) {
-	const want = "The rule run_cap of the policy could not be evaluated for this call, so that it blocks."
+	const want = "The rule run_cap of the policy could not be evaluated for this call, so it blocks the call."
 	for _, reason := range []string{"supervisor_block:policy_error:run_cap", "policy_block:policy_error:run_cap"} {
 		if row, ok := stopreason.Lookup(reason); !ok || row.Meaning != want {
 			t.Errorf("%s means %q", reason, row.Meaning)

@@ -15,20 +15,20 @@ import (
 	"patterngate/server/settings"
 )
 
-var update = flag.Bool("update", false, "write the generated documents anew")
+var update = flag.Bool("update", false, "rewrite the generated documents")
 
 // The page of stop reasons is the registry.
 func TestStopReasonsPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Stop reasons\n\nEvery run ends in one of these; nothing else stands in `stop_reason`. Capital letters stand for names and values: `T` a tool,\n" +
-		"`W` a worker, `N` a name, `A` an argument, `I` a number. `patterngate stop-reasons NAME` explains one.\n\n" +
-		"Exit codes: 0 done; 1 a fault of ours; 2 request or goal incomplete; 3 refused, nothing was called; 4 a budget, time or loop; 5 the\n" +
-		"model; 6 a tool was called and failed, or the run ended with `ok` and no call returned a result (`answered` is `no`).\n\n" +
+	b.WriteString("# Stop reasons\n\nEvery run ends with one of these stop reasons. Results show it as `stop_reason`. Capital letters are placeholders for names and\n" +
+		"values: `T` is a tool, `W` a worker, `N` a name, `A` an argument, `I` a number. `patterngate stop-reasons NAME` explains one reason.\n\n" +
+		"Exit codes: 0 success; 1 internal fault; 2 incomplete request or goal; 3 refused, nothing was called; 4 a limit, the time or a loop;\n" +
+		"5 the model failed; 6 a tool failed, or the run ended with `ok` and no call returned a result (`answered` is `no`).\n\n" +
 		"| stop reason | where | exit | next | meaning |\n|---|---|---|---|---|\n")
 	for _, s := range stopreason.All() {
 		next := string(s.Next)
 		if s.Task {
-			next = "of a task, the run goes on"
+			next = "of a task, the run continues"
 		}
 		exit := strconv.Itoa(int(s.Exit))
 		if s.Task {

@@ -138,8 +138,8 @@ func (a account) why() string {
 		return a.unapproved()
 	}
 	why := meaning(a.StopReason)
-	if !a.keyed() {
-		why = strings.TrimSuffix(why, ", or make no business key")
+	if strings.HasPrefix(a.StopReason, "tool_bad_args:") && !a.keyed() {
+		why = badArguments
 	}
 	return sentence.Joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.below(), a.Estimated)
 }
