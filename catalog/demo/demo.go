@@ -27,6 +27,8 @@ type Config struct {
 	// Look finds the entry of a key. If it is set, the tools that write have look-ups that settle an unknown outcome.
 	// If it is nil, they have none.
 	Look func(ctx context.Context, key string) (e Entry, found bool, err error)
+	// World is the data that the tools read. Nil means [Reference].
+	World *World
 }
 
 // The tools of each reference pattern, in the pattern's order.
@@ -69,9 +71,14 @@ func Tools(cfg Config) ([]catalog.Tool, error) {
 		(*builder).addReport, func(b *builder) { b.addOperations(delays(cfg.DelayFactor)) },
 		(*builder).addSupport, (*builder).addRefunds, func(b *builder) { b.addLookUps(cfg) },
 	}
+	world := Reference()
+	if cfg.World != nil {
+		world = *cfg.World
+	}
 	built := make([]builder, len(parts))
 	var all sync.WaitGroup
 	for i, part := range parts { // in parallel: reflection on types is a large part of a server's start
+		built[i].world = world
 		all.Go(func() { part(&built[i]) })
 	}
 	all.Wait()
@@ -89,6 +96,7 @@ func Tools(cfg Config) ([]catalog.Tool, error) {
 }
 
 type builder struct {
+	world  World
 	tools  []catalog.Tool
 	faults []error
 }

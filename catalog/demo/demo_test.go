@@ -266,3 +266,22 @@ func TestGoalsHoldTheFactsOfTheReference(t *testing.T) {
 		}
 	}
 }
+
+// The tools read the world that they are given. In an empty one they find nothing.
+func TestWorld(t *testing.T) {
+	other := demo.Reference()
+	other.Refunds = map[string][]demo.RefundDay{"2026-04": {{Day: "2026-04-02", RefundsUSD: 700}}}
+	for name, tt := range map[string]struct {
+		world *demo.World
+		want  string
+	}{
+		"reference": {nil, "Refund spike detected on 2026-04-04: 590.0 USD"},
+		"other":     {&other, "Refund spike detected on 2026-04-02: 700.0 USD"},
+		"empty":     {&demo.World{}, "refund data for 2026-04 not found"},
+	} {
+		got := call(t, tools(t, demo.Config{World: tt.world}), "detect_risk_signals", `{"month":"2026-04"}`)
+		if text := string(ijson.Canonical(got)); !strings.Contains(text, tt.want) {
+			t.Errorf("%s: %s, want %s", name, text, tt.want)
+		}
+	}
+}

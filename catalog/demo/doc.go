@@ -6,7 +6,7 @@
 //	routing        billing_specialist, technical_specialist, sales_specialist
 //	supervisor     get_refund_context, issue_refund, send_refund_email (the two that write)
 //
-// The data and the form of each result are those of the reference programs. The tools decide nothing: the gate decides
+// The data ([Reference]) and the form of each result are those of the reference programs. The tools decide nothing: the gate decides
 // which calls are allowed. The tools keep no state. The id of a refund depends only on the key of its call, so a
 // repeated call returns the same id.
 package demo

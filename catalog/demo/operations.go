@@ -25,28 +25,6 @@ type done[Result any] struct {
 	Result Result `json:"result"`
 }
 
-// A result has either the figures or the warning. No figure is zero.
-type salesFigures struct {
-	GrossSalesUSD float64 `json:"gross_sales_usd,omitempty"`
-	Orders        int     `json:"orders,omitempty"`
-	AOVUSD        float64 `json:"aov_usd,omitempty"`
-	Warning       string  `json:"warning,omitempty"`
-}
-
-type paymentFigures struct {
-	FailedPaymentRate float64 `json:"failed_payment_rate,omitempty"`
-	ChargebackAlerts  int     `json:"chargeback_alerts,omitempty"`
-	GatewayIncident   string  `json:"gateway_incident,omitempty"`
-	Warning           string  `json:"warning,omitempty"`
-}
-
-type inventoryFigures struct {
-	LowStockSKUs   []string `json:"low_stock_skus,omitempty"`
-	OutOfStockSKUs []string `json:"out_of_stock_skus,omitempty"`
-	RestockETADays int      `json:"restock_eta_days,omitempty"`
-	Warning        string   `json:"warning,omitempty"`
-}
-
 // The delays of the workers, in seconds. The first attempt of payments_worker takes longer than a task's time-out, to
 // show a retry.
 const (
@@ -60,31 +38,29 @@ func (b *builder) addOperations(d delays) {
 	addFunc(b, catalog.Tool{
 		Name: "sales_worker", Title: "Sales figures",
 		Description: "Reports a day's sales figures in a region: gross sales, orders and average order value.",
-	}, work(d, "sales_worker", func(int) float64 { return salesSeconds }, func(known bool) salesFigures {
+	}, work(d, "sales_worker", func(int) float64 { return salesSeconds }, func(known bool) SalesFigures {
 		if !known {
-			return salesFigures{Warning: "sales_data_missing"}
+			return SalesFigures{Warning: "sales_data_missing"}
 		}
-		return salesFigures{GrossSalesUSD: 182450, Orders: 4820, AOVUSD: 37.85}
+		return b.world.Morning.Sales
 	}))
 	addFunc(b, catalog.Tool{
 		Name: "payments_worker", Title: "Payment risks",
 		Description: "Reports a day's payment risk in a region: failed payment rate, chargeback alerts and gateway incidents.",
-	}, work(d, "payments_worker", paymentsSeconds, func(known bool) paymentFigures {
+	}, work(d, "payments_worker", paymentsSeconds, func(known bool) PaymentFigures {
 		if !known {
-			return paymentFigures{Warning: "payments_data_missing"}
+			return PaymentFigures{Warning: "payments_data_missing"}
 		}
-		return paymentFigures{FailedPaymentRate: 0.023, ChargebackAlerts: 3, GatewayIncident: "none"}
+		return b.world.Morning.Payments
 	}))
 	addFunc(b, catalog.Tool{
 		Name: "inventory_worker", Title: "Inventory risks",
 		Description: "Reports a day's inventory risk in a region: products low in stock, out of stock, and days until restock.",
-	}, work(d, "inventory_worker", func(int) float64 { return inventorySeconds }, func(known bool) inventoryFigures {
+	}, work(d, "inventory_worker", func(int) float64 { return inventorySeconds }, func(known bool) InventoryFigures {
 		if !known {
-			return inventoryFigures{Warning: "inventory_data_missing"}
+			return InventoryFigures{Warning: "inventory_data_missing"}
 		}
-		return inventoryFigures{
-			LowStockSKUs: []string{"SKU-4411", "SKU-8820"}, OutOfStockSKUs: []string{"SKU-9033"}, RestockETADays: 2,
-		}
+		return b.world.Morning.Inventory
 	}))
 }
 

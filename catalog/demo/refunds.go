@@ -13,30 +13,6 @@ import (
 	"patterngate/ijson"
 )
 
-type customer struct {
-	ID      int    `json:"id"`
-	Name    string `json:"name"`
-	Country string `json:"country"`
-	Tier    string `json:"tier"`
-}
-
-type account struct {
-	Plan             string  `json:"plan"`
-	Currency         string  `json:"currency"`
-	LastChargeUSD    float64 `json:"last_charge_usd"`
-	DaysSincePayment int     `json:"days_since_payment"`
-}
-
-var customers = map[int64]customer{
-	42: {42, "Anna", "US", "enterprise"},
-	7:  {7, "Max", "US", "pro"},
-}
-
-var accounts = map[int64]account{
-	42: {"annual_enterprise", "USD", 1200, 10},
-	7:  {"pro_monthly", "USD", 49, 35},
-}
-
 type userArgs struct {
 	UserID int64 `json:"user_id" jsonschema:"example=42" jsonschema_description:"The customer's number."`
 }
@@ -59,8 +35,8 @@ type policyHint struct {
 }
 
 type refundContext struct {
-	User       *customer   `json:"user,omitempty"`
-	Billing    *account    `json:"billing,omitempty"`
+	User       *Customer   `json:"user,omitempty"`
+	Billing    *Account    `json:"billing,omitempty"`
 	PolicyHint *policyHint `json:"policy_hint,omitempty"`
 	Error      string      `json:"error,omitempty"`
 }
@@ -99,39 +75,39 @@ func (b *builder) addRefunds() {
 		Name: "get_refund_context", Title: "Refund context",
 		Description: "Looks up a user's profile, plan, last charge and days since payment, with hints on the refund policy. Comes before any refund.",
 		Phrase:      "looking up the account of user {user_id}",
-	}, getRefundContext)
+	}, b.world.getRefundContext)
 	addFunc(b, catalog.Tool{
 		Name: "issue_refund", Title: "Refund",
 		Description: "Refunds an amount in USD of a user's last charge.",
 		Phrase:      "refunding {amount_usd} USD to user {user_id}",
 		Deed:        "paid",
 		Effect:      catalog.Write,
-	}, issueRefund)
+	}, b.world.issueRefund)
 	addFunc(b, catalog.Tool{
 		Name: "send_refund_email", Title: "Refund email",
 		Description: "Sends a user the email that confirms a refund, after the refund was made.",
 		Phrase:      "emailing user {user_id} about a refund of {amount_usd} USD",
 		Deed:        "sent",
 		Effect:      catalog.Write,
-	}, sendRefundEmail)
+	}, b.world.sendRefundEmail)
 }
 
-func getRefundContext(in userArgs) refundContext {
-	user, known := customers[in.UserID]
+func (w World) getRefundContext(in userArgs) refundContext {
+	user, known := w.Customers[in.UserID]
 	if !known {
 		return refundContext{Error: fmt.Sprintf("context_not_found_for_user:%d", in.UserID)}
 	}
-	billing := accounts[in.UserID]
+	billing := w.Accounts[in.UserID]
 	// The hint shows the constants of the reference. The policy of the run decides.
 	return refundContext{User: &user, Billing: &billing, PolicyHint: &policyHint{AutoRefundLimitUSD: 1000, RefundWindowDays: 14}}
 }
 
-func issueRefund(_ context.Context, in refundArgs, call catalog.Call) (refundResult, error) {
+func (w World) issueRefund(_ context.Context, in refundArgs, call catalog.Call) (refundResult, error) {
 	id, err := effectID("rf", in.UserID, call.Key)
 	if err != nil {
 		return refundResult{}, err
 	}
-	billing, known := accounts[in.UserID]
+	billing, known := w.Accounts[in.UserID]
 	switch {
 	case !known:
 		return refundResult{Status: "error", Error: fmt.Sprintf("refund_user_not_found:%d", in.UserID)}, nil
@@ -146,12 +122,12 @@ func issueRefund(_ context.Context, in refundArgs, call catalog.Call) (refundRes
 	}}, nil
 }
 
-func sendRefundEmail(_ context.Context, in emailArgs, call catalog.Call) (emailResult, error) {
+func (w World) sendRefundEmail(_ context.Context, in emailArgs, call catalog.Call) (emailResult, error) {
 	id, err := effectID("em", in.UserID, call.Key)
 	if err != nil {
 		return emailResult{}, err
 	}
-	user, known := customers[in.UserID]
+	user, known := w.Customers[in.UserID]
 	if !known {
 		return emailResult{Status: "error", Error: fmt.Sprintf("email_user_not_found:%d", in.UserID)}, nil
 	}

@@ -7,45 +7,6 @@ import (
 	"patterngate/catalog"
 )
 
-type manager struct {
-	ID     int    `json:"id"`
-	Name   string `json:"name"`
-	Region string `json:"region"`
-	Team   string `json:"team"`
-}
-
-type salesDay struct {
-	Day      string  `json:"day"`
-	GrossUSD float64 `json:"gross_usd"`
-	Orders   int     `json:"orders"`
-}
-
-type refundDay struct {
-	Day        string  `json:"day"`
-	RefundsUSD float64 `json:"refunds_usd"`
-}
-
-var managers = map[int64]manager{
-	42: {42, "Anna", "US", "Retail East"},
-	7:  {7, "Max", "US", "Retail West"},
-}
-
-var salesOf = map[string][]salesDay{"2026-04": {
-	{"2026-04-01", 5200, 120},
-	{"2026-04-02", 4890, 113},
-	{"2026-04-03", 6105, 141},
-	{"2026-04-04", 5580, 127},
-	{"2026-04-05", 6420, 149},
-}}
-
-var refundsOf = map[string][]refundDay{"2026-04": {
-	{"2026-04-01", 140},
-	{"2026-04-02", 260},
-	{"2026-04-03", 210},
-	{"2026-04-04", 590},
-	{"2026-04-05", 170},
-}}
-
 // spikeUSD is the smallest refund total of a day that gives a warning.
 const spikeUSD = 500
 
@@ -59,21 +20,21 @@ type monthArgs struct {
 
 // The results omit the fields of the other outcome. The fields that are present are never zero.
 type profile struct {
-	Manager *manager `json:"manager,omitempty"`
+	Manager *Manager `json:"manager,omitempty"`
 	Error   string   `json:"error,omitempty"`
 }
 
 type salesReport struct {
 	Month      string     `json:"month,omitempty"`
 	Currency   string     `json:"currency,omitempty"`
-	DailySales []salesDay `json:"daily_sales,omitempty"`
+	DailySales []SalesDay `json:"daily_sales,omitempty"`
 	Error      string     `json:"error,omitempty"`
 }
 
 type refundReport struct {
 	Month        string      `json:"month,omitempty"`
 	Currency     string      `json:"currency,omitempty"`
-	DailyRefunds []refundDay `json:"daily_refunds,omitempty"`
+	DailyRefunds []RefundDay `json:"daily_refunds,omitempty"`
 	Error        string      `json:"error,omitempty"`
 }
 
@@ -93,7 +54,7 @@ type risks struct {
 	Month         string     `json:"month,omitempty"`
 	Currency      string     `json:"currency,omitempty"`
 	RiskWarnings  []string   `json:"risk_warnings,omitempty"`
-	PeakRefundDay *refundDay `json:"peak_refund_day,omitempty"`
+	PeakRefundDay *RefundDay `json:"peak_refund_day,omitempty"`
 	Error         string     `json:"error,omitempty"`
 }
 
@@ -101,48 +62,48 @@ func (b *builder) addReport() {
 	add(b, catalog.Tool{
 		Name: "get_manager_profile", Title: "Manager profile",
 		Description: "Looks up a manager by manager_id: name, region and team, for a report's heading.",
-	}, managerProfile)
+	}, b.world.managerProfile)
 	add(b, catalog.Tool{
 		Name: "fetch_sales_data", Title: "Daily sales",
 		Description: "Fetches the daily gross sales in USD and the orders of one month.",
-	}, fetchSales)
+	}, b.world.fetchSales)
 	add(b, catalog.Tool{
 		Name: "fetch_refund_data", Title: "Daily refunds",
 		Description: "Fetches the daily refunds in USD of one month.",
-	}, fetchRefunds)
+	}, b.world.fetchRefunds)
 	add(b, catalog.Tool{
 		Name: "calculate_monthly_kpis", Title: "Monthly KPIs",
 		Description: "Calculates a month's KPIs: gross sales, refunds, net sales (revenue after refunds), orders, refund rate and top sales day.",
-	}, monthlyKPIs)
+	}, b.world.monthlyKPIs)
 	add(b, catalog.Tool{
 		Name: "detect_risk_signals", Title: "Risk signals",
 		Description: "Detects risk signals of a month, such as a refund spike, as warnings for a risk note.",
-	}, riskSignals)
+	}, b.world.riskSignals)
 }
 
-func managerProfile(in managerArgs) profile {
-	if m, ok := managers[in.ManagerID]; ok {
+func (w World) managerProfile(in managerArgs) profile {
+	if m, ok := w.Managers[in.ManagerID]; ok {
 		return profile{Manager: &m}
 	}
 	return profile{Error: fmt.Sprintf("manager %d not found", in.ManagerID)}
 }
 
-func fetchSales(in monthArgs) salesReport {
-	if days, ok := salesOf[in.Month]; ok {
+func (w World) fetchSales(in monthArgs) salesReport {
+	if days, ok := w.Sales[in.Month]; ok {
 		return salesReport{Month: in.Month, Currency: "USD", DailySales: days}
 	}
 	return salesReport{Error: fmt.Sprintf("sales data for %s not found", in.Month)}
 }
 
-func fetchRefunds(in monthArgs) refundReport {
-	if days, ok := refundsOf[in.Month]; ok {
+func (w World) fetchRefunds(in monthArgs) refundReport {
+	if days, ok := w.Refunds[in.Month]; ok {
 		return refundReport{Month: in.Month, Currency: "USD", DailyRefunds: days}
 	}
 	return refundReport{Error: fmt.Sprintf("refund data for %s not found", in.Month)}
 }
 
-func monthlyKPIs(in monthArgs) kpis {
-	sales, refunds := salesOf[in.Month], refundsOf[in.Month]
+func (w World) monthlyKPIs(in monthArgs) kpis {
+	sales, refunds := w.Sales[in.Month], w.Refunds[in.Month]
 	if len(sales) == 0 || len(refunds) == 0 {
 		return kpis{Error: fmt.Sprintf("kpi inputs for %s not found", in.Month)}
 	}
@@ -164,8 +125,8 @@ func monthlyKPIs(in monthArgs) kpis {
 	return k
 }
 
-func riskSignals(in monthArgs) risks {
-	days := refundsOf[in.Month]
+func (w World) riskSignals(in monthArgs) risks {
+	days := w.Refunds[in.Month]
 	if len(days) == 0 {
 		return risks{Error: fmt.Sprintf("refund data for %s not found", in.Month)}
 	}

@@ -22,18 +22,6 @@ type answer[Result any] struct {
 	Result *Result `json:"result,omitempty"`
 }
 
-type subscriber struct {
-	name     string
-	plan     string
-	priceUSD float64
-	days     int // since the first payment
-}
-
-var subscribers = map[string]subscriber{
-	"42": {"Anna", "pro_monthly", 49, 10},
-	"7":  {"Max", "free", 0, 120},
-}
-
 // refundDays is how many days a pro_monthly subscription can be refunded.
 const refundDays = 14
 
@@ -71,7 +59,7 @@ func (b *builder) addSupport() {
 	add(b, catalog.Tool{
 		Name: "billing_specialist", Title: "Billing specialist",
 		Description: "Answers billing tickets: refunds, charges, invoices, payments and subscription fees.",
-	}, specialist("billing", billingWords, billing))
+	}, specialist("billing", billingWords, b.world.billing))
 	add(b, catalog.Tool{
 		Name: "technical_specialist", Title: "Technical specialist",
 		Description: "Answers technical tickets: errors, bugs, incidents, outages, API trouble and latency.",
@@ -97,18 +85,18 @@ func specialist[Result any](domain string, keywords []string, result func(ticket
 	}
 }
 
-func billing(ticket string) billingAnswer {
-	user, ok := subscribers[userID(ticket)]
+func (w World) billing(ticket string) billingAnswer {
+	user, ok := w.Subscribers[userID(ticket)]
 	if !ok {
 		return billingAnswer{Error: "user_not_found"}
 	}
-	eligible := user.plan == "pro_monthly" && user.days <= refundDays
+	eligible := user.Plan == "pro_monthly" && user.Days <= refundDays
 	amount := 0.0
 	if eligible {
-		amount = user.priceUSD
+		amount = user.PriceUSD
 	}
 	return billingAnswer{
-		UserName: user.name, Plan: user.plan, Currency: "USD", RefundEligible: &eligible, RefundAmountUSD: &amount,
+		UserName: user.Name, Plan: user.Plan, Currency: "USD", RefundEligible: &eligible, RefundAmountUSD: &amount,
 		Reason: "Pro monthly subscriptions are refundable within 14 days.",
 	}
 }
