@@ -1,0 +1,342 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+)
+
+// styleDir is the style that vale holds in .ci/run. The tests read the same files, so there is one list.
+const styleDir = ".ci/prose/styles/Patterngate"
+
+// Of every document, and of the texts of every directory, at most a tenth of the sentences have more than mostWordsOfMost words.
+// The style has the maximum. A document or directory with fewer than sentencesForTenth sentences has only the maximum.
+const (
+	mostWordsOfMost   = 22
+	sentencesForTenth = 20
+)
+
+// rule is one file of the style.
+type rule struct {
+	name    string
+	Extends string
+	Tokens  []string
+	Swap    map[string]string
+	Nonword bool
+	Max     int
+
+	found *regexp.Regexp // what is a fault in a sentence; nil: the rule is not about words
+}
+
+// style reads the rules. Vale's repetition is vale's alone.
+func style(t *testing.T) []rule {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(styleDir, "*.yml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no style in %s: %v", styleDir, err)
+	}
+	var rules []rule
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rule{name: strings.TrimSuffix(filepath.Base(file), ".yml")}
+		if err := yaml.Unmarshal(content, &r); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		switch r.Extends {
+		case "existence", "substitution":
+			words := append(r.Tokens, slices.Collect(maps.Keys(r.Swap))...)
+			if len(words) == 0 {
+				t.Errorf("%s has no word", file)
+			}
+			expression := "(?:" + strings.Join(words, "|") + ")"
+			if !r.Nonword {
+				expression = `(?i)\b` + expression + `\b`
+			}
+			r.found = regexp.MustCompile(expression)
+		case "occurrence":
+			if r.Max == 0 {
+				t.Errorf("%s has no maximum", file)
+			}
+		case "repetition":
+		default:
+			t.Errorf("%s extends %s, which this test does not know", file, r.Extends)
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// faults returns what the rules find in a sentence.
+func faults(rules []rule, sentence string) []string {
+	var all []string
+	for _, r := range rules {
+		if r.found != nil {
+			for _, found := range r.found.FindAllString(sentence, -1) {
+				all = append(all, r.name+": "+found)
+			}
+		}
+		if words := len(strings.Fields(sentence)); r.Max > 0 && words > r.Max {
+			all = append(all, r.name+": "+sentence)
+		}
+	}
+	return all
+}
+
+var (
+	sentenceEnd = regexp.MustCompile("[.!?][\"')\\]]*\\s+[\\p{Lu}`*\"(\\[]")
+	urlWord     = regexp.MustCompile(`https?://\S+`)
+	linkTarget  = regexp.MustCompile(`\]\([^)\s]*\)`)
+)
+
+// place is where a text is written.
+func (x text) place() string { return x.file + ":" + strconv.Itoa(x.line) }
+
+// sentences splits a text. Code is one word, X.
+func sentences(words string) []string {
+	var all []string
+	for _, p := range paragraphs(words) {
+		p = urlWord.ReplaceAllString(linkTarget.ReplaceAllString(codeSpan.ReplaceAllString(p, "X"), "]"), "X")
+		for {
+			end := sentenceEnd.FindStringIndex(p)
+			if end == nil {
+				break
+			}
+			next := strings.LastIndexAny(p[:end[1]], " \t") + 1
+			all = append(all, strings.TrimSpace(p[:next]))
+			p = p[next:]
+		}
+		all = append(all, strings.TrimSpace(p))
+	}
+	return all
+}
+
+// documents are the Markdown files that people read.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/*.md", "bench/*.md"} {
+		files, err := filepath.Glob(filepath.FromSlash(pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			found = append(found, filepath.ToSlash(file))
+		}
+	}
+	return found
+}
+
+var (
+	blockStart = regexp.MustCompile(`^\s*(?:[-*+]|\d+\.|#+|>) +`)
+	comment    = regexp.MustCompile(`(?s)<!--.*?-->`)
+	tableRule  = regexp.MustCompile(`^[|\s:-]+$`)
+)
+
+// documentTexts returns the paragraphs, headings, list items and table cells of a Markdown file. Blocks of code are none.
+func documentTexts(file, content string) []text {
+	blank := func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }
+	content = comment.ReplaceAllStringFunc(mdFence.ReplaceAllStringFunc(content, blank), blank)
+	var texts []text
+	open := false // a line continues the last text
+	for i, line := range strings.Split(content, "\n") {
+		line = strings.TrimSpace(pageTag.ReplaceAllString(line, " "))
+		start := blockStart.FindString(line)
+		switch {
+		case line == "" || tableRule.MatchString(line):
+			open = false
+		case strings.HasPrefix(line, "|"):
+			for _, cell := range strings.Split(strings.ReplaceAll(strings.Trim(line, "|"), `\|`, "/"), "|") {
+				texts = append(texts, text{file, i + 1, strings.TrimSpace(cell)})
+			}
+			open = false
+		case start == "" && open:
+			texts[len(texts)-1].words += "\n" + line
+		default:
+			texts = append(texts, text{file, i + 1, line[len(start):]})
+			open = !strings.HasPrefix(start, "#")
+		}
+	}
+	return texts
+}
+
+// README, docs and all texts of the program are in plain words: no sentence is longer than the style allows, nine in ten are shorter,
+// and no word of the style's lists is in them.
+func TestProse(t *testing.T) {
+	rules := style(t)
+	texts := allTexts(t)
+	for _, file := range documents(t) {
+		content, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, documentTexts(file, string(content))...)
+	}
+	found := map[string][]string{} // by document or directory
+	lengths := map[string][]int{}
+	for _, x := range texts {
+		of := x.file
+		if path.Ext(of) != ".md" {
+			of = path.Dir(of)
+		}
+		for _, s := range sentences(x.words) {
+			for _, fault := range faults(rules, s) {
+				found[of] = append(found[of], x.place()+": "+fault)
+			}
+			if words := len(strings.Fields(s)); words >= 3 {
+				lengths[of] = append(lengths[of], words)
+			}
+		}
+	}
+	total := 0
+	for of, n := range lengths {
+		slices.Sort(n)
+		total += len(n)
+		if p90 := n[len(n)*9/10]; len(n) >= sentencesForTenth && p90 > mostWordsOfMost {
+			found[of] = append(found[of], of+": a tenth of its sentences have "+strconv.Itoa(p90)+" words or more")
+		}
+	}
+	for of, all := range found {
+		if len(all) > unclean[of] {
+			t.Errorf("%s has %d faults, at most %d are known:\n%s", of, len(all), unclean[of], strings.Join(all, "\n"))
+		}
+	}
+	t.Logf("%d sentences of %d documents and directories", total, len(lengths))
+}
+
+// unclean is how many faults are known in a document, or in the texts of a directory. The numbers only fall; an entry goes when there
+// are none.
+var unclean = map[string]int{
+	"CONTRIBUTING.md":           5,
+	"bench/README.md":           9,
+	"catalog":                   4,
+	"catalog/demo":              1,
+	"catalog/httptool":          16,
+	"catalog/pins":              2,
+	"catalog/resilience":        1,
+	"catalog/upstream":          2,
+	"docs/architecture.md":      1,
+	"docs/clients.md":           1,
+	"docs/config.md":            17,
+	"docs/durability.md":        3,
+	"docs/examples.md":          2,
+	"docs/models.md":            2,
+	"docs/records.md":           2,
+	"docs/repair.md":            2,
+	"docs/stop-reasons.md":      3,
+	"docs/tools.md":             12,
+	"examples/desk/README.md":   5,
+	"examples/errand/README.md": 1,
+	"examples/goclient":         1,
+	"examples/orders/README.md": 4,
+	"examples/play":             4,
+	"examples/shop":             3,
+	"gateway/approver":          2,
+	"gateway/planning":          1,
+	"gateway/policy":            4,
+	"gateway/policy/expr":       4,
+	"gateway/stopreason":        2,
+	"ijson":                     1,
+	"patterns":                  8,
+	"patterns/decisions":        2,
+	"patterns/execution":        2,
+	"patterns/llm/offline":      2,
+	"patterns/llm/prompts":      15,
+	"patterns/local":            1,
+	"patterns/record":           12,
+	"patterns/redaction":        2,
+	"patterns/reference":        1,
+	"patterns/step":             3,
+	"patterns/store/sqlite":     2,
+	"server":                    7,
+	"server/arguments":          6,
+	"server/assembly":           12,
+	"server/cli":                8,
+	"server/cli/approvals":      30,
+	"server/cli/call":           12,
+	"server/cli/catalogcmd":     4,
+	"server/cli/clientfile":     7,
+	"server/cli/console":        5,
+	"server/cli/doctor":         8,
+	"server/cli/importer":       23,
+	"server/cli/inbox":          4,
+	"server/cli/inspect":        4,
+	"server/cli/invocation":     3,
+	"server/cli/operations":     8,
+	"server/cli/policycheck":    16,
+	"server/cli/recordtext":     4,
+	"server/cli/runs":           26,
+	"server/cli/setup":          6,
+	"server/cli/signing":        1,
+	"server/cli/trial":          8,
+	"server/describe":           2,
+	"server/envelope":           1,
+	"server/notify":             1,
+	"server/outcome":            15,
+	"server/settings":           25,
+	"server/settings/rules":     1,
+	"server/settings/tools":     9,
+	"server/settings/yamldoc":   5,
+	"server/status":             10,
+	"server/testdata/tools":     12,
+	"server/web":                17,
+	"server/web/html":           17,
+	"server/web/wording":        1,
+}
+
+func TestFaults(t *testing.T) {
+	rules := style(t)
+	long := strings.Repeat("word ", 29)
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a plain sentence":        {"Run the command again. It continues.", nil},
+		"a listed word":           {"The file is mended.\nIt goes on\nanew.", []string{"Words: mended", "Words: goes on", "Words: anew"}},
+		"upper case":              {"Lapsed requests stay.", []string{"Words: Lapsed"}},
+		"code":                    {"The key `parked` stays, and `a house` too.", nil},
+		"part of a word":          {"The key parked_runs is amended.", nil},
+		"empty words":             {"Simply run it.", []string{"Never: Simply"}},
+		"a contraction":           {"It doesn't wait.", []string{"Contractions: doesn't"}},
+		"no for not a":            {"The reply is no JSON.", []string{"Inversions: reply is no JSON"}},
+		"there is no":             {"There is no run. Here are no runs.", nil},
+		"who at the beginning":    {"Wait. Who asks waits.", []string{"Inversions: Who asks waits."}},
+		"a question":              {"Who decides?", nil},
+		"thirty words":            {long + "end.", nil},
+		"thirty-one words":        {long + "and end.", []string{"Length: " + long + "and end."}},
+		"code is one word":        {long + "`and five words in code`.", nil},
+		"two sentences":           {long + "end. The " + long[5:] + "end.", nil},
+		"a sentence after a code": {long + "`end`. `go` " + long[5:] + "end.", nil},
+		"paragraphs":              {long + "\n\n" + long, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range sentences(tt.text) {
+				got = append(got, faults(rules, s)...)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("faults of %q: got %q, want %q", tt.text, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDocumentTexts(t *testing.T) {
+	got := documentTexts("a.md", "# A title\nIt goes\non.\n<!-- a\nb -->\n- One\n  item\n- Two\n\n```\ncode\n```\n| a | b |\n|---|---|\n| `x\\|y` | Text. |\n")
+	want := []text{{"a.md", 1, "A title"}, {"a.md", 2, "It goes\non."}, {"a.md", 6, "One\nitem"}, {"a.md", 8, "Two"},
+		{"a.md", 13, "a"}, {"a.md", 13, "b"}, {"a.md", 15, "`x/y`"}, {"a.md", 15, "Text."}}
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(text{})); d != "" {
+		t.Errorf("documentTexts (-want +got):\n%s", d)
+	}
+}
