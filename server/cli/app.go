@@ -84,11 +84,10 @@ func (a *app) root() *cobra.Command {
 	sign := &signing.Signer{Console: &a.Console, Secret: a.secret}
 	serve := &serveCommands{serviceOpener: a.opener(), after: a.after, starts: a.starts}
 	root := &cobra.Command{
-		Use:   "patterngate",
-		Short: "An MCP server whose tools are whole agent patterns behind a policy gate",
-		Long: "Patterngate is an MCP server whose tools are whole agent patterns: task decomposition, orchestrator, routing,\n" +
-			"supervisor, planning. A model proposes, the gate decides, the catalog acts, the journal remembers.\n\n" +
-			"Without a command it serves MCP on standard input and output when that is no terminal.",
+		Use:               "patterngate",
+		Short:             rootShort,
+		Long:              rootLong,
+		Example:           rootExample,
 		Args:              cobra.NoArgs,
 		Version:           buildinfo.Read().Line(),
 		SilenceErrors:     true,
@@ -103,7 +102,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.Flags().Bool("version", false, "print what \"patterngate version\" prints")
+	root.Flags().Bool("version", false, "print the version")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -111,13 +110,15 @@ func (a *app) root() *cobra.Command {
 		return &console.Error{Code: console.ExitUsage, What: cmd.CommandPath(), Cause: err, Try: cmd.CommandPath() + " --help"}
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.Config, "config", "", "the configuration file (else PATTERNGATE_CONFIG, else patterngate/config.yaml in your config directory)")
-	flags.StringVar(&a.State, "state", "", "the file in which runs are recorded, or :memory: (else PATTERNGATE_STATE, else state, else state.db in your state directory, or demo.db while all tools are the demo's)")
-	flags.BoolVar(&a.JSON, "json", false, "print one JSON document")
-	flags.StringVar(&a.Color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
-	flags.StringVar(&a.LogLevel, "log-level", "", "debug, info, warn or error")
-	flags.StringVar(&a.LogFormat, "log-format", "", "text or json")
+	flags.StringVar(&a.Config, "config", "", "`FILE` with the configuration (default: PATTERNGATE_CONFIG, or patterngate/config.yaml in your config directory)")
+	flags.StringVar(&a.State, "state", "", "`FILE` that records the runs, or :memory: (default: PATTERNGATE_STATE, or the key state, or state.db in your state directory; demo.db while all tools are demo tools)")
+	flags.BoolVar(&a.JSON, "json", false, "print one JSON document instead of text")
+	flags.StringVar(&a.Color, "color", "auto", "`WHEN` to use colour: auto, always or never; NO_COLOR turns auto off")
+	flags.StringVar(&a.LogLevel, "log-level", "", "`LEVEL` of the log: debug, info, warn or error")
+	flags.StringVar(&a.LogFormat, "log-format", "", "`FORMAT` of the log: text or json")
 	root.AddCommand(a.commands(serve, sign)...)
+	group(root)
+	root.SetHelpFunc(a.showHelp)
 	strictHelpers(root)
 	return root
 }
@@ -144,10 +145,10 @@ func (a *app) commands(serve *serveCommands, sign *signing.Signer) []*cobra.Comm
 	}
 	page := &inbox.Commands{Console: &a.Console, Address: &a.Inbox, Load: state.Settings, Open: state.OpenEngine, Options: service.inboxOptions}
 	return []*cobra.Command{
-		serve.serveCommand(), trials.Demo(), service.callCommands(a.Load).Command(), clients.Command(), shown.Tools(), shown.StopReasons(), shown.Config(),
-		shown.Validate(), shown.Schema(), imports.Command(), checks.Command(), catalog.Command(), policies.Command(),
-		operator.KillSwitch(), operator.Reload(), records.Command(), decisions.Command(), page.Command(), operator.StateCommand(),
-		(&versionCommands{a.Invocation}).versionCommand(), trials.Prove(), trials.ProveLife(), trials.Ledger(),
+		trials.Demo(), clients.Command(), imports.Command(), checks.Command(), service.callCommands(a.Load).Command(), shown.Tools(),
+		records.Command(), serve.serveCommand(), decisions.Command(), page.Command(), policies.Command(), catalog.Command(), shown.StopReasons(),
+		operator.KillSwitch(), operator.Reload(), operator.StateCommand(), shown.Validate(), shown.Config(), shown.Schema(),
+		(&versionCommands{a.Invocation}).versionCommand(), flagsPage(), trials.Prove(), trials.ProveLife(), trials.Ledger(),
 	}
 }
 
@@ -160,7 +161,12 @@ func strictHelpers(root *cobra.Command) {
 		case "completion":
 			cmd.Args = cobra.NoArgs
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			cmd.Short, cmd.Long = "Print the completion script for your shell", completionPage("")
+			for _, shell := range cmd.Commands() {
+				shell.Short, shell.Long = "Print the completion script for "+shell.Name(), completionPage(shell.Name())
+			}
 		case "help":
+			cmd.Use, cmd.Short, cmd.Long, cmd.Example = "help [COMMAND]", helpShort, helpLong, "  patterngate help runs show\n  patterngate help flags"
 			cmd.Args = func(_ *cobra.Command, args []string) error {
 				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
 					return fmt.Errorf("no command %q", strings.Join(args, " "))

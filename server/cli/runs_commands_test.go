@@ -247,7 +247,7 @@ func TestRunsCommands(t *testing.T) {
 		"settle, result":      {"settle 00000000000000d4 pay#1 --did-not-happen --result {}", 2, "", "what did not happen returned nothing", ""},
 		"settle, no JSON":     {"settle 00000000000000d4 pay#1 --happened --result {", 2, "", "--result: no JSON: ends too early (byte 1)", ""},
 		"settle, no effect":   {"settle 00000000000000d4 --happened", 2, "", "a RUN and an EFFECT", ""},
-		"seize, nobody there": {"seize 00000000000000d4", 2, "", "it needs a yes, and nobody is at a terminal\ntry: patterngate runs seize run_00000000000000d4 --yes", ""},
+		"seize, nobody there": {"seize 00000000000000d4", 2, "", "it needs a yes, and nobody is at a terminal\ntry: patterngate runs take-over run_00000000000000d4 --yes", ""},
 		"seize":               {"seize 00000000000000d4 --yes", 0, "run_00000000000000d4 seized", "", "seize run_00000000000000d4"},
 		"resume":              {"resume", 0, "run_00000000000000a1 ok success\nrun_00000000000000d4 waiting retry config_missing sha256:00\n", "", "resume "},
 		"resume one":          {"resume 00000000000000d4", 0, "run_00000000000000a1 ok", "", "resume run_00000000000000d4"},

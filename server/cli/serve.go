@@ -29,21 +29,16 @@ type serveCommands struct {
 func (a *serveCommands) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve MCP on stdio, or over HTTP",
-		Long: "Serves the patterns as MCP tools on standard input and output, for a client that starts this program. Logs go to\n" +
-			"standard error. It ends when the input ends or on SIGTERM, after the running calls had limits.grace_seconds.\n\n" +
-			"Runs are recorded in a state file (--state, else state.db in your state directory, or demo.db while all tools are the\n" +
-			"demo's) and outlive the program: what was interrupted goes on with the next start. Several programs may share the file.\n" +
-			"With --state :memory: nothing is kept.\n\n" +
-			"A call that the policy puts to a person waits in that file, for days if need be. The person decides with \"patterngate\n" +
-			"approvals\", or on a page for the browser, which opens with the first such call at --inbox ADDR, on this machine only;\n" +
-			"\"patterngate inbox\" signs in to it. Several programs over one state file share it: one serves it, and another takes over\n" +
-			"when that one ends. Nothing that a client sends can approve.\n\n" +
-			"With --http it serves Streamable HTTP instead, at http://ADDR/mcp, with http://ADDR/healthz beside it. On a loopback\n" +
-			"address it takes connections of this OS user only (on Linux; elsewhere it needs tokens). On any other address it\n" +
-			"needs --token-file: a file of mode 0600 with a line \"name: token\" for each who may ask, who then sends\n" +
-			"\"Authorization: Bearer TOKEN\". What is sent is not encrypted; put a TLS proxy before it where others can listen.\n" +
-			"Web pages may ask only from http.origins, and by other names of this server only from http.hosts.",
+		Short: "Serve MCP on standard input and output, or over HTTP",
+		Long: "Serves MCP on standard input and output for a client that starts this program. Logs go " +
+			"to standard error. It is also what \"patterngate\" does without a command when standard input is not a terminal.\n\n" +
+			"Runs are recorded in the state file (--state). After a crash, the next start continues them. Several servers " +
+			"can share the file.\n\n" +
+			"If the policy asks for a person, the call waits in the state file. You decide with \"patterngate approvals\" or " +
+			"on a page: \"patterngate inbox\" opens it. Nothing that a client sends can approve.\n\n" +
+			"--http serves Streamable HTTP at http://ADDR/mcp instead, and http://ADDR/healthz. On a loopback address on Linux " +
+			"only your user can connect. Everywhere else --token-file is required: a file of mode 0600 with a line \"name: token\" " +
+			"for each caller, who sends it as a bearer token. Use a TLS proxy on networks that others can read.",
 		Example: "  patterngate serve\n" +
 			"  patterngate serve --http 127.0.0.1:8765\n" +
 			"  echo \"ci: $(openssl rand -hex 32)\" > tokens && chmod 600 tokens\n" +
@@ -51,8 +46,8 @@ func (a *serveCommands) serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&a.HTTP, "http", "", "serve HTTP at host:port, port 0 for a free one (else PATTERNGATE_HTTP, else http.listen)")
-	cmd.Flags().StringVar(&a.TokenFile, "token-file", "", "who may ask over HTTP (else PATTERNGATE_TOKEN_FILE, else http.token_file)")
+	cmd.Flags().StringVar(&a.HTTP, "http", "", "serve HTTP at this `ADDR` (default: PATTERNGATE_HTTP, or http.listen)")
+	cmd.Flags().StringVar(&a.TokenFile, "token-file", "", "`FILE` with tokens (default: PATTERNGATE_TOKEN_FILE, or http.token_file)")
 	inbox.Flag(cmd, &a.Inbox)
 	return cmd
 }

@@ -18,7 +18,7 @@ type versionCommands struct {
 func (a *versionCommands) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print version, commit and the MCP revisions that are spoken",
+		Short: "Print the version, the commit and the supported MCP revisions",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if a.JSON {

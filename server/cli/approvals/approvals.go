@@ -35,11 +35,11 @@ type Commands struct {
 func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approvals",
-		Short: "See the calls that wait for a person, and decide about them",
-		Long: "A call that the policy puts to a person waits in the state file (--state). These commands show it and decide about it;\n" +
-			"they never carry it out: a server does, or \"patterngate runs resume\". What was approved is exactly what runs. Who says\n" +
-			"nothing in time has said no. Every command takes an approval's id or an unambiguous beginning of it, of 4 digits or more,\n" +
-			"with or without ap_.\n\n" + assuranceTruth,
+		Short: "List the calls that wait for a person, and approve or reject them",
+		Long: "A call waits here when your policy asks for a person. These commands show the call and record your decision. " +
+			"A server then makes the call, or \"patterngate runs resume\" does.\n\n" +
+			"Patterngate makes exactly the call that you approved. Without a decision before the deadline, the call is rejected.\n\n" +
+			"AP is the id of an approval, or its first 4 digits or more, with or without ap_.\n\n" + assuranceTruth,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -62,9 +62,9 @@ func (a *Commands) withNewApprovals(what string, do func(desk) error) error {
 }
 
 // assuranceTruth tells the user how strong a decision by a command is.
-const assuranceTruth = `Without an approver key a decision has the assurance "user": any program of the same user of this system could have made
-it, so an agent that has a shell could, too. With a key (patterngate approvals enroll) it is "signed": whoever made it knew
-the key's passphrase, and from then on nothing less counts.`
+const assuranceTruth = "Without an approver key, a decision has the assurance \"user\": any program of the same system user can make it, " +
+	"including an agent with a shell. With a key (\"patterngate approvals enroll\") it is \"signed\": only a person who knows the " +
+	"passphrase can make it. After the first enrolment, only signed decisions count."
 
 // approvalBeginning matches an approval's id or the beginning of one.
 var approvalBeginning = regexp.MustCompile(`^(ap_)?[0-9a-f]{4,16}$`)

@@ -35,25 +35,26 @@ func (a *Commands) approveCommand() *cobra.Command {
 	c := &deciding{approvals: a}
 	cmd := &cobra.Command{
 		Use:   "approve AP",
-		Short: "Let the call be made as it is shown, or with changed arguments",
-		Long: "Approves exactly the call that \"patterngate approvals show AP\" shows. --digest names the call that you saw: if the call has\n" +
-			"changed since, nothing is decided. Without --digest, the command shows the call and asks first. Away from a terminal it\n" +
-			"needs --digest or --yes. --yes asks nothing, and the record says that the digest was not compared. --edit changes an\n" +
-			"argument, read as its type in the tool's schema. The policy judges the changed call again.\n\n" + assuranceTruth,
+		Short: "Approve a call as it is shown, or with changed arguments",
+		Long: "Approves exactly the call that \"patterngate approvals show AP\" shows. Without --digest, it shows the call and asks you first.\n\n" +
+			"--digest names the call that you saw. If the call has changed since, nothing is decided. " +
+			"Without a terminal you must give --digest or --yes. With --yes the record says that the digest was not compared.\n\n" +
+			"--edit changes an argument. The policy then judges the changed call again.\n\n" + assuranceTruth,
 		Example: "  patterngate approvals approve ap_03f2 --digest sha256:...\n  patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'",
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&c.edits, "edit", nil, "`NAME=VALUE` or NAME:=JSON: an argument with another value; may be given several times")
-	flags.BoolVar(&c.yes, "yes", false, "approve without --digest and without a question; the record says that the digest was not compared")
+	flags.StringArrayVar(&c.edits, "edit", nil, "`NAME=VALUE` or NAME:=JSON: change an argument; can be given several times")
+	flags.BoolVar(&c.yes, "yes", false, "approve without --digest and without a question")
 	return c.command(cmd)
 }
 
 func (a *Commands) rejectCommand() *cobra.Command {
 	c := &deciding{approvals: a, reject: true}
 	cmd := &cobra.Command{
-		Use:     "reject AP",
-		Short:   "Say no: the call is not made",
-		Long:    "Says no to a call that waits for a person. The run stops with human_rejected and the comment, or goes on without the call,\nas its pattern has it.",
+		Use:   "reject AP",
+		Short: "Reject a call: it is not made",
+		Long: "Rejects a waiting call. The run stops with human_rejected and your comment, or continues without the call if " +
+			"its pattern allows that.",
 		Example: "  patterngate approvals reject ap_03f2 --comment 'ask the customer first'",
 	}
 	return c.command(cmd)
@@ -70,9 +71,9 @@ func (c *deciding) command(cmd *cobra.Command) *cobra.Command {
 		return c.approvals.withApprovals(c.name(), func(d desk) error { return c.decide(cmd.Context(), d, args[0]) })
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.comment, "comment", "", "why, in your words; it stands in the record and the run's caller reads it")
-	flags.StringVar(&c.digest, "digest", "", "the digest of what you saw; if it is not that any more, nothing is decided")
-	flags.StringVar(&c.key, "key", "", "the id of the approver key that signs (else the one whose file is here)")
+	flags.StringVar(&c.comment, "comment", "", "`TEXT` for the record and the caller of the run: why")
+	flags.StringVar(&c.digest, "digest", "", "`DIGEST` of the request that you saw; a changed request is not decided")
+	flags.StringVar(&c.key, "key", "", "`ID` of the approver key that signs (default: the key whose file is on this machine)")
 	return cmd
 }
 

@@ -25,11 +25,14 @@ func (a *Commands) enrollCommand() *cobra.Command {
 	name, key := "", ""
 	cmd := &cobra.Command{
 		Use:   "enroll",
-		Short: "Make an approver key, so that only who knows its passphrase can decide",
-		Long: "Makes an approver key. Its private half is sealed by a passphrase in a file beside the state file; its public half goes\n" +
-			"into the state file. From then on only what such a key signed counts: approvals, runs settle, runs seize. A further key\n" +
-			"is vouched for by one that counts, so the passphrase of that one is asked for, too. Tools that you accepted before need a\n" +
-			"signature, too: the command names them and offers to sign them at once.\n\n" + passphraseTruth,
+		Short: "Make an approver key, so that only its passphrase can approve",
+		Long: "Makes an approver key. The private half goes into a file beside the state file, encrypted with your passphrase. " +
+			"The public half goes into the state file.\n\n" +
+			"After that, only signed acts count: approvals, runs settle, runs take-over. An enrolled key must sign each " +
+			"further key, so you are asked for its passphrase too. Tools that you accepted before need a signature; the " +
+			"command names them and offers to sign.\n\n" +
+			"You type the passphrase at the terminal. It cannot come from a flag, a variable, a pipe or a file. It has 12 " +
+			"characters or more. Nobody can recover it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			name = cmp.Or(name, a.ownName())
@@ -39,8 +42,8 @@ func (a *Commands) enrollCommand() *cobra.Command {
 			return a.withNewApprovals("approvals enroll", func(d desk) error { return a.enroll(cmd.Context(), d, name, key) })
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "whose key it is (else your user name at this machine)")
-	cmd.Flags().StringVar(&key, "key", "", "of a further key: the id of the key that vouches for it (else the one whose file is here)")
+	cmd.Flags().StringVar(&name, "name", "", "`NAME` of the key's owner (default: your user name on this machine)")
+	cmd.Flags().StringVar(&key, "key", "", "`ID` of the key that signs a further key (default: the key whose file is on this machine)")
 	return cmd
 }
 
@@ -143,7 +146,7 @@ func (a *Commands) enrolled(ctx context.Context, d desk, file approver.File, by 
 		return a.PrintJSON(row)
 	}
 	err = a.Print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, console.Clip(file.Name, console.MaxName), dir.Path(file.ID)) +
-		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs seize.\n" +
+		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs take-over.\n" +
 		"Nobody can recover the passphrase. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
 		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n" + heldWords(names))
 	if err != nil {
@@ -202,9 +205,10 @@ func keyRowOf(k gateway.PublicKey, dir approver.Dir) keyRow {
 func (a *Commands) keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "List the approver keys, removed ones too",
-		Long: "Lists the public approver keys of the state file, removed ones too, and whether the file with the private half is here.\n" +
-			"Compare the ids with those that people keep: a key that nobody knows is somebody else's.",
+		Short: "List the approver keys",
+		Long: "Lists the public approver keys of the state file, removed ones too, and says whether the private half is on " +
+			"this machine.\n\n" +
+			"Compare the ids with your own list. A key that nobody knows may belong to an attacker.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withApprovals("approvals keys", func(d desk) error { return a.listKeys(d) })
@@ -258,17 +262,18 @@ func (a *Commands) removeKeyCommand() *cobra.Command {
 	by := ""
 	cmd := &cobra.Command{
 		Use:   "remove ID",
-		Short: "Take an approver key out of use, signed by one that counts",
-		Long: "Takes an approver key out of use: what it signs from now on does not count; what it signed before stays. One that counts\n" +
-			"signs it, which may be the key itself. When the last one is removed, unsigned decisions count again, until a key is\n" +
-			"enrolled, which then vouches for itself.",
+		Short: "Remove an approver key",
+		Long: "Removes an approver key. What the key signs from now on does not count. What it signed before stays valid.\n\n" +
+			"An enrolled key must sign the removal. It can be the removed key itself. After the last key is removed, " +
+			"unsigned decisions count again, until a new key is enrolled.",
+		Example:           "  patterngate approvals keys remove key_1f60",
 		Args:              console.One("approvals keys remove", "key", "patterngate approvals keys"),
 		ValidArgsFunction: a.completeKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withApprovals("approvals keys remove", func(d desk) error { return a.removeKey(cmd.Context(), d, args[0], by) })
 		},
 	}
-	cmd.Flags().StringVar(&by, "key", "", "the id of the key that signs (else the one whose file is here)")
+	cmd.Flags().StringVar(&by, "key", "", "`ID` of the approver key that signs (default: the key whose file is on this machine)")
 	return cmd
 }
 

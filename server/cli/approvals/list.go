@@ -24,7 +24,7 @@ func (a *Commands) approvalsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the calls that wait for a person, newest first",
-		Long:    "Lists the calls that wait for a person, of all principals, newest first, by pages; with --all also those that were decided,\nthat nobody decided in time, and whose run ended before; with --rule those that one rule of a policy asks for.",
+		Long:    "Lists the waiting calls of all principals, newest first, page by page.",
 		Example: "  patterngate approvals list\n  patterngate approvals list --rule big_refund\n  patterngate approvals list --all --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,16 +38,16 @@ func (a *Commands) approvalsListCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.All, "all", false, "also what was decided, or lapsed")
+	flags.BoolVar(&f.All, "all", false, "also list decided and expired requests, and requests of runs that ended")
 	ruleFlag(cmd, &f.Rule)
-	flags.StringVar(&f.Cursor, "cursor", "", "the page after this one, as the page before names it")
+	flags.StringVar(&f.Cursor, "cursor", "", "show the page after this `CURSOR`, which the previous page printed")
 	flags.IntVar(&f.Limit, "limit", 20, fmt.Sprintf("rows of a page, at most %d", statefile.MostListed))
 	return cmd
 }
 
 // ruleFlag adds --rule to a command. The flag selects the questions of one policy rule.
 func ruleFlag(cmd *cobra.Command, rule *string) {
-	cmd.Flags().StringVar(rule, "rule", "", "only what this rule of a policy asks for")
+	cmd.Flags().StringVar(rule, "rule", "", "only requests of this `RULE` of a policy")
 }
 
 // checkRule rejects a --rule that cannot be the id of a rule. Otherwise the list would be empty, or would show
@@ -214,9 +214,9 @@ func (a *Commands) approvalsWatchCommand() *cobra.Command {
 	rule := ""
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Print a line for each call that waits for a person, as they come",
-		Long: "Prints a line for each call that waits now, oldest first, and then for each that comes, until it is interrupted. With\n" +
-			"--json each line is a JSON object with the members of a row of \"patterngate approvals list --json\".",
+		Short: "Print a line for each call that waits, until you press Ctrl-C",
+		Long: "Prints one line for each call that waits now, oldest first, and then one for each new call.\n\n" +
+			"With --json each line is a JSON object with the members of a row of \"patterngate approvals list --json\".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkRule(cmd, rule); err != nil {

@@ -23,10 +23,11 @@ import (
 func (a *Commands) approvalsShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show AP",
-		Short: "Show one call that waits for a person: all of it, why it is asked, its digest",
-		Long: "Shows exactly the call that would be made, whole, then why the policy asks, how long there is time, and the digest of the\n" +
-			"question: a decision is about this digest and nothing else. Below stands what the caller of the run asked for, in words\n" +
-			"that a model may have written: a claim.",
+		Short: "Show one waiting call: its arguments, the rule, the deadline, the digest",
+		Long: "Shows the complete call that Patterngate would make. Then it shows why the policy asks, the deadline, and the " +
+			"digest of the request. Your decision is about this digest only.\n\n" +
+			"Last comes what the caller of the run asked for. A model may have written these words: do not trust them.",
+		Example:           "  patterngate approvals show ap_03f2",
 		Args:              console.One("approvals show", "approval", "patterngate approvals list"),
 		ValidArgsFunction: a.completeAsked,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -44,45 +44,19 @@ type toolCall struct {
 	followed string // the run that is being followed; "": none yet
 }
 
-const callHelp = `Calls one tool and prints its result. Without --url or --command the server of this program answers, in this process
-and with the configuration and the state file that serve would use. A run that still goes on when the call returns is
-handed over: a server over that file goes on with it, or the next call that follows it.
-
-Arguments are typed by the tool's input schema:
-  key=value      text as it is; numbers, true and false, objects and arrays where the schema wants them
-  key=@file      the same, read from a file; a text loses one line end at its end. key=@- reads standard input
-  key:=JSON      JSON, whatever the schema says
-  --args JSON    a whole object of arguments; @file reads a file, - standard input. Keys beside it replace its members
-Files and standard input are read up to 1 MiB. The server judges all that is sent: unknown keys, large numbers,
-repeated members in JSON and the like reach it as they are written.
-
-The result goes to standard output: its text, with what to do next in words, or with --json its structured content (the
-whole result object where there is none). Progress, logs and faults go to standard error.
-
---wait 10m follows a run: where it takes longer than a call waits (max_wait_seconds), it is asked for again until it ends,
-waits, or the time is over. What it came to by then is printed.
-
---dry-run has the call judged and nothing done: what would be approved, changed, put to a person or blocked, by which rule.
-
---url calls a server over Streamable HTTP; PATTERNGATE_URL does the same where neither --url nor --command is given. Its
-bearer token is read from PATTERNGATE_TOKEN: it is sent to that origin only, and never over plain HTTP to another host.
---command starts a server and speaks to it over stdio. The line is split into words as a shell does, with quotes and \,
-but no shell runs it. The server sees PATH, HOME and the like of the environment and nothing else; give it more with
-env: --command 'env LOG=debug my-server'.
-
-Exit codes: 0 ok; 1 a fault of ours or of the connection, or no server; 2 usage, a refused request, an incomplete goal;
-3 the gate or a person said no, or --dry-run found that they would be asked to or would; 4 a budget, the time, a loop; 5 the model; 6 something was called and failed; 7 running
-or waiting; 8 cancelled; 130 interrupted. "patterngate stop-reasons" has them by stop reason. A result of a server that is no
-Patterngate is 0, and 6 where it says that it is an error.`
+const callHelp = "Calls one tool and prints its result. Without --url or --command, a server in this process answers, " +
+	"with the configuration and the state file that \"serve\" would use.\n\n" +
+	"An ARGUMENT is one of:\n" +
+	"  key=value     text, number, true or false, as the schema of the tool wants it\n" +
+	"  key=@FILE     the same, read from a file; @- is standard input\n" +
+	"  key:=JSON     JSON\n\n" +
+	"Exit codes: 0 ok, 2 refused request, 3 blocked or rejected, 7 waiting; all are in docs/call.md."
 
 const callExamples = `  patterngate call route_ticket ticket='I want my money back: refund for user_id=42'
-  patterngate call run_task_decomposition goal='April 2026 report for manager 42' --json
   patterngate call run_task_decomposition goal='April report' plan=@plan.json finalize=false
-  patterngate call run_orchestrator goal='morning report' report_date=2026-02-26 region=US --wait 10m
-  patterngate call supervised_refund --args @refund.json actions:='[{"name":"get_refund_context","args":{"user_id":42}}]'
   patterngate call supervised_refund --args @refund.json --dry-run
-  echo '{"goal":"morning report"}' | patterngate call run_orchestrator --args - report_date=2026-02-26 region=US
-  patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp    # the token in PATTERNGATE_TOKEN
+  echo '{"ticket":"refund for user_id=42"}' | patterngate call route_ticket --args -
+  patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp
   patterngate call echo message=hello --command 'npx -y @modelcontextprotocol/server-everything'`
 
 // Commands is the command that calls a tool.
@@ -98,7 +72,7 @@ type Commands struct {
 func (a *Commands) Command() *cobra.Command {
 	c := &toolCall{Commands: a}
 	cmd := &cobra.Command{
-		Use:     "call TOOL [key=value key:=JSON key=@file]...",
+		Use:     "call TOOL [ARGUMENT]...",
 		Short:   "Call one tool and print its result",
 		Long:    callHelp,
 		Example: callExamples,
@@ -123,12 +97,12 @@ func (a *Commands) Command() *cobra.Command {
 		ValidArgsFunction: c.complete,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.args, "args", "", "a JSON object of arguments, @file, or - for standard input; merged first")
-	flags.StringVar(&c.url, "url", "", "call the server at this URL (else PATTERNGATE_URL)")
-	flags.StringVar(&c.command, "command", "", "call the server that this command line starts")
-	flags.DurationVar(&c.wait, "wait", 0, "follow the run for as long as that: 90s, 10m")
-	flags.BoolVar(&c.dry, "dry-run", false, "only judge: nothing is called; exit 3 when anything would be blocked or put to a person")
-	flags.BoolVar(&c.quiet, "quiet", false, "no progress")
+	flags.StringVar(&c.args, "args", "", "a JSON object of arguments: `JSON`, @FILE, or - for standard input")
+	flags.StringVar(&c.url, "url", "", "call the server at this `URL` (default: PATTERNGATE_URL)")
+	flags.StringVar(&c.command, "command", "", "call the server that this command `LINE` starts")
+	flags.DurationVar(&c.wait, "wait", 0, "follow the run for this `TIME`, such as 90s or 10m")
+	flags.BoolVar(&c.dry, "dry-run", false, "only judge the calls; exit code 3 if one would be blocked or wait")
+	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
 	return cmd
 }
 

@@ -31,11 +31,13 @@ func (a *Commands) acceptCommand() *cobra.Command {
 	yes, key := false, ""
 	cmd := &cobra.Command{
 		Use:   "accept [SERVER[/TOOL]]...",
-		Short: "Show what servers declare of their tools, and accept it",
-		Long: "Starts the servers that the file names, compares what they declare of the tools that it names with the lock\n" +
-			"(catalog.pin, patterngate.lock beside the file), shows each difference and asks whether it is accepted. Until then such a\n" +
-			"tool is held: it is not called, and no model reads its description. Where an approver key is enrolled each acceptance is\n" +
-			"signed. A running server takes the lock with \"patterngate reload\".",
+		Short: "Compare what servers declare with what you accepted, and accept it",
+		Long: "Starts the MCP servers of your configuration and compares their tool definitions with the lock file. It shows " +
+			"each difference and asks you whether you accept it. The lock file is patterngate.lock beside the configuration, " +
+			"or catalog.pin.\n\n" +
+			"A tool is held until you accept it: Patterngate does not call it, and no model reads its description. If an " +
+			"approver key is enrolled, each acceptance is signed.\n\n" +
+			"A running server reads the lock file again on \"patterngate reload\".",
 		Example: "  patterngate catalog accept\n  patterngate catalog accept orders/read_text_file",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			loaded, err := a.Load()

@@ -31,7 +31,8 @@ type Commands struct {
 func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalog",
-		Short: "Show what may be called, try it, accept what servers declare",
+		Short: "List the tools behind the policy, test one, accept server definitions",
+		Long:  "The catalog is the list of tools that patterns can call: of MCP servers, over HTTP, and built in.",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -54,11 +55,12 @@ type row struct {
 func (a *Commands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the tools behind the gate with effect and state",
-		Long: "Lists every tool that may be called: where it is, what a call of it can change, whether it is ready, which policy is its own\n" +
-			"whoever calls it, and which patterns use it. No server is started: held is what has no line in the lock, or none that is\n" +
-			"signed where an approver key is enrolled; what a running server says otherwise shows at the call, and \"patterngate catalog accept\" compares.\n" +
-			"The host names of HTTP tools and servers are looked up: unavailable is what leads only to addresses that are not dialled.",
+		Short: "List the tools behind the policy with their effect and state",
+		Long: "Lists each tool: where it is, what a call can change, whether it is ready, its policy, and the patterns that " +
+			"use it.\n\n" +
+			"This command starts no server. A tool is \"held\" until you accept its definition with \"patterngate catalog " +
+			"accept\". An HTTP tool or server is \"unavailable\" if its host name leads only to addresses that Patterngate does " +
+			"not dial.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := a.Load()
@@ -142,9 +144,9 @@ func (a *Commands) testCommand() *cobra.Command {
 	args := ""
 	cmd := &cobra.Command{
 		Use:   "test TOOL",
-		Short: "Make one call of a tool that only reads",
-		Long: "Calls one tool of effect read through the gate, as a pattern of kind call would: recorded, bounded, without a model.\n" +
-			"What writes or destroys is not tried: it belongs into a pattern.",
+		Short: "Call one tool that only reads, to try it",
+		Long: "Calls one tool of effect read through the gate and records the run. No model is needed.\n\n" +
+			"A tool that writes is refused. Use it in a pattern.",
 		Example: "  patterngate catalog test read_order --args '{\"path\":\"A-1001.json\"}'",
 		Args:    console.One("catalog test", "tool", "patterngate catalog list"),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -155,7 +157,7 @@ func (a *Commands) testCommand() *cobra.Command {
 			return a.test(cmd, loaded, names[0], args)
 		},
 	}
-	cmd.Flags().StringVar(&args, "args", "{}", "the arguments: JSON, @FILE, or - for standard input")
+	cmd.Flags().StringVar(&args, "args", "{}", "the arguments: `JSON`, @FILE, or - for standard input")
 	return cmd
 }
 

@@ -72,15 +72,14 @@ func (a *Commands) Command() *cobra.Command {
 	names := clientfile.Names()
 	return &cobra.Command{
 		Use:   "doctor [CLIENT]",
-		Short: "Start this program as a client does, and say what does not work and how to mend it",
-		Long: "Looks at the file of each client that is here, or of the one that is named: " + strings.Join(names, ", ") + ".\n" +
-			"It starts the configured command as that client would: with its environment (a client on a desktop gives a bare PATH),\n" +
-			"in its directory, by its handshake. It checks that the program starts and answers, that nothing but the protocol is on\n" +
-			"standard output, the names, schemas and sizes of the tools, the configuration, the tools that are held or unavailable,\n" +
-			"the state file, the approver keys and the kill switch.\n\n" +
-			"It also lists the servers that the client starts by itself, around the gate: a server that is also in our catalog is a\n" +
-			"FAIL (the same command and arguments, the same url or the same name), any other a warning.\n\n" +
-			"One line a check, with how to mend it. It ends with 0, or with 1 where a check failed.",
+		Short: "Check that your MCP clients start Patterngate and that it works",
+		Long: "Starts Patterngate as each client on this machine does: with the client's command, environment and directory. " +
+			"Then it checks the answer: the protocol, the tools, the configuration, the state file, the approver keys and the kill switch.\n\n" +
+			"It also finds servers that a client starts directly, without the policy. The check fails if such a server is " +
+			"also in your catalog. Any other server is a warning.\n\n" +
+			"A client without problems is one line. Every warning and failure comes with its fix.\n\n" +
+			"CLIENT is " + strings.Join(names, ", ") + ".\n\n" +
+			"Exit codes: 0 no check failed, 1 a check failed.",
 		Example: "  patterngate doctor\n" +
 			"  patterngate doctor claude-desktop\n" +
 			"  patterngate doctor --json",

@@ -47,36 +47,30 @@ func (a *Commands) Command() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Write a first configuration, or one from the MCP servers of a client",
-		Long: "Writes a commented configuration file that serves as it is, to -o FILE, else where the program looks for its file. It\n" +
-			"never writes over a file.\n\n" +
-			"--import takes the MCP servers of a client over: " + strings.Join(clientfile.Names(), ", ") + ", or any such file.\n" +
-			"Each server is started once, with the client's own command, arguments and variables, and lists its tools. At a terminal\n" +
-			"you are asked what each tool does: Enter makes it a write; what the server says of itself is only shown. Without a\n" +
-			"terminal, or with --yes, --read or --allow, nobody is asked: a tool is in force where --read or --allow names it, and\n" +
-			"every other stands in the file with enabled: false. Tools that only read are exposed to the client.\n" +
-			"Beside the file go the lock with the definitions of the tools in force, and what looks like a secret: each in a file\n" +
-			"of mode 0600 in secrets/. A server that does not start is kept with enabled: false and the reason.\n\n" +
-			"Then it offers to put this program in the place of the servers in the client's file: the difference is shown, a backup\n" +
-			"is made, and \"init --import CLIENT --undo\" brings that file back byte for byte (the new configuration stays). Servers\n" +
-			"that did not start stay in the client's file.",
+		Short: "Create a configuration: a new one, or from the MCP servers of a client",
+		Long: "Writes a commented configuration that works as it is. It never overwrites a file.\n\n" +
+			"--import takes the MCP servers from " + strings.Join(clientfile.Names(), ", ") + " or a file. " +
+			"It starts each server once and asks you at the terminal what each tool does. " +
+			"Without a terminal, or with --yes, --read or --allow, only tools that --read or --allow name are enabled.\n\n" +
+			"It writes a lock file with the tool definitions, and secrets into secrets/ (mode 0600). " +
+			"Last it offers to replace the servers in the client's file by Patterngate, and makes a backup.",
 		Example: "  patterngate init\n" +
 			"  patterngate init --import claude-desktop\n" +
-			"  patterngate init --import .mcp.json -o team.yaml --read files/read_text_file,files/list_directory --no-replace\n" +
+			"  patterngate init --import .mcp.json -o team.yaml --read files/read_text_file --no-replace\n" +
 			"  patterngate init --import cursor --allow crm/add_note --replace\n" +
 			"  patterngate init --import cursor --undo",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.out, "output", "o", "", "the file to write (else the one that the program reads)")
-	flags.StringVar(&f.from, "import", "", "take over the servers of this client or file")
-	flags.StringSliceVar(&f.chosen.read, "read", nil, "SERVER/TOOL,...: in force, and only reads; asks nothing")
-	flags.StringSliceVar(&f.chosen.allow, "allow", nil, "SERVER/TOOL,...: in force, and writes; asks nothing")
-	flags.BoolVar(&f.yes, "yes", false, "ask nothing: no tool is in force that no flag names")
-	flags.BoolVar(&f.replace, "replace", false, "put this program in the servers' place in the client's file, without asking")
-	flags.BoolVar(&f.noReplace, "no-replace", false, "leave the client's file as it is, without asking")
-	flags.BoolVar(&f.undo, "undo", false, "bring the client's file back as it was before --replace")
+	flags.StringVarP(&f.out, "output", "o", "", "write this `FILE` (default: the file that Patterngate reads)")
+	flags.StringVar(&f.from, "import", "", "take the servers from this `CLIENT` or file")
+	flags.StringSliceVar(&f.chosen.read, "read", nil, "enable `SERVER/TOOL,...` as tools that only read")
+	flags.StringSliceVar(&f.chosen.allow, "allow", nil, "enable `SERVER/TOOL,...` as tools that write")
+	flags.BoolVar(&f.yes, "yes", false, "ask nothing")
+	flags.BoolVar(&f.replace, "replace", false, "replace the servers in the client's file without asking")
+	flags.BoolVar(&f.noReplace, "no-replace", false, "leave the client's file as it is")
+	flags.BoolVar(&f.undo, "undo", false, "undo what --replace did to the client's file")
 	_ = cmd.RegisterFlagCompletionFunc("import", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return clientfile.Names(), cobra.ShellCompDirectiveDefault
 	})

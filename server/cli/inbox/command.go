@@ -25,7 +25,7 @@ const signInTime = 60 * time.Second
 
 // Flag adds the flag --inbox to a command.
 func Flag(cmd *cobra.Command, target *string) {
-	cmd.Flags().StringVar(target, "inbox", "", "where the page of approvals and runs is, host:port on loopback, or off (else PATTERNGATE_INBOX, else inbox: "+Usual+")")
+	cmd.Flags().StringVar(target, "inbox", "", "`ADDR` of the approval page, or off (default: PATTERNGATE_INBOX, inbox, or "+Usual+")")
 }
 
 // Commands is the command that opens the page where people decide.
@@ -42,18 +42,18 @@ func (a *Commands) Command() *cobra.Command {
 	var show bool
 	cmd := &cobra.Command{
 		Use:   "inbox",
-		Short: "Open the page of approvals and runs in the browser, signed in",
-		Long: "Opens the page on which a person decides what waits for approval, and looks at runs. It signs the browser in by a link that\n" +
-			"counts once, within 60 seconds. The page itself is served by whichever server has this state file open and something to\n" +
-			"decide; where none does, this command serves it until Ctrl-C. The page decides and never executes: runs go on with\n" +
-			"\"patterngate serve\" or \"patterngate runs resume\".\n\n" +
-			"With --print the link is printed instead, to a terminal only: whoever has it can sign in.",
+		Short: "Open the approval page in your browser",
+		Long: "Opens the page that shows runs, and where you approve or reject waiting calls. The browser is signed in by a " +
+			"link that works once, within 60 seconds.\n\n" +
+			"A server with the same state file serves the page. If there is none, this command serves it until you press " +
+			"Ctrl-C. The page records decisions and makes no calls: \"patterngate serve\" or \"patterngate runs resume\" " +
+			"continues the runs.",
 		Example: "  patterngate inbox\n  patterngate inbox --print",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.open(cmd.Context(), show) },
 	}
 	Flag(cmd, a.Address)
-	cmd.Flags().BoolVar(&show, "print", false, "print the link, to a terminal, and open nothing")
+	cmd.Flags().BoolVar(&show, "print", false, "print the link and do not open a browser; needs a terminal, because anyone with the link can sign in")
 	return cmd
 }
 

@@ -26,26 +26,27 @@ type Commands struct {
 func (a *Commands) Config() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the effective configuration, the embedded one, or where it is looked for",
+		Short: "Show the configuration in force, the default one, or the file's path",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	origin := false
 	show := &cobra.Command{
 		Use:   "show",
-		Short: "Print the effective configuration, secrets masked",
-		Long: "Prints the configuration in force as a file that loads to the same. A secret is shown as the reference to where it\n" +
-			"stands, never its value. With --origin each value says where it comes from: a flag, a variable, FILE:LINE or default.",
+		Short: "Print the configuration in force, without secrets",
+		Long: "Prints the configuration in force as a file that you can load again. A secret is shown as a reference to its " +
+			"place, never as its value.\n\n" +
+			"With --origin each value says where it comes from: a flag, a variable, FILE:LINE or default.",
 		Example: "  patterngate config show\n  patterngate config show --origin\n  patterngate config show --origin --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return a.showConfig(origin) },
 	}
-	show.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
+	show.Flags().BoolVar(&origin, "origin", false, "show where each value comes from")
 	cmd.AddCommand(show, &cobra.Command{
 		Use:   "default",
-		Short: "Print the embedded configuration, over which a file is laid",
-		Long: "Prints the file that is embedded in this program: the declarations of the built-in patterns, and every default. A file of\n" +
-			"yours is laid over it; what it leaves out stays as there. It is as it is written, with its comments, and no file changes it.",
+		Short: "Print the default configuration, with comments",
+		Long: "Prints the configuration that is built into this program: the built-in patterns and every default. Your own " +
+			"file replaces only the keys that it sets.",
 		Example: "  patterngate config default",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

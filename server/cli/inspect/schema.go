@@ -12,8 +12,9 @@ func (a *Commands) Schema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON schema of the configuration file, for editors",
-		Long: "Prints the JSON schema (draft 2020-12) of the configuration file, with what each key is for. An editor completes and\n" +
-			"checks a file whose first line names it. What a schema cannot say, such as links between tools, says \"patterngate validate\".",
+		Long: "Prints the JSON schema (draft 2020-12) of the configuration file, with a description of each key. An editor " +
+			"completes and checks a file whose first line names the schema.\n\n" +
+			"A schema cannot check everything, for example links between tools. \"patterngate validate\" does.",
 		Example: "  patterngate schema > patterngate.schema.json\n" +
 			"  # and as the first line of the file:\n" +
 			"  # yaml-language-server: $schema=./patterngate.schema.json",

@@ -21,10 +21,14 @@ func (a *Commands) StopReasons() *cobra.Command {
 	var pattern string
 	cmd := &cobra.Command{
 		Use:   "stop-reasons [NAME]",
-		Short: "Explain stop reasons",
-		Long: "Lists every stop reason there is: what it means, where it occurs, the exit code class and what to do next.\n" +
-			"NAME is a row's name, a family, a stop reason as a result shows it, or the reason of a policy's rule. What the policies of\n" +
-			"the configuration declare is listed last.",
+		Short: "Explain why runs stop, and what to do next",
+		Long: "Lists every stop reason with its meaning. With NAME it shows one: its meaning, patterns, phases, exit code and " +
+			"what to do next.\n\n" +
+			"NAME is a name from the list, a family, a stop reason from a result, or the reason of a policy's rule. Stop " +
+			"reasons from your policies are listed last.",
+		Example: "  patterngate stop-reasons\n" +
+			"  patterngate stop-reasons human_rejected\n" +
+			"  patterngate stop-reasons --pattern supervised_refund",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := ""
@@ -34,7 +38,7 @@ func (a *Commands) StopReasons() *cobra.Command {
 			return a.stopReasons(name, pattern)
 		},
 	}
-	cmd.Flags().StringVar(&pattern, "pattern", "", "only those of this pattern, or of this tool of it")
+	cmd.Flags().StringVar(&pattern, "pattern", "", "only stop reasons of this `PATTERN`")
 	return cmd
 }
 

@@ -15,8 +15,11 @@ import (
 func (a *Commands) Tools() *cobra.Command {
 	return &cobra.Command{
 		Use:   "tools [NAME]",
-		Short: "List the tools that a client sees, or show one with its schemas",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "List the tools that an MCP client sees, or show one with its schemas",
+		Example: "  patterngate tools\n" +
+			"  patterngate tools route_ticket",
+		Long: "Lists the tools that \"serve\" offers to a client. With NAME it shows one tool: description, arguments and result.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := ""
 			if len(args) == 1 {

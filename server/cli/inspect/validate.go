@@ -14,11 +14,11 @@ func (a *Commands) Validate() *cobra.Command {
 	strict := false
 	cmd := &cobra.Command{
 		Use:   "validate [FILE]",
-		Short: "Check a configuration file and say what is wrong with it",
-		Long: "Reads a configuration file as serve would, without starting or calling anything, and prints every fault and warning\n" +
-			"as FILE:LINE:COLUMN: PATH: what is wrong; what is right, by place, up to 50. Without FILE it is the file that serve\n" +
-			"would read.\n\n" +
-			"Exit codes: 0 for a file that is in order, 1 for faults (with --strict for warnings too), 2 for one that cannot be read.",
+		Short: "Check a configuration file and list what is wrong with it",
+		Long: "Checks a configuration file as \"serve\" would load it. It starts and calls nothing. Without FILE it checks the " +
+			"file that \"serve\" would read.\n\n" +
+			"It prints up to 50 faults and warnings as FILE:LINE:COLUMN: PATH: what is wrong; what is right.\n\n" +
+			"Exit codes: 0 no faults, 1 faults (with --strict also warnings), 2 the file cannot be read.",
 		Example: "  patterngate validate\n  patterngate validate pg.yaml --strict\n  patterngate validate pg.yaml --json",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -34,7 +34,7 @@ func (a *Commands) Validate() *cobra.Command {
 			return a.validate(strict)
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "warnings are faults too")
+	cmd.Flags().BoolVar(&strict, "strict", false, "count warnings as faults")
 	return cmd
 }
 

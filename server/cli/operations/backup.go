@@ -14,17 +14,19 @@ import (
 func (a *Commands) StateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state",
-		Short: "Copy the file in which runs are recorded",
+		Short: "Back up the state file, which records all runs",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "backup FILE",
-		Short: "Copy the state into a new file, also while it is in use",
-		Long: "Copies the state into a new file as it is at one moment; servers may go on meanwhile. A copy of the file by other means can\n" +
-			"be torn. FILE must not be there yet. Give the copy to a server by --state FILE only when no other goes on with the\n" +
-			"original: both would carry on the same runs.",
-		Args: console.One("state backup", "file", "patterngate state backup FILE"),
+		Short: "Copy the state into a new file, also while servers use it",
+		Long: "Copies the state as it is at one moment into FILE. Servers can continue meanwhile. FILE must not exist yet. Do " +
+			"not copy the state file by other means: the copy can be damaged.\n\n" +
+			"Do not start a server on the copy (--state FILE) while another one uses the original. Both would continue the " +
+			"same runs.",
+		Example: "  patterngate state backup copy.db",
+		Args:    console.One("state backup", "file", "patterngate state backup FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Lstat(args[0]); err == nil {
 				return console.Usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")

@@ -28,11 +28,12 @@ type Commands struct {
 func (a *Commands) KillSwitch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill-switch",
-		Short: "Stop calls at once, of everything, one tool or one pattern",
-		Long: "A kill switch that is on stops runs before their next call, in every process over the state file, with the stop reason\n" +
-			"kill_switch; no new run begins. It outlives the programs. What was sent cannot be recalled. Where an approver key is\n" +
-			"enrolled, only its signature turns a switch off. A configuration with faults is no hindrance: the state file counts,\n" +
-			"and --state names it where that much cannot be read.",
+		Short: "Stop calls at once: all calls, one tool or one pattern",
+		Long: "While a kill switch is on, runs stop before their next call with the stop reason kill_switch, and no new run " +
+			"starts. It holds for every process with this state file, also after a restart. A call that was already sent " +
+			"cannot be recalled.\n\n" +
+			"If an approver key is enrolled, only its signature turns a switch off. The commands work with a faulty " +
+			"configuration too. If the path of the state file cannot be read from it, give --state.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -45,12 +46,12 @@ func (a *Commands) turn(on bool) *cobra.Command {
 	word := map[bool]string{true: "on", false: "off"}[on]
 	cmd := &cobra.Command{
 		Use:   word,
-		Short: map[bool]string{true: "Stop calls", false: "Let calls be made again"}[on],
+		Short: map[bool]string{true: "Stop all calls, or the calls of one tool or pattern", false: "Turn a kill switch off"}[on],
 		Long: map[bool]string{
-			true: "Stops every call, or with --tool or --pattern those of one, before the next is made. A switch that is on already\n" +
-				"gets the new reason. It stays on until it is turned off.",
-			false: "Turns off the switch that was turned on with the same --tool or --pattern, without either the one for everything; the\n" +
-				"others stay. Ends with 3 where there is no such switch, or where an approver key is enrolled and did not sign.",
+			true: "Stops runs before their next call. Without --tool and --pattern it stops all runs. " +
+				"The switch stays on until you turn it off. A switch that is already on gets the new reason.",
+			false: "Turns off the switch with the same --tool or --pattern. Without both, it turns off the switch for all calls. Other switches stay on.\n\n" +
+				"Exit code 3: there is no such switch, or an approver key is enrolled and did not sign.",
 		}[on],
 		Example: map[bool]string{
 			true:  "  patterngate kill-switch on --reason 'refunds are paid twice'\n  patterngate kill-switch on --tool refund_charge\n  patterngate kill-switch on --pattern supervised_refund",
@@ -93,10 +94,10 @@ func (a *Commands) turn(on bool) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&tool, "tool", "", "only calls of this tool")
-	cmd.Flags().StringVar(&pattern, "pattern", "", "only runs of this pattern")
+	cmd.Flags().StringVar(&tool, "tool", "", "only calls of this `TOOL`")
+	cmd.Flags().StringVar(&pattern, "pattern", "", "only runs of this `PATTERN`")
 	if on {
-		cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+		cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for people: why")
 	} else {
 		signing.KeyFlag(cmd, &key)
 	}
@@ -106,7 +107,7 @@ func (a *Commands) turn(on bool) *cobra.Command {
 func (a *Commands) status() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Say what is stopped",
+		Short: "Show what is stopped",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			const what = "kill-switch status"

@@ -26,12 +26,14 @@ func (a *Commands) Reload() *cobra.Command {
 	key := ""
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Have the programs that serve load the changed configuration",
-		Long: "Reads the configuration; one with faults is refused here and changes nothing. Then every program that serves from the same\n" +
-			"state file and the same configuration file puts it in force, whole or not at all. Runs that go on keep the one they were\n" +
-			"begun under. http, inbox, notify, state and log wait for a restart. What the change permits more is listed, and where an\n" +
-			"approver key is enrolled it needs that key's signature. A file that is only changed on disk is announced, never loaded. SIGHUP does\n" +
-			"the same, without a signature. It ends with 3 where no program serves that file.",
+		Short: "Make the running servers load the changed configuration",
+		Long: "Checks the configuration. If it has faults, nothing changes. Otherwise every server with the same state file " +
+			"and the same configuration file loads it, completely or not at all.\n\n" +
+			"Runs in progress keep the configuration that they started with. http, inbox, notify, state and log change only " +
+			"at a restart.\n\n" +
+			"The command lists what the new configuration permits in addition. If an approver key is enrolled, it must sign " +
+			"that. A changed file alone is announced and not loaded. SIGHUP reloads too, but cannot sign.\n\n" +
+			"Exit code 3: no server uses this state file and configuration.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), key) },
 	}

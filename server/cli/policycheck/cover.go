@@ -73,15 +73,17 @@ func (a *Commands) policyCoverageCommand() *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:   "coverage [POLICY]...",
-		Short: "Find tools without a rule, rules that never decide, arguments that no rule reads",
-		Long: "Judges the tests of the policies, variations of them (other numbers around those that rules name, the other words of enums,\n" +
-			"other hours where a rule reads the time) and the calls that were recorded, and shows what none of that comes to:\n" +
-			"  no_rule   a tool that a pattern may call and of which no rule says anything\n" +
+		Short: "Find tools without a rule, rules that never decide, unread arguments",
+		Long: "Judges the tests of your policies, variations of them, and the recorded calls. Then it shows what none of them " +
+			"reached:\n" +
+			"  no_rule   a tool that a pattern can call, and no rule mentions\n" +
 			"  dead      a rule that was never true\n" +
-			"  shadowed  a rule that was true, and each time another one decided\n" +
-			"  unread    an argument of a tool that writes, which no rule reads\n" +
-			"each with its evidence. More tests find less: what is told is that nothing shows the opposite.\n\n" +
-			"Exit codes: 0 where nothing is found, 1 where something is (but for --ignore KIND or TOOL.ARG), 2 for a configuration that cannot be read.",
+			"  shadowed  a rule that was true, but another rule always decided\n" +
+			"  unread    an argument of a writing tool that no rule reads\n\n" +
+			"Each finding has its evidence. More tests give fewer findings. A finding means that no test or call disproves " +
+			"it.\n\n" +
+			"Variations use other numbers near those in rules, other enum values, and other hours if a rule reads the time.\n\n" +
+			"Exit codes: 0 no findings, 1 findings that --ignore does not name, 2 the configuration cannot be read.",
 		Example: "  patterngate policy coverage\n  patterngate policy coverage refunds --ignore unread --json\n" +
 			"  patterngate policy coverage refunds --ignore refund_charge.reason",
 		ValidArgsFunction: a.completePolicies,
@@ -108,8 +110,8 @@ func (a *Commands) policyCoverageCommand() *cobra.Command {
 			return a.printCoverage(c, ignore)
 		},
 	}
-	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "findings that do not count, by kind ("+strings.Join(gapKinds, ", ")+"), or one unread argument as TOOL.ARG")
-	cmd.Flags().StringVar(&since, "since", "", "only recorded calls since this time: 30d, 24h, 2026-11-21")
+	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "findings to ignore: a kind ("+strings.Join(gapKinds, ", ")+"), or TOOL.ARG for one unread argument")
+	cmd.Flags().StringVar(&since, "since", "", "only recorded calls since this `TIME`: 30d, 24h or 2026-11-21")
 	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(gapKinds, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

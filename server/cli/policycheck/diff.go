@@ -46,11 +46,12 @@ func (a *Commands) policyDiffCommand() *cobra.Command {
 	var since, name string
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Show where two configurations or policies decide otherwise",
-		Long: "Runs the tests of both files by both, and judges the recorded calls of the state file by both, and shows where they decide\n" +
-			"otherwise. A and B are configurations, or files of one policy, which then stand in for --policy in the configuration that\n" +
-			"is in force. Nothing is called.\n\n" +
-			"Exit codes: 0 where they decide alike, 1 where they do not, 2 for a file that cannot be read.",
+		Short: "Show where two configurations or policies decide differently",
+		Long: "Runs the tests of both files and the recorded calls against both files, and shows each different decision. It " +
+			"makes no call.\n\n" +
+			"A and B are configurations. With --policy they are files of one policy, and replace that policy in the current " +
+			"configuration.\n\n" +
+			"Exit codes: 0 no difference, 1 differences, 2 a file cannot be read.",
 		Example: "  patterngate policy diff pg.yaml new.yaml\n  patterngate policy diff old.policy.yaml new.policy.yaml --policy refunds",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -84,8 +85,8 @@ func (a *Commands) policyDiffCommand() *cobra.Command {
 			return a.printDiff(d)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only recorded calls since this time: 30d, 24h, 2026-11-21")
-	cmd.Flags().StringVar(&name, "policy", "", "which policy the files stand in for, where they are files of one")
+	cmd.Flags().StringVar(&since, "since", "", "only recorded calls since this `TIME`: 30d, 24h or 2026-11-21")
+	cmd.Flags().StringVar(&name, "policy", "", "`NAME` of the policy that both files replace")
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
 	return cmd
 }

@@ -62,25 +62,26 @@ func (a *Commands) policyExplainCommand() *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain --tool TOOL",
-		Short: "Show what each rule makes of a call, pass by pass",
-		Long: "Judges a call that is made up here, by the policy that judges the tool, and shows for each pass every rule that matches:\n" +
-			"whether it is true, with the values that it reads, and which one decided. --effects are the calls before it, as a policy's\n" +
-			"tests have them: [{tool, args, status, result, seconds_ago, other_run}]. The closing answer is --tool final --args\n" +
-			"'{\"answer\": \"Done.\"}'. Nothing is called.",
-		Example: "  patterngate policy explain --tool refund_charge --args '{\"order_id\": \"A-1001\", \"amount_cents\": 12000, \"reason\": \"broken glass\"}'\n" +
-			"  patterngate policy explain --tool refund_charge --args @call.json --effects @before.json --pattern refund_order",
+		Short: "Show how each rule judges a call, step by step",
+		Long: "Judges a call that you make up, and makes no call. For each pass it shows every matching rule, the values that " +
+			"the rule reads, whether it is true, and which rule decided.\n\n" +
+			"--effects gives the calls before it, as in the tests of a policy: [{tool, args, status, result, seconds_ago, " +
+			"other_run}].\n\n" +
+			"For the final answer, use --tool final --args '{\"answer\": \"Done.\"}'.",
+		Example: "  patterngate policy explain --tool refund_charge --args @call.json\n" +
+			"  patterngate policy explain --tool refund_charge --args @call.json --effects @before.json",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.tool, "tool", "", "the tool that is called, or final")
-	flags.StringVar(&f.args, "args", "{}", "its arguments: JSON, @FILE, or - for standard input")
-	flags.StringVar(&f.effects, "effects", "[]", "the calls before it: JSON, @FILE")
-	flags.StringVar(&f.policy, "policy", "", "the policy; needed where several judge the tool")
-	flags.StringVar(&f.pattern, "pattern", "", "the pattern whose policy and params are in force")
-	flags.StringVar(&f.principal, "principal", "", "whose run it is: local:NAME or token:NAME")
-	flags.StringVar(&f.now, "now", "", "the time: 2026-11-22T09:30:00Z")
-	flags.BoolVar(&f.approved, "approved", false, "a person has approved the call as it then stands")
+	flags.StringVar(&f.tool, "tool", "", "`NAME` of the called tool, or final")
+	flags.StringVar(&f.args, "args", "{}", "its arguments: `JSON`, @FILE, or - for standard input")
+	flags.StringVar(&f.effects, "effects", "[]", "the calls before it: `JSON`, @FILE")
+	flags.StringVar(&f.policy, "policy", "", "`NAME` of the policy; needed if several policies judge the tool")
+	flags.StringVar(&f.pattern, "pattern", "", "`NAME` of the pattern whose policy and params apply")
+	flags.StringVar(&f.principal, "principal", "", "`WHO` started the run: local:NAME or token:NAME")
+	flags.StringVar(&f.now, "now", "", "the `TIME`: 2026-11-22T09:30:00Z")
+	flags.BoolVar(&f.approved, "approved", false, "judge the call as if a person has approved it")
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
 	return cmd
 }

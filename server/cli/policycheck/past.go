@@ -35,12 +35,14 @@ func (a *Commands) policyBacktestCommand() *cobra.Command {
 	var since, name string
 	cmd := &cobra.Command{
 		Use:   "backtest FILE",
-		Short: "Judge recorded calls again by another configuration or policy",
-		Long: "Reads what the state file recorded and judges every call again as FILE would have it: a whole configuration, or the file of\n" +
-			"one policy, which then stands in for --policy. Shows what would have been decided otherwise and which runs would have ended\n" +
-			"elsewhere. Each call is judged with what was done before it as it was done then; what follows a changed decision in a run\n" +
-			"is told as if the run had gone on all the same. Nothing is called.\n\n" +
-			"Exit codes: 0 where nothing changes, 1 where something does, 2 for a file that cannot be read.",
+		Short: "Judge recorded calls again with another configuration or policy",
+		Long: "Reads the recorded calls and judges each one again with FILE. It shows which decisions change and which runs " +
+			"would end differently. It makes no call.\n\n" +
+			"FILE is a configuration. With --policy it is the file of one policy, and replaces that policy in the current " +
+			"configuration.\n\n" +
+			"Each call is judged with the calls before it as they really happened. After a changed decision, the rest of the " +
+			"run is judged as if it had continued.\n\n" +
+			"Exit codes: 0 no change, 1 changes, 2 a file cannot be read.",
 		Example: "  patterngate policy backtest new.yaml --since 30d\n  patterngate policy backtest refunds.policy.yaml --policy refunds --json",
 		Args:    console.One("policy backtest", "file", "patterngate policy backtest FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -61,8 +63,8 @@ func (a *Commands) policyBacktestCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only calls since this time: 30d, 24h, 2026-11-21")
-	cmd.Flags().StringVar(&name, "policy", "", "which policy FILE stands in for, where it is the file of one")
+	cmd.Flags().StringVar(&since, "since", "", "only calls since this `TIME`: 30d, 24h or 2026-11-21")
+	cmd.Flags().StringVar(&name, "policy", "", "`NAME` of the policy that FILE replaces")
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
 	return cmd
 }
@@ -242,10 +244,11 @@ func (a *Commands) policyRecordCommand() *cobra.Command {
 	var only bool
 	cmd := &cobra.Command{
 		Use:   "record RUN",
-		Short: "Add the calls of a recorded run to a policy's tests",
-		Long: "Makes a test of each call that the policy judged in a run: the call as it was proposed, what was done before it, and what was\n" +
-			"decided. They are added to the tests of the policy where it stands, in the configuration or in its own file; nothing else in\n" +
-			"the file changes. Values that the record keeps only as hashes cannot be in a test, and such a call makes none.",
+		Short: "Turn the calls of a recorded run into tests of a policy",
+		Long: "Makes one test for each call that the policy judged in the run: the proposed call, the calls before it, and the " +
+			"decision.\n\n" +
+			"The tests are added to the policy, in the configuration or in the policy's own file. Nothing else in the file " +
+			"changes. A call with values that were recorded only as hashes makes no test.",
 		Example: "  patterngate policy record 5d0c\n  patterngate policy record run_5d0c9a1e77b2f340 --policy refunds --print",
 		Args:    console.One("policy record", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -258,8 +261,8 @@ func (a *Commands) policyRecordCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "policy", "", "whose tests; needed where several judge the run's pattern and tools")
-	cmd.Flags().BoolVar(&only, "print", false, "print the tests and change nothing")
+	cmd.Flags().StringVar(&name, "policy", "", "`NAME` of the policy; needed if several policies judge the run")
+	cmd.Flags().BoolVar(&only, "print", false, "print the tests and change no file")
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
 	return cmd
 }

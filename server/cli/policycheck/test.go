@@ -36,9 +36,9 @@ type Commands struct {
 func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Test policies, explain what they decide, prove what a change does",
-		Long: "Policies are the rules that judge every call (docs/policies.md). These commands call nothing and change nothing, but for\n" +
-			"record, which adds tests to a file.",
+		Short: "Test policies, explain decisions, and compare changes",
+		Long: "A policy is a list of rules that judge every call (docs/policies.md).\n\n" +
+			"These commands make no call. Only \"record\" changes a file: it adds tests to it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -61,11 +61,12 @@ func (a *Commands) policyTestCommand() *cobra.Command {
 	junit := ""
 	cmd := &cobra.Command{
 		Use:   "test [POLICY]...",
-		Short: "Run the tests that stand in the policies",
-		Long: "Runs the tests of the policies of the configuration, or of those that are named. Tests run with the policy's own params;\n" +
-			"those that name no pattern run with the params of each pattern of the policy too, and where that decides otherwise is a\n" +
-			"warning. Every load runs them, and one that fails keeps the file from being loaded.\n\n" +
-			"Exit codes: 0 where all pass, 1 where one fails, 2 for a configuration that cannot be read.",
+		Short: "Run the tests of your policies",
+		Long: "Runs the tests of all policies of the configuration, or of the named ones. Patterngate also runs them each time " +
+			"it loads the file, and does not load a file with a failing test.\n\n" +
+			"A test uses the params of the policy. A test without a pattern also runs with the params of each pattern; a " +
+			"different decision there is a warning.\n\n" +
+			"Exit codes: 0 all tests pass, 1 a test fails, 2 the configuration cannot be read.",
 		Example:           "  patterngate policy test\n  patterngate policy test refunds --junit policy.xml\n  patterngate policy test --config pg.yaml --json",
 		ValidArgsFunction: a.completePolicies,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -85,7 +86,7 @@ func (a *Commands) policyTestCommand() *cobra.Command {
 			return a.printTests(rows)
 		},
 	}
-	cmd.Flags().StringVar(&junit, "junit", "", "write the results as JUnit XML to this file too")
+	cmd.Flags().StringVar(&junit, "junit", "", "also write the results as JUnit XML to this `FILE`")
 	return cmd
 }
 

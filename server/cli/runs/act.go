@@ -82,10 +82,11 @@ func (a *Commands) printStands(list ...patterns.Snapshot) error {
 func (a *Commands) runsCancelCommand() *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
-		Use:   "cancel RUN",
-		Short: "Stop a run before its next call",
-		Long:  "Stops a run before its next call. What was done stays done; what was sent cannot be recalled.",
-		Args:  console.One("runs cancel", "run", "patterngate runs list --status running"),
+		Use:     "cancel RUN",
+		Short:   "Stop a run before its next call",
+		Long:    "Stops a run before its next call. What was done stays done. A call that was sent cannot be recalled.",
+		Example: "  patterngate runs cancel 5d0c --reason 'started twice'",
+		Args:    console.One("runs cancel", "run", "patterngate runs list --status running"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := console.ReasonFlag("--reason", reason); err != nil {
 				return err
@@ -103,36 +104,38 @@ func (a *Commands) runsCancelCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why; it stands in the record")
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for the record: why")
 	return cmd
 }
 
 func (a *Commands) runsSeizeCommand() *cobra.Command {
 	yes, reason, key := false, "", ""
 	cmd := &cobra.Command{
-		Use:   "seize RUN",
-		Short: "Take a run from a process that lives but does not move",
-		Long: "Takes a run from the process that carries it on, when that process lives but does not move: it hangs, or was stopped.\n" +
-			"A run whose process ended needs no seizing; any server takes it up by itself.\n\n" + seizeRisk,
-		Args: console.One("runs seize", "run", "patterngate runs list --status running"),
+		Use:     "take-over RUN",
+		Aliases: []string{"seize"},
+		Short:   "Take over a run from a process that hangs",
+		Long: "Takes a run from a process that still exists but does not work: it hangs or was suspended. " +
+			"If the process has ended, you need not do this: any server continues the run by itself.\n\n" + seizeRisk,
+		Example: "  patterngate runs take-over 5d0c --reason 'the server hangs'",
+		Args:    console.One("runs take-over", "run", "patterngate runs list --status running"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := console.ReasonFlag("--reason", reason); err != nil {
 				return err
 			}
-			return a.WithRuns("runs seize", func(runs statefile.Runs) error {
-				id, err := find("runs seize", runs, args[0])
+			return a.WithRuns("runs take-over", func(runs statefile.Runs) error {
+				id, err := find("runs take-over", runs, args[0])
 				if err != nil {
 					return err
 				}
-				if err := a.Confirm("runs seize "+id, seizeRisk, "Take "+id+" from its owner?", yes); err != nil {
+				if err := a.Confirm("runs take-over "+id, seizeRisk, "Take over "+id+"?", yes); err != nil {
 					return err
 				}
-				act, err := a.Act(cmd.Context(), runs, gateway.ActSeize, local.SeizeSubject(id), signing.Request{What: "runs seize " + id, Does: "seize " + id, Key: key})
+				act, err := a.Act(cmd.Context(), runs, gateway.ActSeize, local.SeizeSubject(id), signing.Request{What: "runs take-over " + id, Does: "take over " + id, Key: key})
 				if err != nil {
 					return err
 				}
 				if err := runs.Seize(id, statefile.ByUser(reason), act); err != nil {
-					return statefile.Refused("runs seize "+id, err, "patterngate runs show "+id)
+					return statefile.Refused("runs take-over "+id, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "seized; a server takes it up, or patterngate runs resume "+id)
 			})
@@ -140,12 +143,13 @@ func (a *Commands) runsSeizeCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	signing.KeyFlag(cmd, &key)
-	cmd.Flags().StringVar(&reason, "reason", "", "why; it stands in the record")
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` for the record: why")
 	return cmd
 }
 
-const seizeRisk = `A call that the old owner has sent, or sends when it wakes up, cannot be recalled: the record is closed to it, the world
-is not. A call in doubt is then settled as after a crash. End that process first, if you can; then nothing is at risk.`
+const seizeRisk = "If you can, end that process first: then there is no risk. Otherwise it can still send a call that it has already started. " +
+	"Patterngate cannot recall such a call, and the old process can no longer record it. " +
+	"Settle it as after a crash: \"patterngate runs settle\"."
 
 // done prints the result of a decision.
 func (a *Commands) done(id, what string) error {
@@ -160,10 +164,12 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 	var result, comment, key string
 	cmd := &cobra.Command{
 		Use:   "settle RUN EFFECT",
-		Short: "Say what became of a call in doubt",
-		Long: "Says whether a call happened of which only the beginning is recorded. EFFECT is its key, as waiting_for and \"patterngate\n" +
-			"runs show RUN\" have it. Look first where the call went: what you say is believed. With --did-not-happen the run makes the\n" +
-			"call again; with --happened it goes on as if the call had returned, with --result if that is known.",
+		Short: "Decide whether a call with unknown outcome happened",
+		Long: "Use this if the reply to a call was lost, for example in a crash. First check with the service that was called: " +
+			"Patterngate believes what you say.\n\n" +
+			"With --did-not-happen the run makes the call again. With --happened it continues as if the call had returned, " +
+			"with --result if you know the result.\n\n" +
+			"EFFECT is the key of the call. \"patterngate runs show RUN\" prints it.",
 		Example: "  patterngate runs settle 71aa issue_refund#1 --happened --result '{\"refund_id\":\"rf_1\"}'\n" +
 			"  patterngate runs settle 71aa issue_refund#1 --did-not-happen --comment 'no entry in the ledger'",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -200,10 +206,10 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&happened, "happened", false, "the call did what it was asked")
-	flags.BoolVar(&didNot, "did-not-happen", false, "the call did nothing, and will not")
-	flags.StringVar(&result, "result", "", "with --happened: what the call returned, JSON or @FILE")
-	flags.StringVar(&comment, "comment", "", "how you know; it stands in the record")
+	flags.BoolVar(&happened, "happened", false, "the call did what it was asked to do")
+	flags.BoolVar(&didNot, "did-not-happen", false, "the call did nothing, and will do nothing")
+	flags.StringVar(&result, "result", "", "with --happened, what the call returned: `JSON` or @FILE")
+	flags.StringVar(&comment, "comment", "", "`TEXT` for the record: how you know")
 	signing.KeyFlag(cmd, &key)
 	return cmd
 }
@@ -242,9 +248,12 @@ func settlementOf(happened, didNot bool, result, comment string) (local.Settleme
 func (a *Commands) runsResumeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume [RUN]",
-		Short: "Carry on the runs that are ready here, or one",
-		Long: "Carries on runs that were interrupted, settled or answered, as a server does by itself, and prints how they stand when they\n" +
-			"come to rest. A run is carried on only under the configuration that it was begun with, and by one process.",
+		Short: "Continue the runs that are ready, or one run",
+		Long: "Continues runs that were interrupted, settled or answered, as a server does by itself. Then it prints their " +
+			"state.\n\n" +
+			"A run continues only with the configuration that it started with, and in one process.",
+		Example: "  patterngate runs resume\n" +
+			"  patterngate runs resume 5d0c",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.WithServing("runs resume", func(runs statefile.Runs) error { return a.resume(cmd.Context(), runs, args) })

@@ -27,8 +27,8 @@ func (a *Commands) runsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List runs, newest first",
-		Long: "Lists the runs of all principals, newest first, by pages. --since and --until take a time such as 2026-11-21T09:30:00Z,\n" +
-			"a day such as 2026-11-21 (UTC), or how long ago: 90m, 24h, 7d.",
+		Long: "Lists the runs of all principals, newest first, page by page.\n\n" +
+			"TIME is a time such as 2026-11-21T09:30:00Z, a day such as 2026-11-21 (UTC), or an age: 90m, 24h, 7d.",
 		Example: "  patterngate runs list --status waiting\n  patterngate runs list --since 7d --stop-reason in_doubt",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -40,13 +40,13 @@ func (a *Commands) runsListCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.status, "status", "", "only running, waiting, ok or stopped ones")
-	flags.StringVar(&f.pattern, "pattern", "", "only those of this tool")
-	flags.StringVar(&f.stopReason, "stop-reason", "", "only those that ended so; whole, or a family without its names")
-	flags.StringVar(&f.principal, "principal", "", "only those of this principal, such as local:1000")
-	flags.StringVar(&f.since, "since", "", "only those begun at this time or later")
-	flags.StringVar(&f.until, "until", "", "only those begun before this time")
-	flags.StringVar(&f.cursor, "cursor", "", "the page after this one, as the page before names it")
+	flags.StringVar(&f.status, "status", "", "only runs with this `STATUS`: running, waiting, ok or stopped")
+	flags.StringVar(&f.pattern, "pattern", "", "only runs of this `TOOL`")
+	flags.StringVar(&f.stopReason, "stop-reason", "", "only runs with this stop `REASON`, or this family of reasons")
+	flags.StringVar(&f.principal, "principal", "", "only runs that `WHO` started, such as local:1000")
+	flags.StringVar(&f.since, "since", "", "only runs that started at this `TIME` or later")
+	flags.StringVar(&f.until, "until", "", "only runs that started before this `TIME`")
+	flags.StringVar(&f.cursor, "cursor", "", "show the page after this `CURSOR`, which the previous page printed")
 	flags.IntVar(&f.limit, "limit", 20, "rows of a page, at most 100")
 	return cmd
 }

@@ -29,10 +29,10 @@ func (a *Commands) runsPruneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune --older-than AGE",
 		Short: "Delete the records of runs that ended long ago",
-		Long: "Deletes runs that ended at least this long ago. Of each a tombstone stays: its id, times, stop reason and the head of its\n" +
-			"record, so that an export which was kept can still be verified against it. Deleted records cannot be brought back.\n" +
-			"A rule that reads a window of earlier runs errs, and so blocks, while its window begins before the newest deleted run's end:\n" +
-			"nobody knows any more what was done in it. Keep runs for as long as your longest window, 31 days at most.",
+		Long: "Deletes runs that ended at least AGE ago. You cannot get them back. Of each run, its id, times, stop reason and " +
+			"the head of the record stay, so that an export can still be verified.\n\n" +
+			"Some rules look back at earlier runs. Such a rule fails, and so blocks, while its time window includes a " +
+			"deleted run. Keep runs for at least your longest window, which is 31 days at most.",
 		Example: "  patterngate runs prune --older-than 90d --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -43,8 +43,8 @@ func (a *Commands) runsPruneCommand() *cobra.Command {
 			return a.WithRuns("runs prune", func(runs statefile.Runs) error { return a.prune(runs, time.Now().Add(-age), dry) })
 		},
 	}
-	cmd.Flags().StringVar(&older, "older-than", "", "how long ago a run ended: 90d, 2w, 36h")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list what would be deleted")
+	cmd.Flags().StringVar(&older, "older-than", "", "`AGE`: how long ago a run ended, such as 90d, 2w or 36h")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list the runs")
 	return cmd
 }
 

@@ -33,10 +33,11 @@ type Commands struct {
 func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "Look at recorded runs, check their records, decide what becomes of them",
-		Long: "Runs are recorded in the state file (--state). Every command takes a run's id or an unambiguous beginning of it, of 4\n" +
-			"digits or more, with or without run_. The commands see the runs of all principals: they are for the owner of the file.\n" +
-			"They carry on no run, but for resume.",
+		Short: "List, show, verify and manage recorded runs",
+		Long: "A run is one execution of a pattern. Runs are recorded in the state file (--state). RUN is the id of a run, or " +
+			"its first 4 digits or more, with or without run_.\n\n" +
+			"These commands show the runs of all principals: they are for the owner of the state file. Only \"resume\" " +
+			"continues runs.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -19,11 +19,13 @@ func (a *Commands) runsShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run as a timeline, or as a receipt of one page",
-		Long: "Shows what a run did, from its record alone: phases, parallel branches with bars that show when each ran, tries, waits,\n" +
-			"who let each call through, durations, budgets. --receipt is one page for people who know nothing of the program.\n" +
-			"--step shows all that was recorded of one call: S is a call's number, the id of a step or task, or an effect's key.\n\n" +
-			"Words of models, tools and people are shown as they were recorded, control and bidi characters as \\uXXXX; they are\n" +
-			"claims. Whether the record is whole says \"patterngate runs verify\".",
+		Long: "Shows what a run did, from its record: phases, calls and when each ran, retries, waits, who or what allowed " +
+			"each call, and budgets.\n\n" +
+			"Words of models, tools and people are shown as recorded, with control characters as \\uXXXX. Do not trust them. " +
+			"To check that the record is complete, run \"patterngate runs verify\".",
+		Example: "  patterngate runs show 5d0c\n" +
+			"  patterngate runs show 5d0c --receipt\n" +
+			"  patterngate runs show 5d0c --step 1",
 		Args: console.One("runs show", "run", "patterngate runs list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if receipt && step != "" {
@@ -43,8 +45,8 @@ func (a *Commands) runsShowCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&receipt, "receipt", false, "one page that says who asked, what was judged by which rule, approved by whom, and done")
-	cmd.Flags().StringVar(&step, "step", "", "all of one call: its number, its step or task id, or its key")
+	cmd.Flags().BoolVar(&receipt, "receipt", false, "one page for people who do not know Patterngate: who asked, which rules judged, who approved, what was done")
+	cmd.Flags().StringVar(&step, "step", "", "all of one call: its `NUMBER`, the id of its step or task, or its key")
 	return cmd
 }
 

@@ -25,10 +25,10 @@ func (a *Commands) runsStatsCommand() *cobra.Command {
 	var by, since string
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Sum up what models were asked and what it cost",
-		Long: "Sums up the model calls, tokens and cost of all recorded runs, by run, pattern, day (UTC, of the answer) or model. A run\n" +
-			"counts in the rows in which it asked a model. A child run is a run of its own: what it asked is counted there and not at\n" +
-			"its parent. Cost is that of models with a price. Of pruned runs nothing is left to sum up.",
+		Short: "Sum up model calls, tokens and cost",
+		Long: "Sums up the model calls, tokens and cost of all recorded runs by run, pattern, day (UTC) or model.\n\n" +
+			"A child run counts by itself and not for its parent. Only models with a price have a cost. Pruned runs are not " +
+			"included.",
 		Example: "  patterngate runs stats --by model --since 30d\n  patterngate runs stats --by day --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -42,8 +42,8 @@ func (a *Commands) runsStatsCommand() *cobra.Command {
 			return a.WithRuns("runs stats", func(runs statefile.Runs) error { return a.runsStats(runs, by, from) })
 		},
 	}
-	cmd.Flags().StringVar(&by, "by", "pattern", "a row for each run, pattern, day or model")
-	cmd.Flags().StringVar(&since, "since", "", "only runs begun at this time or later: a time, a day, or how long ago (7d)")
+	cmd.Flags().StringVar(&by, "by", "pattern", "one row for each `WHAT`: run, pattern, day or model")
+	cmd.Flags().StringVar(&since, "since", "", "only runs that started at this `TIME` or later: a time, a day or an age (7d)")
 	return cmd
 }
 

@@ -19,9 +19,12 @@ import (
 func (a *Commands) runsTraceCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "trace RUN",
-		Short: "Print the events of a run, a line each",
-		Long: "Prints the events of a run's record: number, time, kind, the effect's key, the beginning of the hash, and the body:\n" +
-			"at a terminal as much of it as fits. With --json each line is an event as an export has it (spec: seq, at in microseconds, kind, key, hash, body).",
+		Short: "Print the events of a run, one line each",
+		Long: "Prints each event of the record: number, time, kind, key of the call, start of the hash, and body. At a " +
+			"terminal the body is cut.\n\n" +
+			"With --json each line is an event as in an export, with the time in microseconds.",
+		Example: "  patterngate runs trace 5d0c\n" +
+			"  patterngate runs trace 5d0c --json",
 		Args: console.One("runs trace", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithRuns("runs trace", func(runs statefile.Runs) error {
@@ -50,10 +53,11 @@ func eventLines(events []patterns.Event) []byte {
 func (a *Commands) runsHeadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "head RUN",
-		Short: "Print the head of a run's record: what to keep elsewhere",
-		Long: "Prints RUN EVENTS sha256:HASH. Kept outside of this machine it proves later, by \"patterngate runs verify RUN --head\n" +
-			"EVENTS:HASH\", that nothing of the record up to there was cut or written anew.",
-		Args: console.One("runs head", "run", "patterngate runs list"),
+		Short: "Print the head of a run's record, to keep elsewhere",
+		Long: "Prints RUN EVENTS sha256:HASH. Keep this line on another machine. Later, \"patterngate runs verify RUN --head " +
+			"EVENTS:HASH\" proves that nothing in the record up to there was removed or rewritten.",
+		Example: "  patterngate runs head 5d0c",
+		Args:    console.One("runs head", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithRuns("runs head", func(runs statefile.Runs) error {
 				id, events, _, err := RecordOf("runs head", runs, args[0])
@@ -77,12 +81,13 @@ func (a *Commands) runsExportCommand() *cobra.Command {
 	form, file := "jsonl", ""
 	cmd := &cobra.Command{
 		Use:   "export RUN",
-		Short: "Write a run's record to a file, to be read and verified elsewhere",
-		Long: "Writes a run's record as JSON Lines: a line about the run, then one for each event, with the bytes that were hashed.\n" +
-			"\"patterngate runs verify FILE\" checks it on any machine, without the state file: the public keys of approvers that signed\n" +
-			"something in it are in the first line. --as test writes a txtar archive that\n" +
-			"replays the run offline against what its tools and models answered (docs/records.md). Values that were redacted stand\n" +
-			"in it as salted hashes; everything else that the run saw stands in it as it was.",
+		Short: "Write a run's record to a file that can be verified elsewhere",
+		Long: "Writes the record as JSON Lines: a line about the run, then one for each event, with the bytes that were " +
+			"hashed.\n\n" +
+			"\"patterngate runs verify FILE\" checks it on any machine, without the state file. The first line has the public " +
+			"keys of the approvers who signed.\n\n" +
+			"--as test writes a txtar archive that replays the run offline with the recorded answers (docs/records.md).\n\n" +
+			"Redacted values are in the file as salted hashes. All else is in it as the run saw it.",
 		Example: "  patterngate runs export 5d0c -o run.jsonl && patterngate runs verify run.jsonl",
 		Args:    console.One("runs export", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -114,8 +119,8 @@ func (a *Commands) runsExportCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&form, "as", form, "jsonl, or test: a txtar archive that replays offline")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "the file to write, mode 0600 (else standard output)")
+	cmd.Flags().StringVar(&form, "as", form, "`FORM`: jsonl, or test, a txtar archive that replays offline")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write this `FILE` with mode 0600 (default: standard output)")
 	return cmd
 }
 

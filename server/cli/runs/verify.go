@@ -80,19 +80,18 @@ func (a *Commands) runsVerifyCommand() *cobra.Command {
 	head, keys, all := "", []string(nil), false
 	cmd := &cobra.Command{
 		Use:   "verify [RUN|FILE]",
-		Short: "Check the record of a run, or an export of one",
-		Long: "Checks the record of a run:\n" +
-			"- The hash of each event covers the event before it, so a changed, moved or missing event is found.\n" +
-			"- The run's row in the state file agrees with the events: their number, the head, how the run began and how it ended.\n" +
-			"- Each signature is checked with the approver keys of the state file or of the export.\n" +
-			"- Each call that needed an approval is exactly the call that was approved, and the only one.\n" +
-			"It prints \"ok: N events\" and who signed what. At the first fault it prints that fault and ends with 1.\n\n" +
-			"A FILE is an export. It is checked offline, without the state file. A name that looks like a run's id is a run; ./NAME is\n" +
-			"a file. --head N:HASH is a head that you kept elsewhere (\"patterngate runs head RUN\", a receipt). Only with it can the check\n" +
-			"find a record that was cut or rewritten from the beginning. --key PUBLIC is an approver's public key that you know from\n" +
-			"elsewhere (\"patterngate approvals keys\" there). With it, only what this key signed counts.\n" +
-			"--all checks every run of the state file, and the file itself: its pages, its tables, and how its rows refer to one another.",
-		Example: "  patterngate runs verify 5d0c\n  patterngate runs verify run.jsonl --head 12:0f3a...",
+		Short: "Check that the record of a run, or an export, is complete and unchanged",
+		Long: "Checks the record of a run, or of an export, which needs no state file:\n" +
+			"  - each event's hash covers the event before it, so a changed or missing event is found\n" +
+			"  - the run's row in the state file agrees with the events\n" +
+			"  - each signature is valid for an approver key of the state file or of the export\n" +
+			"  - each call that needed an approval is exactly the call that was approved, and was made once\n\n" +
+			"It prints \"ok: N events\" and who signed what. At the first fault it prints that fault and ends with exit code " +
+			"1.\n\n" +
+			"RUN is a run's id. Write ./NAME for a file whose name looks like an id.",
+		Example: "  patterngate runs verify 5d0c\n" +
+			"  patterngate runs verify run.jsonl --head 12:0f3a...\n" +
+			"  patterngate runs verify --all",
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case all && (len(args) > 0 || head != "" || len(keys) > 0):
@@ -112,9 +111,9 @@ func (a *Commands) runsVerifyCommand() *cobra.Command {
 			return a.WithRuns("runs verify", func(runs statefile.Runs) error { return a.verifyRun(runs, args[0], t) })
 		},
 	}
-	cmd.Flags().StringVar(&head, "head", "", "N:HASH, a head of the record that was kept elsewhere")
-	cmd.Flags().StringArrayVar(&keys, "key", nil, "base64 of an approver's public key: only what it signed counts (may be given again)")
-	cmd.Flags().BoolVar(&all, "all", false, "every run of the state file")
+	cmd.Flags().StringVar(&head, "head", "", "`N:HASH` of the record, kept elsewhere; finds a record that was cut or completely rewritten")
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "an approver's public `KEY` (base64) that you know from elsewhere: only what it signed counts; can be given again")
+	cmd.Flags().BoolVar(&all, "all", false, "check every run of the state file, and the file itself")
 	return cmd
 }
 

@@ -41,13 +41,13 @@ func (a *Commands) Command() *cobra.Command {
 	names := clientfile.Names()
 	cmd := &cobra.Command{
 		Use:   "setup CLIENT",
-		Short: "Print what a client needs to start this program, or put it into the client's file",
-		Long: "Prints the block that makes CLIENT start this program, the file that it belongs in and how to check that it works.\n" +
-			"CLIENT is one of " + strings.Join(names, ", ") + ".\n\n" +
-			"--write merges the block into the file: all else stays byte for byte, a backup is made beside it, and an entry of the\n" +
-			"same name keeps what you added to it (env, time-outs). --undo takes it back: while the file is as setup left it the\n" +
-			"newest backup is restored, a file that setup made is deleted; once the file was changed only the entry is taken out.\n" +
-			"--dry-run shows the difference and writes nothing. --config FILE before or behind goes into the block.",
+		Short: "Connect an MCP client to Patterngate, or show how",
+		Long: "Shows the block that makes CLIENT start this program, its file, and how to check it. It writes nothing.\n\n" +
+			"CLIENT is " + strings.Join(names, ", ") + ".\n\n" +
+			"--write adds the block to the client's file. Every other byte stays, and a backup is made beside the file. " +
+			"An existing entry keeps what you added to it, such as env and time-outs.\n\n" +
+			"--undo restores the backup if the file has not changed since. Otherwise it removes only the entry. " +
+			"--config FILE also goes into the block.",
 		Example: "  patterngate setup claude-code\n" +
 			"  patterngate setup vscode --dry-run\n" +
 			"  patterngate setup claude-desktop --write\n" +
@@ -59,11 +59,11 @@ func (a *Commands) Command() *cobra.Command {
 		RunE:      func(_ *cobra.Command, args []string) error { return a.setup(args[0], f) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.write, "write", false, "merge the block into the file, with a backup")
-	flags.BoolVar(&f.undo, "undo", false, "take back what --write did")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show what --write (or --undo) would change, and write nothing")
-	flags.StringVar(&f.file, "file", "", "another file than the client's own")
-	flags.StringVar(&f.name, "name", "patterngate", "another name for the server")
+	flags.BoolVar(&f.write, "write", false, "add the block to the file, with a backup")
+	flags.BoolVar(&f.undo, "undo", false, "undo what --write did")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what --write or --undo would change")
+	flags.StringVar(&f.file, "file", "", "use this `FILE` and not the client's usual one")
+	flags.StringVar(&f.name, "name", "patterngate", "`NAME` of the server in the file")
 	return cmd
 }
 

@@ -273,5 +273,5 @@ type KeyHolder interface {
 
 // KeyFlag adds --key to a command. The flag names the approver key that signs.
 func KeyFlag(cmd *cobra.Command, id *string) {
-	cmd.Flags().StringVar(id, "key", "", "the id of the approver key that signs, where one is enrolled (else the one whose file is here)")
+	cmd.Flags().StringVar(id, "key", "", "`ID` of the approver key that signs (default: the key whose file is on this machine)")
 }
