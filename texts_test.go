@@ -49,7 +49,7 @@ func sources(t *testing.T) []string {
 				found = append(found, slashed)
 			}
 		case ext == ".go" && !strings.HasSuffix(file, "_test.go"), ext == ".html",
-			ext == ".yaml" && strings.HasPrefix(slashed, "server/settings/"):
+			ext == ".yaml" && (strings.HasPrefix(slashed, "server/settings/") || strings.HasPrefix(slashed, "examples/")):
 			found = append(found, slashed)
 		}
 		return nil
@@ -127,13 +127,13 @@ func goTexts(file string, content []byte) ([]text, error) {
 	return texts, nil
 }
 
-// isProgrammers reports whether a call's texts are for programmers: a panic, a regular expression, SQL.
+// isProgrammers reports whether a call's texts are not for users: a panic, a regular expression, SQL, words that rules look for.
 func isProgrammers(call *ast.CallExpr) bool {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
 		return f.Name == "panic"
 	case *ast.SelectorExpr:
-		return slices.Contains([]string{"MustCompile", "ExecContext", "QueryContext", "QueryRowContext", "Exec", "Query", "QueryRow", "Prepare"}, f.Sel.Name)
+		return slices.Contains([]string{"MustCompile", "StemsOf", "ExecContext", "QueryContext", "QueryRowContext", "Exec", "Query", "QueryRow", "Prepare"}, f.Sel.Name)
 	}
 	return false
 }

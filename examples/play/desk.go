@@ -1,16 +1,16 @@
 package main
 
-// desk: a router whose hands are patterns. Only the offline rules propose here. All they know about these tools is
+// desk: a router whose routes are patterns. Only the offline rules propose here. All they know about these tools is
 // their texts and schemas.
 func desk(s *stage) {
 	s.open()
 	s.connect("order_desk", "where_is_it", "order_report", "refund_order")
 
-	s.say("A question that one hand answers: the run of where_is_it is a child of the run of order_desk.")
+	s.say("A question that one route answers: the run of where_is_it is a child of the run of order_desk.")
 	r := s.call("order_desk", "ok success", `{"request": "Where is the parcel of order A-1002?"}`)
 	s.member(r, "trace")
 
-	s.say("A parcel that nobody knows: that hand declines, and another one takes the request.")
+	s.say("An unknown parcel: that route declines, and another one takes the request.")
 	s.call("order_desk", "ok success", `{"request": "Where is the parcel of order A-1003, and to which customer does it go?"}`)
 
 	s.say("A small refund: the child reads the order, then pays. Its calls are judged by its own policy.")

@@ -53,7 +53,7 @@ func figures[T any](file, subject string) mcp.ToolHandlerFor[day, T] {
 		}
 		var days map[string]map[string]json.RawMessage
 		if err := json.Unmarshal(text, &days); err != nil {
-			return nil, found, fmt.Errorf("the figures are no JSON")
+			return nil, found, fmt.Errorf("the figures are not JSON")
 		}
 		part, ok := days[in.Day][subject]
 		if !ok {

@@ -80,7 +80,7 @@ func readOrder(dir, id string) (order, error) {
 	}
 	var o order
 	if err := json.Unmarshal(text, &o); err != nil {
-		return order{}, fmt.Errorf("the file of %s is no JSON", id)
+		return order{}, fmt.Errorf("the file of %s is not JSON", id)
 	}
 	return o, nil
 }
@@ -119,7 +119,7 @@ func parcels(s *mcp.Server, file string) {
 			}
 			known := map[string]parcel{}
 			if err := json.Unmarshal(text, &known); err != nil {
-				return nil, parcel{}, errors.New("the parcels are no JSON")
+				return nil, parcel{}, errors.New("the parcels are not JSON")
 			}
 			p, ok := known[in.OrderID]
 			if !ok {
