@@ -81,6 +81,7 @@ var boxes = map[string]box{
 	"server/describe":     {"lists the tools", 0, 0, ""},
 	"server/web":          {"inbox and run pages", 0, 0, ""},
 	"server/web/geometry": {"places in drawings", 0, 0, ""},
+	"server/web/facts":    {"facts beside the buttons", 0, 0, ""},
 	"server/web/wording":  {"values as words of a page", 0, 0, ""},
 	"server/web/webtest":  {"a browser for tests", 0, 0, ""},
 	"server/notify":       {"wakes a person", 0, 0, ""},

@@ -94,7 +94,7 @@ func TestLiveDemo(t *testing.T) {
 			for _, when := range []string{"before the kill", "after the kill"} {
 				page.SignIn(d.link(t))
 				page.Follow(`main a[href^="/a/"]`)
-				page.Says("refunding 1200.00 USD to user 42")
+				page.Says("Refund 1200.00 USD to user 42")
 				page.Screenshot(when)
 				fmt.Fprintln(d.looked)
 			}

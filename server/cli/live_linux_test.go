@@ -139,7 +139,7 @@ func (p *livePerson) opens(asked liveRun) {
 func (p *livePerson) looks(asked liveRun) {
 	p.t.Helper()
 	p.opens(asked)
-	p.page.Says("refunding 1200.00 USD to user 42")
+	p.page.Says("Refund 1200.00 USD to user 42")
 	p.seen("asked")
 	p.fills()
 	p.seen("filled in")

@@ -36,23 +36,22 @@ const maxAlike = 5
 
 func (b *behind) alike(list []patterns.Asked, now time.Time) {
 	for _, other := range list[:min(len(list), maxAlike)] {
-		row := alikeRow{ID: other.ID, Words: "waits too, since", At: wording.MomentOf(other.Since, now)}
+		row := alikeRow{ID: other.ID, Words: wording.AlikeWaits, At: wording.MomentOf(other.Since, now)}
 		if g := other.Given; g != nil {
-			row.Words, row.At = "was approved", wording.MomentOf(g.At, now)
+			row.Words, row.At = wording.AlikeApproved, wording.MomentOf(g.At, now)
 			if g.Choice == gateway.ChooseEdit {
-				row.Words = "was approved with changes to these arguments"
+				row.Words = wording.AlikeEdited
 			}
 		}
 		b.Alike = append(b.Alike, row)
 	}
 	if more := len(list) - len(b.Alike); more > 0 {
-		b.MoreAlike = "And " + wording.Count(more, "more equal call") + "."
+		b.MoreAlike = wording.More(more, "more equal call")
 	}
 }
 
 // read fills b from the record of the question.
-func (b *behind) read(story record.Story, a patterns.Asked) {
-	of := story.Behind(a.Key)
+func (b *behind) read(of record.Behind, a patterns.Asked) {
 	b.WrittenBy = wording.Clip(of.WrittenBy(a.Question.Args), maxSaid)
 	for _, o := range of.Observed {
 		row := observedRow{Tool: wording.Name(o.Tool)}
@@ -60,11 +59,11 @@ func (b *behind) read(story record.Story, a patterns.Asked) {
 			row.Values = append(row.Values, argument{Name: wording.Visible(v.Name), Value: wording.Visible(v.Text())})
 		}
 		if o.Left > 0 {
-			row.More = "And " + wording.Count(o.Left, "more value") + "."
+			row.More = wording.More(o.Left, "more value")
 		}
 		b.Observed = append(b.Observed, row)
 	}
 	if of.Left > 0 {
-		b.MoreSeen = wording.Count(of.Left, "earlier call") + " not shown. The run's page has all."
+		b.MoreSeen = wording.EarlierNotShown(of.Left)
 	}
 }

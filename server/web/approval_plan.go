@@ -47,9 +47,9 @@ func planOf(a patterns.Asked) *askedPlan {
 	for _, s := range e.Steps {
 		step := askedStep{ID: wording.Name(s.ID), Tool: wording.Name(s.Tool), Effect: wording.Effect(string(s.Effect)), Who: workerWords(s), Arguments: argumentsOf(s.Args, nil)}
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
-			fits := "Another step's value; nothing is known of it."
+			fits := wording.UnknownValue
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
-				fits = "Another step's value, which fits " + wording.PrettyValue(bounds)
+				fits = wording.BoundedValue(wording.PrettyValue(bounds))
 			}
 			step.Bounds = append(step.Bounds, argument{Name: wording.Visible(at), Value: fits})
 		}
@@ -64,11 +64,11 @@ func workerWords(s planning.EnvelopeStep) string {
 	case s.Effect != "":
 		return ""
 	case s.Tool == planning.ModelExecutor:
-		return "The model works on its description."
+		return wording.StepByModel
 	case s.Tool == planning.CallerExecutor:
-		return "The client's agent does it."
+		return wording.StepByCaller
 	}
-	return "No such tool is known here: it will not run."
+	return wording.StepUnknown
 }
 
 // planClaim returns what the author of a plan says about it. It returns false if the question is not about a plan.
@@ -81,5 +81,5 @@ func planClaim(a patterns.Asked) (wording.Block, bool) {
 	for _, s := range e.Steps {
 		steps[s.ID] = s.Claim
 	}
-	return wording.JSONBlock("What the plan's maker says of it", ijson.Canonical(map[string]any{"goal": e.Goal, "steps": steps}), maxClaim), true
+	return wording.JSONBlock(wording.LabelPlanClaim, ijson.Canonical(map[string]any{"goal": e.Goal, "steps": steps}), maxClaim), true
 }

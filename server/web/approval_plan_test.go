@@ -35,10 +35,10 @@ func TestPageOfAPlan(t *testing.T) {
 	a := s.askPlan("ap_00000000000000a1")
 	body := s.get("/a/" + a.ID).Body.String()
 	for _, want := range []string{
-		"Decide: <bdi>a plan of 2 steps</bdi>", `<a href="/p/plan_0123456789abcdef">`, "revision 2: 1 writes, 1 by the client&#39;s agent.",
+		"<h1><bdi>Approve: a plan of 2 steps</bdi></h1>", `<a href="/p/plan_0123456789abcdef">`, "revision 2: 1 writes, 1 by the client&#39;s agent.",
 		"The client&#39;s agent does it.", "<code>pay</code>: <code>issue_refund</code> <span class=\"tag writes\">writes</span>", "Removed: <code>old</code>",
-		"&#34;maximum&#34;: 800", "$results.ask./amount", "Each step above may run, once, as it stands there.", a.Digest,
-		"approve such a plan before anything of it runs", "What the plan&#39;s maker says of it", "&lt;script&gt;", `\u202e`,
+		"&#34;maximum&#34;: 800", "$results.ask./amount", "Each step shown here may run, once, as it is.", a.Digest,
+		"approve such a plan before anything of it runs", "What the author of the plan says about it", "&lt;script&gt;", `\u202e`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not hold %s", want)

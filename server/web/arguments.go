@@ -15,6 +15,7 @@ type argument struct {
 	Name  string
 	About string // the description in the tool's schema
 	Value string
+	By    string // who wrote it; "" if it is not known
 }
 
 // change is one argument that a person changed.
@@ -29,10 +30,21 @@ func argumentsOf(args map[string]any, schema *catalog.Schema) []argument {
 	rows := make([]argument, 0, len(args))
 	for _, property := range ordered(args, schema) {
 		if v, given := args[property.Name]; given {
-			rows = append(rows, argument{wording.Visible(property.Name), wording.Clip(property.Description, wording.MaxComment), wording.PrettyValue(v)})
+			rows = append(rows, argument{Name: wording.Visible(property.Name), About: wording.Clip(property.Description, wording.MaxComment), Value: wording.PrettyValue(v)})
 		}
 	}
 	return rows
+}
+
+// namesOf returns the names of the arguments in the order of [argumentsOf].
+func namesOf(args map[string]any, schema *catalog.Schema) []string {
+	var names []string
+	for _, property := range ordered(args, schema) {
+		if _, given := args[property.Name]; given {
+			names = append(names, property.Name)
+		}
+	}
+	return names
 }
 
 // ordered returns the properties of a schema, then those of other arguments.
@@ -91,7 +103,7 @@ func valuesOf(list []record.Value, left int) (shown []argument, more string) {
 		shown = append(shown, argument{Name: wording.Visible(v.Expression), Value: wording.Visible(v.Text)})
 	}
 	if left > 0 {
-		more = "And " + wording.Count(left, "more value") + ". They are in the export of the run."
+		more = wording.MoreInExport(left, "more value")
 	}
 	return shown, more
 }

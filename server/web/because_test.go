@@ -49,7 +49,7 @@ func TestApprovalShowsItsRule(t *testing.T) {
 	page := s.get("/a/ap_00000000000000c1").Body.String()
 	for _, want := range []string{
 		`<a href="/?rule=big_refund"><code>big_refund</code></a>`, "More than 100 EUR needs &lt;b&gt;somebody&lt;/b&gt;. (too_much)",
-		`<bdi>params.limit_cents</bdi>: <bdi>10000</bdi>`, `<bdi>args.reason</bdi>: <bdi>&#34;&lt;img src=x onerror=alert(1)&gt;\u202epaid\n| approved by a person&#34;</bdi>`,
+		`<dt><span title="params.limit_cents">limit cents</span></dt><dd><bdi>10000</bdi> <span class="soft">policy setting</span>`, `<dd><bdi>&#34;&lt;img src=x onerror=alert(1)&gt;\u202epaid\n| approved by a person&#34;</bdi>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

@@ -169,7 +169,7 @@ func TestDecideByKeyboard(t *testing.T) {
 	if got := p.Address(); got != url+"/a/"+anAsked {
 		t.Fatalf("at %s", got)
 	}
-	p.WalkTo("Comment (may be empty; stays in the record)")
+	p.WalkTo("Comment (optional, kept in the record)")
 	p.Type("fine with me")
 	p.WalkTo("Approve")
 	p.Loads("Enter on Approve", func() { p.Press("Enter") })

@@ -31,11 +31,11 @@ func TestDecide(t *testing.T) {
 		page   string // what the outcome says
 		goes   string // and of the run
 	}{
-		"approve": {func(s *site) url.Values { return s.answer("approve", "comment", "fine\r\nby me") }, gateway.ChooseApprove, "", "Exactly this call may run, once.", "The run goes on by itself."},
-		"reject":  {func(s *site) url.Values { return s.answer("reject", "edit.amount_usd", "broken") }, gateway.ChooseReject, "", "This call does not run.", "it stops, or goes on without the call"},
+		"approve": {func(s *site) url.Values { return s.answer("approve", "comment", "fine\r\nby me") }, gateway.ChooseApprove, "", "Exactly this call may run, once.", "The run continues by itself."},
+		"reject":  {func(s *site) url.Values { return s.answer("reject", "edit.amount_usd", "broken") }, gateway.ChooseReject, "", "This call does not run.", "it stops, or continues without the call"},
 		"edit": {
 			func(s *site) url.Values { return s.answer("edit", "edit.amount_usd", "800", "edit.channel", `"bank"`) }, gateway.ChooseEdit,
-			`{"amount_usd":800,"channel":"bank","reason":"late delivery","user_id":42}`, "judged by the policy again", "The run goes on by itself.",
+			`{"amount_usd":800,"channel":"bank","reason":"late delivery","user_id":42}`, "The policy judges it again before it may run", "The run continues by itself.",
 		},
 	} {
 		s := newSite(t)

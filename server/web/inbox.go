@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -30,16 +29,16 @@ type ruleLink struct{ Rule, Path string }
 
 // waitingRow is one question in a list.
 type waitingRow struct {
-	ID     string
-	Phrase string
-	Effect string
-	Rule   string
-	Run    string
-	Parent string // the run whose call began this one; "": none
-	Needs  string // what a decision needs besides a person; "": nothing
-	Since  wording.Moment
-	Until  wording.Moment
-	Soon   bool // it expires within the hour
+	ID      string
+	Heading string // the consequence
+	Effect  string
+	Rule    string
+	Run     string
+	Parent  string // the run whose call began this one; "": none
+	Needs   string // what a decision needs besides a person; "": nothing
+	Since   wording.Moment
+	Until   wording.Moment
+	Soon    bool // it expires within the hour
 }
 
 func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +46,7 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 	page := inboxPage{frame: p.watching(p.frame(r.Context(), "Inbox", "inbox"), patterns.Everything), First: cursor == "", Newest: "/", Rule: rule}
 	if rule != "" {
 		if page.Newest = byRulePath(rule); page.Newest == "" {
-			p.refuse(w, r, http.StatusBadRequest, "The address does not name a rule: a rule's name is small letters, digits and _.")
+			p.refuse(w, r, http.StatusBadRequest, wording.NotARule)
 			return
 		}
 	}
@@ -62,12 +61,7 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 		p.fault(w, r, err)
 		return
 	}
-	if page.Waiting = wording.Count(waiting, "call") + " wait for your decision"; waiting == 1 {
-		page.Waiting = "1 call waits for your decision"
-	}
-	if page.Title = "Inbox"; waiting > 0 {
-		page.Title = fmt.Sprintf("Inbox: %s waiting", wording.Grouped(waiting))
-	}
+	page.Waiting, page.Title = wording.WaitingCalls(waiting), wording.InboxPage(waiting)
 	ring, err := p.config.Approvals.Keys()
 	if err != nil {
 		p.fault(w, r, err)
@@ -112,7 +106,7 @@ const maxPhrase = 200
 
 func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
 	return waitingRow{
-		ID: a.ID, Phrase: wording.Clip(a.Phrase, maxPhrase), Effect: wording.Effect(string(a.Effect)), Rule: wording.Name(a.Rule), Run: wording.Name(a.Question.Run), Parent: wording.Name(a.Parent),
+		ID: a.ID, Heading: consequence(a), Effect: wording.Effect(string(a.Effect)), Rule: wording.Name(a.Rule), Run: wording.Name(a.Question.Run), Parent: wording.Name(a.Parent),
 		Since: wording.MomentOf(a.Since, now), Until: wording.MomentOf(a.Question.Expires, now),
 		Soon: a.Question.Expires.Sub(now) < time.Hour,
 	}
@@ -122,9 +116,9 @@ func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
 func needs(least gateway.Assurance, keyed bool) string {
 	switch {
 	case keyed:
-		return "signed only"
+		return wording.NeedsSignature
 	case least.AtLeast(gateway.SignedAssurance):
-		return "needs a key; none is enrolled"
+		return wording.NeedsKey
 	}
 	return ""
 }

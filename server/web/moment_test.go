@@ -13,9 +13,9 @@ func TestPagesTellTimesForMachines(t *testing.T) {
 	s := newSite(t)
 	stands := regexp.MustCompile(`^<time datetime="2026-[0-9-]+T[0-9:]+Z" title="2026-[0-9: -]+ UTC">[^<]*[0-9] (s|min|h)[^<]*</time>$`)
 	page := s.get("/").Body.String()
-	told := regexp.MustCompile(`(?:asked|lapses) (.*?)</span>`).FindAllStringSubmatch(page, -1)
+	told := regexp.MustCompile(`(?:asked|expires) (.*?)</span>`).FindAllStringSubmatch(page, -1)
 	if len(told) < 2 {
-		t.Fatalf("the inbox tells %d times, want when a call was asked and when it lapses:\n%s", len(told), page)
+		t.Fatalf("the inbox tells %d times, want when a call was asked and when it expires:\n%s", len(told), page)
 	}
 	for _, row := range told {
 		if !stands.MatchString(row[1]) {

@@ -223,8 +223,8 @@ func TestOrderOfApproval(t *testing.T) {
 	page := mainOf(s.get("/a/" + anAsked).Body.String())
 	at := -1
 	for _, part := range []string{
-		"refunding 1200.00 USD to user 42", "The call that would run", "issue_refund", long, "high_refund_requires_human", "2026-11-22 09:30:00 UTC", "in 1 d 00 h",
-		"assurance user", s.asked[0].Digest, "get_refund_context", "Other calls of this run", "Your decision", "Any program of the same user", "<details class=\"claims\">", "refund user 42",
+		"<h1><bdi>Refund 1200.00 USD to user 42</bdi></h1>", "The call that would run", "issue_refund", long, "high_refund_requires_human", "Your decision", "2026-11-22 09:30:00 UTC", "in 1 d 00 h",
+		`name="decision" value="approve"`, "Any program of the same user", "Other calls of this run", "What this run has done so far", "Details for engineers", "assurance user", `<code class="hash">` + s.asked[0].Digest, "<details class=\"claims\">", "refund user 42",
 	} {
 		next := strings.Index(strings.ToLower(page), strings.ToLower(part))
 		if next < at {

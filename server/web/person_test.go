@@ -81,8 +81,8 @@ func TestHowItGoesOn(t *testing.T) {
 		"yes, ended":            {"supervisor", gateway.ChooseApprove, true, "The run has ended.", false},
 		"yes":                   {"supervisor", gateway.ChooseApprove, false, "", true},
 		"no, supervised, alive": {"supervisor", gateway.ChooseReject, false, "The run stops here", false},
-		"no, tasks, alive":      {"orchestrator", gateway.ChooseReject, false, "it stops, or goes on without the call", false},
-		"yes, alive":            {"supervisor", gateway.ChooseApprove, false, "The run goes on by itself.", false},
+		"no, tasks, alive":      {"orchestrator", gateway.ChooseReject, false, "it stops, or continues without the call", false},
+		"yes, alive":            {"supervisor", gateway.ChooseApprove, false, "The run continues by itself.", false},
 	} {
 		s := newSite(t)
 		s.alive = strings.Contains(name, "alive")

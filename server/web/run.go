@@ -195,7 +195,7 @@ func gaugesOf(budget map[string]patterns.Spent) []gauge {
 }
 
 func questionOf(a patterns.Asked, now time.Time) question {
-	q := question{ID: a.ID, Phrase: wording.Clip(a.Phrase, maxPhrase), Since: wording.MomentOf(a.Since, now), State: string(a.State), Class: "bad"}
+	q := question{ID: a.ID, Phrase: consequence(a), Since: wording.MomentOf(a.Since, now), State: string(a.State), Class: "bad"}
 	switch {
 	case a.State == patterns.AskedOpen:
 		q.State, q.Class = "waits for your decision", "wait"

@@ -51,6 +51,8 @@ type Config struct {
 	Decided func(patterns.Asked)
 	// Switches returns the kill switches that are on; nil: there are none.
 	Switches func() ([]patterns.Switch, error)
+	// Simulated reports whether a tool is simulated, so that its pages say that they show demo data; nil: no tool is.
+	Simulated func(tool string) bool
 	// Alive reports whether a process here continues runs. nil: none does, and the page says how to resume.
 	Alive func() bool
 }

@@ -228,3 +228,18 @@ func Count(n int, thing string) string {
 	}
 	return Grouped(n) + " " + thing + "s"
 }
+
+// Label returns the words of a name: "auto_refund_limit" becomes "auto refund limit".
+func Label(name string) string {
+	return strings.TrimSpace(strings.ReplaceAll(Name(name), "_", " "))
+}
+
+// Amount returns a number in JSON with two decimals, as the phrase of a call shows amounts. It returns false if the text is no number, or
+// a number that two decimals do not show exactly.
+func Amount(number string) (string, bool) {
+	whole, fraction, _ := strings.Cut(number, ".")
+	if strings.Trim(strings.TrimPrefix(whole, "-"), "0123456789") != "" || strings.Trim(fraction, "0123456789") != "" || whole == "" || whole == "-" || len(fraction) > 2 || len(whole) > 15 {
+		return "", false
+	}
+	return whole + "." + (fraction + "00")[:2], true
+}

@@ -1,0 +1,169 @@
+package facts
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+	"patterngate/patterns/record"
+	"patterngate/server/web/wording"
+)
+
+// Fact is one value that a person needs for a decision.
+type Fact struct {
+	Label  string // plain words, or the expression if there are none
+	Value  string
+	Source string // where the value came from
+	Path   string // the expression or pointer that names the value; "" if Label is the expression
+}
+
+// maxFacts is how many values of earlier results stand beside the buttons.
+const maxFacts = 6
+
+// Read returns the values that made a rule true, as facts. left is how many more there are.
+func Read(values map[string]any, b record.Behind) (list []Fact, left int) {
+	read, left := record.ValuesOf(values)
+	for _, v := range read {
+		list = append(list, ofRule(v, b))
+	}
+	return list, left
+}
+
+// name matches a path of names such as args.amount_usd.
+var name = regexp.MustCompile(`^(args|params|vars|input|run|tool|principal|client|windows|now)((?:\.\??[A-Za-z_][A-Za-z0-9_]*)*)$`)
+
+// ofRule returns a value that a rule read.
+func ofRule(v record.Value, b record.Behind) Fact {
+	f := Fact{Label: wording.Visible(v.Expression), Value: wording.Visible(v.Text), Source: wording.SourceRule}
+	parts := name.FindStringSubmatch(v.Expression)
+	if parts == nil {
+		return f
+	}
+	last := strings.TrimPrefix(parts[2][strings.LastIndexByte(parts[2], '.')+1:], "?")
+	switch parts[1] {
+	case "args":
+		f.Source = Author(last, b)
+	case "params":
+		f.Source = wording.SourceParams
+	case "vars":
+		f.Source = wording.SourceVars
+	case "windows":
+		f.Source = wording.SourceWindows
+	case "input":
+		f.Source = wording.SourceInput
+	}
+	if last != "" {
+		f.Path = f.Label
+		f.Label, f.Value = labelled(last, f.Value)
+	}
+	return f
+}
+
+// labelled returns the words for a name and its value with the unit that the name ends in.
+func labelled(name, value string) (label, shown string) {
+	base, inUSD := strings.CutSuffix(name, "_usd")
+	if amount, ok := wording.Amount(value); inUSD && ok {
+		name, value = base, amount+" USD"
+	}
+	return wording.Label(name), value
+}
+
+// Author says who wrote an argument of the call; "" if it is not known.
+func Author(argument string, b record.Behind) string {
+	if slices.Contains(b.Revised, argument) {
+		return wording.WrittenByRule(b.RevisedBy)
+	}
+	return wording.ProposedBy(b.ProposedBy)
+}
+
+// Result is what one tool returned earlier in the run. It is not checked.
+type Result struct {
+	Tool  string
+	Facts []Fact
+}
+
+// Observed returns the first values of the newest result of each tool, at most [maxFacts] in all. The page's details have the others.
+func Observed(b record.Behind) []Result {
+	var list []Result
+	room := maxFacts
+	for _, o := range slices.Backward(b.Observed) {
+		r := Result{Tool: wording.Name(o.Tool)}
+		if slices.ContainsFunc(list, func(known Result) bool { return known.Tool == r.Tool }) {
+			continue
+		}
+		for _, v := range o.Result {
+			last := v.Name[strings.LastIndexByte(v.Name, '/')+1:]
+			if last == "" || last == "name" || isID(last) || !scalar(v) || room == 0 {
+				continue
+			}
+			f := Fact{Value: wording.Visible(v.Text()), Path: wording.Visible(v.Name)}
+			f.Label, f.Value = labelled(strings.NewReplacer("~1", "/", "~0", "~").Replace(last), f.Value)
+			r.Facts = append(r.Facts, f)
+			room--
+		}
+		if len(r.Facts) > 0 {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// scalar reports whether a value is a whole number, text or boolean.
+func scalar(v record.Argument) bool {
+	return len(v.Value) > 0 && v.Value[0] != '{' && v.Value[0] != '['
+}
+
+func isID(name string) bool { return name == "id" || strings.HasSuffix(name, "_id") }
+
+// Called is the name that a tool's result gives to whom or what an argument of the call names.
+type Called struct {
+	What   string // such as "user 42"
+	Name   string
+	Source string
+}
+
+// Names returns the name of the first thing that the call names by an id, if a result of the run has a name for that id. A result
+// names it in an object that has the id and a text member name: {"user": {"id": 42, "name": "Anna"}} for user_id 42. The name is a
+// tool's text: a page shows it beside its title, never in it. The zero Called is none.
+func Names(args map[string]any, b record.Behind) Called {
+	for _, argument := range slices.Sorted(maps.Keys(args)) {
+		thing, ok := strings.CutSuffix(argument, "_id")
+		if !ok || thing == "" {
+			continue
+		}
+		id := ijson.Canonical(args[argument])
+		for _, o := range slices.Backward(b.Observed) {
+			if text, ok := nameIn(o, thing, id); ok {
+				return Called{wording.Clip(wording.Label(thing), 32) + " " + wording.Clip(strings.Trim(string(id), `"`), 32), wording.Clip(text, 40), wording.ResultOf(o.Tool)}
+			}
+		}
+	}
+	return Called{}
+}
+
+// nameIn returns the name that a result has for a thing with an id.
+func nameIn(o record.Observed, thing string, id json.RawMessage) (string, bool) {
+	at := func(pointer string) (json.RawMessage, bool) {
+		i := slices.IndexFunc(o.Result, func(v record.Argument) bool { return v.Name == pointer })
+		if i < 0 || o.Result[i].Value == nil {
+			return nil, false
+		}
+		return o.Result[i].Value, true
+	}
+	for _, v := range o.Result {
+		parent, last := v.Name[:strings.LastIndexByte(v.Name, '/')+1], v.Name[strings.LastIndexByte(v.Name, '/')+1:]
+		isThe := last == thing+"_id" || last == "id" && strings.HasSuffix(parent, "/"+thing+"/")
+		if !isThe || string(v.Value) != string(id) {
+			continue
+		}
+		raw, ok := at(parent + "name")
+		var text string
+		if ok && json.Unmarshal(raw, &text) == nil && text != "" {
+			return text, true
+		}
+	}
+	return "", false
+}

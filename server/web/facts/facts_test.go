@@ -1,0 +1,74 @@
+package facts
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"patterngate/patterns/record"
+)
+
+func result(tool string, values ...string) record.Observed {
+	o := record.Observed{Tool: tool}
+	for i := 0; i+1 < len(values); i += 2 {
+		o.Result = append(o.Result, record.Argument{Name: values[i], Value: json.RawMessage(values[i+1])})
+	}
+	return o
+}
+
+// A fact has plain words, its unit and where the value came from. An expression that is no name stays as it is.
+func TestRead(t *testing.T) {
+	b := record.Behind{ProposedBy: "gpt", RevisedBy: []string{"cap"}, Revised: []string{"reason"}}
+	list, left := Read(map[string]any{
+		"args.amount_usd": 1200.0, "args.reason": "late\u202e", "params.auto_refund_limit_usd": 1000.5, "vars.spent": 3.0, "windows.refunds.today": 2.0, "size(args.list)": 4.0,
+		"args.rate_usd": 0.125,
+	}, b)
+	want := []Fact{
+		{"amount", "1200.00 USD", "proposed by the model gpt", "args.amount_usd"},
+		{"rate usd", "0.125", "proposed by the model gpt", "args.rate_usd"},
+		{"reason", `"late\u202e"`, "written by rule cap", "args.reason"},
+		{"auto refund limit", "1000.50 USD", "policy setting", "params.auto_refund_limit_usd"},
+		{"size(args.list)", "4", "read by the rule", ""},
+		{"spent", "3", "calculated by the policy", "vars.spent"},
+		{"today", "2", "counted over earlier runs", "windows.refunds.today"},
+	}
+	if fmt.Sprint(list) != fmt.Sprint(want) || left != 0 {
+		t.Errorf("the facts are\n%q, %d left, want\n%q", list, left, want)
+	}
+}
+
+// Of each tool the newest result counts, without ids and names, and no more than a person reads.
+func TestObserved(t *testing.T) {
+	old, now := result("look", "/paid_usd", "1"), result("look", "/user/id", "42", "/user/name", `"Anna"`, "/paid_usd", "1500", "/odd~1key", "true", "/list", "[]", "/text", `"<b>\u202e"`)
+	many := record.Observed{Tool: "count"}
+	for i := range 10 {
+		many.Result = append(many.Result, record.Argument{Name: fmt.Sprintf("/n%d", i), Value: json.RawMessage("1")})
+	}
+	list := Observed(record.Behind{Observed: []record.Observed{old, many, now}})
+	if got, want := fmt.Sprint(list), `[{look [{paid 1500.00 USD  /paid_usd} {odd/key true  /odd~1key} {text "<b>\u202e"  /text}]} {count [{n0 1  /n0} {n1 1  /n1} {n2 1  /n2}]}]`; got != want {
+		t.Errorf("the results are\n%s, want\n%s", got, want)
+	}
+}
+
+// A name counts only if the object that has it has the id of the call.
+func TestNames(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args map[string]any
+		seen record.Observed
+		want string
+	}{
+		"of a thing":     {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42", "/user/name", `"Anna"`), "user 42 Anna result of look"},
+		"by its own id":  {map[string]any{"order_id": "o-7"}, result("look", "/a/order_id", `"o-7"`, "/a/name", `"Desk"`), "order o-7 Desk result of look"},
+		"of another":     {map[string]any{"user_id": 7.0}, result("look", "/user/id", "42", "/user/name", `"Anna"`), "  "},
+		"of other kind":  {map[string]any{"user_id": 42.0}, result("look", "/order/id", "42", "/order/name", `"Desk"`), "  "},
+		"no text":        {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42", "/user/name", `{"$redacted":"sha256:00"}`), "  "},
+		"without a name": {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42"), "  "},
+		"hostile":        {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42", "/user/name", `"Anna\u202e\n"`), `user 42 Anna\u202e\u000a result of look`},
+		"no id":          {map[string]any{"user": 42.0}, result("look", "/user/id", "42", "/user/name", `"Anna"`), "  "},
+	} {
+		c := Names(tt.args, record.Behind{Observed: []record.Observed{tt.seen}})
+		if got := c.What + " " + c.Name + " " + c.Source; got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
