@@ -2,6 +2,7 @@ package examples
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestPages plays the sessions that pages show: blocks that begin with ```console, whose lines after "$ " a shell carries
@@ -26,7 +28,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	tutorials := []string{"docs/behind-the-gate.md", "docs/first-http-tool.md", "docs/first-rule.md"}
+	tutorials := []string{"docs/behind-the-gate.md", "docs/crashes.md", "docs/first-http-tool.md", "docs/first-rule.md"}
 	for _, name := range append(tutorials, "docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +206,10 @@ func (p *shell) start(line, wanted string) {
 }
 
 func (p *shell) command(line string) *exec.Cmd {
-	cmd := exec.Command("sh", "-c", line)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // a page may wait for what does not come
+	p.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.WaitDelay = time.Second
 	cmd.Dir = p.home
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "XDG_CONFIG_HOME=" + p.home, "XDG_STATE_HOME=" + filepath.Join(p.home, ".state")}
 	cmd.Env = append(cmd.Env, p.env...)
@@ -275,7 +280,7 @@ func (p *shell) unnamed(command string) string {
 func masked(text string) string {
 	for _, m := range []struct{ what, by string }{
 		{`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\dZ)?`, "TIME"}, {`\d\d:\d\d:\d\d\.\d{3}`, "TIME"}, {`(under )?\b[0-9]+\.[0-9]+\b`, "N"},
-		{`, [0-9]+ events`, ", N events"}, {`sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b`, "HASH"}, {`\b[A-Z2-7]{12,26}(\.\.\.)?`, "PROCESS"}, {`\[[= ]+\]`, "BAR"}, {` +`, " "},
+		{`, [0-9]+ events`, ", N events"}, {`pg_[0-9a-f]{32}`, "KEY"}, {`sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b`, "HASH"}, {`\b[A-Z2-7]{12,26}(\.\.\.)?`, "PROCESS"}, {`\[[= ]+\]`, "BAR"}, {` +`, " "},
 	} {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.by)
 	}

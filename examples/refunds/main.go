@@ -19,6 +19,7 @@
 //	--lose 30      of 100 refunds 30 are paid and the connection is closed without a reply; --seed N picks which
 //	--cut 10       of 100 refunds 10 are paid and the reply breaks off in its middle
 //	--slow 2s      replies to a POST wait, after the refund was paid; --slow-of 20: 20 of 100 do, else all
+//	--hold-first   the first request with each key is paid and never gets a reply
 //	--no-dedupe    the same key is paid again, each time: whoever pays once then does not lean on this service
 //
 // The ledger is JSON lines, appended and synced before the reply, and read again at start. It holds one line for each
@@ -64,6 +65,7 @@ func serve(ctx context.Context, args []string, token string, stdout, stderr io.W
 	flags.IntVar(&faults.cut, "cut", 0, "how many of 100 paid refunds have a reply that breaks off")
 	flags.DurationVar(&faults.slow, "slow", 0, "how long a reply to a paid refund waits")
 	flags.IntVar(&faults.slowOf, "slow-of", 100, "how many of 100 replies wait so")
+	flags.BoolVar(&faults.hold, "hold-first", false, "pay the first request with each key and never reply to it")
 	flags.BoolVar(&faults.again, "no-dedupe", false, "pay the same key again")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -105,6 +106,37 @@ func TestLostReplies(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || bytes.Count(text, []byte("\n")) != 2 {
 		t.Errorf("the ledger holds %q, %v, want two lines", text, err)
+	}
+}
+
+// With --hold-first a refund is paid and its reply never comes; the next request with the key gets one.
+func TestHoldFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	url := start(t, "--ledger", path, "--hold-first")
+	ctx, leave := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "POST", url+"/refunds", strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer secret")
+	r.Header.Set("Idempotency-Key", "k1")
+	replied := make(chan error, 1)
+	go func() {
+		reply, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil {
+			_ = reply.Body.Close()
+		}
+		replied <- err
+	}()
+	for code := 0; code != 200; {
+		code, _ = ask(t, "GET", url+"/refunds/k1", "", "secret", "")
+	}
+	leave()
+	if err := <-replied; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first request ended with %v, want that it waited until it was canceled", err)
+	}
+	if code, v := ask(t, "POST", url+"/refunds", "k1", "secret", good); code != 200 || v["times"] != 1.0 {
+		t.Errorf("the second request: %d %v, want that it was paid before", code, v)
 	}
 }
 

@@ -18,6 +18,7 @@ type faults struct {
 	seed   uint64
 	slow   time.Duration // before the reply to a paid refund
 	slowOf int           // of 100 replies, that wait so
+	hold   bool          // the first request with each key gets no reply
 	again  bool          // the same key is paid again
 }
 
@@ -84,8 +85,12 @@ func (s *service) pay(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusConflict, map[string]string{"error": "this key was paid for something else"})
 		return
 	}
-	s.misbehave(r)
 	found, _ := s.book.find(p.Key)
+	if s.faults.hold && found.Times == 1 && outcome == paid {
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	}
+	s.misbehave(r)
 	if s.falls(s.faults.cut) {
 		cutShort(w, found)
 	}
