@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"patterngate/gateway"
@@ -161,6 +162,11 @@ func (page *approvalPage) goesOn(a patterns.Asked) bool {
 	return a.State == patterns.AskedDecided && page.Outcome != nil && page.Outcome.Ended == nil
 }
 
+// demo reports whether a run called a simulated tool.
+func (p *Pages) demo(s record.Story) bool {
+	return slices.ContainsFunc(s.Rows, func(r record.Row) bool { return r.Kind == string(patterns.ToolEffect) && p.simulated(r.Name) })
+}
+
 // simulated reports whether a tool is simulated.
 func (p *Pages) simulated(tool string) bool {
 	return p.config.Simulated != nil && p.config.Simulated(tool)
@@ -174,6 +180,7 @@ func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring, n
 		return
 	}
 	story := record.Read(events).Naming(ring).Calling(p.config.People)
+	page.Demo = page.Demo || p.demo(story)
 	of := story.Behind(a.Key)
 	page.known(of, a)
 	page.read(of, a)

@@ -37,3 +37,84 @@ func TestApprovalShowsWhatStandsBehind(t *testing.T) {
 		t.Error("what a tool returned acts on the page")
 	}
 }
+
+// The page says which texts a rule wrote and which a model, what the rule read and where it came from, and whom the call is about. The name
+// is no part of the heading.
+func TestApprovalShowsFacts(t *testing.T) {
+	s := askedDemo(t)
+	page := mainOf(s.get("/a/" + anAsked).Body.String())
+	for _, want := range []string{
+		`<h1><bdi>Refund 1200.00 USD to user 42</bdi></h1><p class="called">(<bdi>Anna</bdi>)</p>`, "The name of user 42 is from the result of get_refund_context, not checked",
+		`<pre>1200</pre><p class="soft by"><span>proposed by the offline rules</span>`, `<span>written by rule refund_reason_required</span>`,
+		`<span title="args.amount_usd">amount</span></dt><dd><bdi>1200.00 USD</bdi> <span class="soft">proposed by the offline rules</span>`,
+		`<span title="params.auto_refund_limit_usd">auto refund limit</span></dt><dd><bdi>1000.00 USD</bdi> <span class="soft">policy setting</span>`,
+		`Result of <code>get_refund_context</code>`, `<dt>days since payment</dt><dd><bdi>10</bdi>`, "Above the automatic limit a person decides.", "Demo data.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	decide := strings.Index(page, `class="panel decide"`)
+	for _, folded := range []string{`<code class="hash">`, "/billing/plan"} {
+		if at := strings.Index(page, folded); at < decide || strings.LastIndex(page[:at], "<details") < strings.LastIndex(page[:at], "</details>") {
+			t.Errorf("%s is not folded below the form", folded)
+		}
+	}
+	s.pages.config.Simulated = nil
+	if strings.Contains(s.get("/a/"+anAsked).Body.String(), "Demo data.") {
+		t.Error("real data is called demo data")
+	}
+}
+
+// After a decision the page follows the run, and says how it ended and what became of the call.
+func TestApprovalSaysHowTheRunEnded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		choice gateway.Choice
+		more   func(h *history)
+		end    string
+		says   []string
+	}{
+		"paid": {gateway.ChooseApprove, func(h *history) {
+			h.effect(3601, 3602, "issue_refund#1", `{"effect_kind":"tool","name":"issue_refund","effect":"write","input":{"user_id":42},"grant":"`+anAsked+`"}`, `{"state":"ok","output":{}}`)
+		}, `{"status":"ok","stop_reason":"success"}`, []string{`How the run ended <span class="state good">ok</span>`, "issue_refund: done.", "It ended 1 h 00 min after the decision."}},
+		"rejected": {gateway.ChooseReject, func(*history) {}, `{"status":"stopped","stop_reason":"human_rejected"}`, []string{
+			`How the run ended <span class="state bad">stopped</span>`, "It stopped with human_rejected. "}},
+		"failed": {gateway.ChooseApprove, func(h *history) {
+			h.effect(3601, 3602, "issue_refund#1", `{"effect_kind":"tool","name":"issue_refund","effect":"write","input":{"user_id":42},"grant":"`+anAsked+`"}`, `{"state":"failed","reason":"error"}`)
+		}, `{"status":"stopped","stop_reason":"tool_error:issue_refund"}`, []string{"issue_refund: failed (error).", "It stopped with tool_error:issue_refund."}},
+	} {
+		s := askedDemo(t)
+		if w := s.post("/a/"+anAsked, s.answer(string(tt.choice))); w.Code != 303 {
+			t.Fatalf("%s: %d", name, w.Code)
+		}
+		if page := s.get("/a/" + anAsked).Body.String(); strings.Contains(page, "How the run ended") || !strings.Contains(page, `data-watch="`+aRun+`"`) {
+			t.Errorf("%s: before the end the page says that the run ended, or does not follow it", name)
+		}
+		h := &history{t: t, events: s.records[aRun]}
+		tt.more(h)
+		h.add(3604, patterns.EndEvent, "", tt.end)
+		s.records[aRun] = h.events
+		page := s.get("/a/" + anAsked).Body.String()
+		for _, want := range tt.says {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page lacks %s\n%s", name, want, mainOf(page))
+			}
+		}
+		if strings.Contains(page, `data-watch="`) {
+			t.Errorf("%s: the page of a run that has ended follows it", name)
+		}
+	}
+}
+
+// A row of the timeline says what a rule changed, from what to what, and who proposed the call.
+func TestTimelineSaysWhatChanged(t *testing.T) {
+	s := askedDemo(t)
+	page := mainOf(s.get("/r/" + aRun).Body.String())
+	for _, want := range []string{
+		`<span class="name">reason added by refund_reason_required</span>`, `<li>reason: added &#34;Customer requested refund within policy review&#34;</li>`, "<li>Proposed by the offline rules</li>", "Demo data.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s\n%s", want, page)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"patterngate/patterns"
@@ -89,7 +88,35 @@ func TestDecisionIsInView(t *testing.T) {
 		})
 	}
 	p.For(t)
-	if c := slices.DeleteFunc(p.Complaints(), func(string) bool { return false }); len(c) > 0 {
-		t.Errorf("the browser complains: %v", c)
+	for _, c := range p.Complaints() {
+		t.Errorf("the browser complains: %s", c)
+	}
+}
+
+// Times are the reader's own, with UTC in the title. Without a script they are in UTC.
+func TestLocalTimes(t *testing.T) {
+	s := askedDemo(t)
+	url, p := visited(t, s)
+	const expires = `.until time[datetime="2026-11-22T09:30:00Z"]`
+	shown := func(i int) (text, title string) {
+		at := fmt.Sprintf("document.querySelectorAll(%q)[%d]", expires, i)
+		return webtest.Eval[string](p, at+".textContent"), webtest.Eval[string](p, at+".title")
+	}
+	const utc = "2026-11-22 09:30:00 UTC"
+	for zone, own := range map[string]string{"Europe/Berlin": "2026-11-22 10:30:00 GMT+1", "America/New_York": "2026-11-22 04:30:00 EST", "UTC": utc} {
+		p.Zone(zone)
+		p.Open(url + "/a/" + anAsked)
+		if text, title := shown(1); text != own || title != utc {
+			t.Errorf("in %s the deadline is %q with the title %q, want %q with %q", zone, text, title, own, utc)
+		}
+		if text, title := shown(0); text != "in 1 d 00 h" || title != own+" ("+utc+")" {
+			t.Errorf("in %s the time that is left is %q with the title %q", zone, text, title)
+		}
+	}
+	p.Zone("Europe/Berlin")
+	p.Scripts(false)
+	p.Open(url + "/a/" + anAsked)
+	if text, title := shown(1); text != utc || title != "" {
+		t.Errorf("without a script the deadline is %q with the title %q, want %q", text, title, utc)
 	}
 }

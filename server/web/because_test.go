@@ -80,7 +80,7 @@ func TestRunShowsItsRules(t *testing.T) {
 		"/r/" + aRun: {
 			"<li>By rule cap: capped</li>", "<li>The rule says: At most 500.</li>", "<bdi>args.amount_usd</bdi>: <bdi>900</bdi>", "<bdi>args.reason</bdi>: <bdi>redacted</bdi>",
 			"<li>Judged 2 times until nothing changed</li>", "<li>By rule run_cap: too_much</li>", "<li>The rule says: Enough &lt;i&gt;paid&lt;/i&gt;.</li>",
-			"<li>Judged 3 times until nothing changed</li>", "<bdi>vars.spent</bdi>: <bdi>500</bdi>", "<li>Earlier runs were looked at</li>", `<bdi>&#34;&lt;img src=x&gt;\u202e&#34;</bdi>`,
+			"<li>Judged 3 times until nothing changed</li>", "<bdi>vars.spent</bdi>: <bdi>500</bdi>", "<li>Earlier runs were read</li>", `<bdi>&#34;&lt;img src=x&gt;\u202e&#34;</bdi>`,
 		},
 		"/r/" + aRun + "/receipt": {
 			"changed by rule cap (capped): At most 500.; judged 2 times until nothing changed", "<bdi>args.amount_usd</bdi>: <bdi>900</bdi>",

@@ -38,6 +38,7 @@ type waitingRow struct {
 	Needs   string // what a decision needs besides a person; "": nothing
 	Since   wording.Moment
 	Until   wording.Moment
+	Demo    bool // the tool is simulated
 	Soon    bool // it expires within the hour
 }
 
@@ -72,7 +73,7 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 	page.Rows = make([]waitingRow, len(list.Rows))
 	for i, asked := range list.Rows {
 		page.Rows[i] = waitingRowOf(asked, now)
-		page.Rows[i].Needs = needs(asked.Least, keyed)
+		page.Rows[i].Needs, page.Rows[i].Demo = needs(asked.Least, keyed), p.simulated(asked.Question.Tool)
 	}
 	page.Rules = rulesOf(list.Rows)
 	if list.Next != "" {

@@ -41,6 +41,7 @@ type runPage struct {
 	Head              string
 	Broken            string // the fault of the record; "": none, or Check has it
 	Check             *check // the result of a check; nil: none was requested
+	Demo              bool   // the run uses simulated tools
 	Off               switched
 }
 
@@ -89,7 +90,9 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 		return
 	}
 	page := runPage{frame: f, Off: p.switched(r.Context())}
-	page.story(id, record.Read(events).Naming(ring).Calling(p.config.People), events, p.now())
+	story := record.Read(events).Naming(ring).Calling(p.config.People)
+	page.Demo = p.demo(story)
+	page.story(id, story, events, p.now())
 	switch report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept.Head.Events, Row: kept, Ring: ring}); {
 	case asks:
 		page.Check = checkOf(report)
@@ -108,6 +111,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 		return
 	}
 	for _, a := range asked.Rows {
+		page.Demo = page.Demo || p.simulated(a.Question.Tool)
 		page.Questions = append(page.Questions, questionOf(a, p.now()))
 	}
 	render(w, http.StatusOK, "run.html", page)

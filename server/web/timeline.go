@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"patterngate/patterns"
 	"patterngate/patterns/record"
@@ -65,14 +64,14 @@ type step struct {
 
 // draw makes the timeline of a story. outputs are by key, as [outputsOf] returns them.
 func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
-	d := drawing{story: s, scale: geometry.NewScale(s), outputs: outputs, plan: s.PlanID(), room: maxSteps, at: map[string]int{}}
+	d := drawing{story: s, scale: geometry.NewScale(s), outputs: outputs, authors: s.Authors(), plan: s.PlanID(), room: maxSteps, at: map[string]int{}}
 	d.Wide = geometry.TimelineWidth
 	for i, row := range s.Rows {
 		if i == maxRows {
 			d.Left = len(s.Rows) - maxRows
 			break
 		}
-		d.add(row)
+		d.add(i, row)
 	}
 	d.branches()
 	d.phases()
@@ -86,6 +85,7 @@ type drawing struct {
 	story   record.Story
 	scale   geometry.Scale
 	outputs map[string]json.RawMessage
+	authors []string       // of the rows, see [record.Story.Authors]
 	plan    string         // id of the run's plan; "": none
 	room    int            // bytes of blocks that are left
 	at      map[string]int // the group of a branch
@@ -93,7 +93,7 @@ type drawing struct {
 }
 
 // add adds a row to the group of its branch. A row of the run itself comes after the rows before it.
-func (d *drawing) add(row record.Row) {
+func (d *drawing) add(i int, row record.Row) {
 	branch := row.Branch()
 	at, known := d.at[branch]
 	if branch == "" {
@@ -107,7 +107,7 @@ func (d *drawing) add(row record.Row) {
 	if d.alone = 0; branch == "" {
 		d.alone = at + 1
 	}
-	d.Groups[at].Steps = append(d.Groups[at].Steps, d.step(row))
+	d.Groups[at].Steps = append(d.Groups[at].Steps, d.step(i, row))
 	d.Steps++
 }
 
@@ -119,7 +119,7 @@ func (d *drawing) subtask(row record.Row) string {
 	return ""
 }
 
-func (d *drawing) step(row record.Row) step {
+func (d *drawing) step(i int, row record.Row) step {
 	from, to := geometry.Interval(row, d.story.Took)
 	s := step{
 		Seq: row.Seq, Kind: wording.RowKind(row.Kind), Title: wording.RowTitle(row), Phase: wording.Phase(row.Phase), Effect: wording.Effect(row.Effect), Attempt: row.Attempt,
@@ -128,12 +128,21 @@ func (d *drawing) step(row record.Row) step {
 	if runID.MatchString(row.Child) {
 		s.Child = row.Child
 	}
+	if edits := d.story.Revisions(i); len(edits) > 0 {
+		if row.Kind == record.Judged {
+			s.Title = wording.ChangedBy(edits, row.Rule)
+		}
+		s.Facts = append(s.Facts, wording.Changes(edits)...)
+	}
+	if who := wording.ProposedBy(d.authors[i]); who != "" {
+		s.Facts = append(s.Facts, wording.Capitalize(who))
+	}
 	s.because(row.Because)
 	s.State, s.Class = wording.RowState(row)
 	if row.Took != nil {
 		s.Took = wording.Duration(*row.Took)
 	} else if row.State == record.Open && row.Waits() {
-		s.Took = wording.Duration(to-from) + " so far"
+		s.Took = wording.SoFar(to - from)
 	}
 	class := s.Class
 	switch {
@@ -143,8 +152,8 @@ func (d *drawing) step(row record.Row) step {
 		class = "idle"
 	}
 	s.Bar = d.scale.Bar(from, to, class)
-	d.block(&s, labelOf(row), row.Input())
-	d.block(&s, answerLabel(row), d.outputs[row.Key])
+	d.block(&s, wording.InputLabel(row.Kind), row.Input())
+	d.block(&s, wording.OutputLabel(row.Kind), d.outputs[row.Key])
 	return s
 }
 
@@ -159,30 +168,6 @@ func (d *drawing) block(s *step, label string, text json.RawMessage) {
 	}
 	d.room -= min(limit, len(text))
 	s.Blocks = append(s.Blocks, wording.JSONBlock(label, text, limit))
-}
-
-func labelOf(row record.Row) string {
-	switch row.Kind {
-	case string(patterns.ToolEffect):
-		return "Arguments"
-	case string(patterns.ModelEffect), string(patterns.HumanEffect):
-		return "Question"
-	case record.Judged:
-		return "Proposal"
-	case string(patterns.PlanEffect):
-		return "Step"
-	}
-	return "Input"
-}
-
-func answerLabel(row record.Row) string {
-	if row.Kind == string(patterns.ToolEffect) {
-		return "Observation"
-	}
-	if row.Kind == string(patterns.PlanEffect) {
-		return "The plan, as it was"
-	}
-	return "Answer"
 }
 
 // branches draws the time of each branch, from its first row to its last.
@@ -266,7 +251,7 @@ func (t timeline) Words() string {
 	for i, p := range t.Phases {
 		parts[i] = p.Name + " " + p.Took
 	}
-	return "Phases: " + strings.Join(parts, ", ")
+	return wording.PhaseLine(parts)
 }
 
 // outputsOf returns the recorded answers of a record's effects by key. Of several it returns the first, as a story
@@ -287,13 +272,13 @@ func outputsOf(events []patterns.Event) map[string]json.RawMessage {
 // because adds what a row says about its rule, except the name.
 func (s *step) because(b record.Because) {
 	if b.Said != "" {
-		s.Facts = append(s.Facts, "The rule says: "+wording.Clip(b.Said, maxSaid))
+		s.Facts = append(s.Facts, wording.RuleSays(wording.Clip(b.Said, maxSaid)))
 	}
 	if words := wording.Passes(b.Passes); words != "" {
 		s.Facts = append(s.Facts, wording.Capitalize(words))
 	}
 	if b.Earlier {
-		s.Facts = append(s.Facts, "Earlier runs were looked at")
+		s.Facts = append(s.Facts, wording.EarlierRunsRead)
 	}
 	s.Values, s.MoreValues = valuesOf(b.Read())
 }

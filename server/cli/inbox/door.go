@@ -44,6 +44,10 @@ func Start(address string, o Options) *Page {
 func (o Options) door(address string) *web.Door {
 	pages := web.New(web.Config{
 		Approvals: o.Engine.Approvals(), Owner: o.Engine.Operator(), Version: buildinfo.Read().Version, By: statefile.ByUser("").By, People: o.People, Alive: o.Engine.Operator().Alive,
+		Simulated: func(name string) bool {
+			tool, ok := o.Engine.Settings().Catalog.Tool(name)
+			return ok && tool.Simulated
+		},
 		Open: keyOpener(o.Keys), KeyFiles: keyFiles(o.Keys), Log: o.Log,
 		Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), o.Log, asked) },
 	})

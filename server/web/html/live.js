@@ -1,5 +1,25 @@
 (function () {
   "use strict";
+
+  // Times are in UTC without a script. Here they become the reader's own, with UTC in the title.
+  function local(date) {
+    var two = function (n) { return (n < 10 ? "0" : "") + n; }, zone = "";
+    try {
+      new Intl.DateTimeFormat("en-US", {timeZoneName: "short"}).formatToParts(date).forEach(function (part) { if (part.type === "timeZoneName") zone = " " + part.value; });
+    } catch (e) { return ""; }
+    return date.getFullYear() + "-" + two(date.getMonth() + 1) + "-" + two(date.getDate()) + " " + two(date.getHours()) + ":" + two(date.getMinutes()) + ":" + two(date.getSeconds()) + zone;
+  }
+  var times = document.querySelectorAll("time[datetime]");
+  for (var i = 0; i < times.length; i++) {
+    var t = times[i], date = new Date(t.getAttribute("datetime")), own = isNaN(date) ? "" : local(date);
+    if (!own) continue;
+    if (t.title) t.title = own + " (" + t.title + ")";
+    else {
+      t.title = t.textContent;
+      t.textContent = own;
+    }
+  }
+
   var body = document.body, watch = body.getAttribute("data-watch"), stale = document.getElementById("stale");
   if (!watch || !stale || !window.EventSource) return;
   var changed = false, timer = 0, last = Date.now(), left = 0;

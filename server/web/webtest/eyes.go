@@ -33,6 +33,12 @@ func (p *Page) Dark(dark bool) {
 	p.Prefer("prefers-color-scheme", map[bool]string{true: "dark", false: "light"}[dark])
 }
 
+// Zone sets the time zone of the person, such as "Europe/Berlin", for pages that are loaded from now on.
+func (p *Page) Zone(name string) {
+	p.t.Helper()
+	p.do("Emulation.setTimezoneOverride", object{"timezoneId": name}, nil)
+}
+
 // Scripts says whether scripts of pages that are loaded from now on run.
 func (p *Page) Scripts(run bool) {
 	p.t.Helper()

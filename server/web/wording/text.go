@@ -153,16 +153,17 @@ func Grouped(n int) string {
 // Moment is a time as a page shows it: absolute, and relative to now. The zero Moment is no time.
 type Moment struct {
 	At  string // RFC 3339, for machines
-	Day string // for people, with the zone
+	Day string // for people, in UTC
 	Rel string // "in 3 h 20 min", "5 min ago"
 }
 
-// MomentOf returns a time as a page shows it, in the time zone of now. The zero time gives the zero Moment.
+// MomentOf returns a time as a page shows it: in UTC, which the page's script changes to the reader's own zone. The zero time gives the
+// zero Moment.
 func MomentOf(t, now time.Time) Moment {
 	if t.IsZero() {
 		return Moment{}
 	}
-	m := Moment{At: t.UTC().Format(time.RFC3339), Day: zoned(t.In(now.Location()))}
+	m := Moment{At: t.UTC().Format(time.RFC3339), Day: t.UTC().Format("2006-01-02 15:04:05 UTC")}
 	switch d := t.Sub(now); {
 	case d > 0:
 		m.Rel = "in " + roughly(d)
@@ -170,21 +171,6 @@ func MomentOf(t, now time.Time) Moment {
 		m.Rel = roughly(-d) + " ago"
 	}
 	return m
-}
-
-// zoned returns a time with the name of its zone, and with the offset from UTC if that is not 0.
-func zoned(t time.Time) string {
-	name, offset := t.Zone()
-	text := t.Format("2006-01-02 15:04:05 ")
-	switch {
-	case offset == 0 && name != "UTC":
-		return text + name + " (UTC)"
-	case offset == 0:
-		return text + name
-	case strings.HasPrefix(name, "+"), strings.HasPrefix(name, "-"): // the zone has no name
-		return text + t.Format("-07:00")
-	}
-	return text + name + t.Format(" (-07:00)")
 }
 
 // ParseMoment reads a time in RFC 3339. A text that is no such time gives the zero Moment.

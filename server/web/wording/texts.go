@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"patterngate/patterns/record"
 )
 
 // This file holds the sentences of the pages: constants, and functions that fill one template each. The files in ../html hold those that
@@ -187,4 +189,76 @@ func AssuranceProves(assurance, key string) string {
 		return "Any program of the same user of this computer could have decided this, also an agent with a shell. Nothing proves that it was a person. An approver key does (\"patterngate approvals enroll\")."
 	}
 	return "Nothing proves that a person decided this."
+}
+
+// The timeline of a run.
+
+// EarlierRunsRead says that a judgment read earlier runs.
+const EarlierRunsRead = "Earlier runs were read"
+
+// RuleSays gives the words of a rule.
+func RuleSays(words string) string { return fmt.Sprintf("The rule says: %s", words) }
+
+// SoFar says how long something has taken that goes on.
+func SoFar(seconds float64) string { return fmt.Sprintf("%s so far", Duration(seconds)) }
+
+// PhaseLine describes the line of phases in words.
+func PhaseLine(phases []string) string { return fmt.Sprintf("Phases: %s", strings.Join(phases, ", ")) }
+
+// ChangedBy says what a rule changed in a proposal, such as "reason added by refund_reason_required".
+func ChangedBy(edits []record.Edit, rule string) string {
+	const most = 3
+	var parts []string
+	for _, e := range edits[:min(len(edits), most)] {
+		parts = append(parts, fmt.Sprintf("%s %s", Clip(e.Name, MaxName), changeWord(e)))
+	}
+	if more := len(edits) - len(parts); more > 0 {
+		parts = append(parts, Count(more, "more change"))
+	}
+	what := strings.Join(parts, ", ")
+	if rule == "" {
+		return what
+	}
+	return fmt.Sprintf("%s by %s", what, Name(rule))
+}
+
+// changeWord says what became of an argument.
+func changeWord(e record.Edit) string {
+	switch {
+	case e.From == nil:
+		return "added"
+	case e.To == nil:
+		return "removed"
+	}
+	return "changed"
+}
+
+// Changes returns a line with the values of each changed argument, at most 8.
+func Changes(edits []record.Edit) []string {
+	const most, length = 8, 120
+	var list []string
+	for _, e := range edits[:min(len(edits), most)] {
+		name, from, to := Clip(e.Name, MaxName), Clip(string(e.From), length), Clip(string(e.To), length)
+		switch {
+		case e.From == nil:
+			list = append(list, fmt.Sprintf("%s: added %s", name, to))
+		case e.To == nil:
+			list = append(list, fmt.Sprintf("%s: removed, was %s", name, from))
+		default:
+			list = append(list, fmt.Sprintf("%s: %s, was %s", name, to, from))
+		}
+	}
+	return list
+}
+
+// InputLabel returns the label of what a row was given, by its kind.
+func InputLabel(kind string) string {
+	return cmp.Or(map[string]string{
+		"tool": "Arguments", "model": "Question", "human": "Question", record.Judged: "Proposal", "plan": "Step",
+	}[kind], "Input")
+}
+
+// OutputLabel returns the label of what came of a row, by its kind.
+func OutputLabel(kind string) string {
+	return cmp.Or(map[string]string{"tool": "Result", "plan": "The plan, as it was"}[kind], "Answer")
 }
