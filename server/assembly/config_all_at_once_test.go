@@ -36,7 +36,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		at(7, "'x {order_idd") + "catalog.http.b.phrase: b has no argument order_idd; did you mean order_id?",
 		at(7, "idd, input") + "catalog.http.b.once: b has no argument idd (order_id)",
 		at(8, "'x {note}'") + "catalog.http.c.phrase: {note} is free text; write only arguments that are numbers, booleans or enums or have a pattern",
-		at(9, "'x {note'") + "catalog.http.d.phrase: a { that is no {argument}; write {argument}",
+		at(9, "'x {note'") + "catalog.http.d.phrase: a { that does not begin {argument}; write {argument}",
 		at(9, "nope}, happened") + "catalog.http.d.reconcile.args.id: no variable nope (effect)",
 		at(9, "resultz == 1") + "catalog.http.d.reconcile.happened: no variable resultz (effect, result); did you mean result?",
 	}

@@ -21,18 +21,18 @@ func TestLoadConfigRefusesPlanning(t *testing.T) {
 	testFaults(t, map[string]faultCase{
 		"a pattern of one's own": {
 			"version: 1\npatterns: {errand: {kind: planning}}\n",
-			"pg.yaml:2:20: patterns.errand.title: missing; write what people read, in a few words\npg.yaml:2:20: patterns.errand.description: missing; write what it does and when to use it, for the model\npg.yaml:2:20: patterns.errand.tools: missing; write the tools that it may call: [NAME]",
+			"pg.yaml:2:20: patterns.errand.title: missing; write a few words that people read\npg.yaml:2:20: patterns.errand.description: missing; write what it does and when to use it, for the model\npg.yaml:2:20: patterns.errand.tools: missing; write the tools that it may call: [NAME]",
 		},
 		"one of its tools": {
 			"version: 1\npatterns: {plan_execute: {}}\n",
 			"pg.yaml:2:26: patterns.plan_execute.kind: missing; write task_decomposition, orchestrator, routing, supervisor, planning or call",
 		},
-		"another kind":           {plan("kind: routing"), `pg.yaml:2:25: patterns.plan.kind: got "routing"; write planning or leave it out`},
+		"another kind":           {plan("kind: routing"), `pg.yaml:2:25: patterns.plan.kind: got "routing"; write planning or remove it`},
 		"nothing at once":        {plan("budget: {max_concurrent: 0}"), "pg.yaml:2:44: patterns.plan.budget.max_concurrent: got 0; write a whole number from 1 to 256"},
 		"all at once":            {plan("budget: {max_concurrent: 257}"), "pg.yaml:2:44: patterns.plan.budget.max_concurrent: got 257; write a whole number from 1 to 256"},
 		"too many":               {plan("budget: {max_subtasks: 10001}"), "pg.yaml:2:42: patterns.plan.budget.max_subtasks: got 10001; write a whole number from 0 to 10000"},
 		"an unlimited plan":      {plan("budget: {max_replans: -1}"), "pg.yaml:2:41: patterns.plan.budget.max_replans: got -1; write a whole number from 0 to 10000"},
-		"another kind's limit":   {plan("budget: {max_steps: 1}"), "pg.yaml:2:28: patterns.plan.budget.max_steps: a limit of kind supervisor; leave it out"},
+		"another kind's limit":   {plan("budget: {max_steps: 1}"), "pg.yaml:2:28: patterns.plan.budget.max_steps: a limit of kind supervisor; remove it"},
 		"a time as text":         {plan(`budget: {subtask_timeout_seconds: 5s}`), `pg.yaml:2:53: patterns.plan.budget.subtask_timeout_seconds: got "5s"; write a number of seconds: 5`},
 		"one tool":               {plan("tools: sales_worker"), `pg.yaml:2:26: patterns.plan.tools: got "sales_worker"; write a list: [sales_worker]`},
 		"a flag for an approval": {plan("require_approval: true"), "pg.yaml:2:37: patterns.plan.require_approval: got true; write none, plan or write"},
@@ -50,7 +50,7 @@ func TestLoadConfigRefusesPlanning(t *testing.T) {
 		"a definition":           {plan(`instructions: '{{define "a"}}b{{end}}'`), `pg.yaml:2:34: patterns.plan.instructions: got define "a"; write the text itself`},
 		"no template":            {plan(`instructions: "a {{ b"`), `pg.yaml:2:36: patterns.plan.instructions: not a template: line 1: function "b" not defined; write text; two braces are {{"{{"}}`},
 		"too many words":         {plan(`instructions: "` + strings.Repeat("a", 8193) + `"`), "pg.yaml:2:33: patterns.plan.instructions: got 8193 bytes; write at most 8192"},
-		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: no policy that has params; write policy: NAME beside them, or leave them out"},
+		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: no policy that has params; write policy: NAME beside them, or remove them"},
 		"a person without a record": {
 			"version: 1\nstate: ':memory:'\npatterns: {plan: {approver: {kind: inbox}}}\n",
 			"pg.yaml:3:36: patterns.plan.approver.kind: inbox with state :memory:: a run that is not recorded cannot wait for a person; name a file with state or --state, or write reject or simulated",

@@ -149,13 +149,13 @@ func planningSpecs(spec patterns.Spec) []patterns.Spec {
 // for the kind's own text.
 func planWords(spec patterns.Spec, title, description string) (ofTool, words string) {
 	verb, titles := strings.TrimPrefix(spec.Name, spec.Plans+"_"), map[patterns.PlanVerb]string{
-		patterns.DecomposeVerb: "make a plan", patterns.ExecuteVerb: "carry a plan out", patterns.ReplanVerb: "plan again what remains",
+		patterns.DecomposeVerb: verbDecompose, patterns.ExecuteVerb: verbExecute, patterns.ReplanVerb: verbReplan,
 	}
 	if title != "" {
 		ofTool = title + ": " + titles[patterns.PlanVerb(verb)]
 	}
 	if description != "" && patterns.PlanVerb(verb) == patterns.DecomposeVerb {
-		words = description + " Makes and stores a plan; then call " + spec.Plans + "_" + string(patterns.ExecuteVerb) + "."
+		words = planToolDescription(description, spec.Plans, string(patterns.ExecuteVerb))
 	}
 	return ofTool, words
 }

@@ -13,14 +13,14 @@ import (
 )
 
 // unsigned is the reason why a tool with a line in the lock is held: the line lacks a valid signature.
-const unsigned = "no approver key signed its acceptance"
+const unsigned = unsignedAcceptance
 
 // Cause returns the reason why a tool is held, for the message to its caller.
 func (h HeldTool) Cause() string {
 	if strings.HasPrefix(h.why, unsigned) {
-		return unsigned + ", and an approver key is enrolled"
+		return keyEnrolled(unsigned)
 	}
-	return "nobody accepted what its server declares"
+	return notAccepted
 }
 
 // CountingLines returns the lock with only the lines that count. If an approver key is enrolled, only lines that such a key
@@ -94,16 +94,16 @@ func (o *ownTools) holdOthers(lock *pins.Lock) {
 		accepted, ok := lock.Tool(b.at, b.upstream)
 		switch {
 		case b.pinned == nil && ok: // the run saw no schema of the tool, and continues without one
-			o.holdFor(b, "this run began before it was accepted; begin it again")
+			o.holdFor(b, acceptedLater)
 		case b.held == "" && (!ok || accepted.Hash() != b.pinned.Hash()):
-			o.hold(b, "the lock has no line for it as it is here, or none that counts")
+			o.hold(b, noLineHere)
 		}
 	}
 }
 
 // hold holds a tool until it is accepted. It replaces the reason if the tool is already held.
 func (o *ownTools) hold(b *behindServer, why string) {
-	o.holdFor(b, fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, b.at, b.upstream))
+	o.holdFor(b, acceptFirst(why, b.at, b.upstream))
 }
 
 func (o *ownTools) holdFor(b *behindServer, why string) {

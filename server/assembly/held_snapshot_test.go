@@ -173,7 +173,7 @@ func stateOfLook(t *testing.T, d *Declaration) (state catalog.State, offered boo
 }
 
 // A run that is carried on by a snapshot calls what this process's own lock accepts, signed where a key counts: what its
-// snapshot was pinned to lies in a file that says nothing about who accepted it.
+// snapshot was pinned to is in a file that says nothing about who accepted it.
 func TestSnapshotHoldsWhatTheLockDoesNotAccept(t *testing.T) {
 	t.Parallel()
 	s := newHeldScene(t, "", seen20)

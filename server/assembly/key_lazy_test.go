@@ -58,7 +58,7 @@ func TestKeyThatIsNotThere(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent++ }))
 	defer server.Close()
 	loaded, warnings, err := loadText(t, "version: 1\nllm: {provider: openai, base_url: '"+server.URL+"', api_key: {secret: 'env:NO_KEY'}}\n")
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "leads nowhere: NO_KEY is not set") {
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "its value cannot be read: NO_KEY is not set") {
 		t.Fatal(warnings, err)
 	}
 	d, err := Declare(loaded, nil)

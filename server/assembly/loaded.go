@@ -83,8 +83,8 @@ func (r *loading) phrases(l *Loaded) {
 	for _, t := range l.Catalog.Tools() {
 		if t.Phrase == "" && slices.Contains(asked, t.Name) {
 			r.Faults.Record(l.FaultAt(yamldoc.Fault{
-				Severity: yamldoc.SeverityWarning, Reason: "a rule may ask a person about a call of " + t.Name + ", and it has no phrase",
-				Want: `write phrase: "what a call does, with {arguments}"`,
+				Severity: yamldoc.SeverityWarning, Reason: noPhrase(t.Name),
+				Want: wantPhrase,
 			}, l.DeclaredAt(t.Name)...))
 		}
 	}

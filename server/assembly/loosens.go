@@ -173,7 +173,7 @@ func acceptedAnew(w *looseness, path []string, _, is any) {
 // switchedOn adds a line if something is enabled that was disabled. A missing value means enabled.
 func switchedOn(w *looseness, path []string, was, is any) {
 	if was == false && is != false {
-		w.add(path, "switched on")
+		w.add(path, nowOn)
 	}
 }
 
@@ -183,9 +183,9 @@ func raised(w *looseness, path []string, was, is any) {
 	after, has := is.(float64)
 	switch {
 	case had && !has:
-		w.add(path, "no limit any more; it was %s", yamldoc.NumberText(before))
+		w.add(path, limitRemoved, yamldoc.NumberText(before))
 	case had && has && after > before:
-		w.add(path, "raised from %s to %s", yamldoc.NumberText(before), yamldoc.NumberText(after))
+		w.add(path, limitRaised, yamldoc.NumberText(before), yamldoc.NumberText(after))
 	}
 }
 
@@ -194,7 +194,7 @@ func namedMore(w *looseness, path []string, was, is any) {
 	before, limited := was.([]any)
 	after, limits := is.([]any)
 	if limited && !limits {
-		w.add(path, "no list any more")
+		w.add(path, listRemoved)
 		return
 	}
 	if !limited {
@@ -204,7 +204,7 @@ func namedMore(w *looseness, path []string, was, is any) {
 	}
 	for _, v := range after {
 		if !slices.ContainsFunc(before, func(b any) bool { return ijson.Equal(b, v) }) {
-			w.add(path, "%s added", ijson.Canonical(v))
+			w.add(path, itemAdded, ijson.Canonical(v))
 		}
 	}
 }
@@ -215,7 +215,7 @@ func gone(w *looseness, path []string, was, is any) {
 	after, _ := is.([]any)
 	for _, v := range before {
 		if !slices.ContainsFunc(after, func(a any) bool { return ijson.Equal(a, v) }) {
-			w.add(path, "%s gone", ijson.Canonical(v))
+			w.add(path, itemRemoved, ijson.Canonical(v))
 		}
 	}
 }
@@ -234,7 +234,7 @@ func weaker(words ...string) looseRule {
 	}
 	return func(w *looseness, path []string, was, is any) {
 		if rank(is) > rank(was) {
-			w.add(path, "weakened from %s to %s", ijson.Canonical(was), ijson.Canonical(is))
+			w.add(path, weakened, ijson.Canonical(was), ijson.Canonical(is))
 		}
 	}
 }
@@ -246,7 +246,7 @@ func (w *looseness) entry(path []string, was, is any, what string) {
 	switch {
 	case !has || after["enabled"] == false:
 	case !had || before["enabled"] == false:
-		w.add(path, "%s added", what)
+		w.add(path, itemAdded, what)
 	default:
 		w.members(path, was, is)
 	}

@@ -15,11 +15,11 @@ func handsChanged(w *looseness, path []string, was, is any) {
 			hand, old := membersOfAny(v), membersOfAny(before[name])
 			switch {
 			case before[name] == nil:
-				w.add(path, "%s added", name)
+				w.add(path, itemAdded, name)
 			case !ijson.Equal(hand["tool"], old["tool"]) || !ijson.Equal(hand["pattern"], old["pattern"]):
-				w.add(path, "%s calls another", name)
+				w.add(path, callsOther, name)
 			case !ijson.Equal(hand["reroute"], old["reroute"]):
-				w.add(path, "reroute of %s changed", name)
+				w.add(path, rerouteChanged, name)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func membersOfAny(v any) map[string]any {
 func lowered(w *looseness, path []string, was, is any) {
 	before, had := was.(float64)
 	if after, _ := is.(float64); had && after < before {
-		w.add(path, "lowered from %s to %s", yamldoc.NumberText(before), yamldoc.NumberText(after))
+		w.add(path, limitLowered, yamldoc.NumberText(before), yamldoc.NumberText(after))
 	}
 }
 

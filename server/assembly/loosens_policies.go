@@ -28,11 +28,11 @@ func policyChanged(w *looseness, path []string, was, is any) {
 		switch {
 		case ijson.Equal(before.rules[name], after.rules[name]):
 		case had && !has:
-			w.add(at, "%s rule gone", outcomeWord(old))
+			w.add(at, ruleRemoved, outcomeWord(old))
 		case !had && has:
-			w.add(at, "%s rule added", outcomeWord(now))
+			w.add(at, ruleAdded, outcomeWord(now))
 		default:
-			w.add(at, "%s rule changed", outcomeWord(old))
+			w.add(at, ruleChanged, outcomeWord(old))
 		}
 	}
 	for _, part := range []string{"params", "vars", "windows"} {

@@ -17,11 +17,11 @@ func TestModelRoleFaults(t *testing.T) {
 	tests := map[string]struct{ file, want string }{
 		"unknown fallback":  {roles("plan: {fallback: smal}, small: {model: s}"), "smal | llm.models.plan.fallback: no role smal in llm.models; did you mean small?"},
 		"a loop":            {roles("plan: {fallback: final}, final: {fallback: plan}"), "final | llm.models.plan.fallback: a loop: plan -> final -> plan; end it with a role that has no fallback\nplan | llm.models.final.fallback: a loop: final -> plan -> final; end it with a role that has no fallback"},
-		"three steps":       {roles("plan: {fallback: a}, a: {fallback: b}, b: {fallback: c}, c: {model: m}"), "a | llm.models.plan.fallback: 3 steps: plan -> a -> b -> c; keep to 2"},
-		"half a price":      {roles("plan: {price: {input_usd: 1}}"), "{input_usd | llm.models.plan.price.output_usd: missing; write what a million tokens out cost"},
-		"a key in words":    {roles("plan: {api_key: sk-hunter2}"), `sk-hunter2 | llm.models.plan.api_key: a literal; write {secret: "env:OPENAI_API_KEY"}`},
+		"three steps":       {roles("plan: {fallback: a}, a: {fallback: b}, b: {fallback: c}, c: {model: m}"), "a | llm.models.plan.fallback: 3 steps: plan -> a -> b -> c; use at most 2"},
+		"half a price":      {roles("plan: {price: {input_usd: 1}}"), "{input_usd | llm.models.plan.price.output_usd: missing; write what a million output tokens cost"},
+		"a key in words":    {roles("plan: {api_key: sk-hunter2}"), `sk-hunter2 | llm.models.plan.api_key: a secret in plain text; write {secret: "env:OPENAI_API_KEY"}`},
 		"a negative price":  {roles("plan: {price: {input_usd: -1, output_usd: 1}}"), "-1 | llm.models.plan.price.input_usd: got -1; write an amount in USD from 0 on"},
-		"a role's name":     {roles("Plan: {model: m}"), "Plan | llm.models.Plan: not a name; write a name: a small letter, then up to 63 small letters, digits and _"},
+		"a role's name":     {roles("Plan: {model: m}"), "Plan | llm.models.Plan: not a name; write a name: a lower-case letter, then up to 63 lower-case letters, digits and _"},
 		"no role of all":    {"version: 1\nllm: {role: big}\n", "big | llm.role: no role big in llm.models; declare it there"},
 		"priced in part":    {priced("plan: {"+price+"}", ""), ""}, // final is the same model
 		"another's model":   {priced("plan: {"+price+"}, final: {model: large}", ""), "1 | patterns.route_ticket.budget.max_cost_usd: no price for model large; write price: {input_usd, output_usd} beside it in llm.models"},
@@ -49,12 +49,12 @@ func TestModelRoleFaults(t *testing.T) {
 // A role that no question goes to is told.
 func TestUnaskedRole(t *testing.T) {
 	_, warnings, err := loadText(t, "version: 1\nllm: {models: {plan: {fallback: far}, far: {model: m}, lone: {model: m}}}\n")
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "llm.models.lone: no pattern asks this role") {
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "llm.models.lone: no pattern uses this role") {
 		t.Errorf("Load = %v, warnings %v", err, warnings)
 	}
 }
 
-// What lies in a state file chooses no secret and no server for one: a key of a role is sent only where this process's own
+// What is in a state file chooses no secret and no server for one: a key of a role is sent only where this process's own
 // configuration sends it.
 func TestSnapshotKeysOfRoles(t *testing.T) {
 	file := func(url, key string) string {
@@ -100,9 +100,9 @@ func TestPatternsLoosen(t *testing.T) {
 	}
 	tests := map[string]struct{ was, is, want, back string }{
 		"a worker":           {worker("x: {tool: find}", ""), worker("x: {tool: find}, y: {pattern: b}", ""), "patterns.a.allow.execution: \"y\" added; patterns.a.allow.policy: \"y\" added; patterns.a.workers: y added", ""},
-		"another tool":       {worker("x: {tool: find}", ""), worker("x: {pattern: b}", ""), "patterns.a.workers: x calls another", "patterns.a.workers: x calls another"},
+		"another tool":       {worker("x: {tool: find}", ""), worker("x: {pattern: b}", ""), "patterns.a.workers: x calls another tool", "patterns.a.workers: x calls another"},
 		"words":              {worker("x: {tool: find}", ""), worker("x: {tool: find, description: D.}", ""), "", ""},
-		"critical":           {worker("x: {tool: find}", "critical: [x]"), worker("x: {tool: find}", ""), `patterns.a.critical: "x" gone`, ""},
+		"critical":           {worker("x: {tool: find}", "critical: [x]"), worker("x: {tool: find}", ""), `patterns.a.critical: "x" removed`, ""},
 		"health":             {worker("x: {tool: find}", `aggregate: {health: [{is: red, when: "size(failed) > 0"}]}`), worker("x: {tool: find}", `aggregate: {health: [{is: red, when: "size(failed) > 1"}]}`), "patterns.a.aggregate: changed", "patterns.a.aggregate: changed"},
 		"reroute":            {routes(""), routes(`, reroute: result.status == "open"`), "patterns.a.routes: reroute of r changed", "patterns.a.routes: reroute of r changed"},
 		"answer":             {plain(""), plain("answer: {x: {type: string}}"), "", "patterns.a.answer: changed"},

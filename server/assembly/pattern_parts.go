@@ -82,7 +82,7 @@ func (m *partsMaker) parts(p *settings.Pattern) *patternParts {
 	if p.Answer != nil {
 		parts.answer = m.compiled.Of(p.Answer).Schema
 		if n := len(parts.answer.JSON()); parts.answer != nil && n > maxListedOutput {
-			m.fault(yamldoc.Fault{Reason: "too large", Got: fmt.Sprintf("%d bytes of schema", n), Want: "write at most " + yamldoc.NumberText(maxListedOutput)}, "answer")
+			m.fault(yamldoc.Fault{Reason: schemaTooLarge, Got: schemaBytes(n), Want: wantAtMost(yamldoc.NumberText(maxListedOutput))}, "answer")
 		}
 	}
 	parts.asked = m.asked(p)
@@ -116,18 +116,18 @@ func (m *partsMaker) arguments(p *settings.Pattern) {
 	taken := ownArguments(p.Kind)
 	goal := p.Goal != settings.GoalName && slices.Contains(taken, p.Goal)
 	if goal {
-		m.fault(yamldoc.Fault{Reason: p.Goal + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "goal_argument")
+		m.fault(yamldoc.Fault{Reason: isKindArgument(p.Goal, string(p.Kind)), Want: wantOtherName}, "goal_argument")
 	}
 	for _, member := range settings.Members(p.Input) {
 		switch name := member.Name; {
 		case !grammar.ServerNames.Fits.MatchString(name):
-			m.unknown(yamldoc.Fault{Reason: "not a name", Want: grammar.ServerNames.Want}, "input", name)
+			m.unknown(yamldoc.Fault{Reason: notName, Want: grammar.ServerNames.Want}, "input", name)
 		case name == p.Goal && !goal:
-			m.unknown(yamldoc.Fault{Reason: name + " is the argument with the goal", Want: "write another name, or another goal_argument"}, "input", name)
+			m.unknown(yamldoc.Fault{Reason: isGoalArgument(name), Want: wantOtherNames}, "input", name)
 		case slices.Contains(taken, name):
-			m.unknown(yamldoc.Fault{Reason: name + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "input", name)
+			m.unknown(yamldoc.Fault{Reason: isKindArgument(name, string(p.Kind)), Want: wantOtherName}, "input", name)
 		case p.Name == builtinOrchestrator && slices.Contains(orchestratorInputs, name) && m.config.inputChanged(p, name):
-			m.unknown(yamldoc.Fault{Reason: name + " is part of " + p.Name, Want: "leave it out"}, "input", name)
+			m.unknown(yamldoc.Fault{Reason: isPartOf(name, p.Name), Want: wantRemoved}, "input", name)
 		}
 	}
 }

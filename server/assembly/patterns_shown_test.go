@@ -57,7 +57,7 @@ func TestSchemasOfUnseenCharacters(t *testing.T) {
 			`{x: {type: object, properties: {"y\u2066": {type: string}}}}`, `{x: {type: string, default: "\u200F", optional: true}}`,
 		} {
 			_, _, err := Load(settings.Sources{Path: writeConfig(t, ownFile("a: "+ofKind(kind, key+": "+schema)))}, LoadOptions{})
-			if err == nil || !strings.Contains(err.Error(), "which is not seen or turns text around; leave it out") {
+			if err == nil || !strings.Contains(err.Error(), "which is invisible or changes the reading direction; remove it") {
 				t.Errorf("%s: %s: %v", key, schema, err)
 			}
 		}

@@ -340,7 +340,7 @@ func TestManyPatterns(t *testing.T) {
 		t.Fatalf("%d patterns, want %d", len(loaded.Patterns), settings.MaxPatterns)
 	}
 	file := ownFile(append(list, "more: *one")...)
-	if _, _, err := loadText(t, file); err == nil || placedWords(t, file, err) != "more | patterns.more: more than 1000 patterns; leave it out" {
+	if _, _, err := loadText(t, file); err == nil || placedWords(t, file, err) != "more | patterns.more: more than 1000 patterns; remove it" {
 		t.Errorf("one more: %v", err)
 	}
 }

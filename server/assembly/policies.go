@@ -156,9 +156,9 @@ func tested(p *rules.Policy, made *policy.Policy) (faults []policyFault) {
 		}
 		words := result.Differ
 		if result.Err != nil {
-			words = "cannot be run: " + result.Err.Error()
+			words = testNotRun(result.Err.Error())
 		}
-		faults = append(faults, policyFault{of: p, row: cmp.Or(words, "it fails"), Fault: expr.Fault{Member: fmt.Sprintf("tests[%d]", i)}})
+		faults = append(faults, policyFault{of: p, row: cmp.Or(words, testFails), Fault: expr.Fault{Member: fmt.Sprintf("tests[%d]", i)}})
 	}
 	return faults
 }

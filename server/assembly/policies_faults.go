@@ -14,7 +14,7 @@ func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 		out.Want = "write " + f.Want
 	}
 	if f.row != "" {
-		out.Reason, out.Want = f.row, "change the rule or the row"
+		out.Reason, out.Want = f.row, wantRuleOrTest
 	}
 	if f.Warning {
 		out.Severity = yamldoc.SeverityWarning
@@ -40,7 +40,7 @@ func (l Loaded) policyFault(f policyFault) yamldoc.Fault {
 
 // misfit returns a fault of the embedded policy, at the place that names the policy for tools that it does not fit.
 func (l Loaded) misfit(p *rules.Policy, f yamldoc.Fault) yamldoc.Fault {
-	f.Reason = p.Name + " does not fit: " + f.Reason
+	f.Reason = doesNotFit(p.Name, f.Reason)
 	for _, q := range l.Patterns {
 		if q.Judge == p.Name && !l.DemoRefunds(&q) {
 			return l.FaultAt(f, "patterns", q.Name, "policy")

@@ -39,11 +39,11 @@ func (l Loaded) CompiledPolicy(p *rules.Policy) (*policy.Policy, []string, error
 	made, faults := policy.New(p.Source, reach)
 	for _, f := range faults {
 		if made == nil && !f.Warning {
-			return nil, nil, fmt.Errorf("policies.%s.%s: %s", p.Name, f.Member, f)
+			return nil, nil, fmt.Errorf(policyParam, p.Name, f.Member, f)
 		}
 	}
 	if made == nil {
-		return nil, nil, fmt.Errorf("policies.%s does not compile", p.Name)
+		return nil, nil, fmt.Errorf(policyNotCompiled, p.Name)
 	}
 	return made, patterns, nil
 }

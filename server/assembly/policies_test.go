@@ -38,7 +38,7 @@ func TestPolicyFaults(t *testing.T) {
 		"a row of no argument":      {withPolicy("rules:", ok, "tests:", "- {name: big, call: {tool: read_order, args: {order: A-1001}}, want: approve}"), "pg.yaml:20:"},
 		"a row that fails": {withPolicy("params: {cap: 5}", "rules:", "- {id: run_cap, match: refund_charge, when: args.amount_cents > params.cap, block: {}}", ok, "tests:",
 			"- {name: big, call: {tool: refund_charge, args: {order_id: A-1001, amount_cents: 6, reason: late}}, want: escalate}"),
-			"pg.yaml:22:7: policies.refunds.tests.big: want escalate, got block run_cap (params.cap 5); change the rule or the row"},
+			"pg.yaml:22:7: policies.refunds.tests.big: want escalate, got block run_cap (params.cap 5); change the rule or the test"},
 		"a param of another type": {strings.Replace(withPolicy("params: {cap: 5}", "rules:", ok), "policy: refunds}", "policy: refunds, params: {cap: 300.5}}", 1), "pg.yaml:14:99: patterns.supervised_refund.params.cap"},
 		"a param of no name":      {strings.Replace(withPolicy("params: {cap: 5}", "rules:", ok), "policy: refunds}", "policy: refunds, params: {cup: 3}}", 1), "pg.yaml:14:94: patterns.supervised_refund.params.cup"},
 		"the demo's for others":   {strings.Replace(withPolicy("rules:", ok), "policy: refunds}", "policy: demo_refunds}", 1), "pg.yaml:14:76: patterns.supervised_refund.policy: demo_refunds does not fit: "},
@@ -170,7 +170,7 @@ func TestActsWithoutPolicy(t *testing.T) {
 		t.Errorf("Load: %v, warnings %v, want %s", err, warnings, want)
 	}
 	_, _, err = loadText(t, strings.Replace(bare, "effect: write", "effect: destructive", 1))
-	if want := "pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge is destructive, and no policy judges it; write policy: NAME here or at the tool, or leave it out"; err == nil || err.Error() != want {
+	if want := "pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge is destructive, and no policy judges it; write policy: NAME here or at the tool, or remove it"; err == nil || err.Error() != want {
 		t.Errorf("Load: %v, want %s", err, want)
 	}
 	judged := withPolicy("rules: [{id: ok, approve: {}}, {id: answer, match: final, approve: {}}]")

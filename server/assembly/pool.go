@@ -70,7 +70,7 @@ func (p *serverPool) roots(path string) (*x509.CertPool, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", errors.Unwrap(err))
+		return nil, fmt.Errorf(cannotBeRead, errors.Unwrap(err))
 	}
 	key := hashOf(text)
 	p.mu.Lock()

@@ -33,17 +33,17 @@ func secretAt(s tools.SecretRef, ctx context.Context, environ []string) (string,
 	case len(s.Exec) > 0:
 		text, err = runSecret(ctx, s.Exec, environ)
 	default:
-		return "", errors.New("no secret is referred to")
+		return "", errors.New(noReference)
 	}
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("secret %s: %w", s, err)
 	case text == "":
-		return "", fmt.Errorf("secret %s: nothing stands there", s)
+		return "", fmt.Errorf(secretEmpty, s)
 	case len(text) > maxSecret:
-		return "", fmt.Errorf("secret %s: more than %d bytes", s, maxSecret)
+		return "", fmt.Errorf(secretTooLarge, s, maxSecret)
 	case strings.Contains(text, "\x00"):
-		return "", fmt.Errorf("secret %s: a NUL character within", s)
+		return "", fmt.Errorf(secretNUL, s)
 	}
 	return text, nil
 }
@@ -52,7 +52,7 @@ func secretAt(s tools.SecretRef, ctx context.Context, environ []string) (string,
 func readReferred(path string) (string, error) {
 	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
+		err = errors.New(notRegularFile)
 	}
 	if err != nil {
 		return "", machine.CauseOf(err)
@@ -66,7 +66,7 @@ func readReferred(path string) (string, error) {
 		return "", machine.CauseOf(err)
 	}
 	if machine.OthersRead(info) {
-		return "", fmt.Errorf("others may read it (mode %04o); chmod 600 it", info.Mode().Perm())
+		return "", fmt.Errorf(readableByOthers, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxSecret+3)) // one byte more than the limit and a line end shows that it is too long
 	if err != nil {
@@ -96,9 +96,9 @@ func runSecret(ctx context.Context, words []string, environ []string) (string, e
 	}
 	switch {
 	case out.over:
-		return "", fmt.Errorf("it printed more than %d bytes", maxSecret)
+		return "", fmt.Errorf(printedTooMuch, maxSecret)
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return "", fmt.Errorf("it took longer than %v", secretWait)
+		return "", fmt.Errorf(tookTooLong, secretWait)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
@@ -128,7 +128,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.text.Len()+len(p) > maxSecret+2 {
 		b.over = true
 		b.end() // the program may ignore that its output is closed
-		return 0, errors.New("too much")
+		return 0, errors.New(tooMuch)
 	}
 	return b.text.Write(p)
 }

@@ -31,8 +31,8 @@ func TestSecretsAreRead(t *testing.T) {
 		want, err string
 	}{
 		"variable":           {tools.SecretRef{Env: "KEY"}, "hunter2", ""},
-		"unset":              {tools.SecretRef{Env: "GONE"}, "", "secret env:GONE: nothing stands there"},
-		"empty":              {tools.SecretRef{Env: "EMPTY"}, "", "nothing stands there"},
+		"unset":              {tools.SecretRef{Env: "GONE"}, "", "secret env:GONE: there is nothing there"},
+		"empty":              {tools.SecretRef{Env: "EMPTY"}, "", "there is nothing there"},
 		"file":               {write("a", "hunter2\n", 0o600), "hunter2", ""},
 		"one line end":       {write("b", "hunter2\n\n", 0o600), "hunter2\n", ""},
 		"no file":            {tools.SecretRef{File: filepath.Join(dir, "gone")}, "", "no such file"},
@@ -47,7 +47,7 @@ func TestSecretsAreRead(t *testing.T) {
 		"program never ends": {shell("trap '' PIPE; while :; do echo 0123456789012345678901234567890123456789; done"), "", "printed more than 65536 bytes"},
 		"no shell":           {tools.SecretRef{Exec: []string{"/bin/echo", "$KEY;x"}}, "$KEY;x", ""},
 		"no program":         {tools.SecretRef{Exec: []string{"gone"}}, "", `gone is not in PATH /bin`},
-		"nothing is there":   {tools.SecretRef{}, "", "no secret"},
+		"nothing is there":   {tools.SecretRef{}, "", "no reference to a secret"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestKeyByReference(t *testing.T) {
 	if own, _, err := loadText(t, text, "OPENAI_API_KEY=own"); err != nil || own.LLM.OpenAI().APIKey != "own" {
 		t.Errorf("beside OPENAI_API_KEY the key is %q: %v", own.LLM.OpenAI().APIKey, err)
 	}
-	if _, _, err := loadText(t, text, "OPENAI_BASE_URL=https://b.example/v1"); err == nil || !strings.Contains(err.Error(), "goes only to the llm.base_url beside it") {
+	if _, _, err := loadText(t, text, "OPENAI_BASE_URL=https://b.example/v1"); err == nil || !strings.Contains(err.Error(), "is sent only to the llm.base_url beside it") {
 		t.Errorf("the file's key and another's URL: %v", err)
 	}
 }

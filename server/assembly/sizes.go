@@ -47,14 +47,14 @@ func (c *Loaded) oversized(s *server.Server) (list []oversize) {
 		add := func(has, most int, noun, want string) {
 			if has > most {
 				list = append(list, oversize{pattern, t.Name, yamldoc.Fault{
-					Reason: fmt.Sprintf("%s of %s has %d %s, and clients take at most %d", noun, t.Name, has, map[bool]string{true: "properties", false: "bytes"}[most == maxListedProperties], most),
+					Reason: overListed(noun, t.Name, has, map[bool]string{true: "properties", false: "bytes"}[most == maxListedProperties], most),
 					Want:   want,
 				}})
 			}
 		}
-		add(countProperties(t.RawInputSchema), maxListedProperties, "the input schema", "leave some of input out")
-		add(len(t.RawInputSchema), maxListedInput, "the input schema", "shorten descriptions in input, or name fewer tools")
-		add(len(t.RawOutputSchema), maxListedOutput, "the output schema", "shorten answer")
+		add(countProperties(t.RawInputSchema), maxListedProperties, theInputSchema, wantLessInput)
+		add(len(t.RawInputSchema), maxListedInput, theInputSchema, wantShorterInput)
+		add(len(t.RawOutputSchema), maxListedOutput, theOutputSchema, wantShorterAnswer)
 	}
 	return list
 }
@@ -86,7 +86,7 @@ func (c *Loaded) bearable(s *server.Server) error {
 	for _, o := range c.oversized(s) {
 		where := "patterns." + o.pattern
 		if p, _ := c.Pattern(o.pattern); p.At.Line > 0 {
-			where = fmt.Sprintf("line %d: %s", p.At.Line, where)
+			where = atLine(p.At.Line, where)
 		}
 		faults = append(faults, fmt.Errorf("%s: %s; %s", where, o.Reason, o.Want))
 	}

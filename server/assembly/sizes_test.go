@@ -27,12 +27,12 @@ func TestOversizedPatterns(t *testing.T) {
 	tests := map[string]struct{ pattern, want string }{
 		"as many as clients take": {"a: " + ofKind("supervisor", inputs(6, "")), ""},
 		"one more": {"a: " + ofKind("supervisor", inputs(7, "")),
-			"{f0 | patterns.a.input: the input schema of a has 15 properties, and clients take at most 14; leave some of input out"},
+			"{f0 | patterns.a.input: the input schema of a has 15 properties, and clients take at most 14; remove some of input"},
 		"long words":    {"a: " + ofKind("supervisor", inputs(5, ", description: "+strings.Repeat("d", 400))), "{f0 | patterns.a.input: the input schema of a has N bytes, and clients take at most 3072; shorten descriptions in input, or name fewer tools"},
 		"a long answer": {"a: " + ofKind("supervisor", answer), "{kind | patterns.a: the output schema of a has N bytes, and clients take at most 4096; shorten answer"},
 		"of four tools": {"a: " + ofKind("planning", inputs(7, "")),
-			"{f0 | patterns.a.input: the input schema of a_decompose has 17 properties, and clients take at most 14; leave some of input out\n" +
-				"{f0 | patterns.a.input: the input schema of a_execute has 20 properties, and clients take at most 14; leave some of input out"},
+			"{f0 | patterns.a.input: the input schema of a_decompose has 17 properties, and clients take at most 14; remove some of input\n" +
+				"{f0 | patterns.a.input: the input schema of a_execute has 20 properties, and clients take at most 14; remove some of input"},
 		"a switched off one": {"a: " + ofKind("supervisor", "enabled: false, "+inputs(14, "")), ""},
 	}
 	for name, tt := range tests {

@@ -138,7 +138,7 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 	}
 	members, _ := value.(map[string]any)
 	if members == nil || hashOf(snapshot) != hash || !bytes.Equal(ijson.Canonical(value), snapshot) {
-		return out, errors.New("not the snapshot of this hash")
+		return out, errors.New(wrongSnapshot)
 	}
 	llm, _ := members["llm"].(map[string]any)
 	if reference, there := llm["api_key"]; there {
@@ -148,11 +148,11 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 			delete(llm, "api_key")
 			out.keyed = true
 		case !keys.own.Key.Set() || url != keys.own.BaseURL || !ijson.Equal(reference, keys.own.Key.Shown()):
-			return out, errors.New("the key is where no key of ours is")
+			return out, errors.New(keyElsewhere)
 		}
 	}
 	if !keys.unasked && !keys.known(llm) {
-		return out, errors.New("the key of a role is where no key of ours is")
+		return out, errors.New(roleKeyElsewhere)
 	}
 	out.locked, _ = members[lockMember].(map[string]any)
 	delete(members, lockMember)

@@ -191,7 +191,7 @@ func (m *ownMaker) phrase(t *catalog.Tool) {
 		t.Phrase = ""
 	}
 	if strings.Contains(phrasePlace.ReplaceAllString(t.Phrase, ""), "{") {
-		wrong(yamldoc.Fault{Reason: "a { that is no {argument}", Want: "write {argument}"})
+		wrong(yamldoc.Fault{Reason: strayBrace, Want: wantArgument})
 		return
 	}
 	for _, place := range phrasePlace.FindAllString(t.Phrase, -1) {
@@ -200,7 +200,7 @@ func (m *ownMaker) phrase(t *catalog.Tool) {
 			wrong(tools.NoArgument(t.Name, name, known))
 			return
 		case !t.Sayable(name):
-			wrong(yamldoc.Fault{Reason: place + " is free text", Want: "write only arguments that are numbers, booleans or enums or have a pattern"})
+			wrong(yamldoc.Fault{Reason: freeText(place), Want: wantBoundArguments})
 			return
 		}
 	}

@@ -86,7 +86,7 @@ func (r *refusedCalls) ready() catalog.Readiness {
 func (m *ownMaker) request(c *tools.HTTPTool, input *catalog.Schema) (*httptool.Tool, bool) {
 	roots, err := m.pool.roots(c.Request.CAFile)
 	if err != nil {
-		m.fault(yamldoc.Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "request", "ca_file")
+		m.fault(yamldoc.Fault{Reason: err.Error(), Want: wantCertificates}, "request", "ca_file")
 		return nil, false
 	}
 	types := map[string]string{}
@@ -150,7 +150,7 @@ func orEmpty(text []byte) []byte {
 func rootsIn(text []byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, errors.New("there is no certificate in it")
+		return nil, errors.New(noCertificate)
 	}
 	return pool, nil
 }

@@ -85,7 +85,7 @@ func (r *loading) heldTools(l *Loaded) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
 		r.Faults.Record(l.FaultAt(yamldoc.Fault{
-			Severity: yamldoc.SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.Server + "/" + h.Upstream,
+			Severity: yamldoc.SeverityWarning, Reason: heldUnaccepted, Want: wantAccept(h.Server, h.Upstream),
 		}, "catalog", "servers", h.Server, "tools", h.Upstream))
 	}
 }
@@ -96,13 +96,13 @@ func (r *loading) unlisted(l *Loaded, h HeldTool) {
 	for _, p := range l.Patterns {
 		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
 			r.Faults.Record(l.FaultAt(yamldoc.Fault{
-				Severity: yamldoc.SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.Server + "/" + h.Upstream,
+				Severity: yamldoc.SeverityWarning, Reason: notListed(h.name), Want: wantAccept(h.Server, h.Upstream),
 			}, "patterns", p.Name, "tool"))
 		}
 	}
 	if i := slices.Index(l.Catalog.Expose, h.name); i >= 0 {
 		r.Faults.Record(l.FaultAt(yamldoc.Fault{
-			Severity: yamldoc.SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.Server + "/" + h.Upstream,
+			Severity: yamldoc.SeverityWarning, Reason: notListed(h.name), Want: wantAccept(h.Server, h.Upstream),
 		}, "catalog", "expose", fmt.Sprintf("[%d]", i)))
 	}
 }
@@ -132,12 +132,12 @@ func (r *loading) lock(path string) (*pins.Lock, bool) {
 	if fault, ok := errors.AsType[*pins.Fault](err); ok {
 		r.Faults.Record(yamldoc.Fault{
 			File: path, Line: fault.Line, Column: fault.Column, Path: strings.Join(fault.Pointer.Tokens(), "."), Severity: yamldoc.SeverityFault,
-			Reason: fault.Reason, Want: "let patterngate catalog accept write it",
+			Reason: fault.Reason, Want: wantLock,
 		})
 		return nil, false
 	}
 	if err != nil {
-		r.Faults.Record(yamldoc.Fault{File: path, Severity: yamldoc.SeverityFault, Reason: err.Error(), Want: "a readable file"})
+		r.Faults.Record(yamldoc.Fault{File: path, Severity: yamldoc.SeverityFault, Reason: err.Error(), Want: wantReadable})
 		return nil, false
 	}
 	return lock, true
@@ -180,7 +180,7 @@ func lockOf(tools map[string]any) (*pins.Lock, error) {
 		at, _, ok := strings.Cut(name, "/")
 		tool, isTool := v.(map[string]any)
 		if !ok || !isTool {
-			return nil, fmt.Errorf("%s is no tool", ijson.Cut(name, yamldoc.MaxQuoted))
+			return nil, fmt.Errorf(notATool, ijson.Cut(name, yamldoc.MaxQuoted))
 		}
 		d := pins.Definition{}
 		d.Name, _ = tool["name"].(string)

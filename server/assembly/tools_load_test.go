@@ -9,7 +9,7 @@ import (
 	"patterngate/patterns"
 )
 
-// What lies in a state file starts no program, reaches no server and reads no secret that the configuration does not name:
+// What is in a state file starts no program, reaches no server and reads no secret that the configuration does not name:
 // a run of such a snapshot is not carried on. One that differs elsewhere is.
 func TestSnapshotReachesNothingElse(t *testing.T) {
 	environ := []string{binaries(t, "sh", "prog"), "PAY_TOKEN=hunter2", "MEMORY_KEY=hunter3"}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -32,7 +31,7 @@ func (m *ownMaker) server(s *tools.Server) {
 	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
 	running, admits, err := m.pool.server(m, s)
 	if err != nil {
-		m.fault(yamldoc.Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "http", "ca_file")
+		m.fault(yamldoc.Fault{Reason: err.Error(), Want: wantCertificates}, "http", "ca_file")
 		return
 	}
 	m.out.servers[s.Name] = running
@@ -80,7 +79,7 @@ func (m *ownMaker) serverTool(s *tools.Server, c *tools.ServerTool, running *ups
 		behind.pinned = &pinned
 		t.Title, t.Description = orElse(t.Title, pinned.Title), orElse(t.Description, pinned.Description)
 	} else {
-		m.out.hold(behind, "no line in the lock")
+		m.out.hold(behind, noLine)
 		t.Phrase = "" // its arguments are not known yet, and no person is asked about its calls
 	}
 	if !m.serverSchemas(&t, c, pinned, ok, behind) {
@@ -106,12 +105,12 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *tools.ServerTool, pinned pi
 	}
 	theirs, err := catalog.CompileUpstream(raw)
 	if err != nil {
-		m.fault(yamldoc.Fault{Reason: fmt.Sprintf("the input schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
+		m.fault(yamldoc.Fault{Reason: badLockedInput(err), Want: wantServerFixed})
 		return false
 	}
 	if known && len(pinned.Output) > 0 {
 		if t.Output, err = catalog.CompileUpstream(pinned.Output); err != nil {
-			m.fault(yamldoc.Fault{Reason: fmt.Sprintf("the output schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
+			m.fault(yamldoc.Fault{Reason: badLockedOutput(err), Want: wantServerFixed})
 			return false
 		}
 	}
@@ -177,7 +176,7 @@ func (m *ownMaker) fixed(t *catalog.Tool, c *tools.ServerTool, theirs *catalog.S
 		if w.Kind == catalog.MismatchUnknown {
 			tell = m.unknown
 		}
-		tell(yamldoc.Fault{Reason: "does not fit the tool's schema", Want: "write " + w.Want}, stepsAt(plain, "fix", w.Pointer)...)
+		tell(yamldoc.Fault{Reason: notFitting, Want: "write " + w.Want}, stepsAt(plain, "fix", w.Pointer)...)
 	}
 	return fine
 }
@@ -256,7 +255,7 @@ func (b *behindServer) call(ctx context.Context, call catalog.Call) (any, error)
 }
 
 func (b *behindServer) drifted() string {
-	return fmt.Sprintf("the server declares it otherwise than it was accepted; run patterngate catalog accept %s/%s", b.at, b.upstream)
+	return changedDeclaration(b.at, b.upstream)
 }
 
 // accepted reports whether a declaration equals the one in the lock. It remembers the last comparison.
@@ -288,7 +287,7 @@ func DefinitionOf(d upstream.Definition) (pins.Definition, error) {
 		v, err := ijson.Decode(text.from)
 		word, ok := v.(string)
 		if err != nil || !ok {
-			return pins.Definition{}, errors.New("name, title or description is no text")
+			return pins.Definition{}, errors.New(declarationNotText)
 		}
 		*text.to = word
 	}
@@ -340,7 +339,7 @@ func (a *admission) admit(d upstream.Definition) error {
 	case known && tool.pinned == nil && strings.HasPrefix(tool.held, unsigned):
 		return &driftError{tool.held}
 	case !known || tool.pinned == nil:
-		return &driftError{"nobody accepted it"}
+		return &driftError{notAcceptedTool}
 	}
 	if !tool.accepted(d) {
 		return &driftError{tool.drifted()}
@@ -367,7 +366,7 @@ func (b *behindServer) ready() catalog.Readiness {
 	}
 	if declared, known := b.server.Present(b.upstream); known {
 		if len(declared.Name) == 0 {
-			return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s has no tool %s", b.at, b.upstream)}
+			return catalog.Readiness{State: catalog.Unavailable, Why: noSuchTool(b.at, b.upstream)}
 		}
 		if !b.accepted(declared) {
 			return catalog.Readiness{State: catalog.Held, Why: b.drifted()}
@@ -382,10 +381,10 @@ func (b *behindServer) ready() catalog.Readiness {
 		here = closed.Why(b.allow)
 	}
 	if open, _ := b.guard.Open(); open {
-		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s failed several times and is left alone for a moment", b.at), Here: here}
+		return catalog.Readiness{State: catalog.Unavailable, Why: breakerOpen(b.at), Here: here}
 	}
 	if !running && why != nil {
-		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s does not answer", b.at), Here: here}
+		return catalog.Readiness{State: catalog.Unavailable, Why: noAnswer(b.at), Here: here}
 	}
 	return catalog.Readiness{}
 }

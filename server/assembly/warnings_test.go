@@ -30,19 +30,19 @@ func TestCatalogWarnings(t *testing.T) {
 	var got []string
 	for _, w := range warnings {
 		line := w.String()
-		if at := strings.Index(line, "nowhere: /"); at >= 0 {
-			line = line[:at+9] + "DIR" + line[strings.Index(line, "/gone"):]
+		if at := strings.Index(line, "read: /"); at >= 0 {
+			line = line[:at+6] + "DIR" + line[strings.Index(line, "/gone"):]
 		}
 		got = append(got, line)
 	}
 	want := []string{
 		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; write policy: NAME here or at the tool",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
-		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: leads nowhere: ARG is not set; calls that need it are refused until it does",
-		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: leads nowhere: DIR/gone: no such file or directory; calls that need it are refused until it does",
+		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: its value cannot be read: ARG is not set; calls that need it are refused until it can",
+		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: its value cannot be read: DIR/gone: no such file or directory; calls that need it are refused until it can",
 		"warning: pg.yaml:5:117: catalog.servers.crm.tools.find: held: nobody accepted it; run patterngate catalog accept crm/find",
-		"warning: pg.yaml:5:144: catalog.servers.crm.tools.find.idempotent: a read is always idempotent; leave it out",
-		"warning: pg.yaml:8:51: patterns.plan.allow.policy[0]: charge is not among tools; write it in patterns.plan.tools too",
+		"warning: pg.yaml:5:144: catalog.servers.crm.tools.find.idempotent: a read is always idempotent; remove it",
+		"warning: pg.yaml:8:51: patterns.plan.allow.policy[0]: charge is not in tools; write it in patterns.plan.tools too",
 		"warning: pg.yaml:8:59: patterns.plan.allow.policy[1]: no tool fnd; did you mean find?",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -9,7 +9,7 @@ import (
 	"patterngate/server/settings/tools"
 )
 
-// What lies in a state file starts no program, reaches no server and sends no secret that the configuration does not name
+// What is in a state file starts no program, reaches no server and sends no secret that the configuration does not name
 // for it; that a snapshot has its members sorted is no difference.
 func TestCatalogWithin(t *testing.T) {
 	path := binaries(t, "prog")
@@ -111,7 +111,7 @@ func TestToolsRedact(t *testing.T) {
 		t.Errorf("a tool that is off hides %v: %v", loaded.HiddenValues(), err)
 	}
 	_, _, err = loadText(t, tool("/input/iban", ""))
-	if want := `pg.yaml:3:67: catalog.http.pay.redact[0]: got "/input/iban"; begin with /args or /result; what is no tool's stands in redact at the top`; err == nil || err.Error() != want {
+	if want := `pg.yaml:3:67: catalog.http.pay.redact[0]: got "/input/iban"; begin with /args or /result; move other pointers to redact at the top`; err == nil || err.Error() != want {
 		t.Errorf("a tool's /input: %v, want %s", err, want)
 	}
 }

@@ -149,7 +149,7 @@ func TestTokenFileFaults(t *testing.T) {
 		if err := os.Chmod(filepath.Dir(open), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		tests["in an open directory"] = struct{ path, want string }{open, "everyone may write to its directory"}
+		tests["in an open directory"] = struct{ path, want string }{open, "everyone can write to its directory"}
 	}
 	for name, tt := range tests {
 		_, err := tokensOf(settings.HTTP{Listen: "127.0.0.1:0", TokenFile: tt.path})

@@ -45,7 +45,7 @@ func (r *loader) acrossNames(c *Config) {
 	owner := map[string]string{}
 	if c.DemoOn() {
 		for _, name := range DemoTools {
-			owner[name] = "the demo"
+			owner[name] = theDemo
 		}
 	}
 	for _, t := range c.Catalog.Tools() {
@@ -53,13 +53,13 @@ func (r *loader) acrossNames(c *Config) {
 		before, taken := owner[t.Name]
 		switch {
 		case slices.Contains(tools.TakenNames, t.Name):
-			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: hasOwnMeaning(t.Name), Want: wantOtherToolName})
 		case taken && t.Named != t.Path:
-			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: isToolOf(t.Name, before), Want: wantOtherName})
 		case taken && t.Server == "http":
-			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "write another name"})
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: alsoToolOf(before), Want: wantOtherName})
 		case taken:
-			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
+			r.Faults.Add(at, t.Named, yamldoc.Fault{Reason: alsoToolOf(before), Want: wantAs})
 		default:
 			owner[t.Name] = t.Server
 		}
@@ -67,7 +67,7 @@ func (r *loader) acrossNames(c *Config) {
 	tools := (*yamldoc.Path)(nil).Key("patterns")
 	for _, p := range c.Patterns {
 		if path := tools.Key(p.Name); p.IsOwn() && isOurTool(p.Name) {
-			r.Faults.Add(r.KeyAt(path), path, yamldoc.Fault{Reason: "also a tool of this server", Want: "write another name"})
+			r.Faults.Add(r.KeyAt(path), path, yamldoc.Fault{Reason: toolOfServer, Want: wantOtherName})
 		}
 	}
 	expose := (*yamldoc.Path)(nil).Key("catalog").Key("expose")
@@ -76,11 +76,11 @@ func (r *loader) acrossNames(c *Config) {
 		_, named := c.Pattern(name)
 		switch {
 		case named:
-			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is also a pattern", Want: "keep it here or in patterns"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: isPattern(name), Want: wantOnePlace})
 		case slices.Contains(c.Catalog.Expose[:i], name):
-			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: namedTwice(name), Want: wantOnce})
 		case isOurTool(name):
-			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is also a tool of this server", Want: "give the tool another name"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: isToolOfServer(name), Want: wantOtherToolName})
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (r *loader) acrossLinks(c *Config) {
 func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
 	f := tools.NoTool(l.name, known)
 	if _, pattern := c.Pattern(l.name); pattern && l.path.Step == "tool" && patternOf(l.path) != l.name {
-		f.Want, f.DidYouMean = "it is a pattern: write pattern: "+l.name, ""
+		f.Want, f.DidYouMean = wantPattern(l.name), ""
 	}
 	return f
 }
@@ -176,7 +176,7 @@ func (r *loader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) 
 		return
 	}
 	if effect := declared[at].Effect; effect != catalog.Read && effect != "" {
-		r.Faults.Add(r.At(path.Key("tool")), path.Key("tool"), yamldoc.Fault{Reason: t.Reconcile.Tool + " is of effect " + string(effect), Want: "name a tool of effect read"})
+		r.Faults.Add(r.At(path.Key("tool")), path.Key("tool"), yamldoc.Fault{Reason: hasEffect(t.Reconcile.Tool, string(effect)), Want: wantRead})
 	}
 	for i := range c.Catalog.HTTP {
 		h := &c.Catalog.HTTP[i]
@@ -189,7 +189,7 @@ func (r *loader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) 
 				continue
 			}
 			below := path.Key("args").Key(arg.Name)
-			f := yamldoc.Fault{Reason: h.Name + " has no argument " + arg.Name, DidYouMean: gateway.Near(arg.Name, slices.Sorted(maps.Keys(input)))}
+			f := yamldoc.Fault{Reason: hasNoArgument(h.Name, arg.Name), DidYouMean: gateway.Near(arg.Name, slices.Sorted(maps.Keys(input)))}
 			if len(input) > 0 {
 				f.Reason += " (" + strings.Join(slices.Sorted(maps.Keys(input)), ", ") + ")"
 			}
@@ -211,7 +211,7 @@ func (r *loader) acrossAllow(c *Config) {
 		case its && (p.IsOwn() || len(p.Hands) > 0):
 			r.Faults.Warn(s.at, s.path, unknownName(s.name, p.CallNames(), s.kind))
 		case its && slices.Contains(known, s.name):
-			r.Faults.Warn(s.at, s.path, yamldoc.Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
+			r.Faults.Warn(s.at, s.path, yamldoc.Fault{Reason: notAmongTools(s.name), Want: wantInTools(pattern)})
 		case its:
 			r.Faults.Warn(s.at, s.path, unknownName(s.name, known, s.kind))
 		default:
@@ -248,7 +248,7 @@ func (r *loader) acrossPrograms(c *Config, environ []string) {
 func (r *loader) acrossSecrets(c *Config, environ []string) {
 	warn := func(s tools.SecretRef, path *yamldoc.Path) {
 		if why := s.Nowhere(environ); s.Set() && why != "" {
-			r.Faults.Warn(r.At(path), path, yamldoc.Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
+			r.Faults.Warn(r.At(path), path, yamldoc.Fault{Reason: leadsNowhere(why), Want: refusedUntil})
 		}
 	}
 	root := (*yamldoc.Path)(nil).Key("catalog")
@@ -311,19 +311,19 @@ func (r *loader) acrossLock(c *Config) {
 	case errors.Is(err, fs.ErrNotExist):
 		dir, err := os.Stat(filepath.Dir(c.Catalog.Pin))
 		if err != nil {
-			f = yamldoc.Fault{Reason: "no directory " + yamldoc.Quoted(filepath.Dir(c.Catalog.Pin)), Want: "write the path of a file in one that is there"}
+			f = yamldoc.Fault{Reason: noDirectory(yamldoc.Quoted(filepath.Dir(c.Catalog.Pin))), Want: wantFileInDirectory}
 		} else {
 			f = machine.FaultOfWriters(c.Catalog.Pin, privateFile{dir})
 		}
 	case err != nil:
 		f = machine.CannotRead(err)
 	case info.IsDir():
-		f = yamldoc.Fault{Reason: "a directory", Want: "write the path of a file"}
+		f = yamldoc.Fault{Reason: isDirectory, Want: wantFile}
 	default:
 		f = machine.FaultOfWriters(c.Catalog.Pin, info)
 	}
 	if f.Reason != "" {
-		f.Reason = "the lock " + c.Catalog.Pin + ": " + f.Reason
+		f.Reason = lockFault(c.Catalog.Pin, f.Reason)
 		r.Faults.Add(r.At(path), path, f)
 	}
 }
@@ -340,7 +340,7 @@ func (r *loader) acrossNetworks(c *Config) {
 	warn := func(raw string, path *yamldoc.Path) {
 		if closed := tools.ClosedHostOf(raw, c.Catalog.AllowNetworks); closed != nil {
 			r.Faults.Warn(r.At(path), path, yamldoc.Fault{
-				Reason: closed.What + ", and Patterngate does not dial it, so every call fails", Want: closed.Remedy(c.Catalog.AllowNetworks),
+				Reason: neverDialled(closed.What), Want: closed.Remedy(c.Catalog.AllowNetworks),
 			})
 		}
 	}

@@ -54,8 +54,8 @@ func (a *Aggregate) keys() []grammar.Key {
 		return fields.Keep()
 	}
 	return []grammar.Key{
-		fields.Means("What the joined result has, name by name: CEL over tasks.WORKER {id, observation, attempts}, failed, input and the fields above. One that errs is listed in missing."),
-		healthItems.Key("health", &a.Health).Means("Rules of its health, the first that is true counts: {is: red, yellow or green, when: CEL}. Else unknown where anything is missing or erred, else green."),
+		fields.Means("The members of the joined result, each with a name: CEL over tasks.WORKER {id, observation, attempts}, failed, input and the fields above. A member that cannot be computed is listed in missing."),
+		healthItems.Key("health", &a.Health).Means("Rules for the health; the first true rule counts: {is: red, yellow or green, when: CEL}. If none is true: unknown if anything is missing or could not be computed, else green."),
 	}
 }
 
@@ -63,8 +63,8 @@ var healthItems = grammar.Items[Health]{
 	Fits: func(string) bool { return false }, Most: maxHealthRules,
 	Keys: func(h *Health) []grammar.Key {
 		return []grammar.Key{
-			grammar.Word("is", &h.Is, healthWords...).Need("red, yellow or green?").Means("The colour. Required."),
-			grammar.Expression("when", &h.When).Need(`write CEL: "size(failed) > 0"`).Means("CEL of type bool over what fields see, and all fields. Required."),
+			grammar.Word("is", &h.Is, healthWords...).Need(wantColour).Means("The colour. Required."),
+			grammar.Expression("when", &h.When).Need(wantCondition).Means("CEL of type bool over what fields see, and all fields. Required."),
 		}
 	},
 }

@@ -16,25 +16,25 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 	switch kind {
 	case gateway.TaskDecomposition:
 		of = []grammar.Key{
-			grammar.Count("min_plan_steps", &b.MinPlanSteps, 0, grammar.MaxCount).Means("Steps that a plan has at least."),
-			grammar.Count("max_plan_steps", &b.MaxPlanSteps, 0, grammar.MaxCount).Means("Steps of a plan."),
-			limitKey("max_execute_steps", &b.MaxExecuteSteps, grammar.MaxCount).Means("Steps of an accepted plan; with more nothing is carried out."),
+			grammar.Count("min_plan_steps", &b.MinPlanSteps, 0, grammar.MaxCount).Means("The fewest steps of a plan."),
+			grammar.Count("max_plan_steps", &b.MaxPlanSteps, 0, grammar.MaxCount).Means("The most steps of a plan."),
+			limitKey("max_execute_steps", &b.MaxExecuteSteps, grammar.MaxCount).Means("The most steps that an accepted plan can carry out. A longer plan does not start."),
 		}
 	case gateway.Orchestrator:
 		of = []grammar.Key{
 			grammar.Count("max_tasks", &b.MaxTasks, 0, grammar.MaxCount).Means("Tasks of a plan."),
-			grammar.Count("max_parallel", &b.MaxParallel, 1, 256).Means("Tasks at once."),
-			grammar.Count("max_retries_per_task", &b.MaxRetriesPerTask, 0, grammar.MaxCount).Means("How often a task that timed out is tried again."),
-			limitKey("max_dispatches", &b.MaxDispatches, grammar.MaxCount).Means("Attempts of all tasks together; the first attempts are counted before anything runs."),
-			grammar.Seconds("task_timeout_seconds", &b.TaskTimeout, grammar.MaxSeconds).Means("How long one attempt of a task may take."),
+			grammar.Count("max_parallel", &b.MaxParallel, 1, 256).Means("Tasks that run at the same time."),
+			grammar.Count("max_retries_per_task", &b.MaxRetriesPerTask, 0, grammar.MaxCount).Means("Retries of a task that timed out."),
+			limitKey("max_dispatches", &b.MaxDispatches, grammar.MaxCount).Means("Attempts of all tasks together. The first attempts are counted before anything runs."),
+			grammar.Seconds("task_timeout_seconds", &b.TaskTimeout, grammar.MaxSeconds).Means("How long one attempt of a task can take."),
 		}
 	case gateway.Routing:
 		of = []grammar.Key{
 			grammar.Count("max_route_attempts", &b.MaxRouteAttempts, 0, grammar.MaxCount).Means("Routes that are tried."),
-			limitKey("max_delegations", &b.MaxDelegations, grammar.MaxCount).Means("Hand-overs to specialists; one that is refused at the call counts too."),
+			limitKey("max_delegations", &b.MaxDelegations, grammar.MaxCount).Means("Calls of specialists. A call that is refused counts too."),
 		}
 	case gateway.Supervisor:
-		of = []grammar.Key{grammar.Count("max_steps", &b.MaxSteps, 0, grammar.MaxCount).Means("Actions, the closing answer included.")}
+		of = []grammar.Key{grammar.Count("max_steps", &b.MaxSteps, 0, grammar.MaxCount).Means("Actions, including the final answer.")}
 	case gateway.Planning:
 		of = planningBudgetKeys(b)
 	}
@@ -48,11 +48,11 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
 // inheritedKeys returns the keys of the limits that a pattern passes on to the patterns that it calls. Every kind has them.
 func inheritedKeys(b *gateway.Budget) []grammar.Key {
 	return []grammar.Key{
-		grammar.Seconds("max_seconds", &b.MaxTime, grammar.MaxSeconds).Means("Running time; waiting for the caller or a person does not count."),
-		limitKey("max_tool_calls", &b.MaxToolCalls, grammar.MaxCount).Means("Calls of tools; one that is refused at the call counts too."),
-		limitKey("max_llm_calls", &b.MaxLLMCalls, grammar.MaxCount).Means("Requests to the model, retries included."),
-		limitKey("max_tokens", &b.MaxTokens, maxTokens).Means("Tokens in and out together; once they are spent the model is asked nothing more."),
-		costKey("max_cost_usd", &b.MaxCost).Means("What its models may cost in USD, by the prices in `llm.models`."),
+		grammar.Seconds("max_seconds", &b.MaxTime, grammar.MaxSeconds).Means("Running time. Time spent waiting for the caller or a person does not count."),
+		limitKey("max_tool_calls", &b.MaxToolCalls, grammar.MaxCount).Means("Calls of tools. A call that is refused counts too."),
+		limitKey("max_llm_calls", &b.MaxLLMCalls, grammar.MaxCount).Means("Requests to the model, including retries."),
+		limitKey("max_tokens", &b.MaxTokens, maxTokens).Means("Input and output tokens together. When they are spent, the model is not asked again."),
+		costKey("max_cost_usd", &b.MaxCost).Means("What its models can cost in USD, by the prices in `llm.models`."),
 	}
 }
 
@@ -87,7 +87,7 @@ func sameCallKey(name string, b *gateway.Budget) grammar.Key {
 		read(r, n, path)
 		b.MaxSameRead = 0
 	}
-	return key.Means("How often the same call, with the same arguments, may be made in a run. Not set: in supervisors of your own 2 for tools that read and 1 for others; else no limit.")
+	return key.Means("How often a run can repeat a call with the same arguments. Not set: in your own supervisors 2 for tools that read and 1 for others; else no limit.")
 }
 
 // perToolKey returns the key of the limits of single tools. An entry of the file replaces the limits that it sets and keeps
@@ -98,7 +98,7 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
 	}
 	below := func() []grammar.Key { return keys(&gateway.CallLimit{}) }
 	return grammar.Key{
-		Name: name, Takes: "mapping of tools to " + grammar.Braced(below()), Form: func() map[string]any {
+		Name: name, Takes: mappingOfTools(grammar.Braced(below())), Form: func() map[string]any {
 			return map[string]any{"type": "object", "propertyNames": grammar.NameForm, "additionalProperties": grammar.OrNull(grammar.SchemaOf(below()))}
 		},
 		Entries: true, Brief: true, Below: below,
@@ -125,7 +125,7 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
 			}
 			return shown
 		},
-	}.Means("Limits of single tools, which count in the place of the two above.")
+	}.Means("Limits for single tools. They replace the two limits above.")
 }
 
 // othersKey returns the key of a limit for one tool. If the limit is that of every tool, it is shown as null.

@@ -79,9 +79,9 @@ type strangeName struct {
 // warning, since a call of it ends with *_missing.
 func readKnownNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, known []string, kind gateway.Kind) ([]string, bool) {
 	if n.Kind != yamldoc.List {
-		want := "write a list of names, [] for none"
+		want := wantNames
 		if n.Kind == yamldoc.Text && grammar.ToolName.MatchString(n.Text) {
-			want = "write a list: [" + n.Text + "]"
+			want = wantListOf(n.Text)
 		}
 		r.Wrong(n, path, want)
 		return nil, false
@@ -93,7 +93,7 @@ func readKnownNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, know
 		case item.Kind == yamldoc.Unreadable:
 			ok = false
 		case item.Kind != yamldoc.Text || !grammar.ToolName.MatchString(item.Text):
-			r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: "write a name: 1 to 64 letters, digits, _ and -"})
+			r.Faults.Add(item.At, at, yamldoc.Fault{Reason: notName, Got: item.Shown(), Want: wantName})
 			ok = false
 		case !slices.Contains(known, item.Text):
 			notes := grammar.NotesOf[patternNotes](r)
@@ -114,7 +114,7 @@ func unknownName(name string, known []string, kind gateway.Kind) yamldoc.Fault {
 	}
 	f := yamldoc.Fault{Reason: "no " + noun + " " + name, DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
-		f.Want = "there are " + strings.Join(known, ", ")
+		f.Want = thereAre(strings.Join(known, ", "))
 	}
 	return f
 }

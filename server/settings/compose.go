@@ -2,7 +2,6 @@ package settings
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,7 +45,7 @@ func (r *loader) acrossPatterns(c *Config) {
 		r.limitedTools(p)
 		if b := p.Budget; p.Kind == gateway.TaskDecomposition && b.MinPlanSteps > b.MaxPlanSteps {
 			at := patternPath(p.Name).Key("budget").Key("min_plan_steps")
-			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "more than max_plan_steps, " + yamldoc.NumberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: overPlanSteps(yamldoc.NumberText(float64(b.MaxPlanSteps))), Want: wantPlanSteps})
 		}
 	}
 	r.toolNames(c)
@@ -73,12 +72,12 @@ func (r *loader) needsHands(p *Pattern) {
 	switch {
 	case hands != "" && tools != nil && named != nil && len(tools.Items) > 0 && len(p.Hands) > 0:
 		at := here.Key("tools")
-		r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "tools and " + hands, Want: "keep one"})
+		r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: toolsAnd(hands), Want: wantOneOfBoth})
 	case p.IsOwn() && tools == nil && named == nil:
 		at := here.Key(cmp.Or(hands, "tools"))
-		want := "write the tools that it may call: [NAME]"
+		want := wantTools
 		if hands != "" {
-			want = "write its " + hands + ": {NAME: {tool: TOOL}}, or a list of tools"
+			want = wantHands(hands)
 		}
 		r.Faults.Add(r.At(here), at, yamldoc.Fault{Reason: "missing", Want: want})
 	case p.IsOwn() && len(p.CallNames()) == 0:
@@ -86,7 +85,7 @@ func (r *loader) needsHands(p *Pattern) {
 		if named == nil {
 			at = here.Key("tools")
 		}
-		r.Faults.Warn(r.At(at), at, yamldoc.Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
+		r.Faults.Warn(r.At(at), at, yamldoc.Fault{Reason: nothingToCall, Want: wantATool})
 	}
 }
 
@@ -97,9 +96,9 @@ func (r *loader) handNames(c *Config, p *Pattern) {
 		at := patternPath(p.Name).Key(handsKeyOf(p.Kind)).Key(h.Name)
 		switch {
 		case slices.Contains(tools.TakenNames, h.Name):
-			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: hasOwnMeaning(h.Name), Want: wantOtherNameOf(handNoun(p.Kind))})
 		case h.Tool != h.Name && slices.Contains(known, h.Name) && !(h.Pattern == h.Name): // handPattern reports this case
-			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: isTool(h.Name), Want: wantOtherNameOf(handNoun(p.Kind))})
 		}
 	}
 }
@@ -114,7 +113,7 @@ func (r *loader) handPattern(c *Config, p *Pattern, h Hand) {
 	var f yamldoc.Fault
 	switch {
 	case slices.Contains(c.ToolNames(), h.Pattern):
-		f = yamldoc.Fault{Reason: h.Pattern + " is also a tool", Want: "write tool: " + h.Pattern}
+		f = yamldoc.Fault{Reason: isTool(h.Pattern), Want: wantTool(h.Pattern)}
 	case !known:
 		var names []string
 		for _, q := range c.Patterns {
@@ -122,18 +121,18 @@ func (r *loader) handPattern(c *Config, p *Pattern, h Hand) {
 				names = append(names, q.Name)
 			}
 		}
-		if f = (yamldoc.Fault{Reason: "no pattern " + h.Pattern, DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
-			f.Want = "there are none"
+		if f = (yamldoc.Fault{Reason: noPattern(h.Pattern), DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
+			f.Want = thereAreNone
 			if len(names) > 0 {
-				f.Want = "there are " + strings.Join(names[:min(len(names), 20)], ", ")
+				f.Want = thereAre(strings.Join(names[:min(len(names), 20)], ", "))
 			}
 		}
 	case !child.Enabled:
-		f = yamldoc.Fault{Reason: h.Pattern + " is not enabled", Want: "enable it, or leave the " + handNoun(p.Kind) + " out"}
+		f = yamldoc.Fault{Reason: notEnabled(h.Pattern), Want: wantEnabled(handNoun(p.Kind))}
 	case child.Kind == gateway.Planning:
-		f = yamldoc.Fault{Reason: h.Pattern + " is of kind planning, which is four tools", Want: "name a pattern of another kind"}
+		f = yamldoc.Fault{Reason: isPlanning(h.Pattern), Want: wantOtherKind}
 	case !child.Equipped():
-		f = yamldoc.Fault{Reason: h.Pattern + " has no tools", Want: "give it some, or leave the " + handNoun(p.Kind) + " out"}
+		f = yamldoc.Fault{Reason: hasNoTools(h.Pattern), Want: wantToolsIn(handNoun(p.Kind))}
 	default:
 		return
 	}
@@ -205,17 +204,17 @@ func (r *loader) toolNames(c *Config) {
 		at := patternPath(p.Name)
 		if p.Kind == gateway.Planning && len(p.Name) > maxPlanName {
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{
-				Reason: yamldoc.NumberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(PlanVerbs[0]),
-				Want:   "write a name of at most " + yamldoc.NumberText(maxPlanName),
+				Reason: nameTooLong(yamldoc.NumberText(float64(len(p.Name))), string(PlanVerbs[0])),
+				Want:   wantShorterName(yamldoc.NumberText(maxPlanName)),
 			})
 		}
 		for _, tool := range p.ToolNames() {
 			if before, taken := owner[tool]; taken && before != p.Name && p.Enabled && !isOurTool(p.Name) {
-				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
+				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: planToolTaken(tool, before), Want: wantOtherName})
 				break
 			}
 			if slices.Contains(reservedTools, tool) && tool != p.Name {
-				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
+				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: planToolOfServer(tool), Want: wantOtherName})
 				break
 			}
 			if p.Enabled {
@@ -251,7 +250,7 @@ func (w *chains) from(p *Pattern, above []string) int {
 			w.cyclic = true
 			way := append(above[slices.Index(above, h.Pattern):], h.Pattern)
 			at := h.path(p)
-			w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
+			w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{Reason: aCycle(shownWay(way)), Want: wantNoCycle})
 		default:
 			deepest = max(deepest, w.from(child, above))
 		}
@@ -284,7 +283,7 @@ func (w *chains) tooDeep() {
 			next = deeper
 		}
 		w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{
-			Reason: yamldoc.NumberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", MaxDepth),
+			Reason: nestedTooDeep(yamldoc.NumberText(float64(len(way))), shownWay(way)), Want: wantDepth(MaxDepth),
 		})
 	}
 }
@@ -335,7 +334,7 @@ func (r *loader) within(c *Config) {
 				}
 				told[at.String()] = true
 				r.Faults.Add(r.At(at), at, yamldoc.Fault{
-					Reason: yamldoc.NumberText(figure) + " is more than the " + yamldoc.NumberText(most) + " of patterns." + p.Name + ", which calls it", Want: "write at most " + yamldoc.NumberText(most),
+					Reason: overCaller(yamldoc.NumberText(figure), yamldoc.NumberText(most), p.Name), Want: wantAtMost(yamldoc.NumberText(most)),
 				})
 			}
 		}

@@ -20,9 +20,9 @@ type Guarded struct {
 
 func (l *Document) guarded() []Guarded {
 	var list []Guarded
-	files := []Guarded{{"the configuration", l.Path}, {"the lock", l.Catalog.Pin}, {"the state file", l.State}}
+	files := []Guarded{{theConfiguration, l.Path}, {theLock, l.Catalog.Pin}, {theStateFile, l.State}}
 	for _, file := range l.PolicyFiles() {
-		files = append(files, Guarded{"a policy file", file})
+		files = append(files, Guarded{aPolicyFile, file})
 	}
 	for _, g := range files {
 		if g.Path == "" || g.Path == MemoryState {
@@ -70,7 +70,7 @@ func (r *loader) acrossDirectories(l *Document) {
 		here := root.Key(s.Name)
 		refuse := func(path *yamldoc.Path, text, dir string) {
 			if g, dir := r.holds(files, text, dir); g.What != "" {
-				r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: g.What + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: isIn(g.What, dir), Want: wantOtherDirectory})
 			}
 		}
 		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // the directory of a server on another machine is unknown
@@ -197,7 +197,7 @@ func (r *loader) boundDirectories(files []Guarded, bound json.RawMessage, from f
 				g, dir = r.holds(files, text, "")
 			}
 			if g.What != "" {
-				r.Faults.Add(r.At(below), below, yamldoc.Fault{Reason: g.What + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.Faults.Add(r.At(below), below, yamldoc.Fault{Reason: isIn(g.What, dir), Want: wantOtherDirectory})
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func TestRelativeArgumentsNameDirectories(t *testing.T) {
 	} {
 		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, "+members+"}}}}\n")
 		_, _, err := read(settings.Sources{Path: file, Environ: []string{prog}})
-		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration is in "+dir) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
 		}
 	}
@@ -70,7 +70,7 @@ func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 	} {
 		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog}, tools: {read: {effect: read, "+members+"}}}}}\n")
 		_, _, err := read(settings.Sources{Path: file, Environ: []string{prog}})
-		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration is in "+dir) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
 		}
 		putFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, dir: '"+conf+"/../data'}, tools: {read: {effect: read, "+

@@ -23,39 +23,39 @@ func TestLoadConfigRefusesDocuments(t *testing.T) {
 		},
 		"tab indentation": {
 			"version: 1\nllm:\n\tmodel: x\n",
-			"pg.yaml:3:1: cannot be read as YAML: found character '\\t' that cannot start any token; check quotes, brackets and indentation here",
+			"pg.yaml:3:1: not valid YAML: found character '\\t' that cannot start any token; check the quotes, brackets and indentation here",
 		},
 		"open bracket": {
 			"version: 1\nllm: {model: x\n",
-			"pg.yaml:2:6: cannot be read as YAML: could not find flow mapping end token '}'; check quotes, brackets and indentation here",
+			"pg.yaml:2:6: not valid YAML: could not find flow mapping end token '}'; check the quotes, brackets and indentation here",
 		},
 		"open quote": {
 			"version: 1\nllm: {model: \"x}\n",
-			"pg.yaml:2:14: cannot be read as YAML: could not find end character of double-quoted text; check quotes, brackets and indentation here",
+			"pg.yaml:2:14: not valid YAML: could not find end character of double-quoted text; check the quotes, brackets and indentation here",
 		},
 		"second document": {
 			"version: 1\n---\nversion: 1\n",
-			"pg.yaml:2:1: a second document; write one document a file",
+			"pg.yaml:2:1: a second document; keep one document in each file",
 		},
 		"second document after end mark": {
 			"version: 1\n...\nversion: 1\n",
-			"pg.yaml:3:1: a second document; write one document a file",
+			"pg.yaml:3:1: a second document; keep one document in each file",
 		},
 		"empty second document": {
 			"version: 1\n---\n",
-			"pg.yaml:2:1: a second document; write one document a file",
+			"pg.yaml:2:1: a second document; keep one document in each file",
 		},
 		"directive": {
 			"%YAML 1.2\n---\nversion: 1\n",
-			"pg.yaml:1:1: a directive; leave the line out",
+			"pg.yaml:1:1: a YAML directive; remove the line",
 		},
 		"tag": {
 			"version: !!int 1\n",
-			"pg.yaml:1:10: version: a tag !!int; leave the tag out",
+			"pg.yaml:1:10: version: the YAML tag !!int; remove the tag",
 		},
 		"tag of a mapping": {
 			"version: 1\nllm: !mine {model: x}\n",
-			"pg.yaml:2:6: llm: a tag !mine; leave the tag out",
+			"pg.yaml:2:6: llm: the YAML tag !mine; remove the tag",
 		},
 		"repeated key": {
 			"version: 1\nllm: {model: x}\nllm: {model: y}\n",
@@ -67,51 +67,51 @@ func TestLoadConfigRefusesDocuments(t *testing.T) {
 		},
 		"number as key": {
 			"version: 1\n1: x\n",
-			`pg.yaml:2:1: a key that is no text; write "1"`,
+			`pg.yaml:2:1: a key that is not text; write "1"`,
 		},
 		"boolean as key": {
 			"version: 1\ntrue: x\n",
-			`pg.yaml:2:1: a key that is no text; write "true"`,
+			`pg.yaml:2:1: a key that is not text; write "true"`,
 		},
 		"null as key": {
 			"version: 1\n~: x\n",
-			`pg.yaml:2:1: a key that is no text; write "~"`,
+			`pg.yaml:2:1: a key that is not text; write "~"`,
 		},
 		"odd number as key": {
 			"version: 1\nx-a: {010: x}\n",
-			`pg.yaml:2:7: x-a: a key that is no text; write "010"`,
+			`pg.yaml:2:7: x-a: a key that is not text; write "010"`,
 		},
 		"list as key": {
 			"version: 1\nx-a: {[a]: x}\n",
-			"pg.yaml:2:10: cannot be read as YAML: found an invalid key for this map; check quotes, brackets and indentation here",
+			"pg.yaml:2:10: not valid YAML: found an invalid key for this map; check the quotes, brackets and indentation here",
 		},
 		"question mark key": {
 			"version: 1\n? llm\n: {model: x}\n",
-			"pg.yaml:2:1: a key marked by ?; write key: value",
+			"pg.yaml:2:1: a key marked with ?; write key: value",
 		},
 		"key on two lines": {
 			"version: 1\nllm\n  x: {}\n",
-			"pg.yaml:2:1: cannot be read as YAML: unexpected key name; check quotes, brackets and indentation here",
+			"pg.yaml:2:1: not valid YAML: unexpected key name; check the quotes, brackets and indentation here",
 		},
 		"unknown alias": {
 			"version: 1\nx-a: &limits {max_seconds: 1}\nllm: *limit\n",
-			"pg.yaml:3:6: llm: no anchor limit above; write &limit before the value it stands for; did you mean limits?",
+			"pg.yaml:3:6: llm: no anchor limit above; write &limit before the value that it names; did you mean limits?",
 		},
 		"alias loop": {
 			"version: 1\nx-a: &a [1, *a]\n",
-			"pg.yaml:2:13: x-a[1]: the alias a stands within its own anchor; write the value out",
+			"pg.yaml:2:13: x-a[1]: the alias a is inside its own anchor; write the value out",
 		},
 		"alias loop by merge": {
 			"version: 1\nx-a: &a {<<: *a}\n",
-			"pg.yaml:2:14: x-a.<<: the alias a stands within its own anchor; write the value out",
+			"pg.yaml:2:14: x-a.<<: the alias a is inside its own anchor; write the value out",
 		},
 		"merge of a number": {
 			"version: 1\nx-a: {<<: 1}\n",
-			"pg.yaml:2:11: x-a.<<: got 1; write an alias of a mapping, or a list of them",
+			"pg.yaml:2:11: x-a.<<: got 1; write an alias of a mapping, or a list of such aliases",
 		},
 		"merge of a list of numbers": {
 			"version: 1\nx-a: {<<: [{a: 1}, 2]}\n",
-			"pg.yaml:2:20: x-a.<<: got 2; write an alias of a mapping, or a list of them",
+			"pg.yaml:2:20: x-a.<<: got 2; write an alias of a mapping, or a list of such aliases",
 		},
 		"two merges": {
 			"version: 1\nx-a: {<<: {a: 1}, <<: {b: 2}}\n",
@@ -119,31 +119,31 @@ func TestLoadConfigRefusesDocuments(t *testing.T) {
 		},
 		"text behind a quote": {
 			"version: 1\nllm: {model: \"x\" y}\n",
-			"pg.yaml:2:18: cannot be read as YAML: ',' or '}' must be specified; check quotes, brackets and indentation here",
+			"pg.yaml:2:18: not valid YAML: ',' or '}' must be specified; check the quotes, brackets and indentation here",
 		},
 		"unknown escape": {
 			"version: 1\nllm: {model: \"\\xZZ\"}\n",
-			"pg.yaml:2:14: llm.model: unreadable text in quotes; write \\\\ for a backslash and \\\" for a quote, and close the quote",
+			"pg.yaml:2:14: llm.model: quoted text that cannot be read; write \\\\ for a backslash and \\\" for a quote, and close the quote",
 		},
 		"tab in plain text": {
 			"version: 1\nllm: {model: a\tb}\n",
-			"pg.yaml:2:14: llm.model: a tab within plain text; write it in quotes",
+			"pg.yaml:2:14: llm.model: a tab in unquoted text; write it in quotes",
 		},
 		"colon in plain text": {
 			"version: 1\nllm:\n  model: a\n   b: c\n",
-			"pg.yaml:3:10: cannot be read as YAML: mapping value is not allowed in this context; check quotes, brackets and indentation here",
+			"pg.yaml:3:10: not valid YAML: mapping value is not allowed in this context; check the quotes, brackets and indentation here",
 		},
 		"no blank after colon": {
 			"version: 1\nllm: {model:x}\n",
-			"pg.yaml:2:7: llm.model: no blank after the colon; write a blank after it, or quote the key",
+			"pg.yaml:2:7: llm.model: no space after the colon; write a space after it, or quote the key",
 		},
 		"value too far left": {
 			"version: 1\nx-a:\n  -\n  b: 1\n",
-			"pg.yaml:4:3: x-a[0]: stands too far left for a value; indent it, or write null for the value before it",
+			"pg.yaml:4:3: x-a[0]: not indented enough for a value; indent it, or write null for the value before it",
 		},
 		"control character": {
 			"version: 1\nllm: {model: \"a\x01b\"}\n",
-			"pg.yaml:2:16: a control character U+0001; save it as plain UTF-8 text",
+			"pg.yaml:2:16: the control character U+0001; save it as plain UTF-8 text",
 		},
 		"lone surrogate in JSON": {
 			"{\"version\": 1, \"llm\": {\"model\": \"\\ud800\"}}",

@@ -89,9 +89,9 @@ func (r *loader) strangers(environ []string) {
 		if !strings.HasPrefix(name, ownVariables) || value == "" || slices.Contains(known, name) {
 			continue
 		}
-		f := yamldoc.Fault{Reason: "unknown variable", DidYouMean: gateway.Near(name, known)}
+		f := yamldoc.Fault{Reason: unknownVariable, DidYouMean: gateway.Near(name, known)}
 		if f.DidYouMean == "" {
-			f.Want = "it has no effect"
+			f.Want = noEffect
 		}
 		r.Faults.Warn(yamldoc.Place{Source: name}, nil, f)
 	}
@@ -103,7 +103,7 @@ func (r *loader) across(c LLM) {
 		return
 	}
 	path := (*yamldoc.Path)(nil).Key("llm").Key("provider")
-	r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+	r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{Reason: noKey})
 }
 
 // instead reads the policy files that replace policies of the configuration.

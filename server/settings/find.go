@@ -31,7 +31,7 @@ func (in Sources) path(faults *yamldoc.Faults) (path string, named bool, by stri
 	}
 	dir, relative := machine.ConfigDir(runtime.GOOS, in.Environ)
 	if relative != "" {
-		faults.Add(yamldoc.Place{Source: "XDG_CONFIG_HOME"}, nil, yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(relative), Want: "write an absolute path"})
+		faults.Add(yamldoc.Place{Source: "XDG_CONFIG_HOME"}, nil, yamldoc.Fault{Reason: relativePath, Got: yamldoc.Quoted(relative), Want: wantAbsolutePath})
 	}
 	if dir == "" {
 		return "", false, ""
@@ -65,7 +65,7 @@ func (in Sources) file(faults *yamldoc.Faults) (text []byte, path string) {
 	case f.Reason == machine.NoSuchFile && !named:
 		return nil, ""
 	case f.Reason == machine.NoSuchFile:
-		f.Want = "write the path of a file, or leave " + by + " out"
+		f.Want = wantFileOrNone(by)
 	}
 	faults.Unread = !strings.HasPrefix(f.Reason, machine.EveryoneMayWrite)
 	faults.Add(yamldoc.Place{Source: path}, nil, f)

@@ -93,8 +93,8 @@ func TestLoadConfigRefusesNamedFile(t *testing.T) {
 		in   settings.Sources
 		want string
 	}{
-		"missing, by flag":     {settings.Sources{Path: missing}, missing + ": no such file; write the path of a file, or leave --config out"},
-		"missing, by variable": {settings.Sources{Environ: []string{"PATTERNGATE_CONFIG=" + missing}}, missing + ": no such file; write the path of a file, or leave PATTERNGATE_CONFIG out"},
+		"missing, by flag":     {settings.Sources{Path: missing}, missing + ": no such file; write the path of a file, or remove --config"},
+		"missing, by variable": {settings.Sources{Environ: []string{"PATTERNGATE_CONFIG=" + missing}}, missing + ": no such file; write the path of a file, or remove PATTERNGATE_CONFIG"},
 		"a directory":          {settings.Sources{Path: dir}, dir + ": a directory; write the path of a file"},
 		"too large":            {settings.Sources{Path: large}, large + ":1:1: larger than 4 MiB; write a smaller file"},
 	}
@@ -120,14 +120,14 @@ func TestLoadConfigRefusesModes(t *testing.T) {
 		"ours":                          {file: 0o600, dir: 0o700},
 		"group":                         {file: 0o660, dir: 0o770},
 		"readable by all":               {file: 0o644, dir: 0o755},
-		"writable by all":               {file: 0o646, dir: 0o700, want: "FILE: everyone may write to this file; chmod o-w it"},
-		"directory writable by all":     {file: 0o600, dir: 0o707, want: "FILE: everyone may write to its directory DIR; chmod o-w the directory"},
+		"writable by all":               {file: 0o646, dir: 0o700, want: "FILE: everyone can write to this file; run chmod o-w on it"},
+		"directory writable by all":     {file: 0o600, dir: 0o707, want: "FILE: everyone can write to its directory DIR; run chmod o-w on the directory"},
 		"sticky directory":              {file: 0o600, dir: 0o777 | os.ModeSticky},
-		"link to a writable directory":  {file: 0o600, dir: 0o707, link: true, want: "LINK: everyone may write to its directory DIR; chmod o-w the directory"},
+		"link to a writable directory":  {file: 0o600, dir: 0o707, link: true, want: "LINK: everyone can write to its directory DIR; run chmod o-w on the directory"},
 		"link to one of ours":           {file: 0o600, dir: 0o700, link: true},
-		"link to a file of all":         {file: 0o666, dir: 0o700, link: true, want: "LINK: everyone may write to this file; chmod o-w it"},
-		"sticky, but the file is not":   {file: 0o602, dir: 0o777 | os.ModeSticky, want: "FILE: everyone may write to this file; chmod o-w it"},
-		"write-only for all still open": {file: 0o602, dir: 0o700, want: "FILE: everyone may write to this file; chmod o-w it"},
+		"link to a file of all":         {file: 0o666, dir: 0o700, link: true, want: "LINK: everyone can write to this file; run chmod o-w on it"},
+		"sticky, but the file is not":   {file: 0o602, dir: 0o777 | os.ModeSticky, want: "FILE: everyone can write to this file; run chmod o-w on it"},
+		"write-only for all still open": {file: 0o602, dir: 0o700, want: "FILE: everyone can write to this file; run chmod o-w on it"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // handsKey returns the key of workers or routes: a mapping of names to {tool or pattern, description}, or a list of tools.
 func handsKey(name string, target *[]Hand, routes bool) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping, or list of tools", Ordered: true, Form: func() map[string]any { return handsForm(routes) },
+		Name: name, Takes: mappingOrTools, Ordered: true, Form: func() map[string]any { return handsForm(routes) },
 		Entries: true, Brief: true, Below: func() []grammar.Key { return new(Hand).keys(routes) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { readHands(r, n, path, target, routes) },
 		Show: func() any {
@@ -57,7 +57,7 @@ func handsForm(routes bool) map[string]any {
 // eachHand says what a worker or route is: each {tool or pattern, description}.
 func eachHand(routes bool) string {
 	names := grammar.NamesOf(new(Hand).keys(routes))
-	return "each {" + names[0] + " or " + strings.Join(names[1:], ", ") + "}"
+	return eachHandTakes(names[0], strings.Join(names[1:], ", "))
 }
 
 func (h *Hand) keys(routes bool) []grammar.Key {
@@ -96,14 +96,14 @@ func readHands(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *[
 		list := []Hand{}
 		for i, name := range names {
 			if slices.ContainsFunc(list, func(h Hand) bool { return h.Name == name }) {
-				r.Faults.Add(r.At(path.Item(i)), path.Item(i), yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
+				r.Faults.Add(r.At(path.Item(i)), path.Item(i), yamldoc.Fault{Reason: namedTwice(name), Want: wantOnce})
 				continue
 			}
 			list = append(list, Hand{Name: name, Tool: name, Item: i + 1})
 		}
 		*target = list
 	default:
-		r.Wrong(n, path, "write a mapping of names to {tool: NAME} or {pattern: NAME}, or a list of tools")
+		r.Wrong(n, path, wantHandList)
 	}
 }
 
@@ -116,7 +116,7 @@ func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.P
 	for _, m := range members {
 		below := path.Key(m.Key)
 		if !grammar.ToolName.MatchString(m.Key) {
-			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: grammar.ToolNames.Want})
+			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: notName, Want: grammar.ToolNames.Want})
 			continue
 		}
 		at := slices.IndexFunc(list, func(h Hand) bool { return h.Name == m.Key })
@@ -143,7 +143,7 @@ func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.P
 func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *Hand, routes bool) bool {
 	r.Places[path.String()] = n.At
 	if n.Kind == yamldoc.Text && grammar.ToolName.MatchString(n.Text) {
-		r.Wrong(n, path, "write {tool: "+n.Text+"} or {pattern: "+n.Text+"}")
+		r.Wrong(n, path, wantHand(n.Text, n.Text))
 		return false
 	}
 	if !r.Members(n, path, h.keys(routes), grammar.UnknownKey) {
@@ -151,10 +151,10 @@ func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *Hand, r
 	}
 	switch said := func(key string) bool { v := n.Member(key); return v != nil && v.Kind != yamldoc.Null }; {
 	case said("tool") && said("pattern"):
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "both tool and pattern", Want: "keep one"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: bothToolAndPattern, Want: wantOneOfBoth})
 		return false
 	case !said("tool") && !said("pattern"):
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "neither tool nor pattern", Want: "write tool: NAME or pattern: NAME"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: noToolOrPattern, Want: wantToolOrPattern})
 	}
 	return h.Target() != ""
 }
@@ -176,7 +176,7 @@ func keptHands(n *yamldoc.Node) (members []yamldoc.Member, ok bool) {
 // inputKey returns the key of a mapping of names to JSON schemas. Each schema replaces the earlier one of the same name;
 // the other names stay.
 func inputKey(name string, target *json.RawMessage) grammar.Key {
-	key := grammar.Raw(name, "mapping of arguments to JSON schemas", target, checkListedSchemas)
+	key := grammar.Raw(name, mappingOfSchemas, target, checkListedSchemas)
 	read := key.Read
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		before := *target

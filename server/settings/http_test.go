@@ -152,7 +152,7 @@ func TestLoadConfigRefusesHTTP(t *testing.T) {
 		"a flag":                {settings.Sources{HTTP: "0.0.0.0:8765"}, "--http: http.listen: 0.0.0.0:8765 is not loopback; set http.token_file"},
 		"a variable":            {settings.Sources{Environ: []string{"PATTERNGATE_HTTP=[::]:1"}}, "PATTERNGATE_HTTP: http.listen: [::]:1 is not loopback; set http.token_file"},
 		"a flag without a host": {settings.Sources{HTTP: "8765"}, `--http: http.listen: got "8765"; write host:port: 127.0.0.1:8765`},
-		"tokens for nothing":    {settings.Sources{TokenFile: "t"}, "--token-file: http.token_file: nothing is served over HTTP; give --http 127.0.0.1:8765"},
+		"tokens for nothing":    {settings.Sources{TokenFile: "t"}, "--token-file: http.token_file: HTTP is off, so the key has no effect; give --http 127.0.0.1:8765"},
 	} {
 		if _, _, err := read(tt.in); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: %v\nwant %s", name, err, tt.want)

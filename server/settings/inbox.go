@@ -27,19 +27,19 @@ func (c Config) InboxURL() string {
 // inboxKey returns the key of the approval page's address: host:port of this machine, or off.
 func inboxKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, faultOfInbox)
-	key.Takes = "host:port of this machine, or `" + InboxOff + "`"
+	key.Takes = localAddressOr(InboxOff)
 	return key
 }
 
 func faultOfInbox(text string) yamldoc.Fault {
-	const want = "write host:port of this machine, 127.0.0.1:8766, or off"
+	const want = wantLocalAddress
 	switch {
 	case text == InboxOff:
 		return yamldoc.Fault{}
 	case !transport.IsListen(text):
-		return yamldoc.Fault{Reason: "not an address to listen at", Got: yamldoc.Quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{InboxOff})}
+		return yamldoc.Fault{Reason: notAddress, Got: yamldoc.Quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{InboxOff})}
 	case !transport.IsLoopback(text):
-		return yamldoc.Fault{Reason: text + " is not loopback, and others must not reach it", Want: want}
+		return yamldoc.Fault{Reason: notLocal(text), Want: want}
 	}
 	return yamldoc.Fault{}
 }
@@ -56,7 +56,7 @@ var notifyWords = []string{"auto", "off"}
 // notifyKey returns the key of the notification: one of two words, or a mapping with the program to start.
 func notifyKey(name string, target *Notify) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: yamldoc.Alternatives(append(notifyWords[:len(notifyWords):len(notifyWords)], "`{exec: [program, argument]}`")),
+		Name: name, Takes: yamldoc.Alternatives(append(notifyWords[:len(notifyWords):len(notifyWords)], execForm)),
 		Form: func() map[string]any {
 			program := grammar.BriefForm([]grammar.Key{target.execKey().Need("write " + grammar.ExecMember)})
 			return map[string]any{"anyOf": []any{map[string]any{"enum": grammar.TextValues(notifyWords)}, program}}
@@ -88,7 +88,7 @@ func (c *Notify) execKey() grammar.Key {
 }
 
 func (c *Notify) read(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-	const want = "write auto, off or {exec: [program, argument]}"
+	const want = wantNotify
 	switch n.Kind {
 	case yamldoc.Text:
 		if word, ok := r.Word(n, path, notifyWords); ok {
@@ -117,18 +117,18 @@ func (r *loader) acrossInbox(c *Config, environ []string) {
 			p.Approver.Kind = patterns.InboxApprover
 		case p.Approver.Kind == patterns.InboxApprover && c.State == MemoryState:
 			r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{
-				Reason: "inbox with state " + MemoryState + ": a run that is not recorded cannot wait for a person",
-				Want:   "name a file with state or --state, or write reject or simulated",
+				Reason: inboxInMemory(MemoryState),
+				Want:   wantStateOrApprover,
 			})
 		}
 	}
 	inbox, listen := (*yamldoc.Path)(nil).Key("inbox"), (*yamldoc.Path)(nil).Key("http").Key("listen")
 	if c.Inbox == c.HTTP.Listen && !strings.HasSuffix(c.Inbox, ":0") {
-		path, f := inbox, yamldoc.Fault{Want: "write another address for one of them, or inbox: off"}
+		path, f := inbox, yamldoc.Fault{Want: wantOtherAddress}
 		if _, said := r.Places[inbox.String()]; !said {
 			path = listen
 		}
-		f.Reason = "http.listen and inbox are both " + c.Inbox
+		f.Reason = sameAddress(c.Inbox)
 		r.Faults.Add(r.Places[path.String()], path, f)
 	}
 	exec := (*yamldoc.Path)(nil).Key("notify").Key(grammar.ExecMember)
@@ -144,14 +144,13 @@ func approverKeys(a *patterns.Approver) []grammar.Key {
 	const least, most = 60, 30 * 86_400 // seconds
 	return []grammar.Key{
 		grammar.Word("kind", &a.Kind, patterns.InboxApprover, patterns.SimulatedApprover, patterns.RejectApprover).
-			Means("Who is asked about a call or plan that needs a person. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
-				"Not set: inbox, with `state: " + MemoryState + "` reject."),
-		grammar.USD("cap_usd", &a.CapUSD).Means("What the simulated person approves at most."),
+			Means(approverMeaning(MemoryState)),
+		grammar.USD("cap_usd", &a.CapUSD).Means("The largest amount that the simulated person approves."),
 		grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Unit: grammar.InSeconds},
 			func() any { return a.Expires.Seconds() },
 			func(v float64) { a.Expires = time.Duration(math.Round(v)) * time.Second }).
-			Means("How long a person may take; silence is no."),
+			Means("How long a person has to decide. Without a decision the call is rejected."),
 		grammar.Word("min_assurance", &a.Least, gateway.UserAssurance, gateway.SignedAssurance).
-			Means("Whose answer counts. user: whoever runs programs as this OS user; signed: only who holds an approver key, see `patterngate approvals enroll`."),
+			Means("Whose answer counts. user: anyone who runs programs as this OS user. signed: only a holder of an approver key, see `patterngate approvals enroll`."),
 	}
 }

@@ -118,7 +118,7 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"password in the URL": {
 			"version: 1\nllm: {base_url: \"https://me:secret@host/v1\"}\n",
-			"pg.yaml:2:17: llm.base_url: a user or password in a URL; write it without; the key comes from OPENAI_API_KEY",
+			"pg.yaml:2:17: llm.base_url: a user or password in a URL; remove it; the key comes from OPENAI_API_KEY",
 		},
 		"query in the URL": {
 			"version: 1\nllm: {base_url: \"https://host/v1?key=secret\"}\n",
@@ -126,7 +126,7 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"key in the file": {
 			"version: 1\nllm: {api_key: sk-secret}\n",
-			"pg.yaml:2:16: llm.api_key: a literal; write {secret: \"env:OPENAI_API_KEY\"}",
+			"pg.yaml:2:16: llm.api_key: a secret in plain text; write {secret: \"env:OPENAI_API_KEY\"}",
 		},
 		"delay factor": {
 			"version: 1\ndemo: {delay_factor: 101}\n",

@@ -27,41 +27,41 @@ func (c *Config) Keys(known map[string][]string) []grammar.Key {
 		return list
 	}
 	return []grammar.Key{
-		versionKey().Means("The version of this grammar. Required."),
+		versionKey().Means("The version of this format. Required."),
 		grammar.Group("llm",
-			grammar.Word("provider", &c.LLM.Provider, providers...).Means("Who proposes what a caller leaves out. auto: openai where there is a key or a base_url, else rules, which need no network."),
-			grammar.Text("model", &c.LLM.Model, faultOfModel).Means("The model's name, as its server knows it."),
-			grammar.Text("base_url", &c.LLM.BaseURL, faultOfURL).Means("An OpenAI-compatible server, an absolute http or https URL; empty is OpenAI. Without a key a placeholder is sent to it."),
-			grammar.Seconds("timeout_seconds", &c.LLM.Timeout, maxModelSeconds).Means("How long one request to the model may take."),
-			grammar.Count("max_retries", &c.LLM.MaxRetries, 0, 10).Means("How often a request is made again after 429, 5xx or a broken connection."),
-			grammar.Number("temperature", &c.LLM.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How freely the model words its replies; 0: as evenly as it can."),
-			grammar.Spelled("role", &c.LLM.Role, grammar.ServerNames).Means("The one of models that answers all questions. Not set: plan for decisions, final for texts."),
-			grammar.Word("response_format", &c.LLM.ResponseFormat, responseFormats...).Means("How decisions are asked for. auto: by a JSON schema where the server takes one, else as json_object. Not set: json_object of the built-in patterns, auto of your own."),
-			grammar.OptionalCount("repair_turns", &c.LLM.RepairTurns, 0, maxRepairs).Means("How often a model is shown what is wrong with its reply and asked again, counted as any question. Not set: 0 of the built-in patterns, 1 of your own."),
-			modelEntries.Key("models", &c.LLM.Models).Means("Models by role. plan makes every decision, final writes every text; other names are yours, and a pattern's llm.role picks one. Absent members come from llm."),
-			keyKey("api_key", &c.LLM).Means("Where the key stands; it goes only to the base_url beside it. Never the key itself. Also `"+KeyVariable+"`."),
+			grammar.Word("provider", &c.LLM.Provider, providers...).Means("The source of the plan, route or actions that a caller omits. auto: openai if there is a key or a base_url, else rules, which need no network."),
+			grammar.Text("model", &c.LLM.Model, faultOfModel).Means("The model's name on its server."),
+			grammar.Text("base_url", &c.LLM.BaseURL, faultOfURL).Means("An OpenAI-compatible server, an absolute http or https URL. Empty: OpenAI. Without a key Patterngate sends a placeholder."),
+			grammar.Seconds("timeout_seconds", &c.LLM.Timeout, maxModelSeconds).Means("How long one request to the model can take."),
+			grammar.Count("max_retries", &c.LLM.MaxRetries, 0, 10).Means("How often a request is repeated after 429, 5xx or a broken connection."),
+			grammar.Number("temperature", &c.LLM.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How much the model's wording varies. 0: as little as possible."),
+			grammar.Spelled("role", &c.LLM.Role, grammar.ServerNames).Means("The entry of models that answers all questions. Not set: plan for decisions, final for texts."),
+			grammar.Word("response_format", &c.LLM.ResponseFormat, responseFormats...).Means("How decisions are requested. auto: by a JSON schema if the server takes one, else as json_object. Not set: json_object for the built-in patterns, auto for your own."),
+			grammar.OptionalCount("repair_turns", &c.LLM.RepairTurns, 0, maxRepairs).Means("How often a model sees the faults of its reply and is asked again. Each time counts as a question. Not set: 0 for the built-in patterns, 1 for your own."),
+			modelEntries.Key("models", &c.LLM.Models).Means("Models by role. plan makes every decision, final writes every text. You can add other names; a pattern's llm.role picks one. Absent members come from llm."),
+			keyKey("api_key", &c.LLM).Means(keyMeaning(KeyVariable)),
 		),
-		grammar.Group("demo", demoKey("enabled", &c.DemoEnabled).Means("Whether the make-believe tools are there. auto: while the file has no catalog and no pattern of its own."),
-			grammar.Number("delay_factor", &c.Demo.DelayFactor, grammar.Bounds{Max: 100}).Means("Multiplies the time that the make-believe workers take; 0 is none.")),
+		grammar.Group("demo", demoKey("enabled", &c.DemoEnabled).Means("Whether the demo tools are available. auto: until the file has a catalog or a pattern of its own."),
+			grammar.Number("delay_factor", &c.Demo.DelayFactor, grammar.Bounds{Max: 100}).Means("Multiplies the time that the demo workers take. 0: no delay.")),
 		grammar.Group("log",
 			grammar.Word("level", &c.Log.Level, "debug", "info", "warn", "error").Means("What is logged on standard error. Not set: info for serve, else warn."),
-			grammar.Word("format", &c.Log.Format, "text", "json").Means("How a line of the log is written."),
+			grammar.Word("format", &c.Log.Format, "text", "json").Means("The format of a log line."),
 		),
 		grammar.Group("limits",
-			grammar.Seconds("grace_seconds", &c.Limits.Grace, 60).Means("What running calls get when the input ends or the program is told to stop."),
-			grammar.Count("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20).Means("How large each channel of a result may be; a larger one is cut, observations first."),
-			grammar.Count("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns).Means("How many tool calls may be under way at once, over all transports; one more is refused as busy, and nothing of it runs."),
-			grammar.Count("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).Means("With `state: :memory:`, how many runs of one principal may wait for their caller; for one more the oldest expires."),
+			grammar.Seconds("grace_seconds", &c.Limits.Grace, 60).Means("How long running calls have to finish when the input ends or the program is stopped."),
+			grammar.Count("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20).Means("The largest size of each channel of a result. A larger one is cut, observations first."),
+			grammar.Count("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns).Means("How many tool calls can run at once, over all transports. One more is refused as busy; nothing of it runs."),
+			grammar.Count("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).Means("With `state: :memory:`, how many runs of one principal can wait for their caller. If there is one more, the oldest expires."),
 		),
 		grammar.Group("http", c.HTTP.keys()...),
 		grammar.Group("wait", c.Wait.keys()...),
-		channelsKey("results", &c.Results).Means("Which channel of a result a client's model reads, by the client's name (clientInfo.name); others read both."),
-		stateKey("state", &c.State).Means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory, or `demo.db` while all tools are the demo's. `:memory:`: nowhere."),
-		inboxKey("inbox", &c.Inbox).Means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
-		notifyKey("notify", &c.Notify).Means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
-		tools.RedactKey("redact", &c.Redact).Means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
-		rules.PoliciesKey("policies", &c.Policies).Means("The rules by which calls are judged: data, typed by the tools' schemas and tested at every load. A file replaces a policy whole."),
-		tools.CatalogKey("catalog", &c.Catalog).Means("A team's own tools: MCP servers and HTTP services behind the gate. Not set: none."),
+		channelsKey("results", &c.Results).Means("Which channel of a result a client's model reads, by the client's name (clientInfo.name). Other clients read both."),
+		stateKey("state", &c.State).Means("The state file, in which runs are recorded. Empty: `state.db` in the state directory, or `demo.db` while all tools are the demo's. `:memory:`: runs are not kept."),
+		inboxKey("inbox", &c.Inbox).Means("The address of the page on which people decide about calls. It opens with the first call that waits, on this machine only."),
+		notifyKey("notify", &c.Notify).Means("How a person learns that a call waits. auto: a notice on the desktop with a fixed text. exec: a program that reads the event as JSON on its standard input; no shell, 10 s."),
+		tools.RedactKey("redact", &c.Redact).Means("Values of every tool that records keep only as salted hashes. `*` is any member or index."),
+		rules.PoliciesKey("policies", &c.Policies).Means("The policies by which calls are judged. The tools' schemas type them, and their tests run at every load. A file replaces a policy as a whole."),
+		tools.CatalogKey("catalog", &c.Catalog).Means("Your own tools: MCP servers and HTTP services. Not set: none."),
 		patternsKey("patterns", c, list),
 	}
 }
@@ -78,7 +78,7 @@ func versionKey() grammar.Key {
 		Name: "version", Numeric: true, Takes: yamldoc.NumberText(reads), Form: func() map[string]any { return map[string]any{"const": float64(reads)} }, Required: "", // its own words say it
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Number || n.Number != reads {
-				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "another version", Got: n.Shown(), Want: "this program reads 1"})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: otherVersion, Got: n.Shown(), Want: wantVersion})
 			}
 		},
 		Show: func() any { return float64(reads) },
@@ -89,7 +89,7 @@ func versionKey() grammar.Key {
 // allowed.
 func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 	words := []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)}
-	takes := "mapping of clients' names to " + yamldoc.Alternatives(words)
+	takes := mappingOfClients(yamldoc.Alternatives(words))
 	return grammar.Key{
 		Name: name, Takes: takes,
 		Form: func() map[string]any {
@@ -97,7 +97,7 @@ func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Mapping {
-				r.Wrong(n, path, "write a "+takes)
+				r.Wrong(n, path, wantA(takes))
 				return
 			}
 			clients := maps.Clone(*target)
@@ -107,7 +107,7 @@ func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
 			for _, m := range n.Members {
 				below := path.Key(m.Key)
 				if ijson.Blank(m.Key) || len(m.Key) > rules.MaxClientName {
-					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a client's name", Want: "write 1 to 256 bytes, as in clientInfo.name"})
+					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: notClient, Want: wantClient})
 					continue
 				}
 				word, ok := server.Channel(""), true
@@ -149,7 +149,7 @@ func limitKey(name string, target *gateway.Limit, most float64) grammar.Key {
 // namesKey returns the key of a list of tool names. An unknown name is a warning.
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "list of names", Form: func() map[string]any { return grammar.ListForm(grammar.NameForm) },
+		Name: name, Takes: listOfNames, Form: func() map[string]any { return grammar.ListForm(grammar.NameForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if names, ok := readKnownNames(r, n, path, known, kind); ok {
 				*target = names
@@ -161,7 +161,7 @@ func namesKey(name string, target *[]string, known []string, kind gateway.Kind) 
 
 func faultOfModel(text string) yamldoc.Fault {
 	if ijson.Blank(text) {
-		return yamldoc.Fault{Reason: "blank", Want: "write a model's name: gpt-4.1-mini"}
+		return yamldoc.Fault{Reason: "blank", Want: wantModel}
 	}
 	return yamldoc.Fault{}
 }
@@ -172,16 +172,16 @@ func faultOfURL(text string) yamldoc.Fault {
 		return yamldoc.Fault{}
 	}
 	base, err := url.Parse(text)
-	const want = "write an absolute URL: https://host/v1"
+	const want = wantBaseURL
 	switch {
 	case err != nil || strings.ContainsAny(text, " \t\n"):
-		return yamldoc.Fault{Reason: "not a URL", Want: want}
+		return yamldoc.Fault{Reason: notURL, Want: want}
 	case base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "":
-		return yamldoc.Fault{Reason: "not an absolute http or https URL", Want: want}
+		return yamldoc.Fault{Reason: notAbsoluteURL, Want: want}
 	case base.User != nil:
-		return yamldoc.Fault{Reason: "a user or password in a URL", Want: "write it without; the key comes from OPENAI_API_KEY"}
+		return yamldoc.Fault{Reason: userInURL, Want: wantKeyVariable}
 	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
-		return yamldoc.Fault{Reason: "a query or fragment in the base URL", Want: want}
+		return yamldoc.Fault{Reason: queryInURL, Want: want}
 	}
 	return yamldoc.Fault{}
 }

@@ -177,7 +177,7 @@ func readReference(t *testing.T) referencePage {
 		} else if strings.HasPrefix(line, "<!--") {
 			prefixes = above[line]
 		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| `"), "`")
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "- `"), "`")
 		for _, prefix := range prefixes {
 			p.lines[strings.TrimPrefix(prefix+"."+name, ".")] = line
 		}
@@ -221,12 +221,15 @@ func (p referencePage) describes(steps []string, brief int) bool {
 // ofKind reports whether the line of a key of patterns says that a kind has it.
 func (p referencePage) ofKind(steps []string, brief int, kind string) bool {
 	line := p.line(steps, brief)
-	cells := strings.Split(line, " | ")
-	if len(cells) < 2 || len(cells) == 4+len(OwnKinds)-1 { // the limits that every kind has
-		return line != ""
+	_, about, _ := strings.Cut(line, "` (")
+	about, _, _ = strings.Cut(about, "; ")
+	if only, some := strings.CutPrefix(about, "only "); some {
+		return slices.Contains(strings.Split(only, ", "), kind)
 	}
-	but, some := strings.CutPrefix(cells[1], "all but ")
-	return cells[1] == "all" || slices.Contains(strings.Split(but, ", "), kind) != some
+	if not, some := strings.CutPrefix(about, "not "); some {
+		return !slices.Contains(strings.Split(not, ", "), kind)
+	}
+	return line != ""
 }
 
 // exampleTexts are the texts that the test tries as the value of a key that takes text.

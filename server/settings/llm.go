@@ -21,7 +21,7 @@ func keyKey(name string, c *LLM) grammar.Key {
 		Name: name, Takes: "`{secret}`", Form: func() map[string]any { return tools.SecretForm },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if !tools.IsReference(n) {
-				tools.RefuseLiteral(r, n, path, `write {secret: "`+KeyReference+`"}`)
+				tools.RefuseLiteral(r, n, path, wantSecretRef(KeyReference))
 				return
 			}
 			if ref, _, ok := tools.ReadReference(r, n, path, false); ok {
@@ -47,14 +47,14 @@ func (r *loader) key(in Sources, c *LLM) {
 	case from.Source != "" && from.Line == 0:
 		path := llm.Key("api_key")
 		r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{
-			Reason: "goes only to the llm.base_url beside it, and " + from.Source + " names another", Want: "set " + KeyVariable + " too, or unset " + from.Source,
+			Reason: keyElsewhere(from.Source), Want: wantKeyToo(KeyVariable, from.Source),
 		})
 	default:
 		c.Referred = c.Key.Nowhere(in.Environ) == ""
 	}
 	if c.Resolved() == "openai" && strings.ContainsFunc(own, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		r.Faults.Add(yamldoc.Place{Source: KeyVariable}, nil, yamldoc.Fault{
-			Reason: "holds white space or characters beyond ASCII", Want: "write the key as the server gave it out",
+			Reason: badKeyCharacters, Want: wantKeyAsGiven,
 		})
 	}
 }
@@ -171,16 +171,16 @@ func (m *ModelRole) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.OptionalText("model", &m.Model, faultOfModel).Means("The model's name. Not set: `llm.model`."),
 		grammar.OptionalText("base_url", &m.BaseURL, faultOfURL).Means("Its server. Not set: `llm.base_url`."),
-		roleKeyKey("api_key", &m.Key).Means("Where its key stands; it goes only to the base_url beside it. Not set: with a base_url of its own a placeholder is sent, else the key of llm."),
-		grammar.OptionalSeconds("timeout_seconds", &m.Timeout, maxModelSeconds).Means("How long one request may take. Not set: `llm.timeout_seconds`."),
-		grammar.OptionalNumber("temperature", &m.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How freely it words its replies. Not set: `llm.temperature`."),
+		roleKeyKey("api_key", &m.Key).Means("Its key, as a reference. It is sent only to the base_url beside it. Not set: the key of llm; with its own base_url a placeholder."),
+		grammar.OptionalSeconds("timeout_seconds", &m.Timeout, maxModelSeconds).Means("How long one request can take. Not set: `llm.timeout_seconds`."),
+		grammar.OptionalNumber("temperature", &m.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How much its wording varies. Not set: `llm.temperature`."),
 		grammar.Held("price", &m.Price, func() Price { return Price{} }, func(p *Price) []grammar.Key {
 			return []grammar.Key{
-				grammar.USD("input_usd", &p.InputUSD).Need("write what a million tokens in cost").Means("USD for a million tokens in. Required."),
-				grammar.USD("output_usd", &p.OutputUSD).Need("write what a million tokens out cost").Means("USD for a million tokens out. Required."),
+				grammar.USD("input_usd", &p.InputUSD).Need(wantInPrice).Means("USD for a million input tokens. Required."),
+				grammar.USD("output_usd", &p.OutputUSD).Need(wantOutPrice).Means("USD for a million output tokens. Required."),
 			}
-		}).Means("What a million tokens cost; max_cost_usd needs it."),
-		grammar.Spelled("fallback", &m.Fallback, grammar.ServerNames).Means("The role that answers where this one cannot be reached or answers 5xx; at most two steps."),
+		}).Means("What a million tokens cost. max_cost_usd needs it."),
+		grammar.Spelled("fallback", &m.Fallback, grammar.ServerNames).Means("The role that answers if this model cannot be reached or answers 5xx. At most two steps."),
 	}
 }
 
@@ -200,12 +200,12 @@ func roleKeyKey(name string, target *tools.SecretRef) grammar.Key {
 // keys returns the keys of a pattern's llm section.
 func (l *PatternLLM) keys() []grammar.Key {
 	return []grammar.Key{
-		grammar.Word("provider", &l.Provider, providers...).Means("Who proposes here what a caller leaves out. Not set: `llm.provider`. rules may propose tools that write only where the pattern itself or llm says rules."),
-		grammar.Spelled("role", &l.Role, grammar.ServerNames).Means("The one of `llm.models` that answers all of its questions. Not set: plan for decisions, final for texts."),
+		grammar.Word("provider", &l.Provider, providers...).Means("The source of what a caller of this pattern omits. Not set: `llm.provider`. rules propose tools that write only if the pattern itself or llm says rules."),
+		grammar.Spelled("role", &l.Role, grammar.ServerNames).Means("The entry of `llm.models` that answers all of its questions. Not set: plan for decisions, final for texts."),
 		grammar.OptionalText("model", &l.Model, faultOfModel).Means("The model of this pattern. Not set: llm.model."),
 		grammar.OptionalNumber("temperature", &l.Temperature, grammar.Bounds{Max: maxTemperature}).Means("The temperature of this pattern. Not set: llm.temperature."),
-		grammar.Word("response_format", &l.ResponseFormat, responseFormats...).Means("How decisions are asked for. Not set: `llm.response_format`, else json_object of a built-in pattern and auto of your own."),
-		grammar.OptionalCount("repair_turns", &l.RepairTurns, 0, maxRepairs).Means("How often the model is shown what is wrong with its reply and asked again. Not set: `llm.repair_turns`, else 0 of a built-in pattern and 1 of your own."),
+		grammar.Word("response_format", &l.ResponseFormat, responseFormats...).Means("How decisions are requested. Not set: `llm.response_format`, else json_object for a built-in pattern and auto for your own."),
+		grammar.OptionalCount("repair_turns", &l.RepairTurns, 0, maxRepairs).Means("How often the model sees the faults of its reply and is asked again. Not set: `llm.repair_turns`, else 0 for a built-in pattern and 1 for your own."),
 	}
 }
 

@@ -31,7 +31,7 @@ func (r *loader) acrossModels(c *Config) {
 	}
 	for _, m := range c.LLM.Models {
 		if at := llm.Key("models").Key(m.Name); !slices.Contains(asked, m.Name) {
-			r.Faults.Warn(r.KeyAt(at), at, yamldoc.Fault{Reason: "no pattern asks this role", Want: "name it in a pattern's llm.role, or leave it out"})
+			r.Faults.Warn(r.KeyAt(at), at, yamldoc.Fault{Reason: roleUnused, Want: wantRoleUsed})
 		}
 	}
 	r.prices(c)
@@ -40,7 +40,7 @@ func (r *loader) acrossModels(c *Config) {
 		role, _ := c.LLM.RoleNamed(own.Role)
 		if p.Enabled && p.LLM.Provider == "openai" && !c.LLM.keyed() && !c.LLM.Key.Set() && c.LLM.BaseURL == "" && !role.Key.Set() && role.BaseURL == "" {
 			at := patternPath(p.Name).Key("llm").Key("provider")
-			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: noKey})
 		}
 	}
 }
@@ -50,9 +50,9 @@ func (r *loader) noRole(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
-	f := yamldoc.Fault{Reason: "no role " + name + " in llm.models", DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: noSuchRole(name), DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
-		f.Want = "declare it there"
+		f.Want = wantDeclared
 		if len(known) > 0 {
 			f.Want = "write " + yamldoc.Alternatives(known[:min(len(known), 20)])
 		}
@@ -73,14 +73,14 @@ func (r *loader) fallbacks(c *Config, m ModelRole, known []string) {
 		}
 		if way = append(way, next.Fallback); slices.Contains(way[:len(way)-1], next.Fallback) {
 			if next.Fallback == m.Name { // only a role in the loop gets the fault, not one that leads to it
-				r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "a loop: " + shownWay(way), Want: "end it with a role that has no fallback"})
+				r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: aLoop(shownWay(way)), Want: wantNoFallback})
 			}
 			return
 		}
 		next, _ = c.LLM.RoleNamed(next.Fallback)
 	}
 	if len(way) > MaxFallbacks+1 {
-		r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: yamldoc.NumberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + yamldoc.NumberText(MaxFallbacks)})
+		r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: yamldoc.NumberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: wantSteps(yamldoc.NumberText(MaxFallbacks))})
 	}
 }
 
@@ -94,7 +94,7 @@ func (r *loader) prices(c *Config) {
 		}
 		if model := c.unpriced(p); model != "" {
 			at := patternPath(p.Name).Key("budget").Key("max_cost_usd")
-			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "no price for model " + model, Want: "write price: {input_usd, output_usd} beside it in llm.models"})
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: noPrice(model), Want: wantPrice})
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 // warning is gone.
 func TestClosedAddressesAreWarnedOf(t *testing.T) {
 	for url, want := range map[string]string{
-		"http://127.0.0.1:8080/x/{id}": `127.0.0.1 is a loopback address, and Patterngate does not dial it, so every call fails; write allow_networks: ["127.0.0.1/32"] in catalog`,
-		"https://10.1.2.3/x":           `10.1.2.3 is a private address, and Patterngate does not dial it, so every call fails; write allow_networks: ["10.1.2.3/32"] in catalog`,
-		"http://[::1]:8080/x":          `::1 is a loopback address, and Patterngate does not dial it, so every call fails; write allow_networks: ["::1/128"] in catalog`,
-		"http://localhost:8080/x":      `localhost leads to 127.0.0.1, a loopback address, and Patterngate does not dial it, so every call fails; write allow_networks: ["127.0.0.1/32", "::1/128"] in catalog`,
+		"http://127.0.0.1:8080/x/{id}": `127.0.0.1 is a loopback address, and Patterngate does not connect to it, so every call fails; write allow_networks: ["127.0.0.1/32"] in catalog`,
+		"https://10.1.2.3/x":           `10.1.2.3 is a private address, and Patterngate does not connect to it, so every call fails; write allow_networks: ["10.1.2.3/32"] in catalog`,
+		"http://[::1]:8080/x":          `::1 is a loopback address, and Patterngate does not connect to it, so every call fails; write allow_networks: ["::1/128"] in catalog`,
+		"http://localhost:8080/x":      `localhost leads to 127.0.0.1, a loopback address, and Patterngate does not connect to it, so every call fails; write allow_networks: ["127.0.0.1/32", "::1/128"] in catalog`,
 		"https://pay.example.com/x":    "",
 	} {
 		for place, text := range map[string]string{
@@ -26,7 +26,7 @@ func TestClosedAddressesAreWarnedOf(t *testing.T) {
 					t.Fatalf("%v in\n%s", err, text)
 				}
 				for _, w := range warnings {
-					if strings.Contains(w.Reason, "does not dial") {
+					if strings.Contains(w.Reason, "does not connect") {
 						lines = append(lines, w.Path+": "+w.Reason+"; "+w.Want)
 						if w.Line != 3 {
 							t.Errorf("%s is in line 3", w)

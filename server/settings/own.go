@@ -16,7 +16,7 @@ var reservedTools = []string{"run_status", "run_wait", "run_cancel", "list_runs"
 
 // demoKey returns a key whose value is auto, true or false.
 func demoKey(name string, target *string) grammar.Key {
-	const takes = "auto, true or false"
+	const takes = autoOrBool
 	return grammar.Key{
 		Name: name, Takes: takes, Form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -67,7 +67,7 @@ func (c Config) Exposed() []Pattern {
 // patternsKey returns the key of the patterns section: the built-in patterns, which a file can change, and the file's own.
 func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of names",
+		Name: name, Takes: mappingOfNames,
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			builtin := list()
 			ours, others := *n, []yamldoc.Member(nil)
@@ -104,13 +104,13 @@ func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *
 	kind := n.Member("kind")
 	switch {
 	case !grammar.ToolName.MatchString(m.Key):
-		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "not a name", Want: grammar.ToolNames.Want})
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: notName, Want: grammar.ToolNames.Want})
 		return
 	case n.Kind != yamldoc.Mapping:
-		r.Wrong(n, path, "write a mapping that begins with kind: "+yamldoc.Alternatives(OwnKinds))
+		r.Wrong(n, path, wantKind(yamldoc.Alternatives(OwnKinds)))
 		return
 	case (kind == nil || kind.Kind == yamldoc.Null) && near != "":
-		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "unknown pattern", DidYouMean: near})
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: unknownPattern, DidYouMean: near})
 		return
 	case kind == nil || kind.Kind == yamldoc.Null:
 		r.Faults.Add(n.At, path.Key("kind"), yamldoc.Fault{Reason: "missing", Want: "write " + yamldoc.Alternatives(OwnKinds)})
@@ -121,7 +121,7 @@ func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *
 		return
 	}
 	if len(c.Patterns) >= MaxPatterns {
-		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "more than " + yamldoc.NumberText(MaxPatterns) + " patterns", Want: "leave it out"})
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: tooManyPatterns(yamldoc.NumberText(MaxPatterns)), Want: wantRemoved})
 		return
 	}
 	r.Places[path.String()] = n.At

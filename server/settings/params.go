@@ -17,7 +17,7 @@ var refundParams = []struct {
 	name, meaning string
 	bounds        grammar.Bounds
 }{
-	{"auto_refund_limit_usd", "A refund above it is put to the approver.", grammar.Bounds{Max: math.Inf(1), Unit: grammar.InUSD}},
+	{"auto_refund_limit_usd", "The approver is asked about a refund above it.", grammar.Bounds{Max: math.Inf(1), Unit: grammar.InUSD}},
 	{"max_refund_per_run_usd", "All refunds of a run together.", grammar.Bounds{Max: math.Inf(1), Unit: grammar.InUSD}},
 	{"refund_window_days", "How long after the payment a refund is allowed.", grammar.Bounds{Max: ijson.MaxInteger, Whole: true}},
 }
@@ -57,12 +57,12 @@ func Says(root *yamldoc.Node, steps ...string) bool {
 // paramsKey returns the key of the values that replace the policy's params. Compiling the policy later checks that it has
 // them.
 func (p *Pattern) paramsKey(name string) grammar.Key {
-	meaning := "Values laid over the policy's own params, of the same types."
+	meaning := "Values that replace the policy's own params, with the same types."
 	if p.Name == "supervised_refund" { // each refund param has its own meaning
 		meaning = ""
 	}
 	return grammar.Key{
-		Name: name, Meaning: meaning, Takes: "mapping of names to values",
+		Name: name, Meaning: meaning, Takes: mappingOfValues,
 		Form: func() map[string]any {
 			form := grammar.MapForm(rules.ParamForm)
 			if p.Name == "supervised_refund" {
@@ -118,7 +118,7 @@ func (r *loader) acrossPolicies(c *Config) {
 		r.noPolicy(p.Judge, known, here.Key("policy"))
 		if p.Judge == "" && len(p.Params) > 0 {
 			at := here.Key("params")
-			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: noParams, Want: wantPolicyBeside})
 		}
 	}
 	for _, t := range c.Catalog.Tools() {
@@ -155,9 +155,9 @@ func (r *loader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
-	f := yamldoc.Fault{Reason: "no policy " + name, DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: noSuchPolicy(name), DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
-		f.Want = "write one of policies: " + yamldoc.Alternatives(known)
+		f.Want = wantPolicyOf(yamldoc.Alternatives(known))
 	}
 	r.Faults.Add(r.At(path), path, f)
 }

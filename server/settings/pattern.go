@@ -264,7 +264,7 @@ func Instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 		return p
 	}
 	for _, prompt := range []*string{&p.Decide, &p.Answer, &p.Replan, &p.Work} {
-		*prompt += "\nInstructions of who runs this server:\n" + text + "\n"
+		*prompt += operatorInstructions(text)
 	}
 	return p
 }
@@ -272,14 +272,14 @@ func Instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 // planningBudgetKeys returns the keys of the limits of kind planning (spec/config.md section 7, Budgets).
 func planningBudgetKeys(b *gateway.Budget) []grammar.Key {
 	return []grammar.Key{
-		grammar.Count("max_subtasks", &b.MaxSubtasks, 0, grammar.MaxCount).Means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
-		grammar.Count("max_depth", &b.MaxDepth, 0, grammar.MaxCount).Means("Depth of a plan's tree; no call may ask for more."),
+		grammar.Count("max_subtasks", &b.MaxSubtasks, 0, grammar.MaxCount).Means("Subtasks of a plan, of all rounds together. No call can ask for more."),
+		grammar.Count("max_depth", &b.MaxDepth, 0, grammar.MaxCount).Means("Depth of a plan's tree. No call can ask for more."),
 		limitKey("max_replans", &b.MaxReplans, grammar.MaxCount).Means("Accepted replans of a plan."),
 		grammar.Count("max_iterations", &b.MaxIterations, 0, grammar.MaxCount).Means("Rounds of an iterative plan."),
-		grammar.Count("min_subtasks", &b.MinSubtasks, 0, grammar.MaxCount).Means("Subtasks that a plan has at least; not of later rounds and replans."),
-		grammar.Count("max_concurrent", &b.MaxConcurrent, 1, 256).Means("Subtasks at once; no call may ask for more."),
-		grammar.Count("max_retries", &b.MaxRetries, 0, grammar.MaxCount).Means("Further attempts at a subtask; no call may ask for more."),
-		grammar.Seconds("subtask_timeout_seconds", &b.SubtaskTimeout, grammar.MaxSeconds).Means("How long one call of a tool may take."),
+		grammar.Count("min_subtasks", &b.MinSubtasks, 0, grammar.MaxCount).Means("The fewest subtasks of a plan. Later rounds and replans can have fewer."),
+		grammar.Count("max_concurrent", &b.MaxConcurrent, 1, 256).Means("Subtasks that run at the same time. No call can ask for more."),
+		grammar.Count("max_retries", &b.MaxRetries, 0, grammar.MaxCount).Means("Retries of a subtask. No call can ask for more."),
+		grammar.Seconds("subtask_timeout_seconds", &b.SubtaskTimeout, grammar.MaxSeconds).Means("How long one call of a tool can take."),
 		callsPerToolKey(b),
 	}
 }
@@ -299,7 +299,7 @@ func (r *loader) acrossPlanning(c *Config) {
 			path := here.Key("allow").Key(list.name)
 			for at, tool := range list.tools {
 				if slices.Contains(DemoTools, tool) && !slices.Contains(p.Tools, tool) {
-					r.Faults.Warn(r.Places[path.String()], path.Item(at), yamldoc.Fault{Reason: tool + " is not among tools", Want: "write it in " + here.Key("tools").String() + " too"})
+					r.Faults.Warn(r.Places[path.String()], path.Item(at), yamldoc.Fault{Reason: notAmongTools(tool), Want: wantInToolsAt(here.Key("tools").String())})
 				}
 			}
 		}

@@ -11,13 +11,13 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"own pattern": {
 			"version: 1\npatterns: {order_desk: {kind: routing}}\n",
-			"pg.yaml:2:24: patterns.order_desk.title: missing; write what people read, in a few words\n" +
+			"pg.yaml:2:24: patterns.order_desk.title: missing; write a few words that people read\n" +
 				"pg.yaml:2:24: patterns.order_desk.description: missing; write what it does and when to use it, for the model\n" +
 				"pg.yaml:2:24: patterns.order_desk.routes: missing; write its routes: {NAME: {tool: TOOL}}, or a list of tools",
 		},
 		"other kind": {
 			"version: 1\npatterns: {route_ticket: {kind: supervisor}}\n",
-			`pg.yaml:2:33: patterns.route_ticket.kind: got "supervisor"; write routing or leave it out`,
+			`pg.yaml:2:33: patterns.route_ticket.kind: got "supervisor"; write routing or remove it`,
 		},
 		"yes": {
 			"version: 1\npatterns: {route_ticket: {enabled: yes}}\n",
@@ -37,7 +37,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"budget of another kind": {
 			"version: 1\npatterns: {route_ticket: {budget: {max_tasks: 3}}}\n",
-			"pg.yaml:2:36: patterns.route_ticket.budget.max_tasks: a limit of kind orchestrator; leave it out",
+			"pg.yaml:2:36: patterns.route_ticket.budget.max_tasks: a limit of kind orchestrator; remove it",
 		},
 		"negative count": {
 			"version: 1\npatterns: {route_ticket: {budget: {max_delegations: -1}}}\n",
@@ -85,7 +85,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"params elsewhere": {
 			"version: 1\npatterns: {route_ticket: {params: {auto_refund_limit_usd: 1}}}\n",
-			"pg.yaml:2:27: patterns.route_ticket.params: no policy that has params; write policy: NAME beside them, or leave them out",
+			"pg.yaml:2:27: patterns.route_ticket.params: no policy that has params; write policy: NAME beside them, or remove them",
 		},
 		"unknown param": {
 			"version: 1\npatterns: {supervised_refund: {params: {auto_refund_limit: 1}}}\n",

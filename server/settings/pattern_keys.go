@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"fmt"
 	"slices"
 
 	"patterngate/gateway"
@@ -22,25 +21,25 @@ var OwnKinds = []string{
 // without a warning.
 func (p *Pattern) Keys(known []string) []grammar.Key {
 	title := grammar.Line("title", &p.Title, tools.MaxTitle, "").Means("What people read.")
-	description := grammar.Line("description", &p.Description, tools.MaxDescription, "\n").Means("What a client's model reads: what it does, and when to use it.")
+	description := grammar.Line("description", &p.Description, tools.MaxDescription, "\n").Means("What a client's model reads: what the tool does and when to use it.")
 	if p.IsOwn() && p.Kind != gateway.Call {
-		title = title.Need("write what people read, in a few words").Means("What people read. Required.")
-		description = description.Need("write what it does and when to use it, for the model").
-			Means("What a client's model reads: what it does, and when to use it. Required.")
+		title = title.Need(wantTitle).Means("What people read. Required.")
+		description = description.Need(wantDescription).
+			Means("What a client's model reads: what the tool does and when to use it. Required.")
 	}
 	keys := []grammar.Key{
 		grammar.Fixed("kind", string(p.Kind)).Means("The kind of pattern. It cannot be changed."),
-		grammar.Bool("enabled", &p.Enabled).Means("false: there is no such tool."),
+		grammar.Bool("enabled", &p.Enabled).Means("false: the tool does not exist."),
 		title, description,
 	}
 	if p.Kind == gateway.Call {
-		keys = append(keys, grammar.OneTool("tool", &p.Tool).Need("write the tool that it calls").Means("The tool that it calls: one gated, recorded call. Required."))
+		keys = append(keys, grammar.OneTool("tool", &p.Tool).Need(wantItsTool).Means("The tool that it calls: one checked, recorded call. Required."))
 	} else {
 		keys = append(keys, p.handsKeys(known)...)
 	}
 	keys = append(keys,
 		withLimitsOfOthers(grammar.Group("budget", p.budgetKeys()...), budgetOfOthers(p.Kind)),
-		grammar.OnePolicy("policy", &p.Judge).Means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
+		grammar.OnePolicy("policy", &p.Judge).Means("The policy that judges its calls. Not set: none; supervised_refund with the demo has `demo_refunds`."),
 		p.paramsKey("params"),
 		grammar.Group("approver", approverKeys(&p.Approver)...),
 	)
@@ -66,30 +65,30 @@ func (p *Pattern) handsKeys(known []string) []grammar.Key {
 	narrow := namesKey
 	switch p.Kind {
 	case gateway.Planning:
-		tools = tools.Means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too.")
+		tools = tools.Means("The tools that a plan can name and that can be called; [] is none. A subtask can also be the model's or the caller's work. The refund policy judges the demo's refund tools here too.")
 		narrow = narrowKey
 	default:
-		tools = tools.Means("The tools of this pattern, both allowlists; [] is none. Tools of the demo and others do not mix. Not set: the demo's, where it is on.")
+		tools = tools.Means("The tools of this pattern, for both allow lists; [] is none. Demo tools and others cannot be mixed. Not set: the demo's, if it is on.")
 	}
 	keys := []grammar.Key{
-		inputKey("input", &p.Input).Means("Its arguments beside the kind's own, for model, rules and policy. One is required unless `optional: true` or it has a default."),
-		grammar.Spelled("goal_argument", &p.Goal, grammar.ServerNames).Means("What the argument with the goal is called."),
+		inputKey("input", &p.Input).Means("Its own arguments, besides those of its kind, for model, rules and policy. An argument is required unless it has `optional: true` or a default."),
+		grammar.Spelled("goal_argument", &p.Goal, grammar.ServerNames).Means("The name of the argument with the goal."),
 		tools,
 	}
 	switch p.Kind {
 	case gateway.Orchestrator:
 		keys = append(keys,
-			handsKey("workers", &p.Hands, false).Means("In the place of tools: workers under names of its own, "+eachHand(false)+", or a list of tools."),
-			grammar.ToolList("critical", &p.Critical).Means("Workers without whose result the run stops, whatever its plan says."),
+			handsKey("workers", &p.Hands, false).Means(workersMeaning(eachHand(false))),
+			grammar.ToolList("critical", &p.Critical).Means("Workers whose result the run needs, whatever its plan says. Without it the run stops."),
 			aggregateKey("aggregate", &p.Aggregate).Means("How the results are joined. Not set: by task."),
 		)
 	case gateway.Routing:
 		keys = append(keys, handsKey("routes", &p.Hands, true).
-			Means("In the place of tools: routes under names of its own, "+eachHand(true)+", or a list of tools."))
+			Means(routesMeaning(eachHand(true))))
 	}
 	return append(keys, grammar.Group("allow",
-		narrow("policy", &p.Policy, known, p.Kind).Means("Narrows tools for what a plan, route or action may name. Not set: all of them; [] is nothing. A name that does not exist is a warning."),
-		narrow("execution", &p.Execution, known, p.Kind).Means("Narrows tools for what may be called. Not set: all of them; [] is nothing."),
+		narrow("policy", &p.Policy, known, p.Kind).Means("The tools that a plan, route or action can name. Not set: all of tools; [] is none. A name that does not exist is a warning."),
+		narrow("execution", &p.Execution, known, p.Kind).Means("The tools that can be called. Not set: all of tools; [] is none."),
 	))
 }
 
@@ -101,19 +100,19 @@ func (p *Pattern) textKeys() []grammar.Key {
 		return nil
 	case gateway.Planning:
 		keys = append(keys, grammar.Word("require_approval", &p.Planning.Require, patterns.RequireNone, patterns.RequirePlan, patterns.RequireWrite).
-			Means("Which plans a person approves whole, tools, order and arguments, before anything of them runs. plan: every plan; write: those in which a tool writes or destroys; none: no plan."))
+			Means("Which plans a person approves as a whole (tools, order and arguments) before anything runs. plan: every plan. write: plans with a tool that writes or destroys. none: no plan."))
 	}
 	keys = append(keys,
 		grammar.Group("llm", p.LLM.keys()...),
-		instructionsKey("instructions", &p.Instructions).Means("What the model is told after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, which it is given as data."),
+		instructionsKey("instructions", &p.Instructions).Means("Further instructions for the model after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, which the model gets as data."),
 	)
 	if p.Kind != gateway.Supervisor {
 		keys = append(keys, finalizeKey("finalize", &p.Finalize).
-			Means("Whether a final text is written where the call does not say. auto: yes, but not where the caller proposes and no model is configured."))
+			Means("Whether a final text is written if the call does not say. auto: yes, unless the caller proposes and no model is configured."))
 	}
 	if p.Kind != gateway.Planning {
-		keys = append(keys, grammar.Raw("answer", "mapping of members to JSON schemas", &p.Answer, checkListedSchemas).
-			Means("What the final answer must be: JSON of these members. Not set: text."))
+		keys = append(keys, grammar.Raw("answer", mappingOfMembers, &p.Answer, checkListedSchemas).
+			Means("What the final answer must be: JSON with these members. Not set: text."))
 	}
 	return keys
 }
@@ -126,7 +125,7 @@ func withLimitsOfOthers(k grammar.Key, kindsOf func(key string) []string) gramma
 		keys, _ := show().([]grammar.Key)
 		r.Group(n, path, keys, func(key string, known []string) yamldoc.Fault {
 			if kinds := kindsOf(key); len(kinds) > 0 {
-				return yamldoc.Fault{Reason: "a limit of kind " + yamldoc.Alternatives(kinds), Want: "leave it out"}
+				return yamldoc.Fault{Reason: limitOfKind(yamldoc.Alternatives(kinds)), Want: wantRemoved}
 			}
 			return grammar.UnknownKey(key, known)
 		})
@@ -160,16 +159,16 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault
 		if len(kinds) == 0 {
 			return grammar.UnknownKey(key, known)
 		}
-		f := yamldoc.Fault{Reason: fmt.Sprintf("a key of kind %s, and this is of kind %s", yamldoc.Alternatives(kinds), kind), Want: "leave it out"}
+		f := yamldoc.Fault{Reason: keyOfKind(yamldoc.Alternatives(kinds), string(kind)), Want: wantRemoved}
 		switch hands := handsKeyOf(kind); {
 		case key == "tool" || key == "tools" || key == "workers" || key == "routes":
 			switch {
 			case kind == gateway.Call:
-				f.Want = "write tool"
+				f.Want = wantToolKey
 			case hands != "":
 				f.Want = "write " + hands
 			default:
-				f.Want = "write tools"
+				f.Want = wantToolsKey
 			}
 		}
 		return f
@@ -224,10 +223,10 @@ func finalizeKey(name string, target *patterns.Finalize) grammar.Key {
 func instructionsKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, func(text string) yamldoc.Fault {
 		if len(text) > prompts.MaxInstructions {
-			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(prompts.MaxInstructions)}
+			return yamldoc.Fault{Reason: tooLong, Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: wantAtMost(yamldoc.NumberText(prompts.MaxInstructions))}
 		}
 		return yamldoc.Fault{}
 	})
-	key.Takes = "text, at most 8 KiB"
+	key.Takes = shortText
 	return key
 }

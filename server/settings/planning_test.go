@@ -71,7 +71,7 @@ func TestPlanningToolsWarnings(t *testing.T) {
 	}
 	want := []string{
 		"warning: pg.yaml:2:27: patterns.plan.tools[0]: no tool sales_workers; did you mean sales_worker?",
-		"warning: pg.yaml:2:73: patterns.plan.allow.policy[0]: issue_refund is not among tools; write it in patterns.plan.tools too",
+		"warning: pg.yaml:2:73: patterns.plan.allow.policy[0]: issue_refund is not in tools; write it in patterns.plan.tools too",
 		"warning: pg.yaml:2:115: patterns.plan.allow.execution[0]: no tool fetch_sale_data; did you mean fetch_sales_data?",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -29,7 +29,7 @@ func (r *loader) acrossReach(c *Config) {
 		})
 		if simulated := here.Key("approver").Key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
 			r.Faults.Add(r.At(simulated), simulated, yamldoc.Fault{
-				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]].effect), Want: "write inbox or reject",
+				Reason: simulatedReal(acts[0], string(effects[acts[0]].effect)), Want: wantInboxOrReject,
 			})
 		}
 	}
@@ -59,7 +59,7 @@ func (r *loader) mixed(c *Config, p Pattern, here *yamldoc.Path, effects map[str
 		path = here.Key(handsKeyOf(p.Kind))
 	}
 	if demo != "" && real != "" {
-		r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
+		r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: demoAndReal(demo, real), Want: wantOneKind})
 	}
 }
 
@@ -81,12 +81,12 @@ func (r *loader) acts(links []toolLink, tools map[string]realTool, judge string)
 		if judge != "" || t.policy != "" {
 			continue
 		}
-		f := yamldoc.Fault{Reason: l.name + " writes, and no policy judges it", Want: "write policy: NAME here or at the tool"}
+		f := yamldoc.Fault{Reason: writesUnjudged(l.name), Want: wantPolicy}
 		if t.effect == catalog.Write {
 			r.Faults.Warn(r.At(l.path), l.path, f)
 			continue
 		}
-		f.Reason, f.Want = l.name+" is destructive, and no policy judges it", f.Want+", or leave it out"
+		f.Reason, f.Want = destroysUnjudged(l.name), wantPolicyOrNone
 		r.Faults.Add(r.At(l.path), l.path, f)
 	}
 }

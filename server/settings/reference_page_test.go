@@ -26,7 +26,7 @@ type pageKey struct {
 	first string   // the default for the first of them
 }
 
-// A keyPage writes docs/config.md again. A line "<!-- keys PREFIX -->" stands above the table of the keys below PREFIX. A key belongs to
+// A keyPage writes docs/config.md again. A line "<!-- keys PREFIX -->" is above the list of the keys below PREFIX. A key belongs to
 // the longest prefix of the page; the line without a prefix has all others. A line with two prefixes has the keys that both places have.
 type keyPage struct {
 	t       *testing.T
@@ -38,7 +38,7 @@ type keyPage struct {
 
 var keysMark = regexp.MustCompile(`^<!-- keys ?(.*) -->$`)
 
-// write returns the page with new tables.
+// write returns the page with new lists.
 func (p *keyPage) write(page string) string {
 	lines := strings.Split(page, "\n")
 	for _, line := range lines {
@@ -53,18 +53,18 @@ func (p *keyPage) write(page string) string {
 		if table == nil {
 			continue
 		}
-		if len(table) < 3 {
+		if len(table) == 0 {
 			p.t.Errorf("docs/config.md: no key is below %s", lines[at])
 		}
 		out = append(out, table...)
-		for at+1 < len(lines) && strings.HasPrefix(lines[at+1], "|") {
+		for at+1 < len(lines) && lines[at+1] != "" {
 			at++
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// table returns the table that belongs below this line; nil if none does.
+// table returns the list that belongs below this line; nil if none does.
 func (p *keyPage) table(line string) []string {
 	switch line {
 	case "<!-- pattern -->":
@@ -93,7 +93,7 @@ func (p *keyPage) table(line string) []string {
 	return keyTable(strings.Join(prefixes, ""), rows, false)
 }
 
-// owner returns the prefixes of the line under which a key stands.
+// owner returns the prefixes of the line under which a key is listed.
 func (p *keyPage) owner(path string) (owner []string) {
 	longest := -1
 	for _, prefixes := range p.claimed {
@@ -180,39 +180,60 @@ func (p *keyPage) limits(ofAll bool) []pageKey {
 	return rows
 }
 
-// everyLimit is the table of the limits that every kind has, with the default of each kind.
+// everyLimit lists the limits that every kind has, with the default of each kind.
 func (p *keyPage) everyLimit() []string {
-	rows := []string{"| key | takes | " + strings.Join(OwnKinds, " | ") + " | what it limits |", "|---|---|" + strings.Repeat("---|", len(OwnKinds)) + "---|"}
+	var rows []string
 	for _, limit := range p.limits(true) {
-		row := "| `" + strings.TrimPrefix(limit.path, "patterns.NAME.budget.") + "` | " + limit.takes + " |"
+		var values []string // in the order of kinds, each once
+		kinds := map[string][]string{}
 		for _, kind := range OwnKinds {
 			for _, of := range p.budget {
-				if of.path == limit.path && of.kinds[0] == kind {
-					row += " " + of.value + " |"
+				if of.path != limit.path || of.kinds[0] != kind {
+					continue
 				}
+				if kinds[of.value] == nil {
+					values = append(values, of.value)
+				}
+				kinds[of.value] = append(kinds[of.value], kind)
 			}
 		}
-		rows = append(rows, row+" "+limit.means+" |")
+		// The most common value is first, without its kinds.
+		slices.SortStableFunc(values, func(a, b string) int { return len(kinds[b]) - len(kinds[a]) })
+		for i, value := range values {
+			if i > 0 {
+				values[i] = strings.Join(kinds[value], ", ") + ": " + value
+			}
+		}
+		limit.value = strings.Join(values, "; ")
+		rows = append(rows, limit.item("patterns.NAME.budget", false))
 	}
 	return rows
 }
 
-// keyTable is a table of keys, which are named from the prefix on.
+// keyTable lists keys, which are named from the prefix on.
 func keyTable(prefix string, keys []pageKey, kinds bool) []string {
-	head, line := "| key | takes | default | what it does |", "|---|---|---|---|"
-	if kinds {
-		head, line = "| key | kinds | takes | default | what it does |", "|---|---|---|---|---|"
-	}
-	rows := []string{head, line}
+	var rows []string
 	for _, k := range keys {
-		name := strings.TrimPrefix(strings.TrimPrefix(k.path, prefix), ".")
-		of := ""
-		if kinds {
-			of = " | " + kindWords(k.kinds)
-		}
-		rows = append(rows, fmt.Sprintf("| `%s`%s | %s | %s | %s |", name, of, k.takes, k.value, k.means))
+		rows = append(rows, k.item(prefix, kinds))
 	}
 	return rows
+}
+
+// item is the line of a key: its name, what it takes, its default and what it does.
+func (k pageKey) item(prefix string, kinds bool) string {
+	var about []string
+	if words := kindWords(k.kinds); kinds && words != "" {
+		about = append(about, words)
+	}
+	about = append(about, k.takes)
+	switch {
+	case k.value == "":
+	case strings.HasPrefix(k.value, "required"):
+		about = append(about, k.value)
+	default:
+		about = append(about, "default "+k.value)
+	}
+	return fmt.Sprintf("- `%s` (%s): %s", strings.TrimPrefix(strings.TrimPrefix(k.path, prefix), "."), strings.Join(about, "; "), k.means)
 }
 
 // rowsOf returns a row for each key below a path.
@@ -293,9 +314,9 @@ func (k *pageKey) join(other pageKey) {
 	}
 }
 
-// builtinTable says of each built-in pattern what it has otherwise than a pattern of your own of its kind.
+// builtinTable lists the defaults of each built-in pattern that differ from those of its kind.
 func builtinTable(t *testing.T) []string {
-	rows := []string{"| pattern | kind | its own defaults |", "|---|---|---|"}
+	var rows []string
 	c := embedded(t)
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -318,7 +339,7 @@ func builtinTable(t *testing.T) []string {
 		if inputs := inputNames(p); len(inputs) > 0 {
 			words = append(words, "`input`: `"+strings.Join(inputs, "`, `")+"`")
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", p.Name, p.Kind, strings.Join(words, "; ")))
+		rows = append(rows, fmt.Sprintf("- `%s`, of kind %s: %s", p.Name, p.Kind, strings.Join(words, "; ")))
 	}
 	return rows
 }
@@ -344,13 +365,14 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// kindWords are some of the kinds, in words.
+// kindWords says which kinds have a key: "only A, B" or "not C"; empty if all have it.
 func kindWords(some []string) string {
-	switch missing := slices.DeleteFunc(slices.Clone(OwnKinds), func(k string) bool { return slices.Contains(some, k) }); {
+	missing := slices.DeleteFunc(slices.Clone(OwnKinds), func(k string) bool { return slices.Contains(some, k) })
+	switch {
 	case len(missing) == 0:
-		return "all"
+		return ""
 	case len(missing) < 3:
-		return "all but " + strings.Join(missing, ", ")
+		return "not " + strings.Join(missing, ", ")
 	}
-	return strings.Join(some, ", ")
+	return "only " + strings.Join(some, ", ")
 }

@@ -43,7 +43,7 @@ func embedded(t *testing.T) *Config {
 	return &c
 }
 
-// The tables of the page of the configuration are made of the table of keys. A key without a meaning fails here: append .Means("...")
+// The lists of the page of the configuration are made of the tables of keys. A key without a meaning fails here: append .Means("...")
 // where it is declared.
 func TestConfigPage(t *testing.T) {
 	c := embedded(t)
@@ -109,7 +109,7 @@ func TestClientsPageDefaults(t *testing.T) {
 
 var budgetMark = regexp.MustCompile(`^<!-- budget ([a-z_]+) -->$`)
 
-// The tables of limits on the page of patterns are those of the built-in patterns. Package assembly makes the rest of that page.
+// The lists of limits on the page of patterns are those of the built-in patterns. Package assembly makes the rest of that page.
 func TestPatternsPageLimits(t *testing.T) {
 	c := embedded(t)
 	var out []string
@@ -124,11 +124,16 @@ func TestPatternsPageLimits(t *testing.T) {
 		if !ok {
 			t.Fatalf("docs/patterns.md: no pattern %s", m[1])
 		}
-		out = append(out, "| limit | default | of what |", "|---|---|---|")
+		var unlimited []string
 		for _, k := range budgetKeys(p.Kind, &p.Budget) {
-			out = append(out, fmt.Sprintf("| `%s` | %s | %s |", k.Name, defaultWords(k), k.Meaning))
+			if words := defaultWords(k); words == "no limit" || words == "not set" {
+				unlimited = append(unlimited, "`"+k.Name+"`")
+				continue
+			}
+			out = append(out, fmt.Sprintf("- `%s` (%s): %s", k.Name, defaultWords(k), notSet.ReplaceAllString(k.Meaning, "")))
 		}
-		for at+1 < len(lines) && strings.HasPrefix(lines[at+1], "|") {
+		out = append(out, "- Without a default: "+strings.Join(unlimited, ", ")+". They are described in [config.md](config.md#limits-of-every-kind).")
+		for at+1 < len(lines) && lines[at+1] != "" {
 			at++
 		}
 	}

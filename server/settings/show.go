@@ -41,13 +41,13 @@ func (c Config) withKey(root map[string]any) map[string]any {
 // default. Comments hold what keys cannot express, such as the provider in force and the masked API key.
 func (c Config) YAML() []byte {
 	var out bytes.Buffer
-	notes := map[string]string{"llm.provider": "in force: " + c.LLM.Resolved()}
+	notes := map[string]string{"llm.provider": inForce(c.LLM.Resolved())}
 	if c.LLM.keyed() {
 		from := KeyVariable
 		if c.LLM.Key.Set() {
 			from = c.LLM.Key.String()
 		}
-		notes["llm.provider"] += "; api_key: " + catalog.Masked + " from " + from
+		notes["llm.provider"] += keyInForce(catalog.Masked, from)
 	}
 	for _, p := range c.Policies {
 		if p.File != "" {
@@ -56,7 +56,7 @@ func (c Config) YAML() []byte {
 	}
 	for _, p := range c.Patterns {
 		for name, figure := range p.Handed {
-			notes["patterns."+p.Name+".budget."+name] = "in force: " + yamldoc.NumberText(figure) + ", or what is left to who calls it"
+			notes["patterns."+p.Name+".budget."+name] = inForceOrCaller(yamldoc.NumberText(figure))
 		}
 	}
 	grammar.WriteYAML(&out, c.Keys(nil), nil, func(path string, _ any) string { return notes[path] })

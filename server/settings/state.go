@@ -18,14 +18,14 @@ const MemoryState = ":memory:"
 func stateKey(name string, target *string) grammar.Key {
 	key := grammar.Path(name, target)
 	read := key.Read
-	key.Takes = "path or `" + MemoryState + "`"
+	key.Takes = pathOr(MemoryState)
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		if n.Kind == yamldoc.Text && n.Text == MemoryState {
 			*target = MemoryState
 			return
 		}
 		if n.Kind == yamldoc.Text && strings.Contains(n.Text, "\x00") {
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: nulInPath, Want: wantFile})
 			return
 		}
 		read(r, n, path)
@@ -37,10 +37,10 @@ func stateKey(name string, target *string) grammar.Key {
 func (c *Wait) keys() []grammar.Key {
 	const most = 240 // no client waits longer for a call
 	return []grammar.Key{
-		grammar.Seconds("caller_seconds", &c.Caller, grammar.MaxSeconds).Means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
-		grammar.Seconds("default_seconds", &c.Default, most).Means("How long a call waits for its run where it does not say; then the run goes on without it."),
-		grammar.Seconds("max_seconds", &c.Max, most).Means("How long a call may ask to wait for its run."),
-		grammar.Seconds("join_seconds", &c.Join, grammar.MaxSeconds).Means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
+		grammar.Seconds("caller_seconds", &c.Caller, grammar.MaxSeconds).Means("How long a run waits for its caller's next route or actions. 0: it does not wait."),
+		grammar.Seconds("default_seconds", &c.Default, most).Means("How long a call waits for its run by default. After that the call returns and the run continues."),
+		grammar.Seconds("max_seconds", &c.Max, most).Means("How long a call can ask to wait for its run."),
+		grammar.Seconds("join_seconds", &c.Join, grammar.MaxSeconds).Means("How long an equal call gets a result that was never delivered, instead of starting a second run."),
 	}
 }
 
@@ -51,11 +51,11 @@ func (r *loader) acrossWait(c Wait) {
 	}
 	group := (*yamldoc.Path)(nil).Key("wait")
 	most, usual := group.Key("max_seconds"), group.Key("default_seconds")
-	path, f := usual, yamldoc.Fault{Got: yamldoc.NumberText(c.Default.Seconds()), Want: "write at most wait.max_seconds, " + yamldoc.NumberText(c.Max.Seconds())}
+	path, f := usual, yamldoc.Fault{Got: yamldoc.NumberText(c.Default.Seconds()), Want: wantAtMostMax(yamldoc.NumberText(c.Max.Seconds()))}
 	if _, said := r.Places[usual.String()]; !said {
-		path, f = most, yamldoc.Fault{Got: yamldoc.NumberText(c.Max.Seconds()), Want: "write at least wait.default_seconds, " + yamldoc.NumberText(c.Default.Seconds()) + ", or set that too"}
+		path, f = most, yamldoc.Fault{Got: yamldoc.NumberText(c.Max.Seconds()), Want: wantAtLeastDefault(yamldoc.NumberText(c.Default.Seconds()))}
 	}
-	f.Reason = "wait.default_seconds is more than wait.max_seconds"
+	f.Reason = defaultOverMax
 	r.Faults.Add(r.Places[path.String()], path, f)
 }
 

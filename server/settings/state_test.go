@@ -26,11 +26,11 @@ func TestDefaultState(t *testing.T) {
 		"an empty XDG":               {"linux", []string{"HOME=/home/ann", "XDG_STATE_HOME="}, "/home/ann/.local/state/patterngate/state.db", ""},
 		"a relative XDG":             {"linux", []string{"HOME=/home/ann", "XDG_STATE_HOME=state"}, "", "XDG_STATE_HOME is a relative path"},
 		"a relative home":            {"linux", []string{"HOME=ann"}, "", "HOME is a relative path"},
-		"no home":                    {"linux", nil, "", "no place for it: HOME is not set"},
+		"no home":                    {"linux", nil, "", "no default place for it: HOME is not set"},
 		"mac":                        {"darwin", []string{"HOME=/Users/ann", "XDG_STATE_HOME=/var/ann"}, "/Users/ann/Library/Application Support/patterngate/state.db", ""},
-		"mac without a home":         {"darwin", nil, "", "no place for it: HOME is not set"},
+		"mac without a home":         {"darwin", nil, "", "no default place for it: HOME is not set"},
 		"windows":                    {"windows", []string{`LOCALAPPDATA=C:\Local`, "HOME=/home/ann"}, `C:\Local/patterngate/state.db`, ""},
-		"windows without that":       {"windows", []string{"HOME=/home/ann"}, "", "no place for it: LOCALAPPDATA is not set"},
+		"windows without that":       {"windows", []string{"HOME=/home/ann"}, "", "no default place for it: LOCALAPPDATA is not set"},
 		"windows, in another letter": {"windows", []string{`LocalAppData=C:\Local`}, `C:\Local/patterngate/state.db`, ""},
 	}
 	for name, tt := range tests {
@@ -110,7 +110,7 @@ func TestDurableKeys(t *testing.T) {
 		"no pointer":          {"version: 1\nredact: [args/card]\n", `pg.yaml:2:10: redact[0]: got "args/card"` + pointer},
 		"a bad escape":        {"version: 1\nredact: [/args/a~2]\n", `pg.yaml:2:10: redact[0]: got "/args/a~2"` + pointer},
 		"empty":               {"version: 1\nredact: ['']\n", `pg.yaml:2:10: redact[0]: got ""` + pointer},
-		"another first word":  {"version: 1\nredact: [/arg/card]\n", `pg.yaml:2:10: redact[0]: got "/arg/card"; begin with /args, /result, /input or /answer`},
+		"wrong first word":    {"version: 1\nredact: [/arg/card]\n", `pg.yaml:2:10: redact[0]: got "/arg/card"; begin with /args, /result, /input or /answer`},
 		"all arguments":       {"version: 1\nredact: [/args]\n", `pg.yaml:2:10: redact[0]: got "/args"; name a member: /args/card, or any: /args/*`},
 		"below the answer":    {"version: 1\nredact: [/answer/name]\n", `pg.yaml:2:10: redact[0]: got "/answer/name"; write /answer`},
 	})

@@ -56,7 +56,7 @@ func DefaultState(goos string, environ []string, name string) (string, yamldoc.F
 // ~/.local/state), or its equivalent on macOS (~/Library/Application Support) and Windows (%LOCALAPPDATA%).
 func stateDir(goos string, environ []string) (string, yamldoc.Fault) {
 	none := func(variable string) yamldoc.Fault {
-		return yamldoc.Fault{Reason: "no place for it: " + variable + " is not set", Want: "give --state FILE, or --state " + MemoryState + " to keep nothing"}
+		return yamldoc.Fault{Reason: noDefaultPlace(variable), Want: wantState(MemoryState)}
 	}
 	home := machine.HomeDir(goos, environ)
 	switch goos {
@@ -73,13 +73,13 @@ func stateDir(goos string, environ []string) (string, yamldoc.Fault) {
 	}
 	switch dir := machine.Lookup(environ, "XDG_STATE_HOME"); {
 	case dir != "" && !strings.HasPrefix(dir, "/"):
-		return "", yamldoc.Fault{Reason: "XDG_STATE_HOME is a relative path", Want: "write an absolute path there, or give --state FILE"}
+		return "", yamldoc.Fault{Reason: stateHomeRelative, Want: wantAbsoluteOrState}
 	case dir != "":
 		return dir, yamldoc.Fault{}
 	case home == "":
 		return "", none("HOME")
 	case !strings.HasPrefix(home, "/"):
-		return "", yamldoc.Fault{Reason: "HOME is a relative path", Want: "write an absolute path there, or give --state FILE"}
+		return "", yamldoc.Fault{Reason: homeRelative, Want: wantAbsoluteOrState}
 	}
 	return home + "/.local/state", yamldoc.Fault{}
 }

@@ -18,7 +18,7 @@ type Entries[E any] struct {
 // Key returns the key of such a mapping. Its list keeps the order of the file.
 func (of Entries[E]) Key(name string, list *[]E) Key {
 	return Key{
-		Name: name, Takes: "mapping of names", Entries: true,
+		Name: name, Takes: mappingOfNames, Entries: true,
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
 		Show: func() any {
 			shown := make([]Key, len(*list))
@@ -64,23 +64,23 @@ type NameRule struct {
 }
 
 // ToolNames are the names of tools and patterns.
-var ToolNames = NameRule{ToolName, "write a name: 1 to 64 letters, digits, _ and -"}
+var ToolNames = NameRule{ToolName, wantToolName}
 
 // ServerNames are names that the file gives to its own things: servers, policies, roles, rules.
-var ServerNames = NameRule{Lazily(`^[a-z][a-z0-9_]{0,63}$`), "write a name: a small letter, then up to 63 small letters, digits and _"}
+var ServerNames = NameRule{Lazily(`^[a-z][a-z0-9_]{0,63}$`), wantWordName}
 
 // UpstreamNames are names of tools as their own server spells them. If a name does not fit [ToolNames], the file gives the
 // tool another name with the key `as`.
-var UpstreamNames = NameRule{Lazily(`^[\x21-\x7e]{1,256}$`), "write the tool's name as its server spells it"}
+var UpstreamNames = NameRule{Lazily(`^[\x21-\x7e]{1,256}$`), wantServersName}
 
 // ArgumentNames are the names of a tool's arguments.
-var ArgumentNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of an argument"}
+var ArgumentNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), wantArgumentName}
 
 // HeaderNames are the names of HTTP headers.
-var HeaderNames = NameRule{Lazily("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$"), "write a header's name: letters, digits and -"}
+var HeaderNames = NameRule{Lazily("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$"), wantHeaderName}
 
 // VariableNames are the names of environment variables.
-var VariableNames = NameRule{Lazily(`^[^=\x00-\x1f\x7f]{1,256}$`), "write the name of an environment variable"}
+var VariableNames = NameRule{Lazily(`^[^=\x00-\x1f\x7f]{1,256}$`), wantVariableName}
 
 // QueryNames are the names of query parameters of a URL.
-var QueryNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of a query parameter"}
+var QueryNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), wantParameterName}

@@ -22,11 +22,11 @@ func Expression(name string, target *string) Key {
 func (r *Reader) Expression(n *yamldoc.Node, path *yamldoc.Path) (string, bool) {
 	switch {
 	case n.Kind != yamldoc.Text:
-		r.Wrong(n, path, "write an expression in quotes")
+		r.Wrong(n, path, wantExpression)
 	case ijson.Blank(n.Text):
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "blank", Want: "write an expression, or leave the key out"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "blank", Want: wantExpressionOrNone})
 	case len(n.Text) > MaxExpression:
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(n.Text))) + " bytes", Want: "write at most " + yamldoc.NumberText(MaxExpression)})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: tooLong, Got: yamldoc.NumberText(float64(len(n.Text))) + " bytes", Want: wantAtMost(yamldoc.NumberText(MaxExpression))})
 	default:
 		return n.Text, true
 	}
@@ -36,7 +36,7 @@ func (r *Reader) Expression(n *yamldoc.Node, path *yamldoc.Path) (string, bool) 
 // Expressions returns the key of a mapping of names to CEL; nil if unset.
 func Expressions(name string, target *[]NamedExpression, names NameRule) Key {
 	return Key{
-		Name: name, Takes: "mapping of names to CEL", Form: func() map[string]any { return MapForm(ExpressionForm) },
+		Name: name, Takes: mappingOfCEL, Form: func() map[string]any { return MapForm(ExpressionForm) },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []NamedExpression{}
 			r.Each(n, path, names, func(m yamldoc.Member, below *yamldoc.Path) {

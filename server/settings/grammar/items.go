@@ -10,7 +10,7 @@ func CheckMost(r *Reader, n *yamldoc.Node, path *yamldoc.Path, has, most int) bo
 	if has <= most {
 		return true
 	}
-	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "too many", Got: yamldoc.NumberText(float64(has)), Want: "write at most " + yamldoc.NumberText(float64(most))})
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: tooMany, Got: yamldoc.NumberText(float64(has)), Want: wantAtMost(yamldoc.NumberText(float64(most)))})
 	return false
 }
 
@@ -28,7 +28,7 @@ type Items[E any] struct {
 // Key returns the key of a list of such items.
 func (of Items[E]) Key(name string, list *[]E) Key {
 	return Key{
-		Name: name, Takes: "list of mappings",
+		Name: name, Takes: listOfMappings,
 		Form: func() map[string]any {
 			var e E
 			return ListForm(SchemaOf(of.Keys(&e)))
@@ -53,7 +53,7 @@ func (of Items[E]) Key(name string, list *[]E) Key {
 // read keeps every item, so that an index is the same as in the file.
 func (of Items[E]) read(r *Reader, n *yamldoc.Node, path *yamldoc.Path) []E {
 	if n.Kind != yamldoc.List {
-		r.Wrong(n, path, "write a list, [] for none")
+		r.Wrong(n, path, wantList)
 		return nil
 	}
 	if !CheckMost(r, n, path, len(n.Items), of.Most) {

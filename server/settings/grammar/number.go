@@ -133,15 +133,15 @@ func (b Bounds) Form() map[string]any {
 func (b Bounds) words() string {
 	switch {
 	case b.Unit == InUSD:
-		return "an amount in USD"
+		return amountUSD
 	case b.Whole && b.Unit != "":
-		return "a whole number of " + string(b.Unit)
+		return wholeNumberOf(string(b.Unit))
 	case b.Whole:
-		return "a whole number"
+		return wholeNumber
 	case b.Unit != "":
-		return "a number of " + string(b.Unit)
+		return numberOf(string(b.Unit))
 	}
-	return "a number"
+	return aNumber
 }
 
 // takes returns the bounds as docs/config.md has them: seconds, 0 to 60.
@@ -162,7 +162,7 @@ func (b Bounds) takes() string {
 		least = "above " + least
 	}
 	if math.IsInf(b.Max, 1) || b.Max == ijson.MaxInteger {
-		return noun + ", " + least + " or more"
+		return numberFrom(noun, least)
 	}
 	return noun + ", " + least + " to " + yamldoc.NumberText(b.Max)
 }
@@ -206,9 +206,9 @@ func (r *Reader) number(n *yamldoc.Node, path *yamldoc.Path, b Bounds, now float
 	reason := ""
 	switch {
 	case b.Whole && n.Number != math.Trunc(n.Number):
-		reason = "not whole"
+		reason = notWhole
 	case n.Number < b.Min || n.Number > b.Max || b.Above && n.Number == b.Min:
-		reason = "out of range"
+		reason = outOfRange
 	default:
 		return n.Number, true
 	}

@@ -13,7 +13,7 @@ func Path(name string, target *string) Key {
 		Name: name, Takes: "path", Form: func() map[string]any { return TextForm },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Text {
-				r.Wrong(n, path, "write text in quotes")
+				r.Wrong(n, path, wantQuoted)
 				return
 			}
 			*target = filePath(r, n)
@@ -39,16 +39,16 @@ func filePath(r *Reader, n *yamldoc.Node) string {
 // Texts returns the key of a list of texts for which is returns true. want describes them.
 func Texts(name string, target *[]string, is func(string) bool, want string) Key {
 	return Key{
-		Name: name, Takes: "a list, each item " + want, Form: func() map[string]any { return ListForm(TextForm) },
+		Name: name, Takes: listOf(want), Form: func() map[string]any { return ListForm(TextForm) },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.List {
-				r.Wrong(n, path, "write a list, [] for none")
+				r.Wrong(n, path, wantList)
 				return
 			}
 			list := make([]string, 0, len(n.Items))
 			for i, item := range n.Items {
 				if item.Kind != yamldoc.Unreadable && (item.Kind != yamldoc.Text || !is(item.Text)) {
-					r.Faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: "another form", Got: item.Shown(), Want: "write " + want})
+					r.Faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: otherForm, Got: item.Shown(), Want: "write " + want})
 					continue
 				}
 				list = append(list, item.Text)
@@ -69,7 +69,7 @@ const maxCommandBytes = 4 << 10 // of all words together
 // Command returns the key of a program and its arguments: 1 to 16 words.
 func Command(name string, target *[]string) Key {
 	return Key{
-		Name: name, Takes: "list of words", Form: func() map[string]any { return ListForm(TextForm) },
+		Name: name, Takes: listOfWords, Form: func() map[string]any { return ListForm(TextForm) },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if words, ok := readCommand(r, n, path); ok {
 				*target = words
@@ -81,7 +81,7 @@ func Command(name string, target *[]string) Key {
 
 func readCommand(r *Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
 	if n.Kind != yamldoc.List {
-		r.Wrong(n, path, "write a list: [program, argument]; no shell reads it")
+		r.Wrong(n, path, wantProgram)
 		return nil, false
 	}
 	words, size, ok := make([]string, 0, len(n.Items)), 0, true
@@ -90,15 +90,15 @@ func readCommand(r *Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool
 		case item.Kind == yamldoc.Unreadable:
 			ok = false
 		case item.Kind != yamldoc.Text || strings.Contains(item.Text, "\x00"):
-			r.Faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: "not a word", Got: item.Shown(), Want: "write text in quotes"})
+			r.Faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: notWord, Got: item.Shown(), Want: wantQuoted})
 			ok = false
 		default:
 			words, size = append(words, item.Text), size+len(item.Text)
 		}
 	}
 	if ok && (len(words) == 0 || len(words) > maxCommandWords || size > maxCommandBytes) {
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(words))) + " words of " + yamldoc.NumberText(float64(size)) + " bytes",
-			Want: "write 1 to " + yamldoc.NumberText(maxCommandWords) + " words of at most " + yamldoc.NumberText(maxCommandBytes) + " bytes together"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: outOfRange, Got: wordsOfBytes(yamldoc.NumberText(float64(len(words))), yamldoc.NumberText(float64(size))),
+			Want: wantWords(yamldoc.NumberText(maxCommandWords), yamldoc.NumberText(maxCommandBytes))})
 		return nil, false
 	}
 	if ok && strings.HasPrefix(words[0], "~/") && r.Home != nil {

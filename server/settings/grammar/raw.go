@@ -17,7 +17,7 @@ func Raw(name, takes string, target *json.RawMessage, check func(r *Reader, n *y
 				return
 			}
 			if n.Kind != yamldoc.Mapping {
-				r.Wrong(n, path, "write a mapping of names to JSON schemas")
+				r.Wrong(n, path, wantSchemas)
 				return
 			}
 			if !n.Readable() {

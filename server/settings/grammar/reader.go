@@ -46,12 +46,12 @@ func (r *Reader) File(root *yamldoc.Node, keys []Key) {
 		root = &yamldoc.Node{Kind: yamldoc.Mapping, At: root.At}
 	}
 	if root.Kind != yamldoc.Mapping {
-		r.Wrong(root, nil, "write a mapping that begins with version: 1")
+		r.Wrong(root, nil, wantVersionFirst)
 		return
 	}
 	r.Group(root, nil, keys, UnknownKey)
 	if !slices.ContainsFunc(root.Members, func(m yamldoc.Member) bool { return m.Key == "version" && m.Value.Kind != yamldoc.Null }) {
-		r.Faults.Add(root.At, (*yamldoc.Path)(nil).Key("version"), yamldoc.Fault{Reason: "missing", Want: "write version: 1"})
+		r.Faults.Add(root.At, (*yamldoc.Path)(nil).Key("version"), yamldoc.Fault{Reason: "missing", Want: wantVersion})
 	}
 }
 
@@ -65,7 +65,7 @@ func (r *Reader) Group(n *yamldoc.Node, path *yamldoc.Path, keys []Key, unknown 
 // Members reads those keys of a mapping that are there, and records unknown ones. It returns false if n is no mapping.
 func (r *Reader) Members(n *yamldoc.Node, path *yamldoc.Path, keys []Key, unknown func(string, []string) yamldoc.Fault) bool {
 	if n.Kind != yamldoc.Mapping {
-		r.Wrong(n, path, "write a mapping with "+yamldoc.Alternatives(NamesOf(keys)))
+		r.Wrong(n, path, wantMappingWith(yamldoc.Alternatives(NamesOf(keys))))
 		return false
 	}
 	for _, m := range n.Members {
@@ -96,14 +96,14 @@ func (r *Reader) Missing(n *yamldoc.Node, path *yamldoc.Path, keys []Key) {
 // names that break the rule.
 func (r *Reader) Each(n *yamldoc.Node, path *yamldoc.Path, names NameRule, do func(m yamldoc.Member, below *yamldoc.Path)) {
 	if n.Kind != yamldoc.Mapping {
-		r.Wrong(n, path, "write a mapping of names, {} for none")
+		r.Wrong(n, path, wantMapping)
 		return
 	}
 	for _, m := range n.Members {
 		below := path.Key(m.Key)
 		switch {
 		case !names.Fits.MatchString(m.Key):
-			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: names.Want})
+			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: notName, Want: names.Want})
 		case m.Value.Kind != yamldoc.Null && m.Value.Kind != yamldoc.Unreadable:
 			r.Places[below.String()] = m.Value.At
 			do(m, below)
@@ -114,7 +114,7 @@ func (r *Reader) Each(n *yamldoc.Node, path *yamldoc.Path, names NameRule, do fu
 // List calls do for each readable item of a list. It returns false if n is no list.
 func (r *Reader) List(n *yamldoc.Node, path *yamldoc.Path, do func(item *yamldoc.Node, at *yamldoc.Path)) bool {
 	if n.Kind != yamldoc.List {
-		r.Wrong(n, path, "write a list, [] for none")
+		r.Wrong(n, path, wantList)
 		return false
 	}
 	for i, item := range n.Items {
@@ -127,7 +127,7 @@ func (r *Reader) List(n *yamldoc.Node, path *yamldoc.Path, do func(item *yamldoc
 
 // Wrong records a value of another type than wanted.
 func (r *Reader) Wrong(n *yamldoc.Node, path *yamldoc.Path, want string) {
-	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "wrong type", Got: n.Shown(), Want: want})
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: wrongType, Got: n.Shown(), Want: want})
 }
 
 // Said returns the value under these keys of the file; nil if there is none, or null.

@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +17,7 @@ func Text(name string, target *string, check func(string) yamldoc.Fault) Key {
 		Name: name, Takes: "text", Form: func() map[string]any { return TextForm },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Text {
-				r.Wrong(n, path, "write text in quotes")
+				r.Wrong(n, path, wantQuoted)
 				return
 			}
 			if f := check(n.Text); f.Reason != "" {
@@ -53,13 +52,13 @@ func shortText(name string, target *string, most int, also func(string) yamldoc.
 	key := OptionalText(name, target, func(text string) yamldoc.Fault {
 		switch {
 		case ijson.Blank(text):
-			return yamldoc.Fault{Reason: "blank", Want: "write text, or leave the key out"}
+			return yamldoc.Fault{Reason: "blank", Want: wantTextOrNone}
 		case utf8.RuneCountInString(text) > most:
-			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + yamldoc.NumberText(float64(most))}
+			return yamldoc.Fault{Reason: tooLong, Got: yamldoc.NumberText(float64(utf8.RuneCountInString(text))) + " characters", Want: wantAtMost(yamldoc.NumberText(float64(most)))}
 		}
 		return also(text)
 	})
-	key.Takes = "text, at most " + yamldoc.NumberText(float64(most)) + " characters"
+	key.Takes = textUpTo(yamldoc.NumberText(float64(most)))
 	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
 }
 
@@ -75,7 +74,7 @@ func FaultOfCharacters(text, also string) yamldoc.Fault {
 		if strings.ContainsRune(also, c) || printable.Text(string(c)) == string(c) {
 			continue
 		}
-		return yamldoc.Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}
+		return yamldoc.Fault{Reason: hiddenCharacter(c), Want: wantRemoved}
 	}
 	return yamldoc.Fault{}
 }
@@ -84,7 +83,7 @@ func FaultOfCharacters(text, also string) yamldoc.Fault {
 func Spelled(name string, target *string, rule NameRule) Key {
 	key := OptionalText(name, target, func(text string) yamldoc.Fault {
 		if !rule.Fits.MatchString(text) {
-			return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(text), Want: rule.Want}
+			return yamldoc.Fault{Reason: notName, Got: yamldoc.Quoted(text), Want: rule.Want}
 		}
 		return yamldoc.Fault{}
 	})
@@ -96,7 +95,7 @@ func Spelled(name string, target *string, rule NameRule) Key {
 func OneTool(name string, target *string) Key {
 	key := OptionalText(name, target, func(text string) yamldoc.Fault {
 		if !ToolName.MatchString(text) {
-			return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(text), Want: ToolNames.Want}
+			return yamldoc.Fault{Reason: notName, Got: yamldoc.Quoted(text), Want: ToolNames.Want}
 		}
 		return yamldoc.Fault{}
 	})
@@ -107,16 +106,16 @@ func OneTool(name string, target *string) Key {
 // ToolList is a list of names of tools. It does not check whether there are such tools.
 func ToolList(name string, target *[]string) Key {
 	return Key{
-		Name: name, Takes: "list of names", Form: func() map[string]any { return ListForm(NameForm) },
+		Name: name, Takes: listOfNames, Form: func() map[string]any { return ListForm(NameForm) },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind == yamldoc.Text && ToolName.MatchString(n.Text) {
-				r.Wrong(n, path, "write a list: ["+n.Text+"]")
+				r.Wrong(n, path, wantListOf(n.Text))
 				return
 			}
 			names := []string{}
 			ok := r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 				if item.Kind != yamldoc.Text || !ToolName.MatchString(item.Text) {
-					r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: ToolNames.Want})
+					r.Faults.Add(item.At, at, yamldoc.Fault{Reason: notName, Got: item.Shown(), Want: ToolNames.Want})
 					return
 				}
 				names = append(names, item.Text)
@@ -162,7 +161,7 @@ func (r *Reader) Word(n *yamldoc.Node, path *yamldoc.Path, words []string) (stri
 	}
 	if !slices.Contains(words, n.Text) {
 		r.Faults.Add(n.At, path, yamldoc.Fault{
-			Reason: "unknown word", Got: yamldoc.Quoted(n.Text), Want: "write " + yamldoc.Alternatives(words), DidYouMean: catalog.Near(n.Text, words),
+			Reason: unknownWord, Got: yamldoc.Quoted(n.Text), Want: "write " + yamldoc.Alternatives(words), DidYouMean: catalog.Near(n.Text, words),
 		})
 		return "", false
 	}
@@ -175,7 +174,7 @@ func Fixed(name, value string) Key {
 		Name: name, Takes: value, Form: func() map[string]any { return map[string]any{"const": value} },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Text || n.Text != value {
-				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "cannot be changed", Got: n.Shown(), Want: "write " + value + " or leave it out"})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: fixedValue, Got: n.Shown(), Want: wantValueOrNone(value)})
 			}
 		},
 		Show: func() any { return value },
@@ -201,9 +200,9 @@ func Bool(name string, target *bool) Key {
 func BoolWords(n *yamldoc.Node) string {
 	switch strings.ToLower(n.Text) {
 	case "yes", "on", "y", "true":
-		return "write true"
+		return wantTrue
 	case "no", "off", "n", "false":
-		return "write false"
+		return wantFalse
 	}
-	return "write true or false"
+	return wantBool
 }

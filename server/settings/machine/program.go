@@ -31,11 +31,11 @@ func FindProgram(program, path string) (found string, f yamldoc.Fault) {
 	switch {
 	case filepath.IsAbs(program):
 		if !isProgram(program) {
-			return "", yamldoc.Fault{Reason: "no program " + yamldoc.Quoted(program), Want: "write the path of one that this user may run"}
+			return "", yamldoc.Fault{Reason: noProgram(yamldoc.Quoted(program)), Want: wantProgram}
 		}
 		return program, yamldoc.Fault{}
 	case program == "" || strings.ContainsAny(program, `/\`):
-		return "", yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(program), Want: "write the whole path, or the name of a program on PATH"}
+		return "", yamldoc.Fault{Reason: relativePath, Got: yamldoc.Quoted(program), Want: wantWholePath}
 	}
 	for _, dir := range filepath.SplitList(path) {
 		if at := filepath.Join(dir, program); filepath.IsAbs(dir) && isProgram(at) {
@@ -45,5 +45,5 @@ func FindProgram(program, path string) (found string, f yamldoc.Fault) {
 	if path == "" {
 		path = "(empty)"
 	}
-	return "", yamldoc.Fault{Reason: program + " is not in PATH " + path, Want: `write the path that "which ` + program + `" prints`}
+	return "", yamldoc.Fault{Reason: notOnPath(program, path), Want: wantFoundPath(program)}
 }

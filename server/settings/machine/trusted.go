@@ -14,8 +14,8 @@ import (
 
 // Reasons of faults by which callers tell one case from another.
 const (
-	NoSuchFile       = "no such file"           // the whole reason
-	EveryoneMayWrite = "everyone may write to " // the reason begins with it
+	NoSuchFile       = noFile           // the whole reason
+	EveryoneMayWrite = everyoneCanWrite // the reason begins with it
 )
 
 // ReadTrusted reads a file that only its owner and root can have written. It reads one byte more than [yamldoc.MaxBytes] of a longer file.
@@ -34,7 +34,7 @@ func ReadTrusted(path string) ([]byte, yamldoc.Fault) {
 		return nil, CannotRead(err)
 	}
 	if info.IsDir() {
-		return nil, yamldoc.Fault{Reason: "a directory", Want: "write the path of a file"}
+		return nil, yamldoc.Fault{Reason: isDirectory, Want: wantFile}
 	}
 	if f := FaultOfWriters(path, info); f.Reason != "" {
 		return nil, f
@@ -51,7 +51,7 @@ func CannotRead(err error) yamldoc.Fault {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
 	}
-	return yamldoc.Fault{Reason: "cannot be read: " + err.Error(), Want: "let this user read it"}
+	return yamldoc.Fault{Reason: unreadable(err.Error()), Want: wantReadable}
 }
 
 // FaultOfWriters returns a fault if everyone may write to a file, or to its directory, unless that is sticky: then everyone may replace the
@@ -62,7 +62,7 @@ func FaultOfWriters(path string, info fs.FileInfo) yamldoc.Fault {
 		return yamldoc.Fault{}
 	}
 	if info.Mode().Perm()&all != 0 {
-		return yamldoc.Fault{Reason: EveryoneMayWrite + "this file", Want: "chmod o-w it"}
+		return yamldoc.Fault{Reason: thisFile(EveryoneMayWrite), Want: wantFileMode}
 	}
 	dirs := []string{filepath.Dir(path)}
 	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != dirs[0] {
@@ -74,7 +74,7 @@ func FaultOfWriters(path string, info fs.FileInfo) yamldoc.Fault {
 			return CannotRead(err)
 		}
 		if at.Mode().Perm()&all != 0 && at.Mode()&fs.ModeSticky == 0 {
-			return yamldoc.Fault{Reason: EveryoneMayWrite + "its directory " + dir, Want: "chmod o-w the directory"}
+			return yamldoc.Fault{Reason: itsDirectory(EveryoneMayWrite, dir), Want: wantDirectoryMode}
 		}
 	}
 	return yamldoc.Fault{}

@@ -50,11 +50,11 @@ const Demo = refunds.Name
 // the order of the file.
 func PoliciesKey(name string, list *[]Policy) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of names", Entries: true,
+		Name: name, Takes: mappingOfNames, Entries: true,
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				if len(*list) >= maxPolicies {
-					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "more than 100 policies", Want: "write fewer"})
+					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: tooManyPolicies, Want: wantFewer})
 					return
 				}
 				p := Policy{Source: policy.Source{Name: m.Key}}
@@ -107,7 +107,7 @@ func ReadPolicy(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamldoc.Pat
 		n = yamldoc.Read("", text, r.Faults)
 	}
 	if n.Kind != yamldoc.Mapping {
-		r.Wrong(n, path, "write a mapping with rules, or {file: PATH}")
+		r.Wrong(n, path, wantRulesOrFile)
 		return
 	}
 	p.Node = n
@@ -127,21 +127,21 @@ func readPolicyOfFile(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamld
 	at := n.Member("file")
 	for _, m := range n.Members {
 		if m.Key != "file" && m.Value.Kind != yamldoc.Null {
-			r.Faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: "stands beside file", Want: "write it in that file, or leave file out"})
+			r.Faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: besideFile, Want: wantInFile})
 		}
 	}
 	if at.Kind != yamldoc.Text || at.Text == "" || strings.Contains(at.Text, "\x00") {
-		r.Wrong(at, path.Key("file"), "write the path of a file")
+		r.Wrong(at, path.Key("file"), wantFile)
 		return
 	}
 	p.File = grammar.AbsolutePath(r, at)
 	text, f := readPolicyText(r, p.File)
 	if len(text) > maxPolicyFile && f.Reason == "" {
-		f = yamldoc.Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
+		f = yamldoc.Fault{Reason: largeFile, Want: wantSmallerFile}
 	}
 	switch {
 	case f.Reason == machine.NoSuchFile:
-		r.Faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: machine.NoSuchFile + " " + p.File, Want: "write the path of a file"})
+		r.Faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: machine.NoSuchFile + " " + p.File, Want: wantFile})
 		return
 	case f.Reason != "":
 		r.Faults.Add(yamldoc.Place{Source: p.File}, path, f)
@@ -153,7 +153,7 @@ func readPolicyOfFile(r *grammar.Reader, p *Policy, n *yamldoc.Node, path *yamld
 		return
 	case yamldoc.Mapping:
 	default:
-		r.Wrong(p.Node, path, "write a mapping with rules")
+		r.Wrong(p.Node, path, wantRules)
 		return
 	}
 	top := *p.Node
@@ -182,15 +182,15 @@ func (p *Policy) keys(inline bool) []grammar.Key {
 		return windowsJSON(p.Windows)
 	}
 	keys := []grammar.Key{
-		notKept(grammar.Short("description", &p.Description, maxPolicyNote).Means("What the policy is for, for people.")),
-		paramsKey("params", &p.Params).Means("Values that a pattern may lay others over: numbers, texts, booleans or lists of one of these. Numbers are int, but those of `_usd` and `_seconds` and those written with a fraction, which are double."),
-		varsKey("vars", &p.Vars).Means("CEL by name, evaluated when a rule first reads it, once a pass; a var may read those above it."),
+		notKept(grammar.Short("description", &p.Description, maxPolicyNote).Means("What the policy is for. People read it.")),
+		paramsKey("params", &p.Params).Means("Values that a pattern can replace: numbers, texts, booleans or lists of one of these. A number is an int; it is a double if its name ends with `_usd` or `_seconds` or if it is written with a fraction."),
+		varsKey("vars", &p.Vars).Means("Named CEL expressions. A var is evaluated when a rule first reads it, once a pass. It can read the vars above it."),
 		windows.Means("Earlier runs that rules see as `windows.NAME`: {effects, since}."),
-		ruleItems.Key("rules", &p.Rules).Means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked."),
-		notKept(RowsKey("tests", &p.Tests).Means("Calls with what the policy must say of them. They run at every load; one that fails is a fault.")),
+		ruleItems.Key("rules", &p.Rules).Means("What is judged, in this order: the first block decides, else the first revise, then any escalate, then any approve. If no rule fires, the call is blocked."),
+		notKept(RowsKey("tests", &p.Tests).Means("Calls and the verdict that the policy must give. They run at every load. A test that fails is a fault.")),
 	}
 	if inline {
-		file := grammar.Text("file", new(string), func(string) yamldoc.Fault { return yamldoc.Fault{} }).Means("Instead of all others: a file with these members at its root, at most 1 MiB.")
+		file := grammar.Text("file", new(string), func(string) yamldoc.Fault { return yamldoc.Fault{} }).Means("A file with these members at its root, at most 1 MiB. It replaces all other keys here.")
 		file.Takes = "path"
 		file.Show = func() any { return nil }
 		keys = append(keys, file)
@@ -201,7 +201,7 @@ func (p *Policy) keys(inline bool) []grammar.Key {
 // paramsKey returns the key of the values that a pattern can replace.
 func paramsKey(name string, target *[]policy.Param) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of names to values", Form: func() map[string]any { return grammar.MapForm(ParamForm) },
+		Name: name, Takes: mappingOfValues, Form: func() map[string]any { return grammar.MapForm(ParamForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -224,13 +224,13 @@ var ParamForm = map[string]any{"anyOf": []any{
 // ReadParam reads a number, text or bool, or a list of one of these. fraction is true if a number is written with a
 // fraction or an exponent.
 func ReadParam(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
-	const want = "write a number, text, true or false, or a list of one of these"
+	const want = wantParam
 	switch n.Kind {
 	case yamldoc.Number:
 		return n.Number, isFraction(n), true
 	case yamldoc.Text:
 		if len(n.Text) > maxParamText {
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(n.Text))) + " bytes", Want: "write at most 4096"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: tooLong, Got: yamldoc.NumberText(float64(len(n.Text))) + " bytes", Want: wantShortParam})
 			return nil, false, false
 		}
 		return n.Text, false, true
@@ -268,7 +268,7 @@ func isFraction(n *yamldoc.Node) bool { return strings.ContainsAny(n.Text, ".eE"
 // varsKey returns the key of CEL expressions by name, in the order of the file.
 func varsKey(name string, target *[]policy.Named) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of names to CEL", Form: func() map[string]any { return grammar.MapForm(grammar.ExpressionForm) },
+		Name: name, Takes: mappingOfCEL, Form: func() map[string]any { return grammar.MapForm(grammar.ExpressionForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
 			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -293,11 +293,11 @@ var windowEntries = grammar.Entries[policy.WindowSource]{
 		said := func(m *yamldoc.Node) bool { return m != nil && m.Kind != yamldoc.Null }
 		switch {
 		case said(seconds) && said(calendar):
-			r.Faults.Add(calendar.At, path.Key("calendar"), yamldoc.Fault{Reason: "seconds and calendar", Want: "keep one"})
+			r.Faults.Add(calendar.At, path.Key("calendar"), yamldoc.Fault{Reason: spanAndCalendar, Want: wantOneSpan})
 		case !said(seconds) && !said(calendar):
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "no span", Want: "write seconds, or calendar: day, week or month"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: noSpan, Want: wantSpan})
 		case said(n.Member("timezone")) && !said(calendar):
-			r.Faults.Add(n.Member("timezone").At, path.Key("timezone"), yamldoc.Fault{Reason: "a timezone without a calendar", Want: "leave it out"})
+			r.Faults.Add(n.Member("timezone").At, path.Key("timezone"), yamldoc.Fault{Reason: zoneWithoutCalendar, Want: wantRemoved})
 		}
 	},
 }
@@ -307,7 +307,7 @@ func windowKeys(w *policy.WindowSource) []grammar.Key {
 	if w.Principal {
 		scope = "principal"
 	}
-	seconds := grammar.Number("seconds", &w.Seconds, grammar.Bounds{Min: 60, Max: 2_678_400, Unit: grammar.InSeconds}).Means("How far back it reaches.")
+	seconds := grammar.Number("seconds", &w.Seconds, grammar.Bounds{Min: 60, Max: 2_678_400, Unit: grammar.InSeconds}).Means("How far back the window reaches.")
 	show := seconds.Show
 	seconds.Numeric = false
 	seconds.Show = func() any {
@@ -316,17 +316,17 @@ func windowKeys(w *policy.WindowSource) []grammar.Key {
 		}
 		return show()
 	}
-	whose := grammar.Word("scope", &scope, "everyone", "principal").Means("Whose runs: of everyone (the default), or of the run's own principal.")
+	whose := grammar.Word("scope", &scope, "everyone", "principal").Means("Whose runs: everyone's (the default), or only those of the run's principal.")
 	read := whose.Read
 	whose.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		w.Principal = scope == "principal"
 	}
 	return []grammar.Key{
-		grammar.ToolList("tools", &w.Tools).Need("write the tools whose calls it holds").Means("The tools whose calls it holds. Required."),
+		grammar.ToolList("tools", &w.Tools).Need(wantWindowTools).Means("The tools whose calls it holds. Required."),
 		seconds,
-		grammar.Word("calendar", &w.Calendar, "day", "week", "month").Means("Instead of seconds: since the day, week (from Monday) or month began."),
-		grammar.OptionalText("timezone", &w.Timezone, faultOfZone).Means("Where the calendar's day begins: an IANA name such as Europe/Berlin. Not set: UTC."),
+		grammar.Word("calendar", &w.Calendar, "day", "week", "month").Means("The start of the day, week (from Monday) or month, instead of seconds."),
+		grammar.OptionalText("timezone", &w.Timezone, faultOfZone).Means("The time zone in which the calendar's day begins, an IANA name such as Europe/Berlin. Not set: UTC."),
 		whose,
 	}
 }
@@ -334,7 +334,7 @@ func windowKeys(w *policy.WindowSource) []grammar.Key {
 // faultOfZone refuses a text that cannot be an IANA name. Loading the zone later finds out whether it exists.
 func faultOfZone(text string) yamldoc.Fault {
 	if ijson.Blank(text) || len(text) > yamldoc.MaxQuoted || text == "Local" {
-		return yamldoc.Fault{Reason: "not a timezone", Got: yamldoc.Quoted(text), Want: "write an IANA name: Europe/Berlin"}
+		return yamldoc.Fault{Reason: notZone, Got: yamldoc.Quoted(text), Want: wantZone}
 	}
 	return yamldoc.Fault{}
 }
@@ -343,7 +343,7 @@ func faultOfZone(text string) yamldoc.Fault {
 // could wait forever.
 func ReadFile(path string) ([]byte, yamldoc.Fault) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
+		return nil, yamldoc.Fault{Reason: notFile, Want: wantFile}
 	}
 	return machine.ReadTrusted(path)
 }

@@ -22,7 +22,7 @@ var rowItems = grammar.Items[policy.Row]{
 	Finish: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, row *policy.Row) {
 		if at := n.Member("call"); at != nil && at.Kind == yamldoc.Mapping && row.Call.Tool == "final" {
 			if _, text := row.Call.Args["answer"].(string); !text || len(row.Call.Args) != 1 {
-				r.Faults.Add(at.At, path.Key("call"), yamldoc.Fault{Reason: "final has another form", Want: "write {tool: final, args: {answer: TEXT}}"})
+				r.Faults.Add(at.At, path.Key("call"), yamldoc.Fault{Reason: finalForm, Want: wantFinalForm})
 			}
 		}
 	},
@@ -30,7 +30,7 @@ var rowItems = grammar.Items[policy.Row]{
 
 // reasonNames are the reasons that a block can have: a rule's, or policy_error: with the id of the rule that could not be
 // evaluated.
-var reasonNames = grammar.NameRule{Fits: grammar.Lazily(`^(policy_error:)?[a-z][a-z0-9_]{0,63}$`), Want: "write a reason: a small letter, then up to 63 small letters, digits and _"}
+var reasonNames = grammar.NameRule{Fits: grammar.Lazily(`^(policy_error:)?[a-z][a-z0-9_]{0,63}$`), Want: wantReason}
 
 func isRowName(text string) bool {
 	return !ijson.Blank(text) && utf8.RuneCountInString(text) <= maxRowName
@@ -39,16 +39,16 @@ func isRowName(text string) bool {
 // rowKeys returns the keys of a test (spec/config.md section 5.3).
 func rowKeys(row *policy.Row) []grammar.Key {
 	return []grammar.Key{
-		grammar.Short("name", &row.Name, maxRowName).Need("write what it shows").Means("What the test shows. Required."),
-		callKey("call", &row.Call).Need("write the call that is judged: {tool, args}").Means("The call that is judged; of `final` the arguments are {answer}. Required."),
-		wantKey("want", &row.Want).Need("approve, revise, escalate or block?").Means("What the policy must say; revise: approved after changes. Required."),
+		grammar.Short("name", &row.Name, maxRowName).Need(wantTestName).Means("What the test shows. Required."),
+		callKey("call", &row.Call).Need(wantJudgedCall).Means("The call that is judged. For `final` the arguments are {answer}. Required."),
+		wantKey("want", &row.Want).Need(wantVerdict).Means("The verdict that the policy must give. revise means approved after changes. Required."),
 		grammar.Spelled("want_reason", &row.WantReason, reasonNames).Means("The reason that it must give."),
 		grammar.Spelled("want_rule", &row.WantRule, grammar.ServerNames).Means("The rule that must decide."),
-		objectKey("want_args", &row.WantArgs).Means("Arguments after all changes; only those named are compared."),
+		objectKey("want_args", &row.WantArgs).Means("Arguments after all changes. Only the named ones are compared."),
 		namesListKey("want_need", &row.WantNeed, grammar.ArgumentNames, maxNeed).Means("What a block must name as needed."),
 		effectItems.Key("effects", &row.Effects).Means("The calls before it."),
 		grammar.OneTool("pattern", &row.Pattern).Means("The pattern whose params and input are taken. Not set: the policy's own params."),
-		objectKey("params", &row.Params).Means("Params laid over."),
+		objectKey("params", &row.Params).Means("Params that replace the policy's."),
 		objectKey("input", &row.Input).Means("The pattern's input fields."),
 		principalKey("principal", &row.Principal),
 		clientKey("client", &row.Client),
@@ -64,13 +64,13 @@ var effectItems = grammar.Items[policy.RowEffect]{
 
 func effectKeys(e *policy.RowEffect) []grammar.Key {
 	return []grammar.Key{
-		grammar.OneTool("tool", &e.Tool).Need("write the tool that was called").Means("The tool that was called. Required."),
-		grammar.Word("status", &e.Status, gateway.Reserved, gateway.Finished, gateway.Failed, gateway.InDoubt).Means("What became of it. Not set: done."),
-		flagKey("ok", &e.OK).Means("Whether it is done and its result carries no error. Not set: as status and result say."),
+		grammar.OneTool("tool", &e.Tool).Need(wantEarlierTool).Means("The tool that was called. Required."),
+		grammar.Word("status", &e.Status, gateway.Reserved, gateway.Finished, gateway.Failed, gateway.InDoubt).Means("The status of the call. Not set: done."),
+		flagKey("ok", &e.OK).Means("Whether the call is done and its result has no error. Not set: as status and result say."),
 		objectKey("args", &e.Args).Means("Its arguments."),
-		objectKey("result", &e.Result).Means("What it gave."),
+		objectKey("result", &e.Result).Means("Its result."),
 		grammar.Number("seconds_ago", &e.SecondsAgo, grammar.Bounds{Max: 10 * 366 * 86_400, Unit: grammar.InSeconds}).Means("How long before the call."),
-		grammar.Bool("other_run", &e.OtherRun).Means("Whether it was a call of an earlier run, which windows alone see."),
+		grammar.Bool("other_run", &e.OtherRun).Means("Whether it was a call of an earlier run. Only windows see those."),
 	}
 }
 
@@ -99,7 +99,7 @@ func objectKey(name string, target *map[string]any) grammar.Key {
 		Name: name, Takes: "mapping", Form: func() map[string]any { return grammar.BlockForm },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Mapping {
-				r.Wrong(n, path, "write a mapping, {} for none")
+				r.Wrong(n, path, wantArguments)
 				return
 			}
 			if n.Readable() {
@@ -118,7 +118,7 @@ func objectKey(name string, target *map[string]any) grammar.Key {
 func callKey(name string, target *policy.RowCall) grammar.Key {
 	args := objectKey("args", &target.Args)
 	args.Keep = func() any { return ObjectOr(target.Args) }
-	keys := []grammar.Key{grammar.OneTool("tool", &target.Tool).Need("write the tool that is called"), args}
+	keys := []grammar.Key{grammar.OneTool("tool", &target.Tool).Need(wantCalledTool), args}
 	group := grammar.InBrief(grammar.Group(name, keys...))
 	group.Keep = func() any { return grammar.ValueOf(keys, grammar.Key.Kept) } // with args, even if there are none
 	return group
@@ -145,13 +145,13 @@ func wantKey(name string, target *gateway.Decision) grammar.Key {
 func principalKey(name string, target *gateway.Principal) grammar.Key {
 	fits := func(text string) yamldoc.Fault {
 		if ijson.Blank(text) || len(text) > MaxClientName {
-			return yamldoc.Fault{Reason: "not a name", Want: "write 1 to 256 bytes"}
+			return yamldoc.Fault{Reason: notName, Want: wantBytes}
 		}
 		return yamldoc.Fault{}
 	}
 	group := grammar.InBrief(grammar.Group(name, grammar.OptionalText("id", &target.ID, fits), grammar.Word("kind", &target.Kind, principalKinds...), grammar.OptionalText("name", &target.Name, fits)))
-	group = group.Means("Whose run it is: " + group.Takes + ".")
-	group.Takes += ", or an id: token:ci"
+	group = group.Means(principalMeaning(group.Takes))
+	group.Takes += orPrincipalID
 	group.Form = func() map[string]any {
 		return map[string]any{"anyOf": []any{grammar.TextForm, grammar.BriefForm(group.Below())}}
 	}
@@ -164,7 +164,7 @@ func principalKey(name string, target *gateway.Principal) grammar.Key {
 		}
 		kind, of, ok := strings.Cut(n.Text, ":")
 		if !ok || !slices.Contains(principalKinds, kind) || fits(of).Reason != "" {
-			r.Wrong(n, path, "write local:NAME or token:NAME")
+			r.Wrong(n, path, wantPrincipal)
 			return
 		}
 		*target = gateway.Principal{ID: n.Text, Kind: kind, Name: of}
@@ -189,26 +189,26 @@ func wholePrincipal(p gateway.Principal) gateway.Principal {
 func clientKey(name string, target *gateway.Client) grammar.Key {
 	fits := func(text string) yamldoc.Fault {
 		if len(text) > MaxClientName {
-			return yamldoc.Fault{Reason: "too long", Want: "write at most 256 bytes"}
+			return yamldoc.Fault{Reason: tooLong, Want: wantShortText}
 		}
 		return yamldoc.Fault{}
 	}
 	group := grammar.InBrief(grammar.Group(name, grammar.OptionalText("name", &target.Name, fits), grammar.OptionalText("version", &target.Version, fits)))
-	return group.Means("The program that asks: " + group.Takes + ".")
+	return group.Means(clientMeaning(group.Takes))
 }
 
 func timeKey(name string, target *time.Time) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a time", Form: func() map[string]any { return map[string]any{"type": "string", "format": "date-time"} },
+		Name: name, Takes: aTime, Form: func() map[string]any { return map[string]any{"type": "string", "format": "date-time"} },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			const want = `write a time: "2026-11-22T09:30:00Z"`
+			const want = wantTime
 			if n.Kind != yamldoc.Text {
 				r.Wrong(n, path, want)
 				return
 			}
 			at, err := time.Parse(time.RFC3339Nano, n.Text)
 			if err != nil || at.Year() < 1 || at.Year() > 9999 {
-				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a time", Got: yamldoc.Quoted(n.Text), Want: want})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: notTime, Got: yamldoc.Quoted(n.Text), Want: want})
 				return
 			}
 			*target = at.UTC()

@@ -21,20 +21,20 @@ var Outcomes = grammar.NamesOf(outcomeKeys(&policy.RuleSource{}))
 
 func ruleKeys(rule *policy.RuleSource) []grammar.Key {
 	return append([]grammar.Key{
-		grammar.Spelled("id", &rule.ID, grammar.ServerNames).Need("write a name, by which it is recorded").Means("Its name, unique in the policy. Required."),
-		matchKey("match", &rule.Match).Means("The tools, patterns used as worker or route, or `final` whose calls it judges; not set: every tool, not `final`."),
+		grammar.Spelled("id", &rule.ID, grammar.ServerNames).Need(wantRuleID).Means("Its name, unique in the policy. Required."),
+		matchKey("match", &rule.Match).Means("The calls that the rule judges: names of tools, of patterns used as worker or route, or `final`. Not set: every tool, not `final`."),
 		grammar.Expression("when", &rule.When).Means("CEL of type bool: whether the rule fires. Not set: always."),
-		grammar.Short("say", &rule.Say, maxSay).Means("What people read when it fired."),
+		grammar.Short("say", &rule.Say, maxSay).Means("What people read when the rule fires."),
 	}, outcomeKeys(rule)...)
 }
 
 // outcomeKeys returns the keys of which a rule has one.
 func outcomeKeys(rule *policy.RuleSource) []grammar.Key {
 	return []grammar.Key{
-		blockKey("block", &rule.Block).Means("Refuses the call: " + blockNames + "."),
-		reviseKey("revise", &rule.Revise).Means("Changes arguments: each to what CEL says, or to a number or boolean."),
-		escalateKey("escalate", &rule.Escalate).Means("Asks a person: " + escalateNames + "."),
-		approveKey("approve", &rule.Approve).Means("Lets the call through: {}."),
+		blockKey("block", &rule.Block).Means(blockMeaning(blockNames)),
+		reviseKey("revise", &rule.Revise).Means("Changes arguments: each to the value of a CEL expression, or to a number or boolean."),
+		escalateKey("escalate", &rule.Escalate).Means(escalateMeaning(escalateNames)),
+		approveKey("approve", &rule.Approve).Means("Lets the call pass: {}."),
 	}
 }
 
@@ -48,7 +48,7 @@ func finishRule(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, _ *polic
 	}
 	switch {
 	case len(has) == 0:
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "no outcome", Want: "write one of " + yamldoc.Alternatives(Outcomes)})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: noOutcome, Want: wantOutcome(yamldoc.Alternatives(Outcomes))})
 	case len(has) > 1:
 		many := "two"
 		if len(has) > 2 {
@@ -58,7 +58,7 @@ func finishRule(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, _ *polic
 		for i, m := range has {
 			names[i] = m.Key
 		}
-		r.Faults.Add(has[1].At, path, yamldoc.Fault{Reason: many + " outcomes, " + anded(names), Want: "keep one or write two rules"})
+		r.Faults.Add(has[1].At, path, yamldoc.Fault{Reason: many + " outcomes, " + anded(names), Want: wantOneOutcome})
 	}
 }
 
@@ -75,7 +75,7 @@ func anded(names []string) string {
 // matchKey returns the key of one name, or a list of names.
 func matchKey(name string, target *[]string) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "a name, or a list of names",
+		Name: name, Takes: nameOrNames,
 		Form: func() map[string]any {
 			return map[string]any{"anyOf": []any{grammar.NameForm, grammar.ListForm(grammar.NameForm)}}
 		},
@@ -85,7 +85,7 @@ func matchKey(name string, target *[]string) grammar.Key {
 				return
 			}
 			if n.Kind == yamldoc.List && len(n.Items) == 0 {
-				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: emptyMatch, Want: wantMatch})
 				return
 			}
 			*target = readSomeNames(r, n, path, grammar.ToolNames, MaxPolicyMembers)
@@ -103,7 +103,7 @@ func readSomeNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, rule 
 	names := []string{}
 	r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 		if item.Kind != yamldoc.Text || !rule.Fits.MatchString(item.Text) {
-			r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: rule.Want})
+			r.Faults.Add(item.At, at, yamldoc.Fault{Reason: notName, Got: item.Shown(), Want: rule.Want})
 			return
 		}
 		names = append(names, item.Text)
@@ -114,7 +114,7 @@ func readSomeNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, rule 
 // namesListKey returns the key of a list of names. The list is nil if the file does not set it.
 func namesListKey(name string, target *[]string, rule grammar.NameRule, most int) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "list of names", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Name: name, Takes: listOfNames, Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = readSomeNames(r, n, path, rule, most)
 		},
@@ -141,8 +141,8 @@ func blockKeys(b *policy.BlockSource) []grammar.Key {
 	need := namesListKey("need", &b.Need, grammar.ArgumentNames, maxNeed)
 	need.Keep = need.Show // an empty list is the same as none
 	return []grammar.Key{
-		grammar.Spelled("reason", &b.Reason, grammar.ServerNames).Means("Why, in a word; part of the stop reason. Not set: the rule's id."),
-		grammar.Bool("retryable", &b.Retryable).Means("Whether the same call may pass later."),
+		grammar.Spelled("reason", &b.Reason, grammar.ServerNames).Means("The reason in one word, part of the stop reason. Not set: the rule's id."),
+		grammar.Bool("retryable", &b.Retryable).Means("Whether the same call can pass later."),
 		need.Means("Tools that must be called first, or arguments that must be given."),
 	}
 }
@@ -162,10 +162,10 @@ func escalateKeys(e *policy.EscalateSource) []grammar.Key {
 			}
 			return e.Expires.Seconds()
 		},
-		func(v float64) { e.Expires = time.Duration(math.Round(v)) * time.Second }).Means("How long the person may take. Not set: as the pattern's approver says; the shorter counts.")
+		func(v float64) { e.Expires = time.Duration(math.Round(v)) * time.Second }).Means("How long the person can take. Not set: as the pattern's approver says; the shorter counts.")
 	expires.Numeric = false
 	return []grammar.Key{
-		grammar.Spelled("reason", &e.Reason, grammar.ServerNames).Means("Why, in a word. Not set: the rule's id."),
+		grammar.Spelled("reason", &e.Reason, grammar.ServerNames).Means("The reason in one word. Not set: the rule's id."),
 		expires,
 		grammar.Word("min_assurance", &e.Least, gateway.UserAssurance, gateway.SignedAssurance).Means("Whose answer counts. Not set: as the pattern's approver says; the stricter counts."),
 	}
@@ -181,7 +181,7 @@ func approveKey(name string, target *bool) grammar.Key {
 				return
 			}
 			for _, m := range n.Members {
-				r.Faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: "unknown key", Want: "write {}"})
+				r.Faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: unknownKey, Want: "write {}"})
 			}
 			*target = true
 		},
@@ -211,7 +211,7 @@ func reviseValue(list []policy.ReviseSource) any {
 // reviseKey returns the key of a mapping of arguments to their new values.
 func reviseKey(name string, target *[]policy.ReviseSource) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of arguments to CEL, numbers or booleans",
+		Name: name, Takes: mappingOfArguments,
 		Form: func() map[string]any {
 			return grammar.MapForm(map[string]any{"anyOf": []any{grammar.ExpressionForm, map[string]any{"type": "number"}, map[string]any{"type": "boolean"}}})
 		},
@@ -226,11 +226,11 @@ func reviseKey(name string, target *[]policy.ReviseSource) grammar.Key {
 						list = append(list, policy.ReviseSource{Argument: m.Key, Text: text})
 					}
 				default:
-					r.Wrong(m.Value, below, "write CEL in quotes, a number, true or false")
+					r.Wrong(m.Value, below, wantRevised)
 				}
 			})
 			if n.Kind == yamldoc.Mapping && len(n.Members) == 0 {
-				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "changes nothing", Want: "write the arguments that it changes"})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: emptyRevise, Want: wantRevise})
 			}
 			*target = list
 		},

@@ -89,7 +89,7 @@ func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) 
 	if len(addresses) == 0 {
 		return nil
 	}
-	label := host + " leads to "
+	label := leadsTo(host)
 	if _, err := netip.ParseAddr(host); err == nil || host == "" {
 		label = ""
 	}
@@ -116,12 +116,12 @@ func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) 
 
 // Remedy returns the line to add to the configuration.
 func (h *closedHost) Remedy(allow []netip.Prefix) string {
-	return fmt.Sprintf("write allow_networks: [%s] in catalog", NetworkTexts(slices.Concat(allow, h.networks)))
+	return wantAllowed(NetworkTexts(slices.Concat(allow, h.networks)))
 }
 
 // Why returns the reason and the remedy for a tool that cannot be called.
 func (h *closedHost) Why(allow []netip.Prefix) string {
-	return h.What + ", and Patterngate does not dial it; " + h.Remedy(allow)
+	return notDialled(h.What, h.Remedy(allow))
 }
 
 // NamedURL is a tool or server with its URL.

@@ -9,23 +9,23 @@ import (
 // redactRoots are the first words that a redact pointer can have. True means that something must follow.
 var redactRoots = map[string]bool{"args": true, "result": true, "input": true, "answer": false}
 
-const redactWant = "write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
+const redactWant = wantPointer
 
 // RedactKey returns the key of a list of pointers to values that a record holds only as salted hashes (spec/config.md
 // section 2).
 func RedactKey(name string, target *[]string) grammar.Key {
-	return pointersKey(name, "list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
+	return pointersKey(name, listOfPointers, target, faultOfRedact)
 }
 
 // toolRedactKey returns the same key for one tool, which has only arguments and results.
 func toolRedactKey(name string, target *[]string) grammar.Key {
-	return pointersKey(name, "list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
+	return pointersKey(name, listOfToolPointers, target, func(n *yamldoc.Node) yamldoc.Fault {
 		f := faultOfRedact(n)
 		if f.Reason != "" {
 			return f
 		}
 		if first := ijson.Pointer(n.Text).Tokens()[0]; first != "args" && first != "result" {
-			return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
+			return yamldoc.Fault{Reason: otherRoot, Got: yamldoc.Quoted(n.Text), Want: wantToolRoot}
 		}
 		return yamldoc.Fault{}
 	})
@@ -36,7 +36,7 @@ func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node)
 		Name: name, Takes: takes, Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.List {
-				r.Wrong(n, path, "write a list, [] for none")
+				r.Wrong(n, path, wantList)
 				return
 			}
 			list := make([]string, 0, len(n.Items))
@@ -57,20 +57,20 @@ func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node)
 
 func faultOfRedact(n *yamldoc.Node) yamldoc.Fault {
 	if n.Kind != yamldoc.Text {
-		return yamldoc.Fault{Reason: "wrong type", Got: n.Shown(), Want: redactWant}
+		return yamldoc.Fault{Reason: wrongType, Got: n.Shown(), Want: redactWant}
 	}
 	tokens := ijson.Pointer(n.Text).Tokens()
 	if len(tokens) == 0 {
-		return yamldoc.Fault{Reason: "not a JSON pointer", Got: yamldoc.Quoted(n.Text), Want: redactWant}
+		return yamldoc.Fault{Reason: notPointer, Got: yamldoc.Quoted(n.Text), Want: redactWant}
 	}
 	below, known := redactRoots[tokens[0]]
 	switch {
 	case !known:
-		return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args, /result, /input or /answer"}
+		return yamldoc.Fault{Reason: otherRoot, Got: yamldoc.Quoted(n.Text), Want: wantRoot}
 	case below && len(tokens) == 1:
-		return yamldoc.Fault{Reason: "nothing below " + n.Text, Got: yamldoc.Quoted(n.Text), Want: "name a member: " + n.Text + "/card, or any: " + n.Text + "/*"}
+		return yamldoc.Fault{Reason: nothingBelow(n.Text), Got: yamldoc.Quoted(n.Text), Want: wantMember(n.Text, n.Text)}
 	case !below && len(tokens) > 1:
-		return yamldoc.Fault{Reason: "an answer is one text", Got: yamldoc.Quoted(n.Text), Want: "write /" + tokens[0]}
+		return yamldoc.Fault{Reason: answerIsText, Got: yamldoc.Quoted(n.Text), Want: "write /" + tokens[0]}
 	}
 	return yamldoc.Fault{}
 }

@@ -41,16 +41,16 @@ func (t *HTTPTool) keys() []grammar.Key {
 	for i, k := range keys {
 		switch k.Name {
 		case "description":
-			keys[i] = k.Need("write what it does, for the model").Means("What the model reads. Required.")
+			keys[i] = k.Need(wantDescription).Means("What the model reads. Required.")
 		case "title":
-			keys[i] = k.Means("What people read. Not set: made of the name.")
+			keys[i] = k.Means("What people read. Not set: made from the name.")
 		}
 	}
 	return append(keys,
-		requestKey("request", &t.Request).Need("write {method: GET, url: \"https://host/path\"}").Means("What is sent."),
-		grammar.Raw("input", "mapping of arguments to JSON schemas", &t.Input, CheckArguments).Means("Its arguments. One is required unless `optional: true` or it has a default."),
+		requestKey("request", &t.Request).Need(wantRequest).Means("The request that is sent."),
+		grammar.Raw("input", mappingOfArgumentSchemas, &t.Input, CheckArguments).Means("Its arguments. An argument is required unless it has `optional: true` or a default."),
 		grammar.Expressions("output", &t.Output, grammar.ArgumentNames).Means("The observation, member by member: CEL over args and response {status, headers, body}. Not set: the response."),
-		grammar.Raw("output_schema", "mapping of members to JSON schemas", &t.OutputSchema, CheckArguments).Means("What the observation must fit."),
+		grammar.Raw("output_schema", mappingOfMemberSchemas, &t.OutputSchema, CheckArguments).Means("The schema that the observation must fit."),
 	)
 }
 
@@ -78,18 +78,18 @@ func requestKey(name string, target *Request) grammar.Key {
 
 func (c *Request) keys() []grammar.Key {
 	return []grammar.Key{
-		grammar.Word("method", &c.Method, httpMethods...).Need("write " + yamldoc.Alternatives(httpMethods)).Means("How it asks."),
-		grammar.Text("url", &c.URL, faultOfTemplateURL).Need("write an absolute URL: https://host/path/{argument}").Means("Where: {argument} stands for a path segment's text or a query value, percent-encoded; `{{` and `}}` are braces."),
-		queryKey("query", &c.Query).Means("Query parameters: templates, or {secret}. A list repeats the name, an absent argument drops it."),
+		grammar.Word("method", &c.Method, httpMethods...).Need("write " + yamldoc.Alternatives(httpMethods)).Means("The HTTP method."),
+		grammar.Text("url", &c.URL, faultOfTemplateURL).Need(wantTemplateURL).Means("The URL. {argument} is replaced by a value, percent-encoded, in a path segment or a query value. `{{` and `}}` are braces."),
+		queryKey("query", &c.Query).Means("Query parameters: templates, or {secret}. A list repeats the name. An absent argument drops it."),
 		headersKey("headers", &c.Headers).Means("Headers: text, or {secret, prefix}. They take no arguments."),
-		bodyKey("body", c).Means("What it carries. args: every argument not used elsewhere; in a mapping, text that is exactly {argument} becomes it. Not set: args for POST, PUT and PATCH, else none."),
-		formatKey("body_format", &c.Form).Means("How the body is written."),
-		grammar.OptionalText("idempotency_header", &c.IdempotencyHeader, FaultOfHeaderName).Means("The header that carries the key of the call."),
+		bodyKey("body", c).Means("The body. args: every argument not used elsewhere. In a mapping, a text that is exactly {argument} becomes its value. Not set: args for POST, PUT and PATCH, else none."),
+		formatKey("body_format", &c.Form).Means("The format of the body."),
+		grammar.OptionalText("idempotency_header", &c.IdempotencyHeader, FaultOfHeaderName).Means("The header that carries the idempotency key of the call."),
 		codesKey("success", &c.Success).Means("Status codes of a success."),
-		codesKey("absent", &c.Absent).Means("Status codes that mean: there is none. Read only. Not set: 404 and 410 for effect read."),
-		grammar.Count("redirects", &c.Redirects, 0, 5).Means("How many redirects are followed, to the same origin, of GET and HEAD."),
-		namedPathKey("ca_file", &c.CAFile, false).Means("Certificates that are trusted, PEM. Not set: the system's."),
-		grammar.Seconds("timeout_seconds", &c.Timeout, maxRequestWait).Means("How long it may take."),
+		codesKey("absent", &c.Absent).Means("Status codes that mean \"there is none\". Read only. Not set: 404 and 410 for effect read."),
+		grammar.Count("redirects", &c.Redirects, 0, 5).Means("How many redirects are followed. Only GET and HEAD, only to the same origin."),
+		namedPathKey("ca_file", &c.CAFile, false).Means("Certificates that are trusted, a PEM file. Not set: the system's."),
+		grammar.Seconds("timeout_seconds", &c.Timeout, maxRequestWait).Means("How long the request can take."),
 	}
 }
 
@@ -100,12 +100,12 @@ func headersForm() map[string]any {
 // headersKey returns the key of headers, each a text or a secret with a prefix.
 func headersKey(name string, target *[]Header) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of headers to text or `" + grammar.Braced(new(reference).keys(true)) + "`", Form: func() map[string]any { return headersForm() },
+		Name: name, Takes: mappingOfHeaders(grammar.Braced(new(reference).keys(true))), Form: func() map[string]any { return headersForm() },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []Header
 			r.Each(n, path, grammar.HeaderNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				if slices.ContainsFunc(list, func(h Header) bool { return strings.EqualFold(h.Name, m.Key) }) {
-					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "repeated header, in other letters", Want: "keep one"})
+					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: repeatedHeader, Want: wantOne})
 					return
 				}
 				if h, ok := readHeader(r, m, below); ok {
@@ -149,9 +149,9 @@ func readHeader(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (Heade
 func wantHeader(small, text string) string {
 	switch scheme, _, _ := strings.Cut(text, " "); {
 	case strings.EqualFold(scheme, "basic"):
-		return `write {secret: "env:NAME", prefix: "Basic "}`
+		return wantBasic
 	case small == "authorization" || strings.EqualFold(scheme, "bearer"):
-		return `write {secret: "env:NAME", prefix: "Bearer "}`
+		return wantBearer
 	}
 	return secretWant
 }
@@ -161,9 +161,9 @@ func wantHeader(small, text string) string {
 func FaultOfHeaderName(name string) yamldoc.Fault {
 	switch {
 	case managedHeaders[strings.ToLower(name)]:
-		return yamldoc.Fault{Reason: "a header that is not yours to set", Got: yamldoc.Quoted(name), Want: "leave it out"}
+		return yamldoc.Fault{Reason: reservedHeader, Got: yamldoc.Quoted(name), Want: wantRemoved}
 	case !grammar.HeaderNames.Fits.MatchString(name):
-		return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(name), Want: grammar.HeaderNames.Want}
+		return yamldoc.Fault{Reason: notName, Got: yamldoc.Quoted(name), Want: grammar.HeaderNames.Want}
 	}
 	return yamldoc.Fault{}
 }
@@ -171,7 +171,7 @@ func FaultOfHeaderName(name string) yamldoc.Fault {
 // queryKey returns the key of query parameters, each a template or a secret.
 func queryKey(name string, target *[]NamedTemplate) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of names to templates, or `{secret}`", Form: func() map[string]any { return grammar.MapForm(textOrSecret) },
+		Name: name, Takes: mappingOfTemplates, Form: func() map[string]any { return grammar.MapForm(textOrSecret) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []NamedTemplate
 			r.Each(n, path, grammar.QueryNames, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -202,7 +202,7 @@ var bodyWords = []string{"args", "none"}
 // bodyKey returns the key of the body: args, none or a mapping.
 func bodyKey(name string, c *Request) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: yamldoc.Alternatives(append(bodyWords[:len(bodyWords):len(bodyWords)], "a mapping")), Form: func() map[string]any {
+		Name: name, Takes: yamldoc.Alternatives(append(bodyWords[:len(bodyWords):len(bodyWords)], aMapping)), Form: func() map[string]any {
 			return map[string]any{"anyOf": []any{map[string]any{"enum": grammar.TextValues(bodyWords)}, grammar.BlockForm}}
 		},
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
@@ -217,7 +217,7 @@ func bodyKey(name string, c *Request) grammar.Key {
 					c.Body = Body{Mapping: mapping}
 				}
 			default:
-				r.Wrong(n, path, "write args, none or a mapping")
+				r.Wrong(n, path, wantBody)
 			}
 		},
 		Show: func() any {
@@ -253,9 +253,9 @@ var codeClass = regexp.MustCompile(`^[1-5]xx$`)
 
 // codesKey returns the key of a list of status codes. The list is nil if the file sets none.
 func codesKey(name string, target *[]string) grammar.Key {
-	const want = `write a status code, 200, or a class, "2xx"`
+	const want = wantCode
 	return grammar.Key{
-		Name: name, Takes: "list of codes: 200, `2xx`",
+		Name: name, Takes: listOfCodes,
 		Form: func() map[string]any {
 			return grammar.ListForm(map[string]any{"anyOf": []any{grammar.Bounds{Min: 100, Max: 599, Whole: true}.Form(), map[string]any{"type": "string", "pattern": codeClass.String()}}})
 		},
@@ -268,7 +268,7 @@ func codesKey(name string, target *[]string) grammar.Key {
 				case item.Kind == yamldoc.Text && codeClass.MatchString(item.Text):
 					list = append(list, item.Text)
 				default:
-					r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a status code", Got: item.Shown(), Want: want})
+					r.Faults.Add(item.At, at, yamldoc.Fault{Reason: notCode, Got: item.Shown(), Want: want})
 				}
 			})
 			if ok {
@@ -303,13 +303,13 @@ func finishHTTP(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *HTTPT
 	if absent := request.Member("absent"); t.Effect == catalog.Read && t.Request.Absent == nil {
 		t.Request.Absent = []string{"404", "410"}
 	} else if len(t.Request.Absent) > 0 && t.Effect != catalog.Read && t.Effect != "" && absent != nil {
-		r.Faults.Add(absent.At, here.Key("absent"), yamldoc.Fault{Reason: "effect " + string(t.Effect), Want: "write absent only for effect read"})
+		r.Faults.Add(absent.At, here.Key("absent"), yamldoc.Fault{Reason: "effect " + string(t.Effect), Want: wantAbsentForRead})
 	}
 	if body := request.Member("body"); (t.Request.Method == "GET" || t.Request.Method == "HEAD") && (t.Request.Body.Args || t.Request.Body.Mapping != nil) && body != nil {
-		r.Faults.Add(body.At, here.Key("body"), yamldoc.Fault{Reason: "a " + t.Request.Method + " has no body", Want: "use query, or another method"})
+		r.Faults.Add(body.At, here.Key("body"), yamldoc.Fault{Reason: noBodyFor(t.Request.Method), Want: wantQuery})
 	}
 	if redirects := request.Member("redirects"); t.Request.Redirects > 0 && t.Request.Method != "GET" && t.Request.Method != "HEAD" && redirects != nil {
-		r.Faults.Add(redirects.At, here.Key("redirects"), yamldoc.Fault{Reason: "a " + t.Request.Method + " is not redirected", Want: "write 0"})
+		r.Faults.Add(redirects.At, here.Key("redirects"), yamldoc.Fault{Reason: noRedirectFor(t.Request.Method), Want: "write 0"})
 	}
 	checkUsedArguments(r, request, here, t)
 }

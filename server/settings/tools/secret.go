@@ -12,7 +12,7 @@ import (
 const (
 	secretMember = "secret"
 	prefixMember = "prefix"
-	secretWant   = `write {secret: "env:NAME"}`
+	secretWant   = wantSecret
 	MaxText      = 4 << 10 // maximum length of a header, an argument or a variable in bytes
 )
 
@@ -40,7 +40,7 @@ func IsReference(n *yamldoc.Node) bool {
 
 // RefuseLiteral refuses a text where only a secret reference is allowed. The fault has the place of the text, not the text.
 func RefuseLiteral(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want string) {
-	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: literalSecret, Want: want})
 }
 
 // readValue reads a text, or a reference to a secret.
@@ -50,7 +50,7 @@ func readValue(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (Value, b
 		return Value{Secret: ref}, ok
 	}
 	if n.Kind != yamldoc.Text {
-		r.Wrong(n, path, "write text in quotes, or {secret: \"env:NAME\"}")
+		r.Wrong(n, path, wantTextOrSecret)
 		return Value{}, false
 	}
 	if f := faultOfText(n.Text); f.Reason != "" {
@@ -63,10 +63,10 @@ func readValue(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (Value, b
 // faultOfText refuses a text that cannot be sent as a header, argument or variable. The fault does not repeat the text.
 func faultOfText(text string) yamldoc.Fault {
 	if len(text) > MaxText {
-		return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(MaxText)}
+		return yamldoc.Fault{Reason: tooLong, Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: wantAtMost(yamldoc.NumberText(MaxText))}
 	}
 	if strings.ContainsAny(text, "\x00\r\n") {
-		return yamldoc.Fault{Reason: "a line end or NUL character within", Want: "write one line"}
+		return yamldoc.Fault{Reason: lineEndInside, Want: wantOneLine}
 	}
 	return yamldoc.Fault{}
 }
@@ -80,7 +80,7 @@ type reference struct {
 // keys returns the keys of such a mapping, with prefix if prefixed is true.
 func (c *reference) keys(prefixed bool) []grammar.Key {
 	secret := grammar.Key{
-		Name: secretMember, Takes: "`env:NAME`, `file:PATH` or " + grammar.Braced(c.secret.execKeys()),
+		Name: secretMember, Takes: secretForms(grammar.Braced(c.secret.execKeys())),
 		Form: func() map[string]any {
 			return map[string]any{"anyOf": []any{
 				map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"}, grammar.BriefForm(c.secret.execKeys()),
@@ -112,11 +112,11 @@ func ReadReference(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, prefi
 
 // execKeys returns the key of the program that prints the secret.
 func (s *SecretRef) execKeys() []grammar.Key {
-	exec := grammar.Command(grammar.ExecMember, &s.Exec).Need("write {exec: [program, argument]}")
+	exec := grammar.Command(grammar.ExecMember, &s.Exec).Need(wantExec)
 	read := exec.Read
 	exec.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		if n.Kind != yamldoc.List { // it could be the secret itself
-			RefuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
+			RefuseLiteral(r, n, path, wantProgramList)
 			return
 		}
 		read(r, n, path)
@@ -127,7 +127,7 @@ func (s *SecretRef) execKeys() []grammar.Key {
 // readSecretPlace reads the place of a secret: env:NAME, file:PATH or a program. Its faults do not repeat the value, which
 // could be the secret itself.
 func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
-	const want = `write "env:NAME", "file:PATH" or {exec: [program, argument]}`
+	const want = wantReference
 	switch n.Kind {
 	case yamldoc.Text:
 		kind, rest, _ := strings.Cut(n.Text, ":")
@@ -205,16 +205,16 @@ func (s SecretRef) String() string {
 func (s SecretRef) Nowhere(environ []string) string {
 	switch {
 	case s.Env != "" && machine.Lookup(environ, s.Env) == "":
-		return s.Env + " is not set"
+		return variableNotSet(s.Env)
 	case s.File != "":
 		info, err := os.Stat(s.File)
 		switch {
 		case err != nil:
 			return s.File + ": " + machine.CauseOf(err).Error()
 		case !info.Mode().IsRegular():
-			return s.File + " is no file"
+			return notFile(s.File)
 		case machine.OthersRead(info):
-			return "others may read " + s.File
+			return readableByOthers(s.File)
 		}
 	case len(s.Exec) > 0:
 		if _, f := machine.FindProgram(s.Exec[0], machine.Lookup(environ, "PATH")); f.Reason != "" {

@@ -43,10 +43,10 @@ func (c *Catalog) keys() []grammar.Key {
 	pin := grammar.Path("pin", &c.Pin)
 	pin.Read = absolutePath(&c.Pin)
 	return []grammar.Key{
-		pin.Means("What each server's tool was when it was accepted, whole; empty: `patterngate.lock` beside the file. A tool without a line there, or that differs from it, is held until a person accepts it."),
-		networksKey("allow_networks", &c.AllowNetworks).Means("Loopback, private, link-local and metadata addresses that may be dialled; no other of these is, whatever name leads there."),
-		grammar.ToolList("expose", &c.Expose).Means("Tools that are MCP tools of their own: each a pattern of kind call under its own name."),
-		serverEntries.Key("servers", &c.Servers).Means("MCP servers, by a name of yours. Each is started, or dialled, by the first call of one of its tools."),
+		pin.Means("The lock file. It holds each server's tools as they were when a person accepted them. Empty: `patterngate.lock` beside the file. A tool that is not in it or differs from it is held until a person accepts it."),
+		networksKey("allow_networks", &c.AllowNetworks).Means("Loopback, private, link-local and metadata addresses that Patterngate can connect to. It refuses all others of these, whatever name leads there."),
+		grammar.ToolList("expose", &c.Expose).Means("Tools that clients see under their own names. Each becomes a pattern of kind call."),
+		serverEntries.Key("servers", &c.Servers).Means("MCP servers, by names that you choose. Each is started, or connected to, by the first call of one of its tools."),
 		httpEntries.Key("http", &c.HTTP).Means("Tools that are an HTTP request, by the tool's name."),
 	}
 }
@@ -56,9 +56,9 @@ func absolutePath(target *string) func(*grammar.Reader, *yamldoc.Node, *yamldoc.
 	return func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		switch {
 		case n.Kind != yamldoc.Text:
-			r.Wrong(n, path, "write text in quotes")
+			r.Wrong(n, path, wantQuoted)
 		case strings.Contains(n.Text, "\x00"):
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write a path"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: nulInPath, Want: wantPath})
 		default:
 			*target = grammar.AbsolutePath(r, n)
 		}
@@ -77,11 +77,11 @@ func namedPathKey(name string, target *string, dir bool) grammar.Key {
 		info, err := os.Stat(*target)
 		switch {
 		case err != nil:
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + ": " + machine.CauseOf(err).Error(), Want: "write the path of what is there"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + ": " + machine.CauseOf(err).Error(), Want: wantExisting})
 		case dir && !info.IsDir():
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + " is no directory", Want: "write the path of one"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: notDirectory(yamldoc.Quoted(*target)), Want: wantPathOfOne})
 		case !dir && !info.Mode().IsRegular():
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + " is no file", Want: "write the path of one"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: notFile(yamldoc.Quoted(*target)), Want: wantPathOfOne})
 		}
 	}
 	return key
@@ -89,22 +89,22 @@ func namedPathKey(name string, target *string, dir bool) grammar.Key {
 
 // networksKey returns the key of a list of networks in CIDR form.
 func networksKey(name string, target *[]netip.Prefix) grammar.Key {
-	const want = "write a network: 127.0.0.1/32"
+	const want = wantNetwork
 	return grammar.Key{
-		Name: name, Takes: "list of networks: `127.0.0.1/32`", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Name: name, Takes: listOfNetworks, Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []netip.Prefix
 			ok := r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 				prefix, err := netip.ParsePrefix(item.Text)
 				switch {
 				case item.Kind != yamldoc.Text || err != nil:
-					f := yamldoc.Fault{Reason: "not a network", Got: item.Shown(), Want: want}
+					f := yamldoc.Fault{Reason: notNetwork, Got: item.Shown(), Want: want}
 					if addr, err := netip.ParseAddr(item.Text); err == nil {
-						f.Want = "write " + netip.PrefixFrom(addr, addr.BitLen()).String() + " for one address"
+						f.Want = wantOneAddress(netip.PrefixFrom(addr, addr.BitLen()).String())
 					}
 					r.Faults.Add(item.At, at, f)
 				case prefix.Masked() != prefix:
-					r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "bits beyond its length", Got: yamldoc.Quoted(item.Text), Want: "write " + prefix.Masked().String()})
+					r.Faults.Add(item.At, at, yamldoc.Fault{Reason: bitsBeyond, Got: yamldoc.Quoted(item.Text), Want: "write " + prefix.Masked().String()})
 				default:
 					list = append(list, prefix)
 				}
@@ -140,16 +140,16 @@ var serverEntries = grammar.Entries[Server]{
 func (s *Server) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Bool("enabled", &s.Enabled).Means("false: as if it were not declared."),
-		grammar.Held("stdio", &s.Stdio, func() Stdio { return Stdio{} }, (*Stdio).keys).Means("A program that speaks MCP on its standard input and output. This or http."),
-		grammar.Held("http", &s.HTTP, func() Endpoint { return Endpoint{} }, (*Endpoint).keys).Means("A server at a URL. This or stdio."),
-		grammar.Seconds("timeout_seconds", &s.Timeout, maxServerWait).Means("How long a call of one of its tools may take."),
-		grammar.Seconds("start_timeout_seconds", &s.StartTimeout, maxServerWait).Means("How long it may take until it answers for the first time."),
-		grammar.Count("max_parallel", &s.MaxParallel, 1, maxParallel).Means("Calls at once."),
+		grammar.Held("stdio", &s.Stdio, func() Stdio { return Stdio{} }, (*Stdio).keys).Means("A program that speaks MCP on its standard input and output. Use this or http."),
+		grammar.Held("http", &s.HTTP, func() Endpoint { return Endpoint{} }, (*Endpoint).keys).Means("A server at a URL. Use this or stdio."),
+		grammar.Seconds("timeout_seconds", &s.Timeout, maxServerWait).Means("How long a call of one of its tools can take."),
+		grammar.Seconds("start_timeout_seconds", &s.StartTimeout, maxServerWait).Means("How long its first reply can take."),
+		grammar.Count("max_parallel", &s.MaxParallel, 1, maxParallel).Means("How many calls can run at the same time."),
 		grammar.Group("breaker",
-			grammar.Count("failures", &s.Breaker.Failures, 1, grammar.MaxCount).Means("After so many failures in a row it is left alone."),
-			grammar.Seconds("open_seconds", &s.Breaker.Open, maxServerWait).Means("For so long."),
+			grammar.Count("failures", &s.Breaker.Failures, 1, grammar.MaxCount).Means("The number of failures in a row after which Patterngate stops calling it."),
+			grammar.Seconds("open_seconds", &s.Breaker.Open, maxServerWait).Means("How long it is not called then."),
 		),
-		serverToolEntries.Key("tools", &s.Tools).Means("Its tools, by the name that it gives them. One that is not named here does not exist."),
+		serverToolEntries.Key("tools", &s.Tools).Means("Its tools, by the server's names for them. A tool that is not listed does not exist here."),
 	}
 }
 
@@ -164,31 +164,31 @@ func finishServer(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, s *Ser
 	said := func(n *yamldoc.Node) bool { return n != nil && n.Kind != yamldoc.Null }
 	switch {
 	case said(stdio) && said(http):
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "both stdio and http", Want: "keep one"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: bothTransports, Want: wantOne})
 	case !said(stdio) && !said(http) && s.Enabled:
-		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "neither stdio nor http", Want: "write stdio: {command: ...} or http: {url: ...}"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: noTransport, Want: wantTransport})
 	}
 }
 
 func (c *Stdio) keys() []grammar.Key {
 	return []grammar.Key{
-		commandKey("command", &c.Command).Need("write the program: npx").Means("The program, on the PATH of this process, or by its path. No shell reads it."),
-		argsKey("args", &c.Args).Means("Its arguments. One may be {secret}, which other users of the machine then see."),
-		environKey("env", &c.Env).Means("What it sees of the environment, and nothing else of ours: `[PATH, HOME]` are passed on, or {NAME: true, text or {secret}}."),
-		namedPathKey("dir", &c.Dir, true).Means("Where it starts. Not set: where this program did."),
+		commandKey("command", &c.Command).Need(wantCommand).Means("The program: a name on the PATH of this process, or a path. No shell reads it."),
+		argsKey("args", &c.Args).Means("Its arguments. One can be {secret}, but other users of the machine then see it."),
+		environKey("env", &c.Env).Means("The environment variables that it gets, and no others: `[PATH, HOME]` are passed on, or {NAME: true, text or {secret}}."),
+		namedPathKey("dir", &c.Dir, true).Means("The directory in which it starts. Not set: the directory where this program started."),
 	}
 }
 
 // commandKey returns the key of a program. It keeps a name unchanged, and makes a path absolute.
 func commandKey(name string, target *string) grammar.Key {
 	key := grammar.Text(name, target, nil)
-	key.Takes = "the name or path of a program"
+	key.Takes = programName
 	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		switch {
 		case n.Kind != yamldoc.Text:
-			r.Wrong(n, path, "write text in quotes")
+			r.Wrong(n, path, wantQuoted)
 		case ijson.Blank(n.Text) || strings.ContainsAny(n.Text, "\x00\r\n") || len(n.Text) > MaxText:
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a program", Got: yamldoc.Quoted(n.Text), Want: "write the name or path of one"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: notProgram, Got: yamldoc.Quoted(n.Text), Want: wantProgramName})
 		case strings.ContainsAny(n.Text, `/\`):
 			*target = grammar.AbsolutePath(r, n)
 		default:
@@ -201,7 +201,7 @@ func commandKey(name string, target *string) grammar.Key {
 // argsKey returns the key of a program's arguments, each a text or a secret.
 func argsKey(name string, target *[]Value) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "list of texts, or `{secret}`", Form: func() map[string]any { return grammar.ListForm(textOrSecret) },
+		Name: name, Takes: listOfTexts, Form: func() map[string]any { return grammar.ListForm(textOrSecret) },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []Value
 			last := ""
@@ -214,14 +214,14 @@ func argsKey(name string, target *[]Value) grammar.Key {
 				v, ok := readValue(r, item, at)
 				switch {
 				case ok && v.Secret.Set():
-					r.Faults.Warn(item.At, at, yamldoc.Fault{Reason: "a secret in an argument: other users of this machine see command lines", Want: "give it in env, if the program takes it there"})
+					r.Faults.Warn(item.At, at, yamldoc.Fault{Reason: secretInArgument, Want: wantSecretInEnv})
 				case ok && IsSecretArgument(last, v.Text):
 					RefuseLiteral(r, item, at, secretWant)
 				}
 				list, last = append(list, v), v.Text
 			})
 			if ok && len(list) > MaxArgs {
-				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(list))) + " arguments", Want: "write at most " + yamldoc.NumberText(MaxArgs)})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: outOfRange, Got: yamldoc.NumberText(float64(len(list))) + " arguments", Want: wantAtMost(yamldoc.NumberText(MaxArgs))})
 			}
 			*target = list
 		},
@@ -247,7 +247,7 @@ func IsSecretArgument(before, arg string) bool {
 // environKey returns the key of the environment variables that a program gets.
 func environKey(name string, target *[]Variable) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "list of names, or a mapping of names to true, text or `{secret}`",
+		Name: name, Takes: namesOrEnvironment,
 		Form: func() map[string]any {
 			return map[string]any{"anyOf": []any{grammar.ListForm(grammar.TextForm), grammar.MapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, grammar.TextForm, SecretForm}})}}
 		},
@@ -262,11 +262,11 @@ func readEnviron(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (list [
 		r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 			switch {
 			case item.Kind == yamldoc.Text && strings.Contains(item.Text, "="):
-				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "a value within a list of names", Want: "write env: {NAME: text}"})
+				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: valueInNames, Want: wantEnvMapping})
 			case item.Kind != yamldoc.Text || !grammar.VariableNames.Fits.MatchString(item.Text):
-				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: grammar.VariableNames.Want})
+				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: notName, Got: item.Shown(), Want: grammar.VariableNames.Want})
 			case slices.ContainsFunc(list, func(e Variable) bool { return e.Name == item.Text }):
-				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: item.Text + " is named twice", Want: "leave one out"})
+				r.Faults.Add(item.At, at, yamldoc.Fault{Reason: namedTwice(item.Text), Want: wantOnce})
 			default:
 				list = append(list, Variable{Name: item.Text, Pass: true})
 			}
@@ -278,7 +278,7 @@ func readEnviron(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (list [
 			}
 		})
 	default:
-		r.Wrong(n, path, "write a list of names, or a mapping of names to true, text or {secret}")
+		r.Wrong(n, path, wantEnv)
 	}
 	return list
 }
@@ -289,10 +289,10 @@ func readVariable(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (Var
 	case m.Value.Kind == yamldoc.Bool && m.Value.Flag:
 		e.Pass = true
 	case m.Value.Kind == yamldoc.Bool:
-		r.Faults.Add(m.Value.At, below, yamldoc.Fault{Reason: "false", Got: "false", Want: "leave the name out, or write true to pass it on"})
+		r.Faults.Add(m.Value.At, below, yamldoc.Fault{Reason: "false", Got: "false", Want: wantPassedOn})
 		ok = false
 	case IsSecretName(m.Key) && !IsReference(m.Value):
-		RefuseLiteral(r, m.Value, below, `write {secret: "env:`+m.Key+`"}`)
+		RefuseLiteral(r, m.Value, below, wantSecretOf(m.Key))
 		ok = false
 	default:
 		e.Value, ok = readValue(r, m.Value, below)
@@ -316,25 +316,25 @@ func shownEnviron(list []Variable) any {
 
 func (c *Endpoint) keys() []grammar.Key {
 	return []grammar.Key{
-		grammar.Text("url", &c.URL, FaultOfEndpoint).Need("write the server's URL: https://host/mcp").Means("Where it is: an absolute http or https URL."),
+		grammar.Text("url", &c.URL, FaultOfEndpoint).Need(wantServerURL).Means("Its address: an absolute http or https URL."),
 		headersKey("headers", &c.Headers).Means("Headers of each request: text, or {secret, prefix}."),
-		namedPathKey("ca_file", &c.CAFile, false).Means("Certificates that are trusted, PEM. Not set: the system's."),
+		namedPathKey("ca_file", &c.CAFile, false).Means("Certificates that are trusted, a PEM file. Not set: the system's."),
 	}
 }
 
 // FaultOfEndpoint checks the URL of a server or request. The fault never quotes the URL, since it can hold a secret.
 func FaultOfEndpoint(text string) yamldoc.Fault {
-	const want = "write an absolute URL: https://host/path"
+	const want = wantURL
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || strings.ContainsAny(text, " \t\r\n"):
-		return yamldoc.Fault{Reason: "not a URL", Want: want}
+		return yamldoc.Fault{Reason: notURL, Want: want}
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return yamldoc.Fault{Reason: "not an absolute http or https URL", Want: want}
+		return yamldoc.Fault{Reason: notAbsoluteURL, Want: want}
 	case u.User != nil:
-		return yamldoc.Fault{Reason: "a user or password in a URL", Want: `write it without, and headers: {Authorization: {secret: "env:NAME", prefix: "Basic "}}`}
+		return yamldoc.Fault{Reason: userInURL, Want: wantBasicHeader}
 	case u.Fragment != "":
-		return yamldoc.Fault{Reason: "a fragment in a URL", Want: "leave # and what follows out"}
+		return yamldoc.Fault{Reason: fragmentInURL, Want: wantNoFragment}
 	}
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -342,7 +342,7 @@ func FaultOfEndpoint(text string) yamldoc.Fault {
 			name = plain
 		}
 		if IsSecretName(name) && value != "" && !singleArgument.MatchString(value) {
-			return yamldoc.Fault{Reason: "a literal for " + yamldoc.Quoted(name) + " in a URL", Want: `write it in query or headers: {secret: "env:NAME"}`}
+			return yamldoc.Fault{Reason: secretInURL(yamldoc.Quoted(name)), Want: wantSecretElsewhere}
 		}
 	}
 	return yamldoc.Fault{}

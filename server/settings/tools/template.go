@@ -26,11 +26,11 @@ func checkTemplates(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, know
 	if n.Kind == yamldoc.Text && !(n.Text == "args" || n.Text == "none") {
 		used, bad := templateArguments(n.Text)
 		if bad != "" && !here { // the url key reports this itself
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: bad, Want: wantPlaceholder})
 		}
 		for _, name := range used {
 			if !slices.Contains(known, name) {
-				f := yamldoc.Fault{Reason: "no argument " + name, DidYouMean: gateway.Near(name, known), Want: "declare it in input"}
+				f := yamldoc.Fault{Reason: noArgument(name), DidYouMean: gateway.Near(name, known), Want: wantDeclared}
 				if len(known) > 0 {
 					f.Reason += " (" + strings.Join(known, ", ") + ")"
 				}
@@ -61,11 +61,11 @@ func templateArguments(text string) (names []string, bad string) {
 		case strings.HasPrefix(text[i:], "{{"), strings.HasPrefix(text[i:], "}}"):
 			i++
 		case text[i] == '}':
-			return names, "a } that closes nothing"
+			return names, strayClose
 		case text[i] == '{':
 			end := strings.IndexByte(text[i:], '}')
 			if end < 0 || !singleArgument.MatchString(text[i:i+end+1]) {
-				return names, "a { that is no {argument}"
+				return names, strayOpen
 			}
 			names = append(names, text[i+1:i+end])
 			i += end
@@ -76,9 +76,9 @@ func templateArguments(text string) (names []string, bad string) {
 
 // faultOfTemplateURL refuses arguments outside path segments and query values.
 func faultOfTemplateURL(text string) yamldoc.Fault {
-	const want = "only path segments and query values may vary"
+	const want = fixedPart
 	if _, bad := templateArguments(text); bad != "" {
-		return yamldoc.Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"}
+		return yamldoc.Fault{Reason: bad, Want: wantPlaceholder}
 	}
 	head, rest := text, ""
 	if scheme := strings.Index(text, "://"); scheme >= 0 {
@@ -87,13 +87,13 @@ func faultOfTemplateURL(text string) yamldoc.Fault {
 		}
 	}
 	if names, _ := templateArguments(head); len(names) > 0 {
-		return yamldoc.Fault{Reason: "{" + names[0] + "} stands in the host", Want: want}
+		return yamldoc.Fault{Reason: inHost(names[0]), Want: want}
 	}
 	_, query, _ := strings.Cut(rest, "?")
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		if names, _ := templateArguments(name); len(names) > 0 {
-			return yamldoc.Fault{Reason: "{" + names[0] + "} stands in a query name", Want: want}
+			return yamldoc.Fault{Reason: inQueryName(names[0]), Want: want}
 		}
 	}
 	return FaultOfEndpoint(withoutArguments(text))

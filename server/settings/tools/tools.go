@@ -35,23 +35,23 @@ func newTool(name string, at grammar.Position) Tool {
 func (t *Tool) keys() []grammar.Key {
 	return []grammar.Key{
 		grammar.Bool("enabled", &t.Enabled).Means("false: as if it were not declared."),
-		grammar.Word("effect", &t.Effect, catalog.Read, catalog.Write, catalog.Destructive).Need("read, write or destructive?").
-			Means("What a call can change; yours to say, and never taken from a server's hint. Required."),
-		grammar.Bool("idempotent", &t.Idempotent).Means("true: the same key twice acts once, so a write whose outcome is lost is made again. Not set: only for read."),
-		grammar.Short("title", &t.Title, MaxTitle).Means("What people read. Not set: the server's."),
-		grammar.Short("description", &t.Description, MaxDescription).Means("What the model reads. Not set: the server's."),
-		grammar.Short("phrase", &t.Phrase, maxPhraseRunes).Means("What people read while a call waits, {argument} standing for a number, a boolean, an enumerated text or one with a pattern."),
+		grammar.Word("effect", &t.Effect, catalog.Read, catalog.Write, catalog.Destructive).Need(wantEffect).
+			Means("What a call can change. You decide it; a server's hint never does. Required."),
+		grammar.Bool("idempotent", &t.Idempotent).Means("true: two calls with the same key act once, so a write with a lost reply is sent again. Not set: only for read."),
+		grammar.Short("title", &t.Title, MaxTitle).Means("What people read. Not set: the server's text."),
+		grammar.Short("description", &t.Description, MaxDescription).Means("What the model reads. Not set: the server's text."),
+		grammar.Short("phrase", &t.Phrase, maxPhraseRunes).Means("What people read while a call waits. {argument} is replaced if it is a number, a boolean, an enumerated text or a text with a pattern."),
 		grammar.Count("max_result_bytes", &t.MaxResult, 1, maxObservation).Means("How much of an observation is kept for record, model and reader."),
 		grammar.Group("retry",
-			grammar.Count("max_retries", &t.Retry.Max, 0, 5).Means("How often a call is made again that was refused a connection, or, of a read or idempotent tool, that failed for now."),
-			grammar.Seconds("delay_seconds", &t.Retry.Delay, maxServerWait).Means("The pause before the first retry; each is twice the one before."),
+			grammar.Count("max_retries", &t.Retry.Max, 0, 5).Means("How often a call is repeated after a refused connection. A read or an idempotent tool is also repeated after a temporary failure."),
+			grammar.Seconds("delay_seconds", &t.Retry.Delay, maxServerWait).Means("The pause before the first retry. Each later pause is twice as long."),
 			grammar.Seconds("max_delay_seconds", &t.Retry.MaxDelay, maxServerWait).Means("The longest pause."),
 		),
-		rateKey("rate", &t.Rate).Means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
-		grammar.Expression("once", &t.Once).Means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
-		reconcileKey("reconcile", &t.Reconcile).Means("How a call in doubt is settled: by a tool of effect read."),
-		grammar.OnePolicy("policy", &t.Policy).Means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
-		toolRedactKey("redact", &t.Redact).Means("Values that records keep only as salted hashes, of this tool."),
+		rateKey("rate", &t.Rate).Means("The rate limit: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
+		grammar.Expression("once", &t.Once).Means("CEL over args: the business key of a call. Calls with the same key act once in all runs of the state file."),
+		reconcileKey("reconcile", &t.Reconcile).Means("How a call with an unknown outcome is settled: by a tool of effect read."),
+		grammar.OnePolicy("policy", &t.Policy).Means("The policy that judges this tool in every pattern. If the pattern names another policy, both judge and both must approve. Not set: none."),
+		toolRedactKey("redact", &t.Redact).Means("Values of this tool that records keep only as salted hashes."),
 	}
 }
 
@@ -78,10 +78,10 @@ func rateKey(name string, target *Rate) grammar.Key {
 
 func (c *Rate) keys() []grammar.Key {
 	return []grammar.Key{
-		grammar.Count("calls", &c.Calls, 1, grammar.MaxCount).Need("write how many calls"),
+		grammar.Count("calls", &c.Calls, 1, grammar.MaxCount).Need(wantCalls),
 		grammar.Scaled("per_seconds", grammar.Bounds{Max: grammar.MaxSeconds, Unit: grammar.InSeconds, Above: true},
 			func() any { return c.Per.Seconds() },
-			func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).Need("write in how many seconds"),
+			func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).Need(wantSeconds),
 		grammar.Count("burst", &c.Burst, 1, grammar.MaxCount),
 	}
 }
@@ -90,11 +90,11 @@ func (c *Rate) keys() []grammar.Key {
 func reconcileKey(name string, target **Reconcile) grammar.Key {
 	return grammar.Held(name, target, func() Reconcile { return Reconcile{Settle: time.Minute} }, func(c *Reconcile) []grammar.Key {
 		return []grammar.Key{
-			grammar.OneTool("tool", &c.Tool).Need("write the tool that finds it out").Means("The tool that is asked; of effect read."),
+			grammar.OneTool("tool", &c.Tool).Need(wantReconciler).Means("The tool that is asked. Its effect must be read."),
 			grammar.Expressions("args", &c.Args, grammar.ArgumentNames).Means("Its arguments: CEL over effect {key, run_id, tool, args, at}."),
-			grammar.Expression("happened", &c.Happened).Need(`write CEL over effect and result: 'result.status == "paid"'`).Means("CEL over effect and result: whether the call happened."),
+			grammar.Expression("happened", &c.Happened).Need(wantHappened).Means("CEL over effect and result: whether the call happened."),
 			grammar.Expressions("output", &c.Output, grammar.ArgumentNames).Means("The call's own result, member by member. Not set: result."),
-			grammar.Seconds("settle_seconds", &c.Settle, maxSettle).Means("How long after sending a no is not final."),
+			grammar.Seconds("settle_seconds", &c.Settle, maxSettle).Means("How long after the call \"it did not happen\" is not yet final."),
 		}
 	})
 }
@@ -121,10 +121,10 @@ func (t *ServerTool) keys() []grammar.Key {
 		return seconds()
 	}
 	return append(t.Tool.keys(),
-		grammar.OneTool("as", &t.Name).Means("Its name here. Not set: the server's."),
-		timeout.Means("How long a call may take. Not set: the server's."),
-		fixKey("fix", &t.Fix).Means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
-		grammar.Raw("bound", "mapping of arguments to JSON schemas", &t.Bound, checkBounds).Means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
+		grammar.OneTool("as", &t.Name).Means("Its name here. Not set: the server's name."),
+		timeout.Means("How long a call can take. Not set: the server's value."),
+		fixKey("fix", &t.Fix).Means("Arguments with a fixed value or {secret}. No caller, model or rule sees or changes them."),
+		grammar.Raw("bound", mappingOfArgumentSchemas, &t.Bound, checkBounds).Means("Narrower schemas of arguments. A call must fit the server's schema and these; these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
 	)
 }
 
@@ -133,7 +133,7 @@ func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t 
 	if t.Name == "" {
 		t.Name = t.Upstream
 		if !grammar.ToolName.MatchString(t.Name) {
-			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: badToolName, Want: wantToolName})
 		}
 	}
 	finishTool(r, n, path, &t.Tool)
@@ -142,7 +142,7 @@ func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t 
 // finishTool checks the members of a tool together, and sets Idempotent for a tool that reads.
 func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *Tool) {
 	if said := n.Member("idempotent"); t.Effect == catalog.Read && said != nil && said.Kind == yamldoc.Bool && !said.Flag {
-		r.Faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
+		r.Faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: readIsIdempotent, Want: wantRemoved})
 	}
 	t.Idempotent = t.Idempotent || t.Effect == catalog.Read
 	if t.Retry.MaxDelay < t.Retry.Delay {
@@ -150,17 +150,17 @@ func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *Tool)
 		if retry == nil {
 			retry = n
 		}
-		r.Faults.Add(retry.At, path.Key("retry"), yamldoc.Fault{Reason: "delay_seconds is more than max_delay_seconds", Want: "raise max_delay_seconds"})
+		r.Faults.Add(retry.At, path.Key("retry"), yamldoc.Fault{Reason: delayOverMax, Want: wantLongerMax})
 	}
 	if c := t.Reconcile; c != nil && t.Effect == catalog.Read && t.Enabled {
-		r.Faults.Warn(n.Member("reconcile").At, path.Key("reconcile"), yamldoc.Fault{Reason: "a read is never in doubt", Want: "leave it out"})
+		r.Faults.Warn(n.Member("reconcile").At, path.Key("reconcile"), yamldoc.Fault{Reason: readNeverInDoubt, Want: wantRemoved})
 	}
 }
 
 // fixKey returns the key of the arguments that the configuration sets.
 func fixKey(name string, target *[]Fixed) grammar.Key {
 	return grammar.Key{
-		Name: name, Takes: "mapping of arguments to values, or `{secret}`", Form: func() map[string]any { return grammar.BlockForm },
+		Name: name, Takes: mappingOfFixed, Form: func() map[string]any { return grammar.BlockForm },
 		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []Fixed{}
 			eachArgument(r, n, path, func(m yamldoc.Member, below *yamldoc.Path) {
@@ -191,13 +191,13 @@ func fixKey(name string, target *[]Fixed) grammar.Key {
 // value here.
 func eachArgument(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
 	if n.Kind != yamldoc.Mapping {
-		r.Wrong(n, path, "write a mapping of arguments to values, {} for none")
+		r.Wrong(n, path, wantFixed)
 		return
 	}
 	for _, m := range n.Members {
 		switch below := path.Key(m.Key); {
 		case !grammar.ArgumentNames.Fits.MatchString(m.Key):
-			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: grammar.ArgumentNames.Want})
+			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: notName, Want: grammar.ArgumentNames.Want})
 		case m.Value.Readable():
 			do(m, below)
 		}
@@ -284,9 +284,9 @@ func addSchemaFaults(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, fau
 // fault show the value besides the reason.
 func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	if f.Unknown {
-		return yamldoc.Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
+		return yamldoc.Fault{Reason: unknownKey, DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
 	}
-	ofType := strings.HasPrefix(f.Reason, "no ") || strings.HasPrefix(f.Reason, "not of type ")
+	ofType := strings.HasPrefix(f.Reason, "no ") || strings.HasPrefix(f.Reason, notOfType)
 	fault := yamldoc.Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, Reasoned: !ofType}
 	if f.Want != "" {
 		fault.Want = "write " + f.Want
@@ -297,7 +297,7 @@ func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 // NoArgument returns the fault for an argument that a tool does not have: read_text_file has no argument pth; did you mean
 // path?
 func NoArgument(tool, name string, names []string) yamldoc.Fault {
-	f := yamldoc.Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
+	f := yamldoc.Fault{Reason: toolHasNoArgument(tool, name), DidYouMean: gateway.Near(name, names)}
 	if f.DidYouMean == "" && len(names) > 0 {
 		f.Reason += " (" + strings.Join(names, ", ") + ")"
 	}
@@ -319,12 +319,12 @@ func NoTool(name string, known []string) yamldoc.Fault {
 	if shown != name {
 		shown += "..."
 	}
-	f := yamldoc.Fault{Reason: "no tool " + shown, DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: noTool(shown), DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
-		f.Want = "there are none"
+		f.Want = noToolsDeclared
 		if len(known) > 0 {
 			shown := known[:min(len(known), 20)]
-			f.Want = "there are " + strings.Join(shown, ", ")
+			f.Want = toolsDeclared(strings.Join(shown, ", "))
 		}
 	}
 	return f

@@ -67,7 +67,7 @@ func (f Fault) String() string {
 		b.WriteString("; " + f.Want)
 	}
 	if f.DidYouMean != "" {
-		b.WriteString("; did you mean " + f.DidYouMean + "?")
+		b.WriteString(suggested(f.DidYouMean))
 	}
 	return printable.Line(b.String())
 }
@@ -89,7 +89,7 @@ func (e *Error) Error() string {
 		lines = append(lines, f.String())
 	}
 	if e.More > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", e.More))
+		lines = append(lines, furtherFaults(e.More))
 	}
 	return strings.Join(lines, "\n")
 }

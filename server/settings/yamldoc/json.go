@@ -49,7 +49,7 @@ func (t jsonTree) node(token json.Token, start int, path *Path, depth int) *Node
 	case string:
 		n.Kind, n.Text = Text, token
 		if t.loneSurrogate(token, start) {
-			t.limits.faults.Add(n.At, path, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
+			t.limits.faults.Add(n.At, path, Fault{Reason: halfCharacter, Want: wantWholeCharacter})
 			n.Kind = Unreadable
 		}
 	case json.Delim:
@@ -86,7 +86,7 @@ func (t jsonTree) mapping(n *Node, path *Path, depth int) {
 			return
 		}
 		if t.loneSurrogate(key, start) {
-			t.limits.faults.Add(at, below, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
+			t.limits.faults.Add(at, below, Fault{Reason: halfCharacter, Want: wantWholeCharacter})
 		}
 		fresh := keys.add(key, at, below, t.limits.faults)
 		token, start = t.next()

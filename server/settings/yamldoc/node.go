@@ -89,7 +89,7 @@ func (l *limits) take(n int, at Place, path *Path) bool {
 		return !l.over
 	}
 	l.over = true
-	l.faults.Add(at, path, Fault{Reason: "more than 200,000 values and keys, aliases counted in full", Want: "write a smaller file"})
+	l.faults.Add(at, path, Fault{Reason: tooManyValues, Want: wantSmallerFile})
 	return false
 }
 
@@ -99,7 +99,7 @@ func (l *limits) deep(depth int, at Place, path *Path) bool {
 		return l.over
 	}
 	l.over = true
-	l.faults.Add(at, path, Fault{Reason: "lists and mappings nested deeper than 64", Want: "write a flatter file"})
+	l.faults.Add(at, path, Fault{Reason: nestedTooDeep, Want: wantFlatterFile})
 	return true
 }
 
@@ -129,7 +129,7 @@ func (k keyList) add(key string, at Place, path *Path, faults *Faults) bool {
 		k[key] = at
 		return true
 	}
-	reason := "repeated key, first at line " + strconv.Itoa(first.Line)
+	reason := repeatedKey(strconv.Itoa(first.Line))
 	if first.Line == at.Line {
 		reason += ", column " + strconv.Itoa(first.Column)
 	}

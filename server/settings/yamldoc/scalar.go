@@ -68,9 +68,9 @@ func Scalar(text string, at Place, path *Path, faults *Faults) *Node {
 	if n.Kind == Unreadable {
 		want := "write " + plainSpelling(text)
 		if cut := ijson.Cut(text, MaxQuoted); cut == text {
-			want += ", or " + Quoted(text) + " for text"
+			want += orForText(Quoted(text))
 		}
-		faults.Add(at, path, Fault{Reason: "not spelled as in JSON", Got: ijson.Cut(text, MaxQuoted), Want: want})
+		faults.Add(at, path, Fault{Reason: notAsInJSON, Got: ijson.Cut(text, MaxQuoted), Want: want})
 	}
 	return &n
 }
@@ -87,7 +87,7 @@ func plainSpelling(text string) string {
 	}
 	part := decimal.FindStringSubmatch(text)
 	if part == nil || part[2]+part[3] == "" {
-		return "a number"
+		return aNumber
 	}
 	plain := strings.TrimPrefix(part[1], "+") + or0(strings.TrimLeft(part[2], "0"))
 	if part[3] != "" {
@@ -100,10 +100,10 @@ func plainSpelling(text string) string {
 	if wholeNumber.MatchString(plain) {
 		return wholeWords
 	}
-	return "a number below 1.8e308"
+	return smallerNumber
 }
 
-const wholeWords = "a whole number up to 9007199254740991"
+const wholeWords = smallerInteger
 
 func or0(digits string) string {
 	if digits == "" {
@@ -116,24 +116,24 @@ func or0(digits string) string {
 // changes the text or gives it to the wrong key. The zero Fault is none.
 func faultOfPlain(tk *token.Token, flow, key bool) Fault {
 	text, written := tk.Value, strings.TrimSpace(tk.Origin)
-	quote := func(reason string) Fault { return Fault{Reason: reason, Want: "write it in quotes"} }
+	quote := func(reason string) Fault { return Fault{Reason: reason, Want: wantQuotes} }
 	switch {
 	case text == "":
 		return Fault{}
 	case strings.ContainsRune(written, '\t'):
-		return quote("a tab within plain text")
+		return quote(tabInText)
 	case key && strings.ContainsRune(written, '\n'):
-		return quote("a key on several lines")
+		return quote(keyOnSeveralLines)
 	case strings.ContainsAny(text[:1], ",[]{}#&*!|>'\"%@`"):
-		return quote("plain text that begins with " + text[:1])
+		return quote(startsWith(text[:1]))
 	case (text[0] == '-' || text[0] == '?' || text[0] == ':') && (len(text) == 1 || text[1] == ' '):
-		return quote("plain text that begins with " + text[:1])
+		return quote(startsWith(text[:1]))
 	case strings.Contains(text, ": ") || strings.HasSuffix(text, ":"):
-		return quote("a colon within plain text")
+		return quote(colonInText)
 	case strings.Contains(text, " #"):
-		return quote("a # within plain text")
+		return quote(hashInText)
 	case flow && strings.ContainsAny(text, ",[]{}"):
-		return quote("a comma, bracket or brace within plain text")
+		return quote(bracketInText)
 	}
 	return Fault{}
 }
@@ -146,14 +146,14 @@ func faultOfQuoted(source string) Fault {
 	}
 	end := quotedEnd(source)
 	if end < 0 {
-		return Fault{Reason: "unreadable text in quotes", Want: `write \\ for a backslash and \" for a quote, and close the quote`}
+		return Fault{Reason: unreadableQuotes, Want: wantEscapes}
 	}
 	rest := source[end:]
 	after := strings.TrimLeft(rest, " \t")
 	if after == "" || strings.IndexByte("\n,]}:", after[0]) >= 0 || after[0] == '#' && len(after) < len(rest) {
 		return Fault{}
 	}
-	return Fault{Reason: "text behind a closing quote", Want: `write one text in quotes; \" is a quote within`}
+	return Fault{Reason: textAfterQuote, Want: wantOneText}
 }
 
 // quotedEnd returns the length of the quoted text with which the source begins. It is -1 if the text does not end or has an escape

@@ -2,7 +2,6 @@ package yamldoc
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -50,9 +49,9 @@ func prepareText(source string, text []byte, faults *Faults) (sourceText, bool) 
 	}
 	switch {
 	case len(text) > MaxBytes:
-		return refuse(in.start(), Fault{Reason: "larger than 4 MiB", Want: "write a smaller file"})
+		return refuse(in.start(), Fault{Reason: fileTooLarge, Want: wantSmallerFile})
 	case bytes.HasPrefix(text, []byte("\ufeff")):
-		return refuse(in.start(), Fault{Reason: "begins with a byte order mark", Want: "save it as UTF-8 without BOM"})
+		return refuse(in.start(), Fault{Reason: startsWithMark, Want: wantNoMark})
 	}
 	in.text = strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "\r", "\n")
 	if !strings.HasSuffix(in.text, "\n") {
@@ -60,10 +59,10 @@ func prepareText(source string, text []byte, faults *Faults) (sourceText, bool) 
 	}
 	in.split()
 	if at, reason := in.unreadable(); reason != "" {
-		return refuse(at, Fault{Reason: reason, Want: "save it as plain UTF-8 text"})
+		return refuse(at, Fault{Reason: reason, Want: wantPlainText})
 	}
 	if at, reason := in.run(); reason != "" {
-		return refuse(at, Fault{Reason: reason, Want: "leave some out"})
+		return refuse(at, Fault{Reason: reason, Want: wantFewer})
 	}
 	return in, true
 }
@@ -87,10 +86,10 @@ func (in sourceText) unreadable() (Place, string) {
 		for offset, r := range line {
 			at := func() Place { return Place{in.source, i + 1, utf8.RuneCountInString(line[:offset]) + 1} }
 			if r == utf8.RuneError && !strings.HasPrefix(line[offset:], "\ufffd") {
-				return at(), "not UTF-8"
+				return at(), notUTF8
 			}
 			if r < ' ' && r != '\t' {
-				return at(), fmt.Sprintf("a control character %U", r)
+				return at(), controlCharacter(r)
 			}
 		}
 	}
@@ -102,14 +101,14 @@ func (in sourceText) run() (Place, string) {
 	blank := 0
 	for i, line := range in.lines {
 		if column := strings.Index(line, strings.Repeat("<", maxRun+1)); column >= 0 {
-			return Place{in.source, i + 1, utf8.RuneCountInString(line[:column]) + 1}, `more than 100 "<" in a row`
+			return Place{in.source, i + 1, utf8.RuneCountInString(line[:column]) + 1}, tooManyOpens
 		}
 		if strings.Trim(line, " \t") != "" {
 			blank = 0
 			continue
 		}
 		if blank++; blank > maxRun {
-			return Place{in.source, i + 1, 1}, "more than 100 empty lines in a row"
+			return Place{in.source, i + 1, 1}, tooManyEmptyLines
 		}
 	}
 	return Place{}, ""

@@ -40,7 +40,7 @@ func parseYAML(in sourceText, faults *Faults) (ast.Node, bool) {
 	}
 	if err != nil {
 		faults.Add(in.syntaxPlace(err), nil, Fault{
-			Reason: "cannot be read as YAML: " + syntaxMessage(err), Want: "check quotes, brackets and indentation here",
+			Reason: notYAML(syntaxMessage(err)), Want: wantValidYAML,
 		})
 		return nil, false
 	}
@@ -73,7 +73,7 @@ func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
 // contain turns a panic of the library into an error. A file must not end the program.
 func contain(err *error) {
 	if cause := recover(); cause != nil {
-		*err = fmt.Errorf("the reader gave up (%v)", cause)
+		*err = fmt.Errorf(parserStopped, cause)
 	}
 }
 
@@ -174,7 +174,7 @@ func (g *tokenGuard) admits(tokens token.Tokens) bool {
 func (g *tokenGuard) judge(tk *token.Token, key bool) Fault {
 	switch tk.Type {
 	case token.DirectiveType:
-		return Fault{Reason: "a directive", Want: "leave the line out"}
+		return Fault{Reason: aDirective, Want: wantNoLine}
 	case token.DocumentHeaderType, token.DocumentEndType:
 		return g.document(tk)
 	case token.InvalidType:
@@ -186,7 +186,7 @@ func (g *tokenGuard) judge(tk *token.Token, key bool) Fault {
 		return Fault{}
 	case token.CollectEntryType:
 		if g.last == token.CollectEntryType || g.last == token.SequenceStartType || g.last == token.MappingStartType {
-			return Fault{Reason: "nothing before a comma", Want: "leave the comma out"}
+			return Fault{Reason: emptyBeforeComma, Want: wantNoComma}
 		}
 		return Fault{}
 	case token.MappingValueType:
@@ -208,7 +208,7 @@ func (g *tokenGuard) judge(tk *token.Token, key bool) Fault {
 func (g *tokenGuard) document(tk *token.Token) Fault {
 	header := tk.Type == token.DocumentHeaderType
 	if header && g.began {
-		return Fault{Reason: "a second document", Want: "write one document a file"}
+		return Fault{Reason: secondDocument, Want: wantOneDocument}
 	}
 	g.began, g.ended = true, g.ended || !header
 	g.flow, g.blocks, g.properties = 0, nil, 0
@@ -233,7 +233,7 @@ func (g *tokenGuard) open(column int, key bool) {
 
 func (g *tokenGuard) bounds(tk *token.Token) Fault {
 	if g.ended {
-		return Fault{Reason: "a second document", Want: "write one document a file"}
+		return Fault{Reason: secondDocument, Want: wantOneDocument}
 	}
 	g.began = true
 	if property := tk.Type == token.AnchorType || tk.Type == token.TagType; !property && g.last != token.AnchorType {
@@ -241,13 +241,13 @@ func (g *tokenGuard) bounds(tk *token.Token) Fault {
 	}
 	switch {
 	case g.flow+len(g.blocks) > maxFileDepth:
-		return Fault{Reason: "lists and mappings nested deeper than 64", Want: "write a flatter file"}
+		return Fault{Reason: nestedTooDeep, Want: wantFlatterFile}
 	case g.nodes > maxFileNodes:
-		return Fault{Reason: "more than 200,000 values and keys, aliases counted in full", Want: "write a smaller file"}
+		return Fault{Reason: tooManyValues, Want: wantSmallerFile}
 	case g.properties > 2:
-		return Fault{Reason: "several anchors in a row", Want: "write one"}
+		return Fault{Reason: severalAnchors, Want: wantOne}
 	case len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].keys > maxBlockKeys:
-		return Fault{Reason: "more than 10,000 keys in one mapping", Want: "write a smaller file"}
+		return Fault{Reason: tooManyKeys, Want: wantSmallerFile}
 	}
 	return Fault{}
 }

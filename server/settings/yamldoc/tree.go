@@ -47,12 +47,12 @@ func (t *tree) node(n ast.Node, path *Path, depth int) *Node {
 		t.fault(at, path, tagFault(n.Start))
 		return bad
 	}
-	t.fault(at, path, Fault{Reason: "cannot be read as YAML", Want: "check quotes, brackets and indentation here"})
+	t.fault(at, path, Fault{Reason: noYAML, Want: wantValidYAML})
 	return bad
 }
 
 func tagFault(tk *token.Token) Fault {
-	return Fault{Reason: "a tag " + ijson.Cut(tk.Value, MaxQuoted), Want: "leave the tag out"}
+	return Fault{Reason: aTag(ijson.Cut(tk.Value, MaxQuoted)), Want: wantNoTag}
 }
 
 // place returns where a node begins. A mapping in block style begins with its first key.
@@ -95,7 +95,7 @@ func (t *tree) scalar(tk *token.Token, at Place, path *Path, key bool) *Node {
 // block reads literal and folded text.
 func (t *tree) block(n *ast.LiteralNode, at Place, path *Path) *Node {
 	if !blockHeader.MatchString(n.Start.Value) {
-		t.fault(at, path, Fault{Reason: "an unreadable block header", Want: "write |, |-, > or >-"})
+		t.fault(at, path, Fault{Reason: badBlockHeader, Want: wantBlockHeader})
 		return &Node{At: at, nodes: 1}
 	}
 	return &Node{Kind: Text, At: at, Text: n.Value.Value, nodes: 1}
@@ -112,7 +112,7 @@ func (t *tree) list(n *ast.SequenceNode, at Place, path *Path, depth int) *Node 
 		t.flow++
 		defer func() { t.flow-- }()
 	} else if t.flow > 0 {
-		t.fault(at, path, Fault{Reason: "a list in block style within brackets", Want: "write it in brackets too"})
+		t.fault(at, path, Fault{Reason: blockListInBrackets, Want: wantBrackets})
 	}
 	for i, value := range n.Values {
 		below := path.Item(i)
@@ -141,7 +141,7 @@ func (t *tree) indented(value ast.Node, column int, path *Path) {
 		column-- // a list may stand below its key
 	}
 	if at.Column <= column {
-		t.fault(at, path, Fault{Reason: "stands too far left for a value", Want: "indent it, or write null for the value before it"})
+		t.fault(at, path, Fault{Reason: notIndented, Want: wantIndented})
 	}
 }
 
@@ -154,7 +154,7 @@ func (t *tree) mapping(n *ast.MappingNode, at Place, path *Path, depth int) *Nod
 		t.flow++
 		defer func() { t.flow-- }()
 	} else if t.flow > 0 {
-		t.fault(at, path, Fault{Reason: "a mapping without braces within brackets", Want: "write it in braces"})
+		t.fault(at, path, Fault{Reason: mappingInBrackets, Want: wantBraces})
 	}
 	keys := keyList{}
 	var merged []*Node
@@ -201,7 +201,7 @@ func (t *tree) member(m *ast.MappingValueNode, path *Path, keys keyList, depth i
 	}
 	fresh := ok && keys.add(key, at, below, t.limits.faults)
 	if t.flow > 0 && !spaced(m) {
-		t.fault(at, below, Fault{Reason: "no blank after the colon", Want: "write a blank after it, or quote the key"})
+		t.fault(at, below, Fault{Reason: noSpaceAfterColon, Want: wantSpaceAfterColon})
 	}
 	if t.flow == 0 {
 		t.indented(m.Value, at.Column, below)
@@ -225,7 +225,7 @@ func spaced(m *ast.MappingValueNode) bool {
 func (t *tree) key(n ast.Node, at Place, path *Path) (string, bool) {
 	switch n := n.(type) {
 	case *ast.MappingKeyNode: // the parser gives its value to other keys
-		t.fault(at, path, Fault{Reason: "a key marked by ?", Want: "write key: value"})
+		t.fault(at, path, Fault{Reason: markedKey, Want: wantKeyValue})
 		return "", false
 	case *ast.AnchorNode:
 		name, ok := t.name(n.Name, at, path)
@@ -238,13 +238,13 @@ func (t *tree) key(n ast.Node, at Place, path *Path) (string, bool) {
 			return v.Text, true
 		}
 		if v.Kind != Unreadable {
-			t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write the key itself"})
+			t.fault(at, path, Fault{Reason: keyNotText, Want: wantKeyItself})
 		}
 		return "", false
 	case ast.ScalarNode:
 		return t.plainKey(n, at, path)
 	}
-	t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write text for a key"})
+	t.fault(at, path, Fault{Reason: keyNotText, Want: wantTextKey})
 	return "", false
 }
 
@@ -255,12 +255,12 @@ func (t *tree) plainKey(n ast.ScalarNode, at Place, path *Path) (string, bool) {
 		t.fault(at, path, tagFault(tk))
 		return "", false
 	case token.LiteralType, token.FoldedType, token.ImplicitNullType:
-		t.fault(at, path, Fault{Reason: "a key that is no text on one line", Want: "write text for a key"})
+		t.fault(at, path, Fault{Reason: keyNotOneLine, Want: wantTextKey})
 		return "", false
 	case token.SingleQuoteType, token.DoubleQuoteType:
 	default:
 		if resolvePlain(tk.Value).Kind != Text {
-			t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write " + Quoted(tk.Value)})
+			t.fault(at, path, Fault{Reason: keyNotText, Want: "write " + Quoted(tk.Value)})
 			return "", false
 		}
 	}
@@ -291,9 +291,9 @@ func (t *tree) alias(n *ast.AliasNode, at Place, path *Path, depth int) *Node {
 	value, known := t.anchors[name]
 	switch {
 	case !known:
-		t.fault(at, path, Fault{Reason: "no anchor " + name + " above", Want: "write &" + name + " before the value it stands for", DidYouMean: t.near(name)})
+		t.fault(at, path, Fault{Reason: noAnchor(name), Want: wantAnchor(name), DidYouMean: t.near(name)})
 	case value == nil:
-		t.fault(at, path, Fault{Reason: "the alias " + name + " stands within its own anchor", Want: "write the value out"})
+		t.fault(at, path, Fault{Reason: aliasInItself(name), Want: wantValueItself})
 	case t.limits.take(value.nodes-1, at, path) && !t.limits.deep(depth+value.depth-1, at, path):
 		return value
 	}
@@ -313,7 +313,7 @@ func (t *tree) name(n ast.Node, at Place, path *Path) (string, bool) {
 	if n != nil && anchorName.MatchString(n.GetToken().Value) {
 		return n.GetToken().Value, true
 	}
-	t.fault(at, path, Fault{Reason: "an anchor or alias without a plain name", Want: "name it by letters, digits, _ and -"})
+	t.fault(at, path, Fault{Reason: badAnchorName, Want: wantAnchorName})
 	return "", false
 }
 
@@ -324,7 +324,7 @@ func (t *tree) merge(m *ast.MappingValueNode, path *Path, keys keyList, depth in
 	at, below := t.place(m.Key), path.Key("<<")
 	fresh := keys.add("<<", at, below, t.limits.faults)
 	if strings.TrimSpace(m.Key.GetToken().Origin) != "<<" {
-		t.fault(at, below, Fault{Reason: "text before <<", Want: "write << alone"})
+		t.fault(at, below, Fault{Reason: textBeforeMerge, Want: wantMergeAlone})
 	}
 	value := t.node(m.Value, below, depth+1)
 	from := []*Node{value}
@@ -337,7 +337,7 @@ func (t *tree) merge(m *ast.MappingValueNode, path *Path, keys keyList, depth in
 		case v.Kind == Mapping && fresh:
 			mappings = append(mappings, v)
 		case v.Kind != Mapping && v.Kind != Unreadable:
-			t.fault(v.At, below, Fault{Reason: "wrong type", Got: v.Shown(), Want: "write an alias of a mapping, or a list of them"})
+			t.fault(v.At, below, Fault{Reason: wrongType, Got: v.Shown(), Want: wantMerged})
 		}
 	}
 	return mappings

@@ -84,11 +84,11 @@ func (n *Node) Shown() string {
 	case Text:
 		return Quoted(n.Text)
 	case List:
-		return "a list"
+		return aList
 	case Mapping:
-		return "a mapping"
+		return aMapping
 	}
-	return "nothing readable"
+	return unreadableValue
 }
 
 // NumberText returns a number spelled as in JSON.

@@ -1,0 +1,223 @@
+package assembly
+
+import "fmt"
+
+// This file has the texts of the package that people read: why a tool is held, and what is wrong with a configuration as a whole.
+
+// Tools of kind planning and of kind call.
+
+func planToolDescription(description, plan, verb string) string {
+	return fmt.Sprintf("%s Makes and stores a plan; then call %s_%s.", description, plan, verb)
+}
+
+const (
+	verbDecompose = "make a plan"
+	verbExecute   = "carry out a plan"
+	verbReplan    = "plan the remaining work again"
+)
+
+// Why a tool is held.
+
+const (
+	unsignedAcceptance = "no approver key signed its acceptance"
+)
+
+func keyEnrolled(why string) string {
+	return fmt.Sprintf("%s, and an approver key is enrolled", why)
+}
+
+const (
+	notAccepted     = "nobody accepted the server's declaration"
+	notAcceptedTool = "nobody accepted it"
+	acceptedLater   = "this run began before the tool was accepted; start a new run"
+	noLineHere      = "the lock has no valid line for this form of the tool"
+	noLine          = "no line in the lock"
+)
+
+func acceptFirst(why, server, tool string) string {
+	return fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, server, tool)
+}
+
+const (
+	heldUnaccepted = "held: nobody accepted it"
+)
+
+func wantAccept(server, tool string) string {
+	return fmt.Sprintf("run patterngate catalog accept %s/%s", server, tool)
+}
+
+func notListed(tool string) string {
+	return fmt.Sprintf("not listed: nobody accepted %s", tool)
+}
+
+const (
+	wantLock     = "let patterngate catalog accept write it"
+	wantReadable = "a readable file"
+	notATool     = "%s is not a tool"
+)
+
+func badLockedInput(why any) string {
+	return fmt.Sprintf("the input schema in the lock is not a JSON schema: %v", why)
+}
+
+func badLockedOutput(why any) string {
+	return fmt.Sprintf("the output schema in the lock is not a JSON schema: %v", why)
+}
+
+const (
+	wantServerFixed = "remove the tool, or have its server fixed"
+	notFitting      = "does not fit the tool's schema"
+)
+
+func changedDeclaration(server, tool string) string {
+	return fmt.Sprintf("the server's declaration differs from the accepted one; run patterngate catalog accept %s/%s", server, tool)
+}
+
+const (
+	declarationNotText = "name, title or description is not text"
+)
+
+func noSuchTool(server, tool string) string {
+	return fmt.Sprintf("server %s has no tool %s", server, tool)
+}
+
+func breakerOpen(server string) string {
+	return fmt.Sprintf("server %s failed several times, so Patterngate waits a moment before it calls it again", server)
+}
+
+func noAnswer(server string) string {
+	return fmt.Sprintf("server %s does not answer", server)
+}
+
+// Phrases and what is shown of tools.
+
+func noPhrase(tool string) string {
+	return fmt.Sprintf("a rule can ask a person about a call of %s, and it has no phrase", tool)
+}
+
+const (
+	wantPhrase   = "write phrase: \"what a call does, with {arguments}\""
+	strayBrace   = "a { that does not begin {argument}"
+	wantArgument = "write {argument}"
+)
+
+func freeText(place string) string {
+	return fmt.Sprintf("%s is free text", place)
+}
+
+const (
+	wantBoundArguments = "write only arguments that are numbers, booleans or enums or have a pattern"
+)
+
+// What a changed configuration permits more.
+
+const (
+	nowOn          = "switched on"
+	limitRemoved   = "no limit any more; it was %s"
+	limitRaised    = "raised from %s to %s"
+	listRemoved    = "no list any more"
+	itemAdded      = "%s added"
+	itemRemoved    = "%s removed"
+	weakened       = "weakened from %s to %s"
+	callsOther     = "%s calls another tool"
+	rerouteChanged = "reroute of %s changed"
+	limitLowered   = "lowered from %s to %s"
+	ruleRemoved    = "%s rule removed"
+	ruleAdded      = "%s rule added"
+	ruleChanged    = "%s rule changed"
+)
+
+// Patterns.
+
+const (
+	schemaTooLarge = "too large"
+)
+
+func schemaBytes(n int) string {
+	return fmt.Sprintf("%d bytes of schema", n)
+}
+
+func wantAtMost(most string) string {
+	return fmt.Sprintf("write at most %s", most)
+}
+
+func isKindArgument(name, kind string) string {
+	return fmt.Sprintf("%s is an argument of kind %s", name, kind)
+}
+
+const (
+	wantOtherName = "write another name"
+	notName       = "not a name"
+)
+
+func isGoalArgument(name string) string {
+	return fmt.Sprintf("%s is the argument with the goal", name)
+}
+
+const (
+	wantOtherNames = "write another name, or another goal_argument"
+)
+
+func isPartOf(name, pattern string) string {
+	return fmt.Sprintf("%s is part of %s", name, pattern)
+}
+
+const (
+	wantRemoved = "remove it"
+)
+
+func overListed(noun, tool string, has int, unit string, most int) string {
+	return fmt.Sprintf("%s of %s has %d %s, and clients take at most %d", noun, tool, has, unit, most)
+}
+
+const (
+	theInputSchema    = "the input schema"
+	wantLessInput     = "remove some of input"
+	wantShorterInput  = "shorten descriptions in input, or name fewer tools"
+	theOutputSchema   = "the output schema"
+	wantShorterAnswer = "shorten answer"
+)
+
+func atLine(line int, where string) string {
+	return fmt.Sprintf("line %d: %s", line, where)
+}
+
+// Policies.
+
+func testNotRun(why string) string {
+	return fmt.Sprintf("cannot be run: %s", why)
+}
+
+const (
+	testFails      = "it fails"
+	wantRuleOrTest = "change the rule or the test"
+)
+
+func doesNotFit(param, why string) string {
+	return fmt.Sprintf("%s does not fit: %s", param, why)
+}
+
+const (
+	policyParam       = "policies.%s.%s: %s"
+	policyNotCompiled = "policies.%s does not compile"
+)
+
+// Secrets and files.
+
+const (
+	noReference      = "there is no reference to a secret"
+	secretEmpty      = "secret %s: there is nothing there"
+	secretTooLarge   = "secret %s: more than %d bytes"
+	secretNUL        = "secret %s: contains a NUL character"
+	notRegularFile   = "not a regular file"
+	readableByOthers = "other users can read it (mode %04o); run chmod 600 on it"
+	printedTooMuch   = "it printed more than %d bytes"
+	tookTooLong      = "it took longer than %v"
+	tooMuch          = "too much"
+	wantCertificates = "name a readable file with certificates"
+	noCertificate    = "there is no certificate in it"
+	cannotBeRead     = "cannot be read: %w"
+	wrongSnapshot    = "not the snapshot of this hash"
+	keyElsewhere     = "the key is referenced in another place than ours"
+	roleKeyElsewhere = "the key of a role is referenced in another place than ours"
+)
