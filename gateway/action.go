@@ -63,7 +63,7 @@ func ParseAction(in document.Intent, rules ActionRules) (Action, *document.Refus
 		if rules.Final != nil {
 			return a.answered(doc, rules.Final)
 		}
-		a.Answer = doc.Text("answer", "bad_final_answer", "a text")
+		a.Answer = doc.Text("answer", "bad_final_answer", aText)
 	} else {
 		a.Name, a.Args = readCall(doc, rules)
 	}
@@ -78,7 +78,7 @@ func (a Action) answered(doc document.Object, schema *catalog.Schema) (Action, *
 	v := doc.Members["answer"]
 	text, isText := v.(string)
 	if _, isObject := v.(map[string]any); !isObject && (!isText || ijson.Blank(text)) {
-		doc.Wrong("bad_final_answer", "answer", "an object, or a text that holds one")
+		doc.Wrong("bad_final_answer", "answer", objectOrText)
 	}
 	if r := doc.Refusal(); r != nil {
 		return Action{}, r
@@ -120,7 +120,7 @@ func readCall(o document.Object, rules ActionRules) (string, map[string]any) {
 	if !named {
 		o.Wrong("bad_tool_name", "name", document.OneOf(rules.Allowed))
 	}
-	args, ok := o.Args("bad_tool_args", "an object of arguments")
+	args, ok := o.Args("bad_tool_args", argumentsObject)
 	if !named {
 		return "", nil
 	}
@@ -201,11 +201,11 @@ func judgeArgs(o document.Object, tool catalog.Tool, args map[string]any, told [
 func wantType(p catalog.Property) string {
 	switch p.Type {
 	case "string":
-		return "a text that is not blank"
+		return aTextNotBlank
 	case "":
-		return "a value"
+		return aValue
 	}
-	return "of type " + p.Type
+	return ofType(p.Type)
 }
 
 // ofCall returns other names of the members of a call.

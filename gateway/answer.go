@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 
 	"patterngate/catalog"
@@ -43,7 +42,7 @@ func decodeAnswer(f *document.Faults, text string, at ijson.Pointer) any {
 	if at != "" {
 		got = text
 	}
-	f.Add("non_json", at+fault.Pointer, got, fmt.Sprintf("one JSON document; byte %d: %s", fault.Offset, fault.Reason))
+	f.Add("non_json", at+fault.Pointer, got, oneDocument(fault.Offset, fault.Reason))
 	return nil
 }
 
@@ -67,7 +66,7 @@ func judgeAnswer(f *document.Faults, v any, at ijson.Pointer, schema *catalog.Sc
 		}
 	}
 	if n := len(ijson.Canonical(v)); n > MaxAnswer {
-		f.Add(reason, at, v, "at most "+strconv.Itoa(MaxAnswer)+" bytes of JSON, not "+strconv.Itoa(n))
+		f.Add(reason, at, v, answerBytes(strconv.Itoa(MaxAnswer), strconv.Itoa(n)))
 	}
 }
 

@@ -190,21 +190,21 @@ func (a Answer) wrong() string {
 	fits, known := choiceFits[a.Choice]
 	switch {
 	case !isHex("ap_", a.Approval, 16):
-		return "approval is ap_ and 16 hex digits"
+		return approvalID
 	case !isHex("sha256:", a.Digest, 64):
-		return "digest is sha256: and 64 hex digits"
+		return digestForm
 	case !known:
-		return "decision is approve, edit or reject"
+		return decisionWords
 	case !fits:
-		return "executes is the digest of what an approval or edit lets run"
+		return executesForm
 	case a.At.IsZero():
-		return "at is the time of the decision"
+		return decidedAt
 	case !utf8.ValidString(a.Comment) || utf8.RuneCountInString(a.Comment) > MaxComment:
-		return "comment has at most 1000 characters"
+		return commentLength
 	case a.Key != "" && (!isHex("", a.Key, 16) || a.By != "key:"+a.Key):
-		return "by is key: and the id of the key that signs"
+		return byKey
 	case a.Key == "" && (!strings.HasPrefix(a.By, "local:") || len(a.By) > maxBy || !utf8.ValidString(a.By)):
-		return "by is local: and the user where no key signs"
+		return byUser
 	}
 	return ""
 }

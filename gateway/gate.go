@@ -327,7 +327,7 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	}
 	if got, ok := call.key(); !ok {
 		reason := family.Reason("bad_args", p.Tool)
-		return nil, &Stop{Reason: reason, Problems: []document.Problem{document.NewProblem(reason, p.At, got, onceWanted)}}
+		return nil, &Stop{Reason: reason, Problems: []document.Problem{document.NewProblem(reason, p.At, got, businessKeyArguments)}}
 	}
 	return call, nil
 }

@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"fmt"
-
 	"patterngate/catalog"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
@@ -21,9 +19,9 @@ func goalProblem(family Family, tool catalog.Tool, p Proposal, args map[string]a
 	goal, isText := args[tool.Goal].(string)
 	switch at := p.At.Member(tool.Goal); {
 	case !isText, ijson.Blank(goal):
-		return document.NewProblem(reason, at, args[tool.Goal], "what is wanted of "+tool.Pattern+", in words"), false
+		return document.NewProblem(reason, at, args[tool.Goal], goalFor(tool.Pattern)), false
 	case len(goal) > MaxGoal:
-		return document.NewProblem(reason, at, goal, fmt.Sprintf("at most %d bytes", MaxGoal)), false
+		return document.NewProblem(reason, at, goal, atMostBytes(MaxGoal)), false
 	}
 	return document.Problem{}, true
 }

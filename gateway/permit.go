@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime/debug"
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -203,4 +205,24 @@ func contained(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("gateway: a declaration panicked: %v", r)
 	}
+}
+
+// onceKey is the form of a business key (spec/config.md section 6).
+var onceKey = regexp.MustCompile(`^[A-Za-z0-9._~:-]{1,128}$`)
+
+// key makes the call's business key from all its arguments. It returns false if no valid key can be made. got is then
+// what was made, as a problem shows it.
+func (c *judged) key() (got any, ok bool) {
+	if c.tool.Once == nil {
+		return nil, true
+	}
+	key, err := c.made()
+	switch {
+	case err != nil:
+		return document.Missing, false
+	case !onceKey.MatchString(key):
+		return ijson.Cut(key, document.MaxNamed), false
+	}
+	c.once = key
+	return nil, true
 }

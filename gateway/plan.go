@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"fmt"
-
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
@@ -53,7 +51,7 @@ func readSteps(o document.Object, rules PlanRules) []any {
 	reason := ""
 	switch n := len(list); {
 	case n == 0:
-		o.Wrong("missing_steps", "steps", fmt.Sprintf("a list of %d to %d steps", rules.Min, rules.Max))
+		o.Wrong("missing_steps", "steps", stepList(rules.Min, rules.Max))
 	case n < rules.Min:
 		reason = "min_steps"
 	case n > rules.Max:
@@ -62,7 +60,7 @@ func readSteps(o document.Object, rules PlanRules) []any {
 	if reason == "" {
 		return list
 	}
-	o.Wrong(reason, "steps", fmt.Sprintf("%d to %d steps, not %d", rules.Min, rules.Max, len(list)))
+	o.Wrong(reason, "steps", stepCount(rules.Min, rules.Max, len(list)))
 	return nil
 }
 
@@ -71,15 +69,15 @@ func parseStep(f *document.Faults, i int, v any, list ijson.Pointer, ids *docume
 	o := document.Object{Faults: f, At: list.Index(i), Step: i + 1}
 	var ok bool
 	if o.Members, ok = v.(map[string]any); !ok {
-		o.Add(o.Numbered("_not_object"), o.At, v, "an object {id, title, tool, args}")
+		o.Add(o.Numbered("_not_object"), o.At, v, stepObject)
 		return Step{}
 	}
 	o.Extra("_extra_keys", ofStep(allowed), "id", "title", "tool", "args")
 	var s Step
 	s.ID = o.ID(ids, "_missing_id", "duplicate_step_id")
-	s.Title = o.Text("title", "_missing_title", "a text")
+	s.Title = o.Text("title", "_missing_title", aText)
 	s.Tool, _ = o.Name("tool", document.NameReasons{Missing: "_missing_tool", NotAllowed: "tool_not_allowed"}, allowed)
-	s.Args, _ = o.Args("_bad_args", "an object of arguments")
+	s.Args, _ = o.Args("_bad_args", argumentsObject)
 	return s
 }
 

@@ -29,9 +29,9 @@ func (r Results) Answered() string {
 func AnsweredWords(answered string) string {
 	switch answered {
 	case AnsweredNo:
-		return "no call returned a result"
+		return noResults
 	case AnsweredPartly:
-		return "some calls returned no result"
+		return fewResults
 	}
 	return ""
 }

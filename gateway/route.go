@@ -44,9 +44,9 @@ func ParseRoute(in document.Intent, rules RouteRules) (Route, *document.Refusal)
 	route := Route{Filled: filled}
 	route.Target, _ = doc.Name("target", document.NameReasons{Missing: "missing_target", NotAllowed: "route_not_allowed"}, rules.Allowed)
 	wants := rules.Takes == nil || !slices.Contains(rules.Allowed, route.Target) || rules.Takes(route.Target)
-	what := "an object {ticket}"
+	what := ticketObject
 	if !wants {
-		what = "an object of arguments"
+		what = argumentsObject
 	}
 	if args, ok := doc.Args("bad_args", what); ok && !wants {
 		route.fill(args, rules, in)
@@ -54,7 +54,7 @@ func ParseRoute(in document.Intent, rules RouteRules) (Route, *document.Refusal)
 		route.ticket(document.Object{Faults: f, Members: args, At: in.At.Member("args")}, in.Caller, rules.Ticket)
 	}
 	if slices.Contains(rules.Forbidden, route.Target) {
-		doc.Wrong("repeat_target_after_reroute", "target", "it declined already; "+document.OneOf(without(rules.Allowed, rules.Forbidden)))
+		doc.Wrong("repeat_target_after_reroute", "target", declinedBefore(document.OneOf(without(rules.Allowed, rules.Forbidden))))
 	}
 	if r := f.Refusal(); r != nil {
 		return Route{}, r
@@ -88,7 +88,7 @@ func (r *Route) ticket(args document.Object, byCaller bool, ofRun string) {
 		r.Filled = append(r.Filled, document.Filled{Pointer: args.At.Member("ticket"), Value: r.Args["ticket"]})
 		return
 	}
-	r.Args["ticket"] = ijson.Words(args.Text("ticket", "missing_ticket", "the ticket's text"))
+	r.Args["ticket"] = ijson.Words(args.Text("ticket", "missing_ticket", ticketText))
 }
 
 func without(names, less []string) []string {

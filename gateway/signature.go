@@ -22,8 +22,8 @@ const actWindow = 300 * time.Second
 
 // Why a signature does not count.
 var (
-	ErrSignature = errors.New("gateway: the signature is not this key's over this")
-	ErrStaleAct  = errors.New("gateway: the act was signed more than 300 seconds from now")
+	ErrSignature = errors.New(wrongSignature)
+	ErrStaleAct  = errors.New(signatureTooOld)
 )
 
 // PublicKey is the public half of an approver key, as the state file stores it. The zero PublicKey verifies nothing.

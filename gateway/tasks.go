@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -60,9 +59,9 @@ func readTasks(o document.Object, most int) []any {
 	list, ok := o.Members["tasks"].([]any)
 	switch n := len(list); {
 	case !ok:
-		o.Wrong("tasks", "tasks", fmt.Sprintf("a list of 1 to %d tasks", most))
+		o.Wrong("tasks", "tasks", taskList(most))
 	case n < 1 || n > most:
-		o.Wrong("max_tasks", "tasks", fmt.Sprintf("1 to %d tasks, not %d", most, n))
+		o.Wrong("max_tasks", "tasks", taskCount(most, n))
 		return nil
 	}
 	return list
@@ -81,7 +80,7 @@ type taskParser struct {
 func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	members, ok := v.(map[string]any)
 	if !ok {
-		p.Add("task_shape", at, v, "an object {id, worker, args, critical}")
+		p.Add("task_shape", at, v, taskObject)
 		return Task{}
 	}
 	if p.caller {
@@ -92,7 +91,7 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	o := document.Object{Faults: p.Faults, Members: members, At: at}
 	for _, key := range taskMembers {
 		if !o.Has(key) {
-			o.Wrong("missing_keys", key, "id, worker, args and critical").Fix = p.otherName(o, key)
+			o.Wrong("missing_keys", key, onlyTaskMembers).Fix = p.otherName(o, key)
 		}
 	}
 	var t Task
@@ -103,10 +102,10 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 		t.Worker, _ = o.Name("worker", document.NameReasons{Missing: "worker", NotAllowed: "worker_not_allowed"}, p.rules.Allowed)
 	}
 	if t.Args, ok = members["args"].(map[string]any); !ok && o.Has("args") {
-		o.Wrong("args", "args", "an object of arguments").Fix = document.AsObject(o.At.Member("args"), members["args"])
+		o.Wrong("args", "args", argumentsObject).Fix = document.AsObject(o.At.Member("args"), members["args"])
 	}
 	if t.Critical, ok = members["critical"].(bool); !ok && o.Has("critical") {
-		o.Wrong("critical", "critical", "true or false").Fix = document.Retype("boolean", at.Member("critical"), members["critical"])
+		o.Wrong("critical", "critical", aBool).Fix = document.Retype("boolean", at.Member("critical"), members["critical"])
 	}
 	t.Critical = t.Critical || slices.Contains(p.rules.Critical, t.Worker)
 	return t

@@ -59,9 +59,9 @@ func bindReason(err *json.SemanticError) string {
 	} else if errors.Is(err, json.ErrUnknownName) {
 		return ReasonUnknown
 	} else if err.Err != nil {
-		return "not accepted: " + readable(err.Err.Error())
+		return notAccepted(readable(err.Err.Error()))
 	}
-	return "want " + wanted(err.GoType) + ", got " + got
+	return wantGot(wanted(err.GoType), got)
 }
 
 // wanted names the JSON values that a Go type accepts.
@@ -71,22 +71,22 @@ func wanted(t reflect.Type) string {
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		return "true or false"
+		return aBool
 	case reflect.String:
 		return "string"
 	case reflect.Int, reflect.Int64:
 		return "integer"
 	case reflect.Uint, reflect.Uint64:
-		return "integer from 0 on"
+		return unsignedInteger
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		return "integer that fits " + t.Kind().String()
+		return integerFor(t.Kind().String())
 	case reflect.Float32:
-		return "number that fits float32"
+		return floatFor32
 	case reflect.Float64:
 		return "number"
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return "base64 string"
+			return base64Text
 		}
 		return "array"
 	case reflect.Map, reflect.Struct:

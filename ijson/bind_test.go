@@ -73,7 +73,7 @@ func TestDecodeIntoRefuses(t *testing.T) {
 		"fraction":           {`{"id": 1.5}`, ijson.Fault{Pointer: "/id", Offset: 7, Reason: "want integer, got 1.5"}},
 		"integer beyond":     {`{"id":1e16}`, ijson.Fault{Pointer: "/id", Offset: 6, Reason: "want integer, got 1e+16"}},
 		"text for int64":     {`{"year":"2026"}`, ijson.Fault{Pointer: "/year", Offset: 8, Reason: "want integer, got string"}},
-		"below zero":         {`{"size":-1}`, ijson.Fault{Pointer: "/size", Offset: 8, Reason: "want integer from 0 on, got -1"}},
+		"below zero":         {`{"size":-1}`, ijson.Fault{Pointer: "/size", Offset: 8, Reason: "want integer, 0 or more, got -1"}},
 		"text":               {`{"by":{"a": "1"}}`, ijson.Fault{Pointer: "/by/a", Offset: 12, Reason: "want integer, got string"}},
 		"true":               {`{"price":true}`, ijson.Fault{Pointer: "/price", Offset: 9, Reason: "want number, got true"}},
 		"too great a count":  {`{"count":256}`, ijson.Fault{Pointer: "/count", Offset: 9, Reason: "want integer that fits uint8, got 256"}},

@@ -58,7 +58,7 @@ func checkMembers(members map[string]any, at Pointer, depth int) *Fault {
 	}
 	for name, v := range members {
 		if !utf8.ValidString(name) {
-			return &Fault{Pointer: at, Reason: "a member name is not UTF-8"}
+			return &Fault{Pointer: at, Reason: nameNotUTF8}
 		}
 		if f := check(v, at, depth+1); f != nil {
 			f.Pointer = at.Member(name) + f.Pointer[len(at):]

@@ -37,7 +37,7 @@ func (f *Fault) Error() string {
 	if f.Pointer == "" {
 		return fmt.Sprintf("%s (byte %d)", f.Reason, f.Offset)
 	}
-	return fmt.Sprintf("%s at %s (byte %d)", f.Reason, readable(string(f.Pointer)), f.Offset)
+	return faultIn(f.Reason, readable(string(f.Pointer)), f.Offset)
 }
 
 // readable returns text as one line of limited length. Text with characters that are not printable is quoted.

@@ -217,7 +217,7 @@ func TestWhatAWaitingRunBeganWith(t *testing.T) {
 	c := connect(t, serving(t, offersPlanning))
 	first, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(1, "Do it.")})
 	refused, _, _ := c.planned("plan_execute", map[string]any{"plan_id": first["plan_id"], "max_steps": 3})
-	want(t, refused, "/stop_reason", `"invalid_request:mismatch:max_steps"`, "/problems/0/want", `"what the waiting run began with, or nothing; that was null"`)
+	want(t, refused, "/stop_reason", `"invalid_request:mismatch:max_steps"`, "/problems/0/want", `"the value that the waiting run started with, or nothing; it was null"`)
 	taken, _, _ := c.planned("plan_execute", map[string]any{"plan_id": first["plan_id"], "max_steps": nil})
 	want(t, taken, "/status", `"waiting"`)
 }

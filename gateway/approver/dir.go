@@ -81,7 +81,7 @@ func (d Dir) Read(id string) (File, error) {
 	case err != nil:
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	case f.ID != id:
-		return File{}, fmt.Errorf("%s: it holds the key %s; name it %s", path, f.ID, filepath.Base(d.Path(f.ID)))
+		return File{}, fmt.Errorf(keyMisnamed, path, f.ID, filepath.Base(d.Path(f.ID)))
 	}
 	return f, nil
 }
@@ -89,9 +89,9 @@ func (d Dir) Read(id string) (File, error) {
 func (d Dir) checkID(id string) error {
 	switch {
 	case d == "":
-		return fmt.Errorf("approver: no directory for the key %.40q: %w", id, fs.ErrNotExist)
+		return fmt.Errorf(noDirectory, id, fs.ErrNotExist)
 	case !isID(id):
-		return fmt.Errorf("approver: %.40q is no key's id; it has %d hex digits, in lower case", id, idDigits)
+		return fmt.Errorf(notKeyID, id, idDigits)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func readOwn(path string) ([]byte, error) {
 	defer file.Close()
 	info, err := file.Stat()
 	if err == nil && !os.SameFile(before, info) {
-		err = fmt.Errorf("%s was changed while it was read", path)
+		err = fmt.Errorf(fileChanged, path)
 	}
 	if err == nil {
 		err = faultOf(path, info)
@@ -137,15 +137,15 @@ func faultOf(path string, info fs.FileInfo) error {
 	const others = 0o077
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symbolic link; put the file itself there", path)
+		return fmt.Errorf(symbolicLink, path)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a regular file", path)
+		return fmt.Errorf(notRegular, path)
 	case runtime.GOOS == "windows":
 		return nil
 	case info.Mode().Perm()&others != 0:
-		return fmt.Errorf("mode %04o of %s lets others at it; chmod 600 %[2]s", info.Mode().Perm(), path)
+		return fmt.Errorf(modeTooWide, info.Mode().Perm(), path)
 	case foreign(info):
-		return fmt.Errorf("%s belongs to another user", path)
+		return fmt.Errorf(otherOwner, path)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (d Dir) Remove(id string) error {
 	}
 	info, err := os.Lstat(d.Path(id))
 	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory", d.Path(id))
+		err = fmt.Errorf(isDirectory, d.Path(id))
 	}
 	if err == nil {
 		err = os.Remove(d.Path(id))

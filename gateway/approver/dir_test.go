@@ -98,7 +98,7 @@ func TestDirWriteRefuses(t *testing.T) {
 	}{
 		"the zero file":  {Dir(t.TempDir()), File{}, "the type is"},
 		"a weaker kdf":   {Dir(t.TempDir()), changed(f, func(f *File) { f.KDF.Time = 1 }), "weaker"},
-		"a path as id":   {Dir(t.TempDir()), changed(f, func(f *File) { f.ID = "../../etc/passwd" }), "the id is not the public key's"},
+		"a path as id":   {Dir(t.TempDir()), changed(f, func(f *File) { f.ID = "../../etc/passwd" }), "the id does not belong to the public key"},
 		"no directory":   {missing, f, "no such file"},
 		"the zero place": {"", f, "no directory"},
 	}
@@ -115,10 +115,10 @@ func TestDirWriteRefuses(t *testing.T) {
 func TestDirRefusesIDs(t *testing.T) {
 	d := Dir(t.TempDir())
 	for _, id := range []string{"", "x", "../../../etc/passwd", "56475AA75463474C", "56475aa75463474", "56475aa75463474c0", "56475aa75463474\x00", "/6475aa75463474c"} {
-		if _, err := d.Read(id); err == nil || !strings.Contains(err.Error(), "is no key's id") {
+		if _, err := d.Read(id); err == nil || !strings.Contains(err.Error(), "is not the id of a key") {
 			t.Errorf("Read(%q) = %v, want that it is no id", id, err)
 		}
-		if err := d.Remove(id); err == nil || !strings.Contains(err.Error(), "is no key's id") {
+		if err := d.Remove(id); err == nil || !strings.Contains(err.Error(), "is not the id of a key") {
 			t.Errorf("Remove(%q) = %v, want that it is no id", id, err)
 		}
 	}
@@ -139,12 +139,12 @@ func TestDirRefusesFiles(t *testing.T) {
 		"a symbolic link":     {link, "", "is a symbolic link", true},
 		"a dangling link":     {func(t *testing.T, path string) { must(t, os.Symlink(path+".gone", path)) }, "", "is a symbolic link", true},
 		"a directory":         {func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "", "is not a regular file", false},
-		"empty":               {func(t *testing.T, path string) { put(t, path, nil, 0o600) }, "", "no key file", false},
+		"empty":               {func(t *testing.T, path string) { put(t, path, nil, 0o600) }, "", "not a key file", false},
 		"too long":            {func(t *testing.T, path string) { put(t, path, make([]byte, maxFile+1), 0o600) }, "", "at most 8192 bytes", false},
-		"half":                {func(t *testing.T, path string) { put(t, path, f.Text()[:100], 0o600) }, "", "no key file", false},
-		"named as another's":  {func(t *testing.T, path string) { put(t, path, f.Text(), 0o600) }, "approver-" + other + ".key", "name it approver-" + goldenID + ".key", false},
-		"named as no key's":   {func(t *testing.T, path string) { put(t, path, f.Text(), 0o600) }, "approver-mine.key", "is no key's id", false},
-		"named in upper case": {func(t *testing.T, path string) { put(t, path, f.Text(), 0o600) }, "approver-56475AA75463474C.key", "is no key's id", false},
+		"half":                {func(t *testing.T, path string) { put(t, path, f.Text()[:100], 0o600) }, "", "not a key file", false},
+		"named as another's":  {func(t *testing.T, path string) { put(t, path, f.Text(), 0o600) }, "approver-" + other + ".key", "rename it to approver-" + goldenID + ".key", false},
+		"named as no key's":   {func(t *testing.T, path string) { put(t, path, f.Text(), 0o600) }, "approver-mine.key", "is not the id of a key", false},
+		"named in upper case": {func(t *testing.T, path string) { put(t, path, f.Text(), 0o600) }, "approver-56475AA75463474C.key", "is not the id of a key", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -47,11 +47,11 @@ var (
 // Errors of keys.
 var (
 	// ErrPassphrase is returned for a passphrase that does not open a key.
-	ErrPassphrase = errors.New("approver: the passphrase does not open this key")
+	ErrPassphrase = errors.New(wrongPassphrase)
 	// ErrShort is returned for a passphrase that is too short or too long to encrypt with.
-	ErrShort = fmt.Errorf("approver: a passphrase has %d to %d characters", minPassphrase, maxPassphrase)
+	ErrShort = fmt.Errorf(passphraseLength, minPassphrase, maxPassphrase)
 	// ErrName is returned for a name that is not allowed for a key.
-	ErrName = fmt.Errorf("approver: a key's name has 1 to %d printable characters", maxName)
+	ErrName = fmt.Errorf(nameLength, maxName)
 )
 
 // cost holds the parameters of argon2id.
@@ -168,11 +168,11 @@ func (f File) Text() []byte {
 // Read reads a file's text. The error says what is wrong with it.
 func Read(text []byte) (File, error) {
 	if len(text) > maxFile {
-		return File{}, fmt.Errorf("approver: a key file has at most %d bytes", maxFile)
+		return File{}, fmt.Errorf(keyFileLength, maxFile)
 	}
 	var f File
 	if err := ijson.DecodeInto(text, &f); err != nil {
-		return File{}, fmt.Errorf("approver: no key file: %w", err)
+		return File{}, fmt.Errorf(noKeyFile, err)
 	}
 	if err := f.check(); err != nil {
 		return File{}, err
@@ -182,17 +182,17 @@ func Read(text []byte) (File, error) {
 
 func (f File) check() error {
 	if f.Type != fileType {
-		return fmt.Errorf("approver: the type is %.40q; want %q", f.Type, fileType)
+		return fmt.Errorf(wrongType, f.Type, fileType)
 	}
 	public, err := f.PublicKey()
 	if err != nil {
 		return err
 	}
 	if f.ID != gateway.KeyID(public) {
-		return errors.New("approver: the id is not the public key's")
+		return errors.New(wrongID)
 	}
 	if at, err := time.Parse(time.RFC3339, f.CreatedAt); err != nil || second(at).Format(time.RFC3339) != f.CreatedAt {
-		return fmt.Errorf("approver: created_at is %.40q; want a time such as 2026-11-21T09:30:00Z", f.CreatedAt)
+		return fmt.Errorf(wrongCreated, f.CreatedAt)
 	}
 	if err := CheckName(f.Name); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (f File) secret() (salt, sealed []byte, err error) {
 	salt, saltOK := unbase(f.KDF.Salt, saltBytes)
 	sealed, sealedOK := unbase(f.Sealed, sealedBytes)
 	if !saltOK || !sealedOK {
-		return nil, nil, fmt.Errorf("approver: salt and seal are not %d and %d bytes in base64", saltBytes, sealedBytes)
+		return nil, nil, fmt.Errorf(wrongSalt, saltBytes, sealedBytes)
 	}
 	return salt, sealed, nil
 }
@@ -224,11 +224,11 @@ func unbase(text string, bytes int) ([]byte, bool) {
 func (c cost) check() error {
 	switch {
 	case c.Name != leastCost.Name:
-		return fmt.Errorf("approver: kdf %.40q; want %q", c.Name, leastCost.Name)
+		return fmt.Errorf(wrongKDF, c.Name, leastCost.Name)
 	case c.Time < leastCost.Time, c.MemoryKiB < leastCost.MemoryKiB, c.Threads < leastCost.Threads:
-		return fmt.Errorf("approver: the kdf is weaker than time %d, memory_kib %d, threads %d", leastCost.Time, leastCost.MemoryKiB, leastCost.Threads)
+		return fmt.Errorf(weakKDF, leastCost.Time, leastCost.MemoryKiB, leastCost.Threads)
 	case c.Time > mostCost.Time, c.MemoryKiB > mostCost.MemoryKiB, c.Threads > mostCost.Threads:
-		return fmt.Errorf("approver: the kdf costs more than time %d, memory_kib %d, threads %d", mostCost.Time, mostCost.MemoryKiB, mostCost.Threads)
+		return fmt.Errorf(costlyKDF, mostCost.Time, mostCost.MemoryKiB, mostCost.Threads)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (c cost) check() error {
 func (f File) PublicKey() (ed25519.PublicKey, error) {
 	public, ok := unbase(f.Public, ed25519.PublicKeySize)
 	if !ok {
-		return nil, fmt.Errorf("approver: the public key is not %d bytes in base64", ed25519.PublicKeySize)
+		return nil, fmt.Errorf(wrongPublic, ed25519.PublicKeySize)
 	}
 	return public, nil
 }
@@ -251,7 +251,7 @@ type Key struct {
 var _ gateway.Signer = (*Key)(nil)
 
 // ErrDamaged is returned for a file that decrypts to another key than the file names.
-var ErrDamaged = errors.New("approver: the key file is damaged")
+var ErrDamaged = errors.New(keyDamaged)
 
 // Open decrypts the key. For a new key it takes about a tenth of a second, and the memory that the file gives. It opens
 // one key at a time; other calls wait. The error is [ErrPassphrase], [ErrDamaged], or that of [Read].

@@ -24,7 +24,7 @@ func FromText(text string, at ijson.Pointer) Intent {
 	in := Intent{Caller: true, At: at, text: text, checklist: true}
 	subtasks := items(text, &in.done)
 	if len(subtasks) == 0 {
-		in.fault = &ijson.Fault{Pointer: at, Reason: "neither JSON nor a line such as \"- [ ] what to do\""}
+		in.fault = &ijson.Fault{Pointer: at, Reason: jsonOrChecklist}
 		return in
 	}
 	in.value = map[string]any{"kind": "plan", "subtasks": subtasks}

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,12 +18,12 @@ var DefaultReasons = OpenReasons{"not_object", "bad_kind"}
 // check. If a caller left the kind out and only one is possible, Open fills it.
 func Open(f *Faults, in Intent, reasons OpenReasons, kinds ...string) (Object, []Filled, bool) {
 	if in.fault != nil {
-		f.Add("non_json", in.fault.Pointer, Missing, fmt.Sprintf("one JSON object; byte %d: %s", in.fault.Offset, in.fault.Reason))
+		f.Add("non_json", in.fault.Pointer, Missing, oneObject(in.fault.Offset, in.fault.Reason))
 		return Object{}, nil, false
 	}
 	members, ok := in.value.(map[string]any)
 	if !ok {
-		f.Add(reasons.NotObject, in.At, in.value, "an object")
+		f.Add(reasons.NotObject, in.At, in.value, anObject)
 		return Object{}, nil, false
 	}
 	o := Object{Faults: f, Members: members, At: in.At}

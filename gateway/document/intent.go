@@ -34,7 +34,7 @@ func ReadReply(text string) Intent {
 	}
 	fault, ok := errors.AsType[*ijson.Fault](err)
 	if !ok {
-		fault = &ijson.Fault{Reason: "not JSON"}
+		fault = &ijson.Fault{Reason: notJSON}
 	}
 	return Intent{text: text, fault: fault}
 }

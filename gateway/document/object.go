@@ -102,7 +102,7 @@ func (o Object) Extra(reason string, table []Synonym, known ...string) {
 }
 
 // RemoveOrRename is the [Problem.Choose] of a member that is not known.
-const RemoveOrRename = "remove it or use a known name"
+const RemoveOrRename = removeOrKnown
 
 // Misspellings lists the members of an object that are not known, in the order of the names, and which known name each means: a
 // close one that the object does not have and that no other of its members means.
@@ -139,12 +139,12 @@ func (o Object) ID(ids *IDs, missing, duplicate string) string {
 	id, ok := Text(o.Members["id"])
 	switch {
 	case !ok:
-		p := o.Wrong(missing, "id", "a text that names it")
+		p := o.Wrong(missing, "id", textThatNames)
 		if p.Fix = asText(o.At.Member("id"), o.Members["id"]); p.Fix != nil && p.Listed() {
 			p.Fix.Value = ids.Unused(p.Fix.Value.(string))
 		}
 	case ids.seen[id]:
-		p := o.Wrong(duplicate, "id", "an id that no other has")
+		p := o.Wrong(duplicate, "id", unusedID)
 		if p.Listed() {
 			p.Fix = &Fix{At: o.At.Member("id"), Value: ids.Unused(id)}
 		}

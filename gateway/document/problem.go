@@ -202,9 +202,9 @@ func Member(obj map[string]any, name string) any {
 // OneOf says which names are allowed, within the length of a want.
 func OneOf(names []string) string {
 	if len(names) == 0 {
-		return "none is allowed"
+		return noneAllowed
 	}
-	return Listing("one of ", names)
+	return Listing(oneOfPrefix, names)
 }
 
 // Listing returns the words and as many of the names as a want holds. Half a name can be taken for another, so no name is cut.

@@ -184,18 +184,18 @@ func (p *subtaskParser) references() {
 func (p *subtaskParser) badReference(row *subtaskRow, text string, reach *reach) string {
 	ref, ok := parseReference(text)
 	if !ok {
-		return "$results.ID or $results.ID./POINTER (RFC 6901); $$ stands for a $ at the beginning"
+		return referenceForm
 	}
 	on, there := p.byID[ref.id]
 	switch {
 	case !there:
-		return "a reference to a subtask of the plan"
+		return referenceInPlan
 	case on == row.node:
-		return "a reference to another subtask"
+		return referenceToOther
 	case !p.order.waitsFor(row.node, on) && !reach.may(row.node, on):
-		return "a reference to a dependency, direct or not, or a child; add " + ref.id + " to the dependencies"
+		return referenceToDependency(ref.id)
 	case p.placeOf(ref).Excluded:
-		return "a place that the result of " + ref.id + " can have"
+		return placeInResult(ref.id)
 	}
 	return ""
 }

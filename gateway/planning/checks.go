@@ -73,7 +73,7 @@ func (p *subtaskParser) sameIDs() {
 func (p *subtaskParser) reusedIDs(used map[string]bool) {
 	p.each(func(i int, row *subtaskRow) {
 		if used[row.ID] {
-			p.wrong(i, "id_reused:"+row.ID, "id", "an id that no subtask of this plan ever had")
+			p.wrong(i, "id_reused:"+row.ID, "id", newID)
 			row.left = true
 		}
 	})
@@ -83,12 +83,12 @@ func (p *subtaskParser) reusedIDs(used map[string]bool) {
 // the first, the second or both.
 func (p *subtaskParser) duplicateID(i int, used map[string]bool) {
 	id := p.rows[i].ID
-	q := p.wrong(i, "duplicate_id:"+id, "id", "an id that no other has")
+	q := p.wrong(i, "duplicate_id:"+id, "id", unusedID)
 	if !q.Listed() || used[id] {
 		return
 	}
 	if p.namedByOthers(id) {
-		q.Choose = "give it another id, and name the one that is meant where others name it"
+		q.Choose = chooseID
 		return
 	}
 	if free := p.ids.Unused(id); isSubtaskID(free) && !used[free] {
@@ -122,7 +122,7 @@ func (p *subtaskParser) unknownDependencies() {
 				continue
 			}
 			at := p.place(i, "dependencies").Index(k)
-			q := p.Add("unknown_dependency:"+row.ID+":"+ijson.Cut(id, document.MaxNamed), at, id, "the id of another subtask of the plan")
+			q := p.Add("unknown_dependency:"+row.ID+":"+ijson.Cut(id, document.MaxNamed), at, id, otherSubtaskOfPlan)
 			if q.Listed() {
 				p.meansID(q, at, id, row)
 			}
@@ -150,7 +150,7 @@ func (p *subtaskParser) meansID(q *document.Problem, at ijson.Pointer, id string
 func (p *subtaskParser) selfDependencies() {
 	p.each(func(i int, row *subtaskRow) {
 		if k := slices.Index(row.Dependencies, row.ID); k >= 0 {
-			p.Add("self_dependency:"+row.ID, p.place(i, "dependencies").Index(k), row.ID, "the id of another subtask")
+			p.Add("self_dependency:"+row.ID, p.place(i, "dependencies").Index(k), row.ID, otherSubtask)
 		}
 	})
 }
@@ -164,7 +164,7 @@ func (p *subtaskParser) unknownParents() {
 		if node, there := p.byID[row.Parent]; there && int(node) >= len(p.rules.Earlier) {
 			return
 		}
-		q := p.wrong(i, "unknown_parent:"+row.ID+":"+ijson.Cut(row.Parent, document.MaxNamed), "parent", "the id of another subtask of this plan")
+		q := p.wrong(i, "unknown_parent:"+row.ID+":"+ijson.Cut(row.Parent, document.MaxNamed), "parent", otherSubtaskOfThisPlan)
 		if q.Listed() {
 			p.meansID(q, p.place(i, "parent"), row.Parent, row)
 		}
@@ -222,7 +222,7 @@ func (p *subtaskParser) cycles() {
 	if row := p.rows[i]; row.Parent != "" && !slices.Contains(row.Dependencies, p.cycle[len(p.cycle)-2]) {
 		key = "parent"
 	}
-	p.wrong(i, "cycle_detected", key, "no subtask that waits for itself, as in "+document.Listing("", p.cycle))
+	p.wrong(i, "cycle_detected", key, noCycle(document.Listing("", p.cycle)))
 }
 
 func (p *subtaskParser) idOf(node int32) string {
@@ -238,7 +238,7 @@ func (p *subtaskParser) depths() {
 	}
 	for i, row := range p.rows {
 		if !row.left && p.order.depthOf(row.node) > p.rules.MaxDepth {
-			p.wrong(i, "max_depth", "parent", "at most "+strconv.Itoa(p.rules.MaxDepth)+" levels")
+			p.wrong(i, "max_depth", "parent", atMostLevels(strconv.Itoa(p.rules.MaxDepth)))
 			return
 		}
 	}
@@ -292,5 +292,5 @@ func (p *subtaskParser) progress() {
 			return
 		}
 	}
-	p.Add("no_progress", p.at, document.Missing, "other work than what is removed")
+	p.Add("no_progress", p.at, document.Missing, newWork)
 }

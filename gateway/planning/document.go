@@ -1,8 +1,6 @@
 package planning
 
 import (
-	"fmt"
-
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
@@ -65,7 +63,7 @@ func readMembers(o document.Object, rules Rules, doc *Document) {
 	if v := o.Members["planning_complete"]; v != nil && rules.TakesComplete {
 		var ok bool
 		if doc.Complete, ok = v.(bool); !ok {
-			o.Wrong("extra_keys", "planning_complete", "true or false").Fix = document.Retype("boolean", o.At.Member("planning_complete"), v)
+			o.Wrong("extra_keys", "planning_complete", aBool).Fix = document.Retype("boolean", o.At.Member("planning_complete"), v)
 		}
 	}
 	if rules.TakesGoal {
@@ -81,7 +79,7 @@ func optionalText(o document.Object, key string) string {
 	v := o.Members[key]
 	s, ok := v.(string)
 	if !ok && v != nil {
-		o.Wrong("extra_keys", key, "a text").Fix = document.Retype("string", o.At.Member(key), v)
+		o.Wrong("extra_keys", key, aText).Fix = document.Retype("string", o.At.Member(key), v)
 	}
 	return s
 }
@@ -97,18 +95,18 @@ func readSubtasks(o document.Object, rules Rules, complete bool) ([]any, bool) {
 	n := len(list)
 	switch {
 	case !isList:
-		o.Wrong("missing_subtasks", "subtasks", fmt.Sprintf("a list of %d to %d subtasks", least, max(most, 0)))
+		o.Wrong("missing_subtasks", "subtasks", subtaskList(least, max(most, 0)))
 		return nil, false
 	case n == 0 && complete && rules.MayEnd:
 		return nil, true
 	case n == 0:
-		o.Wrong("empty", "subtasks", fmt.Sprintf("%d to %d subtasks", least, max(most, 0)))
+		o.Wrong("empty", "subtasks", subtaskCount(least, max(most, 0)))
 		return nil, false
 	case n < rules.Min:
-		o.Wrong("min_subtasks", "subtasks", fmt.Sprintf("at least %d subtasks, not %d", rules.Min, n))
+		o.Wrong("min_subtasks", "subtasks", atLeastSubtasks(rules.Min, n))
 	}
 	if n > most {
-		o.Wrong("max_subtasks", "subtasks", fmt.Sprintf("at most %d subtasks, not %d", max(most, 0), n))
+		o.Wrong("max_subtasks", "subtasks", atMostSubtasks(max(most, 0), n))
 	}
 	return list, n <= most
 }

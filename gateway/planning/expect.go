@@ -30,9 +30,9 @@ func FitsExpect(expect, value any) []document.Problem {
 	schema, weight := compileExpect(expect)
 	switch {
 	case schema == nil:
-		return []document.Problem{document.NewProblem("", "", value, "what the plan expects, which is no schema")}
+		return []document.Problem{document.NewProblem("", "", value, expectNotSchema)}
 	case weight*len(ijson.Canonical(value)) > maxExpectWork || weight*valuesIn(value) > maxExpectChecks:
-		return []document.Problem{document.NewProblem("", "", value, "a smaller value: it is too much to judge by this schema")}
+		return []document.Problem{document.NewProblem("", "", value, smallerValue)}
 	}
 	var problems []document.Problem
 	for _, w := range schema.Check(value) {

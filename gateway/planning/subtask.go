@@ -71,7 +71,7 @@ func (p *subtaskParser) parse(i int, v any) {
 	o := subtaskObject{document.Object{Faults: p.Faults, At: p.at.Index(i)}, i}
 	var ok bool
 	if o.Members, ok = v.(map[string]any); !ok {
-		p.Add("subtask_"+strconv.Itoa(i+1)+"_not_object", o.At, v, "an object {id, description, dependencies, tool, args}")
+		p.Add("subtask_"+strconv.Itoa(i+1)+"_not_object", o.At, v, subtaskForm)
 		row.left = true
 		return
 	}
@@ -103,9 +103,9 @@ func (o subtaskObject) subtaskID(ids *document.IDs) (string, bool) {
 	case isSubtaskID(id):
 		return id, true
 	case v == nil || isText && id == "":
-		o.fault("missing_id", "id", "a text that names it")
+		o.fault("missing_id", "id", textThatNames)
 	default:
-		p := o.fault("bad_id", "id", "1 to 64 of a-z, 0-9, _ and -, the first a letter or digit")
+		p := o.fault("bad_id", "id", idForm)
 		if fix := document.Retype("string", o.At.Member("id"), v); fix != nil && p.Listed() && isSubtaskID(fix.Value.(string)) {
 			fix.Value = ids.Unused(fix.Value.(string))
 			p.Fix = fix
@@ -119,9 +119,9 @@ func (o subtaskObject) description() string {
 	s, _ := v.(string)
 	switch {
 	case ijson.Blank(s):
-		o.fault("missing_description", "description", "a text that says what to do").Fix = document.Retype("string", o.At.Member("description"), v)
+		o.fault("missing_description", "description", textOfWork).Fix = document.Retype("string", o.At.Member("description"), v)
 	case len(s) > maxDescription && utf8.RuneCountInString(s) > maxDescription:
-		o.fault("bad_description", "description", "at most 4,000 characters")
+		o.fault("bad_description", "description", shortText)
 	}
 	return s
 }
@@ -141,7 +141,7 @@ func (o subtaskObject) dependencies() []string {
 		ok = ok && ids[i] != ""
 	}
 	if !ok || repeats(ids) {
-		o.fault("bad_dependencies", "dependencies", "a list of different ids; [] for none")
+		o.fault("bad_dependencies", "dependencies", idList)
 	}
 	return ids
 }
@@ -172,14 +172,14 @@ func (o subtaskObject) tool(llm bool) string {
 	case v == nil:
 		return CallerExecutor
 	case !ok:
-		o.fault("bad_tool", "tool", "a tool's name, model or caller")
+		o.fault("bad_tool", "tool", toolModelOrCaller)
 	}
 	return s
 }
 
 func (o subtaskObject) noArgs() map[string]any {
 	if v := o.Members["args"]; v != nil {
-		o.fault("bad_args", "args", "an object of arguments").Fix = document.AsObject(o.At.Member("args"), v)
+		o.fault("bad_args", "args", argumentsObject).Fix = document.AsObject(o.At.Member("args"), v)
 	}
 	return map[string]any{}
 }
@@ -188,7 +188,7 @@ func (o subtaskObject) critical() bool {
 	v := o.Members["critical"]
 	critical, ok := v.(bool)
 	if !ok && v != nil {
-		o.fault("bad_critical", "critical", "true or false").Fix = document.Retype("boolean", o.At.Member("critical"), v)
+		o.fault("bad_critical", "critical", aBool).Fix = document.Retype("boolean", o.At.Member("critical"), v)
 	}
 	return critical
 }
@@ -197,7 +197,7 @@ func (o subtaskObject) parent() string {
 	v := o.Members["parent"]
 	s, ok := document.Text(v)
 	if !ok && v != nil {
-		o.fault("bad_parent", "parent", "the id of the subtask that joins the results of this one")
+		o.fault("bad_parent", "parent", joiningSubtask)
 	}
 	return s
 }
@@ -209,9 +209,9 @@ func (o subtaskObject) expect(tool string) any {
 		return nil
 	}
 	if tool != CallerExecutor && tool != "" {
-		o.fault("bad_expect", "expect", "only where the tool is caller").Choose = "remove it or give the subtask to the caller"
+		o.fault("bad_expect", "expect", onlyCaller).Choose = chooseCaller
 	} else if schema, _ := compileExpect(v); schema == nil {
-		o.fault("bad_expect", "expect", "a JSON schema of at most 16 KiB that refers to nothing outside itself, nor in a circle")
+		o.fault("bad_expect", "expect", schemaForm)
 	}
 	return v
 }

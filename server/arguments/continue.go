@@ -20,7 +20,7 @@ func (r *Request) FindRun(t Reader, run FindRun) {
 	}
 	s, ok := run(id)
 	if !ok || s.Pattern != r.Tool {
-		r.Add(NotFound, "run_id", id, "a run of "+r.Tool+" that you began and that is still known")
+		r.Add(NotFound, "run_id", id, runOf(r.Tool))
 		return
 	}
 	r.Run = &s
@@ -34,7 +34,7 @@ func (r *Request) FindRun(t Reader, run FindRun) {
 	r.compare(DryRunName, false) // a run cannot become a dry run
 	intent := r.IntentName()
 	if r.Arguments[intent] == nil && r.Arguments["continue_with"] != "model" && s.State == patterns.Parked {
-		r.Add(Missing, intent, document.Missing, "your next "+intent)
+		r.Add(Missing, intent, document.Missing, yourNext(intent))
 	}
 }
 
@@ -49,12 +49,12 @@ func (r *Request) compare(name string, was any) {
 		}
 	}
 	if v := r.Arguments[name]; v != nil && !ijson.Equal(v, was) {
-		r.Add(Mismatch, name, v, "what the run began with, or nothing").Choose = keepOrBegin
+		r.Add(Mismatch, name, v, sameOrNothing).Choose = keepOrBegin
 	}
 }
 
 // keepOrBegin is the caller's choice for an argument that differs from the run's.
-const keepOrBegin = "remove it to go on with the run, or begin another run"
+const keepOrBegin = removeOrRestart
 
 // Empty reports whether a continuation has an empty list of actions and does not ask the model to continue.
 func (c Call) Empty() bool {

@@ -1,7 +1,6 @@
 package arguments
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -58,7 +57,7 @@ func ReadLimit(r *Request) int {
 		return ordinaryPage
 	}
 	const name = "limit"
-	want := fmt.Sprintf("a whole number from 1 to %d", maxPage)
+	want := pageSize(maxPage)
 	n, isWhole := ijson.Integer(v)
 	switch {
 	case !isWhole:
@@ -102,7 +101,7 @@ func (r *Request) readStep(a Row, v any) {
 		}
 	case string:
 		if len(v) > a.Most {
-			r.Add(TooLarge, a.Name, v, "at most "+strconv.Itoa(a.Most)+" bytes")
+			r.Add(TooLarge, a.Name, v, atMostText(strconv.Itoa(a.Most)))
 			return
 		}
 		r.Step = ijson.Trim(v)

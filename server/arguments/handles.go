@@ -3,7 +3,6 @@ package arguments
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -46,7 +45,7 @@ func (r *Request) readSeconds(a Row, v any) {
 	case !isNumber:
 		r.wrong(a, v, "number")
 	case n < 0 || n > float64(a.Most):
-		r.Add(OutOfLimit, a.Name, v, fmt.Sprintf("0 to %d; 0 returns at once", a.Most))
+		r.Add(OutOfLimit, a.Name, v, waitSeconds(a.Most))
 	default:
 		wait := time.Duration(n * float64(time.Second))
 		r.Wait = &wait

@@ -1,7 +1,6 @@
 package arguments
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -81,7 +80,7 @@ func (r *Request) ofPlan(stored bool) {
 	for _, p := range OwnInputs(r.Spec) {
 		switch v := r.Arguments[p.Name]; {
 		case stored && v != nil:
-			r.Add(Mismatch, p.Name, v, "nothing: the plan has its own").Choose = "remove it, or make another plan"
+			r.Add(Mismatch, p.Name, v, planHasGoal).Choose = removeOrPlan
 		case !stored && v == nil && p.Required:
 			r.absent(Row{Name: p.Name, Shape: Input, kind: p.Type}, v)
 		}
@@ -103,7 +102,7 @@ func (r *Request) readInput(a Row) {
 		}
 	}
 	if n := len(ijson.Canonical(given)); n > MaxOwnInput {
-		r.Add(TooLarge, a.Name, given, fmt.Sprintf("at most %d bytes", MaxOwnInput))
+		r.Add(TooLarge, a.Name, given, atMostBytes(MaxOwnInput))
 		return
 	}
 	if r.inputs == nil {

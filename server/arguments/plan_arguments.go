@@ -1,7 +1,6 @@
 package arguments
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -35,9 +34,9 @@ const unbounded = math.MaxInt
 
 func (b bounds) want() string {
 	if b.most == unbounded {
-		return fmt.Sprintf("a whole number from %d on", b.least)
+		return wholeFrom(b.least)
 	}
-	return fmt.Sprintf("a whole number from %d to %d", b.least, b.most)
+	return wholeBetween(b.least, b.most)
 }
 
 // planArguments returns the arguments of one planning tool, without those that all pattern tools take.
@@ -102,7 +101,7 @@ func (r *Request) readDelay(a Row, v any) {
 	case !isNumber:
 		r.wrong(a, v, "number")
 	case n < 0:
-		r.Add(OutOfLimit, a.Name, v, "0 or more")
+		r.Add(OutOfLimit, a.Name, v, zeroOrMore)
 	}
 }
 
@@ -167,11 +166,11 @@ func (r *Request) readResult(name string, at ijson.Pointer, v any) map[string]an
 	}
 	entry, isObject := v.(map[string]any)
 	if !isObject {
-		return wrong(at, v, "{status: completed or failed, result}")
+		return wrong(at, v, resultObject)
 	}
 	for _, member := range slices.Sorted(maps.Keys(entry)) {
 		if member != "status" && member != "result" {
-			wrong(at.Member(member), entry[member], "status and result alone")
+			wrong(at.Member(member), entry[member], resultMembers)
 			p := r.lastOf(WrongType)
 			p.DidYouMean, p.Choose = gateway.Near(member, []string{"status", "result"}), document.RemoveOrRename
 			return nil
@@ -182,13 +181,13 @@ func (r *Request) readResult(name string, at ijson.Pointer, v any) map[string]an
 		status = document.Missing
 	}
 	if word, _ := status.(string); !slices.Contains(resultWords, word) {
-		wrong(at.Member("status"), status, "completed or failed")
+		wrong(at.Member("status"), status, resultStatus)
 		p := r.lastOf(WrongType)
 		p.Means(p.Pointer, word, gateway.Near(word, resultWords))
 		return nil
 	}
 	if n := len(ijson.Canonical(entry["result"])); n > maxOwnResult {
-		r.place(TooLarge, name, at.Member("result"), entry["result"], fmt.Sprintf("at most %d bytes of JSON; this has %d", maxOwnResult, n))
+		r.place(TooLarge, name, at.Member("result"), entry["result"], resultBytes(maxOwnResult, n))
 		return nil
 	}
 	return map[string]any{"status": status, "result": entry["result"]}
@@ -223,18 +222,18 @@ func (r *Request) readPlanning() {
 		named := r.Said("plan_id") != "" || id != nil && !isText // a fault that is already noted
 		switch {
 		case named && plan != nil:
-			r.Add(Mismatch, "plan", plan, "plan_id or plan, not both").Choose = "send either the stored plan's id or a plan of your own"
+			r.Add(Mismatch, "plan", plan, notBoth).Choose = chooseOne
 		case !named && plan == nil:
 			if id == nil {
 				id = document.Missing
 			}
-			r.Add(Missing, "plan_id", id, "the plan to carry out, or plan: your own")
+			r.Add(Missing, "plan_id", id, planMissing)
 		default:
 			r.ofPlan(named)
 		}
 	case patterns.ReplanVerb:
 		if plan == nil && !r.Spec.LLM {
-			r.Add(Missing, "plan", document.Missing, "your new subtasks for what remains; no language model is configured here")
+			r.Add(Missing, "plan", document.Missing, replanMissing)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package arguments
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"reflect"
@@ -126,7 +125,7 @@ func (r *Request) CompareRun(began Call) {
 	for _, a := range planArguments(r.Spec) {
 		was, own := then[a.Name]
 		if own && r.Arguments[a.Name] != nil && !reflect.DeepEqual(now[a.Name], was) {
-			r.Add(Mismatch, a.Name, r.Arguments[a.Name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", document.Got(shownValue(was)))).Choose = keepOrBegin
+			r.Add(Mismatch, a.Name, r.Arguments[a.Name], sameAsBefore(string(document.Got(shownValue(was))))).Choose = keepOrBegin
 		}
 	}
 }

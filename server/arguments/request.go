@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -61,13 +60,13 @@ const (
 // want returns the words for a shape.
 func (s Shape) want() string {
 	return [...]string{
-		Text: "a string", Intent: "an object, or a string holding its JSON",
-		List: "an array, or a string holding its JSON", Flag: "true or false",
-		Count: "a whole number from 1 on", Word: "a string", Seconds: "a number of seconds",
-		Key: "1 to 255 printable ASCII characters", Step: "a step number, task or subtask id, attempt or effect key",
-		Time: "a time such as 2026-11-21T09:30:00Z", Page: "a whole number",
-		Whole: "a whole number", Delay: "a number of seconds", Plan: "an object, or a string: its JSON or a checklist",
-		Results: "an object of {status: completed or failed, result} by subtask id", Input: "a value",
+		Text: aString, Intent: objectOrString,
+		List: arrayOrString, Flag: aBool,
+		Count: wholeFromOne, Word: aString, Seconds: secondsNumber,
+		Key: printable, Step: stepHandle,
+		Time: aTime, Page: wholeNumber,
+		Whole: wholeNumber, Delay: secondsNumber, Plan: planOrString,
+		Results: resultsByID, Input: aValue,
 	}[s]
 }
 
@@ -127,7 +126,7 @@ func (r *Request) ReadAll(table []Row) {
 // needRun refuses a turn without the run that it belongs to.
 func (r *Request) needRun(t Reader) {
 	if turn := r.Arguments["turn"]; turn != nil && slices.ContainsFunc(t.Takes, func(a Row) bool { return a.Name == "turn" }) {
-		r.Add(Missing, "run_id", document.Missing, "the run whose turn it is")
+		r.Add(Missing, "run_id", document.Missing, runToContinue)
 	}
 }
 
@@ -137,7 +136,7 @@ func Decode(raw json.RawMessage) (map[string]any, *document.Problem) {
 	if len(raw) > maxCall {
 		head := strings.ToValidUTF8(ijson.Cut(string(raw[:256]), 160), "�")
 		return nil, &document.Problem{
-			Reason: TooLarge.Reason(whole), Want: fmt.Sprintf("at most %d bytes in all", maxCall),
+			Reason: TooLarge.Reason(whole), Want: atMostInAll(maxCall),
 			Got: ijson.Canonical(map[string]any{"truncated": true, "bytes": float64(len(raw)), "head": head}),
 		}
 	}
@@ -155,7 +154,7 @@ func Decode(raw json.RawMessage) (map[string]any, *document.Problem) {
 	case map[string]any:
 		return v, nil
 	}
-	return nil, &document.Problem{Reason: WrongType.Reason(whole), Got: document.Got(v), Want: "an object of arguments"}
+	return nil, &document.Problem{Reason: WrongType.Reason(whole), Got: document.Got(v), Want: argumentsObject}
 }
 
 // decodingProblem says why a text was refused. A text that is too deep or has a number out of range is beyond a limit.
@@ -169,12 +168,12 @@ func decodingProblem(err error, at ijson.Pointer, name string) (document.Problem
 	if tokens := at.Tokens(); len(tokens) > 0 {
 		name = ijson.Cut(tokens[0], MaxReasonName)
 	}
-	c, want := WrongType, "one JSON document as RFC 7493 wants it; here: "+fault.Reason
+	c, want := WrongType, oneDocument(fault.Reason)
 	switch fault.Reason {
 	case ijson.ReasonTooDeep:
-		c, want = OutOfLimit, fmt.Sprintf("at most %d levels", ijson.MaxDepth)
+		c, want = OutOfLimit, atMostLevels(ijson.MaxDepth)
 	case ijson.ReasonIntegerRange, ijson.ReasonNumberRange:
-		c, want = OutOfLimit, fmt.Sprintf("numbers within the finite doubles, integers within +-%d; longer ids as strings", ijson.MaxInteger)
+		c, want = OutOfLimit, numberRange(ijson.MaxInteger)
 	}
 	return document.Problem{Pointer: at, Reason: c.Reason(name), Want: want}, c
 }
@@ -198,7 +197,7 @@ func (r *Request) Unknown(table []Row) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Arguments)) {
 		if !slices.Contains(names, name) {
-			p := r.Add(Unknown, name, r.Arguments[name], "one of "+strings.Join(names, ", "))
+			p := r.Add(Unknown, name, r.Arguments[name], oneOf(strings.Join(names, ", ")))
 			p.DidYouMean, p.Choose = gateway.Near(name, names), document.RemoveOrRename
 			p.Fix = r.goalUnder(name, names)
 		}
@@ -220,7 +219,7 @@ func (r *Request) read(a Row) {
 	case a.Shape == Text && !isText:
 		r.wrong(a, v, "string")
 	case a.Shape == Text && len(s) > a.Most:
-		r.Add(TooLarge, a.Name, v, fmt.Sprintf("at most %d bytes", a.Most))
+		r.Add(TooLarge, a.Name, v, atMostBytes(a.Most))
 	case a.Shape == Flag:
 		if _, isFlag := v.(bool); !isFlag {
 			r.wrong(a, v, "boolean")
@@ -268,7 +267,7 @@ func (r *Request) readWord(a Row, v any) {
 	case !isText:
 		r.wrong(a, v, "string")
 	case !slices.Contains(a.Words, s):
-		p := r.Add(OutOfLimit, a.Name, v, "one of "+strings.Join(a.Words, ", "))
+		p := r.Add(OutOfLimit, a.Name, v, oneOf(strings.Join(a.Words, ", ")))
 		p.Means(p.Pointer, s, gateway.Near(s, a.Words))
 	}
 }
@@ -277,9 +276,9 @@ func (r *Request) absent(a Row, v any) {
 	if v == nil {
 		v = document.Missing
 	}
-	want := fmt.Sprintf("%s that is not blank, at most %d bytes", a.Shape.want(), a.Most)
+	want := notBlank(a.Shape.want(), a.Most)
 	if a.Shape == Input {
-		want = strings.TrimSpace("a value " + a.kind)
+		want = strings.TrimSpace(aValueOf(a.kind))
 	}
 	r.Add(Missing, a.Name, v, want)
 }

@@ -100,7 +100,7 @@ func TestPatternsLoosen(t *testing.T) {
 	}
 	tests := map[string]struct{ was, is, want, back string }{
 		"a worker":           {worker("x: {tool: find}", ""), worker("x: {tool: find}, y: {pattern: b}", ""), "patterns.a.allow.execution: \"y\" added; patterns.a.allow.policy: \"y\" added; patterns.a.workers: y added", ""},
-		"another tool":       {worker("x: {tool: find}", ""), worker("x: {pattern: b}", ""), "patterns.a.workers: x calls another tool", "patterns.a.workers: x calls another"},
+		"another tool":       {worker("x: {tool: find}", ""), worker("x: {pattern: b}", ""), "patterns.a.workers: x calls another tool", "patterns.a.workers: x calls another tool"},
 		"words":              {worker("x: {tool: find}", ""), worker("x: {tool: find, description: D.}", ""), "", ""},
 		"critical":           {worker("x: {tool: find}", "critical: [x]"), worker("x: {tool: find}", ""), `patterns.a.critical: "x" removed`, ""},
 		"health":             {worker("x: {tool: find}", `aggregate: {health: [{is: red, when: "size(failed) > 0"}]}`), worker("x: {tool: find}", `aggregate: {health: [{is: red, when: "size(failed) > 1"}]}`), "patterns.a.aggregate: changed", "patterns.a.aggregate: changed"},
