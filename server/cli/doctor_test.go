@@ -62,7 +62,7 @@ func TestDoctor(t *testing.T) {
 		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "stdout", Detail: "hello"}, {State: doctorFail, Check: "names"}, {State: doctorFail, Check: "schemas", Detail: "oneOf at /properties/x/"}}},
 		"way around": {func(h initHome) map[string]any {
 			return map[string]any{"patterngate": ours(h), "crm": crmEntry(crm, nil)}
-		}, console.ExitDone, []doctorRow{{State: doctorWarn, Check: "gate", Detail: "the agent can go around the gate: server crm is still in "}}},
+		}, console.ExitDone, []doctorRow{{State: doctorWarn, Check: "gate", Detail: "the client starts the server crm directly, without your policy ("}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newInitHome(t, "{}")
@@ -82,7 +82,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// What is switched off, and what nobody accepted, doctor tells with the command that mends it.
+// What is switched off, and what nobody accepted, doctor reports with the command that fixes it.
 func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
 	t.Parallel()
 	h := newInitHome(t, "{}")
@@ -101,9 +101,9 @@ func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
 		t.Errorf("doctor ends with %d: %+v", code, rows)
 	}
 	for _, want := range []doctorRow{
-		{Check: "kill switch", Detail: "the tool look is switched off since ", Fix: "patterngate kill-switch off --tool look"},
-		{Check: "kill switch", Detail: "the pattern look is switched off since ", Fix: "patterngate kill-switch off --pattern look"},
-		{Check: "kill switch", Detail: "everything is switched off since ", Fix: "patterngate kill-switch off"},
+		{Check: "kill switch", Detail: "calls of the tool look are stopped since ", Fix: "patterngate kill-switch off --tool look"},
+		{Check: "kill switch", Detail: "runs of the pattern look are stopped since ", Fix: "patterngate kill-switch off --pattern look"},
+		{Check: "kill switch", Detail: "all calls are stopped since ", Fix: "patterngate kill-switch off"},
 		{Check: "tools", Detail: "find_customer is held: ", Fix: "patterngate catalog accept"},
 	} {
 		if !slices.ContainsFunc(rows, func(r doctorRow) bool {

@@ -128,7 +128,7 @@ var exampleWorlds = map[string]exampleWorld{
 	"patterngate init --import cursor --undo":                                                   {before: ofCursor.before + " && patterngate init --import cursor --allow crm/add_note --replace"},
 	"patterngate setup claude-desktop --write":                                                  ofDesktop,
 	"patterngate setup claude-desktop --undo":                                                   {before: ofDesktop.before + " && patterngate setup claude-desktop --write"},
-	"patterngate doctor claude-desktop":                                                         {before: "patterngate setup claude-desktop --write"},
+	"patterngate doctor claude-desktop --verbose":                                               {before: "patterngate setup claude-desktop --write"},
 	"patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'": {
 		before: askForRefund, put: map[string]string{"ap_03f2": aRequest}, keys: []keystroke{{"Approve it? [y/N] ", "y\r"}},
 	},

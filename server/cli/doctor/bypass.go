@@ -17,12 +17,12 @@ type Bypass struct {
 
 // tell adds the finding for doctor.
 func (b Bypass) tell(f *findings) {
-	words := "the agent can go around the gate: server " + console.OtherName(b.Server) + " is still in " + b.File
+	server := console.OtherName(b.Server)
 	if b.Ours != "" {
-		f.fail("gate", "take "+console.OtherName(b.Server)+" out of that file", "%s; it is %s of the catalog", words, console.OtherName(b.Ours))
+		f.fail("gate", fixDirect(server), directOurs(server, b.File, console.OtherName(b.Ours)))
 		return
 	}
-	f.warn("gate", "patterngate init --import "+b.Client+" -o FILE, or take it out", "%s", words)
+	f.warn("gate", fixImport(b.Client, server), direct(server, b.File))
 }
 
 // Bypasses returns the servers of the catalog that clients of this machine also start directly. They have the same command

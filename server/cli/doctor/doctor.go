@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,32 +32,58 @@ type finding struct {
 	Fix    string `json:"fix,omitempty"`
 }
 
-// findings are the rows of one client.
+// findings are the rows of one client, and what its summary says.
 type findings struct {
 	client string
 	rows   []finding
+	tools  int           // how many tools the program lists
+	first  time.Duration // time until the first answer; 0: none
 }
 
-func (f *findings) ok(check, format string, args ...any) {
-	f.rows = append(f.rows, finding{f.client, check, stateOK, fmt.Sprintf(format, args...), ""})
+func (f *findings) ok(check, detail string) {
+	f.rows = append(f.rows, finding{f.client, check, stateOK, detail, ""})
 }
 
-func (f *findings) warn(check, fix, format string, args ...any) {
-	f.rows = append(f.rows, finding{f.client, check, stateWarn, fmt.Sprintf(format, args...), fix})
+func (f *findings) warn(check, fix, detail string) {
+	f.rows = append(f.rows, finding{f.client, check, stateWarn, detail, fix})
 }
 
-func (f *findings) fail(check, fix, format string, args ...any) {
-	f.rows = append(f.rows, finding{f.client, check, stateFail, fmt.Sprintf(format, args...), fix})
+func (f *findings) fail(check, fix, detail string) {
+	f.rows = append(f.rows, finding{f.client, check, stateFail, detail, fix})
 }
 
-// failed reports whether a check failed.
-func (f *findings) failed() bool {
+// count returns how many checks have a state.
+func (f *findings) count(state string) int {
+	n := 0
 	for _, r := range f.rows {
-		if r.State == stateFail {
-			return true
+		if r.State == state {
+			n++
 		}
 	}
-	return false
+	return n
+}
+
+// state returns the worst state of all checks.
+func (f *findings) state() string {
+	switch {
+	case f.count(stateFail) > 0:
+		return stateFail
+	case f.count(stateWarn) > 0:
+		return stateWarn
+	}
+	return stateOK
+}
+
+// summary returns the line about the client.
+func (f *findings) summary() string {
+	text := passed(f.count(stateOK))
+	if f.state() != stateOK {
+		text = failing(f.count(stateFail), f.count(stateWarn)) + ", " + text
+	}
+	if f.first > 0 {
+		text += served(f.tools, f.first)
+	}
+	return text
 }
 
 // Commands has what the command needs that checks how clients start Patterngate.
@@ -70,7 +97,8 @@ type Commands struct {
 //	       └──▶ every other server ──▶ a way around the gate
 func (a *Commands) Command() *cobra.Command {
 	names := clientfile.Names()
-	return &cobra.Command{
+	all := false
+	cmd := &cobra.Command{
 		Use:   "doctor [CLIENT]",
 		Short: "Check that your MCP clients start Patterngate and that it works",
 		Long: "Starts Patterngate as each client on this machine does: with the client's command, environment and directory. " +
@@ -81,7 +109,7 @@ func (a *Commands) Command() *cobra.Command {
 			"CLIENT is " + strings.Join(names, ", ") + ".\n\n" +
 			"Exit codes: 0 no check failed, 1 a check failed.",
 		Example: "  patterngate doctor\n" +
-			"  patterngate doctor claude-desktop\n" +
+			"  patterngate doctor claude-desktop --verbose\n" +
 			"  patterngate doctor --json",
 		ValidArgs: names,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -98,13 +126,15 @@ func (a *Commands) Command() *cobra.Command {
 			if len(args) == 1 {
 				name = args[0]
 			}
-			return a.doctor(cmd.Context(), name)
+			return a.doctor(cmd.Context(), name, all)
 		},
 	}
+	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "print all checks, also those that passed")
+	return cmd
 }
 
-// doctor checks the clients and prints the findings.
-func (a *Commands) doctor(ctx context.Context, name string) error {
+// doctor checks the clients and prints the findings, with all those that passed if all is set.
+func (a *Commands) doctor(ctx context.Context, name string, all bool) error {
 	rows := []finding{}
 	failed := false
 	for _, c := range clientfile.Clients() {
@@ -116,17 +146,18 @@ func (a *Commands) doctor(ctx context.Context, name string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows, failed = append(rows, f.rows...), failed || f.failed()
-		if !a.JSON {
-			if err := a.Print(a.text(f.rows)); err != nil {
+		rows, failed = append(rows, f.rows...), failed || f.state() == stateFail
+		if !a.JSON && len(f.rows) > 0 {
+			if err := a.Print(a.text(&f, all)); err != nil {
 				return err
 			}
 		}
 	}
 	if len(rows) == 0 {
-		rows = append(rows, finding{"", "file", stateWarn, "no client that this program knows has a file here", "patterngate setup claude-code"})
+		none := findings{rows: []finding{{"", "file", stateWarn, noClient, fixNoClient}}}
+		rows = none.rows
 		if !a.JSON {
-			if err := a.Print(a.text(rows)); err != nil {
+			if err := a.Print(a.text(&none, all)); err != nil {
 				return err
 			}
 		}
@@ -142,43 +173,60 @@ func (a *Commands) doctor(ctx context.Context, name string) error {
 	return nil
 }
 
-// text returns one line for each check, and its fix.
-func (a *Commands) text(rows []finding) string {
+// text returns one line for the client, then the checks that did not pass with their fixes, or all checks.
+func (a *Commands) text(f *findings, all bool) string {
+	const indent = "      "
+	column := len("first answer") + 2
+	width := console.FoldWidth(console.Readable(a.Width())) - len(indent) - column
+	inner := indent + strings.Repeat(" ", column)
 	var b strings.Builder
-	for _, r := range rows {
-		state := fmt.Sprintf("%-4s", r.State)
-		switch r.State {
-		case stateOK:
-			state = a.Paint(console.Green, state)
-		case stateFail:
-			state = a.Paint(console.Red, state)
+	fmt.Fprintf(&b, "%s  %-14s  %s\n", a.painted(f.state()), f.client, f.summary())
+	for _, r := range f.rows {
+		if r.State == stateOK && !all {
+			continue
 		}
-		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, console.OtherText(r.Detail, 600))
+		mark := indent
+		if all {
+			mark = a.painted(r.State) + "  "
+		}
+		fmt.Fprintf(&b, "%s%-*s%s\n", mark, column, r.Check, console.Fold(console.OtherText(r.Detail, 600), width, inner))
 		if r.Fix != "" {
-			fmt.Fprintf(&b, "      fix: %s\n", printable.Text(r.Fix))
+			b.WriteString(inner + labelFix + printable.Text(r.Fix) + "\n") // not folded: people copy it
 		}
 	}
 	return b.String()
 }
 
+// painted returns a state in its colour, as wide as the longest.
+func (a *Commands) painted(state string) string {
+	text := fmt.Sprintf("%-4s", state)
+	switch state {
+	case stateOK:
+		return a.Paint(console.Green, text)
+	case stateFail:
+		return a.Paint(console.Red, text)
+	}
+	return text
+}
+
 // examine checks one client. It skips a client that is not installed, unless the command names it.
 func (a *Commands) examine(ctx context.Context, client clientfile.Client, named bool, f *findings) {
 	host := clientfile.ThisHost(a.Environ)
-	mend := "patterngate setup " + client.Name + " --write"
+	setup := setupFix(client.Name)
 	path, err := client.Path(host)
 	if err != nil {
 		if named {
-			f.fail("file", "set what is missing", "%v", err)
+			f.fail("file", fixPath, err.Error())
 		}
 		return
 	}
 	file, err := clientfile.Read(path)
 	switch {
 	case err != nil:
-		f.fail("file", "mend the file by hand", "%v", err)
+		f.fail("file", fixFile, err.Error())
 		return
 	case file.Info == nil && named:
-		f.fail("file", mend, "%s has no file %s", client.Title, path)
+		f.fail("file", setup, noFile(client.Title, path))
 		return
 	case file.Info == nil:
 		return
@@ -186,10 +234,10 @@ func (a *Commands) examine(ctx context.Context, client clientfile.Client, named 
 	self, _ := os.Executable() // without it only the name identifies the entry
 	entries, _, err := client.Format.Decode(file.Text)
 	if err != nil {
-		f.fail("file", "mend the file by hand", "%v", file.Faulty(err))
+		f.fail("file", fixFile, file.Faulty(err).Error())
 		return
 	}
-	f.ok("file", "%s", path)
+	f.ok("file", path)
 	ours, others := ourEntry(entries, self)
 	var catalog tools.Catalog
 	if ours.Name == "" {
@@ -197,7 +245,7 @@ func (a *Commands) examine(ctx context.Context, client clientfile.Client, named 
 		if named {
 			tell = f.fail
 		}
-		tell("entry", mend, "no entry starts this program")
+		tell("entry", setup, noEntry)
 	} else {
 		catalog = a.examineEntry(ctx, host, client, ours, f)
 	}

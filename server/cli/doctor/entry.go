@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -81,23 +80,23 @@ func startAs(host clientfile.Host, client clientfile.Client, s importer.ClientSe
 // examineEntry starts the entry and checks what it serves. It returns the served catalog, or the zero Catalog if it cannot
 // be read.
 func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s importer.ClientServer, f *findings) tools.Catalog {
-	mend := "patterngate setup " + client.Name + " --write"
+	setup := setupFix(client.Name)
 	if s.Name != "patterngate" {
-		mend += " --name " + console.ShellWord(host.Goos, s.Name)
+		setup += " --name " + console.ShellWord(host.Goos, s.Name)
 	}
 	switch {
 	case s.Problem != "":
-		f.fail("entry", mend, "%s: %s", s.Name, s.Problem)
+		f.fail("entry", setup, entryProblem(s.Name, s.Problem))
 		return tools.Catalog{}
 	case s.Off:
-		f.fail("entry", "switch it on in the client", "%s is switched off", s.Name)
+		f.fail("entry", fixDisabled, disabled(s.Name))
 	default:
-		f.ok("entry", "%s starts %s", s.Name, clientfile.CommandLine(host.Goos, clientfile.Entry{Command: s.Command, Args: s.Args}))
+		f.ok("entry", starts(s.Name, clientfile.CommandLine(host.Goos, clientfile.Entry{Command: s.Command, Args: s.Args})))
 	}
 	start := startAs(host, client, s)
 	path := machine.Lookup(start.environ, "PATH")
 	if start.command = commandIn(start, host.Goos); start.command == "" {
-		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.Command, path, client.Title)
+		f.fail("start", setup, noProgram(s.Command, path, client.Title))
 		return tools.Catalog{}
 	}
 	as := servedBy(start)
@@ -121,12 +120,12 @@ func commandIn(start clientStart, goos string) string {
 	return importer.ProgramIn(start.command, machine.Lookup(start.environ, "PATH"), goos)
 }
 
-// served is this program with the flags and the environment of a client's entry.
-type served struct{ *invocation.StateFile }
+// entryProgram is this program with the flags and the environment of a client's entry.
+type entryProgram struct{ *invocation.StateFile }
 
 // servedBy returns the program as the client starts it. It prints nothing.
-func servedBy(start clientStart) served {
-	as := served{invocation.NewStateFile(&invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil)}
+func servedBy(start clientStart) entryProgram {
+	as := entryProgram{invocation.NewStateFile(&invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Environ: start.environ, Color: "never"}}, nil, nil)}
 	flags := map[string]*string{"--config": &as.Config, "--state": &as.State, "--http": &as.HTTP, "--token-file": &as.TokenFile, "--inbox": &as.Inbox}
 	for i, arg := range start.args {
 		name, value, given := strings.Cut(arg, "=")
@@ -143,47 +142,47 @@ func servedBy(start clientStart) served {
 }
 
 // examineConfig loads the configuration as the program does. It returns nil if it does not load.
-func (a served) examineConfig(f *findings) *assembly.Loaded {
+func (a entryProgram) examineConfig(f *findings) *assembly.Loaded {
 	loaded, warnings, err := assembly.Load(settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ}, assembly.LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {
-				f.fail("config", "patterngate config show", "and %d more", len(faults.Faults)-i)
+				f.fail("config", fixMoreFault, moreFaults(len(faults.Faults)-i))
 				break
 			}
-			f.fail("config", cmp.Or(fault.Want, "mend the file"), "%s", fault.String())
+			f.fail("config", cmp.Or(fault.Want, fixConfig), fault.String())
 		}
 		return nil
 	}
 	if err != nil {
-		f.fail("config", "mend the file", "%v", err)
+		f.fail("config", fixConfig, err.Error())
 		return nil
 	}
 	for i, w := range warnings {
 		if i == 5 {
 			break
 		}
-		f.warn("config", "", "%s", w.String())
+		f.warn("config", "", w.String())
 	}
-	f.ok("config", "%s", cmp.Or(loaded.Path, "the embedded default; no file"))
+	f.ok("config", cmp.Or(loaded.Path, embedded))
 	return &loaded
 }
 
 // examineNames looks up the names of the hosts of tools and servers.
 func examineNames(ctx context.Context, c *tools.Catalog, f *findings) {
 	for _, closed := range c.ClosedNames(ctx) {
-		f.warn("networks", "add that line to the file", "%s: %s", closed.Place, closed.Why)
+		f.warn("networks", fixNetworks, closed.Place+": "+closed.Why)
 	}
 }
 
 // examineState opens the state file as commands do. It checks the approver keys and the kill switches.
-func (a served) examineState(path string, f *findings) {
+func (a entryProgram) examineState(path string, f *findings) {
 	if path == settings.MemoryState {
-		f.warn("state", "leave --state out", "nothing is kept when the client ends the program")
+		f.warn("state", fixMemory, inMemory)
 		return
 	}
 	if err := invocation.ReadyState(path, a.Environ); err != nil {
-		f.fail("state", "patterngate serve --state FILE", "%v", err)
+		f.fail("state", fixNoState, err.Error())
 		return
 	}
 	a.State = path // the state file is known now, and no other is possible
@@ -192,17 +191,17 @@ func (a served) examineState(path string, f *findings) {
 		if err != nil {
 			return err
 		}
-		f.ok("state", "%s can be written", path)
+		f.ok("state", writable(path))
 		switch keys := ring.Keys(); {
 		case ring.Counts(console.Now()):
-			f.ok("approvers", "%s; decisions need a signature", console.Plural(int64(len(keys)), "key"))
+			f.ok("approvers", enrolled(len(keys)))
 		default:
-			f.ok("approvers", "no key: any program of this user can decide about calls (patterngate approvals enroll)")
+			f.ok("approvers", noKeys)
 		}
 		return examineSwitches(d, f)
 	})
 	if err != nil {
-		f.fail("state", "patterngate state, or --state FILE for another file", "%v", err)
+		f.fail("state", fixState, err.Error())
 	}
 }
 
@@ -227,17 +226,17 @@ func examineSwitches(d statefile.Questions, f *findings) error {
 		return err
 	}
 	for _, s := range list {
-		what, flag := "everything", ""
+		what, flag := stoppedAll, ""
 		switch {
 		case s.Tool != "":
-			what, flag = "the tool "+s.Tool, " --tool "+s.Tool
+			what, flag = stoppedTool(s.Tool), " --tool "+s.Tool
 		case s.Pattern != "":
-			what, flag = "the pattern "+s.Pattern, " --pattern "+s.Pattern
+			what, flag = stoppedPattern(s.Pattern), " --pattern "+s.Pattern
 		}
-		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, console.ClockText(s.At), s.By, s.Reason)
+		f.warn("kill switch", fixSwitches+flag, stopped(what, console.ClockText(s.At), s.By, s.Reason))
 	}
 	if len(list) == 0 {
-		f.ok("kill switch", "off")
+		f.ok("kill switch", noSwitch)
 	}
 	return nil
 }
@@ -247,9 +246,9 @@ type heldRow struct{ name, state, why string }
 
 // tell adds the finding for doctor.
 func (r heldRow) tell(f *findings) {
-	fix := "patterngate catalog list"
+	fix := fixTool
 	if r.state == "held" {
-		fix = "patterngate catalog accept"
+		fix = fixHeld
 	}
-	f.warn("tools", fix, "%s", strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", r.name, r.state, r.why), ": "))
+	f.warn("tools", fix, cannotBeCalled(r.name, r.state, r.why))
 }

@@ -120,7 +120,7 @@ func TestExamineState(t *testing.T) {
 	}
 	as.examineState(":memory:", found)
 	as.examineState(filepath.Join(start.dir, "none", "runs.db"), found)
-	if !found.has("state", stateWarn, "nothing is kept") || !found.has("state", stateFail, "no directory") {
+	if !found.has("state", stateWarn, "runs are lost") || !found.has("state", stateFail, "no directory") {
 		t.Errorf("found %+v", found.rows)
 	}
 }

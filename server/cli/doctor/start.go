@@ -93,28 +93,28 @@ func (a *Commands) examineServer(ctx context.Context, start clientStart, name st
 	defer cancel()
 	p, err := startProgram(ctx, start)
 	if err != nil {
-		f.fail("start", "run it by hand: "+clientfile.CommandLine(runtime.GOOS, clientfile.Entry{Command: start.command, Args: start.args}), "in %s: %v", start.dir, err)
+		f.fail("start", fixStart(clientfile.CommandLine(runtime.GOOS, clientfile.Entry{Command: start.command, Args: start.args})), notStarted(start.dir, err))
 		return
 	}
 	defer p.end()
-	f.ok("start", "in %s", start.dir)
-	tell := func(format string, args ...any) { f.ok("first answer", format, args...) }
+	f.ok("start", startedIn(start.dir))
+	f.first = p.first
 	if p.first >= slowStart {
-		tell = func(format string, args ...any) {
-			f.warn("first answer", "a file on a fast disk; fewer servers that start at once", format, args...)
-		}
+		f.warn("first answer", fixSlow, firstAnswer(p.first))
+	} else {
+		f.ok("first answer", firstAnswer(p.first))
 	}
-	tell("%d ms", p.first.Milliseconds())
 	if _, err := p.client.Tools(ctx); err != nil {
-		f.fail("tools", "patterngate tools", "%v", err)
+		f.fail("tools", fixListTools, err.Error())
 		return
 	}
 	junk, first, tools := p.tap.seen()
 	if junk > 0 {
-		f.fail("stdout", "keep wrappers and shells from writing to standard output", "%s that are no messages, the first: %s", console.Plural(int64(junk), "line"), console.OtherText(first, 120))
+		f.fail("stdout", fixStdout, otherOutput(junk, console.OtherText(first, 120)))
 	} else {
-		f.ok("stdout", "nothing but messages")
+		f.ok("stdout", onlyMessages)
 	}
+	f.tools = len(tools)
 	examineTools(name, tools, f)
 	for _, row := range heldTools(ctx, p.client) {
 		row.tell(f)

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -28,7 +27,7 @@ var takenName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // examineTools checks the raw tools/list for tools that clients drop, turn into text or cut.
 func examineTools(server string, tools []json.RawMessage, f *findings) {
 	if len(tools) == 0 {
-		f.fail("tools", "patterngate tools", "it lists none")
+		f.fail("tools", fixListTools, startsNothing)
 		return
 	}
 	size, before := 0, len(f.rows)
@@ -37,14 +36,13 @@ func examineTools(server string, tools []json.RawMessage, f *findings) {
 		examineTool(server, raw, f)
 	}
 	if !slices.ContainsFunc(f.rows[before:], func(r finding) bool { return r.State != stateOK }) {
-		f.ok("tools", "%s; names, descriptions and schemas are what clients take", console.Plural(int64(len(tools)), "tool"))
+		f.ok("tools", toolsFit(len(tools)))
 	}
-	words := fmt.Sprintf("%d bytes, about %d tokens in every conversation", size, size/tokenBytes)
 	if size > mostTools {
-		f.warn("size", "expose fewer tools; enabled: false drops a built-in pattern", "tools/list has %s, more than %d bytes", words, mostTools)
+		f.warn("size", fixSize, listTooLarge(size, size/tokenBytes, mostTools))
 		return
 	}
-	f.ok("size", "tools/list has %s", words)
+	f.ok("size", listSize(size, size/tokenBytes))
 }
 
 // examineTool checks one tool.
@@ -56,20 +54,20 @@ func examineTool(server string, raw json.RawMessage, f *findings) {
 		Output      json.RawMessage `json:"outputSchema"`
 	}
 	if err := json.Unmarshal(raw, &t); err != nil {
-		f.fail("tools", "report it", "a tool that cannot be read: %v", err)
+		f.fail("tools", fixReport, unreadableTool+err.Error())
 		return
 	}
 	name := console.OtherName(t.Name)
 	if !takenName.MatchString(t.Name) {
-		f.fail("names", "give it another name: as", "%s: clients take 1 to 64 of a-z, A-Z, 0-9, _ and -", name)
+		f.fail("names", fixName, badName(name))
 	} else if full := "mcp__" + server + "__" + t.Name; len(full) > mostFullName {
-		f.warn("names", "a shorter name of the tool or of the server", "%s: some clients call it %s, which is longer than %d", name, console.OtherName(full), mostFullName)
+		f.warn("names", fixLongName, longName(name, console.OtherName(full), mostFullName))
 	}
 	switch n := len([]rune(t.Description)); {
 	case n == 0:
-		f.warn("descriptions", "description: TEXT", "%s has none", name)
+		f.warn("descriptions", fixNoWords, noDescription(name))
 	case n > mostDescription:
-		f.warn("descriptions", "a shorter description", "%s: %d characters, some clients cut it after %d", name, n, mostDescription)
+		f.warn("descriptions", fixLongWords, longDescription(name, n, mostDescription))
 	}
 	for _, part := range []struct {
 		what string
@@ -80,10 +78,10 @@ func examineTool(server string, raw json.RawMessage, f *findings) {
 			continue
 		}
 		if len(part.text) > part.most {
-			f.warn("schemas", "bound: narrower arguments", "%s: its %s schema has %d bytes, more than %d", name, part.what, len(part.text), part.most)
+			f.warn("schemas", fixSchema, largeSchema(name, part.what, len(part.text), part.most))
 		}
 		if found := undroppable(part.text); found != "" {
-			f.fail("schemas", "report it, with the tool's declaration", "%s: its %s schema has %s; clients drop or garble such a tool", name, part.what, found)
+			f.fail("schemas", fixReportTool, badSchema(name, part.what, found))
 		}
 	}
 }
@@ -92,11 +90,11 @@ func examineTool(server string, raw json.RawMessage, f *findings) {
 func undroppable(text json.RawMessage) string {
 	schema, err := ijson.Decode(text)
 	if err != nil {
-		return "no JSON: " + err.Error()
+		return notJSON(err)
 	}
 	root, ok := schema.(map[string]any)
 	if !ok || root["type"] != "object" {
-		return "a root that is no object"
+		return rootNoObject
 	}
 	return droppedIn(root, "")
 }

@@ -1,11 +1,12 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -69,12 +70,74 @@ func (a *Commands) stopReasons(name, pattern string) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, rows)
 	}
-	w := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "STOP REASON\tEXIT\tPHASES\tNEXT\tMEANING")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", r.Name, r.ExitCode, strings.Join(r.Phases, ","), r.Next, r.Meaning)
+	width := console.FoldWidth(console.Readable(a.Width()))
+	if len(rows) == 1 && name != "" {
+		return a.Print(a.reasonText(rows[0], width))
 	}
-	return w.Flush()
+	return a.Print(reasonTable(rows, width))
+}
+
+// The columns of the list of stop reasons. A longer name has a line of its own.
+const (
+	reasonColumn = 44
+	exitColumn   = 6
+)
+
+// reasonTable returns the list of stop reasons: a row each, with its meaning folded.
+func reasonTable(rows []server.Reason, width int) string {
+	column := len(headReason)
+	for _, r := range rows {
+		column = max(column, min(len(r.Name), reasonColumn))
+	}
+	column += 2
+	indent := strings.Repeat(" ", column+exitColumn)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-*s%-*s%s\n", column, headReason, exitColumn, headExit, headMeaning)
+	for _, r := range rows {
+		name := fmt.Sprintf("%-*s", column, r.Name)
+		if len(r.Name) > column-2 {
+			name = r.Name + "\n" + strings.Repeat(" ", column)
+		}
+		fmt.Fprintf(&b, "%s%-*s%s\n", name, exitColumn, exitText(r), console.Fold(r.Meaning, width-len(indent), indent))
+	}
+	return b.String()
+}
+
+// exitText returns the exit code of "call", or a dash for a reason that never ends a run.
+func exitText(r server.Reason) string {
+	if r.ExitCode < 0 {
+		return nothing
+	}
+	return strconv.Itoa(r.ExitCode)
+}
+
+// reasonText returns all that is known about one stop reason.
+func (a *Commands) reasonText(r server.Reason, width int) string {
+	const column = 13
+	indent := strings.Repeat(" ", column)
+	var b strings.Builder
+	row := func(label, text string) {
+		fmt.Fprintf(&b, "  %-*s%s\n", column-2, label, console.Fold(text, width-column, indent))
+	}
+	b.WriteString(a.Paint(console.Bold, r.Name) + "\n  " + console.Fold(r.Meaning, width-2, "  ") + "\n\n")
+	if r.ExitCode < 0 {
+		row(labelExit, onlyTask)
+	} else {
+		row(labelExit, exitText(r))
+	}
+	row(labelPatterns, cmp.Or(strings.Join(r.Patterns, ", "), nothing))
+	row(labelPhases, cmp.Or(strings.Join(r.Phases, ", "), nothing))
+	label := labelNext
+	for _, action := range nextActions(r.Next) {
+		row(label, action+": "+nextWords[action])
+		label = ""
+	}
+	return b.String()
+}
+
+// nextActions splits the advice of a stop reason into its actions: "call, fix_and_retry or tell_user".
+func nextActions(next string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(next, " or ", ","), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // declaring returns the patterns of the configuration in force, for the reasons that their policies declare. If the

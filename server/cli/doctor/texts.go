@@ -1,0 +1,169 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The texts of doctor: what each check found, and how to fix it. A fix is a command or an instruction.
+
+// The summary of a client.
+func passed(checks int) string { return counted(checks, "check passed", "checks passed") }
+func failing(failed, warned int) string {
+	switch {
+	case warned == 0:
+		return counted(failed, "check failed", "checks failed")
+	case failed == 0:
+		return counted(warned, "warning", "warnings")
+	}
+	return failing(failed, 0) + ", " + failing(0, warned)
+}
+func served(tools int, first time.Duration) string {
+	return fmt.Sprintf(", %s, first answer after %d ms", counted(tools, "tool", "tools"), first.Milliseconds())
+}
+func checking(client string) string { return "checking " + client }
+
+const (
+	noClient    = "no known client has a file on this machine"
+	fixNoClient = "patterngate setup claude-code"
+	labelFix    = "fix: "
+)
+
+// The file of a client.
+const (
+	fixPath = "set what is missing"
+	fixFile = "correct the file by hand"
+)
+
+func noFile(client, path string) string { return client + " has no file " + path }
+
+// The entry that starts Patterngate.
+const (
+	noEntry       = "the client does not start Patterngate"
+	fixDisabled   = "enable it in the client"
+	startsNothing = "the program lists no tools"
+)
+
+func setupFix(client string) string            { return "patterngate setup " + client + " --write" }
+func entryProblem(name, problem string) string { return name + ": " + problem }
+func disabled(name string) string              { return name + " is disabled in the client" }
+func starts(name, command string) string       { return name + " starts " + command }
+func noProgram(program, path, client string) string {
+	return fmt.Sprintf("there is no program %s in PATH %s, which %s sets", program, path, client)
+}
+
+// The configuration.
+const (
+	embedded     = "the default configuration; there is no file"
+	fixConfig    = "correct the file"
+	fixMoreFault = "patterngate validate"
+	fixNetworks  = "add that line to the file"
+)
+
+func moreFaults(n int) string { return fmt.Sprintf("and %d more", n) }
+
+// The start of the program.
+const (
+	fixSlow      = "put the state file on a faster disk, or configure fewer MCP servers that start with Patterngate"
+	fixListTools = "patterngate tools"
+	fixStdout    = "make sure that no wrapper or shell writes to standard output"
+	onlyMessages = "only MCP messages"
+)
+
+func startedIn(dir string) string             { return "in " + dir }
+func notStarted(dir string, why error) string { return fmt.Sprintf("in %s: %v", dir, why) }
+func fixStart(command string) string          { return "run it by hand: " + command }
+func firstAnswer(after time.Duration) string  { return fmt.Sprintf("%d ms", after.Milliseconds()) }
+func otherOutput(lines int, first string) string {
+	return fmt.Sprintf("%s not MCP messages, the first: %s", counted(lines, "line is", "lines are"), first)
+}
+
+// The tools.
+const (
+	fixSize        = "expose fewer tools, or set enabled: false for built-in patterns that you do not use"
+	fixReport      = "report it"
+	fixReportTool  = "report it, with the declaration of the tool"
+	fixName        = "give the tool another name with the key as"
+	fixLongName    = "use a shorter name for the tool or the server"
+	fixNoWords     = "add description: TEXT"
+	fixLongWords   = "use a shorter description"
+	fixSchema      = "limit the arguments with bound, or use fewer"
+	fixTool        = "patterngate catalog list"
+	fixHeld        = "patterngate catalog accept"
+	rootNoObject   = "a root that is not an object"
+	unreadableTool = "a tool cannot be read: "
+)
+
+func toolsFit(n int) string {
+	return counted(n, "tool", "tools") + "; names, descriptions and schemas work with every client"
+}
+func listSize(bytes, tokens int) string {
+	return fmt.Sprintf("tools/list has %d bytes, about %d tokens in every conversation", bytes, tokens)
+}
+func listTooLarge(bytes, tokens, most int) string {
+	return fmt.Sprintf("%s, more than %d bytes", listSize(bytes, tokens), most)
+}
+func badName(name string) string {
+	return name + ": clients accept 1 to 64 of a-z, A-Z, 0-9, _ and -"
+}
+func longName(name, full string, most int) string {
+	return fmt.Sprintf("%s: some clients call it %s, which is longer than %d characters", name, full, most)
+}
+func noDescription(name string) string { return name + " has no description" }
+func longDescription(name string, n, most int) string {
+	return fmt.Sprintf("%s: the description has %d characters, and some clients cut it after %d", name, n, most)
+}
+func largeSchema(name, which string, bytes, most int) string {
+	return fmt.Sprintf("%s: its %s schema has %d bytes, more than %d", name, which, bytes, most)
+}
+func badSchema(name, which, found string) string {
+	return fmt.Sprintf("%s: its %s schema has %s; some clients drop or damage such a tool", name, which, found)
+}
+func notJSON(why error) string { return "text that is not JSON: " + why.Error() }
+func cannotBeCalled(tool, state, why string) string {
+	return strings.TrimSuffix(tool+" is "+state+": "+why, ": ")
+}
+
+// The state file, the approver keys, the kill switches.
+const (
+	inMemory    = "runs are lost when the client ends the program"
+	fixMemory   = "remove --state :memory:"
+	fixNoState  = "patterngate serve --state FILE"
+	fixState    = "use another file: --state FILE"
+	noKeys      = "no key: any program of this user can approve calls (patterngate approvals enroll)"
+	noSwitch    = "off"
+	fixSwitches = "patterngate kill-switch off"
+)
+
+func writable(path string) string { return path + " can be written" }
+func enrolled(keys int) string {
+	return counted(keys, "key", "keys") + "; decisions need a signature"
+}
+func stopped(what, since, by, reason string) string {
+	return strings.TrimSuffix(fmt.Sprintf("%s stopped since %s by %s: %s", what, since, by, reason), ": ")
+}
+func stoppedTool(name string) string    { return "calls of the tool " + name + " are" }
+func stoppedPattern(name string) string { return "runs of the pattern " + name + " are" }
+
+const stoppedAll = "all calls are"
+
+// Servers that a client starts directly.
+func direct(server, file string) string {
+	return fmt.Sprintf("the client starts the server %s directly, without your policy (%s)", server, file)
+}
+func directOurs(server, file, ours string) string {
+	return direct(server, file) + "; it is " + ours + " in the catalog"
+}
+func fixDirect(server string) string { return "remove " + server + " from that file" }
+func fixImport(client, server string) string {
+	return "patterngate init --import " + client + " -o FILE, or remove " + server + " from that file"
+}
+
+// counted returns a number with its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
