@@ -32,7 +32,7 @@ func TestAnswered(t *testing.T) {
 	const nowhere = `"args":{"report_date":"2026-02-30","region":"MARS"},"critical":true}`
 	const mars = `{"goal":"x","report_date":"2026-02-30","region":"MARS","finalize":false,"plan":{"tasks":[{"id":"a","worker":"sales_worker",` + nowhere +
 		`,{"id":"b","worker":"payments_worker",` + nowhere + `,{"id":"c","worker":"inventory_worker",` + nowhere + `]}}`
-	const no, some = "No call returned a result: ", " returned no result ("
+	const no, some = "No call returned a result. ", " returned no result ("
 	for name, tt := range map[string]struct {
 		sent             sent
 		status, answered string

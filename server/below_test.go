@@ -22,8 +22,8 @@ func TestStoppedBelow(t *testing.T) {
 		result patterns.Result
 		want   string
 	}{
-		"a route":                     {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{route}}, "Its run " + child + " stopped with human_rejected."},
-		"a task":                      {gateway.Orchestrator, patterns.Result{StopReason: "critical_task_failed", FailedCritical: failed, Trace: []any{patterns.TaskTrace{TaskID: "a"}, task}}, "Its run " + child + " stopped with policy_block:late."},
+		"a route":                     {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{route}}, "Its child run " + child + " stopped with human_rejected."},
+		"a task":                      {gateway.Orchestrator, patterns.Result{StopReason: "critical_task_failed", FailedCritical: failed, Trace: []any{patterns.TaskTrace{TaskID: "a"}, task}}, "Its child run " + child + " stopped with policy_block:late."},
 		"no child run":                {gateway.Routing, patterns.Result{StopReason: "route_error:refund", Trace: []any{patterns.RouteRow{ObservationError: "x"}}}, ""},
 		"a task that is not critical": {gateway.Orchestrator, patterns.Result{StopReason: "max_seconds", Trace: []any{task}}, ""},
 	} {
@@ -31,7 +31,7 @@ func TestStoppedBelow(t *testing.T) {
 			t.Parallel()
 			row.result.Phase = "dispatch"
 			e := outcome.Ended(arguments.Call{Spec: patterns.Spec{Kind: row.kind}}, patterns.Ended{RunID: someRun, Result: row.result})
-			if said := strings.Contains(e.Summary, "Its run"); !strings.Contains(e.Summary, row.want) || said != (row.want != "") {
+			if said := strings.Contains(e.Summary, "Its child run"); !strings.Contains(e.Summary, row.want) || said != (row.want != "") {
 				t.Errorf("summary %q, want %q in it", e.Summary, row.want)
 			}
 		})

@@ -121,7 +121,7 @@ func TestWaitingText(t *testing.T) {
 	defer c.close()
 	r := c.call(toolOf(gateway.Supervisor), with(gateway.Supervisor, object{"actions": []any{lookUp}}), false)
 	at := 0
-	for _, part := range []string{"WAITING caller | supervised_refund | run_", "\nget_refund_context was approved (read_only_context) and done. The next action is yours; 7 of 8 steps are left. Lapses ",
+	for _, part := range []string{"WAITING caller | supervised_refund | run_", "\nget_refund_context was approved (read_only_context) and done. Send the next action. 7 of 8 steps are left. The run waits until ",
 		"\nNEXT {\"action\":\"call\"", "\nWAITING_FOR {\"kind\":\"caller\"", "\nOBSERVATIONS\nstep_1 get_refund_context"} {
 		i := strings.Index(r.Content[0].Text[at:], part)
 		if i < 0 {

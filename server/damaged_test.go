@@ -68,7 +68,7 @@ func TestDamagedRecordIsShown(t *testing.T) {
 		if r.IsError || r.Structured["stop_reason"] != "record_broken" || r.Structured["phase"] != "worker" || nextOf(r)["action"] != "tell_user" {
 			t.Errorf("%s: %v", call, r.Structured)
 		}
-		if !strings.Contains(say, "find out what that was before anything is repeated") || strings.Contains(strings.ToLower(summary+textOf(r)), "nothing") {
+		if !strings.Contains(say, "Find out which they were before you repeat anything") || strings.Contains(strings.ToLower(summary+textOf(r)), "nothing") {
 			t.Errorf("%s: the summary %q, said %q", call, summary, say)
 		}
 	}

@@ -191,7 +191,7 @@ func TestDescribeRefuses(t *testing.T) {
 		want      []string // reason, pointer and did_you_mean of each problem
 		next      string   // as JSON
 	}{
-		"unknown":            {`{"tool":"x"}`, []string{"unknown_field:tool /tool "}, `{"action":"fix_and_retry","tool":"describe_catalog","say":"Fix each of these places, then call again: /tool: remove it or use a known name (one of pattern, names, query, cursor, limit)."}`},
+		"unknown":            {`{"tool":"x"}`, []string{"unknown_field:tool /tool "}, `{"action":"fix_and_retry","tool":"describe_catalog","say":"Fix these arguments, then call again: /tool: remove it or use a known name (one of pattern, names, query, cursor, limit)."}`},
 		"a near name":        {`{"name":["issue_refund"]}`, []string{"unknown_field:name /name names"}, `{"action":"fix_and_retry","tool":"describe_catalog","arguments":{"names":["issue_refund"]},"changed":[{"pointer":"/name","from":["issue_refund"]},{"pointer":"/names","to":["issue_refund"]}],"fill":[]}`},
 		"no object":          {`[]`, []string{"type:arguments  "}, ""},
 		"repeated":           {`{"query":"a","query":"b"}`, []string{"type:query /query "}, ""},

@@ -19,7 +19,7 @@ func TestHollowReplies(t *testing.T) {
 		for _, reply := range []string{"{}", "[]", "null", `{"kind":"x"}`} {
 			c, ended := sent{kind: kind, arguments: arguments, replies: []string{reply}}.carriedOut(t)
 			e := outcome.Ended(c, ended)
-			if said := strings.Contains(e.Summary, " It was "+reply+"."); e.Status != "stopped" || said != (len(reply) < 5) {
+			if said := strings.Contains(e.Summary, " It was empty: "+reply+"."); e.Status != "stopped" || said != (len(reply) < 5) {
 				t.Errorf("%s, %s: %s", kind, reply, e.Summary)
 			}
 		}
@@ -27,7 +27,7 @@ func TestHollowReplies(t *testing.T) {
 	c, ended := sent{
 		kind: gateway.TaskDecomposition, arguments: `{"goal":"x"}`, change: func(s *patterns.Spec) { s.RepairTurns = 1 }, replies: []string{"[]", "{}"},
 	}.carriedOut(t)
-	if e := outcome.Ended(c, ended); !strings.Contains(e.Summary, " It was {}. The problems of each reply are listed.") {
+	if e := outcome.Ended(c, ended); !strings.Contains(e.Summary, " It was empty: {}. The problems of each reply are listed.") {
 		t.Errorf("after a repair turn: %s", e.Summary)
 	}
 }

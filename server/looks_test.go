@@ -72,7 +72,7 @@ func TestOvertakenContinuation(t *testing.T) {
 	for _, more := range []string{"", `,"turn":2`} {
 		r := c.call(sv, fmt.Sprintf(`{"run_id":%q,"actions":[{"kind":"final","answer":"Done."}]%s}`, id, more)).result(t).Structured
 		problem := r["problems"].([]any)[0].(map[string]any)
-		if r["status"] != "waiting" || problem["pointer"] != "/run_id" || !strings.Contains(problem["want"].(string), "another call was quicker") {
+		if r["status"] != "waiting" || problem["pointer"] != "/run_id" || !strings.Contains(problem["want"].(string), "another call continued this one first") {
 			t.Errorf("%s: status %v, problem %v", more, r["status"], problem)
 		}
 	}
@@ -82,9 +82,9 @@ func TestOvertakenContinuation(t *testing.T) {
 func TestSummaryNamesAllProposers(t *testing.T) {
 	goal := `"goal":"Refund user_id=42 the 500 USD and confirm it by email.","continue_with":"model","actions":`
 	for actions, want := range map[string]string{
-		`[]`: "3 actions by the rules carried out",
-		`[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}]`:                                        "3 actions by the caller and the rules carried out",
-		`[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},{"kind":"final","answer":"Looked up."}]`: "1 action by the caller carried out",
+		`[]`: "3 actions by the offline rules were carried out",
+		`[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}]`:                                        "3 actions by the caller and the offline rules were carried out",
+		`[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},{"kind":"final","answer":"Looked up."}]`: "1 action by the caller was carried out",
 	} {
 		r := connect(t, serving(t)).call(sv, "{"+goal+actions+"}").result(t).Structured
 		if summary := r["summary"].(string); !strings.HasPrefix(summary, want) {

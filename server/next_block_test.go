@@ -109,7 +109,7 @@ func TestNearestKeepsToItsCaller(t *testing.T) {
 	needs := wrote
 	needs.Ledger, needs.Need = nil, []string{"get_refund_context", "reason"}
 	e := outcome.Ended(c, patterns.Ended{Result: needs})
-	if e.Next.Action != envelope.ActionCall || e.Next.Say != "Send your own actions; get_refund_context must come first; give The final answer its reason." && !strings.Contains(e.Next.Say, "its reason") {
+	if e.Next.Action != envelope.ActionCall || e.Next.Say != "Send your own actions. get_refund_context must come first. The final answer needs: reason." && !strings.Contains(e.Next.Say, "its reason") {
 		t.Errorf("where something comes first next is %+v", e.Next)
 	}
 }
@@ -142,7 +142,7 @@ func TestBlockShown(t *testing.T) {
 	if line := "\nBLOCK {\"tool\":\"issue_refund\",\"rule\":\"run_cap\",\"reason\":\"too_much\",\"text\":\"No more than 300 USD a run.\",\"values\":{\"args.reason\":\"pay \\u202eme\""; !strings.Contains(text, line) {
 		t.Errorf("the text lacks %q:\n%s", line, text)
 	}
-	if want := "issue_refund was blocked by the policy in phase supervisor: No more than 300 USD a run (rule run_cap, too_much). It may be let through later. Nothing ran."; e.Summary != want {
+	if want := "issue_refund was blocked by the policy in phase supervisor: No more than 300 USD a run (rule run_cap, too_much). The same call may pass later. Nothing ran."; e.Summary != want {
 		t.Errorf("the summary is %q, want %q", e.Summary, want)
 	}
 	plain := outcome.Ended(c, patterns.Ended{Result: patterns.Result{

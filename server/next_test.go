@@ -56,7 +56,7 @@ func TestNextAfterStops(t *testing.T) {
 				`{"args":{"amount_usd":1200,"user_id":42},"kind":"tool","name":"issue_refund"},{"answer":"y","kind":"final"}],"goal":"x"}`,
 		},
 		"blocked_after_payment":       {action: envelope.ActionTell, say: []string{"Done: refunding 800.00 USD to user 42.", "Not done: emailing user 42"}},
-		"human_rejected":              {action: envelope.ActionTell, say: []string{"nobody may be asked", "Nothing was written"}},
+		"human_rejected":              {action: envelope.ActionTell, say: []string{"without asking", "Nothing was written"}},
 		"caller_expired":              {action: envelope.ActionCall, fill: "/actions"},
 		"caller_expired_after_refund": {action: envelope.ActionTell, say: []string{"Done: refunding 800.00 USD to user 42."}},
 		"loop_with_actions_left":      {action: envelope.ActionTell, say: []string{"Done: refunding 1200.00 USD", "(step 3)", "(step 4)"}},
@@ -222,9 +222,9 @@ func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wro
 func TestWritesThatAreNotKnown(t *testing.T) {
 	for status, want := range map[gateway.EffectStatus]struct{ words, action string }{
 		gateway.Finished: {"Done: refunding 5.00 USD to user 42.", envelope.ActionTell},
-		gateway.InDoubt:  {"Not known whether it happened: refunding 5.00 USD to user 42.", envelope.ActionTell},
-		gateway.Reserved: {"Begun, and not known whether it happened: refunding 5.00 USD to user 42.", envelope.ActionTell},
-		gateway.Failed:   {"Tried and failed: refunding 5.00 USD to user 42.", envelope.ActionCall},
+		gateway.InDoubt:  {"Outcome unknown: refunding 5.00 USD to user 42.", envelope.ActionTell},
+		gateway.Reserved: {"Started, outcome unknown: refunding 5.00 USD to user 42.", envelope.ActionTell},
+		gateway.Failed:   {"Failed: refunding 5.00 USD to user 42.", envelope.ActionCall},
 	} {
 		c, _ := sent{kind: gateway.Supervisor, arguments: `{"goal":"x"}`}.taken(t)
 		e := outcome.Ended(c, patterns.Ended{Result: patterns.Result{

@@ -352,7 +352,7 @@ func TestOwnPlanLacksCritical(t *testing.T) {
 	plan := object{"tasks": []any{object{"id": "a", "worker": "look", "args": object{"order_id": "A-1001"}}}}
 	result := c.call("desk", object{"request": "x", "order_id": "A-1001", "plan": plan}, false).object
 	summary, _ := result["summary"].(string)
-	if result["stop_reason"] != "critical_task_failed" || result["phase"] != "dispatch" || result["effects"] != nil || !strings.Contains(summary, "the plan has no task for note") {
+	if result["stop_reason"] != "critical_task_failed" || result["phase"] != "dispatch" || result["effects"] != nil || !strings.Contains(summary, "the plan has no task for a critical worker: note") {
 		t.Errorf("%v in %v: %s", result["stop_reason"], result["phase"], summary)
 	}
 	problem := result["problems"].([]any)[0].(object)

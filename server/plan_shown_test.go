@@ -178,7 +178,7 @@ func TestResultsBesideAPlan(t *testing.T) {
 	both := map[string]any{"plan": "- [ ] one", "results": map[string]any{"item_9": map[string]any{"status": "completed"}}}
 	refused, text, isError := c.planned("plan_execute", both)
 	want(t, refused, "/stop_reason", `"invalid_request:not_found:results"`, "/phase", `"request"`, "/problems/0/pointer", `"/results/item_9"`,
-		"/plan_id", "null", "/summary", `"The call was refused for 1 fault. Nothing ran."`)
+		"/plan_id", "null", "/summary", `"The call was refused for 1 problem. Nothing ran."`)
 	if !isError {
 		t.Errorf("the refusal is no error:\n%s", text)
 	}
@@ -228,7 +228,7 @@ func TestPlanNotAllowedHere(t *testing.T) {
 	e := outcome.Ended(taken, patterns.Ended{Result: patterns.Result{
 		StopReason: "executor_denied:pay", Phase: patterns.PhaseExecute, Planned: &patterns.Planned{PlanID: "plan_1", Revision: 1},
 	}})
-	if !strings.HasSuffix(e.Summary, " Nothing ran.") || !strings.Contains(e.Next.Say, "problems say") {
+	if !strings.HasSuffix(e.Summary, " Nothing ran.") || !strings.Contains(e.Next.Say, "The problems name") {
 		t.Errorf("summary %q, say %q; want that nothing ran, and where it stands why", e.Summary, e.Next.Say)
 	}
 }

@@ -307,10 +307,10 @@ func TestRepairOfRequests(t *testing.T) {
 // TestNoCallIsSuggestedThatKeepsAnUnknownArgument: such a call fails for ever, and one without the argument means something else.
 func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
 	for name, tt := range map[string]struct{ arguments, want string }{
-		"unknown": {`{"goal":"x","foo":1}`, `{"action":"fix_and_retry","tool":"run_task_decomposition","say":"Fix each of these places, then call again: ` +
+		"unknown": {`{"goal":"x","foo":1}`, `{"action":"fix_and_retry","tool":"run_task_decomposition","say":"Fix these arguments, then call again: ` +
 			`/foo: remove it or use a known name (one of goal, plan, finalize, max_wait_seconds, idempotency_key, dry_run)."}`},
-		"misspelt twice":  {`{"goal":"x","goall":"y"}`, `"say":"Fix each of these places, then call again: /goall: `},
-		"a number beyond": {`{"goal":"x","amount":1e400}`, `{"action":"fix_and_retry","tool":"run_task_decomposition","say":"Fix each of these places, then call again: /amount: must be finite numbers, and integers from -9007199254740991`},
+		"misspelt twice":  {`{"goal":"x","goall":"y"}`, `"say":"Fix these arguments, then call again: /goall: `},
+		"a number beyond": {`{"goal":"x","amount":1e400}`, `{"action":"fix_and_retry","tool":"run_task_decomposition","say":"Fix these arguments, then call again: /amount: must be finite numbers, and integers from -9007199254740991`},
 		"misspelt":        {`{"goall":"x","finalize":"false"}`, `"arguments":{"finalize":false,"goal":"x"},"changed":[{"pointer":"/goall","from":"x"},{"pointer":"/goal","to":"x"},{"pointer":"/finalize","from":"false","to":false}],"fill":[]}`},
 		"a synonym":       {`{"objective":"x"}`, `"arguments":{"goal":"x"},"changed":[{"pointer":"/objective","from":"x"},{"pointer":"/goal","to":"x"}],"fill":[]`},
 	} {

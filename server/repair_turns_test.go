@@ -18,7 +18,7 @@ func TestRepairTurnsListEachReplysProblems(t *testing.T) {
 		replies: []string{strings.Replace(modelPlan, "fetch_sales_data", "fetch_sale_data", 1), "{}", `{"kind":"plan","steps":[]}`},
 	}.carriedOut(t)
 	e := outcome.Ended(c, ended)
-	if e.StopReason != "invalid_plan:missing_steps" || !strings.HasPrefix(e.Summary, "The model's plan was refused 3 times in phase plan, the last time for 1 fault.") {
+	if e.StopReason != "invalid_plan:missing_steps" || !strings.HasPrefix(e.Summary, "The model's plan was refused 3 times in phase plan, the last time for 1 problem.") {
 		t.Errorf("stopped with %s: %s", e.StopReason, e.Summary)
 	}
 	turn, seen := 3, map[string]bool{}

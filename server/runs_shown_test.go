@@ -77,7 +77,7 @@ func inDoubt(t testing.TB, w patterns.Waiting) patterns.Snapshot {
 // to do it again.
 func TestWaitingForSettlement(t *testing.T) {
 	for cause, words := range map[string]string{
-		"crash": "the server went down in the middle of the call", "timeout": "no answer came in time", "broken_reply": "could not be read",
+		"crash": "the server stopped during the call", "timeout": "no reply came in time", "broken_reply": "could not be read",
 	} {
 		engine := &stays{run: inDoubt(t, patterns.Waiting{
 			Kind: patterns.ForSettlement, Key: "settle#1", Phase: "execution", Effect: "tool:issue_refund#1", Tool: "issue_refund", ArgsHash: "4e1979ae6163",
@@ -94,7 +94,7 @@ func TestWaitingForSettlement(t *testing.T) {
 			t.Errorf("waiting_for (-want +got):\n%s", diff)
 		}
 		summary, _ := r.Structured["summary"].(string)
-		for _, say := range []string{"WAITING for a person. Nothing was written. It is not known whether refunding 120.00 USD to user 42 happened", words, "2026-11-28T09:30:00Z", "no tool here can", "Do not start it again."} {
+		for _, say := range []string{"WAITING for a person. The outcome of one call is unknown: refunding 120.00 USD to user 42 (", words, "Nothing else was written.", "2026-11-28T09:30:00Z", "no tool can", "Do not start it again."} {
 			if !strings.Contains(summary, say) {
 				t.Errorf("%s: the summary %q does not say %q", cause, summary, say)
 			}

@@ -39,7 +39,7 @@ func TestStartWaitJoin(t *testing.T) {
 	if want := map[string]any{"action": "call", "tool": "run_wait", "arguments": map[string]any{"run_id": id}}; r.IsError || r.Structured["status"] != "running" || !cmp.Equal(want, any(nextOf(r))) {
 		t.Fatalf("without a wait: %v, want running and next %v", r.Structured, want)
 	}
-	if text := textOf(r); !strings.HasPrefix(text, "RUNNING | "+td+" | "+id) || !strings.Contains(text, "It goes on without you.") {
+	if text := textOf(r); !strings.HasPrefix(text, "RUNNING | "+td+" | "+id) || !strings.Contains(text, "It continues without you.") {
 		t.Errorf("the text: %s", text)
 	}
 	wait(t, held.begun, "the call begins")

@@ -40,7 +40,7 @@ func TestSwitchesAreTold(t *testing.T) {
 	}
 	ask("")
 	on.Store(&[]patterns.Switch{{Tool: "pay_back", Reason: "wrong\nsums", By: "local:1000"}, {Pattern: "refund"}})
-	ask(`Kill switch on: pay_back was switched off by local:1000, with the words "wrong\nsums", and 1 more.`)
+	ask(`Kill switch on: pay_back was switched off by local:1000, reason: "wrong\nsums", and 1 more.`)
 	on.Store(&[]patterns.Switch{{Tool: "pay_back"}, {By: "local:7"}}) // who reads the first must not take it for all that is off
 	ask("Kill switch on: everything was switched off by local:7, and 1 more.")
 	on.Store(nil)
@@ -51,19 +51,21 @@ func TestSwitchesAreTold(t *testing.T) {
 	fault.Store(nil)
 	for _, tt := range []struct {
 		off  patterns.Switch
-		want string // in what the person is told
+		want []string // in the summary, and in what the person is told
 	}{
-		{patterns.Switch{Tool: "pay_back", By: "local:7"}, "pay_back was switched off by local:7 (kill_switch). Nothing of it is called until `patterngate kill-switch off --tool pay_back`."},
-		{patterns.Switch{Pattern: "refund"}, "pattern refund was switched off (kill_switch). Nothing of it is called until `patterngate kill-switch off --pattern refund`."},
-		{patterns.Switch{}, "everything was switched off (kill_switch). Nothing of it is called until `patterngate kill-switch off`."},
-		{patterns.Switch{Tool: "read_order"}, "a kill switch is on (kill_switch)."},
+		{patterns.Switch{Tool: "pay_back", By: "local:7"}, []string{"pay_back was switched off by local:7", "`patterngate kill-switch off --tool pay_back`."}},
+		{patterns.Switch{Pattern: "refund"}, []string{"pattern refund was switched off", "`patterngate kill-switch off --pattern refund`."}},
+		{patterns.Switch{}, []string{"everything was switched off", "`patterngate kill-switch off`."}},
+		{patterns.Switch{Tool: "read_order"}, []string{"kill switch"}},
 	} {
 		on.Store(&[]patterns.Switch{tt.off})
 		tool := s.toolOf("refund")
 		e := tool.envelope(tool.NewCall(map[string]any{"order_id": "a", "cents": 1.0}),
 			patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: outcome.KillSwitch, Phase: patterns.PhaseCall}})
-		if !strings.Contains(e.Next.Say, tt.want) || e.Next.Action != envelope.ActionTell || !strings.Contains(e.Summary, tt.want) {
-			t.Errorf("%+v: %s %q, want %q", tt.off, e.Next.Action, e.Next.Say, tt.want)
+		for _, want := range tt.want {
+			if !strings.Contains(e.Next.Say, want) || e.Next.Action != envelope.ActionTell || !strings.Contains(e.Summary, want) {
+				t.Errorf("%+v: %s %q, summary %q; want %q in both", tt.off, e.Next.Action, e.Next.Say, e.Summary, want)
+			}
 		}
 	}
 }

@@ -64,12 +64,12 @@ func TestWaitingForApproval(t *testing.T) {
 	run := undecided(t)
 	c := connect(t, withInbox(t, run, somePage))
 	const says = "Refunding 1200.00 USD to user 42 needs your decision (rule high_refund_requires_human). Open http://127.0.0.1:8766/a/" + someApproval +
-		" or run `patterngate approvals show " + someApproval + "`. It lapses 2026-11-22T09:30:00Z, which means no."
+		" or run `patterngate approvals show " + someApproval + "`. If no one decides before 2026-11-22T09:30:00Z, it is rejected."
 	digest := run.Ended.Waiting.Question.Digest()
 	want := []string{
 		"WAITING approval | supervised_refund | " + someRun + " | demo data",
-		"WAITING for a person. Nothing was paid. Refunding 1200.00 USD to user 42 needs a decision (rule high_refund_requires_human); " +
-			"none until 2026-11-22T09:30:00Z means no. You cannot approve it and no tool here can. Do not start it again.",
+		"WAITING for a person. Nothing was paid. Refunding 1200.00 USD to user 42 needs a person's approval by 2026-11-22T09:30:00Z (rule high_refund_requires_human). " +
+			"Without a decision it is rejected. You cannot approve it, and no tool can. Do not start it again.",
 		`NEXT {"action":"tell_user","tool":"run_wait","arguments":{"run_id":"` + someRun + `"},"say":"` + says + `"}`,
 		`WAITING_FOR {"kind":"approval","since":"2026-11-21T09:30:00Z","expires_at":"2026-11-22T09:30:00Z","phase":"human_approval",` +
 			`"approval_id":"` + someApproval + `","tool":"issue_refund","effect":"write","args_hash":"4e1979ae6163",` +
@@ -122,27 +122,27 @@ func TestWaitingForApprovalTells(t *testing.T) {
 				}
 				w.Phrase, w.Rule = strings.Repeat("p", 200), strings.Repeat("r", 64)
 			}, somePage,
-			[]string{"Do not start it again.", "What was done before stands in effects."}, []string{"which means no."}, nil,
+			[]string{"Do not start it again.", "Earlier calls are listed in effects."}, []string{"it is rejected."}, nil,
 		},
 		"nothing ran": {
 			func(w *patterns.Waiting) { w.SoFar.Ledger = nil }, somePage, []string{"WAITING for a person. Nothing was paid. Refunding"}, nil, nil,
 		},
 		"a mail": {
 			func(w *patterns.Waiting) { w.Tool, w.Phrase = "send_refund_email", "emailing user 42" }, somePage,
-			[]string{"Nothing was sent. Emailing user 42 needs a decision"}, nil, nil,
+			[]string{"Nothing was sent. Emailing user 42 needs a person's approval"}, nil, nil,
 		},
 		"a tool without a phrase": {
 			func(w *patterns.Waiting) { w.Tool, w.Phrase = "pay", "pay (amount 3)" }, somePage,
-			[]string{"Nothing was written. pay (amount 3) needs a decision"}, []string{"pay (amount 3) needs your decision"}, nil,
+			[]string{"Nothing was written. pay (amount 3) needs a person's approval"}, []string{"pay (amount 3) needs your decision"}, nil,
 		},
 		"the closing answer": {
-			func(w *patterns.Waiting) { w.Tool, w.Phrase = "final", "final" }, somePage, []string{"The final answer needs a decision"}, nil, nil,
+			func(w *patterns.Waiting) { w.Tool, w.Phrase = "final", "final" }, somePage, []string{"The final answer needs a person's approval"}, nil, nil,
 		},
 		"without an end": {
-			func(w *patterns.Waiting) { w.Until = time.Time{} }, somePage, nil, nil, []string{"lapses", "means no"},
+			func(w *patterns.Waiting) { w.Until = time.Time{} }, somePage, nil, nil, []string{"before", "is rejected"},
 		},
 		"only signed": {
-			func(w *patterns.Waiting) { w.Least = gateway.SignedAssurance }, somePage, nil, []string{"Only one that an approver key signs counts. It lapses"}, nil,
+			func(w *patterns.Waiting) { w.Least = gateway.SignedAssurance }, somePage, nil, []string{"Only a decision that an approver key signed counts. If no one decides before"}, nil,
 		},
 		"a hostile rule and phrase": {
 			func(w *patterns.Waiting) { w.Rule, w.Phrase = hostile, "re"+hostile }, somePage, nil, []string{`\u202e`}, []string{"\n", "\u202e", "\x1b"},
@@ -196,25 +196,25 @@ func TestUnapproved(t *testing.T) {
 	}{
 		"rejected on the page": {
 			"human_rejected", said("Too much; \"half\" is fine."),
-			"issue_refund needed a person in phase human_approval, and key:0123456789abcdef said no on the page (human_rejected). Nothing ran.",
+			"issue_refund needed a person's approval in phase human_approval, and key:0123456789abcdef rejected it on the page (human_rejected). Nothing ran.",
 			[]string{`The comment: "Too much; \"half\" is fine.".`, "Not done: refunding 1200.00 USD to user 42 (step 1)."}, "",
 		},
 		"rejected by command": {
-			"human_rejected", cli, "issue_refund needed a person in phase human_approval, and local:1000 said no on the command line (human_rejected). Nothing ran.",
+			"human_rejected", cli, "issue_refund needed a person's approval in phase human_approval, and local:1000 rejected it on the command line (human_rejected). Nothing ran.",
 			nil, "comment",
 		},
 		"a hostile comment": {"human_rejected", said(hostile), "", []string{`The comment: "a\nOK success`, `\u202e`}, "\u202e"},
 		"a long comment":    {"human_rejected", said(strings.Repeat("ä", 1000)), "", []string{`ää..."`, "Nothing ran."}, ""},
 		"too late": {
-			"approval_expired", nil, "issue_refund needed a person in phase human_approval; nobody decided in time, which means no (approval_expired). Nothing ran.", nil, "",
+			"approval_expired", nil, "issue_refund needed a person's approval in phase human_approval. No one decided before the deadline, so it was rejected (approval_expired). Nothing ran.", nil, "",
 		},
 		"used up": {
-			"approval_consumed", nil, "issue_refund was approved and stopped in phase human_approval: the approval had let a call through before, and each is good for one (approval_consumed). Nothing ran.",
+			"approval_consumed", nil, "issue_refund was stopped in phase human_approval: its approval was already used, and each approval is valid for one call (approval_consumed). Nothing ran.",
 			[]string{"`patterngate runs show " + someRun + "`"}, "",
 		},
 		"invalid": {
-			"approval_invalid", said("fine"), "issue_refund was stopped in phase human_approval: its approval does not hold for exactly this call (approval_invalid). Nothing ran.",
-			[]string{"`patterngate approvals keys`", "`patterngate runs show " + someRun + "`"}, "said no",
+			"approval_invalid", said("fine"), "issue_refund was stopped in phase human_approval: its approval is not valid for exactly this call (approval_invalid). Nothing ran.",
+			[]string{"`patterngate approvals keys`", "`patterngate runs show " + someRun + "`"}, "rejected",
 		},
 	}
 	for name, tt := range tests {
@@ -290,7 +290,7 @@ func TestApprovalIsNoTurn(t *testing.T) {
 		problems, _ := r.Structured["problems"].([]any)
 		want := map[string]any{
 			"pointer": "/run_id", "reason": "not_taken", "got": someRun,
-			"want": "a run that waits for its caller; this one is waiting for a person, and nothing that is sent here counts",
+			"want": "a run that waits for its caller; this one is waiting for a person, so nothing that you sent was used",
 		}
 		if diff := cmp.Diff([]any{want}, problems); diff != "" || r.IsError || r.Structured["status"] != "waiting" || nextOf(r)["action"] != "tell_user" {
 			t.Errorf("%s: problems (-want +got):\n%s\n%v", sent, diff, nextOf(r))
@@ -308,7 +308,7 @@ func TestWaitingNamesPageToLocalReaders(t *testing.T) {
 	}{
 		"local":           {localPrincipal(), somePage, []string{page, command}, "Open " + page + " or run `" + command + "`."},
 		"local, no page":  {localPrincipal(), "", []string{command}, " Run `" + command + "`."},
-		"remote":          {"token:desk", somePage, []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + command + "`."},
+		"remote":          {"token:desk", somePage, []string{command}, "The approval page opens only on the machine of the server. There, run `" + command + "`."},
 		"remote, no page": {"token:desk", "", []string{command}, "On the machine of the server, run `" + command + "`."},
 		"nobody named":    {"", somePage, []string{command}, "There, run `" + command + "`."},
 	} {

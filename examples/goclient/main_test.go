@@ -37,7 +37,7 @@ func TestRefund(t *testing.T) {
 	if err := refund(t.Context(), url, token, &out); err != nil {
 		t.Fatalf("refund() = %v after\n%s", err, &out)
 	}
-	got := regexp.MustCompile(`Lapses \S+Z|in (under )?[0-9.]+ s`).ReplaceAllStringFunc(out.String(), func(s string) string {
+	got := regexp.MustCompile(`until \S+Z|in (under )?[0-9.]+ s`).ReplaceAllStringFunc(out.String(), func(s string) string {
 		return s[:strings.IndexByte(s, ' ')] + " T"
 	})
 	const session = "testdata/session"

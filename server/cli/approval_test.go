@@ -22,7 +22,7 @@ func TestRefundWaitsForAPerson(t *testing.T) {
 	run := regexp.MustCompile(`run_[0-9a-f]{16}`).FindString(text)
 	id := regexp.MustCompile(`ap_[0-9a-f]{16}`).FindString(text)
 	for _, want := range []string{
-		"WAITING approval | supervised_refund | " + run, "Nothing was paid. Refunding 1200.00 USD to user 42 needs a decision",
+		"WAITING approval | supervised_refund | " + run, "Nothing was paid. Refunding 1200.00 USD to user 42 needs a person's approval",
 		`"where":["http://127.0.0.1:8766/a/` + id + `","patterngate approvals show ` + id + `"]`,
 	} {
 		if !strings.Contains(text, want) {
@@ -52,7 +52,7 @@ func TestRefundWaitsForAPerson(t *testing.T) {
 			break
 		}
 	}
-	if !strings.HasPrefix(text, "OK success") || !strings.Contains(text, "1 approved by a person. Done: refunding 800.00 USD to user 42.") {
+	if !strings.HasPrefix(text, "OK success") || !strings.Contains(text, "A person approved 1. Done: refunding 800.00 USD to user 42.") {
 		t.Fatalf("after the decision:\n%s", text)
 	}
 	var status struct {

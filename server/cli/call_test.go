@@ -168,7 +168,7 @@ func TestCallCommand(t *testing.T) {
 	serve := "env " + asProgram + "=1 '" + self + "' serve --log-level error"
 	for name, c := range map[string]aCall{
 		"ok": {args: []string{"route_ticket", "ticket=refund for user_id=42", "--quiet", "--command", serve},
-			out: "chosen by the rules", errs: "warning: PATTERNGATE_TEST_PROGRAM"},
+			out: "chosen by the offline rules", errs: "warning: PATTERNGATE_TEST_PROGRAM"},
 		"no program":    {args: []string{"t", "--command", "/no/such/program"}, code: 1, errs: "call: start /no/such/program: "},
 		"an assignment": {args: []string{"t", "--command", "A=1 server"}, code: 1, errs: "try: env A=1 ...: no shell reads the line\n"},
 		"a shell's":     {args: []string{"t", "--command", "server | tee"}, code: 2, errs: "--command: no shell reads the line"},

@@ -70,12 +70,12 @@ func (s *liveScene) asks() liveRun {
 	if run.Status != "waiting" || run.WaitingFor.Kind != "approval" || id == "" || !slices.Equal(run.WaitingFor.Where, where) {
 		s.t.Fatalf("the call comes to %+v, want one that waits for an approval at %q", run, where)
 	}
-	for _, want := range []string{"Refunding 1200.00 USD to user 42 needs your decision", "Open " + where[0] + " or run `" + where[1] + "`", "which means no."} {
+	for _, want := range []string{"Refunding 1200.00 USD to user 42 needs your decision", "Open " + where[0] + " or run `" + where[1] + "`", "it is rejected."} {
 		if !strings.Contains(run.Next.Say, want) {
 			s.t.Errorf("next.say does not say %q:\n%s", want, run.Next.Say)
 		}
 	}
-	for _, want := range []string{"WAITING for a person. Nothing was paid.", "You cannot approve it and no tool here can."} {
+	for _, want := range []string{"WAITING for a person. Nothing was paid.", "You cannot approve it, and no tool can."} {
 		if !strings.Contains(run.text, want) {
 			s.t.Errorf("the result does not say %q:\n%s", want, run.text)
 		}

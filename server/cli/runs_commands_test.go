@@ -108,7 +108,7 @@ func (f *fakeRuns) List(filter patterns.Filter) (patterns.Page, error) {
 
 var listedRuns = []patterns.RunRow{
 	{RunID: "run_71aa03c9e2d8b456", Pattern: "supervised_refund", Principal: "local:1000", Status: "waiting", WaitingKind: "settlement", Began: recordtest.Began, Expires: recordtest.Began.Add(7 * 24 * time.Hour), Summary: "issue_refund is in doubt."},
-	{RunID: "run_5d0c9a1e77b2f340", Pattern: "run_task_decomposition", Principal: "token:ci", Status: "ok", StopReason: "success", Began: recordtest.Began, Ended: recordtest.Began, Summary: "Plan of 5 steps by the caller accepted and carried out in 0.01 s. Nothing was written."},
+	{RunID: "run_5d0c9a1e77b2f340", Pattern: "run_task_decomposition", Principal: "token:ci", Status: "ok", StopReason: "success", Began: recordtest.Began, Ended: recordtest.Began, Summary: "The caller's plan of 5 steps was accepted and completed in 0.01 s. Nothing was written."},
 	{RunID: "run_9b1f00c2d4e5a687", Pattern: "route_ticket", Status: "stopped", StopReason: "invalid_route:route_not_allowed:\x1b[31m\u202e", Began: recordtest.Began, Summary: "x\ny"},
 	{RunID: "run_40d7be81c6935ef2", Pattern: "run_orchestrator", Status: "running", Began: recordtest.Began, Owner: "4711"},
 }

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,28 +28,29 @@ func tellResults(e *envelope.Envelope, ledger []gateway.Entry) {
 	if e.Next.Say == "" {
 		e.Next.Say = missingAdvice[e.Next.Action]
 	}
+	if told == noResult {
+		told = short
+	}
 	e.Next.Say = led(told, short, e.Next.Say)
 }
 
 // missingAdvice maps the advised action to a sentence about calls without a result.
 var missingAdvice = map[string]string{
-	envelope.ActionAnswer: "Tell the user what is missing.",
-	envelope.ActionFix:    "Send the call again with these corrections.",
-	envelope.ActionCall:   "Send this call.",
+	envelope.ActionAnswer: tellWhatIsMissing,
+	envelope.ActionFix:    callCorrected,
+	envelope.ActionCall:   callThis,
 }
 
 // missingWords returns a sentence about the calls without a result.
 func missingWords(r gateway.Results) string {
 	if r.Answered() == gateway.AnsweredNo {
-		return "No call returned a result: each failed, ended in doubt, reported an error or returned only a warning."
+		return noResult
 	}
-	named := r.Without
-	more := ""
-	if len(named) > maxWithout {
-		more = fmt.Sprintf(" and %s more", sentence.Count(len(named)-maxWithout, "tool"))
-		named = named[:maxWithout]
+	named := sentence.Names(r.Without[:min(len(r.Without), maxWithout)])
+	if more := len(r.Without) - maxWithout; more > 0 {
+		named = andMore(named, sentence.Count(more, "tool"))
 	}
-	return fmt.Sprintf("%d of %s returned no result (%s%s).", r.Missing, sentence.Count(r.Calls, "call"), sentence.Names(named), more)
+	return someResults(r.Missing, sentence.Count(r.Calls, "call"), named)
 }
 
 // led puts a sentence about missing results before the others. It uses the long form if that fits, else the short form.

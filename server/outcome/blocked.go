@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"strings"
 
 	"patterngate/gateway"
@@ -29,27 +28,41 @@ func (a account) block() *envelope.Block {
 // oneParagraph returns a text with every run of white space, line ends too, replaced by one space.
 func oneParagraph(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// blockedWhy returns a sentence that says by which rule and why the policy blocked a call. It uses the rule's own text
-// if there is one. It never shows a value that the rule read. It returns "" if the run stopped for another reason.
-func (a account) blockedWhy() string {
+// blockedWhy returns what the summary says about a call that the policy blocked, and what to tell the person. It uses
+// the rule's own text if there is one. It never shows a value that the rule read. Both are "" if the run stopped for
+// another reason.
+func (a account) blockedWhy() (summary, say string) {
 	family, name, _ := strings.Cut(a.StopReason, ":")
 	if family != "supervisor_block" && family != "policy_block" {
-		return ""
+		return "", ""
 	}
 	why, by := meaning(a.StopReason), printable.Name(name)
 	if b := a.Result.Blocked; b != nil {
 		if text := oneParagraph(b.Text); text != "" && !strings.HasPrefix(name, "policy_error:") { // a rule's text applies only if the rule was evaluated
 			why = printable.Text(sentence.AtMost(strings.TrimSuffix(text, "."), maxRuleText))
 		}
-		if b.Rule != "" && b.Rule != name && "policy_error:"+b.Rule != name {
-			by = "rule " + printable.Name(b.Rule) + ", " + by
+		switch b.Rule {
+		case "":
+		case name:
+			by = byRule(by)
+		default:
+			if "policy_error:"+b.Rule != name {
+				by = byRuleAnd(printable.Name(b.Rule), by)
+			}
 		}
 	}
-	said := fmt.Sprintf("%s was blocked by the policy in phase %s: %s (%s).", a.blockedCall(), a.Phase, why, by)
-	if b := a.Result.Blocked; b != nil && b.Retryable {
-		said += " It may be let through later."
+	summary, say = blocked(a.blockedCall(), a.Phase, why, by), blockedSay(a.blockedCall(), why, by)
+	if a.sameMayPass() {
+		return sentence.Joined(summary, passesLater), sentence.Joined(say, passesLaterSay)
 	}
-	return said
+	return summary, say
+}
+
+// sameMayPass reports whether the policy may approve the blocked call later without a change. It is false if the call
+// needs another one first, or if other arguments are what the policy asks for.
+func (a account) sameMayPass() bool {
+	b := a.Result.Blocked
+	return b != nil && b.Retryable && len(a.Need) == 0 && b.Argument == ""
 }
 
 // blockedCall names the blocked call, for the beginning of a sentence.

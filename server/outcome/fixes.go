@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -12,12 +11,12 @@ import (
 
 // decisions lists each place that no suggestion can fix, with what to do there. It counts the places that do not fit in the text.
 func decisions(problems []document.Problem) string {
-	const head, room = "Fix each of these places, then call again:", 60
-	said := head
+	const room = 60
+	said := fixThese
 	for i, p := range problems {
-		next := fmt.Sprintf(" %s: %s.", placeName(p), decision(p))
+		next := fixPlace(placeName(p), decision(p))
 		if i > 0 && utf8.RuneCountInString(said+next) > sentence.MaxLength-room {
-			return said + fmt.Sprintf(" %s more: see problems.", sentence.Count(len(problems)-i, "place"))
+			return said + morePlaces(sentence.Count(len(problems)-i, "place"))
 		}
 		said += next
 	}
@@ -27,7 +26,7 @@ func decisions(problems []document.Problem) string {
 // placeName names the place of a problem for people.
 func placeName(p document.Problem) string {
 	if p.Pointer == "" {
-		return "the arguments"
+		return wholeCall
 	}
 	return printable.Text(sentence.AtMost(string(p.Pointer), 2*printable.MaxName))
 }
@@ -37,13 +36,13 @@ func decision(p document.Problem) string {
 	want := printable.Text(strings.TrimSuffix(p.Want, "."))
 	switch {
 	case p.Choose == "" && want == "":
-		return "change or remove it"
+		return changeOrRemove
 	case p.Choose == "":
-		return "must be " + sentence.AtMost(want, maxWanted)
+		return mustBe(sentence.AtMost(want, maxWanted))
 	case want == "":
 		return p.Choose
 	}
-	return p.Choose + " (" + sentence.AtMost(want, maxWanted) + ")"
+	return chooseFrom(p.Choose, sentence.AtMost(want, maxWanted))
 }
 
 // maxWanted is how many characters of the needed value a decision shows.

@@ -95,11 +95,11 @@ func (a account) invitation() string {
 	case len(a.Need) > 0:
 		return a.needs()
 	case a.StopReason == "caller_expired" && a.Spec.Kind == gateway.Routing:
-		return "Send another route" + a.decliners() + "."
+		return sendOtherRoute(a.decliners())
 	case a.StopReason == "caller_expired":
-		return "Send all actions to the end; the last one is final."
+		return sendAllActions
 	}
-	return "Send your own " + a.IntentName() + "."
+	return sendOwn(a.IntentName())
 }
 
 // decliners names the specialists that sent the ticket back.
@@ -114,7 +114,7 @@ func (a account) decliners() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; declined: " + sentence.Names(names)
+	return alreadyDeclined(sentence.Names(names))
 }
 
 // continued returns the caller's own actions with a place for the missing final one. For other kinds it returns the
@@ -168,9 +168,9 @@ func (a account) say() string {
 	if a.Say != "" {
 		return sentence.AtMost(printable.Text(a.Say), sentence.MaxLength)
 	}
-	why := a.why()
+	_, why := a.why()
 	if a.RawName != "" {
-		why = a.refusal()
+		_, why = a.refusal()
 	}
 	return sentence.Paragraph(why, a.counsel(), a.written(), a.notDone(), a.candidates())
 }
@@ -188,5 +188,5 @@ func (a account) candidates() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "Which one is meant: " + sentence.List(names) + "?"
+	return whichIsMeant(sentence.List(names))
 }

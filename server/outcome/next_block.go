@@ -3,7 +3,6 @@ package outcome
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
@@ -89,14 +88,14 @@ func (a account) argumentsAt() ijson.Pointer {
 // needs says what a blocked call needs first.
 func (a account) needs() string {
 	tools, arguments := a.needed()
-	var said []string
+	said := []string{sendOwnActions}
 	if len(tools) > 0 {
-		said = append(said, sentence.Names(tools)+" must come first")
+		said = append(said, comeFirst(sentence.Names(tools)))
 	}
 	if len(arguments) > 0 {
-		said = append(said, "give "+a.stoppedAt()+" its "+sentence.Names(arguments))
+		said = append(said, giveArguments(a.stoppedAt(), sentence.Names(arguments)))
 	}
-	return "Send your own actions; " + strings.Join(said, "; ") + "."
+	return sentence.Joined(said...)
 }
 
 // needed returns the tools to call first, and the arguments that the blocked call must have.

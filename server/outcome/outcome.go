@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"patterngate/catalog"
@@ -58,34 +57,35 @@ func answerOf(r patterns.Result) any {
 
 // Fault presents a run that an internal fault ended. fault is the opaque id under which the log has the cause.
 func Fault(c arguments.Call, ended patterns.Ended, fault string) envelope.Envelope {
-	did := "Nothing that it may call writes."
+	did := onlyReads
 	if mayWrite(c) {
-		did = "Whether something was written is not known; find out before anything is repeated."
+		did = perhapsWrote
 	}
 	if c.Spec.Kind == "" { // the run's pattern is unknown here
-		did = staysDone
+		did = whatStaysDone
 	}
-	return untold(c, ended, "internal_error", "A fault inside the server ended the run in phase %s (fault "+fault+").", did)
+	return untold(c, ended, "internal_error", internalFault(phaseOf(c, ended), fault), internalFaultSay(fault), did)
 }
 
 // Broken presents a run with a damaged record, which does not say what the run did.
 func Broken(c arguments.Call, ended patterns.Ended) envelope.Envelope {
-	return untold(c, ended, RecordBroken, "Stopped in phase %s: "+meaning(RecordBroken)+" ("+RecordBroken+").", staysDone)
+	return untold(c, ended, RecordBroken, recordBroken(phaseOf(c, ended), meaning(RecordBroken), RecordBroken), recordBrokenSay, whatStaysDone)
 }
 
 // RecordBroken is the stop reason of a run whose record is damaged.
 const RecordBroken = "record_broken"
 
-// staysDone is the advice for a run when nothing else is known about it.
-const staysDone = "What it did stays done; find out what that was before anything is repeated."
+// phaseOf returns the phase in which a run ended.
+func phaseOf(c arguments.Call, ended patterns.Ended) string {
+	return cmp.Or(ended.Phase, ended.Result.Phase, firstPhaseOf(c))
+}
 
-// untold returns the envelope of a run that ended without an account of its calls. why has a %s for the phase.
-func untold(c arguments.Call, ended patterns.Ended, reason, why, did string) envelope.Envelope {
-	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhaseOf(c))
-	summary := sentence.Paragraph(fmt.Sprintf(why, phase), did)
+// untold returns the envelope of a run that ended without an account of its calls. why is for the summary, say for the
+// person, and did is for both.
+func untold(c arguments.Call, ended patterns.Ended, reason, why, say, did string) envelope.Envelope {
 	return withCall(envelope.Envelope{
-		Status: envelope.StatusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
-		Next:  envelope.Next{Action: envelope.ActionTell, Say: summary},
+		Status: envelope.StatusStopped, StopReason: reason, Phase: phaseOf(c, ended), RunID: ended.RunID, Summary: sentence.Paragraph(why, did),
+		Next:  envelope.Next{Action: envelope.ActionTell, Say: sentence.Paragraph(say, did)},
 		Trace: []any{}, History: []any{}, Simulated: c.Spec.Simulated(), Tool: c.Tool,
 	}, c)
 }
@@ -103,7 +103,7 @@ func Refused(c arguments.Call, problems []document.Problem) envelope.Envelope {
 	if e.StopReason == "invalid_request:"+arguments.NotFound.Reason("run_id") {
 		// A second run could repeat a payment, so the caller looks for the run first.
 		e.Next = envelope.Next{Action: envelope.ActionCall, Tool: arguments.ListTool, Arguments: map[string]any{},
-			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
+			Say: unknownRun}
 	}
 	if c.Spec.Kind == gateway.Call { // nothing was called
 		e.Trace, e.History = nil, nil
@@ -113,7 +113,7 @@ func Refused(c arguments.Call, problems []document.Problem) envelope.Envelope {
 
 // refusedWords says that a request was rejected.
 func refusedWords(problems []document.Problem) string {
-	return fmt.Sprintf("The call was refused for %s. Nothing ran.", sentence.Count(arguments.CountProblems(problems), "fault"))
+	return requestRefused(sentence.Count(arguments.CountProblems(problems), "problem"))
 }
 
 // speaker returns the source of the answer. For a supervised run that the caller proposed, it is the caller; otherwise
@@ -194,10 +194,8 @@ func mayWrite(c arguments.Call) bool {
 
 // Unrecorded presents a call whose run could not begin, because nothing can be recorded.
 func Unrecorded(c arguments.Call) envelope.Envelope {
-	said := "The run was not begun: its record cannot be written, and nothing is done without it. Nothing ran. " +
-		"Whoever runs this server has to look at its state directory (full, read-only or damaged)."
 	return withCall(envelope.Envelope{
-		Status: envelope.StatusStopped, StopReason: "journal_unavailable", Phase: firstPhaseOf(c), Summary: said,
-		Next: envelope.Next{Action: envelope.ActionTell, Say: said}, Trace: []any{}, History: []any{}, Simulated: c.Spec.Simulated(), Tool: c.Tool,
+		Status: envelope.StatusStopped, StopReason: "journal_unavailable", Phase: firstPhaseOf(c), Summary: unrecorded,
+		Next: envelope.Next{Action: envelope.ActionTell, Say: unrecordedSay}, Trace: []any{}, History: []any{}, Simulated: c.Spec.Simulated(), Tool: c.Tool,
 	}, c)
 }

@@ -30,7 +30,7 @@ func (a account) planNext() envelope.Next {
 		return envelope.Next{Action: envelope.ActionAnswer}
 	case patterns.PlanNotFound:
 		return envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{},
-			Say: "No such plan of yours is known. Look for it among your plans."}
+			Say: unknownPlan}
 	case patterns.PlanBusy:
 		return envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}, Wait: busyPause}
 	case patterns.PlanConflict:
@@ -46,7 +46,7 @@ func (a account) planNext() envelope.Next {
 		n := a.replanNext(a.planned().LLM)
 		n.Arguments["reason"] = a.StopReason
 		if len(n.Fill) > 0 {
-			n.Say = "Send your own subtasks for what remains; problems say which of the old ones cannot run here."
+			n.Say = restCannotRun
 		}
 		return n
 	case "max_seconds", "max_tool_calls", "max_llm_calls", "max_tokens", "max_cost_usd", "max_steps", "cancelled", "caller_expired":
@@ -124,7 +124,7 @@ func (a account) replanNext(byModel bool) envelope.Next {
 	n := envelope.Next{Action: envelope.ActionCall, Tool: a.planTool(patterns.ReplanVerb), Arguments: args}
 	if !byModel {
 		args["plan"] = a.IntentSkeleton()
-		n.Fill, n.Say = []ijson.Pointer{"/plan"}, "Send your own subtasks for what remains."
+		n.Fill, n.Say = []ijson.Pointer{"/plan"}, restOfPlan
 	}
 	return n
 }
@@ -144,7 +144,7 @@ func (a account) withRevision() envelope.Next {
 	}
 	args["expected_revision"] = float64(a.planned().Revision)
 	return envelope.Next{Action: envelope.ActionCall, Tool: a.Tool, Arguments: envelope.Showable(args), Changed: []arguments.Change{row},
-		Say: "The plan has changed. See whether the call still fits it."}
+		Say: planChanged}
 }
 
 // planned returns what the run's result says about its plan, or an empty Planned.
@@ -168,7 +168,7 @@ func planWords(plan string) string {
 	if plan == "" {
 		return ""
 	}
-	return "Its plan is " + printable.Name(plan) + "."
+	return planIs(printable.Name(plan))
 }
 
 func (a account) planTool(verb patterns.PlanVerb) string {

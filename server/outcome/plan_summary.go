@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,41 +21,42 @@ func (a account) planSummary() string {
 	case a.Phase == patterns.PhaseRequest:
 		return refusedWords(a.Problems)
 	case a.RawName != "":
-		return sentence.Paragraph(a.refusal(), a.unchanged(), a.standing(), a.planWritten())
+		refused, _ := a.refusal()
+		return sentence.Paragraph(refused, a.unchanged(), a.standing(), a.planWritten())
 	}
-	return sentence.Paragraph(a.standing(), a.why(), a.planWritten())
+	why, _ := a.why()
+	return sentence.Paragraph(a.standing(), why, a.planWritten())
 }
 
 // planOutcome says what a successful planning run did.
 func (a account) planOutcome(p patterns.Planned) string {
 	switch verb := arguments.VerbOf(a.Spec); {
 	case p.View == nil:
-		return fmt.Sprintf("Carried out in %s.", a.time())
+		return finished(a.time())
 	case p.DryRun:
-		return fmt.Sprintf("Plan of %s by %s judged and found good; a dry run, nothing is stored.", sentence.Count(p.View.Counts.Total, "subtask"), a.proposer())
+		return planValid(a.whose(), sentence.Count(p.View.Counts.Total, "subtask"))
 	case verb == patterns.DecomposeVerb:
-		return fmt.Sprintf("Plan of %s by %s accepted and stored as %s, revision %d. %s", sentence.Count(p.View.Counts.Total, "subtask"),
-			a.proposer(), printable.Name(p.PlanID), p.Revision, whatIsReady(*p.View))
+		return planStored(a.whose(), sentence.Count(p.View.Counts.Total, "subtask"), printable.Name(p.PlanID), p.Revision, subtasksReady(len(p.View.Ready)))
 	case verb == patterns.ReplanVerb:
-		return fmt.Sprintf("Plan %s now has revision %d: %s kept, %d added by %s, %d removed. %s", printable.Name(p.PlanID), p.Revision,
-			sentence.Count(len(p.Preserved), "subtask"), len(p.Added), a.proposer(), len(p.Removed), whatIsReady(*p.View))
+		return planReplaced(printable.Name(p.PlanID), p.Revision, sentence.Count(len(p.Preserved), "subtask"), len(p.Added), a.proposer(), len(p.Removed),
+			subtasksReady(len(p.View.Ready)))
 	}
 	more := ""
 	switch a.StopReason {
 	case patterns.IterationPending:
-		more = " The round is done; the plan wants its next."
+		more = roundDone
 	case patterns.SuccessPartial:
-		more = " What is missing is not critical."
+		more = notCritical
 	}
-	return PlanStands(*p.View) + more + " It took " + a.time() + "."
+	return sentence.Joined(PlanStands(*p.View), more, itTook(a.time()))
 }
 
 // unchanged says what happened to a plan that was refused.
 func (a account) unchanged() string {
 	if a.planned().View == nil {
-		return "Nothing is stored."
+		return notStored
 	}
-	return "The plan is as it was."
+	return unchanged
 }
 
 // standing counts the plan's subtasks by status, or returns "" if no plan is shown.
@@ -76,68 +76,37 @@ func (a account) planWritten() string {
 	case len(a.Ledger) > 0:
 		return a.written()
 	case strings.HasPrefix(a.StopReason, "executor_") && len(a.Trace) == 0:
-		return "Nothing ran."
+		return nothingRan
 	}
 	return ""
-}
-
-// whatIsReady says how many subtasks could begin.
-func whatIsReady(v patterns.PlanView) string {
-	switch len(v.Ready) {
-	case 0:
-		return "None is ready."
-	case 1:
-		return "1 is ready."
-	}
-	return fmt.Sprintf("%d are ready.", len(v.Ready))
 }
 
 // PlanStands counts a plan's subtasks in a sentence: "3 of 5 subtasks are completed, 1 failed, 1 is blocked."
 func PlanStands(v patterns.PlanView) string {
 	c := v.Counts
-	said := []string{fmt.Sprintf("%d of %s %s completed", c.Completed, sentence.Count(c.Total, "subtask"), areOf(c.Completed, c.Total))}
+	said := []string{completedOf(c.Completed, c.Total)}
 	for _, part := range []struct {
 		n     int
-		words string
+		words func(int) string
 	}{
-		{c.InProgress, "under way"}, {len(v.Waiting), "waiting for you"}, {c.Failed, "failed"}, {c.Skipped, "skipped"},
-		{c.Blocked, "blocked"}, {c.InDoubt, "in doubt"}, {c.Pending - len(v.Waiting), "pending"},
+		{c.InProgress, someInProgress}, {len(v.Waiting), someWaiting}, {c.Failed, someFailed}, {c.Skipped, someSkipped},
+		{c.Blocked, someBlocked}, {c.InDoubt, someUnknown}, {c.Pending - len(v.Waiting), somePending},
 	} {
-		switch {
-		case part.n <= 0:
-		case part.words == "failed":
-			said = append(said, fmt.Sprintf("%d failed", part.n))
-		default:
-			said = append(said, fmt.Sprintf("%d %s %s", part.n, isAre(part.n), part.words))
+		if part.n > 0 {
+			said = append(said, part.words(part.n))
 		}
 	}
 	return strings.Join(said, ", ") + "."
 }
 
-// areOf returns the verb for "n of all".
-func areOf(n, all int) string {
-	if all == 1 {
-		return "is"
-	}
-	return isAre(n)
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 // callersSubtasks says what the caller must do and how to send the results.
 func (a account) callersSubtasks(e *envelope.Envelope, w *patterns.Waiting) {
 	e.WaitingFor = newPlanWait(w)
-	asked := fmt.Sprintf("%s yours to do: see waiting_for.ready, then send results.", subtasksAre(len(w.Ready)))
-	lapse := ""
+	until := ""
 	if !w.Until.IsZero() {
-		lapse = "Lapses " + sentence.Time(w.Until) + "."
+		until = waitsUntil(sentence.Time(w.Until))
 	}
-	e.Summary = sentence.Paragraph(a.standing(), asked, a.writtenSoFar(), lapse)
+	e.Summary = sentence.Paragraph(a.standing(), yourSubtasks(len(w.Ready)), a.writtenSoFar(), until)
 	results, fill := map[string]any{}, []ijson.Pointer{}
 	for _, r := range w.Ready {
 		results[r.ID] = envelope.EmptyResult()
@@ -146,11 +115,9 @@ func (a account) callersSubtasks(e *envelope.Envelope, w *patterns.Waiting) {
 	e.Next = envelope.Next{
 		Action: envelope.ActionCall, Tool: a.planTool(patterns.ExecuteVerb),
 		Arguments: envelope.Showable(map[string]any{"plan_id": a.planID(), "results": results}), Fill: fill,
-		Say: "Do these subtasks. For each send status completed or failed, and its result.",
+		Say: doSubtasks,
 	}
 }
-
-func subtasksAre(n int) string { return sentence.Count(n, "subtask") + " " + isAre(n) }
 
 // newPlanWait returns which subtasks the caller must do.
 func newPlanWait(w *patterns.Waiting) *envelope.PlanWait {

@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"patterngate/gateway"
@@ -13,9 +12,6 @@ import (
 	"patterngate/server/sentence"
 )
 
-// dryAdvice says what the result of a dry run means.
-const dryAdvice = "Nothing was done yet: judged says what the same call without dry_run would come to."
-
 // Rehearsed presents a dry run.
 func Rehearsed(c arguments.Call, r patterns.Rehearsal) envelope.Envelope {
 	e := Ended(c, patterns.Ended{Result: r.Result})
@@ -25,7 +21,7 @@ func Rehearsed(c arguments.Call, r patterns.Rehearsal) envelope.Envelope {
 	}
 	e.DryRun, e.Verdict = true, r.Verdict
 	if e.Status == envelope.StatusStopped {
-		e.Summary = sentence.Joined(e.Summary, "It was a dry run.")
+		e.Summary = sentence.Joined(e.Summary, wasDryRun)
 		return e
 	}
 	e.Judged = make([]envelope.JudgedRow, len(r.Judged))
@@ -33,7 +29,7 @@ func Rehearsed(c arguments.Call, r patterns.Rehearsal) envelope.Envelope {
 		e.Judged[i] = judgedRowOf(row)
 	}
 	e.Summary = rehearsedWords(e, c)
-	e.Next = envelope.Next{Action: envelope.ActionAnswer, Say: dryAdvice}
+	e.Next = envelope.Next{Action: envelope.ActionAnswer, Say: dryRunAdvice}
 	return e
 }
 
@@ -51,12 +47,12 @@ func judgedRowOf(r patterns.RehearsedRow) envelope.JudgedRow {
 // rehearsedWords describes what a dry run found, the strictest decision first. Of what a caller or model wrote, it shows
 // only names.
 func rehearsedWords(e envelope.Envelope, c arguments.Call) string {
-	what := "step"
+	what := dryStep
 	switch c.Spec.Kind {
 	case gateway.Orchestrator:
-		what = "task"
+		what = dryTask
 	case gateway.Routing:
-		what = "attempt"
+		what = dryAttempt
 	case gateway.Call:
 		what = ""
 	}
@@ -73,15 +69,15 @@ func rehearsedWords(e envelope.Envelope, c arguments.Call) string {
 		}
 	}
 	if more := told - sentence.MaxListed; more > 0 {
-		said = append(said, fmt.Sprintf("%d more are not simply approved either.", more))
+		said = append(said, moreJudged(sentence.Count(more, "call")))
 	}
 	if approved := len(e.Judged) - told; approved > 0 {
 		said = append(said, approvedWords(approved, told))
 	}
-	said = slices.Insert(said, min(1, len(said)), "A dry run: nothing was called or recorded.")
+	said = slices.Insert(said, min(1, len(said)), isDryRun)
 	for _, row := range e.Judged {
 		if row.Begins != "" && row.Decision != envelope.DecisionBlock {
-			said = append(said, "What runs of "+printable.Name(row.Begins)+" would do is not rehearsed.")
+			said = append(said, childNotRehearsed(printable.Name(row.Begins)))
 			break
 		}
 	}
@@ -92,42 +88,39 @@ func rehearsedWords(e envelope.Envelope, c arguments.Call) string {
 func approvedWords(n, others int) string {
 	switch {
 	case others == 0 && n == 1:
-		return "The one call would be approved as it is."
+		return oneUnchanged
 	case others == 0:
-		return fmt.Sprintf("All %d calls would be approved as they are.", n)
+		return allUnchanged(n)
 	}
-	return fmt.Sprintf("%s would be approved as proposed.", sentence.Count(n, "call"))
+	return someUnchanged(sentence.Count(n, "call"))
 }
 
-// judgedWords says how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
+// judgedWords says how one call would be judged: "Step 2 issue_refund would need a person's approval (rule big_refund)."
 func judgedWords(r envelope.JudgedRow, what string) string {
 	name := printable.Name(r.Tool)
 	if what != "" && r.Step != "" {
-		name = capitalized(what) + " " + sentence.Label(r.Step) + " " + name
+		name = placedCall(what, sentence.Label(r.Step), name)
 	}
 	by := cmp.Or(r.Rule, r.Reason)
 	switch {
 	case by == "":
 	case r.Rule == "":
-		by = " (" + sentence.Reason(r.Reason) + ")"
+		by = becauseOf(sentence.Reason(r.Reason))
 	case r.Reason == "" || r.Reason == r.Rule:
-		by = " (rule " + printable.Name(r.Rule) + ")"
+		by = becauseOf(byRule(printable.Name(r.Rule)))
 	default:
-		by = " (rule " + printable.Name(r.Rule) + ", " + sentence.Reason(r.Reason) + ")"
+		by = becauseOf(byRuleAnd(printable.Name(r.Rule), sentence.Reason(r.Reason)))
 	}
 	switch r.Decision {
 	case envelope.DecisionBlock:
 		if len(r.Need) > 0 {
-			by += "; it needs " + sentence.Names(r.Need)
+			by += itNeeds(sentence.Names(r.Need))
 		}
-		return name + " would be blocked" + by + "."
+		return judgedCall(name, dryBlocked, by)
 	case envelope.DecisionEscalate:
-		return name + " would be put to a person" + by + "."
+		return judgedCall(name, dryPerson, by)
 	case envelope.DecisionUnknown:
-		return name + " depends on what an earlier call returns" + by + "."
+		return judgedCall(name, dryDepends, by)
 	}
-	return name + " would be changed" + by + "."
+	return judgedCall(name, dryChanged, by)
 }
-
-// capitalized returns a word with its first letter in upper case. The word must begin with a letter from a to z.
-func capitalized(word string) string { return string(word[0]-'a'+'A') + word[1:] }

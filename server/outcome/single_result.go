@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"strings"
 
 	"patterngate/gateway"
@@ -52,17 +51,16 @@ func (a account) singleRow() patterns.CallRow {
 // singleOutcome says how a one-tool call ended.
 func (a account) singleOutcome() string {
 	name := printable.Name(a.Spec.Tool)
-	how := " answered in "
 	if _, failed := gateway.Reported(a.Observation); failed {
-		how = " answered with an error in "
+		return callReportedError(name, a.time(), a.attempts(), a.longResult())
 	}
-	return name + how + a.time() + a.attempts() + "." + a.longResult()
+	return callAnswered(name, a.time(), a.attempts(), a.longResult())
 }
 
 // attempts says how often the tool was called, if more than once.
 func (a account) attempts() string {
 	if row := a.singleRow(); row.Attempts > 1 {
-		return fmt.Sprintf(", in attempt %d", row.Attempts)
+		return inAttempt(row.Attempts)
 	}
 	return ""
 }
@@ -73,8 +71,7 @@ func (a account) longResult() string {
 	if !isCut || len(a.Ledger) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The result has %d bytes; %s with run_id and step %s shows all that was recorded.",
-		int64(bytes), arguments.StatusTool, sentence.Label(a.Ledger[len(a.Ledger)-1].Key))
+	return resultIsLong(int64(bytes), arguments.StatusTool, sentence.Label(a.Ledger[len(a.Ledger)-1].Key))
 }
 
 // singleNext advises after a one-tool call. Only the arguments can be fixed, and only if nothing was written.

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"strings"
 
 	"patterngate/catalog"
@@ -20,24 +19,23 @@ const (
 	onceReused = "once_reused"
 )
 
-// ownToolStop says why a run stopped at a tool that may belong to the user. It returns "" for other reasons.
-func (a account) ownToolStop() string {
+// ownToolStop says why a run stopped at a tool that may belong to the user: for the summary, and for the person. It
+// returns "" for other reasons.
+func (a account) ownToolStop() (summary, say string) {
 	family, name, _ := strings.Cut(a.StopReason, ":")
 	kind := strings.TrimPrefix(family[max(0, strings.IndexByte(family, '_')):], "_")
 	switch {
 	case a.StopReason == KillSwitch:
 		return a.switchedOffAt()
 	case name == onceReused:
-		return fmt.Sprintf("%s was not sent in phase %s: its business key was used before, with other arguments or by a call that nobody "+
-			"knows the end of (%s).", a.lastTool(), a.Phase, onceReused)
+		return keyReused(a.lastTool(), a.Phase, onceReused), keyReusedSay(a.lastTool())
 	case name != "" && kind == "unavailable":
-		return fmt.Sprintf("%s could not be called in phase %s, and nothing was sent: %s (%s).",
-			printable.Name(name), a.Phase, a.unready(name), sentence.Reason(a.StopReason))
+		tool, why := printable.Name(name), a.unready(name)
+		return unavailable(tool, a.Phase, why, sentence.Reason(a.StopReason)), unavailableSay(tool, why)
 	case name != "" && kind == "timeout" && family != "llm_timeout":
-		return fmt.Sprintf("%s was called in phase %s and did not answer in time; it only reads, so nothing was changed by it (%s).",
-			printable.Name(name), a.Phase, sentence.Reason(a.StopReason))
+		return timedOut(printable.Name(name), a.Phase, sentence.Reason(a.StopReason)), timedOutSay(printable.Name(name))
 	}
-	return ""
+	return "", ""
 }
 
 // maxWhy is how much of a readiness text about a tool is repeated, in bytes.
@@ -53,7 +51,7 @@ func (a account) unready(name string) string {
 	if ok && state.State != catalog.Ready && state.Why != "" {
 		return printable.Text(sentence.Short(state.Why, maxWhy))
 	}
-	return "its server could not be reached, or what it needs is missing here"
+	return notReady
 }
 
 // lastTool returns the tool that a run would have called next, for the beginning of a sentence.
@@ -77,36 +75,36 @@ func readiness(t catalog.Tool) catalog.Readiness {
 }
 
 // switchedOffAt says that a run stopped because a person switched off the run or a tool that it wanted to call.
-func (a account) switchedOffAt() string {
+func (a account) switchedOffAt() (summary, say string) {
 	if a.Off == nil {
-		return fmt.Sprintf("Stopped in phase %s: a kill switch is on (%s).", a.Phase, KillSwitch)
+		return switchIsOn(a.Phase, KillSwitch), switchIsOnSay
 	}
-	return fmt.Sprintf("Stopped in phase %s: %s (%s). Nothing of it is called until `%s`.",
-		a.Phase, SwitchWords(*a.Off), KillSwitch, SwitchCommand(*a.Off))
+	words, command := SwitchWords(*a.Off), SwitchCommand(*a.Off)
+	return switchedOff(a.Phase, words, KillSwitch, command), switchedOffSay(words, command)
 }
 
 // maxReasonShown is how much of a person's reason is repeated, in bytes.
 const maxReasonShown = 120
 
 // SwitchWords returns what a kill switch stops, with its author and reason. For example: read_order was switched off by
-// local:1000 at 2026-11-21T09:30:00Z, with the words "wrong orders". A person's words are quoted and cut.
+// local:1000 at 2026-11-21T09:30:00Z, reason: "wrong orders". A person's words are quoted and cut.
 func SwitchWords(s patterns.Switch) string {
-	what := "everything"
+	what := everything
 	switch {
 	case s.Tool != "":
 		what = printable.Name(s.Tool)
 	case s.Pattern != "":
-		what = "pattern " + printable.Name(s.Pattern)
+		what = thePattern(printable.Name(s.Pattern))
 	}
-	words := what + " was switched off"
+	words := wasSwitchedOff(what)
 	if s.By != "" {
-		words += " by " + printable.Name(s.By)
+		words += offBy(printable.Name(s.By))
 	}
 	if !s.At.IsZero() {
-		words += " at " + sentence.Time(s.At)
+		words += offAt(sentence.Time(s.At))
 	}
 	if s.Reason != "" {
-		words += ", with the words " + printable.Text(arguments.JSONText(sentence.Short(s.Reason, maxReasonShown)))
+		words += offReason(printable.Text(arguments.JSONText(sentence.Short(s.Reason, maxReasonShown))))
 	}
 	return words
 }

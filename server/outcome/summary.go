@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -40,63 +39,62 @@ func (a account) summary() string {
 	case a.OK():
 		return sentence.Paragraph(a.outcome(), a.written())
 	case a.RawName != "":
-		return sentence.Paragraph(a.progress(), a.refusal(), a.written())
+		refused, _ := a.refusal()
+		return sentence.Paragraph(a.progress(), refused, a.written())
 	}
-	return sentence.Paragraph(a.progress(), a.why(), a.written())
+	why, _ := a.why()
+	return sentence.Paragraph(a.progress(), why, a.written())
 }
 
 // outcome says how a successful run ended.
 func (a account) outcome() string {
 	switch a.Spec.Kind {
 	case gateway.TaskDecomposition:
-		return fmt.Sprintf("Plan of %s by %s accepted and carried out in %s.", sentence.Count(planned(a.Plan), "step"), a.proposer(), a.time())
+		return planCompleted(a.whose(), planned(a.Plan), a.time())
 	case gateway.Orchestrator:
-		return fmt.Sprintf("Plan of %s by %s accepted; %s in %s%s.",
-			sentence.Count(planned(a.Plan), "task"), a.proposer(), a.tasksDone(), a.time(), a.health())
+		done, retried := a.tasksDone()
+		return tasksCompleted(a.whose(), done, planned(a.Plan), a.time(), retried, a.health())
 	case gateway.Routing:
-		return fmt.Sprintf("%s was chosen by %s and answered the %s in %s%s.",
-			printable.Name(a.SelectedRoute), a.proposer(), cmp.Or(a.Spec.Words.Request, "request"), a.time(), a.declined())
+		return routeAnswered(printable.Name(a.SelectedRoute), a.proposer(), cmp.Or(a.Spec.Words.Request, "request"), a.time(), a.declined())
 	case gateway.Supervisor:
-		return fmt.Sprintf("%s by %s carried out in %s%s.", sentence.Count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
+		return actionsCompleted(a.actionsDone(), a.proposers(), a.time(), a.judged())
 	case gateway.Call:
 		return a.singleOutcome()
 	}
-	return fmt.Sprintf("Carried out in %s.", a.time())
+	return finished(a.time())
 }
 
 // progress says how far a stopped run came. It returns "" if nothing was accepted.
 func (a account) progress() string {
 	switch steps := planned(a.Plan); {
 	case a.Spec.Kind == gateway.Orchestrator && steps > 0:
-		return fmt.Sprintf("Plan of %s by %s accepted; %s.", sentence.Count(steps, "task"), a.proposer(), a.tasksDone())
+		done, retried := a.tasksDone()
+		return tasksSoFar(a.whose(), done, steps, retried)
 	case steps > 0:
-		return fmt.Sprintf("Plan of %s by %s accepted; %s carried out.", sentence.Count(steps, "step"), a.proposer(), were(len(a.History)))
+		return stepsSoFar(a.whose(), len(a.History), steps)
 	case a.Spec.Kind == gateway.Routing && len(a.History) > 0:
-		return fmt.Sprintf("%s asked%s.", sentence.Count(len(a.History), cmp.Or(a.Spec.Words.Target, "route")), a.declined())
+		return routesSoFar(len(a.History), a.target(), a.declined())
 	case a.Spec.Kind == gateway.Supervisor && len(a.History) > 0:
-		return fmt.Sprintf("%s by %s carried out%s.", sentence.Count(a.actionsDone(), "action"), a.proposers(), a.judged())
+		return actionsSoFar(a.actionsDone(), a.proposers(), a.judged())
 	}
 	return ""
 }
 
-// refusal says that an intent was not accepted.
-func (a account) refusal() string {
-	whose := "The"
-	switch {
-	case a.ByCall:
-	case a.author() == "rules":
-		whose = "The rules'"
-	default:
-		whose = "The model's"
+// refusal says that an intent was not accepted: for the summary, and for the person.
+func (a account) refusal() (summary, say string) {
+	whose := theIntent
+	if !a.ByCall {
+		whose = a.whose()
 	}
 	what := strings.TrimPrefix(a.RawName, "raw_")
+	faults := sentence.Count(arguments.CountProblems(a.Problems), "problem")
 	if len(a.Problems) > 0 && a.Problems[0].Turn > 1 {
 		turn := a.Problems[0].Turn
 		last := slices.DeleteFunc(slices.Clone(a.Problems), func(p document.Problem) bool { return p.Turn != turn })
-		return fmt.Sprintf("%s %s was refused %d times in phase %s, the last time for %s.%s The problems of each reply are listed.",
-			whose, what, turn, a.Phase, sentence.Count(len(last), "fault"), a.hollow())
+		faults = sentence.Count(len(last), "problem")
+		return intentRefusedAgain(whose, what, turn, a.Phase, faults, a.hollow()), intentRefusedSay(whose, what, faults)
 	}
-	return fmt.Sprintf("%s %s was refused in phase %s for %s.%s", whose, what, a.Phase, sentence.Count(arguments.CountProblems(a.Problems), "fault"), a.hollow())
+	return intentRefused(whose, what, a.Phase, faults, a.hollow()), intentRefusedSay(whose, what, faults)
 }
 
 // hollow quotes a refused intent that is empty: {}, [] or null. Such an intent is an answer, unlike an empty text.
@@ -114,26 +112,22 @@ func (a account) hollow() string {
 	default:
 		return ""
 	}
-	return " It was " + string(ijson.Canonical(a.Raw)) + "."
+	return intentWasEmpty(string(ijson.Canonical(a.Raw)))
 }
 
-// why says why a run stopped, in the registry's words.
-func (a account) why() string {
-	reason := sentence.Reason(a.StopReason)
-	if why := a.ownToolStop(); why != "" {
-		return why
-	}
-	if why := a.blockedWhy(); why != "" {
-		return why
-	}
-	if why := a.leftOut(); why != "" {
-		return why
+// why says why a run stopped: for the summary, with phase and stop reason, and for the person. Both use the registry's
+// words.
+func (a account) why() (summary, say string) {
+	for _, special := range []func() (string, string){a.ownToolStop, a.blockedWhy, a.leftOut} {
+		if summary, say := special(); summary != "" {
+			return summary, say
+		}
 	}
 	switch about, name, _ := strings.Cut(a.StopReason, ":"); about {
 	case "goal_incomplete":
 		tool, argument, _ := strings.Cut(name, ".")
-		return fmt.Sprintf("Stopped in phase %s: the goal does not say what %s of %s should be, and nothing is guessed.",
-			a.Phase, printable.Name(argument), printable.Name(tool))
+		argument, tool = printable.Name(argument), printable.Name(tool)
+		return goalLacks(a.Phase, argument, tool), goalLacksSay(argument, tool)
 	case humanRejected, gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
 		return a.unapproved()
 	}
@@ -141,7 +135,8 @@ func (a account) why() string {
 	if strings.HasPrefix(a.StopReason, "tool_bad_args:") && !a.keyed() {
 		why = badArguments
 	}
-	return sentence.Joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.below(), a.Estimated)
+	reason := sentence.Reason(a.StopReason)
+	return sentence.Joined(stopped(a.Phase, a.time(), why, reason), a.below(), a.Estimated), stoppedSay(why, reason)
 }
 
 // below says why the child run stopped, if this run stopped because of it. Otherwise it returns "".
@@ -165,14 +160,15 @@ func (a account) below() string {
 	if child == "" || why == "" {
 		return ""
 	}
-	return fmt.Sprintf("Its run %s stopped with %s.", child, sentence.Reason(why))
+	return childStopped(child, sentence.Reason(why))
 }
 
-// leftOut names the critical workers that a plan has no task for, if that is why nothing ran. Otherwise it returns "".
-func (a account) leftOut() string {
+// leftOut names the critical workers that a plan has no task for, if that is why nothing ran: for the summary, and for
+// the person. Otherwise both are "".
+func (a account) leftOut() (summary, say string) {
 	tasks, _ := a.Plan.([]gateway.Task)
 	if a.StopReason != criticalFailed || len(a.FailedCritical) > 0 || len(tasks) == 0 {
-		return ""
+		return "", ""
 	}
 	var names []string
 	for _, worker := range a.Spec.Critical {
@@ -180,7 +176,7 @@ func (a account) leftOut() string {
 			names = append(names, printable.Name(worker))
 		}
 	}
-	return fmt.Sprintf("Stopped before anything ran: the plan has no task for %s, without which the pattern is nothing (%s).", sentence.List(names), criticalFailed)
+	return taskMissing(sentence.List(names), criticalFailed), taskMissingSay(sentence.List(names))
 }
 
 const criticalFailed = "critical_task_failed"
@@ -199,7 +195,7 @@ func (a account) keyed() bool {
 func meaning(reason string) string {
 	row, ok := stopreason.Lookup(reason)
 	if !ok {
-		return "for a reason without a meaning"
+		return unexplained
 	}
 	m := strings.TrimSuffix(row.Meaning, ".")
 	return strings.ToLower(m[:1]) + m[1:]
@@ -211,7 +207,7 @@ func (a account) stoppedAt() string {
 		name, _ := row["name"].(string)
 		return printable.Name(name)
 	}
-	return "The final answer"
+	return theFinalAnswer
 }
 
 // author returns the name of the part that proposes if the caller does not.
@@ -223,16 +219,30 @@ func (a account) author() string {
 }
 
 func (a account) proposer() string {
-	if a.ByCall {
-		return "the caller"
+	switch {
+	case a.ByCall:
+		return theCaller
+	case a.author() == "rules":
+		return theRules
 	}
-	return "the " + a.author()
+	return theModel
+}
+
+// whose names the proposer of a plan, for the beginning of a sentence: "The caller's".
+func (a account) whose() string {
+	switch a.proposer() {
+	case theCaller:
+		return callersOwn
+	case theRules:
+		return rulesOwn
+	}
+	return modelsOwn
 }
 
 // proposers returns all parts whose proposals were used, for runs that can have several.
 func (a account) proposers() string {
 	if a.Taken > 0 && !a.ByCall {
-		return "the caller and " + a.proposer()
+		return callerAnd(a.proposer())
 	}
 	return a.proposer()
 }
@@ -240,34 +250,34 @@ func (a account) proposers() string {
 // time returns how long the run took.
 func (a account) time() string {
 	if a.took < 5*time.Millisecond {
-		return "under 0.01 s"
+		return noTime
 	}
-	return fmt.Sprintf("%.2f s", a.took.Seconds())
+	return seconds(a.took.Seconds())
 }
 
-func (a account) tasksDone() string {
-	done, retried := 0, 0
+// tasksDone counts the tasks that were done, and says how many were retried.
+func (a account) tasksDone() (done int, retried string) {
+	again := 0
 	for _, row := range a.History {
 		task, _ := row.(patterns.TaskRow)
 		if task.Done() {
 			done++
 		}
 		if task.Retried {
-			retried++
+			again++
 		}
 	}
-	said := fmt.Sprintf("%d of %d done", done, planned(a.Plan))
-	if retried > 0 {
-		said += fmt.Sprintf(", %d retried", retried)
+	if again > 0 {
+		retried = retriedTasks(again)
 	}
-	return said
+	return done, retried
 }
 
 func (a account) health() string {
 	if a.Aggregate == nil || a.Aggregate.Health == "" {
 		return ""
 	}
-	return ", health " + printable.Name(a.Aggregate.Health)
+	return healthIs(printable.Name(a.Aggregate.Health))
 }
 
 // declined says how many specialists declined the ticket.
@@ -281,8 +291,11 @@ func (a account) declined() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d declined", n)
+	return targetsDeclined(n, a.target())
 }
+
+// target returns what a routing pattern calls its targets.
+func (a account) target() string { return cmp.Or(a.Spec.Words.Target, "route") }
 
 // actionsDone counts the executed actions without the final answer.
 func (a account) actionsDone() int {
@@ -297,25 +310,26 @@ func (a account) actionsDone() int {
 
 // judged says how many actions the policy changed and how many a person approved.
 func (a account) judged() string {
-	revised, asked, by := 0, 0, ""
+	revised, asked, simulated := 0, 0, false
 	for _, row := range a.History {
 		done, _ := row.(patterns.ActionDone)
 		switch {
 		case done.Human != nil:
 			asked++
-			if done.Human.Channel == "simulated" {
-				by = "simulated "
-			}
+			simulated = simulated || done.Human.Channel == "simulated"
 		case len(done.Supervisor.Revisions) > 0:
 			revised++
 		}
 	}
 	said := ""
 	if revised > 0 {
-		said += fmt.Sprintf("; %d changed by the policy", revised)
+		said += policyChanged(revised)
 	}
-	if asked > 0 {
-		said += fmt.Sprintf("; %d approved by a %sperson", asked, by)
+	switch {
+	case asked > 0 && simulated:
+		said += simulatedApproved(asked)
+	case asked > 0:
+		said += personApproved(asked)
 	}
 	return said
 }
@@ -329,14 +343,4 @@ func planned(plan any) int {
 		return len(plan)
 	}
 	return 0
-}
-
-func were(n int) string {
-	switch n {
-	case 0:
-		return "none was"
-	case 1:
-		return "1 was"
-	}
-	return fmt.Sprintf("%d were", n)
 }

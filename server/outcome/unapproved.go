@@ -1,8 +1,6 @@
 package outcome
 
 import (
-	"fmt"
-
 	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
@@ -15,20 +13,19 @@ const humanRejected = "human_rejected"
 // maxComment is how much of a person's comment is repeated, in bytes.
 const maxComment = 200
 
-// unapproved describes a call that the policy sent to a person and that was not made. It leaves out their comment,
-// because that is their own text, see [account.counsel].
-func (a account) unapproved() string {
+// unapproved describes a call that the policy sent to a person and that was not made: for the summary, and for the
+// person. It leaves out the approver's comment, because that is their own text, see [account.counsel].
+func (a account) unapproved() (summary, say string) {
 	call, human := a.putToPerson()
 	switch a.StopReason {
 	case gateway.ApprovalExpired:
-		return fmt.Sprintf("%s needed a person in phase %s; nobody decided in time, which means no (%s).", call, a.Phase, a.StopReason)
+		return approvalExpired(call, a.Phase, a.StopReason), approvalExpiredSay(call)
 	case gateway.ApprovalConsumed:
-		return fmt.Sprintf("%s was approved and stopped in phase %s: the approval had let a call through before, and each is good for one (%s).",
-			call, a.Phase, a.StopReason)
+		return approvalUsed(call, a.Phase, a.StopReason), approvalUsedSay(call)
 	case gateway.ApprovalInvalid:
-		return fmt.Sprintf("%s was stopped in phase %s: its approval does not hold for exactly this call (%s).", call, a.Phase, a.StopReason)
+		return approvalInvalid(call, a.Phase, a.StopReason), approvalInvalidSay(call)
 	}
-	return fmt.Sprintf("%s needed a person in phase %s, and %s (%s).", call, a.Phase, saidNo(human), a.StopReason)
+	return rejected(call, a.Phase, rejection(human), a.StopReason), rejectedSay(call, rejection(human))
 }
 
 // putToPerson returns the call at which the run stopped, for the beginning of a sentence, and a person's decision about
@@ -38,7 +35,7 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	case gateway.Supervisor:
 		return a.stoppedAt(), a.Human
 	case gateway.Planning: // a call of one of its steps stops that step
-		return "The plan", a.Human
+		return thePlan, a.Human
 	case gateway.Call:
 		return printable.Name(a.Spec.Tool), a.singleRow().HumanApproval
 	}
@@ -50,20 +47,20 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 			return printable.Name(row.Target), row.HumanApproval
 		}
 	}
-	return "A call", nil
+	return aCall, nil
 }
 
-// saidNo describes a rejection: its author and its channel.
-func saidNo(h *patterns.HumanApproval) string {
+// rejection describes a rejection: its author and its channel.
+func rejection(h *patterns.HumanApproval) string {
 	switch {
 	case h == nil || h.Channel == "none":
-		return "nobody may be asked"
+		return rejectedUnasked
 	case h.Channel == "simulated":
-		return "the simulated person said no"
+		return rejectedSimulated
 	case h.Channel == "page":
-		return printable.Name(h.By) + " said no on the page"
+		return rejectedOnPage(printable.Name(h.By))
 	}
-	return printable.Name(h.By) + " said no on the command line"
+	return rejectedOnCommandLine(printable.Name(h.By))
 }
 
 // counsel returns a text for the person about a call that was not approved: the approver's comment as a quote, or what
@@ -79,12 +76,11 @@ func (a account) counsel() string {
 		if said != h.Comment {
 			said += "..."
 		}
-		return "The comment: " + printable.Text(arguments.JSONText(said)) + "."
+		return approverSaid(printable.Text(arguments.JSONText(said)))
 	case gateway.ApprovalConsumed:
-		return "Look up what it let through: `patterngate runs show " + sentence.ShellWord(a.runID) + "`."
+		return lookAtCall(sentence.ShellWord(a.runID))
 	case gateway.ApprovalInvalid:
-		return "Somebody has to look at the record (`patterngate runs show " + sentence.ShellWord(a.runID) + "`), at the approver keys " +
-			"(`patterngate approvals keys`) and at who can write to the state file before it is asked for again."
+		return lookAtApproval(sentence.ShellWord(a.runID))
 	}
 	return ""
 }

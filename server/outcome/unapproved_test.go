@@ -19,12 +19,12 @@ func TestUnapprovedStep(t *testing.T) {
 	} {
 		a := account{Call: arguments.Call{}, Result: patterns.Result{StopReason: "human_rejected", Phase: "execute"}}
 		a.Spec.Kind = kind
-		want := "A call needed a person in phase execute, and nobody may be asked (human_rejected)."
+		want := "A call needed a person's approval in phase execute, and the configuration rejects such calls without asking (human_rejected)."
 		if trace != nil {
 			a.Trace = []any{trace}
-			want = "local:7 said no on the command line (human_rejected)."
+			want = "local:7 rejected it on the command line (human_rejected)."
 		}
-		if got := a.why(); !strings.HasSuffix(got, want) {
+		if got, _ := a.why(); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: why = %q, want it to end %q", kind, got, want)
 		}
 		if got, want := a.counsel(), `The comment: "not today".`; trace != nil && got != want {

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -107,12 +106,11 @@ func exampleOf(w *patterns.Waiting) any {
 func (a account) waits(w *patterns.Waiting) string {
 	refused := ""
 	if len(a.Problems) > 0 {
-		refused = fmt.Sprintf("What you sent was refused for %s, and nothing of it ran; after %s at one turn the run stops.",
-			sentence.Count(arguments.CountProblems(a.Problems), "fault"), sentence.Count(maxRefusals, "refusal"))
+		refused = turnRefused(sentence.Count(arguments.CountProblems(a.Problems), "problem"), sentence.Count(maxRefusals, "refusal"))
 	}
 	unit := map[string]string{"route": "attempt", "actions": "step"}[w.Argument]
-	asked := fmt.Sprintf("The next %s is yours; %d of %d %ss are left.", strings.TrimSuffix(w.Argument, "s"), w.Left, a.most(w), unit)
-	return sentence.Paragraph(refused, a.newest(), a.writtenSoFar(), asked, "Lapses "+sentence.Time(w.Until)+".")
+	asked := sendNext(strings.TrimSuffix(w.Argument, "s"), w.Left, a.most(w), unit)
+	return sentence.Paragraph(refused, a.newest(), a.writtenSoFar(), asked, waitsUntil(sentence.Time(w.Until)))
 }
 
 // maxRefusals is how many refusals at one turn stop a run (spec/surface.md section 1, "A continuation").
@@ -130,24 +128,21 @@ func (a account) most(w *patterns.Waiting) int {
 // newest says what the newest step did.
 func (a account) newest() string {
 	if len(a.History) == 0 {
-		return "Nothing ran yet."
+		return nothingRanYet
 	}
 	switch row := a.History[len(a.History)-1].(type) {
 	case patterns.ActionDone:
 		name, _ := row.Executed["name"].(string)
-		return fmt.Sprintf("%s was %s and done.", printable.Name(name), ruled(row.Supervisor))
+		return actionDone(printable.Name(name), decided[row.Supervisor.Decision], printable.Name(row.Supervisor.Reason))
 	case patterns.Delegation:
 		target, _ := row.Route["target"].(string)
-		return fmt.Sprintf("%s declined.", printable.Name(target))
+		return targetDeclined(printable.Name(target))
 	}
 	return ""
 }
 
-// ruled returns the policy's decision about an executed action in words.
-func ruled(r patterns.Reviewed) string {
-	words := map[string]string{"approve": "approved", "revise": "changed by the policy", "escalate": "approved by a person"}[r.Decision]
-	return fmt.Sprintf("%s (%s)", words, printable.Name(r.Reason))
-}
+// decided maps the policy's decision about an executed action to words.
+var decided = map[string]string{"approve": decidedApprove, "revise": decidedRevise, "escalate": decidedEscalate}
 
 // writtenSoFar says what was written, or returns "" if nothing was.
 func (a account) writtenSoFar() string {
@@ -166,19 +161,18 @@ func Running(c arguments.Call, s patterns.Snapshot) envelope.Envelope {
 	}
 	switch {
 	case doing == "" && now.Done == 0:
-		doing = "it begins"
+		doing = starting
 	case doing == "":
-		doing = "it goes on"
+		doing = working
 	}
 	answered := sentence.Count(now.Done, "call")
 	if now.Total > 0 {
-		answered = fmt.Sprintf("%d of %s", now.Done, sentence.Count(now.Total, "call"))
+		answered = callsOf(now.Done, sentence.Count(now.Total, "call"))
 	}
 	plan := c.PlanOfRun(s)
 	e := envelope.Envelope{
 		Status: envelope.StatusRunning, RunID: s.RunID,
-		Summary: sentence.Paragraph(fmt.Sprintf("Running%s in phase %s: %s; %s answered.", lasting(s.Began), phase, doing, answered), planWords(plan),
-			"It goes on without you. Do not start it again."),
+		Summary: sentence.Paragraph(running(lasting(s.Began), phase, doing, answered), planWords(plan), continuesItself, doNotStartAgain),
 		Next:    envelope.Next{Action: envelope.ActionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": s.RunID}},
 		Current: &envelope.Current{Phase: phase, Doing: doing, Done: now.Done, Total: now.Total, Since: sentence.Time(now.Since)},
 		Trace:   []any{}, History: []any{}, Simulated: c.Spec.Simulated(), Tool: c.Tool,
@@ -192,7 +186,7 @@ func lasting(since time.Time) string {
 	if since.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" for %d s", int(max(0, time.Since(since)).Seconds()))
+	return forSeconds(int(max(0, time.Since(since)).Seconds()))
 }
 
 // NotTaken returns the problem of a continuation that does not match what the run waits for.
@@ -200,19 +194,19 @@ func NotTaken(c arguments.Call) document.Problem {
 	p := document.Problem{Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(c.Run.RunID)}
 	switch s := c.Run; {
 	case s.State == patterns.Running:
-		p.Want = "a run that waits; this one goes on in another call"
+		p.Want = wantIdle
 	case s.State == patterns.Over:
-		p.Want = "a run that waits; this one has ended"
+		p.Want = wantOpen
 	case WaitKind(s.Ended.Waiting) != string(patterns.ForCaller):
-		p.Want = "a run that waits for its caller; this one is " + WaitWords(WaitKind(s.Ended.Waiting)) + ", and nothing that is sent here counts"
+		p.Want = wantForCaller(WaitWords(WaitKind(s.Ended.Waiting)))
 	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
 		p.Pointer, p.Got = "/turn", document.Got(c.Arguments["turn"])
-		p.Want = "the present turn: " + string(document.Got(float64(s.Ended.Waiting.Turn)))
+		p.Want = wantTurn(string(document.Got(float64(s.Ended.Waiting.Turn))))
 	case !c.Empty(): // another call continued it at the same time, and it waits again
-		p.Want = "a run that waits; another call was quicker, this is what came of it"
+		p.Want = wantCurrent
 	default:
 		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), document.Got([]any{})
-		p.Want = "at least one action"
+		p.Want = wantAction
 	}
 	return p
 }
@@ -221,9 +215,9 @@ func NotTaken(c arguments.Call) document.Problem {
 func WaitWords(kind string) string {
 	switch patterns.WaitingKind(kind) {
 	case patterns.ForCaller:
-		return "waiting for the caller"
+		return waitsForCaller
 	case patterns.ForRetry:
-		return "waiting for what is missing"
+		return waitsForLack
 	}
-	return "waiting for a person"
+	return waitsForPerson
 }

@@ -27,13 +27,13 @@ func whereToDecide(c arguments.Call, approval, inbox string) (where []string, ho
 	command := "patterngate approvals show " + sentence.ShellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
 	case inbox == "" && c.IsLocal():
-		return []string{command}, "Run `" + printable.Text(command) + "`."
+		return []string{command}, runCommand(printable.Text(command))
 	case inbox == "":
-		return []string{command}, "On the machine of the server, run `" + printable.Text(command) + "`."
+		return []string{command}, runOnServer(printable.Text(command))
 	case c.IsLocal():
-		return []string{page, command}, "Open " + printable.Text(page) + " or run `" + printable.Text(command) + "`."
+		return []string{page, command}, openOrRun(printable.Text(page), printable.Text(command))
 	}
-	return []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + printable.Text(command) + "`."
+	return []string{command}, runWherePageIs(printable.Text(command))
 }
 
 // undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
@@ -43,27 +43,24 @@ func (a account) undecided(e *envelope.Envelope, w *patterns.Waiting, inbox stri
 		WaitHead: headOf(w), ApprovalID: w.Approval, Tool: w.Tool, Effect: string(w.CallEffect), ArgsHash: w.ArgsHash,
 		Rule: w.Rule, Reason: w.Reason, MinAssurance: string(w.Least), Digest: w.Question.Digest(), Where: where,
 	}
-	until, lapse := "", ""
-	if !w.Until.IsZero() {
-		until, lapse = "; none until "+sentence.Time(w.Until)+" means no", "It lapses "+sentence.Time(w.Until)+", which means no."
-	}
 	signed := ""
 	if w.Least.AtLeast(gateway.SignedAssurance) {
-		signed = "Only one that an approver key signs counts."
+		signed = onlySigned
 	}
-	asked := a.askedAbout(w)
-	told := asked + " needs a decision (rule " + printable.Name(w.Rule) + ")" + until + "."
-	never := "You cannot approve it and no tool here can. Do not start it again."
-	e.Summary = told
-	for _, did := range []string{a.writtenBefore(w), "What was done before stands in effects."} {
-		if e.Summary = sentence.Joined("WAITING for a person.", did, told, never); utf8.RuneCountInString(e.Summary) <= sentence.MaxLength {
+	asked, rule := a.askedAbout(w), printable.Name(w.Rule)
+	needs, by := needsApproval(asked, rule), ""
+	if !w.Until.IsZero() {
+		needs, by = needsApprovalBy(asked, sentence.Time(w.Until), rule), decideBy(sentence.Time(w.Until))
+	}
+	for _, did := range []string{a.writtenBefore(w), seeEffects} {
+		if e.Summary = sentence.Joined(waitingForPerson, did, needs, cannotApprove, doNotStartAgain); utf8.RuneCountInString(e.Summary) <= sentence.MaxLength {
 			break
 		}
 	}
 	e.Summary = sentence.AtMost(e.Summary, sentence.MaxLength)
 	e.Next = envelope.Next{
 		Action: envelope.ActionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
-		Say: sentence.Paragraph(asked+" needs your decision (rule "+printable.Name(w.Rule)+").", how, signed, lapse),
+		Say: sentence.Paragraph(needsYourDecision(asked, rule), how, signed, by),
 	}
 }
 
@@ -72,24 +69,19 @@ func (a account) askedAbout(w *patterns.Waiting) string {
 	phrase := printable.Text(w.Phrase)
 	switch {
 	case w.Tool == "final": // no tool has this name
-		return "The final answer" + a.askedBy(w)
+		if w.Child == "" {
+			return theFinalAnswer
+		}
+		return finalAnswerOf(printable.Name(w.Pattern))
 	case w.Child != "" && phrase != "":
-		return "For " + printable.Name(w.Pattern) + ", " + phrase
+		return forPattern(printable.Name(w.Pattern), phrase)
 	case phrase == "":
-		return "The call of " + printable.Name(w.Tool)
+		return theCallOf(printable.Name(w.Tool))
 	case strings.HasPrefix(phrase, w.Tool): // a name is written as it is
 		return phrase
 	}
 	first, size := utf8.DecodeRuneInString(phrase)
 	return string(unicode.ToUpper(first)) + phrase[size:]
-}
-
-// askedBy names the pattern that asks, if it is not the run's own.
-func (a account) askedBy(w *patterns.Waiting) string {
-	if w.Child == "" {
-		return ""
-	}
-	return " of " + printable.Name(w.Pattern)
 }
 
 // writtenBefore says what the run wrote before it began to wait. If it wrote nothing, the sentence uses the verb of the
@@ -98,9 +90,9 @@ func (a account) writtenBefore(w *patterns.Waiting) string {
 	if said := a.writtenSoFar(); said != "" {
 		return said
 	}
-	deed := "written"
+	deed := writtenVerb
 	if t, ok := a.Spec.Catalog.Tool(w.Tool); ok && t.Effect != catalog.Read && t.Deed != "" {
 		deed = t.Deed
 	}
-	return "Nothing was " + printable.Text(deed) + "."
+	return nothingDone(printable.Text(deed))
 }

@@ -2,8 +2,6 @@ package outcome
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
@@ -22,26 +20,24 @@ func (a account) unsettled(e *envelope.Envelope, w *patterns.Waiting) {
 	e.WaitingFor = &envelope.SettlementWait{
 		WaitHead: headOf(w), Effect: w.Effect, Tool: w.Tool, ArgsHash: w.ArgsHash, Cause: w.Cause, Where: where,
 	}
-	did, doubt := a.inDoubt(w), "It is not known whether "+a.doubted(w)+" happened: "+doubtCauses(w.Cause)+"."
-	lapse := ""
+	call, cause, by := a.doubted(w), doubtCauses(w.Cause), ""
 	if !w.Until.IsZero() {
-		lapse = " Without an answer the run stops " + sentence.Time(w.Until) + " and the call stays in doubt."
+		by = settleBy(sentence.Time(w.Until))
 	}
-	e.Summary = sentence.Paragraph("WAITING for a person.", did, doubt, "Somebody has to look it up and say so."+lapse,
-		"You cannot settle it and no tool here can. Do not start it again.")
-	there := ""
-	if !a.IsLocal() {
-		there = " on the machine of the server"
+	e.Summary = sentence.Paragraph(waitingForPerson, outcomeUnknown(call, cause), a.otherwise(w), mustSettle, by, cannotSettle, doNotStartAgain)
+	happened, didNot := printable.Text(where[0]), printable.Text(where[1])
+	how := settleThere(happened, didNot)
+	if a.IsLocal() {
+		how = settleHere(happened, didNot)
 	}
 	e.Next = envelope.Next{
 		Action: envelope.ActionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
-		Say: sentence.Paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
-			printable.Text(where[0]), printable.Text(where[1]), lapse)),
+		Say: sentence.Paragraph(findOut(call, cause), how, doNotRepeat, by),
 	}
 }
 
-// inDoubt says what was done besides the call in doubt.
-func (a account) inDoubt(w *patterns.Waiting) string {
+// otherwise says what the run wrote besides the call whose outcome is unknown.
+func (a account) otherwise(w *patterns.Waiting) string {
 	rest := a
 	rest.Ledger = nil
 	for _, entry := range a.Ledger {
@@ -49,10 +45,10 @@ func (a account) inDoubt(w *patterns.Waiting) string {
 			rest.Ledger = append(rest.Ledger, entry)
 		}
 	}
-	if len(rest.Ledger) == 0 {
-		return ""
+	if said := rest.writtenSoFar(); said != "" {
+		return said
 	}
-	return rest.written()
+	return nothingElse
 }
 
 // doubted describes the call in doubt.
@@ -62,18 +58,18 @@ func (a account) doubted(w *patterns.Waiting) string {
 			return a.phrase(entry.Tool, entry.Args)
 		}
 	}
-	return "the call of " + printable.Name(w.Tool)
+	return printable.Name(w.Tool)
 }
 
 // doubtCauses says why the outcome is unknown.
 func doubtCauses(cause string) string {
 	switch cause {
 	case "crash":
-		return "the server went down in the middle of the call"
+		return causeCrash
 	case "timeout":
-		return "the call was sent and no answer came in time"
+		return causeTimeout
 	case "broken_reply":
-		return "the call was sent and its answer could not be read"
+		return causeBrokenReply
 	}
 	return printable.Name(cause)
 }
@@ -85,11 +81,11 @@ func (a account) lacking(e *envelope.Envelope, w *patterns.Waiting) {
 	if len(a.Ledger) > 0 {
 		did = a.written()
 	}
-	e.Summary = sentence.Paragraph("WAITING: "+lackCauses(w.Cause, w.Needs)+".", did,
-		"It goes on by itself once that is there; nothing is lost. Do not start it again.")
+	lack := lackCauses(w.Cause, w.Needs)
+	e.Summary = sentence.Paragraph(waitingFor(lack), did, continuesOnceFixed, doNotStartAgain)
 	e.Next = envelope.Next{
 		Action: envelope.ActionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
-		Say: sentence.Paragraph(strings.ToUpper(lackCauses(w.Cause, w.Needs)[:1]) + lackCauses(w.Cause, w.Needs)[1:] + "."),
+		Say: sentence.Paragraph(tellOperator(lack)),
 	}
 }
 
@@ -97,17 +93,17 @@ func (a account) lacking(e *envelope.Envelope, w *patterns.Waiting) {
 func lackCauses(cause string, needs []string) string {
 	of := ""
 	if len(needs) > 0 {
-		of = " (" + sentence.Names(needs[:min(len(needs), sentence.MaxListed)]) + ")"
+		of = which(sentence.Names(needs[:min(len(needs), sentence.MaxListed)]))
 	}
 	switch cause {
 	case "config_missing":
-		return "the run was begun under another configuration" + of + ", and goes on only in a server that can load it"
+		return lacksConfiguration(of)
 	case "tool_missing":
-		return "a tool that the run needs is not there" + of
+		return lacksTool(of)
 	case "secret_missing":
-		return "a secret that the run needs is not set" + of
+		return lacksSecret(of)
 	case "journal":
-		return "the record cannot be written" + of + ", and nothing is done without it"
+		return lacksJournal(of)
 	}
-	return "the run lacks something here: " + printable.Name(cause) + of
+	return lacksOther(printable.Name(cause), of)
 }

@@ -3,6 +3,7 @@ package outcome
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"patterngate/catalog"
@@ -16,7 +17,7 @@ import (
 // written says what the run changed outside, as far as the record shows.
 func (a account) written() string {
 	if len(a.Ledger) == 0 {
-		return "Nothing ran."
+		return nothingRan
 	}
 	by := map[gateway.EffectStatus][]string{}
 	for _, e := range a.Ledger {
@@ -25,20 +26,20 @@ func (a account) written() string {
 		}
 	}
 	if len(by) == 0 {
-		return "Nothing was written."
+		return nothingWritten
 	}
 	var said []string
 	for _, s := range []struct {
 		status gateway.EffectStatus
 		words  string
 	}{
-		{gateway.Finished, "Done"},
-		{gateway.InDoubt, "Not known whether it happened"},
-		{gateway.Reserved, "Begun, and not known whether it happened"},
-		{gateway.Failed, "Tried and failed"},
+		{gateway.Finished, doneWrites},
+		{gateway.InDoubt, unknownWrites},
+		{gateway.Reserved, reservedWrites},
+		{gateway.Failed, failedWrites},
 	} {
 		if list := by[s.status]; len(list) > 0 {
-			said = append(said, s.words+": "+sentence.List(list)+".")
+			said = append(said, listed(s.words, sentence.List(list)))
 		}
 	}
 	return strings.Join(said, " ")
@@ -47,7 +48,7 @@ func (a account) written() string {
 // before marks a call that was not sent, because the same action was done before.
 func before(e gateway.Entry) string {
 	if e.Duplicate && e.Effect != catalog.Read {
-		return " (it was done before; nothing was sent again)"
+		return doneBefore
 	}
 	return ""
 }
@@ -55,7 +56,7 @@ func before(e gateway.Entry) string {
 // reported marks a call that was answered with an error.
 func reported(e gateway.Entry) string {
 	if _, failed := gateway.Reported(e.Observation); failed && e.Status == gateway.Finished {
-		return " (answered with an error)"
+		return reportedError
 	}
 	return ""
 }
@@ -68,13 +69,13 @@ func (a account) notDone() string {
 		steps, _ := a.Plan.([]gateway.Step)
 		for _, s := range steps[min(len(a.History), len(steps)):] {
 			if !a.tried(s.Tool, len(list)) {
-				list = append(list, a.phrase(s.Tool, s.Args)+" (step "+sentence.Label(s.ID)+")")
+				list = append(list, inStep(a.phrase(s.Tool, s.Args), sentence.Label(s.ID)))
 			}
 		}
 	case gateway.Orchestrator:
 		for i, row := range a.History {
 			if task, ok := row.(patterns.TaskRow); ok && !task.Done() && !task.InDoubt && !a.acted(fmt.Sprintf("task#%d/", i+1)) {
-				list = append(list, printable.Name(task.Worker)+" for task "+sentence.Label(task.TaskID))
+				list = append(list, forTask(printable.Name(task.Worker), sentence.Label(task.TaskID)))
 			}
 		}
 	case gateway.Supervisor:
@@ -83,7 +84,7 @@ func (a account) notDone() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "Not done: " + sentence.List(list) + "."
+	return notDone(sentence.List(list))
 }
 
 // acted reports whether a call of a branch changed something, or may have, although the branch did not succeed.
@@ -109,7 +110,7 @@ func (a account) actionsLeft() []string {
 		name, isCall := row["name"].(string)
 		if isCall {
 			args, _ := row["args"].(map[string]any)
-			left = append(left, fmt.Sprintf("%s (step %d)", a.phrase(ijson.Trim(name), args), i+1))
+			left = append(left, inStep(a.phrase(ijson.Trim(name), args), strconv.Itoa(i+1)))
 		}
 	}
 	next := len(a.History)
