@@ -21,14 +21,14 @@ import (
 
 // TestPages plays the sessions that pages show: blocks that begin with ```console, whose lines after "$ " a shell carries
 // out, those of one page in one home. What stands below a command is what it printed; below one in the background stands
-// the line that is waited for, and $! is its process. A block that begins with ```yaml NAME.yaml is that file. Ids and digests of
+// the line that is waited for, and $! is its process. A block that begins with ```yaml NAME.yaml or ```json NAME.json is that file. Ids and digests of
 // questions are numbered, times, durations and other hashes are examples.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	tutorials := []string{"docs/behind-the-gate.md", "docs/crashes.md", "docs/first-http-tool.md", "docs/first-rule.md"}
+	tutorials := []string{"docs/behind-the-gate.md", "docs/crashes.md", "docs/first-http-tool.md", "docs/first-rule.md", "docs/with-a-model.md"}
 	for _, name := range append(tutorials, "docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 			}
 			p := &shell{t: t, home: t.TempDir(), runs: map[string]string{}}
 			if slices.Contains(tutorials, name) {
-				p.learn("/home/anna/" + strings.TrimSuffix(filepath.Base(name), ".md"))
+				p.learn("/home/anna/"+strings.TrimSuffix(filepath.Base(name), ".md"), string(text))
 			}
 			want := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
 				if m := fileBlock.FindStringSubmatch(block); m != nil {
@@ -61,8 +61,8 @@ func TestPages(t *testing.T) {
 }
 
 var (
-	consoleBlock = regexp.MustCompile("(?ms)^```(console|yaml [a-z]+\\.yaml)\n.*?^```$")
-	fileBlock    = regexp.MustCompile("(?s)^```yaml ([a-z]+\\.yaml)\n(.*)```$")
+	consoleBlock = regexp.MustCompile("(?ms)^```(console|yaml [a-z]+\\.yaml|json [a-z]+\\.json)\n.*?^```$")
+	fileBlock    = regexp.MustCompile("(?s)^```(?:yaml|json) ([a-z]+\\.(?:yaml|json))\n(.*)```$")
 )
 
 // TestReadmeConfiguration holds that the configuration in README is the one that docs/own-tools.md plays.
@@ -84,14 +84,18 @@ func TestReadmeConfiguration(t *testing.T) {
 
 // learn prepares what a tutorial says before its first command: two programs, a configuration file and a token. Each command ends with
 // 0, or with the code in the comment behind it. The page calls the home shown.
-func (p *shell) learn(shown string) {
+func (p *shell) learn(shown, page string) {
 	p.shown = shown
 	bin := built(p.t, "shop", "refunds")
 	p.env = []string{
 		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
-		"PATTERNGATE_CONFIG=" + filepath.Join(p.home, "patterngate.yaml"), "PAY_TOKEN=a-token-of-the-shop",
+		"PAY_TOKEN=a-token-of-the-shop",
+	}
+	if strings.Contains(page, "\nexport PATTERNGATE_CONFIG=$PWD/patterngate.yaml\n") {
+		p.env = append(p.env, "PATTERNGATE_CONFIG="+filepath.Join(p.home, "patterngate.yaml"))
 	}
 	p.exits = true
+	p.models = pageModels(p.t)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		p.t.Fatal(err)
@@ -107,6 +111,9 @@ const pageAddress = "127.0.0.1:9090"
 func (p *shell) put(name, text string) {
 	if p.address != "" {
 		text = strings.ReplaceAll(text, pageAddress, p.address)
+	}
+	for shown, stub := range p.models {
+		text = strings.ReplaceAll(text, shown, stub)
 	}
 	if err := os.WriteFile(filepath.Join(p.home, name), []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
@@ -124,6 +131,7 @@ type shell struct {
 	exits bool
 	// address replaces pageAddress, and shown replaces home in what is printed. Both are empty where a page is no tutorial.
 	address, shown string
+	models         map[string]string // stubs for the model servers that the page names
 }
 
 // play plays a block and returns it as it should be.
