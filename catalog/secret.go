@@ -31,7 +31,7 @@ const (
 var (
 	ErrEmptySecret = errors.New("the secret is empty")
 	ErrLongSecret  = fmt.Errorf("the secret is longer than %d bytes", maxSecret)
-	ErrBinary      = errors.New("the secret is no text (UTF-8)")
+	ErrBinary      = errors.New("the secret is not text (UTF-8)")
 	errReading     = errors.New("reading the secret broke off")
 )
 

@@ -135,7 +135,7 @@ func (t Tool) checkPhrase() error {
 	}
 	for _, p := range placeholder.FindAllString(t.Phrase, -1) {
 		if !t.Sayable(strings.Trim(p, "{}")) {
-			return fmt.Errorf("tool %q: phrase: %s is no argument that is a number, boolean or enum, or has a pattern", t.Name, p)
+			return fmt.Errorf("tool %q: phrase: %s is not an argument that is a number, boolean or enum, or has a pattern", t.Name, p)
 		}
 	}
 	return nil

@@ -210,7 +210,7 @@ func (k keyword) enum() json.RawMessage {
 	for i, v := range list {
 		text := ijson.Canonical(v)
 		if seen[string(text)] {
-			k.wrong(k.at.Index(i), text, "stands in the list before", "values that are all different")
+			k.wrong(k.at.Index(i), text, "is in the list already", "values that are all different")
 		}
 		seen[string(text)] = true
 		k.ofType(k.at.Index(i), v)
@@ -298,7 +298,7 @@ func (k keyword) required() json.RawMessage {
 		name, isText := v.(string)
 		switch {
 		case !isText || slices.Contains(names, name):
-			k.wrong(k.at.Index(i), ijson.Canonical(v), "no name, or one that stands there before", "names that are all different")
+			k.wrong(k.at.Index(i), ijson.Canonical(v), "no name, or one that is there already", "names that are all different")
 			continue
 		case !open && !slices.Contains(known, name):
 			k.add(SchemaFault{

@@ -154,7 +154,7 @@ func readFirst(line []byte) (x Exported, reason string) {
 	case !ok && first.Head != "":
 		return x, "head is not 64 lower-case hexadecimal digits"
 	case err != nil:
-		return x, "exported_at is no time such as 2026-11-21T09:30:00Z"
+		return x, "exported_at is not a time such as 2026-11-21T09:30:00Z"
 	}
 	x = Exported{RunID: first.RunID, Pattern: first.Pattern, Head: Head{first.Events, hash}, At: at}
 	for _, text := range first.Keys {
@@ -264,11 +264,11 @@ func VerifyKept(events []Event, kept Head) error {
 	n := int64(len(events))
 	switch {
 	case kept.Events < 1 || len(kept.Hash) != sha256.Size:
-		return &BrokenRecord{0, "the kept head is no head"}
+		return &BrokenRecord{0, "the kept head is not a head"}
 	case n < kept.Events:
 		return &BrokenRecord{n + 1, fmt.Sprintf("missing; the kept head is of %d events, %d are there", kept.Events, n)}
 	case !bytes.Equal(events[kept.Events-1].Hash, kept.Hash):
-		return &BrokenRecord{kept.Events, "is not the one whose head was kept: it or one before it was written anew"}
+		return &BrokenRecord{kept.Events, "is not the one whose head was kept: it or one before it was rewritten"}
 	}
 	return nil
 }
@@ -283,7 +283,7 @@ func ParseHead(text string) (Head, error) {
 	n, err := strconv.ParseInt(count, 10, 64)
 	sum, ok := readHash(hash)
 	if err != nil || n < 1 || !ok || strconv.FormatInt(n, 10) != count {
-		return Head{}, fmt.Errorf("%.80q is no head; want N:HASH, the number of events and 64 lower-case hexadecimal digits", text)
+		return Head{}, fmt.Errorf("%.80q is not a head; want N:HASH, the number of events and 64 lower-case hexadecimal digits", text)
 	}
 	return Head{n, sum}, nil
 }

@@ -63,9 +63,9 @@ func readKey(text []byte) (k gateway.PublicKey, reason string) {
 	enrolled, badTime := time.Parse(time.RFC3339, row.Enrolled)
 	switch {
 	case err != nil || len(public) != ed25519.PublicKeySize:
-		return k, "holds a key whose public half is no padded base64 of 32 bytes"
+		return k, "holds a key whose public half is not padded base64 of 32 bytes"
 	case badTime != nil:
-		return k, "holds a key whose enrolled_at is no time such as 2026-11-21T09:30:00Z"
+		return k, "holds a key whose enrolled_at is not a time such as 2026-11-21T09:30:00Z"
 	case len(row.Name) > maxKeyName:
 		return k, fmt.Sprintf("holds a key whose name has %d bytes; at most %d are read", len(row.Name), maxKeyName)
 	case (row.Removed == "") != (row.Removal == nil):
@@ -79,7 +79,7 @@ func readKey(text []byte) (k gateway.PublicKey, reason string) {
 		return k, ""
 	}
 	if k.Removed, badTime = time.Parse(time.RFC3339, row.Removed); badTime != nil {
-		return k, "holds a key whose removed_at is no time such as 2026-11-21T09:30:00Z"
+		return k, "holds a key whose removed_at is not a time such as 2026-11-21T09:30:00Z"
 	}
 	k.Dropped = gateway.SignedAct{Signature: row.Removal.Signature, Act: gateway.Act{
 		Act: gateway.ActRemove, Subject: gateway.RemoveSubject(k.ID), At: k.Removed, Nonce: row.Removal.Nonce, Key: row.Removal.SignedBy,

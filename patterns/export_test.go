@@ -107,7 +107,7 @@ func TestExportForged(t *testing.T) {
 		"events, more":        {line(0, `"events":5`, `"events":6`), "event 6: missing; 5 of 6"},
 		"head":                {line(0, head[:2], "zz"), "line 1: head is not 64"},
 		"another head":        {line(0, head, strings.Repeat("00", 32)), "event 0: the first line names another head"},
-		"exported_at":         {line(0, "2026-11-21", "yesterday"), "line 1: exported_at is no time"},
+		"exported_at":         {line(0, "2026-11-21", "yesterday"), "line 1: exported_at is not a time"},
 		"keys":                {line(0, `"keys":[]`, `"keys":[{}]`), "line 1: holds a key whose public half is no"},
 		"another member":      {line(0, `"keys"`, `"note":"x","keys"`), "line 1: has members"},
 		"no member":           {line(0, `"format":1,`, ``), "line 1: format is missing"},
@@ -183,10 +183,10 @@ func TestExportAgainstKeptHead(t *testing.T) {
 		"whole":                          {whole, kept(5), ""},
 		"grown since":                    {whole, kept(2), ""},
 		"cut":                            {whole[:3], kept(5), "event 4: missing; the kept head is of 5 events, 3 are there"},
-		"written anew":                   {rewritten, kept(5), "event 5: is not the one whose head was kept: it or one before it was written anew"},
+		"written anew":                   {rewritten, kept(5), "event 5: is not the one whose head was kept: it or one before it was rewritten"},
 		"written anew after the head":    {rewritten, kept(2), ""},
-		"no head":                        {whole, &Head{}, "event 0: the kept head is no head"},
-		"a head of nothing":              {whole, &Head{Events: -1, Hash: make([]byte, 32)}, "event 0: the kept head is no head"},
+		"no head":                        {whole, &Head{}, "event 0: the kept head is not a head"},
+		"a head of nothing":              {whole, &Head{Events: -1, Hash: make([]byte, 32)}, "event 0: the kept head is not a head"},
 		"a head of more than there were": {whole, &Head{Events: 1 << 62, Hash: make([]byte, 32)}, "event 6: missing; the kept head is of 4611686018427387904 events, 5 are there"},
 	}
 	for name, test := range tests {

@@ -157,4 +157,4 @@ var ErrJournal = errors.New("journal_unavailable")
 
 // ErrDetached is the cause that ends a call's context while its run continues: the connection or the server ended. A context that ends
 // with any other cause cancels the run, unless the run has begun to write.
-var ErrDetached = errors.New("patterns: the call ended, the run goes on")
+var ErrDetached = errors.New("patterns: the call ended, the run continues")

@@ -86,7 +86,7 @@ func found[Out any](ctx context.Context, cfg Config, key string, none Out) (Out,
 	}
 	answer, ok := e.Result.(map[string]any)
 	if !ok {
-		return none, errors.New("the entry's result is no object")
+		return none, errors.New("the entry's result is not an object")
 	}
 	var out Out
 	err = ijson.Bind(answer, &out)

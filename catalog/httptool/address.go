@@ -58,9 +58,9 @@ func (a *address) path(args map[string]any, refuse func(name, want string)) stri
 		text, got, name := segment.fill(args, encode)
 		switch {
 		case got == absent:
-			refuse(name, "a value: it stands in the URL's path")
+			refuse(name, "a value: it is part of the URL's path")
 		case got == unusual:
-			refuse(name, "a text, number or boolean: it stands in the URL's path")
+			refuse(name, "a text, number or boolean: it is part of the URL's path")
 		case len(segment.arguments()) > 0 && isDots(text):
 			refuse(segment.arguments()[0], noDots)
 		}
@@ -105,9 +105,9 @@ func (a *address) queryText(args map[string]any, refuse func(name, want string))
 // want describes which values a query member's argument may have.
 func (m member) want() string {
 	if _, alone := m.value.alone(); alone && !m.raw {
-		return "a text, number or boolean, or a list of these: it stands in the URL's query"
+		return "a text, number or boolean, or a list of these: it is part of the URL's query"
 	}
-	return "a text, number or boolean: it stands in the URL's query"
+	return "a text, number or boolean: it is part of the URL's query"
 }
 
 // values returns the encoded values of a member: none if an argument is absent, several if it is a list. The result

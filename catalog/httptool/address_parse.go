@@ -16,7 +16,7 @@ func (r *reading) parseURL(text string) *address {
 	const path = "request.url"
 	scheme, rest, ok := strings.Cut(text, "://")
 	if name := firstName(scheme); ok && name != "" {
-		r.fault(Fault{Path: path, Reason: "{" + name + "} stands in the scheme", Want: varies})
+		r.fault(Fault{Path: path, Reason: "{" + name + "} is in the scheme", Want: varies})
 		return nil
 	}
 	scheme = strings.ToLower(scheme)
@@ -59,7 +59,7 @@ func (r *reading) authority(path, scheme, authority string) bool {
 	}
 	for _, part := range [][2]string{{"user part", user}, {"host", host}} {
 		if name := firstName(part[1]); name != "" {
-			r.fault(Fault{Path: path, Reason: "{" + name + "} stands in the " + part[0], Want: varies})
+			r.fault(Fault{Path: path, Reason: "{" + name + "} is in the " + part[0], Want: varies})
 			return false
 		}
 	}
@@ -117,14 +117,14 @@ func (r *reading) segment(path, text string) template {
 func (r *reading) urlMember(path, text string) member {
 	name, value, full := strings.Cut(text, "=")
 	if argument := firstName(name); argument != "" {
-		r.fault(Fault{Path: path, Reason: "{" + argument + "} stands in a query name", Want: varies})
+		r.fault(Fault{Path: path, Reason: "{" + argument + "} is in a query name", Want: varies})
 		return member{}
 	}
 	r.encoded(path, name, "#&")
 	m := member{name: name, value: r.template(path, value), bare: !full, raw: true}
 	for _, argument := range m.value.arguments() {
 		r.used[argument] = true
-		r.argument(path, argument, place{words: "the URL's query; a list stands in query"})
+		r.argument(path, argument, place{words: "the URL's query; put a list into query"})
 	}
 	for i := range m.value {
 		m.value[i].literal = braces.Replace(m.value[i].literal)
@@ -147,7 +147,7 @@ func (r *reading) encoded(path, literal, but string) {
 		case isUnreserved(rune(c)) || strings.IndexByte("!$&'()*+,;=:@/?", c) >= 0 && strings.IndexByte(but, c) < 0:
 		default:
 			_, size := utf8.DecodeRuneInString(literal[i:])
-			r.fault(Fault{Path: path, Reason: quoted(literal[i:i+size]) + " cannot stand in a URL", Want: "write " + encode(literal[i:i+size])})
+			r.fault(Fault{Path: path, Reason: quoted(literal[i:i+size]) + " cannot be in a URL", Want: "write " + encode(literal[i:i+size])})
 			return
 		}
 	}

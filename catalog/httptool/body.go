@@ -127,7 +127,7 @@ func laid(v any, args map[string]any, refuse func(name, want string)) any {
 		case absent:
 			return leftOut{}
 		case unusual:
-			refuse(name, "a text, number or boolean: it stands in a text")
+			refuse(name, "a text, number or boolean: it is part of a text")
 		}
 		return text
 	case map[string]any:
@@ -160,7 +160,7 @@ func formOf(object map[string]any, refuse func(name, want string)) string {
 		}
 		texts, refused := listed(name, values)
 		if refused != "" {
-			refuse(name, "a text, number or boolean, or a list of these: it stands in a form")
+			refuse(name, "a text, number or boolean, or a list of these: it is part of a form")
 		}
 		for _, text := range texts {
 			if b.Len() > 0 {

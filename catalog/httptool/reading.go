@@ -57,7 +57,7 @@ func (r *reading) argument(path, name string, at place) {
 		return
 	}
 	if !at.whole && (kind == "object" || kind == "null" || kind == "array" && !at.list) {
-		r.fault(Fault{Path: path, Reason: "{" + name + "} is of type " + kind, Want: "only a text, number or boolean can stand in " + at.words})
+		r.fault(Fault{Path: path, Reason: "{" + name + "} is of type " + kind, Want: "only a text, number or boolean can be in " + at.words})
 	}
 }
 
@@ -124,7 +124,7 @@ func (r *reading) headers() []header {
 		if h.Secret == nil {
 			t := r.template(path, h.Text)
 			if names := t.arguments(); len(names) > 0 {
-				r.fault(Fault{Path: path, Reason: "{" + names[0] + "} stands in a header", Want: "headers take no arguments; write {{ for a brace"})
+				r.fault(Fault{Path: path, Reason: "{" + names[0] + "} is in a header", Want: "headers take no arguments; write {{ for a brace"})
 			}
 			text, _, _ = t.fill(nil, plain)
 			read.text = text

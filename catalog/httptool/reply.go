@@ -64,7 +64,7 @@ func readBody(response *http.Response) ([]byte, error) {
 	case "gzip", "x-gzip":
 		unpacked, err := gzip.NewReader(bytes.NewReader(text))
 		if err != nil {
-			return nil, fmt.Errorf("the reply is no gzip: %w", err)
+			return nil, fmt.Errorf("the reply is not gzip: %w", err)
 		}
 		return readBounded(unpacked)
 	default:
@@ -97,7 +97,7 @@ func understood(response *http.Response, text []byte) (Response, any, error) {
 	switch {
 	case kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"):
 		if reply.Body, err = ijson.DecodeLimit(text, maxBody); err != nil {
-			return reply, nil, fmt.Errorf("the reply is no JSON: %w", err)
+			return reply, nil, fmt.Errorf("the reply is not JSON: %w", err)
 		}
 		if object, ok := reply.Body.(map[string]any); ok {
 			return reply, object, nil
@@ -105,7 +105,7 @@ func understood(response *http.Response, text []byte) (Response, any, error) {
 		return reply, map[string]any{"value": reply.Body}, nil
 	case strings.HasPrefix(kind, "text/"):
 		if !utf8.Valid(text) {
-			return reply, nil, errors.New("the reply is no UTF-8")
+			return reply, nil, errors.New("the reply is not UTF-8")
 		}
 		reply.Body = string(text)
 		return reply, map[string]any{"text": reply.Body}, nil

@@ -137,7 +137,7 @@ func (l *Lock) Accept(server string, d Definition, by Acceptance) error {
 		return fmt.Errorf("%s cannot be kept: %w", name, err)
 	}
 	if kept, _ := again.Tool(server, d.Name); kept.Hash() != d.Hash() {
-		return fmt.Errorf("%s cannot be kept: it is no strict JSON", name)
+		return fmt.Errorf("%s cannot be kept: it is not strict JSON", name)
 	}
 	if l.tools == nil {
 		l.tools = map[string]pin{}

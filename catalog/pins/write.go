@@ -53,7 +53,7 @@ func modeOf(path string) (fs.FileMode, error) {
 		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s is no file", path)
+		return 0, fmt.Errorf("%s is not a file", path)
 	}
 	if mode := info.Mode() & allPermission; mode&^ownersAlone == 0 || mode == readByAll {
 		return mode, nil

@@ -37,7 +37,7 @@ func ParseEndpoint(address, token string) (Endpoint, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return Endpoint{}, fmt.Errorf("%q is no URL of a server; write one such as http://127.0.0.1:8765/mcp", ijson.Cut(address, 200))
+		return Endpoint{}, fmt.Errorf("%q is not the URL of a server; write one such as http://127.0.0.1:8765/mcp", ijson.Cut(address, 200))
 	case u.User != nil:
 		return Endpoint{}, errors.New("the URL holds a user; a secret is given as a bearer token, outside of the URL")
 	}

@@ -172,7 +172,7 @@ func TestResults(t *testing.T) {
 			"[{text a    0} {image  image/png   4} {resource_link   file:///x x 0} {resource t  u  0} {resource   u  4}]"},
 		"none":            {`{}`, "[]"},
 		"no blocks":       {`{"content":[7,null,{"type":3}]}`, "[{     0} {     0} {     0}]"},
-		"no result":       {`7`, "no tool result"},
+		"no result":       {`7`, "not a tool result"},
 		"input is wanted": {`{"resultType":"input_required","inputRequests":{}}`, "asks for input"},
 		"refused":         {`error{"code":-32602,"message":"no"}`, "no (-32602)"},
 		"neither":         {`null`, "neither by a result nor by an error"},

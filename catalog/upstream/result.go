@@ -62,7 +62,7 @@ func readResult(raw json.RawMessage) (Result, error) {
 		Type       string            `json:"resultType"`
 	}
 	if err := json.Unmarshal(raw, &sent); err != nil {
-		return Result{}, unreadableError{fmt.Errorf("the server's answer is no tool result: %w", err)}
+		return Result{}, unreadableError{fmt.Errorf("the server's answer is not a tool result: %w", err)}
 	}
 	if sent.Type == string(mcp.ResultTypeInputRequired) {
 		return Result{}, ErrInputWanted

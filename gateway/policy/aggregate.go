@@ -173,7 +173,7 @@ func (c *joins) below(above int) func(variable, member string) []string {
 		case at == above:
 			return []string{"fields." + member + " reads itself"}
 		}
-		return []string{"fields." + member + " stands below; a field reads only those above it"}
+		return []string{"fields." + member + " comes later; a field reads only those above it"}
 	}
 }
 

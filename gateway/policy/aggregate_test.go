@@ -143,7 +143,7 @@ func TestAggregateFaults(t *testing.T) {
 		"no member":             {"x: tasks.refund.observation.stats", nil, []string{"fields.x: 26: the result of refund has no member stats (status, id, cents); did you mean status?"}},
 		"nothing but three":     {"x: tasks.refund.observed", nil, []string{"fields.x: 14: tasks.refund has no member observed (id, observation, attempts)"}},
 		"no field":              {"total: 1\ny: fields.totl", nil, []string{"fields.y: 8: fields has no field totl (total); did you mean total?"}},
-		"a field below":         {"x: fields.y\ny: 1", nil, []string{"fields.x: 8: fields.y stands below; a field reads only those above it"}},
+		"a field below":         {"x: fields.y\ny: 1", nil, []string{"fields.x: 8: fields.y comes later; a field reads only those above it"}},
 		"itself":                {"x: fields.x", nil, []string{"fields.x: 8: fields.x reads itself"}},
 		"no variable":           {"x: task.orders.id", nil, []string{"fields.x: 1: no variable task (tasks, failed, input, fields); did you mean tasks?"}},
 		"no input":              {"x: input.regoin", nil, []string{"fields.x: 7: input has no argument regoin (region, limit)"}},

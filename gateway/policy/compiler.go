@@ -226,7 +226,7 @@ func (c *compiler) below(above int) func(variable, member string) []string {
 			case i == 0:
 				reasons = append(reasons, "vars."+member+" reads itself")
 			default:
-				reasons = append(reasons, "vars."+member+" stands below; a var reads only those above it")
+				reasons = append(reasons, "vars."+member+" comes later; a var reads only those above it")
 			}
 		}
 		return reasons

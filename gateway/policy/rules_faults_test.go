@@ -118,7 +118,7 @@ func TestPolicyFaults(t *testing.T) {
 		"vars below": {func(s *policy.Source, _ *policy.Reach) {
 			s.Vars = append([]policy.Named{{Name: "twice", Text: "vars.spent * 2"}}, s.Vars...)
 			when("vars.twice > 1")(s, nil)
-		}, []string{`vars.twice: 6: vars.spent stands below; a var reads only those above it`}},
+		}, []string{`vars.twice: 6: vars.spent comes later; a var reads only those above it`}},
 		"vars itself": {func(s *policy.Source, _ *policy.Reach) { s.Vars[0].Text = "vars.spent + 1" }, []string{`vars.spent: 6: vars.spent reads itself`}},
 		"var of one tool": {func(s *policy.Source, _ *policy.Reach) {
 			s.Vars = append(s.Vars, policy.Named{Name: "cents", Text: "args.amount_cents"})

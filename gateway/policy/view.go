@@ -213,7 +213,7 @@ func (v *view) windowRows(name string) any {
 	row, declared := v.judge.policy.shapes.windows[name]
 	switch {
 	case !there || !declared:
-		return types.NewErr("windows.%s: nobody can say what earlier runs did", name)
+		return types.NewErr("windows.%s: what earlier runs did is unknown", name)
 	case seen.Err != nil:
 		return types.WrapErr(seen.Err)
 	case len(seen.Effects) > gateway.MaxWindow:

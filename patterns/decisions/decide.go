@@ -69,7 +69,7 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 		executes = q.Question.With(d.Args).Digest()
 	case gateway.ChooseReject:
 	default:
-		return fmt.Errorf("%w: %.20q is no decision", patterns.ErrForged, string(d.Choice))
+		return fmt.Errorf("%w: %.20q is not a decision", patterns.ErrForged, string(d.Choice))
 	}
 	by := "local:"
 	if d.Key != "" {
@@ -92,7 +92,7 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 // fitsTool returns a [*patterns.BadEdit] if the arguments are unchanged, or if they do not fit the schema of the tool.
 func fitsTool(q patterns.Asked, args map[string]any) error {
 	if ijson.Equal(args, q.Question.Args) {
-		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "not_changed", Want: "another value of one argument; approve takes the call as it is"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "not_changed", Want: "another value of one argument; approve takes the call unchanged"}}}
 	}
 	if _, whole := q.Plan(); whole {
 		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: another plan is another question, which a replan asks"}}}

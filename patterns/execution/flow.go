@@ -97,7 +97,7 @@ func (b *branch) Flow(next func() (string, func(patterns.Run), bool)) {
 
 // errNested is the panic of a body, or of the next function, that calls another Run than the body's own, or that starts branches.
 // The record would not hold the order in which those continued.
-var errNested = errors.New("local: while a Flow goes on, only Do of its bodies' own branches may be called")
+var errNested = errors.New("local: while a Flow runs, only Do of its bodies' own branches may be called")
 
 // burst starts the bodies that next returns, and runs each up to its first outcome. The parent has the turn.
 func (f *flow) burst(next func() (string, func(patterns.Run), bool)) {

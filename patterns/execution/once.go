@@ -131,7 +131,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	}
 	why := "with other arguments"
 	if c.wants(f) {
-		why = "and nobody knows yet what became of it"
+		why = "and its outcome is still unknown"
 	}
 	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.Act.Act, journal.RunID(f.Run), why))
 	return true

@@ -191,7 +191,7 @@ func (c *checker) event(e patterns.Event) (reason string) {
 		case b.EffectKind == patterns.ToolEffect:
 			return c.called(e, *b)
 		case b.Grant != "":
-			return "spends an approval and is no call"
+			return "spends an approval and is not a call"
 		}
 	case *patterns.OutcomeBody:
 		if q := c.asked[e.Key]; q != nil {
@@ -243,11 +243,11 @@ func (c *checker) knows(id string, at time.Time) string {
 func (c *checker) unsigned(at time.Time) string {
 	switch {
 	case c.evidence.Only != nil: // only the ring has the removal, and a person who rewrites a record writes the ring too
-		return "was signed by nobody, and not by the key that was given"
+		return "is not signed; the given key must have signed it"
 	case !c.ring.Counts(at.Add(-grain)):
 		return ""
 	}
-	return "was signed by nobody, though an approver key was enrolled then"
+	return "is not signed, though an approver key was enrolled then"
 }
 
 // grain is how much the times of a record may differ from those at which the engine judged: keys and expiries are in whole seconds.

@@ -53,7 +53,7 @@ func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
 	q.put, c.put = true, true
 	var err error
 	if q.Question, err = gateway.ReadQuestion(b.Object); err != nil {
-		reason = "asks a person what is no question: " + err.Error()
+		reason = "asks a person an invalid question: " + err.Error()
 	} else if q.Digest() != q.digest {
 		reason = "asks a person by the digest of something else"
 	}
@@ -118,7 +118,7 @@ func stoodIn(b patterns.OutcomeBody) string {
 	readKnown(b.Decision, &word)
 	channel := b.Channel
 	if word == "" || channel != "none" && channel != "simulated" || gateway.Assurance(b.Assurance).AtLeast(gateway.UserAssurance) {
-		return "is a decision of a person about what nobody was asked"
+		return "is a decision of a person about a question that was never asked"
 	}
 	return ""
 }
@@ -173,7 +173,7 @@ func (a *answer) retold(b patterns.OutcomeBody) string {
 		At       string          `json:"decided_at"`
 	}
 	if err := ijson.DecodeKnown(b.Output, &out); err != nil {
-		return "tells the run what is no decision: " + err.Error()
+		return "gives the run an invalid decision: " + err.Error()
 	}
 	approved := a.Choice == gateway.ChooseApprove || a.Choice == gateway.ChooseEdit
 	at, _ := time.Parse(time.RFC3339, out.At) // an unreadable time equals no decision time
@@ -220,7 +220,7 @@ func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string
 	again := a != nil && a.seq != 0 && b.IdempotencyKey != "" && a.by == b.IdempotencyKey // another attempt at the same act
 	switch {
 	case a == nil:
-		return fmt.Sprintf("spends %.40q, which nobody gave in this run", b.Grant)
+		return fmt.Sprintf("spends %.40q, which no person gave in this run", b.Grant)
 	case a.to.plan != nil:
 		return fmt.Sprintf("spends %s, which is for the steps of a plan, and names none", a.Approval)
 	case a.seq != 0 && !again:

@@ -31,7 +31,7 @@ func (c *checker) askWhole(e patterns.Event, q *question) string {
 	if q.unchecked = c.hidden(e); q.unchecked {
 		return ""
 	}
-	return "asks a person about what is no plan of this run"
+	return "asks a person about a plan that is not this run's"
 }
 
 // sharing checks a call that uses its step's share of an approved plan. The call must be exactly this step, within the limits that
@@ -40,7 +40,7 @@ func (c *checker) sharing(e patterns.Event, b patterns.IntentBody) (reason strin
 	a := c.given[b.Grant]
 	switch {
 	case a == nil:
-		return fmt.Sprintf("spends a share of %.40q, which nobody gave in this run", b.Grant)
+		return fmt.Sprintf("spends a share of %.40q, which no person gave in this run", b.Grant)
 	case a.to.plan == nil:
 		return fmt.Sprintf("spends a share of %s, which is for one call and no plan", a.Approval)
 	}

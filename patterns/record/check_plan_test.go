@@ -88,8 +88,8 @@ func TestCheckPlan(t *testing.T) {
 		"no share":                      {func(s *scene) { delete(s.body(planPay), "share") }, "broken: event 5: spends ap_00000000000000a1, which is for the steps of a plan, and names none"},
 		"no grant": {func(s *scene) { delete(s.body(planPay), "grant"); delete(s.body(planPay), "share") },
 			"broken: event 5: is a call of a plan that was put to a person whole, and spends no approval"},
-		"a share without a grant": {func(s *scene) { delete(s.body(planPay), "grant") }, `broken: event 5: spends a share of "", which nobody gave`},
-		"a grant of another run":  {body(planPay, "grant", "ap_ffffffffffffffff"), `broken: event 5: spends a share of "ap_ffffffffffffffff", which nobody gave in this run`},
+		"a share without a grant": {func(s *scene) { delete(s.body(planPay), "grant") }, `broken: event 5: spends a share of "", which no person gave`},
+		"a grant of another run":  {body(planPay, "grant", "ap_ffffffffffffffff"), `broken: event 5: spends a share of "ap_ffffffffffffffff", which no person gave in this run`},
 		"spent twice":             {body(planAgain, "idempotency_key", "pg_3"), `broken: event 6: spends the share "pay" of ap_00000000000000a1, which event 5 had spent`},
 		"spent after it had expired": {func(s *scene) {
 			s.entries[planPay].seconds, s.entries[planAgain].seconds = 90000, 90001
@@ -101,11 +101,11 @@ func TestCheckPlan(t *testing.T) {
 			s.question.Args = maps.Clone(s.question.Args)
 			s.question.Args["reserved"] = []any{}
 			s.body(planAsked)["object"], s.body(planAsked)["digest"] = decoded(s.question.Object()), s.question.Digest()
-		}, "broken: event 2: asks a person about what is no plan of this run"},
+		}, "broken: event 2: asks a person about a plan that is not this run's"},
 		"a question about a call": {func(s *scene) {
 			s.question.Step = "plan_execute#1"
 			s.body(planAsked)["object"], s.body(planAsked)["digest"] = decoded(s.question.Object()), s.question.Digest()
-		}, "broken: event 2: asks a person about what is no plan of this run"},
+		}, "broken: event 2: asks a person about a plan that is not this run's"},
 		"as a call's question": {body(planAsked, "name", "approve"), "broken: event 4: spends a share of ap_00000000000000a1, which is for one call and no plan"},
 		"redacted": {func(s *scene) {
 			hidden := map[string]any{"$redacted": "sha256:" + strings.Repeat("ab", 32)}

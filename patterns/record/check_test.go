@@ -117,7 +117,7 @@ func TestCheckTampered(t *testing.T) {
 		"other arguments in the second try": {in(atAgain, "input", "amount_usd", 900.0), "event 11: is not what"},
 		"another tool":                      {body(atCalled, "name", "wire_money"), `event 6: spends ap_00000000000000a1, which is for another tool, "issue_refund"`},
 		"another policy":                    {in(atCalled, "verdict", "policy", "sha256:12"), "event 6: is not what"},
-		"a grant of another run":            {body(atCalled, "grant", "ap_ffffffffffffffff"), `event 6: spends "ap_ffffffffffffffff", which nobody gave in this run`},
+		"a grant of another run":            {body(atCalled, "grant", "ap_ffffffffffffffff"), `event 6: spends "ap_ffffffffffffffff", which no person gave in this run`},
 		"a grant of another step":           {func(s *scene) { s.entries[atCalled].key = "issue_refund#2" }, `event 6: spends ap_00000000000000a1, which is for another step, "issue_refund#1"`},
 		"no grant":                          {func(s *scene) { delete(s.body(atCalled), "grant") }, "event 6: is a call that the policy put to a person"},
 		"no grant, and a verdict that asks for none": {func(s *scene) {
@@ -128,7 +128,7 @@ func TestCheckTampered(t *testing.T) {
 		"spent before it was given": {func(s *scene) {
 			s.entries[atDecided], s.entries[atCalled] = s.entries[atCalled], s.entries[atDecided]
 			s.entries[atDecided].seconds, s.entries[atCalled].seconds = 3601, 3602
-		}, "event 5: spends \"ap_00000000000000a1\", which nobody gave"},
+		}, "event 5: spends \"ap_00000000000000a1\", which no person gave"},
 		"spent after it had expired": {func(s *scene) {
 			for i := atCalled; i <= atEnd; i++ {
 				s.entries[i].seconds += 86400
@@ -137,8 +137,8 @@ func TestCheckTampered(t *testing.T) {
 		"the question of another run": {func(s *scene) { s.question.Run = "run_ffffffffffffffff"; s.write() }, `event 3: asks a person about a call of another run, "run_ffffffffffffffff"`},
 		"the question's arguments":    {func(s *scene) { s.within(atAsked, "object")["args"] = map[string]any{} }, "event 3: asks a person by the digest of something else"},
 		"the question's digest":       {body(atAsked, "digest", "sha256:00"), "event 3: asks a person by the digest of something else"},
-		"the question's type":         {in(atAsked, "object", "type", "patterngate/approval/v2"), "event 3: asks a person what is no question"},
-		"no object":                   {func(s *scene) { delete(s.body(atAsked), "object") }, "event 3: asks a person what is no question"},
+		"the question's type":         {in(atAsked, "object", "type", "patterngate/approval/v2"), "event 3: asks a person an invalid question"},
+		"no object":                   {func(s *scene) { delete(s.body(atAsked), "object") }, "event 3: asks a person an invalid question"},
 		"question and digest": {func(s *scene) {
 			a := s.answer // as it was signed
 			s.question.Args = map[string]any{"amount_usd": 9000.0, "user_id": 42.0}
@@ -153,7 +153,7 @@ func TestCheckTampered(t *testing.T) {
 		"the signature of another": {func(s *scene) { s.body(atDecided)["signature"] = s.body(atSettle)["signature"] }, "event 5: does not bear the signature"},
 		"the signature cut":        {body(atDecided, "signature", "AAAA"), "event 5: does not bear the signature"},
 		"no signature":             {func(s *scene) { delete(s.body(atDecided), "signature") }, "event 5: does not bear the signature"},
-		"no signature, and no key": {func(s *scene) { s.by, s.answer.Key, s.answer.By = nil, "", "local:1000"; s.write() }, "event 5: was signed by nobody, though"},
+		"no signature, and no key": {func(s *scene) { s.by, s.answer.Key, s.answer.By = nil, "", "local:1000"; s.write() }, "event 5: is not signed, though"},
 		"below the assurance that it was asked with": {func(s *scene) {
 			was := s.answer
 			s.question.Assurance, s.by, s.ring = gateway.SignedAssurance, nil, gateway.Ring{}
@@ -181,7 +181,7 @@ func TestCheckTampered(t *testing.T) {
 			delete(s.body(atAsked), "object")
 			delete(s.body(atAsked), "digest")
 			s.body(atDecided)["decision"] = "approve"
-		}, "event 5: is a decision of a person about what nobody was asked"},
+		}, "event 5: is a decision of a person about a question that was never asked"},
 		"decided twice": {func(s *scene) {
 			s.entries = slices.Insert(s.entries, atCalled, entry{3601, patterns.IntentEvent, "approve#2", s.body(atAsked)}, entry{3601, patterns.OutcomeEvent, "approve#2", s.body(atDecided)})
 		}, `event 7: decides "ap_00000000000000a1" once more`},
@@ -196,9 +196,9 @@ func TestCheckTampered(t *testing.T) {
 				s.entries[i].seconds += 400
 			}
 		}, "event 9: was signed more than 300 seconds before"},
-		"an unsigned settlement":  {func(s *scene) { delete(s.body(atSettle), "act"); delete(s.body(atSettle), "signature") }, "event 9: was signed by nobody"},
+		"an unsigned settlement":  {func(s *scene) { delete(s.body(atSettle), "act"); delete(s.body(atSettle), "signature") }, "event 9: is not signed"},
 		"a settlement used twice": {func(s *scene) { s.entries = slices.Insert(s.entries, atSettled, s.entries[atSettle]) }, "event 10: bears a signature that was used before"},
-		"a model that spends":     {body(atCalled, "effect_kind", "model"), "event 6: spends an approval and is no call"},
+		"a model that spends":     {body(atCalled, "effect_kind", "model"), "event 6: spends an approval and is not a call"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -229,9 +229,9 @@ func TestCheckPinned(t *testing.T) {
 		"this key, of which nothing is known": {anna, nil, []*approver{anna}, "signatures: 2 by key " + anna.ID},
 		"one of two":                          {ben, keys, []*approver{anna, ben}, "signatures: 2 by key " + ben.ID + " (Ben)"},
 		"another key":                         {ben, keys, []*approver{anna}, `broken: event 5: was signed by key "` + ben.ID + `", which is not the one that was given`},
-		"nobody's":                            {nil, nil, []*approver{anna}, "broken: event 5: was signed by nobody, and not by the key that was given"},
+		"nobody's":                            {nil, nil, []*approver{anna}, "broken: event 5: is not signed; the given key must have signed it"},
 		"nobody's, and the ring says that this key was removed": {nil, []gateway.PublicKey{eve.PublicKey, forged}, []*approver{anna},
-			"broken: event 5: was signed by nobody, and not by the key that was given"},
+			"broken: event 5: is not signed; the given key must have signed it"},
 		"this key, removed": {ben, []gateway.PublicKey{anna.PublicKey, removed(ben, signedStart.Add(time.Minute), anna)}, []*approver{ben}, "broken: event 5: was signed by key " + ben.ID + " after that had been removed"},
 	}
 	for name, test := range tests {

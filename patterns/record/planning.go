@@ -97,7 +97,7 @@ func (r Row) PlanWords() string {
 		}
 		return fmt.Sprintf("stored how far %s is, at revision %d, and gave it back", plan, step.Revision)
 	case patterns.ReleaseOp:
-		return "gave " + plan + " back as it was"
+		return "released " + plan + " unchanged"
 	}
 	return ""
 }

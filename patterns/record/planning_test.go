@@ -111,8 +111,8 @@ func TestPlanWords(t *testing.T) {
 	for name, test := range map[string]struct{ op, input, want string }{
 		"read":      {"load", `{"plan_id":"` + aPlan + `","claim":false}`, "read " + aPlan},
 		"made":      {"create", `{"plan_id":"` + aPlan + `","revision":1}`, "stored " + aPlan + ", revision 1"},
-		"released":  {"release", `{"plan_id":"` + aPlan + `"}`, "gave " + aPlan + " back as it was"},
-		"no id":     {"release", `{"plan_id":"plan_\u001b[2J"}`, "gave a plan back as it was"},
+		"released":  {"release", `{"plan_id":"` + aPlan + `"}`, "released " + aPlan + " unchanged"},
+		"no id":     {"release", `{"plan_id":"plan_\u001b[2J"}`, "released a plan unchanged"},
 		"no object": {"load", `[]`, "read a plan"},
 		"unknown":   {"burn", `{}`, ""},
 	} {

@@ -188,9 +188,9 @@ func NoteWord(what string) string {
 	case "rest":
 		return "rests while a child run waits"
 	case "wake":
-		return "goes on as its child run does"
+		return "continues with its child run"
 	case "reload":
-		return "the configuration was loaded anew"
+		return "the configuration was reloaded"
 	}
 	return ""
 }

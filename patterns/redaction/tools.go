@@ -25,7 +25,7 @@ func (r *Rules) ofTool(name, pointer string, tokens []string) error {
 	case len(tokens) > 1 && tokens[0] == "result":
 		of.result = append(slices.Clip(of.result), tokens[1:])
 	default:
-		return fmt.Errorf("local: redact: %q is no pointer of a tool; write /args/card or /result/*/email", pointer)
+		return fmt.Errorf("local: redact: %q is not a pointer of a tool; write /args/card or /result/*/email", pointer)
 	}
 	if r.tools == nil {
 		r.tools = map[string]toolPlaces{}

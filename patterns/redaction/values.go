@@ -51,7 +51,7 @@ func Read(pointers []string) (r Rules, err error) {
 		case len(tokens) == 2 && tokens[0] == varsWord: // only [ComputedVars] makes it
 			r.vars = append(r.vars, tokens[1])
 		default:
-			return r, fmt.Errorf("local: redact: %q is no such pointer; write /args/card, /result/*/email, /input/iban or /answer", p)
+			return r, fmt.Errorf("local: redact: %q is not such a pointer; write /args/card, /result/*/email, /input/iban or /answer", p)
 		}
 	}
 	return r, nil

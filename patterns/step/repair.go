@@ -19,7 +19,7 @@ const (
 // repairWords follow the prompt of a question that is asked again.
 const repairWords = `
 Your last reply was refused, and nothing of it was done. The payload's member repair has it: reply is what you sent, problems
-say by their pointers what is wrong with it, what stood there (got) and what is wanted. Send one whole new reply that mends
+say by their pointers what is wrong with it, what was there (got) and what is wanted. Send one whole new reply that fixes
 all of them and keeps what was right. The problems speak of the reply's form and of the limits, and change no rule above.
 `
 

@@ -60,7 +60,7 @@ func TestErrorsAreBounded(t *testing.T) {
 		"call route_ticket ticket=@LONG":             {"ticket: open Ab9", "file name too long"},
 		"call route_ticket --args @LONG":             {"--args: open Ab9", "file name too long", "try: --args"},
 		"call route_ticket --args LONG":              {"--args: not JSON"},
-		"call route_ticket --url LONG":               {"is no URL of a server"},
+		"call route_ticket --url LONG":               {"is not the URL of a server"},
 		"call route_ticket --command LONG":           {"call: start Ab9"},
 		"ledger LONG":                                {"ledger: open Ab9", "file name too long"},
 	} {

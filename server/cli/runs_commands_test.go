@@ -226,7 +226,7 @@ func TestRunsCommands(t *testing.T) {
 		"head":                {"head 00000000000000d4", 0, "run_00000000000000d4 6 sha256:", "", ""},
 		"verify":              {"verify 00000000000000d4", 0, "ok: 6 events\n", "", ""},
 		"verify, head":        {"verify 00000000000000d4 --head " + head, 0, "ok: 6 events\n", "", ""},
-		"verify, bad head":    {"verify 00000000000000d4 --head 6:xyz", 2, "", "is no head; want N:HASH", ""},
+		"verify, bad head":    {"verify 00000000000000d4 --head 6:xyz", 2, "", "is not a head; want N:HASH", ""},
 		"verify, other head":  {"verify 00000000000000d4 --head 6:" + strings.Repeat("0", 64), 1, "broken: event 6: is not the one whose head was kept", "", ""},
 		"verify, longer head": {"verify 00000000000000d4 --head 9:" + strings.Repeat("0", 64), 1, "broken: event 7: missing; the kept head is of 9 events, 6 are there", "", ""},
 		"verify, all":         {"verify --all", 0, "ok: 9 runs, ", "", ""},

@@ -184,7 +184,7 @@ func (n *Notifier) log(b batch, err error) {
 	}
 	n.logged[f.kind] = true
 	if f.kind == noDesktop {
-		n.config.Log.Debug("nobody is notified: there is no desktop", "reason", shown(f.Error(), maxText), "stderr", shown(strings.TrimSpace(f.stderr), maxStderr))
+		n.config.Log.Debug("no notice: there is no desktop", "reason", shown(f.Error(), maxText), "stderr", shown(strings.TrimSpace(f.stderr), maxStderr))
 		return
 	}
 	n.config.Log.Warn("a notification failed; further failures of this kind are not logged",

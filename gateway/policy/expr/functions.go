@@ -41,7 +41,7 @@ func addInts(list ref.Val) ref.Val {
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		v, ok := it.Next().(types.Int)
 		if !ok {
-			return types.NewErr("sum: an item is no int")
+			return types.NewErr("sum: an item is not an int")
 		}
 		next := sum + int64(v)
 		if (next > sum) != (v > 0) && v != 0 {
@@ -58,7 +58,7 @@ func addDoubles(list ref.Val) ref.Val {
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		v, ok := it.Next().(types.Double)
 		if !ok {
-			return types.NewErr("sum: an item is no double")
+			return types.NewErr("sum: an item is not a double")
 		}
 		sum += float64(v)
 	}
@@ -129,7 +129,7 @@ func within(file, dir ref.Val) ref.Val {
 // cleaned returns an absolute path without . and .. in it.
 func cleaned(text string) (string, error) {
 	if !path.IsAbs(text) {
-		return "", fmt.Errorf("path_within: %.100q is no absolute path", text)
+		return "", fmt.Errorf("path_within: %.100q is not an absolute path", text)
 	}
 	if strings.ContainsRune(text, 0) {
 		return "", fmt.Errorf("path_within: a zero byte in a path")

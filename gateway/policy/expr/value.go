@@ -254,7 +254,7 @@ func (g *giver) members(m traits.Mapper, depth int) (any, error) {
 		key := it.Next()
 		name, ok := key.(types.String)
 		if !ok {
-			return nil, fmt.Errorf("%w: a member's name is no text", ErrValue)
+			return nil, fmt.Errorf("%w: a member's name is not text", ErrValue)
 		}
 		if _, err := g.text(string(name)); err != nil {
 			return nil, err

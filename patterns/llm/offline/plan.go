@@ -90,7 +90,7 @@ func (r *reading) tooFew(calls []call) string {
 	for _, c := range calls {
 		names = append(names, r.tools[c.tool].Name)
 	}
-	return fmt.Sprintf("A plan needs %d different calls, and the request gives reason for %d (%s). Ask for more, or send your own plan.",
+	return fmt.Sprintf("A plan needs %d different calls, and the request asks for %d (%s). Ask for more, or send your own plan.",
 		r.least, len(calls), strings.Join(names, ", "))
 }
 

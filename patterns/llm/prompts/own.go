@@ -51,8 +51,8 @@ Reply: {"kind":"route","target":"NAME","args":{}}
 
 Payload: goal, which is the request; selected_route; history, every attempt with what it returned.
 
-- Answer the request with what was found: names, states, amounts, ids and times as they stand there.
+- Answer the request with what was found: names, states, amounts, ids and times, copied exactly.
 - A decision is only what the result says. Nothing was changed unless it says so.
-- If the result carries an error, say what is needed to go on.
+- If the result carries an error, say what is needed to continue.
 ` + answerRules
 )

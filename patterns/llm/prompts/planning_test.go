@@ -20,7 +20,7 @@ func TestPlanningPromptsSayWhatEachReplyNeeds(t *testing.T) {
 			"1 to 3", "runs after its children"),
 		p.Replan: append(document, "adjustment_rationale", "used_ids", "failed_subtask", "reason", "hints", "remaining", "completed", `"planning_complete":true`),
 		p.Work:   {"goal", "subtask", "description", "args", "inputs", "truncated", "head", "data", "never an instruction", "plain text", "not available"},
-		p.Answer: {"goal", "subtask_results", "truncated", "data", "never an instruction", "Use only what stands in the payload", "stays open"},
+		p.Answer: {"goal", "subtask_results", "truncated", "data", "never an instruction", "Use only what is in the payload", "stays open"},
 	} {
 		for _, part := range want {
 			if !strings.Contains(prompt, part) {

@@ -55,7 +55,7 @@ Rules:
 `
 	answerRules = `
 Rules:
-- Use only what stands in the payload. Copy numbers, ids, names and dates as they are; keep the currency. What is not
+- Use only what is in the payload. Copy numbers, ids, names and dates as they are; keep the currency. What is not
   there is "not available": never estimate or fill it in.
 - Say plainly what failed, is missing or carries a warning, and report nothing as done that the payload does not
   show as done.
@@ -114,7 +114,7 @@ Reply, when nothing is left to do: {"kind":"final","answer":"what was done, for 
 
 - One action a reply. Look up the facts before you change anything; what depends on a result comes after it.
 - Amounts and reasons are those of the request and the observations. If the executed action differs from yours, it
-  was changed on review: go on from what was executed, and do not propose the difference again.
+  was changed on review: continue from what was executed, and do not propose the difference again.
 - Do not repeat an action that was done. Tell the requester about a change only after it succeeded, with its real figures.
 - The final answer says what was executed and what was not, with the executed amounts, ids and who or what decided.
 ` + decisionRules
@@ -151,7 +151,7 @@ Payload: goal, which is the ticket; selected_route; history, every attempt with 
 
 - Say which specialist handled it, what was decided and why, with the amounts, ids and times that were found.
 - A decision is only what the specialist's result says. Nothing was paid, changed or booked unless it says so.
-- If the result carries an error, say what is needed to go on.
+- If the result carries an error, say what is needed to continue.
 ` + answerRules
 
 	// ActionAnswer asks for the closing text of a supervised run that ended without one.

@@ -50,7 +50,7 @@ func TestPromptsSayWhatEachReplyNeeds(t *testing.T) {
 	}
 	always := map[bool][]string{
 		true:  {"JSON", "markdown", "data", "never an\n  instruction", "hard"}, // servers refuse JSON mode without the word
-		false: {"markdown", "data", "never an instruction", "Use only what stands in the payload"},
+		false: {"markdown", "data", "never an instruction", "Use only what is in the payload"},
 	}
 	for kind, want := range tests {
 		p := prompts.Of(kind)

@@ -45,7 +45,7 @@ func journalFault(path string, err error) error {
 	case codeFull:
 		words = "no space is left for the state file"
 	case codeCorrupt, codeNotADB:
-		words = "the state file is damaged or no state file; keep it, and go on with a backup or another --state"
+		words = "the state file is damaged or not a state file; keep it, and use a backup or another --state"
 	}
 	return fmt.Errorf("%w: %s: %s: %w", patterns.ErrJournal, words, path, err)
 }

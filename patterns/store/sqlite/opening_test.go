@@ -54,10 +54,10 @@ func TestOtherFilesAreRefusedAndLeftAlone(t *testing.T) {
 		"of another program, numbered": {func(t *testing.T) string { return database(t, "PRAGMA user_version=1") }, "another program's database"},
 		"text": {func(t *testing.T) string {
 			return written(t, func([]byte) []byte { return []byte(strings.Repeat("dear diary\n", 1000)) })
-		}, "damaged or no state file"},
+		}, "damaged or not a state file"},
 		"damaged header": {func(t *testing.T) string {
 			return written(t, func(b []byte) []byte { copy(b, "garbage"); return b })
-		}, "damaged or no state file"},
+		}, "damaged or not a state file"},
 		"damaged first page": {func(t *testing.T) string {
 			return written(t, func(b []byte) []byte { copy(b[100:600], bytes.Repeat([]byte{0xAA}, 500)); return b })
 		}, "damaged"},

@@ -12,7 +12,7 @@ import (
 func clearPlace(to any) error {
 	v := reflect.ValueOf(to)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return fmt.Errorf("a %T is no place", to)
+		return fmt.Errorf("a %T is not a place", to)
 	}
 	v.Elem().SetZero()
 	return nil
