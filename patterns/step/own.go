@@ -23,7 +23,7 @@ func (l *Log) Instruct(inputs patterns.Inputs) {
 	}
 	words, err := l.Spec.Instructions(inputs)
 	if l.words, l.wordless = words, err != nil; err == nil && words != "" {
-		l.words = "\nInstructions of the owner of this server:\n" + words + "\n"
+		l.words = "\nInstructions from the operator of this server:\n" + words + "\n"
 	}
 }
 
