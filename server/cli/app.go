@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -84,15 +85,18 @@ func (a *app) root() *cobra.Command {
 	sign := &signing.Signer{Console: &a.Console, Secret: a.secret}
 	serve := &serveCommands{serviceOpener: a.opener(), after: a.after, starts: a.starts}
 	root := &cobra.Command{
-		Use:               "patterngate",
-		Short:             rootShort,
-		Long:              rootLong,
-		Example:           rootExample,
-		Args:              cobra.NoArgs,
-		Version:           buildinfo.Read().Line(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.CheckColor() },
+		Use:           "patterngate",
+		Short:         rootShort,
+		Long:          rootLong,
+		Example:       rootExample,
+		Args:          cobra.NoArgs,
+		Version:       buildinfo.Read().Line(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.Given = givenFlags(cmd)
+			return a.CheckColor()
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.AtTerminal() {
 				return cmd.Help()
@@ -121,6 +125,17 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.showHelp)
 	strictHelpers(root)
 	return root
+}
+
+// givenFlags returns --config and --state as they were given, for the command lines that tips suggest.
+func givenFlags(cmd *cobra.Command) string {
+	given := ""
+	for _, name := range []string{"config", "state"} {
+		if f := cmd.Root().PersistentFlags().Lookup(name); f.Changed {
+			given += " --" + name + " " + console.ShellWord(runtime.GOOS, f.Value.String())
+		}
+	}
+	return given
 }
 
 // commands returns the commands of the program. Each package of commands gets what it needs as values and functions.

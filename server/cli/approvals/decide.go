@@ -265,7 +265,11 @@ func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
 		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
-	return a.Print(chosenText(asked, a.PageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
+	if err := a.Print(chosenText(asked, a.PageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n"); err != nil {
+		return err
+	}
+	a.Next(console.AfterDecision(run)...)
+	return nil
 }
 
 // chosenText describes the decision. For an edit, it lists the changed arguments.

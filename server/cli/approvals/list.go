@@ -148,6 +148,9 @@ func (a *Commands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	if page.Next != "" {
 		_, _ = fmt.Fprintln(a.Err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
 	}
+	if len(page.Rows) > 0 {
+		a.Next(console.AfterApprovals(page.Rows[0].ID)...)
+	}
 	return nil
 }
 

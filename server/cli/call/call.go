@@ -119,6 +119,10 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	defer stop() // a second interrupt ends the command at once
 	c.errs = &lockedWriter{to: c.Err}
 	defer c.errs.end()
+	if !c.quiet {
+		c.errs.line = c.Progress(calling(name))
+		defer c.errs.line.End()
+	}
 
 	c.name = name
 	read, err := toolargs.Read(ctx, c.In, c.args, words)
@@ -167,6 +171,7 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 	if failed != nil && result.Raw == nil {
 		return c.failed(ctx, failed)
 	}
+	c.errs.line.End()
 	code, written := c.print(c.name, result)
 	e, ours := readEnvelope(result.Structured)
 	if left := to.leftBehind(e); ours && left != "" && written == nil {
@@ -227,10 +232,14 @@ func (c *toolCall) note(text string) {
 // maxProgressLine is the maximum length of a line of progress in bytes.
 const maxProgressLine = 200
 
-// progress returns the function that prints a call's progress, or nil with --quiet.
+// progress returns the function that shows a call's progress, or nil with --quiet. At a terminal it is one line that
+// changes; elsewhere each step is a line.
 func (c *toolCall) progress() func(string) {
 	if c.quiet {
 		return nil
+	}
+	if c.errs.line != nil {
+		return c.errs.line.Say
 	}
 	color := c.ColoredAt(c.Err)
 	return func(line string) {
@@ -242,17 +251,19 @@ func (c *toolCall) progress() func(string) {
 type lockedWriter struct {
 	mu   sync.Mutex
 	to   io.Writer
+	line *console.Progress // removed while something else is written; nil: none
 	over bool
 }
 
 // Write implements [io.Writer].
-func (w *lockedWriter) Write(text []byte) (int, error) {
+func (w *lockedWriter) Write(text []byte) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
 		return len(text), nil
 	}
-	return w.to.Write(text)
+	w.line.Pause(func() { n, err = w.to.Write(text) })
+	return n, err
 }
 
 func (w *lockedWriter) end() {

@@ -137,7 +137,11 @@ func (a *Commands) printList(rows []row) error {
 			fmt.Fprintf(&why, "%s: %s\n", r.Name, r.Why)
 		}
 	}
-	return a.Print(console.Columns(table) + why.String())
+	if err := a.Print(console.Columns(table) + why.String()); err != nil {
+		return err
+	}
+	a.StateFile.Next(console.AfterHeld(slices.ContainsFunc(rows, func(r row) bool { return r.State == string(catalog.Held) }))...)
+	return nil
 }
 
 func (a *Commands) testCommand() *cobra.Command {

@@ -25,6 +25,7 @@ type Console struct {
 	Environ  []string  // the environment, as [os.Environ] returns it
 	Color    string    // --color: auto, always or never; empty is auto
 	JSON     bool      // --json: print one JSON document instead of text
+	Given    string    // flags that the next command needs too, such as " --config FILE"; "" for none
 }
 
 // CheckColor returns a usage error if --color has another value than auto, always or never.

@@ -199,13 +199,16 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 		servers[i].reaches(settings.Sources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
 	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300))
+	progress := a.Progress("waiting for the servers")
+	defer progress.End()
 	a.startServers(ctx, servers, func(s Server) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
 			words = "not in force: " + s.problem
 		}
-		fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.Name), words)
+		progress.Pause(func() { fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.Name), words) })
 	})
+	progress.End()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -74,7 +74,11 @@ func (a *Commands) stopReasons(name, pattern string) error {
 	if len(rows) == 1 && name != "" {
 		return a.Print(a.reasonText(rows[0], width))
 	}
-	return a.Print(reasonTable(rows, width))
+	if err := a.Print(reasonTable(rows, width)); err != nil {
+		return err
+	}
+	a.Next(console.AfterStopReasons...)
+	return nil
 }
 
 // The columns of the list of stop reasons. A longer name has a line of its own.

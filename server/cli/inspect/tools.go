@@ -68,8 +68,13 @@ func (a *Commands) tools(name string) error {
 			fmt.Fprintf(&text, "\ninput schema\n%s\n\noutput schema\n%s\n", indented(r.Input), indented(r.Output))
 		}
 	}
-	_, err = io.WriteString(a.Out, text.String())
-	return err
+	if _, err := io.WriteString(a.Out, text.String()); err != nil {
+		return err
+	}
+	if name == "" {
+		a.Next(console.AfterTools...)
+	}
+	return nil
 }
 
 func indented(raw json.RawMessage) string {

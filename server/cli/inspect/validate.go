@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ func (a *Commands) Validate() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				*a.Path = args[0]
+				*a.Path, a.Given = args[0], " --config "+console.ShellWord(runtime.GOOS, args[0])
 			}
 			return a.validate(strict)
 		},
@@ -61,8 +62,11 @@ func (a *Commands) validate(strict bool) error {
 	case a.JSON:
 		return nil
 	}
-	_, err = fmt.Fprintln(a.Out, a.sound(c, len(found)))
-	return err
+	if _, err := fmt.Fprintln(a.Out, a.sound(c, len(found))); err != nil {
+		return err
+	}
+	a.Next(console.AfterValidate...)
+	return nil
 }
 
 // printFaults prints the first fifty faults and warnings: one line each on standard error, or a document with --json.

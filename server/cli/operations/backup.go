@@ -36,7 +36,10 @@ func (a *Commands) StateCommand() *cobra.Command {
 				return console.Wrap("state backup", err)
 			}
 			defer engine.Close()
-			if err := engine.Backup(cmd.Context(), args[0]); err != nil {
+			progress := a.StateFile.Progress("copying the state")
+			err = engine.Backup(cmd.Context(), args[0])
+			progress.End()
+			if err != nil {
 				return console.Fault("state backup", err)
 			}
 			if a.JSON {

@@ -3,6 +3,7 @@ package operations
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -90,7 +91,11 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				} else if err != nil {
 					return statefile.Refused(what, err, "patterngate kill-switch status")
 				}
-				return a.printSwitches(runs)
+				if err := a.printSwitches(runs); err != nil || !on {
+					return err
+				}
+				a.StateFile.Next(console.AfterSwitchOn(flag(" --tool ", tool) + flag(" --pattern ", pattern))...)
+				return nil
 			})
 		},
 	}
@@ -102,6 +107,14 @@ func (a *Commands) turn(on bool) *cobra.Command {
 		signing.KeyFlag(cmd, &key)
 	}
 	return cmd
+}
+
+// flag returns a flag with its value for a command line, or "" for no value.
+func flag(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return name + console.ShellWord(runtime.GOOS, value)
 }
 
 func (a *Commands) status() *cobra.Command {

@@ -55,11 +55,15 @@ func (a *Commands) policyBacktestCommand() *cobra.Command {
 				return err
 			}
 			return a.WithRuns("policy backtest", func(state statefile.Runs) error {
+				progress := a.Progress("judging the recorded calls")
+				defer progress.End()
 				past, n, err := readPast(state, from)
 				if err != nil {
 					return console.Fault("policy backtest", err)
 				}
-				return a.printBacktest(past.backtest(d, n))
+				result := past.backtest(d, n)
+				progress.End()
+				return a.printBacktest(result)
 			})
 		},
 	}
@@ -200,6 +204,9 @@ func (a *Commands) printBacktest(t backtest) error {
 	}
 	if err == nil && len(t.Differences) > 0 {
 		return console.ExitCode(console.ExitFault)
+	}
+	if err == nil {
+		a.Next(console.AfterBacktest...)
 	}
 	return err
 }

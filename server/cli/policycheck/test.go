@@ -242,6 +242,9 @@ func (a *Commands) printTests(rows []policyRow) error {
 	if err == nil && failed > 0 {
 		return console.ExitCode(console.ExitFault)
 	}
+	if err == nil {
+		a.Next(console.AfterPolicyTest...)
+	}
 	return err
 }
 

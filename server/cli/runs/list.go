@@ -123,6 +123,9 @@ func (a *Commands) listRuns(runs statefile.Reader, filter patterns.Filter) error
 	if page.Next != "" {
 		_, _ = fmt.Fprintln(a.Err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
 	}
+	if len(page.Rows) > 0 {
+		a.Next(console.AfterRuns(page.Rows[0].RunID)...)
+	}
 	return nil
 }
 

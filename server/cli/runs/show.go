@@ -65,7 +65,11 @@ func (a *Commands) show(s record.Story, checked record.Report, receipt bool, ste
 	case a.JSON:
 		return a.PrintJSON(s)
 	}
-	return a.Print(recordtext.Timeline(s.Calling(a.People), a.PageWidth()))
+	if err := a.Print(recordtext.Timeline(s.Calling(a.People), a.PageWidth())); err != nil {
+		return err
+	}
+	a.Next(console.AfterRun(s.RunID)...)
+	return nil
 }
 
 // showStep prints all events of one call.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,7 +116,11 @@ func (a *Commands) runsExportCommand() *cobra.Command {
 				if file == "" {
 					return a.PrintLines(text)
 				}
-				return writeNew(file, text)
+				if err := writeNew(file, text); err != nil || form == "test" {
+					return err
+				}
+				a.Next(console.AfterExport(console.ShellWord(runtime.GOOS, file))...)
+				return nil
 			})
 		},
 	}

@@ -134,7 +134,13 @@ func (a *Commands) tellSetup(f setupFlags, r SetupReport) error {
 	if r.Action == "undo" && r.Changed {
 		console.Labelled(&b, "then", "start "+r.Title+" anew")
 	}
-	return a.writeSetup(b.String(), r)
+	if err := a.writeSetup(b.String(), r); err != nil {
+		return err
+	}
+	if r.Action == "write" && !r.DryRun {
+		a.Next(console.AfterSetup(r.Client, r.Title)...)
+	}
+	return nil
 }
 
 // writeSetup writes the text to standard output and the warnings to standard error.
