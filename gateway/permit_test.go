@@ -113,7 +113,7 @@ func TestPerformContainsFaults(t *testing.T) {
 		"panic of an error":  {func(context.Context, catalog.Call) (any, error) { panic(fault) }, gateway.DonePanic, "look panicked: no such account\n"},
 		"panic of nil":       {func(context.Context, catalog.Call) (any, error) { panic(nil) }, gateway.DonePanic, "look panicked: panic called with nil"},
 		"runtime fault":      {func(_ context.Context, c catalog.Call) (any, error) { return c.Args["n"].(string), nil }, gateway.DonePanic, "look panicked: interface conversion"},
-		"int":                {returning(map[string]any{"n": 1}), gateway.DoneBadResult, "look: a Go int is no JSON value at /n"},
+		"int":                {returning(map[string]any{"n": 1}), gateway.DoneBadResult, "look: a Go int is not a JSON value at /n"},
 		"NaN":                {returning([]any{math.NaN()}), gateway.DoneBadResult, "look: number out of range at /0"},
 		"infinity":           {returning(math.Inf(-1)), gateway.DoneBadResult, "look: number out of range"},
 		"struct":             {returning(struct{ A int }{1}), gateway.DoneBadResult, "look: a Go struct"},

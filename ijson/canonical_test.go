@@ -121,7 +121,7 @@ func TestAppendChecked(t *testing.T) {
 		"NaN":                   {map[string]any{"a/b": []any{0.0, math.NaN()}}, ijson.Fault{Pointer: "/a~1b/1", Reason: ijson.ReasonNumberRange}},
 		"infinity":              {math.Inf(1), ijson.Fault{Reason: ijson.ReasonNumberRange}},
 		"no UTF-8":              {[]any{"\xff"}, ijson.Fault{Pointer: "/0", Reason: ijson.ReasonNotUTF8}},
-		"another Go type":       {map[string]any{"n": []any{int64(1)}}, ijson.Fault{Pointer: "/n/0", Reason: "a Go int64 is no JSON value"}},
+		"another Go type":       {map[string]any{"n": []any{int64(1)}}, ijson.Fault{Pointer: "/n/0", Reason: "a Go int64 is not a JSON value"}},
 		"name that is no UTF-8": {[]any{map[string]any{"\xff": 1.0}}, ijson.Fault{Pointer: "/0", Reason: "a member name is not UTF-8"}},
 		"objects too deep":      {objects(65), ijson.Fault{Pointer: ijson.Pointer(strings.Repeat("/a", 64)), Reason: ijson.ReasonTooDeep}},
 		"too deep":              {nest(65), ijson.Fault{Pointer: ijson.Pointer(strings.Repeat("/0", 64)), Reason: ijson.ReasonTooDeep}},

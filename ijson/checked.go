@@ -36,7 +36,7 @@ func check(v any, at Pointer, depth int) *Fault {
 	case map[string]any:
 		return checkMembers(v, at, depth)
 	}
-	return &Fault{Pointer: at, Reason: fmt.Sprintf("a Go %T is no JSON value", v)}
+	return &Fault{Pointer: at, Reason: fmt.Sprintf("a Go %T is not a JSON value", v)}
 }
 
 func checkList(list []any, at Pointer, depth int) *Fault {

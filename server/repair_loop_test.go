@@ -196,9 +196,9 @@ func TestRepairLoop(t *testing.T) {
 
 const repairHead = `# The repair loop
 
-What models get wrong in a plan, a route or actions, what they are told, and whether a client that sends
-` + "`next.arguments`" + ` as it is, understanding nothing, gets on. A repair is offered only where there is one right answer; it
-is never applied by the server. This page is written by a test (` + "`go test ./server -run TestRepairLoop -update`" + `).
+What models get wrong in a plan, a route or actions, how Patterngate refuses it, and whether the run succeeds if a client sends the
+suggested ` + "`next.arguments`" + ` unchanged. Patterngate suggests a fix only if there is exactly one right answer. It never applies a fix
+by itself. A test writes this page (` + "`go test ./server -run TestRepairLoop -update`" + `).
 
 | tool | what is wrong | refused as | repairs offered | then |
 |---|---|---|---|---|

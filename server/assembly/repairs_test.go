@@ -146,13 +146,13 @@ func TestRepairs(t *testing.T) {
 		}
 	})
 	var b strings.Builder
-	b.WriteString("| `repair_turns` | Runs that go on after the fault |\n|---|---|\n")
+	b.WriteString("| `repair_turns` | Runs that continue after the fault |\n|---|---|\n")
 	for turns, n := range mended {
 		fmt.Fprintf(&b, "| %d | %d of %d (%d %%) |\n", turns, n, len(rows), 100*n/len(rows))
 	}
 	b.WriteString("\n| Fault | Pattern | Refused by | Turns |\n|---|---|---|---|\n")
 	for _, row := range rows {
-		turns := "never mended"
+		turns := "never fixed"
 		if row.Turns > 0 {
 			turns = fmt.Sprint(row.Turns)
 		}

@@ -159,7 +159,7 @@ func TestEnrollRefuses(t *testing.T) {
 		"nobody":      {nil, nil, console.ExitRefused, "a passphrase is typed at a terminal, and this process has none"},
 		"nobody left": {[]string{goodPassphrase}, nil, console.ExitRefused, "a passphrase is typed at a terminal"},
 		"no name":     {nil, []string{"--name", "a\x1b[2J"}, console.ExitUsage, "printable"},
-		"a voucher":   {nil, []string{"--key", "0123456789abcdef"}, console.ExitUsage, "is no key that counts here"},
+		"a voucher":   {nil, []string{"--key", "0123456789abcdef"}, console.ExitUsage, "is not a key that is enrolled here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeDesk(t)
@@ -230,11 +230,11 @@ func TestWhichKeySigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusals := map[string][]string{
-		"lets others at it":     {"reject", askedID},
-		"is no key that counts": {"reject", askedID, "--key", "0123456789abcdef"},
-		"mode 0644 of " + f.dir: {"reject", askedID, "--key", id},
-		"no key \"0123\" is":    {"keys", "remove", "0123"},
-		"which key?":            {"keys", "remove"},
+		"others can read or change":     {"reject", askedID},
+		"is not a key that is enrolled": {"reject", askedID, "--key", "0123456789abcdef"},
+		"(mode 0644)":                   {"reject", askedID, "--key", id},
+		"no key \"0123\" is":            {"keys", "remove", "0123"},
+		"which key?":                    {"keys", "remove"},
 	}
 	for want, args := range refusals {
 		if code, out, errs := f.command(t, []string{goodPassphrase}, args...); code == 0 || out != "" || !strings.Contains(errs, want) || len(f.decided) > 0 {

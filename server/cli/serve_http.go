@@ -71,7 +71,7 @@ func readSecret(path string, file *os.File) ([]byte, yamldoc.Fault) {
 		return nil, machine.CannotRead(err)
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&others != 0 {
-		return nil, yamldoc.Fault{Reason: fmt.Sprintf("mode %04o lets others at it", mode), Want: "chmod 600 it"}
+		return nil, yamldoc.Fault{Reason: fmt.Sprintf("mode %04o lets other users open it", mode), Want: "chmod 600 it"}
 	}
 	if f := machine.FaultOfWriters(path, info); f.Reason != "" {
 		return nil, f

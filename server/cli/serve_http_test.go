@@ -143,8 +143,8 @@ func TestTokenFileFaults(t *testing.T) {
 		"too long":    {writeTokens(t, strings.Repeat("#", 300_000), 0o600), ": more than 262144 bytes"},
 	}
 	if runtime.GOOS != "windows" {
-		tests["for its group"] = struct{ path, want string }{writeTokens(t, good, 0o640), "http.token_file: mode 0640 lets others at it; chmod 600 it"}
-		tests["for all"] = struct{ path, want string }{writeTokens(t, good, 0o604), "http.token_file: mode 0604 lets others at it; chmod 600 it"}
+		tests["for its group"] = struct{ path, want string }{writeTokens(t, good, 0o640), "http.token_file: mode 0640 lets other users open it; chmod 600 it"}
+		tests["for all"] = struct{ path, want string }{writeTokens(t, good, 0o604), "http.token_file: mode 0604 lets other users open it; chmod 600 it"}
 		open := writeTokens(t, good, 0o600)
 		if err := os.Chmod(filepath.Dir(open), 0o777); err != nil {
 			t.Fatal(err)

@@ -221,7 +221,7 @@ func TestSetupText(t *testing.T) {
 	out, err, code := say()
 	want := "Claude Code reads FILE\n\n{\n  \"mcpServers\": {\n    \"gate\": {\n      \"type\": \"stdio\",\n      \"command\": \"PROGRAM\",\n      \"args\": [\"serve\"]\n    }\n  }\n}\n\n" +
 		"write  PROGRAM setup claude-code --name gate --file 'FILE' --write\n       --dry-run in its place shows the change and writes nothing\n" +
-		"check  claude mcp get gate says Connected; in a session /mcp lists it\n       close Claude Code while its file is edited: a running session writes it anew\n"
+		"check  claude mcp get gate says Connected; in a session /mcp lists it\n       close Claude Code while its file is edited: a running session overwrites it\n"
 	if got := replace.Replace(out); got != want || err != "" || code != console.ExitDone {
 		t.Errorf("setup ends with %d, %q and\n%s\nwant\n%s", code, err, got, want)
 	}
@@ -271,7 +271,7 @@ func TestSetupRefusals(t *testing.T) {
 		"name":             {[]string{"vscode", "--name", "a.b"}, `setup --name: got "a.b", want 1 to 64 of a-z, A-Z, 0-9, _ and -`},
 		"empty name":       {[]string{"vscode", "--name", ""}, `setup --name: got ""`},
 		"long name":        {[]string{"vscode", "--name", strings.Repeat("a", 65)}, "setup --name: got "},
-		"bad JSON":         {[]string{"vscode", "--file", bad, "--write"}, bad + ":2:8: invalid character '}' looking for beginning of value; mend it by hand\n"},
+		"bad JSON":         {[]string{"vscode", "--file", bad, "--write"}, bad + ":2:8: invalid character '}' looking for beginning of value; fix it by hand\n"},
 		"bad JSON, dry":    {[]string{"vscode", "--file", bad, "--dry-run"}, bad + ":2:8: "},
 		"bad JSON, undo":   {[]string{"vscode", "--file", bad, "--undo"}, bad + ":2:8: "},
 		"a directory":      {[]string{"codex", "--file", dir, "--write"}, dir + ": a directory; name a file by --file\n"},
@@ -280,7 +280,7 @@ func TestSetupRefusals(t *testing.T) {
 		"missing config":   {[]string{"codex", "--config", faulty + "x"}, faulty + "x: no such file; "},
 		"a flag too many":  {[]string{"codex", "--force"}, "patterngate setup: unknown flag: --force\n"},
 		"a flag's value":   {[]string{"codex", "--file"}, "patterngate setup: flag needs an argument: --file\n"},
-		"the wrong format": {[]string{"codex", "--file", bad, "--write"}, bad + ":1:1: invalid character at start of key: U+007B '{'; mend it by hand\n"},
+		"the wrong format": {[]string{"codex", "--file", bad, "--write"}, bad + ":1:1: invalid character at start of key: U+007B '{'; fix it by hand\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

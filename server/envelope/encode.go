@@ -53,7 +53,7 @@ func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
 	case reflect.Struct:
 		return appendStruct(dst, v)
 	}
-	return dst, fmt.Errorf("a Go %s is no JSON value", v.Type())
+	return dst, fmt.Errorf("a Go %s is not a JSON value", v.Type())
 }
 
 // AppendString appends a text as a JSON string. It copies a text directly if no character needs an escape or is outside

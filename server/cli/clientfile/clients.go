@@ -58,7 +58,7 @@ func Clients() []Client {
 			Checks: func(_, _ string, e Entry) []string {
 				return []string{
 					"claude mcp get " + e.Name + " says Connected; in a session /mcp lists it",
-					"close Claude Code while its file is edited: a running session writes it anew",
+					"close Claude Code while its file is edited: a running session overwrites it",
 				}
 			},
 		},
@@ -107,7 +107,7 @@ func Clients() []Client {
 }
 
 func desktopChecks(goos, _ string, e Entry) []string {
-	checks := []string{"quit Claude Desktop wholly and start it again: Settings > Developer shows " + e.Name + " as running"}
+	checks := []string{"quit Claude Desktop completely and start it again: Settings > Developer shows " + e.Name + " as running"}
 	switch goos {
 	case "windows":
 		checks = append(checks, `what it says on standard error is in %APPDATA%\Claude\logs\mcp-server-`+e.Name+".log")

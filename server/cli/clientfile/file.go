@@ -154,7 +154,7 @@ func (f File) unchanged() error {
 		return err
 	}
 	if missing != (f.Info == nil) || !bytes.Equal(now, f.Text) {
-		return errors.New("the file was changed meanwhile, nothing was written; close its client and try again")
+		return errors.New("another program changed the file, so nothing was written; close its client and try again")
 	}
 	return nil
 }

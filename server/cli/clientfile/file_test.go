@@ -268,7 +268,7 @@ func TestSetupChangedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			putSetupFile(t, path, theirs)
-			if _, err := c.Apply(file, setupNow); err == nil || !strings.Contains(err.Error(), "changed meanwhile, nothing was written") {
+			if _, err := c.Apply(file, setupNow); err == nil || !strings.Contains(err.Error(), "another program changed the file, so nothing was written") {
 				t.Errorf("writing over it ends with %v", err)
 			}
 			wantSetupFile(t, path, theirs)

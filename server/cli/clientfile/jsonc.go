@@ -46,7 +46,7 @@ func ReadJSONC(text []byte) (JSONC, error) {
 
 // jsonFault returns a syntax error with its position: the first unexpected character, or the end of the text.
 func jsonFault(err error, end int) error {
-	fault := &textFault{offset: -1, reason: err.Error(), want: "mend it by hand"}
+	fault := &textFault{offset: -1, reason: err.Error(), want: "fix it by hand"}
 	if at, ok := errors.AsType[*json.SyntaxError](err); ok {
 		fault.offset = max(0, int(at.Offset)-1)
 		if strings.HasPrefix(err.Error(), "unexpected end") {

@@ -64,7 +64,7 @@ func (f TOMLServers) Merge(text []byte, e Entry) ([]byte, error) {
 	members, ok := entry.(map[string]any)
 	if !ok {
 		at, _ := t.find(within(tomlKey, e.Name))
-		return nil, &textFault{offset: at.at, reason: e.Name + " is no table", want: "write [" + tomlKey + "." + e.Name + "]"}
+		return nil, &textFault{offset: at.at, reason: e.Name + " is not a table", want: "write [" + tomlKey + "." + e.Name + "]"}
 	}
 	switch {
 	case e.Starts(members):

@@ -86,7 +86,7 @@ func faultOfStateDir(dir string) yamldoc.Fault {
 	case err != nil:
 		return yamldoc.Fault{Reason: "the directory " + dir + " cannot be read: " + causeOf(err), Want: "let this user read it"}
 	case !info.IsDir():
-		return yamldoc.Fault{Reason: dir + " is no directory", Want: "write the path of a file in a directory"}
+		return yamldoc.Fault{Reason: dir + " is not a directory", Want: "write the path of a file in a directory"}
 	case runtime.GOOS == "windows":
 		return yamldoc.Fault{}
 	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
@@ -112,7 +112,7 @@ func faultOfStateFile(path string) yamldoc.Fault {
 	case runtime.GOOS == "windows":
 		return yamldoc.Fault{}
 	case info.Mode().Perm()&others != 0:
-		return yamldoc.Fault{Reason: fmt.Sprintf("mode %04o of %s lets others at it", info.Mode().Perm(), path), Want: "chmod 600 " + path}
+		return yamldoc.Fault{Reason: fmt.Sprintf("mode %04o of %s lets other users open it", info.Mode().Perm(), path), Want: "chmod 600 " + path}
 	case machine.IsForeign(info):
 		return yamldoc.Fault{Reason: path + " belongs to another user", Want: "write the path of a file of your own"}
 	}
@@ -125,7 +125,7 @@ func causeOf(err error) string {
 		err = cause.Err
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
-		return "a part of the path is no directory"
+		return "a part of the path is not a directory"
 	}
 	return err.Error()
 }

@@ -107,7 +107,7 @@ func (s Request) file() (approver.File, error) {
 	count := s.counting()
 	switch {
 	case s.Key != "" && !count[s.Key]:
-		why := console.Quoted(s.Key) + " is no key that counts here"
+		why := console.Quoted(s.Key) + " is not a key that is enrolled here"
 		if k, known := s.Ring.Find(s.Key); known && !k.Removed.IsZero() {
 			why = "the key " + s.Key + " was removed at " + console.ClockText(k.Removed)
 		}
