@@ -120,8 +120,8 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	c.errs = &lockedWriter{to: c.Err}
 	defer c.errs.end()
 	if !c.quiet {
-		c.errs.line = c.Progress(calling(name))
-		defer c.errs.line.End()
+		c.errs.line = c.Spin(calling(name))
+		defer c.errs.line.Stop()
 	}
 
 	c.name = name
@@ -171,7 +171,7 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 	if failed != nil && result.Raw == nil {
 		return c.failed(ctx, failed)
 	}
-	c.errs.line.End()
+	c.errs.line.Stop()
 	code, written := c.print(c.name, result)
 	e, ours := readEnvelope(result.Structured)
 	if left := to.leftBehind(e); ours && left != "" && written == nil {
@@ -251,7 +251,7 @@ func (c *toolCall) progress() func(string) {
 type lockedWriter struct {
 	mu   sync.Mutex
 	to   io.Writer
-	line *console.Progress // removed while something else is written; nil: none
+	line *console.Spinner // removed while something else is written; nil: none
 	over bool
 }
 

@@ -87,9 +87,9 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 		return err
 	}
 	stands := standing{lock, assembly.CountingLines(lock, ring, console.Now())}
-	progress := a.StateFile.Progress("starting the servers and comparing their tools")
+	progress := a.StateFile.Spin("starting the servers and comparing their tools")
 	rows, open := a.compared(asking, loaded, wanted, stands)
-	progress.End()
+	progress.Stop()
 	if err := a.showCompared(rows, open); err != nil {
 		return err
 	}

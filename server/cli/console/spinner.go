@@ -29,8 +29,9 @@ type Spinner struct {
 	idle  chan struct{} // closed when the line is removed
 	once  sync.Once
 
-	mu   sync.Mutex
-	text string
+	mu    sync.Mutex
+	text  string
+	drawn int // how many characters the line has on the screen
 }
 
 // Spin starts a spinner on standard error. It returns nil if standard error is no terminal that can rewrite a line, or with --json.
@@ -59,6 +60,18 @@ func (s *Spinner) Say(text string) {
 	s.text = text
 }
 
+// Pause removes the line while do prints something else. The line comes back afterwards.
+func (s *Spinner) Pause(do func()) {
+	if s == nil {
+		do()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove()
+	do()
+}
+
 // Stop removes the line and waits until it is gone. More calls of Stop do nothing.
 func (s *Spinner) Stop() {
 	if s == nil {
@@ -71,30 +84,37 @@ func (s *Spinner) Stop() {
 // turn draws the line until the spinner stops, and then removes it.
 func (s *Spinner) turn() {
 	defer close(s.idle)
-	signs, drawn := []rune(spinnerSigns), 0
+	signs := []rune(spinnerSigns)
 	timer := time.NewTimer(spinnerPatience)
 	defer timer.Stop()
 	for n := 0; ; n++ {
 		select {
 		case <-s.over:
-			if drawn > 0 {
-				_, _ = fmt.Fprintf(s.to, "\r%s\r", strings.Repeat(" ", drawn)) // only decoration: an error has no use
-			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.remove()
 			return
 		case <-timer.C:
-			drawn = s.draw(signs[n%len(signs)], drawn)
+			s.draw(signs[n%len(signs)])
 			timer.Reset(spinnerPace)
 		}
 	}
 }
 
-// draw rewrites the line, over the drawn characters of the line before. It returns how many characters the line has.
-func (s *Spinner) draw(sign rune, drawn int) int {
+// remove clears the line. The caller holds mu.
+func (s *Spinner) remove() {
+	if s.drawn > 0 {
+		_, _ = fmt.Fprintf(s.to, "\r%s\r", strings.Repeat(" ", s.drawn)) // only decoration: an error has no use
+	}
+	s.drawn = 0
+}
+
+// draw rewrites the line, over the characters of the line before.
+func (s *Spinner) draw(sign rune) {
 	s.mu.Lock()
-	text := s.text
-	s.mu.Unlock()
-	line := Clip(fmt.Sprintf("%c %.1f s  %s", sign, time.Since(s.began).Seconds(), text), s.width-1) // a full line would wrap
+	defer s.mu.Unlock()
+	line := Clip(fmt.Sprintf("%c %.1f s  %s", sign, time.Since(s.began).Seconds(), s.text), s.width-1) // a full line would wrap
 	n := utf8.RuneCountInString(line)
-	_, _ = fmt.Fprintf(s.to, "\r%s%s", s.paint(line), strings.Repeat(" ", max(0, drawn-n)))
-	return n
+	_, _ = fmt.Fprintf(s.to, "\r%s%s", s.paint(line), strings.Repeat(" ", max(0, s.drawn-n)))
+	s.drawn = n
 }

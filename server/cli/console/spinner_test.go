@@ -61,3 +61,25 @@ func TestNoSpinner(t *testing.T) {
 	none.Say("more")
 	none.Stop()
 }
+
+// What is printed meanwhile gets a line of its own, and the spinner comes back below it.
+func TestSpinnerPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var screen bytes.Buffer
+		s := newSpinner(&screen, 40, "paying", func(line string) string { return line })
+		time.Sleep(250 * time.Millisecond)
+		s.Pause(func() { screen.WriteString("found\n") })
+		time.Sleep(100 * time.Millisecond)
+		s.Stop()
+		blank := strings.Repeat(" ", len("0 0.2 s  paying"))
+		want := "\r⠋ 0.2 s  paying\r" + blank + "\rfound\n\r⠙ 0.3 s  paying\r" + blank + "\r"
+		if got := screen.String(); got != want {
+			t.Errorf("the screen gets\n%q, want\n%q", got, want)
+		}
+	})
+	said := false
+	var none *Spinner
+	if none.Pause(func() { said = true }); !said {
+		t.Error("without a spinner, Pause does not print")
+	}
+}

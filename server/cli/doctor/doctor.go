@@ -142,9 +142,9 @@ func (a *Commands) doctor(ctx context.Context, name string, all bool) error {
 			continue
 		}
 		f := findings{client: c.Name}
-		progress := a.Progress(checking(c.Name))
+		progress := a.Spin(checking(c.Name))
 		a.examine(ctx, c, name != "", &f)
-		progress.End()
+		progress.Stop()
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -199,8 +199,8 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 		servers[i].reaches(settings.Sources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
 	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300))
-	progress := a.Progress("waiting for the servers")
-	defer progress.End()
+	progress := a.Spin("waiting for the servers")
+	defer progress.Stop()
 	a.startServers(ctx, servers, func(s Server) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
@@ -208,7 +208,7 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 		}
 		progress.Pause(func() { fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.Name), words) })
 	})
-	progress.End()
+	progress.Stop()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -36,9 +36,9 @@ func (a *Commands) StateCommand() *cobra.Command {
 				return console.Wrap("state backup", err)
 			}
 			defer engine.Close()
-			progress := a.StateFile.Progress("copying the state")
+			progress := a.StateFile.Spin("copying the state")
 			err = engine.Backup(cmd.Context(), args[0])
-			progress.End()
+			progress.Stop()
 			if err != nil {
 				return console.Fault("state backup", err)
 			}

@@ -55,14 +55,14 @@ func (a *Commands) policyBacktestCommand() *cobra.Command {
 				return err
 			}
 			return a.WithRuns("policy backtest", func(state statefile.Runs) error {
-				progress := a.Progress("judging the recorded calls")
-				defer progress.End()
+				progress := a.Spin("judging the recorded calls")
+				defer progress.Stop()
 				past, n, err := readPast(state, from)
 				if err != nil {
 					return console.Fault("policy backtest", err)
 				}
 				result := past.backtest(d, n)
-				progress.End()
+				progress.Stop()
 				return a.printBacktest(result)
 			})
 		},
