@@ -133,7 +133,7 @@ func isProgrammers(call *ast.CallExpr) bool {
 	case *ast.Ident:
 		return f.Name == "panic"
 	case *ast.SelectorExpr:
-		return slices.Contains([]string{"MustCompile", "StemsOf", "ExecContext", "QueryContext", "QueryRowContext", "Exec", "Query", "QueryRow", "Prepare"}, f.Sel.Name)
+		return slices.Contains([]string{"MustCompile", "StemsOf", "Fields", "ExecContext", "QueryContext", "QueryRowContext", "Exec", "Query", "QueryRow", "Prepare"}, f.Sel.Name)
 	}
 	return false
 }

@@ -71,7 +71,7 @@ func TestNoPatterns(t *testing.T) {
 	if got := namesIn(r); !slices.Equal(got, []string{"pay_back", "read_order", "wipe"}) {
 		t.Errorf("the catalog shows %v", got)
 	}
-	if said, _ := r.Structured["summary"].(string); !strings.Contains(said, "3 more tools behind the gate may be called by no pattern.") {
+	if said, _ := r.Structured["summary"].(string); !strings.Contains(said, "3 more tools behind the gate: no pattern uses them.") {
 		t.Errorf("the summary is %q", said)
 	}
 	row := toolNamedIn(t, r, "read_order")

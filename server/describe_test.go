@@ -74,7 +74,7 @@ func TestDescribeCatalog(t *testing.T) {
 			t.Errorf("the result does not fit its schema: %v", wrong)
 		}
 		want := map[string]any{"status": "ok", "stop_reason": "success", "demo": true, "next": map[string]any{"action": "done"},
-			"summary": "14 tools may be called, by 4 patterns."}
+			"summary": "14 tools can be called, by 4 patterns."}
 		got := maps.Clone(r.Structured)
 		maps.DeleteFunc(got, func(name string, _ any) bool { return name == "tools" || name == "patterns" })
 		if diff := cmp.Diff(want, got); diff != "" || r.IsError {
@@ -99,7 +99,7 @@ func TestDescribeCatalog(t *testing.T) {
 		text := textOf(r)
 		checkOwnLines(t, text)
 		for _, want := range append(names,
-			"OK success | describe_catalog | demo data\n14 tools may be called, by 4 patterns.\nNEXT {\"action\":\"done\"}\nTOOLS (",
+			"OK success | describe_catalog | demo data\n14 tools can be called, by 4 patterns.\nNEXT {\"action\":\"done\"}\nTOOLS (",
 			"\nissue_refund {user_id: integer, amount_usd: number, reason?: string} | write, idempotent | person maybe | supervised_refund | Refunds",
 			"\nsales_worker {report_date: YYYY-MM-DD, region: string} | read | person never | run_orchestrator | ",
 			"\nroute_ticket routing | {\"max_delegations\":3,\"max_route_attempts\":3,\"max_seconds\":60}",
@@ -292,19 +292,19 @@ func TestDescribeFinds(t *testing.T) {
 		"a pattern":              {`{"pattern":"supervised_refund"}`, "get_refund_context issue_refund send_refund_email", "3 tools found."},
 		"names":                  {`{"names":["issue_refund","fetch_sales_data","issue_refund"]}`, "fetch_sales_data issue_refund", "2 tools found."},
 		"names as text":          {`{"names":"[\"issue_refund\"]"}`, "issue_refund", "1 tool found."},
-		"names of another":       {`{"names":["issue_refund"],"pattern":"route_ticket"}`, "", "The pattern may use none of these tools."},
+		"names of another":       {`{"names":["issue_refund"],"pattern":"route_ticket"}`, "", "The pattern cannot use any of these tools."},
 		"a word":                 {`{"query":"inventory"}`, "inventory_worker", "1 tool found."},
 		"any case":               {`{"query":"INVENTORY"}`, "inventory_worker", "1 tool found."},
 		"of a name":              {`{"query":"detect_risk_signals"}`, "detect_risk_signals", "1 tool found."},
 		"the beginning of one":   {`{"query":"invent"}`, "inventory_worker", "1 tool found."},
 		"its longer form":        {`{"query":"emails"}`, "send_refund_email", "1 tool found."},
-		"not within a word":      {`{"query":"ventory"}`, "", "No tool that was asked for has a word of the query."},
+		"not within a word":      {`{"query":"ventory"}`, "", "None of these tools matches a word of the query."},
 		"all words":              {`{"query":"daily sales"}`, "fetch_sales_data", "1 tool found."},
 		"fillers do not count":   {`{"query":"get the daily sales for a month"}`, "fetch_sales_data", "1 tool found."},
-		"most words":             {`{"query":"email my grandmother"}`, "send_refund_email", "1 tool found. None meets all 2 words of the query; shown is what meets 1."},
+		"most words":             {`{"query":"email my grandmother"}`, "send_refund_email", "1 tool found. No tool matches all 2 words of the query. These match 1."},
 		"in a pattern":           {`{"query":"refund","pattern":"run_task_decomposition"}`, "calculate_monthly_kpis detect_risk_signals fetch_refund_data", "3 tools found."},
 		"in names":               {`{"query":"refund","names":["fetch_sales_data","fetch_refund_data"]}`, "fetch_refund_data", "1 tool found."},
-		"nothing":                {`{"query":"zebra"}`, "", "No tool that was asked for has a word of the query."},
+		"nothing":                {`{"query":"zebra"}`, "", "None of these tools matches a word of the query."},
 		"bidi and control marks": {`{"query":"\u202einventory\u0000"}`, "inventory_worker", "1 tool found."},
 	}
 	c := connect(t, serving(t))

@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -30,9 +29,9 @@ type Argument struct {
 func (a Argument) Text() string {
 	switch {
 	case a.Value == nil:
-		return fmt.Sprintf("%s... (%d bytes in all)", a.Begin, a.Bytes)
+		return cutText(a.Begin, a.Bytes)
 	case isRedacted(a.Value):
-		return "redacted"
+		return isRedactedText
 	}
 	return string(a.Value)
 }

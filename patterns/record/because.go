@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -47,9 +46,9 @@ func (b Because) Read() (list []Value, left int) {
 		}
 		switch {
 		case isRedacted(values[name]):
-			v.Text = "redacted"
+			v.Text = isRedactedText
 		case len(v.Text) > maxArgument:
-			v.Text = ijson.Cut(v.Text, maxArgument) + "... (" + strconv.Itoa(len(v.Text)) + " bytes in all)"
+			v.Text = cutText(ijson.Cut(v.Text, maxArgument), len(v.Text))
 		}
 		list = append(list, v)
 	}

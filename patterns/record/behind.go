@@ -151,27 +151,28 @@ func resultOf(output json.RawMessage) (list []Argument, left int) {
 // WrittenBy returns words for the author of a call and for the texts in args that they wrote; "" if the author is not known.
 func (b Behind) WrittenBy(args map[string]any) string {
 	known := map[string]string{
-		"": "", "caller": "the caller", "rules": "the offline rules, not a model or a person", "model": "a model", "plan": "the stored plan",
+		"": "", "caller": theCaller, "rules": rulesNotPeople, "model": aModel, "plan": theStoredPlan,
 	}
 	who, plain := known[b.ProposedBy]
 	if !plain {
-		who = "the model " + b.ProposedBy
+		who = namedModel(b.ProposedBy)
 	}
 	if who == "" {
 		return ""
 	}
 	texts := slices.DeleteFunc(textsOf(args), func(name string) bool { return slices.Contains(b.Revised, name) })
-	if len(texts) > 0 {
-		who += "; they wrote the text of " + strings.Join(texts, ", ")
-		if b.ProposedBy != "rules" {
-			who = strings.Replace(who, "they wrote", "it wrote", 1)
-		}
+	switch names := strings.Join(texts, ", "); {
+	case names == "":
+	case b.ProposedBy == "rules":
+		who = theyWroteTexts(who, names)
+	default:
+		who = itWroteTexts(who, names)
 	}
-	switch rules := strings.Join(b.RevisedBy, ", rule "); {
+	switch rules := strings.Join(b.RevisedBy, andRule); {
 	case rules != "" && len(b.Revised) > 0:
-		who += "; rule " + rules + " of the policy wrote " + strings.Join(b.Revised[:min(len(b.Revised), 5)], ", ")
+		who = rulesWrote(who, rules, strings.Join(b.Revised[:min(len(b.Revised), 5)], ", "))
 	case rules != "":
-		who += "; changed by rule " + rules
+		who = rulesChanged(who, rules)
 	}
 	return who
 }

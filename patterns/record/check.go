@@ -65,25 +65,25 @@ type Unchecked struct {
 // the caller must make hidden characters visible.
 func (r Report) Lines() []string {
 	if !r.OK {
-		reason := "nothing was checked"
+		reason := nothingChecked
 		if r.Broken != nil {
 			reason = r.Broken.Error()
 		}
-		return []string{"broken: " + reason}
+		return []string{broken + reason}
 	}
-	lines := []string{"ok: " + counted(int(r.Events), "event")}
+	lines := []string{whole + counted(int(r.Events), "event")}
 	if r.Decisions > 0 {
-		lines = append(lines, fmt.Sprintf("approvals: %d decided, %d of them signed, %d spent", r.Decisions, r.Signed, r.Spent))
+		lines = append(lines, fmt.Sprintf(decidedLine, r.Decisions, r.Signed, r.Spent))
 	}
 	for _, s := range r.Signatures {
-		line := fmt.Sprintf("signatures: %d by key %s", s.Count, s.KeyID)
+		line := fmt.Sprintf(signatureLine, s.Count, s.KeyID)
 		if s.Name != "" {
 			line += " (" + s.Name + ")"
 		}
 		lines = append(lines, line)
 	}
 	for _, u := range r.Unchecked {
-		lines = append(lines, fmt.Sprintf("not checked: event %d: %s", u.Seq, u.Reason))
+		lines = append(lines, fmt.Sprintf(uncheckedLine, u.Seq, u.Reason))
 	}
 	return lines
 }
@@ -94,12 +94,6 @@ func counted(n int, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
-
-// These are the reasons why a place of a record cannot be checked.
-const (
-	redactedReason = "redacted"
-	unreadReason   = "this version cannot read it"
-)
 
 // Check proves what a record can prove (spec/surface.md section 7): its order and completeness, every signature in it, and that each
 // approval was used by exactly the approved call. It cannot prove that the record was not rewritten as a whole: for that, Kept or Only
@@ -191,7 +185,7 @@ func (c *checker) event(e patterns.Event) (reason string) {
 		case b.EffectKind == patterns.ToolEffect:
 			return c.called(e, *b)
 		case b.Grant != "":
-			return "spends an approval and is not a call"
+			return spendsForNoCall
 		}
 	case *patterns.OutcomeBody:
 		if q := c.asked[e.Key]; q != nil {
@@ -228,26 +222,26 @@ func (c *checker) knows(id string, at time.Time) string {
 	key, known := c.ring.Find(id)
 	switch {
 	case !known && c.evidence.Only != nil:
-		return fmt.Sprintf("was signed by key %.40q, which is not the one that was given", id)
+		return fmt.Sprintf(keyNotGiven, id)
 	case !known:
-		return fmt.Sprintf("was signed by key %.40q, which is none of the approver keys", id)
+		return fmt.Sprintf(keyUnknown, id)
 	case key.Counts(at), key.Counts(at.Add(-grain)): // a signature in the same second as the key's removal counts
 		return ""
 	case !key.Removed.IsZero() && !at.Before(key.Removed):
-		return fmt.Sprintf("was signed by key %s after that had been removed", id)
+		return fmt.Sprintf(keyRemoved, id)
 	}
-	return fmt.Sprintf("was signed by key %s before that had been enrolled", id)
+	return fmt.Sprintf(keyNotEnrolled, id)
 }
 
 // unsigned says why a decision or act without a signature does not count; "" if it does.
 func (c *checker) unsigned(at time.Time) string {
 	switch {
 	case c.evidence.Only != nil: // only the ring has the removal, and a person who rewrites a record writes the ring too
-		return "is not signed; the given key must have signed it"
+		return unsignedGiven
 	case !c.ring.Counts(at.Add(-grain)):
 		return ""
 	}
-	return "is not signed, though an approver key was enrolled then"
+	return unsigned
 }
 
 // grain is how much the times of a record may differ from those at which the engine judged: keys and expiries are in whole seconds.

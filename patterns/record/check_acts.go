@@ -32,7 +32,7 @@ func (c *checker) note(e patterns.Event, b patterns.NoteBody) (reason string) {
 		if c.hidden(e) {
 			return ""
 		}
-		return "holds no signed act: " + err.Error()
+		return noAct + err.Error()
 	}
 	if reason := c.knows(signed.Key, signed.At); reason != "" {
 		return reason
@@ -40,12 +40,12 @@ func (c *checker) note(e patterns.Event, b patterns.NoteBody) (reason string) {
 	switch c.ring.Check(signed, momentOf(e)) {
 	case nil:
 	case gateway.ErrStaleAct:
-		return "was signed more than 300 seconds before or after it was done"
+		return staleAct
 	default:
 		if c.hidden(e) {
 			return ""
 		}
-		return fmt.Sprintf("does not bear the signature of key %.40s over this act", signed.Key)
+		return fmt.Sprintf(wrongActSign, signed.Key)
 	}
 	if reason := c.acts.take(c.evidence.RunID, act, signed.Act, b.Effect); reason != "" {
 		return reason
@@ -59,13 +59,13 @@ func (s *acts) take(run, want string, act gateway.Act, about string) string {
 	effect, _ := act.Subject["effect"].(string)
 	switch {
 	case act.Act != want:
-		return fmt.Sprintf("bears the signature of another act, %.40q", act.Act)
+		return fmt.Sprintf(otherAct, act.Act)
 	case act.Subject["run"] != run:
-		return "bears the signature of an act on another run"
+		return otherRunsAct
 	case about != "" && effect != about:
-		return "bears the signature of an act on another effect"
+		return otherEffectsAct
 	case s.nonces[act.Nonce]:
-		return "bears a signature that was used before"
+		return actUsed
 	}
 	if s.nonces == nil {
 		s.nonces, s.settled = map[string]bool{}, map[string]bool{}
@@ -84,7 +84,7 @@ func (s *acts) settledBy(effect string, output json.RawMessage) string {
 	}
 	readKnown(output, &out)
 	if signed, ok := s.settled[effect]; ok && (out.Happened == nil || *out.Happened != signed) {
-		return "tells the run something else of " + effect + " than was signed"
+		return fmt.Sprintf(otherSettlement, effect)
 	}
 	return ""
 }

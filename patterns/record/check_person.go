@@ -53,9 +53,9 @@ func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
 	q.put, c.put = true, true
 	var err error
 	if q.Question, err = gateway.ReadQuestion(b.Object); err != nil {
-		reason = "asks a person an invalid question: " + err.Error()
+		reason = noQuestion + err.Error()
 	} else if q.Digest() != q.digest {
-		reason = "asks a person by the digest of something else"
+		reason = otherDigest
 	}
 	if reason != "" {
 		q.unchecked = c.hidden(e)
@@ -65,7 +65,7 @@ func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
 	case reason != "" && !q.unchecked:
 		return reason
 	case err == nil && q.Run != c.evidence.RunID:
-		return fmt.Sprintf("asks a person about a call of another run, %.40q", q.Run)
+		return fmt.Sprintf(otherRun, q.Run)
 	case b.Name == patterns.ApprovePlan:
 		return c.askWhole(e, q)
 	}
@@ -86,7 +86,7 @@ func (c *checker) answer(e patterns.Event, q *question, b patterns.OutcomeBody) 
 	a := &answer{to: q, signature: b.Signature}
 	a.Answer, reason = readAnswer(b.Decision)
 	if c.given[a.Approval] != nil {
-		return fmt.Sprintf("decides %.40q once more", a.Approval)
+		return fmt.Sprintf(decidesAgain, a.Approval)
 	}
 	c.given[a.Approval] = a
 	c.report.Decisions++
@@ -109,7 +109,7 @@ func readAnswer(text json.RawMessage) (a gateway.Answer, reason string) {
 		Approval string `json:"approval"`
 	}
 	readKnown(text, &known)
-	return gateway.Answer{Approval: known.Approval}, "holds no decision of a person: " + err.Error()
+	return gateway.Answer{Approval: known.Approval}, noDecision + err.Error()
 }
 
 // stoodIn checks an answer for which no person was asked: that of the rejecting or the simulated approver.
@@ -118,7 +118,7 @@ func stoodIn(b patterns.OutcomeBody) string {
 	readKnown(b.Decision, &word)
 	channel := b.Channel
 	if word == "" || channel != "none" && channel != "simulated" || gateway.Assurance(b.Assurance).AtLeast(gateway.UserAssurance) {
-		return "is a decision of a person about a question that was never asked"
+		return notAsked
 	}
 	return ""
 }
@@ -134,13 +134,13 @@ func (c *checker) decided(a *answer, b patterns.OutcomeBody) string {
 	}
 	switch {
 	case a.Digest != a.to.digest:
-		return "decides about another digest than that of the question"
+		return decidesOther
 	case !a.At.Before(a.to.Expires) && !a.to.unchecked:
-		return "decides after the approval had expired"
+		return decidesLate
 	case gateway.Assurance(b.Assurance) != sure:
-		return fmt.Sprintf("claims the assurance %.20q; it is %q", b.Assurance, sure)
+		return fmt.Sprintf(otherAssurance, b.Assurance, sure)
 	case !sure.AtLeast(a.to.least):
-		return fmt.Sprintf("has the assurance %q where %q was asked for", sure, a.to.least)
+		return fmt.Sprintf(lowAssurance, sure, a.to.least)
 	}
 	return a.retold(b)
 }
@@ -154,7 +154,7 @@ func (c *checker) signature(a *answer) string {
 		return reason
 	}
 	if key, _ := c.ring.Find(a.Key); key.Verify(a.Message(), a.signature) != nil {
-		return fmt.Sprintf("does not bear the signature of key %s over this decision", a.Key)
+		return fmt.Sprintf(wrongAnswerSign, a.Key)
 	}
 	c.signed(a.Key)
 	c.report.Signed++
@@ -173,16 +173,16 @@ func (a *answer) retold(b patterns.OutcomeBody) string {
 		At       string          `json:"decided_at"`
 	}
 	if err := ijson.DecodeKnown(b.Output, &out); err != nil {
-		return "gives the run an invalid decision: " + err.Error()
+		return toldNoDecision + err.Error()
 	}
 	approved := a.Choice == gateway.ChooseApprove || a.Choice == gateway.ChooseEdit
 	at, _ := time.Parse(time.RFC3339, out.At) // an unreadable time equals no decision time
 	switch {
 	case out.Approved != approved, out.Approval != a.Approval, out.Key != a.Key, out.By != a.By, out.Comment != a.Comment, !at.Equal(a.At),
 		b.By != a.By:
-		return "tells the run something else than the person decided"
+		return toldOtherwise
 	case approved && len(out.Args) > 0 && !a.approves(out.Args) && !a.to.unchecked:
-		return "gives the run other arguments than the person approved"
+		return toldOtherArgs
 	}
 	return ""
 }
@@ -209,10 +209,10 @@ func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string
 	case b.Grant == "":
 		escalated := b.Verdict != nil && b.Verdict.Decision == gateway.Escalate.String()
 		if c.whole && b.Effect != "read" {
-			return "is a call of a plan that was put to a person whole, and spends no approval"
+			return planUnapproved
 		}
 		if c.put && escalated || c.steps[e.Key] {
-			return "is a call that the policy put to a person, and spends no approval"
+			return callUnapproved
 		}
 		return ""
 	}
@@ -220,15 +220,15 @@ func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string
 	again := a != nil && a.seq != 0 && b.IdempotencyKey != "" && a.by == b.IdempotencyKey // another attempt at the same act
 	switch {
 	case a == nil:
-		return fmt.Sprintf("spends %.40q, which no person gave in this run", b.Grant)
+		return fmt.Sprintf(spendsUnknown, b.Grant)
 	case a.to.plan != nil:
-		return fmt.Sprintf("spends %s, which is for the steps of a plan, and names none", a.Approval)
+		return fmt.Sprintf(spendsForPlan, a.Approval)
 	case a.seq != 0 && !again:
-		return fmt.Sprintf("spends %s, which event %d had spent", a.Approval, a.seq)
+		return fmt.Sprintf(spendsAgain, a.Approval, a.seq)
 	case a.to.Step != e.Key && !again:
-		return fmt.Sprintf("spends %s, which is for another step, %.60q", a.Approval, a.to.Step)
+		return fmt.Sprintf(spendsOtherStep, a.Approval, a.to.Step)
 	case a.to.Tool != b.Name:
-		return fmt.Sprintf("spends %s, which is for another tool, %.60q", a.Approval, a.to.Tool)
+		return fmt.Sprintf(spendsOtherTool, a.Approval, a.to.Tool)
 	}
 	if a.seq == 0 {
 		a.seq, a.by = e.Seq, b.IdempotencyKey
@@ -251,7 +251,7 @@ func (c *checker) fits(e patterns.Event, a *answer, b patterns.IntentBody, again
 	case !fits && c.hidden(e):
 		return ""
 	case !fits:
-		return fmt.Sprintf("is not what %s approved: its arguments or policy are others", a.Approval)
+		return fmt.Sprintf(notApproved, a.Approval)
 	}
 	return c.counts(e, a, sent, again)
 }
@@ -272,7 +272,7 @@ func (c *checker) counts(e patterns.Event, a *answer, sent gateway.Question, aga
 	case "":
 		return ""
 	case gateway.ApprovalExpired:
-		return fmt.Sprintf("spends %s after that had expired", a.Approval)
+		return fmt.Sprintf(spendsExpired, a.Approval)
 	}
-	return fmt.Sprintf("spends %s, which does not let it through", a.Approval)
+	return fmt.Sprintf(spendsInvalid, a.Approval)
 }

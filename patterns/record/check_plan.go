@@ -31,7 +31,7 @@ func (c *checker) askWhole(e patterns.Event, q *question) string {
 	if q.unchecked = c.hidden(e); q.unchecked {
 		return ""
 	}
-	return "asks a person about a plan that is not this run's"
+	return noPlan
 }
 
 // sharing checks a call that uses its step's share of an approved plan. The call must be exactly this step, within the limits that
@@ -40,14 +40,14 @@ func (c *checker) sharing(e patterns.Event, b patterns.IntentBody) (reason strin
 	a := c.given[b.Grant]
 	switch {
 	case a == nil:
-		return fmt.Sprintf("spends a share of %.40q, which no person gave in this run", b.Grant)
+		return fmt.Sprintf(shareUnknown, b.Grant)
 	case a.to.plan == nil:
-		return fmt.Sprintf("spends a share of %s, which is for one call and no plan", a.Approval)
+		return fmt.Sprintf(shareOfCall, a.Approval)
 	}
 	before, spent := a.to.plan.spent[b.Share]
 	again := spent && b.IdempotencyKey != "" && before.by == b.IdempotencyKey
 	if spent && !again {
-		return fmt.Sprintf("spends the share %.64q of %s, which event %d had spent", b.Share, a.Approval, before.seq)
+		return fmt.Sprintf(shareAgain, b.Share, a.Approval, before.seq)
 	}
 	if !spent {
 		a.to.plan.spent[b.Share] = spending{b.IdempotencyKey, e.Seq}
@@ -78,7 +78,7 @@ func (c *checker) within(e patterns.Event, a *answer, b patterns.IntentBody, aga
 	case !fits && c.hidden(e):
 		return ""
 	case !fits:
-		return fmt.Sprintf("is not the step %.64q that %s approved: its tool, arguments or policy are others", b.Share, a.Approval)
+		return fmt.Sprintf(stepNotApproved, b.Share, a.Approval)
 	}
 	return c.counts(e, a, whole, again)
 }

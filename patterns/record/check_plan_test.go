@@ -83,20 +83,20 @@ func TestCheckPlan(t *testing.T) {
 		"an argument less":              {func(s *scene) { delete(s.within(planLook, "input"), "user_id") }, `broken: event 4: is not the step "look"`},
 		"another tool":                  {body(planPay, "name", "wire_money"), `broken: event 5: is not the step "pay"`},
 		"another policy":                {in(planPay, "verdict", "policy", "sha256:12"), `broken: event 5: is not the step "pay"`},
-		"another step's share":          {body(planPay, "share", "look"), `broken: event 5: spends the share "look" of ap_00000000000000a1, which event 4 had spent`},
+		"another step's share":          {body(planPay, "share", "look"), `broken: event 5: spends the share "look" of ap_00000000000000a1, which event 4 already spent`},
 		"a share of no step":            {body(planPay, "share", "tip"), `broken: event 5: is not the step "tip"`},
-		"no share":                      {func(s *scene) { delete(s.body(planPay), "share") }, "broken: event 5: spends ap_00000000000000a1, which is for the steps of a plan, and names none"},
+		"no share":                      {func(s *scene) { delete(s.body(planPay), "share") }, "broken: event 5: spends ap_00000000000000a1, which is for the steps of a plan, but names no step"},
 		"no grant": {func(s *scene) { delete(s.body(planPay), "grant"); delete(s.body(planPay), "share") },
-			"broken: event 5: is a call of a plan that was put to a person whole, and spends no approval"},
+			"broken: event 5: is a call of a plan that needed a person's approval, and spends no approval"},
 		"a share without a grant": {func(s *scene) { delete(s.body(planPay), "grant") }, `broken: event 5: spends a share of "", which no person gave`},
 		"a grant of another run":  {body(planPay, "grant", "ap_ffffffffffffffff"), `broken: event 5: spends a share of "ap_ffffffffffffffff", which no person gave in this run`},
-		"spent twice":             {body(planAgain, "idempotency_key", "pg_3"), `broken: event 6: spends the share "pay" of ap_00000000000000a1, which event 5 had spent`},
+		"spent twice":             {body(planAgain, "idempotency_key", "pg_3"), `broken: event 6: spends the share "pay" of ap_00000000000000a1, which event 5 already spent`},
 		"spent after it had expired": {func(s *scene) {
 			s.entries[planPay].seconds, s.entries[planAgain].seconds = 90000, 90001
-		}, "broken: event 5: spends ap_00000000000000a1 after that had expired"},
+		}, "broken: event 5: spends ap_00000000000000a1 after it expired"},
 		"the question's steps": {func(s *scene) {
 			s.within(planAsked, "object")["args"].(map[string]any)["steps"] = []any{}
-		}, "broken: event 2: asks a person by the digest of something else"},
+		}, "broken: event 2: asks a person with the digest of another question"},
 		"a question that says another count": {func(s *scene) {
 			s.question.Args = maps.Clone(s.question.Args)
 			s.question.Args["reserved"] = []any{}
@@ -106,7 +106,7 @@ func TestCheckPlan(t *testing.T) {
 			s.question.Step = "plan_execute#1"
 			s.body(planAsked)["object"], s.body(planAsked)["digest"] = decoded(s.question.Object()), s.question.Digest()
 		}, "broken: event 2: asks a person about a plan that is not this run's"},
-		"as a call's question": {body(planAsked, "name", "approve"), "broken: event 4: spends a share of ap_00000000000000a1, which is for one call and no plan"},
+		"as a call's question": {body(planAsked, "name", "approve"), "broken: event 4: spends a share of ap_00000000000000a1, which is for one call and not for a plan"},
 		"redacted": {func(s *scene) {
 			hidden := map[string]any{"$redacted": "sha256:" + strings.Repeat("ab", 32)}
 			steps := s.within(planAsked, "object")["args"].(map[string]any)["steps"].([]any)

@@ -119,12 +119,12 @@ func TestCheckTampered(t *testing.T) {
 		"another policy":                    {in(atCalled, "verdict", "policy", "sha256:12"), "event 6: is not what"},
 		"a grant of another run":            {body(atCalled, "grant", "ap_ffffffffffffffff"), `event 6: spends "ap_ffffffffffffffff", which no person gave in this run`},
 		"a grant of another step":           {func(s *scene) { s.entries[atCalled].key = "issue_refund#2" }, `event 6: spends ap_00000000000000a1, which is for another step, "issue_refund#1"`},
-		"no grant":                          {func(s *scene) { delete(s.body(atCalled), "grant") }, "event 6: is a call that the policy put to a person"},
+		"no grant":                          {func(s *scene) { delete(s.body(atCalled), "grant") }, "event 6: is a call that needed a person's approval"},
 		"no grant, and a verdict that asks for none": {func(s *scene) {
 			delete(s.body(atCalled), "grant")
 			s.body(atCalled)["verdict"] = map[string]any{"decision": "approve"}
-		}, "event 6: is a call that the policy put to a person"},
-		"spent twice": {body(atAgain, "idempotency_key", "pg_2"), "event 11: spends ap_00000000000000a1, which event 6 had spent"},
+		}, "event 6: is a call that needed a person's approval"},
+		"spent twice": {body(atAgain, "idempotency_key", "pg_2"), "event 11: spends ap_00000000000000a1, which event 6 already spent"},
 		"spent before it was given": {func(s *scene) {
 			s.entries[atDecided], s.entries[atCalled] = s.entries[atCalled], s.entries[atDecided]
 			s.entries[atDecided].seconds, s.entries[atCalled].seconds = 3601, 3602
@@ -133,10 +133,10 @@ func TestCheckTampered(t *testing.T) {
 			for i := atCalled; i <= atEnd; i++ {
 				s.entries[i].seconds += 86400
 			}
-		}, "event 6: spends ap_00000000000000a1 after that had expired"},
+		}, "event 6: spends ap_00000000000000a1 after it expired"},
 		"the question of another run": {func(s *scene) { s.question.Run = "run_ffffffffffffffff"; s.write() }, `event 3: asks a person about a call of another run, "run_ffffffffffffffff"`},
-		"the question's arguments":    {func(s *scene) { s.within(atAsked, "object")["args"] = map[string]any{} }, "event 3: asks a person by the digest of something else"},
-		"the question's digest":       {body(atAsked, "digest", "sha256:00"), "event 3: asks a person by the digest of something else"},
+		"the question's arguments":    {func(s *scene) { s.within(atAsked, "object")["args"] = map[string]any{} }, "event 3: asks a person with the digest of another question"},
+		"the question's digest":       {body(atAsked, "digest", "sha256:00"), "event 3: asks a person with the digest of another question"},
 		"the question's type":         {in(atAsked, "object", "type", "patterngate/approval/v2"), "event 3: asks a person an invalid question"},
 		"no object":                   {func(s *scene) { delete(s.body(atAsked), "object") }, "event 3: asks a person an invalid question"},
 		"question and digest": {func(s *scene) {
@@ -145,14 +145,14 @@ func TestCheckTampered(t *testing.T) {
 			s.write()
 			s.body(atDecided)["decision"], s.body(atDecided)["signature"] = decoded(a.Object()), s.by.sign(a.Message())
 		}, "event 5: decides about another digest"},
-		"the decision's choice":    {in(atDecided, "decision", "decision", "approve"), "event 5: holds no decision of a person"},
-		"the decision's comment":   {in(atDecided, "decision", "comment", "all of it"), "event 5: does not bear the signature"},
-		"what it executes":         {in(atDecided, "decision", "executes", "sha256:"+strings.Repeat("ab", 32)), "event 5: does not bear the signature of key " + anna.ID},
-		"its time":                 {in(atDecided, "decision", "at", "2026-11-21T10:30:01Z"), "event 5: does not bear the signature"},
-		"a member more":            {in(atDecided, "decision", "more", 1.0), "event 5: holds no decision of a person"},
-		"the signature of another": {func(s *scene) { s.body(atDecided)["signature"] = s.body(atSettle)["signature"] }, "event 5: does not bear the signature"},
-		"the signature cut":        {body(atDecided, "signature", "AAAA"), "event 5: does not bear the signature"},
-		"no signature":             {func(s *scene) { delete(s.body(atDecided), "signature") }, "event 5: does not bear the signature"},
+		"the decision's choice":    {in(atDecided, "decision", "decision", "approve"), "event 5: contains an invalid decision of a person"},
+		"the decision's comment":   {in(atDecided, "decision", "comment", "all of it"), "event 5: does not have a valid signature"},
+		"what it executes":         {in(atDecided, "decision", "executes", "sha256:"+strings.Repeat("ab", 32)), "event 5: does not have a valid signature of key " + anna.ID},
+		"its time":                 {in(atDecided, "decision", "at", "2026-11-21T10:30:01Z"), "event 5: does not have a valid signature"},
+		"a member more":            {in(atDecided, "decision", "more", 1.0), "event 5: contains an invalid decision of a person"},
+		"the signature of another": {func(s *scene) { s.body(atDecided)["signature"] = s.body(atSettle)["signature"] }, "event 5: does not have a valid signature"},
+		"the signature cut":        {body(atDecided, "signature", "AAAA"), "event 5: does not have a valid signature"},
+		"no signature":             {func(s *scene) { delete(s.body(atDecided), "signature") }, "event 5: does not have a valid signature"},
 		"no signature, and no key": {func(s *scene) { s.by, s.answer.Key, s.answer.By = nil, "", "local:1000"; s.write() }, "event 5: is not signed, though"},
 		"below the assurance that it was asked with": {func(s *scene) {
 			was := s.answer
@@ -160,23 +160,23 @@ func TestCheckTampered(t *testing.T) {
 			s.answer = gateway.Answered(was.Approval, s.question, was.Choice, s.args)
 			s.answer.By, s.answer.At, s.answer.Comment = "local:1000", was.At, was.Comment
 			s.write()
-		}, `event 5: has the assurance "user" where "signed" was asked for`},
-		"a key that nobody knows":                {func(s *scene) { s.by, s.answer.Key, s.answer.By = eve, eve.ID, "key:"+eve.ID; s.write() }, `event 5: was signed by key "` + eve.ID + `", which is none`},
-		"another key's id":                       {func(s *scene) { s.by = eve; s.write() }, "event 5: does not bear the signature"},
-		"a key that had been removed":            {func(s *scene) { s.by, s.answer.Key, s.answer.By = ben, ben.ID, "key:"+ben.ID; s.write() }, "event 5: was signed by key " + ben.ID + " after that had been removed"},
-		"before its key was enrolled":            {func(s *scene) { s.answer.At = signedStart.Add(-2 * time.Hour); s.write() }, "event 5: was signed by key " + anna.ID + " before that had been enrolled"},
-		"decided after it had expired":           {func(s *scene) { s.answer.At = s.question.Expires; s.write() }, "event 5: decides after the approval had expired"},
-		"executes something else than was asked": {func(s *scene) { s.answer.Choice = gateway.ChooseApprove; s.write() }, "event 5: holds no decision of a person"},
-		"another assurance":                      {body(atDecided, "assurance", "user"), `event 5: claims the assurance "user"; it is "signed"`},
-		"decided by another":                     {body(atDecided, "by", "local:0"), "event 5: tells the run something else"},
+		}, `event 5: has the assurance "user", but "signed" is required`},
+		"a key that nobody knows":                {func(s *scene) { s.by, s.answer.Key, s.answer.By = eve, eve.ID, "key:"+eve.ID; s.write() }, `event 5: was signed by key "` + eve.ID + `", which is not an approver key`},
+		"another key's id":                       {func(s *scene) { s.by = eve; s.write() }, "event 5: does not have a valid signature"},
+		"a key that had been removed":            {func(s *scene) { s.by, s.answer.Key, s.answer.By = ben, ben.ID, "key:"+ben.ID; s.write() }, "event 5: was signed by key " + ben.ID + " after the key was removed"},
+		"before its key was enrolled":            {func(s *scene) { s.answer.At = signedStart.Add(-2 * time.Hour); s.write() }, "event 5: was signed by key " + anna.ID + " before the key was enrolled"},
+		"decided after it had expired":           {func(s *scene) { s.answer.At = s.question.Expires; s.write() }, "event 5: decides after the approval expired"},
+		"executes something else than was asked": {func(s *scene) { s.answer.Choice = gateway.ChooseApprove; s.write() }, "event 5: contains an invalid decision of a person"},
+		"another assurance":                      {body(atDecided, "assurance", "user"), `event 5: claims the assurance "user", but it is "signed"`},
+		"decided by another":                     {body(atDecided, "by", "local:0"), "event 5: gives the run another decision"},
 		"the run is told yes for no": {func(s *scene) {
 			s.answer.Choice, s.answer.Executes = gateway.ChooseReject, ""
 			s.write()
 			s.within(atDecided, "output")["approved"] = true
-		}, "event 5: tells the run something else"},
+		}, "event 5: gives the run another decision"},
 		"the run is told other arguments": {in(atDecided, "output", "args", map[string]any{"amount_usd": 1200.0}), "event 5: gives the run other arguments"},
-		"the run is told another comment": {in(atDecided, "output", "comment", "all of it"), "event 5: tells the run something else"},
-		"a word for a decision":           {body(atDecided, "decision", "approve"), "event 5: holds no decision of a person"},
+		"the run is told another comment": {in(atDecided, "output", "comment", "all of it"), "event 5: gives the run another decision"},
+		"a word for a decision":           {body(atDecided, "decision", "approve"), "event 5: contains an invalid decision of a person"},
 		"a person where nobody was asked": {func(s *scene) {
 			delete(s.body(atAsked), "object")
 			delete(s.body(atAsked), "digest")
@@ -184,20 +184,20 @@ func TestCheckTampered(t *testing.T) {
 		}, "event 5: is a decision of a person about a question that was never asked"},
 		"decided twice": {func(s *scene) {
 			s.entries = slices.Insert(s.entries, atCalled, entry{3601, patterns.IntentEvent, "approve#2", s.body(atAsked)}, entry{3601, patterns.OutcomeEvent, "approve#2", s.body(atDecided)})
-		}, `event 7: decides "ap_00000000000000a1" once more`},
+		}, `event 7: decides "ap_00000000000000a1" a second time`},
 		"a settlement of another run": {func(s *scene) {
 			s.settle(map[string]any{"run": "run_ffffffffffffffff", "effect": "issue_refund#1", "happened": false})
-		}, "event 9: bears the signature of an act on another run"},
-		"the settlement turned":     {in(atSettled, "output", "happened", true), "event 10: tells the run something else of issue_refund#1 than was signed"},
-		"the settlement's act":      {func(s *scene) { s.within(atSettle, "act")["subject"].(map[string]any)["happened"] = true }, "event 9: does not bear the signature"},
-		"a seizure by a settlement": {body(atSettle, "what", "seize"), `event 9: bears the signature of another act, "runs.settle"`},
+		}, "event 9: has the signature of an act on another run"},
+		"the settlement turned":     {in(atSettled, "output", "happened", true), "event 10: gives the run another outcome of issue_refund#1 than the signed one"},
+		"the settlement's act":      {func(s *scene) { s.within(atSettle, "act")["subject"].(map[string]any)["happened"] = true }, "event 9: does not have a valid signature"},
+		"a seizure by a settlement": {body(atSettle, "what", "seize"), `event 9: has the signature of another act, "runs.settle"`},
 		"an old settlement": {func(s *scene) {
 			for i := atSettle; i <= atEnd; i++ {
 				s.entries[i].seconds += 400
 			}
 		}, "event 9: was signed more than 300 seconds before"},
 		"an unsigned settlement":  {func(s *scene) { delete(s.body(atSettle), "act"); delete(s.body(atSettle), "signature") }, "event 9: is not signed"},
-		"a settlement used twice": {func(s *scene) { s.entries = slices.Insert(s.entries, atSettled, s.entries[atSettle]) }, "event 10: bears a signature that was used before"},
+		"a settlement used twice": {func(s *scene) { s.entries = slices.Insert(s.entries, atSettled, s.entries[atSettle]) }, "event 10: has a signature that was used before"},
 		"a model that spends":     {body(atCalled, "effect_kind", "model"), "event 6: spends an approval and is not a call"},
 	}
 	for name, test := range tests {
@@ -228,11 +228,11 @@ func TestCheckPinned(t *testing.T) {
 		"this key":                            {anna, keys, []*approver{anna}, "signatures: 2 by key " + anna.ID + " (Anna)"},
 		"this key, of which nothing is known": {anna, nil, []*approver{anna}, "signatures: 2 by key " + anna.ID},
 		"one of two":                          {ben, keys, []*approver{anna, ben}, "signatures: 2 by key " + ben.ID + " (Ben)"},
-		"another key":                         {ben, keys, []*approver{anna}, `broken: event 5: was signed by key "` + ben.ID + `", which is not the one that was given`},
+		"another key":                         {ben, keys, []*approver{anna}, `broken: event 5: was signed by key "` + ben.ID + `", which is not the given one`},
 		"nobody's":                            {nil, nil, []*approver{anna}, "broken: event 5: is not signed; the given key must have signed it"},
 		"nobody's, and the ring says that this key was removed": {nil, []gateway.PublicKey{eve.PublicKey, forged}, []*approver{anna},
 			"broken: event 5: is not signed; the given key must have signed it"},
-		"this key, removed": {ben, []gateway.PublicKey{anna.PublicKey, removed(ben, signedStart.Add(time.Minute), anna)}, []*approver{ben}, "broken: event 5: was signed by key " + ben.ID + " after that had been removed"},
+		"this key, removed": {ben, []gateway.PublicKey{anna.PublicKey, removed(ben, signedStart.Add(time.Minute), anna)}, []*approver{ben}, "broken: event 5: was signed by key " + ben.ID + " after the key was removed"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -288,9 +288,9 @@ func TestCheckExport(t *testing.T) {
 	}
 	first, rest, _ := strings.Cut(string(text), "\n")
 	for name, test := range map[string]struct{ old, to, want string }{
-		"no keys":        {first[strings.Index(first, `"keys":`):], `"keys":[]}`, "which is none of the approver keys"},
-		"another name":   {`"name":"Ben"`, `"name":"Bea"`, "which is none of the approver keys"},
-		"enrolled later": {`"enrolled_at":"2026-11-21T09:29:00Z"`, `"enrolled_at":"2026-11-21T09:29:01Z"`, "which is none of the approver keys"},
+		"no keys":        {first[strings.Index(first, `"keys":`):], `"keys":[]}`, "which is not an approver key"},
+		"another name":   {`"name":"Ben"`, `"name":"Bea"`, "which is not an approver key"},
+		"enrolled later": {`"enrolled_at":"2026-11-21T09:29:00Z"`, `"enrolled_at":"2026-11-21T09:29:01Z"`, "which is not an approver key"},
 	} {
 		x, err := patterns.ReadExport([]byte(strings.Replace(first, test.old, test.to, 1) + "\n" + rest))
 		if err != nil {

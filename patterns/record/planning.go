@@ -81,23 +81,23 @@ func (r Row) PlanWords() string {
 	}
 	plan := step.PlanID
 	if plan == "" {
-		plan = "a plan"
+		plan = unnamedPlan
 	}
 	switch patterns.PlanOp(r.Name) {
 	case patterns.LoadOp:
 		if step.Claim {
-			return "took " + plan + " to work on it"
+			return planClaimed(plan)
 		}
-		return "read " + plan
+		return planRead(plan)
 	case patterns.CreateOp:
-		return fmt.Sprintf("stored %s, revision %d", plan, step.Revision)
+		return planStored(plan, step.Revision)
 	case patterns.CommitOp:
 		if step.Keep {
-			return fmt.Sprintf("stored how far %s is, at revision %d", plan, step.Revision)
+			return progressStored(plan, step.Revision)
 		}
-		return fmt.Sprintf("stored how far %s is, at revision %d, and gave it back", plan, step.Revision)
+		return progressReleased(plan, step.Revision)
 	case patterns.ReleaseOp:
-		return "released " + plan + " unchanged"
+		return planReleased(plan)
 	}
 	return ""
 }
@@ -106,11 +106,11 @@ func (r Row) PlanWords() string {
 func AskWords(name string) string {
 	switch patterns.Ask(name) {
 	case patterns.AskSubtasks:
-		return "plan"
+		return askedPlan
 	case patterns.AskReplan:
-		return "rest of the plan"
+		return askedRest
 	case patterns.AskWork:
-		return "result of a subtask"
+		return askedResult
 	}
 	return name
 }
@@ -127,8 +127,8 @@ func StepCounts(plan planning.Envelope) []string {
 	}
 	var list []string
 	for _, kind := range []struct{ name, words string }{
-		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {planning.ModelExecutor, "%d by the model"},
-		{planning.CallerExecutor, "%d by the client's agent"},
+		{"read", stepsRead}, {"write", stepsWrite}, {"destructive", stepsDestroy}, {planning.ModelExecutor, stepsModel},
+		{planning.CallerExecutor, stepsCaller},
 	} {
 		if n[kind.name] > 0 {
 			list = append(list, fmt.Sprintf(kind.words, n[kind.name]))

@@ -49,16 +49,16 @@ func TestReadPlanning(t *testing.T) {
 		got = append(got, strings.TrimRight(fmt.Sprintf("%s %s %s %d %s", r.Key, r.Phase, r.Subtask(), r.Attempt, r.PlanWords()), " "))
 	}
 	want := []string{
-		"load#1   0 took " + aPlan + " to work on it",
+		"load#1   0 claimed " + aPlan,
 		"kpis#1/calculate_monthly_kpis#1 execute kpis 0",
 		"text#1/work#1 execute text 0",
 		"retry#1/sleep#1 execute  0",
 		"kpis#2/calculate_monthly_kpis#1 execute kpis 2",
 		"replan#1 replan  0",
-		"commit#1   0 stored how far " + aPlan + " is, at revision 2",
+		"commit#1   0 stored the progress of " + aPlan + ", revision 2",
 		"turn#1 execute  0",
 		"answer#1 finalize  0",
-		"commit#2   0 stored how far " + aPlan + " is, at revision 2, and gave it back",
+		"commit#2   0 stored the progress of " + aPlan + ", revision 2, and released it",
 	}
 	for i := range want {
 		if i >= len(got) || got[i] != want[i] {

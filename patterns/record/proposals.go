@@ -35,13 +35,6 @@ type Proposal struct {
 	Facts   gateway.Facts   // without what the record does not hold: input, plan
 }
 
-// These are the reasons why a proposal cannot be judged again.
-const (
-	HiddenRedacted = "values of it are redacted in the record"
-	HiddenCut      = "it was too large for the record"
-	HiddenRevised  = "the record has only the revised arguments"
-)
-
 // Proposals lists what a policy judged in the run, in the order of the proposals. It includes decisions of the allowlists.
 func (s Story) Proposals() []Proposal {
 	c := collector{story: s, open: map[string]opened{}, acts: map[string]bool{}}

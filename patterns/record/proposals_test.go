@@ -40,7 +40,7 @@ func TestProposals(t *testing.T) {
 		`2 read_order map[path:A] approve reading/reading approved false after [] hidden "" now 0 steps 0 left 5`,
 		`4 pay map[cents:900] escalate big/big approved true after [read#1 done] hidden "" now 2 steps 1 left 4`,
 		`12 pay map[cents:7] escalate big/big approved false after [read#1 done, pay#1 done] hidden "" now 9 steps 3 left 2`,
-		`15 pay map[cents:map[$redacted:sha256:00]] block late/too_late approved false after [read#1 done, pay#1 done] hidden "values of it are redacted in the record" now 9 steps 3 left 2`,
+		`15 pay map[cents:map[$redacted:sha256:00]] block late/too_late approved false after [read#1 done, pay#1 done] hidden "some of its values are redacted in the record" now 9 steps 3 left 2`,
 		`17  map[]Done. block no/no approved false after [read#1 done, pay#1 done] hidden "" now 9 steps 3 left 2`,
 	}
 	if len(got) != len(want) {

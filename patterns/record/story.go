@@ -112,9 +112,9 @@ func (r Row) Who() string {
 	case r.Kind != string(patterns.ModelEffect) || r.who == "":
 		return ""
 	case r.who == patterns.ByRules:
-		return "the offline rules"
+		return theOfflineRules
 	}
-	return "the model"
+	return theModel
 }
 
 // Branch returns the path of the row's branch: "task#2" of "task#2/payments_worker#1"; "" is the run itself.

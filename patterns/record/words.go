@@ -16,9 +16,6 @@ const settlement = "settle"
 // Duplicate is the state of a call whose business key an earlier call had. Its outcome is that of the earlier call.
 const Duplicate patterns.State = "duplicate"
 
-// DoneBefore is the text for people about a duplicate.
-const DoneBefore = "was done before; nothing was sent again"
-
 // phaseOf returns the phase of an effect, derived from its kind. It is used if the record does not name the phase.
 func phaseOf(kind string, b patterns.IntentBody) string {
 	pattern := gateway.Kind(kind)
@@ -151,23 +148,23 @@ func (r *Row) decided(b patterns.OutcomeBody) {
 func DecisionWord(decision string) string {
 	switch decision {
 	case "approve":
-		return "approved"
+		return wordApproved
 	case "revise":
-		return "changed"
+		return wordChanged
 	case "escalate":
-		return "put to a person"
+		return wordEscalated
 	case "block":
-		return "blocked"
+		return wordBlocked
 	case "refused":
-		return "refused"
+		return wordRefused
 	case "reject":
-		return "rejected"
+		return wordRejected
 	case "edit":
-		return "approved with changes"
+		return wordEdited
 	case "happened":
-		return "it happened"
+		return wordHappened
 	case "did_not_happen":
-		return "it did not happen"
+		return wordNotHappened
 	}
 	return ""
 }
@@ -176,21 +173,21 @@ func DecisionWord(decision string) string {
 func NoteWord(what string) string {
 	switch what {
 	case "cancel":
-		return "cancelled"
+		return noteCanceled
 	case "seize":
-		return "taken from its owner by a person"
+		return noteSeized
 	case "takeover":
-		return "taken over from a process that ended"
+		return noteTaken
 	case "detach":
-		return "handed over"
+		return noteLeft
 	case "settle":
-		return "a doubt was settled"
+		return noteSettled
 	case "rest":
-		return "rests while a child run waits"
+		return noteRests
 	case "wake":
-		return "continues with its child run"
+		return noteWakes
 	case "reload":
-		return "the configuration was reloaded"
+		return noteReloaded
 	}
 	return ""
 }
@@ -200,5 +197,5 @@ func ComparedWords(compared *bool) string {
 	if compared == nil || *compared {
 		return ""
 	}
-	return ", digest not compared"
+	return wordNotCompared
 }

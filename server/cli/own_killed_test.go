@@ -119,7 +119,7 @@ func paysOnce(t *testing.T, c *servedScene, kind gateway.Kind, service *till, fi
 // toldOnce holds that a payment stands once in the receipt of the run that made it, and as made before in that of another.
 func toldOnce(t *testing.T, s *ownScene, ids []string) {
 	t.Helper()
-	for i, want := range []string{"pay (writes): done", "pay (writes): was done before; nothing was sent again"}[:min(2, len(ids))] {
+	for i, want := range []string{"pay (writes): done", "pay (writes): done before; nothing was sent again"}[:min(2, len(ids))] {
 		receipt, shown := s.must(t, "runs", "show", ids[i], "--receipt"), s.must(t, "runs", "show", ids[i])
 		if strings.Count(receipt, ". pay (writes): ") != 1 || !strings.Contains(receipt, want) {
 			t.Errorf("receipt %d, want one %q:\n%s", i, want, receipt)

@@ -331,7 +331,7 @@ func TestRunsExportAndVerify(t *testing.T) {
 		t.Errorf("verify --key = %d, %q", code, out)
 	}
 	const stranger = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", stranger); code != 1 || !strings.HasPrefix(out, "broken: event 13: was signed by key \""+recordtest.Key.ID+"\", which is not the one that was given") {
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", stranger); code != 1 || !strings.HasPrefix(out, "broken: event 13: was signed by key \""+recordtest.Key.ID+"\", which is not the given one") {
 		t.Errorf("verify by another --key = %d, %q", code, out)
 	}
 	text, err := os.ReadFile(file)

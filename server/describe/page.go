@@ -83,29 +83,29 @@ func (d *directory) summary(p part) string {
 	if total == 0 {
 		return p.nothing()
 	}
-	said := sentence.Count(total, "tool") + " found."
+	said := []string{toolsFound(total)}
 	if p.pattern < 0 && !p.filtered() {
-		said = fmt.Sprintf("%s may be called, by %s.", sentence.Count(total-d.unused, "tool"), sentence.Count(len(d.patterns), "pattern"))
+		said = []string{toolsCallable(total-d.unused, len(d.patterns))}
 		if d.unused > 0 {
-			said += fmt.Sprintf(" %s behind the gate may be called by no pattern.", sentence.Count(d.unused, "more tool"))
+			said = append(said, toolsUnused(d.unused))
 		}
 	}
 	if n := d.notReady(p); n > 0 {
-		said += fmt.Sprintf(" %s shown cannot be called now; state and why say more.", sentence.Count(n, "tool"))
+		said = append(said, toolsNotReady(n))
 	}
 	if p.met < len(p.words) {
-		said += fmt.Sprintf(" None meets all %d words of the query; shown is what meets %d.", len(p.words), p.met)
+		said = append(said, bestMatch(len(p.words), p.met))
 	}
 	if len(p.shown()) < total {
-		said += fmt.Sprintf(" These are %d to %d.", p.from+1, p.to)
+		said = append(said, shownRange(p.from+1, p.to))
 	}
 	switch {
 	case p.to < total && p.bound == "":
-		said += " " + arguments.CatalogTool + " shows the others."
+		said = append(said, othersIn(arguments.CatalogTool))
 	case p.to < total:
-		said += " Call again with cursor for more."
+		said = append(said, callForMore)
 	}
-	return said
+	return sentence.Joined(said...)
 }
 
 // notReady returns how many of the tools shown cannot be called now.
@@ -123,13 +123,13 @@ func (d *directory) notReady(p part) int {
 func (s search) nothing() string {
 	switch {
 	case len(s.words) > 0:
-		return "No tool that was asked for has a word of the query."
+		return noToolMatches
 	case s.pattern >= 0 && len(s.names) > 0:
-		return "The pattern may use none of these tools."
+		return patternUsesNone
 	case s.pattern >= 0:
-		return "The pattern may use no tool."
+		return patternUsesNothing
 	}
-	return "No tool may be called."
+	return noToolAtAll
 }
 
 // appendRows adds the members tools, patterns and next_cursor to an encoded envelope.
@@ -158,14 +158,14 @@ func (d *directory) appendRows(encoded []byte, p part, cursor string) []byte {
 // appendLines adds the same to the text channel.
 func (d *directory) appendLines(dst []byte, p part, cursor string) []byte {
 	if len(p.shown()) > 0 {
-		dst = append(dst, "\nTOOLS (arguments | effect | whether a person is asked | patterns that may use it | what it does)\n"...)
+		dst = append(dst, toolsHeading...)
 		for _, i := range p.shown() {
 			dst = d.tools[i].appendLine(dst)
 		}
 		dst = bytes.TrimSuffix(dst, []byte("\n"))
 	}
 	if len(p.users) > 0 {
-		dst = append(dst, "\nPATTERNS (kind | budget of a run | who is asked)\n"...)
+		dst = append(dst, patternsHeading...)
 		for _, i := range p.users {
 			dst = append(dst, d.patterns[i].line...)
 		}

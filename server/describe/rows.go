@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -171,7 +171,7 @@ func checkNames(offered []patterns.Spec, all *catalog.Catalog) error {
 				continue
 			}
 			if other, there := named[t.Name]; there && !sameTool(other, t) {
-				return fmt.Errorf("tool %q: two tools have this name", t.Name)
+				return errors.New(nameTaken(t.Name))
 			}
 			named[t.Name] = t
 		}
@@ -295,14 +295,14 @@ func asksOf(tool string, offered []patterns.Spec, users []int) gateway.Asks {
 func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []byte) {
 	effect := r.Effect
 	if r.Idempotent && r.Effect != string(catalog.Read) {
-		effect += ", idempotent"
+		effect += alsoIdempotent
 	}
 	if r.Server != "" {
-		effect += ", server " + r.Server
+		effect += onServer(r.Server)
 	}
 	users := strings.Join(r.Patterns, ", ")
 	if users == "" {
-		users = "no pattern"
+		users = noPattern
 	}
 	line = printable.Append([]byte(sentence.Label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
 	line = append(line, " | "+effect+" | person "+r.Person+" | "+users+" | "...)

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"patterngate/gateway"
@@ -44,7 +43,7 @@ func (d *Tool) take(raw json.RawMessage, principal string) (search, arguments.Ca
 	if cursor := r.Text("cursor"); cursor != "" && r.Clean() {
 		var ours bool
 		if s.from, ours = d.cursors.open(cursor, s.bound); !ours {
-			r.Add(arguments.OutOfLimit, "cursor", cursor, "the next_cursor of a call with the same pattern, names and query; without one the list begins anew")
+			r.Add(arguments.OutOfLimit, "cursor", cursor, wantCursor)
 		}
 	}
 	return s, r.Call, document.CapProblems(r.Problems())
@@ -73,15 +72,15 @@ func (d *directory) readPattern(r *arguments.Request) int {
 func (d *directory) readNames(r *arguments.Request) []string {
 	list, at := r.List("names")
 	if len(list) > maxNames {
-		r.Add(arguments.OutOfLimit, "names", r.Arguments["names"], fmt.Sprintf("at most %d names", maxNames))
+		r.Add(arguments.OutOfLimit, "names", r.Arguments["names"], wantNames(maxNames))
 		return nil
 	}
 	var names, all []string
 	for i, v := range list {
 		name, isText := v.(string)
-		c, want := arguments.WrongType, "a tool's name"
+		c, want := arguments.WrongType, wantName
 		if isText {
-			c, want = arguments.NotFound, "the name of a tool that may be called; describe_catalog without names lists them"
+			c, want = arguments.NotFound, wantCallable
 		}
 		if isText && d.place[name] {
 			names = append(names, name)
@@ -104,7 +103,7 @@ func (d *directory) readNames(r *arguments.Request) []string {
 // never cuts a name.
 func oneOf(names []string) string {
 	const most = 190
-	words := "one of "
+	words := wantOneOf
 	for i, name := range names {
 		if i > 0 {
 			words += ", "
@@ -121,7 +120,7 @@ func oneOf(names []string) string {
 func readQuery(r *arguments.Request) []string {
 	query := r.Text("query")
 	if len(query) > maxQuery {
-		r.Add(arguments.TooLarge, "query", query, fmt.Sprintf("at most %d bytes", maxQuery))
+		r.Add(arguments.TooLarge, "query", query, wantBytes(maxQuery))
 		return nil
 	}
 	return queryWords(query)

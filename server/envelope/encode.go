@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -53,7 +54,7 @@ func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
 	case reflect.Struct:
 		return appendStruct(dst, v)
 	}
-	return dst, fmt.Errorf("a Go %s is not a JSON value", v.Type())
+	return dst, errors.New(notJSON(v.Type().String()))
 }
 
 // AppendString appends a text as a JSON string. It copies a text directly if no character needs an escape or is outside

@@ -45,17 +45,17 @@ func (e *Envelope) dryHeadline() string {
 	}
 	switch e.Verdict {
 	case DecisionBlock:
-		return "WOULD BE BLOCKED"
+		return wouldBeBlocked
 	case DecisionEscalate:
-		return "WOULD WAIT for a person"
+		return wouldWait
 	case DecisionUnknown:
-		return "WOULD DEPEND on earlier results"
+		return wouldDepend
 	case DecisionRevise:
-		return "WOULD BE CHANGED"
+		return wouldBeChanged
 	case "approve":
-		return "WOULD BE APPROVED"
+		return wouldBeApproved
 	}
-	return "DRY RUN"
+	return isDryRun
 }
 
 // appendJudged appends how each call would be judged.

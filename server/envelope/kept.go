@@ -29,7 +29,7 @@ func Kept(s patterns.Snapshot) (Envelope, bool) {
 		err = k.read(plain)
 		k.Plan, k.Trace, k.History = plan, trace, history // rows of any shape are shown as they are
 		if strings.HasPrefix(k.Summary, `{"$`) {
-			k.Summary = "What became of the run holds values that its record keeps only as hashes."
+			k.Summary = redactedSummary
 		}
 	}
 	if err != nil || k.Status != StatusOK && k.Status != StatusStopped {

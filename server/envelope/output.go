@@ -2,7 +2,7 @@ package envelope
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -168,7 +168,7 @@ const maxOwnAnswer = 4 << 10
 // CheckAnswer returns an error if the answer's schema is too long for the tool's output schema.
 func CheckAnswer(spec patterns.Spec) error {
 	if n := len(answerSchema(spec)); spec.Answer != nil && n > maxOwnAnswer {
-		return fmt.Errorf("the answer's schema has %d bytes; at most %d", n, maxOwnAnswer)
+		return errors.New(schemaTooLong(n, maxOwnAnswer))
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (e *Envelope) appendSubtasks(dst []byte) []byte {
 	if len(rows) == 0 {
 		return dst
 	}
-	dst = append(dst, "SUBTASKS (status | tool | after | what it is for)\n"...)
+	dst = append(dst, subtasksHeading...)
 	told := map[string]bool{}
 	for _, row := range e.History {
 		if row, ok := row.(patterns.SubtaskDone); ok {
@@ -66,7 +66,7 @@ func appendSubtask(dst []byte, row patterns.SubtaskRow) []byte {
 // appendPlans writes the plans of a list.
 func (e *Envelope) appendPlans(dst []byte) []byte {
 	if len(e.Plans) > 0 {
-		dst = append(dst, "PLANS (progress | strategy | revision | goal)\n"...)
+		dst = append(dst, plansHeading...)
 		for _, row := range e.Plans {
 			dst = append(dst, row.line()...)
 		}
@@ -79,7 +79,7 @@ func (e *Envelope) appendPlans(dst []byte) []byte {
 
 // line returns the plan's line in the text channel.
 func (r PlanRow) line() string {
-	stands := fmt.Sprintf("%d of %d completed", r.PlanStatus.Completed, r.PlanStatus.Total)
+	stands := completedOf(r.PlanStatus.Completed, r.PlanStatus.Total)
 	if r.LastStopReason != "" {
 		stands += ", " + printable.Text(r.LastStopReason)
 	}

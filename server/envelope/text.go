@@ -44,9 +44,6 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	return bytes.TrimSuffix(dst, []byte("\n"))
 }
 
-// SimulatedData is what people are told of the results of simulated tools.
-const SimulatedData = "demo data"
-
 // appendHeadline writes the status, stop reason, tool and run, and whether the tools are simulated.
 func (e *Envelope) appendHeadline(dst []byte) []byte {
 	words := e.dryHeadline()
@@ -92,14 +89,14 @@ func appendProblem(dst []byte, p document.Problem) []byte {
 	dst = printable.Append(dst, string(p.Pointer))
 	dst = printable.Append(append(dst, ' '), p.Reason)
 	for _, part := range []struct{ word, text string }{
-		{"; got ", string(p.Got)}, {"; want ", p.Want}, {"; did you mean ", p.DidYouMean},
+		{gotPart, string(p.Got)}, {wantPart, p.Want}, {didYouMeanPart, p.DidYouMean},
 	} {
 		if part.text != "" {
 			dst = printable.Append(append(dst, part.word...), part.text)
 		}
 	}
 	if p.Turn > 0 {
-		dst = strconv.AppendInt(append(dst, "; reply "...), int64(p.Turn), 10)
+		dst = strconv.AppendInt(append(dst, replyPart...), int64(p.Turn), 10)
 	}
 	return append(dst, '\n')
 }
@@ -121,7 +118,7 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 	if answer == "" {
 		return dst
 	}
-	dst = append(dst, "ANSWER (the "+possessive(e.Author)+" words, not checked)\n"...)
+	dst = append(dst, answerHeading(possessive(e.Author))...)
 	for l := range strings.SplitSeq(answer, "\n") {
 		dst = printable.Append(append(dst, "| "...), l)
 		dst = append(dst, '\n')
@@ -132,7 +129,7 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 // possessive returns the author's name in the possessive form.
 func possessive(author string) string {
 	if author == patterns.ByRules {
-		return "offline rules'"
+		return offlineRules
 	}
 	return author + "'s"
 }

@@ -106,14 +106,14 @@ const MaxLine = 120
 
 // LastWords returns the last line about a run.
 func LastWords(e envelope.Envelope, ended patterns.Ended) string {
-	line := ended.Phase + ": done"
+	last := line(ended.Phase, isDone)
 	switch e.Status {
 	case envelope.StatusRunning:
-		line = e.Current.Phase + ": " + printable.Text(e.Current.Doing)
+		last = line(e.Current.Phase, printable.Text(e.Current.Doing))
 	case envelope.StatusWaiting:
-		line = e.WaitingFor.Head().Phase + ": " + outcome.WaitWords(e.WaitingFor.Head().Kind)
+		last = line(e.WaitingFor.Head().Phase, outcome.WaitWords(e.WaitingFor.Head().Kind))
 	case envelope.StatusStopped:
-		line = e.Phase + ": stopped, " + sentence.Reason(e.StopReason)
+		last = line(e.Phase, stopped(sentence.Reason(e.StopReason)))
 	}
-	return sentence.AtMost(line, MaxLine)
+	return sentence.AtMost(last, MaxLine)
 }

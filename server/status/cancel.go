@@ -40,11 +40,11 @@ func (s *toolSet) showCanceled(ctx context.Context, r *arguments.Request, run pa
 		_ = s.Host.Fault(ctx, err) // the run is shown, with a problem
 		e.Problems = append([]document.Problem{{
 			Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(id),
-			Want: "a record that can be written; the run is not cancelled for good, send it again later",
+			Want: wantRecorded,
 		}}, e.Problems...)
 	case over:
 		e.Problems = append([]document.Problem{{
-			Pointer: "/run_id", Reason: arguments.ReasonEnded, Got: document.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",
+			Pointer: "/run_id", Reason: arguments.ReasonEnded, Got: document.Got(id), Want: wantOpenRun,
 		}}, e.Problems...)
 	case run.State == patterns.Over:
 		e.Next = envelope.Next{Action: envelope.ActionDone}

@@ -61,7 +61,7 @@ func (r runRow) line() string {
 	}
 	below := ""
 	if r.Parent != "" {
-		below = "begun by " + r.Parent + ". "
+		below = startedBy(r.Parent)
 	}
 	return fmt.Sprintf("%s | %s | %s | %s | %s%s\n", r.RunID, printable.Text(stands), sentence.Label(r.Pattern), r.CreatedAt, below, r.Summary)
 }
@@ -75,7 +75,7 @@ func (s *toolSet) answerList(ctx context.Context, r *arguments.Request, _ *mcp.M
 	for {
 		page, err := s.Engine.List(f)
 		if errors.Is(err, patterns.ErrCursor) {
-			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, "the next_cursor of a call with the same filters; without one the list begins anew")
+			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, wantRunCursor)
 			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
 		}
 		if err != nil {
@@ -120,7 +120,7 @@ func (s *toolSet) listed(page patterns.Page, f patterns.Filter, off string) (str
 	}
 	dst := e.AppendText(nil)
 	if len(rows) > 0 {
-		dst = append(dst, "\nRUNS (status | pattern | begun | what became of it)\n"+lines...)
+		dst = append(dst, runsHeading+lines...)
 		dst = bytes.TrimSuffix(dst, []byte("\n"))
 	}
 	if page.Next != "" {
@@ -141,15 +141,15 @@ func listSummary(n int, more bool, f patterns.Filter) string {
 	filtered := f.Status != "" || f.Pattern != "" || f.StopReason != "" || !f.Since.IsZero() || !f.Until.IsZero()
 	switch {
 	case n == 0 && f.Cursor != "":
-		return "There are no more runs."
+		return noMoreRuns
 	case n == 0 && filtered:
-		return "No run of yours fits."
+		return noRunMatches
 	case n == 0:
-		return "You have no run here yet."
+		return noRunYet
 	case more:
-		return sentence.Count(n, "run") + ", newest first. Call again with cursor for older ones."
+		return newestFirstMore(n, "run")
 	case f.Cursor != "":
-		return sentence.Count(n, "run") + ", newest first; these are the oldest."
+		return newestFirstLast(n, "run")
 	}
-	return sentence.Count(n, "run") + ", newest first."
+	return newestFirst(n, "run")
 }

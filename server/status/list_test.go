@@ -10,10 +10,10 @@ import (
 // Lists show whose call began a run.
 func TestListedChildRun(t *testing.T) {
 	row := newRunRow(patterns.RunRow{RunID: "run_1", Pattern: "refund_order", Parent: "run_2", Status: "ok", Summary: "Done."})
-	if row.Parent != "run_2" || !strings.Contains(row.line(), "begun by "+"run_2"+". Done.") {
+	if row.Parent != "run_2" || !strings.Contains(row.line(), "started by "+"run_2"+". Done.") {
 		t.Errorf("%+v: %s", row, row.line())
 	}
-	if row = newRunRow(patterns.RunRow{RunID: "run_1", Status: "ok", Summary: "Done."}); strings.Contains(row.line(), "begun by") {
+	if row = newRunRow(patterns.RunRow{RunID: "run_1", Status: "ok", Summary: "Done."}); strings.Contains(row.line(), "started by") {
 		t.Errorf("nobody's call: %s", row.line())
 	}
 }

@@ -18,7 +18,7 @@ func (s *toolSet) listPlans(ctx context.Context, r *arguments.Request) (*mcp.Cal
 	for {
 		page, err := s.Engine.ListPlans(f)
 		if errors.Is(err, patterns.ErrCursor) {
-			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, "the next_cursor of a call without plan_id; without one the list begins anew")
+			r.Add(arguments.OutOfLimit, "cursor", f.Cursor, wantPlanCursor)
 			return s.refuseAbout(ctx, r.Call, r.Of(arguments.OutOfLimit))
 		}
 		if err != nil {
@@ -64,13 +64,13 @@ func newPlanRow(state patterns.PlanState) envelope.PlanRow {
 func plansSummary(n int, more, later bool) string {
 	switch {
 	case n == 0 && later:
-		return "There are no more plans."
+		return noMorePlans
 	case n == 0:
-		return "You have no plan here yet."
+		return noPlanYet
 	case more:
-		return sentence.Count(n, "plan") + ", newest first. Call again with cursor for older ones."
+		return newestFirstMore(n, "plan")
 	case later:
-		return sentence.Count(n, "plan") + ", newest first; these are the oldest."
+		return newestFirstLast(n, "plan")
 	}
-	return sentence.Count(n, "plan") + ", newest first."
+	return newestFirst(n, "plan")
 }

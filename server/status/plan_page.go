@@ -26,10 +26,10 @@ const (
 func PlanPage(state patterns.PlanState) string {
 	view := viewOf(state)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Plan %s\n\nGoal: %s\n\n", markdownName(state.Plan.ID), markdownText(state.Plan.Goal, sentence.MaxLength))
-	fmt.Fprintf(&b, "Strategy %s, revision %d. %s %s\n\n", state.Plan.Strategy, view.Revision, outcome.PlanStands(view), holderWords(state))
+	b.WriteString(pageHead(markdownName(state.Plan.ID), markdownText(state.Plan.Goal, sentence.MaxLength)))
+	b.WriteString(pageState(string(state.Plan.Strategy), view.Revision, outcome.PlanStands(view), holderWords(state)))
 	drawPlan(&b, view)
-	b.WriteString("\n| subtask | status | tool | after | what it is for |\n|---|---|---|---|---|\n")
+	b.WriteString(pageTable)
 	rows := view.Plan.Subtasks
 	for _, row := range rows[:min(len(rows), maxTabled)] {
 		after := make([]string, min(len(row.Dependencies), maxAfter))
@@ -44,7 +44,7 @@ func PlanPage(state patterns.PlanState) string {
 			strings.Join(after, ", "), markdownText(row.Description, maxCell))
 	}
 	if more := len(rows) - maxTabled; more > 0 {
-		fmt.Fprintf(&b, "\n%d more.\n", more)
+		b.WriteString(moreRows(more))
 	}
 	return b.String()
 }
@@ -54,7 +54,7 @@ func PlanPage(state patterns.PlanState) string {
 func drawPlan(b *bytes.Buffer, view patterns.PlanView) {
 	rows := view.Plan.Subtasks
 	if len(rows) > maxDrawn {
-		fmt.Fprintf(b, "The drawing shows the first %d of %d subtasks.\n\n", maxDrawn, len(rows))
+		b.WriteString(drawnOf(maxDrawn, len(rows)))
 		rows = rows[:maxDrawn]
 	}
 	place := make(map[string]int, len(rows))
@@ -79,22 +79,26 @@ func drawPlan(b *bytes.Buffer, view patterns.PlanView) {
 			arrow(i, parent)
 		}
 	}
-	b.WriteString(drawnClasses + "```\n")
+	for _, class := range classes {
+		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#18181b\n", class[0], class[1], class[2])
+	}
+	b.WriteString("```\n")
 	if more := drawn - maxDrawnTo; more > 0 {
-		fmt.Fprintf(b, "\n%d arrows more are not drawn.\n", more)
+		b.WriteString(arrowsLeft(more))
 	}
 }
 
-// drawnClasses defines the colors of the statuses.
-const drawnClasses = `  classDef pending fill:#f4f4f5,stroke:#71717a,color:#18181b
-  classDef waiting fill:#ede9fe,stroke:#7c3aed,color:#18181b
-  classDef in_progress fill:#dbeafe,stroke:#2563eb,color:#18181b
-  classDef completed fill:#dcfce7,stroke:#16a34a,color:#18181b
-  classDef failed fill:#fee2e2,stroke:#dc2626,color:#18181b
-  classDef skipped fill:#fef9c3,stroke:#ca8a04,color:#18181b
-  classDef blocked fill:#ffedd5,stroke:#ea580c,color:#18181b
-  classDef in_doubt fill:#fce7f3,stroke:#db2777,color:#18181b
-`
+// classes are those of subtasks in the drawing, each with its colors: fill and stroke.
+var classes = [][3]string{
+	{"pending", "#f4f4f5", "#71717a"},
+	{"waiting", "#ede9fe", "#7c3aed"},
+	{"in_progress", "#dbeafe", "#2563eb"},
+	{"completed", "#dcfce7", "#16a34a"},
+	{"failed", "#fee2e2", "#dc2626"},
+	{"skipped", "#fef9c3", "#ca8a04"},
+	{"blocked", "#ffedd5", "#ea580c"},
+	{"in_doubt", "#fce7f3", "#db2777"},
+}
 
 // classOf returns the class that a subtask is drawn with.
 func classOf(row patterns.SubtaskRow, view patterns.PlanView) string {

@@ -59,10 +59,9 @@ func (s *toolSet) answerPlanStatus(ctx context.Context, r *arguments.Request) (*
 
 // noPlan returns the answer about a plan that the principal does not have.
 func noPlan(r *arguments.Request) envelope.Envelope {
-	said := "No such plan of yours is known. Nothing was done."
 	e := envelope.Envelope{
-		Status: envelope.StatusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: said, Tool: r.Tool,
-		Next: envelope.Next{Action: envelope.ActionCall, Tool: r.Tool, Arguments: map[string]any{}, Say: "Look for it among your plans."},
+		Status: envelope.StatusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: unknownPlan, Tool: r.Tool,
+		Next: envelope.Next{Action: envelope.ActionCall, Tool: r.Tool, Arguments: map[string]any{}, Say: lookAmongPlans},
 	}
 	e.Resumable = new(false)
 	return e
@@ -70,10 +69,10 @@ func noPlan(r *arguments.Request) envelope.Envelope {
 
 // corruptPlan returns the answer about a damaged plan, of which only the id is known.
 func corruptPlan(r *arguments.Request, id string) envelope.Envelope {
-	said := sentence.Paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
+	plan := printable.Name(id)
 	e := envelope.Envelope{
-		Status: envelope.StatusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, Tool: r.Tool,
-		Next: envelope.Next{Action: envelope.ActionTell, Say: said},
+		Status: envelope.StatusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: planDamaged(plan), Tool: r.Tool,
+		Next: envelope.Next{Action: envelope.ActionTell, Say: planDamagedSay(plan)},
 	}
 	e.PlanID, e.Resumable = ijson.Cut(id, arguments.MaxInput), new(false)
 	return e
@@ -130,9 +129,9 @@ func holderWords(state patterns.PlanState) string {
 	case state.Holder == "":
 		return ""
 	case state.State == patterns.Running:
-		return "The run " + state.Holder + " works on it."
+		return workedOn(state.Holder)
 	case state.State == patterns.Parked && state.Waiting != nil:
-		return fmt.Sprintf("The run %s is %s.", state.Holder, outcome.WaitWords(outcome.WaitKind(state.Waiting)))
+		return workWaits(state.Holder, outcome.WaitWords(outcome.WaitKind(state.Waiting)))
 	}
 	return ""
 }
@@ -164,7 +163,7 @@ func (s *toolSet) pageRows(ctx context.Context, r *arguments.Request, e *envelop
 	if cursor := r.Said("cursor"); cursor != "" {
 		var ok bool
 		if from, ok = readPlanCursor(cursor, bound); !ok {
-			r.Add(arguments.OutOfLimit, "cursor", cursor, "the next_cursor of a call with the same arguments for the plan as it is; without one the rows begin anew")
+			r.Add(arguments.OutOfLimit, "cursor", cursor, wantRowCursor)
 			return false
 		}
 	}

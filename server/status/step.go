@@ -27,7 +27,7 @@ const (
 func (s *toolSet) showStep(ctx context.Context, r *arguments.Request, run patterns.Snapshot, whole envelope.Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
 	if step == nil {
-		r.Add(arguments.NotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
+		r.Add(arguments.NotFound, "step", r.Arguments["step"], wantStep)
 		c := r.Call
 		c.Run = &run
 		return s.refuseAbout(ctx, c, r.Of(arguments.NotFound))

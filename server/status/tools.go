@@ -138,7 +138,7 @@ func (t *Tool) Handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 func (s *toolSet) refuseAbout(ctx context.Context, c arguments.Call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := outcome.Refused(c, problems)
 	e.Trace, e.History = nil, nil // it belongs to no pattern
-	e.Summary = fmt.Sprintf("The call was refused for %s.", sentence.Count(arguments.CountProblems(problems), "fault"))
+	e.Summary = requestRefused(sentence.Count(arguments.CountProblems(problems), "problem"))
 	s.Log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", sentence.Reason(e.StopReason)))
 	result, err := s.Host.Show(ctx, e)
@@ -151,7 +151,7 @@ func (s *toolSet) refuseAbout(ctx context.Context, c arguments.Call, problems []
 
 // refuseRun answers a request about a run that the principal does not have.
 func (s *toolSet) refuseRun(ctx context.Context, r *arguments.Request) (*mcp.CallToolResult, error) {
-	r.Add(arguments.NotFound, "run_id", r.Arguments["run_id"], "a run of yours; list_runs shows them")
+	r.Add(arguments.NotFound, "run_id", r.Arguments["run_id"], wantOwnRun)
 	return s.refuseAbout(ctx, r.Call, r.Of(arguments.NotFound))
 }
 
@@ -206,7 +206,7 @@ func (s *toolSet) answerStatus(ctx context.Context, r *arguments.Request, _ *mcp
 
 // noRun returns the answer when the principal has no run yet.
 func noRun(off string) envelope.Envelope {
-	return envelope.Done(arguments.StatusTool, sentence.WithLast("You have no run here yet.", off))
+	return envelope.Done(arguments.StatusTool, sentence.WithLast(noRunYet, off))
 }
 
 // answerCancel answers run_cancel.

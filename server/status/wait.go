@@ -98,7 +98,7 @@ func goingOn(run patterns.Snapshot) string {
 		phase = outcome.FirstPhase(run.Spec.Kind)
 	}
 	if doing == "" {
-		doing = "it goes on"
+		doing = working
 	}
 	return sentence.AtMost(phase+": "+printable.Text(doing), progress.MaxLine)
 }
@@ -107,7 +107,7 @@ func goingOn(run patterns.Snapshot) string {
 func endTurn(e envelope.Envelope) envelope.Next {
 	say := e.Next.Say
 	if say == "" {
-		say = "The run goes on by itself. Write again to hear how it stands."
+		say = runContinues
 	}
 	return envelope.Next{Action: envelope.ActionEnd, Say: say, Tool: arguments.StatusTool, Arguments: map[string]any{"run_id": e.RunID}}
 }

@@ -48,7 +48,7 @@ func TestReceiptTellsActsOnce(t *testing.T) {
 	h.effect(3, 4, "pay#2", pay("a"), `{"state":"ok","output":{}}`)
 	h.effect(5, 6, "pay#3", pay("b"), `{"state":"duplicate","output":{}}`)
 	s.records[aRun] = h.events
-	for place, parts := range map[string][]string{"/receipt": {"done, in 2 attempts", "was done before; nothing was sent again"}, "": {"was done before; nothing was sent again"}} {
+	for place, parts := range map[string][]string{"/receipt": {"done, in 2 attempts", "done before; nothing was sent again"}, "": {"done before; nothing was sent again"}} {
 		page := s.get("/r/" + aRun + place).Body.String()
 		for _, part := range parts {
 			if strings.Count(page, part) != 1 {

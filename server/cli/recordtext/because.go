@@ -16,7 +16,7 @@ func valueLines(indent string, width int, list []record.Value, left int) string 
 		b.WriteString(console.FencedTo(console.MaxFenced, indent, v.Expression+": "+v.Text, width))
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "%sand %s\n", indent, console.Plural(int64(left), "more value"))
+		fmt.Fprintf(&b, "%s%s\n", indent, andThings(console.Plural(int64(left), moreValue)))
 	}
 	return b.String()
 }
@@ -33,7 +33,7 @@ func (p *Page) Values(label, margin string, list []record.Value, left int) {
 func becauseLines(indent string, width int, b record.Because) string {
 	text := ""
 	if b.Said != "" {
-		text = indent + console.Fold("the rule says: "+console.Part(b.Said, MaxPhrase, width), console.FoldWidth(width)-len(indent), indent+"  ") + "\n"
+		text = indent + console.Fold(ruleSays(console.Part(b.Said, MaxPhrase, width)), console.FoldWidth(width)-len(indent), indent+"  ") + "\n"
 	}
 	list, left := b.Read()
 	return text + valueLines(indent, width, list, left)
@@ -44,13 +44,13 @@ func passWords(passes int) string {
 	if passes < 2 {
 		return ""
 	}
-	return fmt.Sprintf(", judged %d times until nothing changed", passes)
+	return judgedTimes(passes)
 }
 
 // earlierWords returns a note that the policy looked at earlier runs, or "" if it did not.
 func earlierWords(looked bool) string {
 	if looked {
-		return ", with earlier runs looked at"
+		return earlierRuns
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package recordtext
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -15,10 +14,10 @@ func budgetWords(budget map[string]patterns.Spent, known bool) []string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(budget)) {
 		if !known {
-			parts = append(parts, fmt.Sprintf("%s at most %v", console.Clip(name, console.MaxName), budget[name].Limit))
+			parts = append(parts, atMost(console.Clip(name, console.MaxName), budget[name].Limit))
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s %v of %v", console.Clip(name, console.MaxName), budget[name].Used, budget[name].Limit))
+		parts = append(parts, usedOf(console.Clip(name, console.MaxName), budget[name].Used, budget[name].Limit))
 	}
 	return parts
 }

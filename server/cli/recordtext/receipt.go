@@ -15,12 +15,12 @@ import (
 func Receipt(r record.Receipt, width int) string {
 	width = console.Readable(width)
 	p := Page{Width: width}
-	p.Text.WriteString("RECEIPT\n\n")
+	p.Text.WriteString(receiptTitle)
 	p.Line("Run", console.Clip(r.RunID, console.MaxName)+", "+console.Clip(r.Pattern, console.MaxName))
 	p.Line("For", ForWhom(r))
 	p.Line("Began", r.CreatedAt)
-	p.Line("Ended", cmp.Or(r.EndedAt, "not yet: it is "+console.Clip(r.Ended.Status, console.MaxName)))
-	p.Text.WriteString("\nAsked, in the caller's own words (not checked):\n" + console.Fenced("", string(r.Asked), width))
+	p.Line("Ended", cmp.Or(r.EndedAt, notYet(console.Clip(r.Ended.Status, console.MaxName))))
+	p.Text.WriteString(askedUnchecked + console.Fenced("", string(r.Asked), width))
 	p.Text.WriteByte('\n')
 	p.Line("Proposed by", proposedBy(r.ProposedBy))
 	p.calls(r.Calls)
@@ -29,9 +29,9 @@ func Receipt(r record.Receipt, width int) string {
 	p.Line("Outcome", endedWords(r.Ended))
 	p.Line("Spent", spentWords(r.Spent))
 	p.Text.WriteByte('\n')
-	p.Line("Record", fmt.Sprintf("%s, head %s", console.Plural(r.Record.Events, "event"), r.Record.Head))
+	p.Line("Record", eventsAndHead(console.Plural(r.Record.Events, "event"), r.Record.Head))
 	if r.Record.Verify != "" {
-		p.Text.WriteString("Check it with\n  " + r.Record.Verify + "\n")
+		p.Text.WriteString(checkWith + r.Record.Verify + "\n")
 	}
 	return p.Text.String()
 }
@@ -53,10 +53,10 @@ func (p *Page) Line(label, text string) {
 
 func (p *Page) calls(calls []record.Call) {
 	if len(calls) == 0 {
-		p.Line("Called", "nothing")
+		p.Line("Called", nothing)
 		return
 	}
-	p.Text.WriteString("\nCalled, in this order:\n")
+	p.Text.WriteString(calledInOrder)
 	for i, c := range calls {
 		fmt.Fprintf(&p.Text, "%2d. %s%s: %s\n", i+1, console.Clip(c.Tool, console.MaxName), EffectWords(c.Effect), CallStatus(c))
 		p.arguments(c)
@@ -72,7 +72,7 @@ func (p *Page) calls(calls []record.Call) {
 // arguments writes the arguments of a call, each behind a bar. The receipt has limited them already.
 func (p *Page) arguments(c record.Call) {
 	if len(c.Args) == 0 {
-		p.detail("called with", map[bool]string{true: "arguments that cannot be read", false: "no arguments"}[c.Args == nil])
+		p.detail("called with", map[bool]string{true: unreadableArgs, false: noArguments}[c.Args == nil])
 		return
 	}
 	indent := strings.Repeat(" ", 4+labelColumn)
@@ -82,7 +82,7 @@ func (p *Page) arguments(c record.Call) {
 	}
 	fmt.Fprintf(&p.Text, "    %-*s%s", labelColumn, "called with", strings.TrimPrefix(b.String(), indent))
 	if c.ArgsLeft > 0 {
-		p.detail("", "and "+console.Plural(int64(c.ArgsLeft), "more argument"))
+		p.detail("", andThings(console.Plural(int64(c.ArgsLeft), moreArgument)))
 	}
 }
 
@@ -100,7 +100,7 @@ func (p *Page) approved(label string, by *record.Approved) {
 	if by == nil {
 		return
 	}
-	text := cmp.Or(whoSaid(by.By, by.KeyID, by.KeyName), "nobody known") + ": "
+	text := cmp.Or(whoSaid(by.By, by.KeyID, by.KeyName), notKnownWho) + ": "
 	if by.Decision != "" {
 		text += DecisionWord(by.Decision) + ", "
 	}
@@ -121,7 +121,7 @@ func (p *Page) refused(list []record.Refused) {
 	if len(list) == 0 {
 		return
 	}
-	p.Text.WriteString("\nProposed and not done:\n")
+	p.Text.WriteString(notDone)
 	for _, r := range list {
 		p.Text.WriteString("  - " + console.Fold(refusedWords(r), console.FoldWidth(p.Width)-4, "    ") + "\n")
 		list, left := record.Because{Values: r.Values}.Read()
@@ -136,12 +136,12 @@ func (p *Page) refused(list []record.Refused) {
 func refusedWords(r record.Refused) string {
 	rule := ""
 	if r.Rule != "" {
-		rule = " by rule " + console.Clip(r.Rule, console.MaxName)
+		rule = byNamedRule(console.Clip(r.Rule, console.MaxName))
 	}
 	if r.Why != "" {
-		rule += " (" + console.Clip(r.Why, console.MaxName) + ")"
+		rule += because(console.Clip(r.Why, console.MaxName))
 	}
-	text := cmp.Or(console.Clip(r.Name, console.MaxName), "a proposal") + " was "
+	text, name := "", cmp.Or(console.Clip(r.Name, console.MaxName), oneProposal)
 	switch {
 	case r.Approval != "":
 		who := ""
@@ -150,13 +150,13 @@ func refusedWords(r record.Refused) string {
 		}
 		text = attemptWords(r.Approval, who, r.Reason)
 	case r.Until != "":
-		text += "put to a person" + rule + ", who has not answered; no answer until " + console.Clip(r.Until, console.MaxName) + " means no"
+		text = waitsForPerson(name, rule, console.Clip(r.Until, console.MaxName))
 	case r.Reason == patterns.ReasonExpired:
-		text += "put to a person" + rule + ", and nobody answered in time"
+		text = noOneAnswered(name, rule)
 	case r.Reason != "":
-		text += DecisionWord(r.Decision) + " (" + console.Clip(r.Reason, console.MaxName) + ")" + rule
+		text = wasDecided(name, DecisionWord(r.Decision)+because(console.Clip(r.Reason, console.MaxName))+rule)
 	default:
-		text += DecisionWord(r.Decision) + rule
+		text = wasDecided(name, DecisionWord(r.Decision)+rule)
 	}
 	if r.RuleText != "" {
 		text += ": " + console.Clip(r.RuleText, 3*console.MaxName)
@@ -166,9 +166,9 @@ func refusedWords(r record.Refused) string {
 
 // ForWhom names the principal and the client that the principal used.
 func ForWhom(r record.Receipt) string {
-	text := console.Clip(cmp.Or(r.Principal, "nobody known"), console.MaxName)
+	text := console.Clip(cmp.Or(r.Principal, notKnownWho), console.MaxName)
 	if r.Client.Name != "" {
-		text += ", through a client that calls itself " + console.Clip(r.Client.Name+" "+r.Client.Version, console.MaxName)
+		text += throughClient(console.Clip(r.Client.Name+" "+r.Client.Version, console.MaxName))
 	}
 	return text
 }
@@ -177,12 +177,12 @@ func ForWhom(r record.Receipt) string {
 func proposedBy(list []string) string {
 	words := make([]string, len(list))
 	for i, who := range list {
-		words[i] = map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model", "plan": "the stored plan"}[who]
+		words[i] = map[string]string{"caller": theCaller, "rules": theRules, "model": aModel, "plan": thePlan}[who]
 		if words[i] == "" {
-			words[i] = "the model " + console.Clip(who, console.MaxName)
+			words[i] = namedModel(console.Clip(who, console.MaxName))
 		}
 	}
-	return cmp.Or(strings.Join(words, ", then "), "nobody: nothing was proposed")
+	return cmp.Or(strings.Join(words, thenModel), nothingProposed)
 }
 
 // CallStatus describes the outcome of a call.
@@ -191,14 +191,14 @@ func CallStatus(c record.Call) string {
 		return record.DoneBefore
 	}
 	words := map[string]string{
-		"done": "done", "failed": "failed, nothing was done", "in_doubt": "IN DOUBT, it may have been done", "reserved": "begun, no outcome is recorded",
+		"done": isDone, "failed": failedStatus, "in_doubt": doubtStatus, "reserved": begunStatus,
 	}[c.Status]
 	if c.Reason != "" && c.Status != "done" {
-		words += " (" + console.Clip(c.Reason, console.MaxName) + ")"
+		words += because(console.Clip(c.Reason, console.MaxName))
 	}
 	words = cmp.Or(words, console.Clip(c.Status, console.MaxName))
 	if c.Attempts > 1 {
-		words += fmt.Sprintf(", in %d attempts", c.Attempts)
+		words += inAttempts(c.Attempts)
 	}
 	return words
 }
@@ -209,20 +209,20 @@ func verdictWords(c record.Call) string {
 		return ""
 	}
 	if c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted" {
-		return "it is on the list of what this tool may call; no rule judged it"
+		return allowListed
 	}
 	text := DecisionWord(c.Decision)
 	if c.Rule != "" {
-		text += " by rule " + console.Clip(c.Rule, console.MaxName)
+		text += byNamedRule(console.Clip(c.Rule, console.MaxName))
 	}
 	if c.Why != "" {
-		text += " (" + console.Clip(c.Why, console.MaxName) + ")"
+		text += because(console.Clip(c.Why, console.MaxName))
 	}
 	if c.RuleText != "" {
 		text += ": " + console.Clip(c.RuleText, 3*console.MaxName)
 	}
 	if changes := changesOf(c.Decision, c.Rule, c.Why, c.Revisions); len(changes) > 0 {
-		text += "; changed by " + strings.Join(changes, " and ")
+		text += changedBy(strings.Join(changes, andAlso))
 	}
 	return text + passWords(c.Passes)
 }
@@ -230,11 +230,11 @@ func verdictWords(c record.Call) string {
 // endedWords describes how the run ended and what that means.
 func endedWords(e record.Ending) string {
 	if e.StopReason == "" {
-		return "none yet: the run is " + console.Clip(e.Status, console.MaxName)
+		return noneYet(console.Clip(e.Status, console.MaxName))
 	}
 	text := console.Clip(e.StopReason, 2*console.MaxName)
 	if e.Phase != "" {
-		text += " in phase " + console.Clip(e.Phase, console.MaxName)
+		text += inPhase(console.Clip(e.Phase, console.MaxName))
 	}
 	if e.Meaning != "" {
 		text += ". " + console.Clip(e.Meaning, 4*console.MaxName)
@@ -244,10 +244,10 @@ func endedWords(e record.Ending) string {
 
 // spentWords lists the time, the budgets and the tokens that a run used.
 func spentWords(s record.Spent) string {
-	parts := append([]string{console.Took(s.Seconds) + " without waits"}, budgetWords(s.Budget, s.Known)...)
+	parts := append([]string{withoutWaits(console.Took(s.Seconds))}, budgetWords(s.Budget, s.Known)...)
 	if s.Usage.Requests > 0 {
-		parts = append(parts, fmt.Sprintf("%s to %s, %d tokens in, %d out", console.Plural(int64(s.Usage.Requests), "question"),
-			console.Clip(cmp.Or(s.Usage.Model, "a model"), console.MaxName), s.Usage.InputTokens, s.Usage.OutputTokens))
+		parts = append(parts, requestsTo(console.Plural(int64(s.Usage.Requests), "request"),
+			console.Clip(cmp.Or(s.Usage.Model, aModel), console.MaxName), s.Usage.InputTokens, s.Usage.OutputTokens))
 	}
 	return strings.Join(parts, "; ")
 }

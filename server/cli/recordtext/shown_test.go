@@ -87,10 +87,10 @@ func TestTimelineTells(t *testing.T) {
 		"refund":  {"waited for the caller", "approved with changes by key " + recordtest.Key.ID, "amount_usd from 1200 to 800", "spent by issue_refund#1", "an attempt to decide ap_", "800 is what the contract says", "issue_refund (writes): done", "blocked by email_before_refund", "max_steps 3 of 8"},
 		"report":  {"task#2", "attempt 2: payments_worker: done", "answered too late", "[="},
 		"doubt":   {"taken over", "it did not happen", "2 d 07 h"},
-		"waiting": {"waits for the caller", "it waits"},
-		"plan":    {"Plan plan_9f2c31d07ab4e856", "took plan_9f2c31d07ab4e856 to work on it", "attempt 2: calculate_monthly_kpis: done", "result of a subtask", "kpis#2", "stored how far", "and gave it back"},
-		"asking":  {"no answer yet; none until 2026-11-22T09:30:00Z means no", "{\"amount_usd\":1200,\"user_id\":42}"},
-		"lapsed":  {"nobody answered in time, which means no", "not spent", "not tried (approval_expired)"},
+		"waiting": {"waits for the caller", "waiting"},
+		"plan":    {"Plan plan_9f2c31d07ab4e856", "claimed plan_9f2c31d07ab4e856", "attempt 2: calculate_monthly_kpis: done", "result of a subtask", "kpis#2", "stored the progress of", "and released it"},
+		"asking":  {"no answer yet; without one by 2026-11-22T09:30:00Z", "{\"amount_usd\":1200,\"user_id\":42}"},
+		"lapsed":  {"no answer before the deadline, so it was rejected", "not spent", "not tried (approval_expired)"},
 	} {
 		text := Timeline(record.Read(recordtest.All(t)[name]), 160)
 		for _, words := range want {

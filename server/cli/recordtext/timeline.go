@@ -30,14 +30,14 @@ func Timeline(s record.Story, width int) string {
 		b.WriteString("Plan " + id + "\n")
 	}
 	if len(s.Arguments) > 0 {
-		b.WriteString("Asked, in the caller's words:\n" + console.Fenced("", string(s.Arguments), width))
+		b.WriteString(askedByCaller + console.Fenced("", string(s.Arguments), width))
 	}
 	fmt.Fprintf(&b, "\n%*s%*s  %-*s%s\n", afterColumn, "AFTER", tookColumn, "TOOK", phaseColumn, "PHASE", "WHAT")
 	t := timeline{story: s, width: width}
 	t.branch(&b, "", 0)
 	t.last(&b)
 	b.WriteString(spentLines(s, width))
-	fmt.Fprintf(&b, "Record   %s, head %s\n", console.Plural(s.Record.Events, "event"), s.Record.Head)
+	b.WriteString("Record   " + eventsAndHead(console.Plural(s.Record.Events, "event"), s.Record.Head) + "\n")
 	return b.String()
 }
 
@@ -51,25 +51,25 @@ func titleOf(s record.Story) string {
 		title += ", " + words
 	}
 	if s.Phase != "" {
-		title += " in phase " + console.Clip(s.Phase, console.MaxName)
+		title += inPhase(console.Clip(s.Phase, console.MaxName))
 	}
 	return title
 }
 
 // beganLine names the requester, the start and the end of the run.
 func beganLine(s record.Story, width int) string {
-	text := "Asked by " + console.Clip(cmp.Or(s.Principal, "nobody known"), console.MaxName)
+	text := askedBy(console.Clip(cmp.Or(s.Principal, notKnownWho), console.MaxName))
 	if s.Client.Name != "" {
-		text += " through " + console.Clip(s.Client.Name+" "+s.Client.Version, console.MaxName)
+		text += throughChannel(console.Clip(s.Client.Name+" "+s.Client.Version, console.MaxName))
 	}
-	text += ". Began " + s.CreatedAt
+	text += began(s.CreatedAt)
 	if s.EndedAt != "" {
-		text += ", ended " + s.EndedAt + " after " + console.Took(s.Took)
+		text += endedAfter(s.EndedAt, console.Took(s.Took))
 	} else {
-		text += "; so far " + console.Took(s.Took)
+		text += soFar(console.Took(s.Took))
 	}
 	if s.Waited > 0 {
-		text += ", " + console.Took(s.Waited) + " of it waiting"
+		text += ofItWaiting(console.Took(s.Waited))
 	}
 	return console.Fold(text+".", console.FoldWidth(width), "") + "\n"
 }
@@ -82,9 +82,9 @@ func spentLines(s record.Story, width int) string {
 		text = "Budget   " + console.Fold(strings.Join(parts, ", "), console.FoldWidth(width)-9, "         ") + "\n"
 	}
 	if u := s.Usage; u.Requests > 0 || u.Model != "" {
-		text += "Model    " + console.Clip(cmp.Or(u.Model, "not known"), console.MaxName)
+		text += "Model    " + console.Clip(cmp.Or(u.Model, modelUnknown), console.MaxName)
 		if u.Requests > 0 {
-			text += fmt.Sprintf(", %s, %d tokens in, %d out", console.Plural(int64(u.Requests), "request"), u.InputTokens, u.OutputTokens)
+			text += tokens(console.Plural(int64(u.Requests), "request"), u.InputTokens, u.OutputTokens)
 		}
 		text += "\n"
 	}
@@ -245,9 +245,9 @@ func argumentsOf(row record.Row) json.RawMessage {
 // last writes how the run ended, or that it still runs or waits.
 func (t *timeline) last(b *strings.Builder) {
 	s := t.story
-	words := map[string]string{"running": "it runs", "waiting": "it waits"}[s.Status]
+	words := map[string]string{"running": nowRunning, "waiting": nowWaiting}[s.Status]
 	if words == "" {
-		words = "ended: " + console.Clip(s.Status, console.MaxName) + ", " + console.Clip(s.StopReason, console.MaxName)
+		words = endedWith(console.Clip(s.Status, console.MaxName), console.Clip(s.StopReason, console.MaxName))
 	}
 	fmt.Fprintf(b, "%*s%*s  %-*s%s\n", afterColumn, console.SinceStart(s.Took), tookColumn, "", phaseColumn, console.Clip(s.Phase, phaseColumn-1), words)
 }

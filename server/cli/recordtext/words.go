@@ -17,53 +17,53 @@ func RowWords(row record.Row) string {
 	name := console.Clip(row.Name, console.MaxName)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return again(row, asked(row.Who())+" for the "+console.Clip(record.AskWords(row.Name), console.MaxName)+": "+endOf(row, "answered")) + modelsWords(row)
+		return again(row, askedFor(asked(row.Who()), console.Clip(record.AskWords(row.Name), console.MaxName), endOf(row, answered))) + modelsWords(row)
 	case string(patterns.ToolEffect):
-		return again(row, name+effectWord(row)+": "+endOf(row, "done")) + judgedWords(row)
+		return again(row, endedAs(name+effectWord(row), endOf(row, isDone))) + judgedWords(row)
 	case string(patterns.HumanEffect):
 		return personWords(row)
 	case string(patterns.CallerEffect):
 		switch {
 		case row.Waits() && row.State == record.Open:
-			return "waits for the caller"
+			return waitsForCaller
 		case row.Waits():
-			return "waited for the caller: " + endOf(row, "went on")
+			return endedAs(waitedForCaller, endOf(row, wentOn))
 		}
-		return "took the caller's " + name
+		return tookProposal(name)
 	case string(patterns.TimerEffect):
-		return "paused: " + endOf(row, "over")
+		return endedAs(paused, endOf(row, isOver))
 	case string(patterns.PlanEffect):
-		return cmp.Or(row.PlanWords(), name) + ": " + endOf(row, "done")
+		return endedAs(cmp.Or(row.PlanWords(), name), endOf(row, isDone))
 	case record.Judged:
 		if row.RefusedAnswer() {
 			return attemptWords(row.Approval, whoSaid(row.By, row.KeyID, row.KeyName), row.Why)
 		}
-		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+DecisionWord(row.Decision)) + ruleWords(row) + passWords(row.Passes) + earlierWords(row.Earlier)
+		return strings.TrimSpace(cmp.Or(name, aProposal)+" "+DecisionWord(row.Decision)) + ruleWords(row) + passWords(row.Passes) + earlierWords(row.Earlier)
 	case record.Late:
-		return name + " answered too late; that is not used"
+		return lateAnswer(name)
 	case record.Note:
 		return noteWords(row)
 	case record.Unreadable:
-		return "cannot be read: " + console.Clip(row.Reason, 2*console.MaxName)
+		return unreadable(console.Clip(row.Reason, 2*console.MaxName))
 	}
-	return console.Clip(row.Kind, console.MaxName) + " " + name + ": " + endOf(row, "done")
+	return endedAs(console.Clip(row.Kind, console.MaxName)+" "+name, endOf(row, isDone))
 }
 
-// asked returns "asked", with whoever was asked if that is known. It begins a sentence about a question.
+// asked returns the word for a question, with the model or the rules that were asked if they are known.
 func asked(who string) string {
 	if who == "" {
-		return "asked"
+		return askedWord
 	}
-	return "asked " + who
+	return askedWord + " " + who
 }
 
 // effectWord describes what a call can change.
 func effectWord(row record.Row) string {
 	switch row.Effect {
 	case "write":
-		return " (writes)"
+		return writes
 	case "destructive":
-		return " (destroys)"
+		return destroys
 	}
 	return ""
 }
@@ -77,31 +77,31 @@ func modelsWords(row record.Row) string {
 	for i, m := range row.Models {
 		names[i] = console.Clip(m, console.MaxName)
 	}
-	return " (asked " + strings.Join(names, ", then ") + ")"
+	return askedModels(strings.Join(names, thenModel))
 }
 
 // endOf describes how an effect ended. well is the word for success.
 func endOf(row record.Row, well string) string {
 	reason := ""
 	if row.Reason != "" {
-		reason = " (" + console.Clip(row.Reason, console.MaxName) + ")"
+		reason = because(console.Clip(row.Reason, console.MaxName))
 	}
 	switch patterns.State(row.State) {
 	case patterns.OK:
 		return well
 	case patterns.Failed:
-		return "failed" + reason
+		return hasFailed + reason
 	case patterns.Unknown:
 		if row.Effect == "read" {
-			return "no answer" + reason
+			return noAnswer + reason
 		}
-		return "nobody knows whether it happened" + reason
+		return notKnown + reason
 	case patterns.Canceled:
-		return "not tried" + reason
+		return notTried + reason
 	case record.Duplicate:
 		return record.DoneBefore
 	case record.Open:
-		return "no outcome is recorded"
+		return noOutcomeYet
 	}
 	return console.Clip(row.State, console.MaxName) + reason
 }
@@ -109,7 +109,7 @@ func endOf(row record.Row, well string) string {
 // again adds the number of the attempt, from the second attempt on.
 func again(row record.Row, text string) string {
 	if row.Attempt > 1 {
-		return fmt.Sprintf("attempt %d: %s", row.Attempt, text)
+		return attemptNumber(row.Attempt, text)
 	}
 	return text
 }
@@ -119,18 +119,18 @@ func judgedWords(row record.Row) string {
 	text := ""
 	switch {
 	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
-		text = "; on the allowlist"
+		text = onAllowList
 	case row.Decision != "":
-		text = "; " + DecisionWord(row.Decision) + ruleWords(row)
+		text = decidedBy(DecisionWord(row.Decision) + ruleWords(row))
 	}
 	if changes := changesOf(row.Decision, row.Rule, row.Why, row.Changed); len(changes) > 0 {
-		text += ", changed by " + strings.Join(changes, " and ")
+		text += changedBy(strings.Join(changes, andAlso))
 	}
 	text += passWords(row.Passes)
 	if row.Grant != "" {
-		text += ", spends " + console.Clip(row.Grant, console.MaxName)
+		text += spendsApproval(console.Clip(row.Grant, console.MaxName))
 		if row.Share != "" {
-			text += " for its step " + console.Clip(row.Share, console.MaxName)
+			text += forStep(console.Clip(row.Share, console.MaxName))
 		}
 	}
 	return text
@@ -159,11 +159,11 @@ func ruleWords(row record.Row) string {
 	if rule == "" {
 		return ""
 	}
-	text := " by " + console.Clip(rule, console.MaxName)
+	text := byWhom(console.Clip(rule, console.MaxName))
 	if row.Rule == "" {
-		text = " (" + console.Clip(row.Why, console.MaxName) + ")"
+		text = because(console.Clip(row.Why, console.MaxName))
 	} else if row.Why != "" && row.Why != row.Rule {
-		text += " (" + console.Clip(row.Why, console.MaxName) + ")"
+		text += because(console.Clip(row.Why, console.MaxName))
 	}
 	return text
 }
@@ -171,37 +171,37 @@ func ruleWords(row record.Row) string {
 // personWords describes a question to a person and its answer.
 func personWords(row record.Row) string {
 	tool, effect := row.About()
-	text, spent := "asked a person about "+cmp.Or(console.Clip(tool, console.MaxName), "a call"), ", spent by "
+	text, spent := askedPerson(cmp.Or(console.Clip(tool, console.MaxName), aCall)), spentBy
 	switch {
 	case effect != "":
-		text = "asked a person whether " + console.Clip(effect, console.MaxName) + " happened"
+		text = askedWhether(console.Clip(effect, console.MaxName))
 	case row.Name == patterns.ApprovePlan:
-		text, spent = "asked a person about a whole plan", ", spent first by "
+		text, spent = askedPerson(aWholePlan), spentFirst
 	}
 	if row.Rule != "" {
-		text += " (" + console.Clip(row.Rule, console.MaxName)
+		rule := console.Clip(row.Rule, console.MaxName)
 		if row.Why != "" && row.Why != row.Rule {
-			text += ", " + console.Clip(row.Why, console.MaxName)
+			rule += ", " + console.Clip(row.Why, console.MaxName)
 		}
-		text += ")"
+		text += because(rule)
 	}
 	if row.Decision == "" {
 		switch {
 		case row.State == record.Open && row.ExpiresAt != "":
-			return text + ": no answer yet; none until " + console.Clip(row.ExpiresAt, console.MaxName) + " means no"
+			return text + noAnswerBy(console.Clip(row.ExpiresAt, console.MaxName))
 		case row.State == record.Open:
-			return text + ": no answer yet"
+			return text + noAnswerYet
 		case row.Reason == patterns.ReasonExpired:
-			return text + ": nobody answered in time, which means no"
+			return text + expired
 		}
-		return text + ": " + endOf(row, "answered")
+		return endedAs(text, endOf(row, answered))
 	}
 	text += ": " + DecisionWord(row.Decision)
 	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
-		text += " by " + who
+		text += byWhom(who)
 	}
 	if row.Sure != "" {
-		text += ", assurance " + console.Clip(row.Sure, console.MaxName) + record.ComparedWords(row.Compared)
+		text += withAssurance(console.Clip(row.Sure, console.MaxName)) + record.ComparedWords(row.Compared)
 	}
 	if row.Approval != "" {
 		text += ", " + console.Clip(row.Approval, console.MaxName)
@@ -210,10 +210,10 @@ func personWords(row record.Row) string {
 	case row.SpentBy != "":
 		text += spent + console.Clip(row.SpentBy, console.MaxName)
 	case row.Approval != "" && row.Decision != "reject":
-		text += ", not spent"
+		text += notSpent
 	}
 	if changes := editWords(row.Edits); changes != "" {
-		text += "; changed: " + changes
+		text += changedArguments(changes)
 	}
 	return text
 }
@@ -224,9 +224,9 @@ func whoSaid(by, keyID, keyName string) string {
 	if keyID == "" {
 		return console.Clip(by, console.MaxName)
 	}
-	text := "key " + console.Clip(keyID, console.MaxName)
+	text := byKey(console.Clip(keyID, console.MaxName))
 	if keyName != "" {
-		text += " (" + console.Clip(keyName, console.MaxName) + ")"
+		text += because(console.Clip(keyName, console.MaxName))
 	}
 	return text
 }
@@ -236,17 +236,17 @@ func editWords(edits []record.Edit) string {
 	parts := make([]string, 0, len(edits))
 	for i, e := range edits {
 		if i == maxEdits {
-			parts = append(parts, fmt.Sprintf("and %d more", len(edits)-i))
+			parts = append(parts, andThings(fmt.Sprintf("%d more", len(edits)-i)))
 			break
 		}
-		from, to := "nothing", "nothing"
+		from, to := nothing, nothing
 		if e.From != nil {
 			from = console.OneLine(e.From, console.MaxName)
 		}
 		if e.To != nil {
 			to = console.OneLine(e.To, console.MaxName)
 		}
-		parts = append(parts, console.Clip(e.Name, console.MaxName)+" from "+from+" to "+to)
+		parts = append(parts, edited(console.Clip(e.Name, console.MaxName), from, to))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -256,25 +256,23 @@ const maxEdits = 8
 
 // attemptWords describes a refused attempt to answer a question.
 func attemptWords(approval, by, reason string) string {
-	text := "an attempt to decide " + cmp.Or(console.Clip(approval, console.MaxName), "it")
 	if by != "" {
-		text += " by " + by
+		by = byWhom(by)
 	}
-	text += " was refused"
 	if reason != "" {
-		text += " (" + console.Clip(reason, console.MaxName) + ")"
+		reason = because(console.Clip(reason, console.MaxName))
 	}
-	return text
+	return attemptRefused(cmp.Or(console.Clip(approval, console.MaxName), itself), by, reason)
 }
 
 // noteWords describes a change of the run from outside.
 func noteWords(row record.Row) string {
 	text := cmp.Or(record.NoteWord(row.Name), console.Clip(row.Name, console.MaxName))
 	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
-		text += " by " + who
+		text += byWhom(who)
 	}
 	if row.Channel != "" {
-		text += " through " + console.Clip(row.Channel, console.MaxName)
+		text += throughChannel(console.Clip(row.Channel, console.MaxName))
 	}
 	return text
 }
@@ -284,7 +282,7 @@ const MaxPhrase = 300
 
 // EffectWords describes a tool's effect, for the place after the tool's name.
 func EffectWords(effect string) string {
-	return map[string]string{"read": " (only reads)", "write": " (writes)", "destructive": " (destroys)"}[effect]
+	return map[string]string{"read": onlyReads, "write": writes, "destructive": destroys}[effect]
 }
 
 // ArgumentName returns a name that can begin a line. It returns a long or unusual name as a JSON string.
