@@ -3,6 +3,7 @@ package web
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
@@ -26,7 +27,9 @@ type askedPlan struct {
 type askedStep struct {
 	ID, Tool  string
 	Effect    string
-	Who       string // who works on a step that calls no tool
+	Who       string   // who works on a step that calls no tool
+	After     []string // the steps whose results it takes
+	Says      string   // the beginning of its description, written by the author of the plan
 	Arguments []argument
 	Bounds    []argument // known bounds of values that come from other steps, by their places
 }
@@ -45,7 +48,7 @@ func planOf(a patterns.Asked) *askedPlan {
 		}
 	}
 	for _, s := range e.Steps {
-		step := askedStep{ID: wording.Name(s.ID), Tool: wording.Name(s.Tool), Effect: wording.Effect(string(s.Effect)), Who: workerWords(s), Arguments: argumentsOf(s.Args, nil)}
+		step := askedStep{ID: wording.Name(s.ID), Tool: wording.Name(s.Tool), Effect: wording.Effect(string(s.Effect)), Who: workerWords(s), Arguments: argumentsOf(s.Args, nil), Says: wording.Clip(s.Claim, maxPhrase), After: takesFrom(s.Args)}
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 			fits := wording.UnknownValue
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
@@ -56,6 +59,30 @@ func planOf(a patterns.Asked) *askedPlan {
 		page.Steps = append(page.Steps, step)
 	}
 	return page
+}
+
+// takesFrom returns the ids of the steps whose results the arguments of a step name, each once.
+func takesFrom(args map[string]any) (ids []string) {
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			rest, is := strings.CutPrefix(v, "$results.")
+			if id, _, _ := strings.Cut(rest, "."); is && !slices.Contains(ids, wording.Name(id)) {
+				ids = append(ids, wording.Name(id))
+			}
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				walk(v[name])
+			}
+		}
+	}
+	walk(args)
+	return ids
 }
 
 // workerWords describes the worker of a step that calls no tool. It returns "" for a step that calls one.

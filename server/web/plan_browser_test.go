@@ -101,7 +101,7 @@ func TestPlanByKeyboard(t *testing.T) {
 	url, p := visited(t, s)
 	p.Scripts(false)
 	p.Open(url + "/p/" + aPlan)
-	p.WalkTo("outlook: Do outlook outlook blocked the model")
+	p.WalkTo("outlook Do outlook blocked the model")
 	p.Press("Enter")
 	if !p.Shown("#s-outlook .inside") {
 		t.Fatalf("Enter on a node does not unfold it; at %s", p.Address())

@@ -20,13 +20,15 @@ type node struct {
 	X, Y     int
 	To       string // link to its section
 	ID, Tool string
-	Title    string // shown when the mouse is over the node
+	Does     string // the beginning of the description
+	Title    string // the description, shown when the mouse is over the node; "": Does is whole
 }
 
-// lettersOfID and lettersOfTool are the numbers of letters that fit in a node.
+// These are the numbers of letters that fit in a node.
 const (
-	lettersOfID   = 14
-	lettersOfTool = 19
+	lettersOfID   = 19
+	lettersOfDoes = 25
+	lettersOfTool = 24
 )
 
 // graph draws the plan. It returns nil if the plan is too large to draw.
@@ -49,8 +51,10 @@ func (s *subtasks) graph() *graph {
 	}
 	g := &graph{Width: l.Width, Height: l.Height, Solid: l.Solid, Dashed: l.Dashed, Tips: l.Tips, Levels: len(levels)}
 	for i, row := range rows {
-		n := node{look: lookOf(s.status[row.ID]), X: l.At[i].X, Y: l.At[i].Y, To: s.link(row.ID).To, ID: wording.Clip(row.ID, lettersOfID), Tool: wording.Clip(wording.Executor(row.Tool), lettersOfTool)}
-		n.Title = wording.Name(row.ID) + ": " + wording.Clip(row.Description, 200)
+		n := node{look: lookOf(s.status[row.ID]), X: l.At[i].X, Y: l.At[i].Y, To: s.link(row.ID).To, ID: wording.Clip(row.ID, lettersOfID), Tool: wording.Clip(wording.Executor(row.Tool), lettersOfTool), Does: wording.Clip(row.Description, lettersOfDoes)}
+		if whole := wording.Clip(row.Description, maxPhrase); whole != n.Does {
+			n.Title = whole
+		}
 		g.Nodes = append(g.Nodes, n)
 	}
 	return g

@@ -19,6 +19,7 @@ type subtask struct {
 	Description  string
 	Tool         string
 	Cause        string
+	After        fact // the subtasks that it needs
 	Facts        []fact
 	Blocks       []wording.Block
 	Inputs       []input
@@ -185,10 +186,13 @@ func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
 	for _, l := range []struct {
 		name string
 		ids  []string
-	}{{"Depends on", row.Dependencies}, {"Part of", parent(row)}, {"Its parts", s.parts[row.ID]}, {"Blocked by", row.BlockedBy}} {
+	}{{wording.DependsOn, row.Dependencies}, {"Part of", parent(row)}, {"Its parts", s.parts[row.ID]}, {"Blocked by", row.BlockedBy}} {
 		if len(l.ids) > 0 {
 			links, more := s.links(l.ids)
 			t.Facts = append(t.Facts, fact{Name: l.name, Links: links, More: more})
+			if l.name == wording.DependsOn {
+				t.After = t.Facts[len(t.Facts)-1]
+			}
 		}
 	}
 	if row.Attempts > 0 {

@@ -145,8 +145,8 @@ func TestPlanPage(t *testing.T) {
 	for _, part := range []string{
 		`<span class="state busy">running</span>`, `April note`, `>1 of 9 completed, 11.11 %<`, `/r/` + aRun, `executes it`, `/r/` + doneRun, `subtask_failed:gone`,
 		`replanned 1 of 2 times`, `by the caller under <bdi>plan</bdi>`,
-		`<a class="node good" href="#s-kpis" transform="translate(`, `<title>kpis: Do kpis</title>`, `>calculate_monthly_…</text>`, `<a class="node busy" href="#s-compare" transform=`,
-		`>in progress</text> <text class="by" x="10" y="56">the model</text>`, `>waits for the caller</text>`, `>ready</text>`, `>pending</text>`, `>blocked</text>`, `>in doubt</text>`,
+		`<a class="node good" href="#s-kpis" transform="translate(`, `<text class="does" x="10" y="40">Do kpis</text>`, `>calculate_monthly_kpis</text>`, `<a class="node busy" href="#s-compare" transform=`,
+		`>in progress</text> <text class="by" x="10" y="74">the model</text>`, `after <a href="#s-kpis"><code>kpis</code></a></p>`, `>waits for the caller</text>`, `>ready</text>`, `>pending</text>`, `>blocked</text>`, `>in doubt</text>`,
 		`<article class="subtask" id="s-kpis" aria-label="kpis">`, `executor_error:get_churn`, `a subtask before it failed`, `<dt>Blocked by</dt><dd><a href="#s-churn">`,
 		`<a href="#s-gone"><code>gone</code></a>`, `Schema that the caller&#39;s result must fit`, `$results.kpis./net_sales_usd`, `Result of <a href="#s-kpis">`,
 		`Result of the call`, `&lt;i&gt;up&lt;/i&gt;`, `after a pause of 1.05 s`, `failed (subtask_timeout)`, `It reported: no such customer`, `/id: type; want a whole number`,

@@ -49,6 +49,7 @@ type step struct {
 	Phase        string
 	State, Class string
 	Effect       string
+	By           string // who proposed it; "": nobody is known
 	Attempt      int
 	After, Took  string
 	Bar          geometry.Bar
@@ -134,9 +135,7 @@ func (d *drawing) step(i int, row record.Row) step {
 		}
 		s.Facts = append(s.Facts, wording.Changes(edits)...)
 	}
-	if who := wording.ProposedBy(d.authors[i]); who != "" {
-		s.Facts = append(s.Facts, wording.Capitalize(who))
-	}
+	s.By = wording.ProposedBy(d.authors[i])
 	s.because(row.Because)
 	s.State, s.Class = wording.RowState(row)
 	if row.Took != nil {

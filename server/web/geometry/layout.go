@@ -9,7 +9,7 @@ import (
 
 // Sizes of a drawn plan in CSS pixels. The page never shrinks the drawing: in a narrow window it scrolls.
 const (
-	nodeWidth, nodeHeight = 148, 66
+	nodeWidth, nodeHeight = 190, 84
 	nodeGap               = 14 // between two nodes of a row
 	laneWidth             = 8  // of an edge that passes a row
 	rowGap                = 24 // between two rows of one level

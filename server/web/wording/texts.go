@@ -191,6 +191,11 @@ func AssuranceProves(assurance, key string) string {
 	return "Nothing proves that a person decided this."
 }
 
+// The page of a plan.
+
+// DependsOn is the label of the subtasks that a subtask needs.
+const DependsOn = "Depends on"
+
 // The timeline of a run.
 
 // EarlierRunsRead says that a judgment read earlier runs.
