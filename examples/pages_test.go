@@ -28,7 +28,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	tutorials := []string{"docs/behind-the-gate.md", "docs/crashes.md", "docs/first-http-tool.md", "docs/first-rule.md", "docs/with-a-model.md"}
+	tutorials := []string{"docs/approve-on-the-page.md", "docs/behind-the-gate.md", "docs/crashes.md", "docs/first-http-tool.md", "docs/first-rule.md", "docs/with-a-model.md"}
 	for _, name := range append(tutorials, "docs/start.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,21 +96,21 @@ func (p *shell) learn(shown, page string) {
 	}
 	p.exits = true
 	p.models = pageModels(p.t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		p.t.Fatal(err)
+	p.addresses = map[string]string{}
+	for _, shown := range []string{"127.0.0.1:8765", "127.0.0.1:8766", "127.0.0.1:9090"} {
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.addresses[shown] = free.Addr().String()
+		_ = free.Close() // what the page starts listens there
 	}
-	p.address = free.Addr().String()
-	_ = free.Close() // the page's service listens there
 }
-
-// pageAddress is where the service of a page listens. A test gives it another port.
-const pageAddress = "127.0.0.1:9090"
 
 // put writes a block that a page gives a file's name.
 func (p *shell) put(name, text string) {
-	if p.address != "" {
-		text = strings.ReplaceAll(text, pageAddress, p.address)
+	for shown, address := range p.addresses {
+		text = strings.ReplaceAll(text, shown, address)
 	}
 	for shown, stub := range p.models {
 		text = strings.ReplaceAll(text, shown, stub)
@@ -129,9 +129,10 @@ type shell struct {
 	// env is added to the environment of commands. With exits a command ends with 0, or as a comment behind it says: # exit 3.
 	env   []string
 	exits bool
-	// address replaces pageAddress, and shown replaces home in what is printed. Both are empty where a page is no tutorial.
-	address, shown string
-	models         map[string]string // stubs for the model servers that the page names
+	// In a tutorial, addresses are free ones by those that the page shows, and models are stubs by the model servers that it names.
+	// shown is what it calls home.
+	addresses, models map[string]string
+	shown             string
 }
 
 // play plays a block and returns it as it should be.
@@ -205,7 +206,7 @@ func (p *shell) start(line, wanted string) {
 		_ = cmd.Wait() // killed
 	})
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if p.named(lines.Text()) == wanted {
+		if masked(p.named(lines.Text())) == masked(wanted) {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return
 		}
@@ -243,8 +244,11 @@ var (
 // named is what was printed with the page's names of runs.
 func (p *shell) named(text string) string {
 	text = regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
-	if p.address != "" {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, p.address, pageAddress), p.home, p.shown)
+	for shown, address := range p.addresses {
+		text = strings.ReplaceAll(text, address, shown)
+	}
+	if p.shown != "" {
+		text = strings.ReplaceAll(text, p.home, p.shown)
 	}
 	text = pageRun.ReplaceAllStringFunc(text, func(id string) string {
 		kind, _, _ := strings.Cut(id, "_")
@@ -272,8 +276,8 @@ func (p *shell) name(id, format string) string {
 
 // unnamed is a command with the runs' own ids; a run's number alone is its name too.
 func (p *shell) unnamed(command string) string {
-	if p.address != "" {
-		command = strings.ReplaceAll(command, pageAddress, p.address)
+	for shown, address := range p.addresses {
+		command = strings.ReplaceAll(command, shown, address)
 	}
 	for id, name := range p.runs {
 		command = strings.ReplaceAll(command, name, id)
@@ -287,7 +291,7 @@ func (p *shell) unnamed(command string) string {
 // masked is a text without what differs from one time to the next.
 func masked(text string) string {
 	for _, m := range []struct{ what, by string }{
-		{`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\dZ)?`, "TIME"}, {`\d\d:\d\d:\d\d\.\d{3}`, "TIME"}, {`(under )?\b[0-9]+\.[0-9]+\b`, "N"},
+		{`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\dZ)?`, "TIME"}, {`([A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d\.\d{3}`, "TIME"}, {`(under )?\b[0-9]+\.[0-9]+\b`, "N"},
 		{`, [0-9]+ events`, ", N events"}, {`pg_[0-9a-f]{32}`, "KEY"}, {`sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b`, "HASH"}, {`\b[A-Z2-7]{12,26}(\.\.\.)?`, "PROCESS"}, {`\[[= ]+\]`, "BAR"}, {` +`, " "},
 	} {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.by)
