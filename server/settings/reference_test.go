@@ -132,7 +132,7 @@ func TestPatternsPageLimits(t *testing.T) {
 			}
 			out = append(out, fmt.Sprintf("- `%s` (%s): %s", k.Name, defaultWords(k), notSet.ReplaceAllString(k.Meaning, "")))
 		}
-		out = append(out, "- Without a default: "+strings.Join(unlimited, ", ")+". They are described in [config.md](config.md#limits-of-every-kind).")
+		out = append(out, "- Without a default: "+strings.Join(unlimited, ", ")+". They are described in [config.md](config.md#patternsnamebudget-limits-of-every-kind).")
 		for at+1 < len(lines) && lines[at+1] != "" {
 			at++
 		}
