@@ -29,7 +29,7 @@ func (c *Config) Keys(known map[string][]string) []grammar.Key {
 	return []grammar.Key{
 		versionKey().Means("The version of this format. Required."),
 		grammar.Group("llm",
-			grammar.Word("provider", &c.LLM.Provider, providers...).Means("The source of the plan, route or actions that a caller omits. auto: openai if there is a key or a base_url, else rules, which need no network."),
+			grammar.Word("provider", &c.LLM.Provider, providers...).Means("The source of the plan, route or actions that a caller omits. auto: openai if llm, or every role that is asked, has a key or a base_url. Else rules, which need no network."),
 			grammar.Text("model", &c.LLM.Model, faultOfModel).Means("The model's name on its server."),
 			grammar.Text("base_url", &c.LLM.BaseURL, faultOfURL).Means("An OpenAI-compatible server, an absolute http or https URL. Empty: OpenAI. Without a key Patterngate sends a placeholder."),
 			grammar.Seconds("timeout_seconds", &c.LLM.Timeout, maxModelSeconds).Means("How long one request to the model can take."),
