@@ -59,6 +59,7 @@ var boxes = map[string]box{
 	"server/cli/runs":        {"commands about runs", 0, 0, ""},
 	"server/cli/signing":     {"signs decisions", 0, 0, ""},
 	"server/cli/statefile":   {"opens the state file", 0, 0, ""},
+	"server/cli/story":       {"the calls of the demo, told", 0, 0, ""},
 	"server/cli/trial":       {"commands demo and prove", 0, 0, ""},
 	"server/cli/toolargs":    {"arguments at a shell", 0, 0, ""},
 

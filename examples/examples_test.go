@@ -143,7 +143,7 @@ func startpage(ts *testscript.TestScript, neg bool, _ []string) {
 	ts.Check(err)
 	_, after, _ := strings.Cut(string(text), "$ go run . demo\n")
 	shown, _, found := strings.Cut(after, "\n```")
-	printed, _, _ := strings.Cut(ts.ReadFile("stdout"), "\nTry next")
+	printed, _, _ := strings.Cut(ts.ReadFile("stdout"), "\nTry next:")
 	want, got := seconds.ReplaceAllString(shown, "T s"), seconds.ReplaceAllString(strings.TrimSpace(printed), "T s")
 	if !found || (want == got) == neg {
 		ts.Fatalf("docs/start.md shows\n%s\nthe demo prints\n%s", want, got)

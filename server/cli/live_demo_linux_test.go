@@ -66,9 +66,9 @@ func TestLiveDemo(t *testing.T) {
 				p.Click("details.edit > summary")
 				p.Fill(`[name="edit.amount_usd"]`, "800")
 				p.Follow("text=Approve with changes")
-			}, "ok 3 a person decides: you approved 800.00 USD; 1 look-up, 2 writes, 800.00 USD paid, once, over two servers; success; ",
+			}, "✓ You     approved 800 USD. 800 USD paid, email sent.\n  ✓ Ledger  A separate process counted 1 payment: 800 USD.",
 		},
-		"rejected": {func(p *webtest.Page) { p.Follow("text=Reject") }, "ok 3 a person decides: you said no; 1 look-up; human_rejected; "},
+		"rejected": {func(p *webtest.Page) { p.Follow("text=Reject") }, "✓ You     rejected the refund.\n  ✓ Ledger  A separate process counted no payment."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,11 +102,11 @@ func TestLiveDemo(t *testing.T) {
 			page.Says("continue run_")
 			page.Screenshot("decided")
 			err := <-ended
-			last := "1 of 1 as they should be, in "
+			last := "The demo ended as it should, in "
 			if err != nil || !strings.Contains(out.String(), tt.ends) || !strings.Contains(out.String(), last) {
 				t.Errorf("the demo ends with %v and %s%s; want %q and %q", err, &errs, &out, tt.ends, last)
 			}
-			for _, want := range []string{"The agent is told: ", "The question is still there, word for word: sha256:"} {
+			for _, want := range []string{"The agent reads: ", "The request is unchanged: sha256:"} {
 				if !strings.Contains(errs.String(), want) {
 					t.Errorf("the demo does not say %q:\n%s", want, &errs)
 				}
@@ -137,9 +137,9 @@ func TestLiveDemoAtATerminal(t *testing.T) {
 		page.SignIn(links[n-1])
 		page.Follow(`main a[href^="/a/"]`)
 	}
-	signIn(1, "then press Enter here: its server will be killed.")
+	signIn(1, "press Enter here, and Patterngate kills the server.")
 	terminal.press(t, "\r")
-	signIn(2, "Act 3: you decide")
+	signIn(2, "3 You decide")
 	page.Follow("text=Reject")
 	page.Says("continue run_")
 	screen := terminal.until(t, "The page stays until you press Enter", 1)
@@ -149,5 +149,5 @@ func TestLiveDemoAtATerminal(t *testing.T) {
 	if code := ended(t, cmd); code != 0 {
 		t.Errorf("the demo ends with %d:\n%s", code, screen)
 	}
-	terminal.until(t, "1 of 1 as they should be, in ", 1)
+	terminal.until(t, "The demo ended as it should, in ", 1)
 }

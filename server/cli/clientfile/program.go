@@ -17,6 +17,12 @@ import (
 // which is trimmed.
 var temporaryBuild = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]|[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 
+// Temporary reports whether this program is a build of "go run" or "go test", which does not last.
+func Temporary() bool {
+	path, err := os.Executable()
+	return err == nil && temporaryBuild.MatchString(path)
+}
+
 // ProgramPath returns the path with which a client should start this program. If the path that was called leads to this file,
 // it is that path: an installer's link stays valid when the versioned path behind it changes. Otherwise it is the system's path.
 func ProgramPath(environ []string) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"sync"
@@ -131,11 +130,11 @@ func (l *life) run(ctx context.Context, r provedRun) error {
 		}
 		result, err := l.client.CallRaw(ctx, tool, text, nil)
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.Name, err)
+			return runFailed(r.Name, err)
 		}
 		var state provedState
 		if err := json.Unmarshal(result.Structured, &state); err != nil {
-			return fmt.Errorf("%s: %w", r.Name, err)
+			return runFailed(r.Name, err)
 		}
 		if state.Status == "ok" || state.Status == "stopped" && state.RunID != "" {
 			return l.print(provedResult{Name: r.Name, Envelope: result.Structured})
@@ -143,7 +142,7 @@ func (l *life) run(ctx context.Context, r provedRun) error {
 		tool, args = "run_wait", map[string]any{"run_id": state.RunID, "max_wait_seconds": provedWait}
 		switch {
 		case state.RunID == "":
-			return fmt.Errorf("%s was not begun: %s", r.Name, result.Structured)
+			return notBegun(r.Name, result.Structured)
 		case state.WaitingFor.Kind == "caller":
 			tool = r.Tool
 			args, err = r.turn(state.RunID, state.WaitingFor.Turn)
@@ -175,7 +174,7 @@ func (l *life) settle(ctx context.Context, runID, effect string) error {
 		}
 	}
 	if key == "" {
-		return fmt.Errorf("no key in the intent of %s", effect)
+		return noKey(effect)
 	}
 	entries, err := l.book.List(ctx)
 	if err != nil {

@@ -2,16 +2,19 @@ package trial
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"patterngate/catalog/demo"
 	"patterngate/catalog/demo/ledger"
 	"patterngate/catalog/upstream"
+	"patterngate/server/cli/story"
 	"patterngate/server/settings"
 )
 
@@ -21,7 +24,9 @@ import (
 //	           ✗ kill -9
 //	call again ──▶ server ──same key──▶ ledger: paid before ──▶ result
 func (s *stage) killed(ctx context.Context, dir string) (err error) {
-	s.announce(6, "now kill it")
+	s.Crash()
+	working := s.Spin(doingPay)
+	defer working.Stop()
 	start := time.Now()
 	outside, err := s.trial.startLedger(filepath.Join(dir, "ledger"), "--hold", "issue_refund")
 	if err != nil {
@@ -32,12 +37,13 @@ func (s *stage) killed(ctx context.Context, dir string) (err error) {
 	if err := s.dieWhilePaying(ctx, dir, outside); err != nil {
 		return err
 	}
+	working.Say(doingAgain)
 	server, err := s.trial.mortal(ctx, dir, book)
 	if err != nil {
 		return err
 	}
 	defer server.end()
-	reply, err := server.client.Call(ctx, "supervised_refund", map[string]any{"goal": demo.RefundGoal}, s.progress)
+	reply, err := server.client.Call(ctx, "supervised_refund", map[string]any{"goal": demo.RefundGoal}, nil)
 	if err != nil {
 		return err
 	}
@@ -45,17 +51,8 @@ func (s *stage) killed(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	result, payments := readDemoResult(reply.Structured), paymentsIn(entries)
-	p := playedAct{
-		Act: 6, Title: "kill -9 between payment and answer", Tool: "supervised_refund", StopReason: result.StopReason,
-		Decided: "started again, the same call joined the run", Done: fmt.Sprintf("%s, %s", result.done(), times(payments)),
-		Seconds: float64(time.Since(start).Milliseconds()) / 1000, AsExpected: succeeds(result) && result.Joined && result.paid() == 800 && payments == 1,
-	}
-	if !result.Joined {
-		p.Decided = "started again, the same call began another run"
-	}
-	s.played = append(s.played, p)
-	s.line(p)
+	working.Stop()
+	s.Survived(story.Read(reply.Structured), paymentsIn(entries), start)
 	return nil
 }
 
@@ -68,15 +65,14 @@ func (s *stage) dieWhilePaying(ctx context.Context, dir string, outside *ledgerP
 	defer server.end()
 	answered := make(chan error, 1)
 	go func() {
-		_, err := server.client.Call(ctx, "supervised_refund", map[string]any{"goal": demo.RefundGoal}, s.progress)
+		_, err := server.client.Call(ctx, "supervised_refund", map[string]any{"goal": demo.RefundGoal}, nil)
 		answered <- err
 	}()
 	select {
 	case <-outside.held:
-		s.progress("kill -9")
 		return nil
 	case err := <-answered:
-		return errors.Join(errors.New("the call ended before it was paid"), err)
+		return errors.Join(errNotPaid, err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -118,24 +114,22 @@ func (s *mortalServer) end() {
 	_ = s.cmd.Wait()
 }
 
-// paymentsIn counts the payments in a book.
-func paymentsIn(entries []ledger.Entry) int {
-	n := 0
-	for act, times := range ledger.Acts(entries) {
-		if strings.HasPrefix(act, "issue_refund ") {
-			n += times
+// paymentsIn returns the payments in a book, in USD.
+func paymentsIn(entries []ledger.Entry) []float64 {
+	var payments []float64
+	acts := ledger.Acts(entries)
+	for _, act := range slices.Sorted(maps.Keys(acts)) {
+		text, paid := strings.CutPrefix(act, "issue_refund ")
+		if !paid {
+			continue
+		}
+		var args struct {
+			AmountUSD float64 `json:"amount_usd"`
+		}
+		_ = json.Unmarshal([]byte(text), &args) // a payment of an unknown amount counts as one of 0 USD
+		for range acts[act] {
+			payments = append(payments, args.AmountUSD)
 		}
 	}
-	return n
-}
-
-// times returns a count in words: once, twice or 3 times.
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
+	return payments
 }

@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -125,7 +124,7 @@ func (c *crowd) rise(s *seat) {
 	<-s.ended
 	for name, result := range s.end.results {
 		if before := c.v.results[name]; before != "" && before != result {
-			result = before + ", elsewhere as " + result
+			result = elsewhere(before, result)
 		}
 		c.v.results[name] = result
 	}
@@ -157,7 +156,7 @@ func (c *crowd) leave() {
 
 // crowds runs several crowds, one after the other.
 func (p *prover) crowds(ctx context.Context, n int, size crowdSize, chance *rand.Rand) (provedRow, error) {
-	row := provedRow{Pattern: fmt.Sprintf("%d processes, one file", size.processes)}
+	row := provedRow{Pattern: rowCrowd(size.processes)}
 	want, err := p.whole(ctx, crowdOf(size.runs))
 	if err != nil {
 		return row, err
@@ -166,7 +165,7 @@ func (p *prover) crowds(ctx context.Context, n int, size crowdSize, chance *rand
 	for i := range n {
 		v, stops, err := p.crowded(ctx, size, worlds[i%len(worlds)], chance)
 		row.Stops += stops
-		row.add(fmt.Sprintf("crowd %d", i+1), v, want, err)
+		row.add(crowdNumber(i+1), v, want, err)
 	}
 	return row, ctx.Err()
 }

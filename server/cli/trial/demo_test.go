@@ -1,32 +1,21 @@
 package trial
 
 import (
-	"encoding/json"
+	"io"
 	"os"
-	"strings"
 	"testing"
 
 	"patterngate/server/cli/clientfile"
-	"patterngate/server/cli/console"
 )
 
-// The entry that the demo offers names a program that is there tomorrow, or no program at all.
-func TestDemoOffersALastingProgram(t *testing.T) {
-	said := (&Commands{Console: &console.Console{Environ: []string{"PATH=/nonexistent"}}}).giveToClient()
-	if _, err := clientfile.ProgramPath([]string{"PATH=/nonexistent"}); err != nil { // a temporary build
-		if strings.Contains(said, "mcpServers") || !strings.Contains(said, "go build -o patterngate .") {
-			t.Errorf("a temporary build is offered: %s", said)
-		}
-		return
+// The demo suggests commands of a program that is there tomorrow. After "go run" that is the program that a person builds.
+func TestDemoSuggestsALastingProgram(t *testing.T) {
+	s := testCommands(t, io.Discard, io.Discard).stage(false)
+	temporary := clientfile.Temporary()
+	if s.Temporary != temporary || (s.Program == "./patterngate") != temporary {
+		t.Errorf("a temporary build: %v; the demo suggests %s, temporary %v", temporary, s.Program, s.Temporary)
 	}
-	var entry struct {
-		Servers map[string]struct{ Command string } `json:"mcpServers"`
-	}
-	_, text, _ := strings.Cut(said, "client: ")
-	if err := json.Unmarshal([]byte(text), &entry); err != nil {
-		t.Fatalf("%s: %v", said, err)
-	}
-	if _, err := os.Stat(entry.Servers["patterngate"].Command); err != nil {
-		t.Errorf("%s: %v", said, err)
+	if _, err := os.Stat(s.Program); s.Program != "patterngate" && !temporary && err != nil {
+		t.Errorf("the demo suggests %s: %v", s.Program, err)
 	}
 }

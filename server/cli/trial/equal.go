@@ -2,7 +2,6 @@ package trial
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -38,23 +37,23 @@ func (v verdict) against(want verdict) shortcoming {
 		switch more := v.acts[act] - want.acts[act]; {
 		case more < 0:
 			s.lost -= more
-			s.said = append(s.said, fmt.Sprintf("lost: %s was done %d times, want %d", act, v.acts[act], want.acts[act]))
+			s.said = append(s.said, lost(act, v.acts[act], want.acts[act]))
 		case more > 0:
 			s.twice += more
-			s.said = append(s.said, fmt.Sprintf("twice: %s was done %d times, want %d", act, v.acts[act], want.acts[act]))
+			s.said = append(s.said, doneTwice(act, v.acts[act], want.acts[act]))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(want.results)) {
 		if v.results[name] != want.results[name] {
 			s.unequal++
-			s.said = append(s.said, "unequal: "+name+" ended as "+apart(v.results[name], want.results[name]))
+			s.said = append(s.said, apart(name, v.results[name], want.results[name]))
 		}
 	}
 	return s
 }
 
-// apart returns the first difference of two texts.
-func apart(got, want string) string {
+// apart returns the first difference of two results of a run, in words.
+func apart(name, got, want string) string {
 	const around = 100
 	at := 0
 	for at < min(len(got), len(want)) && got[at] == want[at] {
@@ -63,7 +62,7 @@ func apart(got, want string) string {
 	shown := func(text string) string {
 		return strings.ToValidUTF8(text[max(0, min(at, len(text))-around):min(len(text), at+around)], "")
 	}
-	return fmt.Sprintf("...%s..., want ...%s...", shown(got), shown(want))
+	return endedApart(name, shown(got), shown(want))
 }
 
 // differing are the members of an envelope that differ between two equal runs: ids, people and times, and what run_wait

@@ -7,9 +7,6 @@ import (
 	"os"
 )
 
-// errInputEnded is the error of a live demo that ended because its input ended.
-var errInputEnded = errors.New("standard input ended: the program that started the demo is gone or closed it. The demo stopped its servers")
-
 // whileInput returns a context that ends when standard input does, if that is a pipe or a socket. The program at its other
 // end has then ended or closed it, and cannot stop the demo. It does not read from a terminal, a file or /dev/null.
 func whileInput(ctx context.Context, in io.Reader) (context.Context, context.CancelFunc) {

@@ -85,7 +85,7 @@ func (a *Commands) startLedger(file string, flags ...string) (*ledgerProcess, er
 	p := &ledgerProcess{held: make(chan struct{}), cmd: cmd, stdin: stdin}
 	lines := bufio.NewScanner(stdout)
 	if !lines.Scan() {
-		return nil, errors.Join(errors.New("the ledger did not start"), lines.Err(), p.end())
+		return nil, errors.Join(errNoLedger, lines.Err(), p.end())
 	}
 	p.address = lines.Text()
 	go func() {

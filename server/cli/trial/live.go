@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"patterngate/catalog/demo"
@@ -17,6 +18,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/inbox"
+	"patterngate/server/cli/story"
 )
 
 // liveConfig is the configuration of the live demo's server: a person decides on the approval page.
@@ -53,7 +55,7 @@ func (a *Commands) live(ctx context.Context) (err error) {
 	console.KeepOnBrokenPipe()
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
-		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
+		return noDirectory("demo", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(liveConfig), 0o600); err != nil {
@@ -68,7 +70,7 @@ func (a *Commands) live(ctx context.Context) (err error) {
 	if err != nil {
 		return &console.Error{Code: console.ExitFault, What: "demo", Cause: err, Try: "--inbox 127.0.0.1:8767"}
 	}
-	d := &liveDemo{stage: &stage{trial: a, began: time.Now()}, dir: dir, page: page, book: outside.book("demo")}
+	d := &liveDemo{stage: a.stage(true), dir: dir, page: page, book: outside.book("demo")}
 	defer func() {
 		if d.server != nil {
 			d.server.end()
@@ -79,7 +81,7 @@ func (a *Commands) live(ctx context.Context) (err error) {
 	if err := d.play(ctx); err != nil {
 		return console.Fault("demo", whyEnded(ctx, err))
 	}
-	return d.bow()
+	return d.End()
 }
 
 // freePage returns the address of the page: the wanted one if it is free, else the usual one, else any.
@@ -96,12 +98,12 @@ func freePage(wanted string) (string, error) {
 			return "", err
 		}
 	}
-	return "", errors.New("no port of this machine is free")
+	return "", errNoPort
 }
 
 // play runs the session: ask, show, kill, show again, and report the person's decision.
 func (d *liveDemo) play(ctx context.Context) error {
-	d.announce(1, "a refund of 1200 USD waits for you")
+	d.announce(1, headingWaits)
 	asked, err := d.ask(ctx)
 	if err != nil {
 		return err
@@ -110,22 +112,29 @@ func (d *liveDemo) play(ctx context.Context) error {
 	if err := d.show(ctx, asked); err != nil {
 		return err
 	}
-	d.enter(ctx, "Look at the page, then press Enter here: its server will be killed.", 0)
-	d.announce(2, "the server is killed, and started again")
-	d.progress("kill -9")
-	d.server.end()
-	if d.server, err = d.start(ctx); err != nil {
+	d.enter(ctx, enterKills, 0)
+	d.announce(2, headingKilled)
+	if err := d.restart(ctx); err != nil {
 		return err
 	}
 	if err := d.showAgain(ctx, asked); err != nil {
 		return err
 	}
-	d.announce(3, "you decide")
+	d.announce(3, headingDecide)
 	if err := d.decided(ctx, asked); err != nil {
 		return err
 	}
-	d.enter(ctx, "The page stays until you press Enter: look at what came of it, at the run and at its receipt.", parting)
+	d.enter(ctx, enterEnds, parting)
 	return nil
+}
+
+// restart kills the server and starts another one over the same state file.
+func (d *liveDemo) restart(ctx context.Context) (err error) {
+	working := d.Spin(doingRestart)
+	defer working.Stop()
+	d.server.end()
+	d.server, err = d.start(ctx)
+	return err
 }
 
 // showAgain shows the person the page of the second server, unless they decided before the kill.
@@ -135,21 +144,43 @@ func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
 		return err
 	}
 	if still.State != patterns.AskedOpen {
-		d.say(d.trial.Err, "  You have decided already. That is kept, too.\n")
+		d.say(keptDecision)
 	} else {
-		d.say(d.trial.Err, "  The question is still there, word for word: %s\n", still.Digest)
+		d.say(keptRequest(still.Digest))
 	}
-	d.say(d.trial.Err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
+	d.say(signInAgain)
 	return d.show(ctx, asked)
 }
+
+// announce prints the heading of a part, before it begins.
+func (d *liveDemo) announce(number int, heading string) {
+	if !d.JSON {
+		_, _ = fmt.Fprintf(d.Err, "\n%s\n", console.Paint(d.ColoredAt(d.Err), console.Bold, fmt.Sprintf("%d %s", number, heading)))
+	}
+}
+
+// say prints what the person needs to know. A link has its own line, so that a terminal does not break it.
+func (d *liveDemo) say(lines ...string) {
+	if d.JSON {
+		return
+	}
+	for _, line := range lines {
+		if !strings.Contains(line, "://") {
+			line = console.Fold(line, console.Readable(d.Width())-len(liveIndent), liveIndent)
+		}
+		_, _ = fmt.Fprintf(d.Err, "%s%s\n", liveIndent, line)
+	}
+}
+
+const liveIndent = "  "
 
 // enter waits until the person at the terminal presses Enter. Without a terminal it waits for the given time.
 func (d *liveDemo) enter(ctx context.Context, words string, otherwise time.Duration) {
 	ctx, pressed := context.WithCancel(ctx)
 	defer pressed()
-	keys, ok := d.trial.In.(*os.File)
-	if ok && console.IsTerminal(keys) && console.IsTerminal(d.trial.Err) {
-		d.say(d.trial.Err, "  %s\n", words)
+	keys, ok := d.In.(*os.File)
+	if ok && console.IsTerminal(keys) && console.IsTerminal(d.Err) {
+		d.say(words)
 		go func() {
 			_, _ = bufio.NewReader(keys).ReadString('\n') // the end of the input counts as Enter
 			pressed()
@@ -167,24 +198,27 @@ func (d *liveDemo) start(ctx context.Context) (*mortalServer, error) {
 
 // ask makes the call and waits until its question is in the state file.
 func (d *liveDemo) ask(ctx context.Context) (asked patterns.Asked, err error) {
+	working := d.Spin(doingAsk)
+	defer working.Stop()
 	if d.server, err = d.start(ctx); err != nil {
 		return asked, err
 	}
-	reply, err := d.server.client.Call(ctx, "supervised_refund", map[string]any{"goal": demo.RefundGoal}, d.progress)
+	reply, err := d.server.client.Call(ctx, "supervised_refund", map[string]any{"goal": demo.RefundGoal}, working.Say)
+	working.Stop()
 	if err != nil {
 		return asked, err
 	}
-	result := readDemoResult(reply.Structured)
+	result := story.Read(reply.Structured)
 	if result.Status != "waiting" {
-		return asked, fmt.Errorf("the call does not wait: %s %s", result.Status, result.StopReason)
+		return asked, notWaiting(result.Status, result.StopReason)
 	}
-	d.say(d.trial.Err, "  The agent is told: %s\n", printable.Text(result.Next.Say))
+	d.say(agentGets(printable.Text(result.Next.Say)))
 	if d.state, err = local.Open(local.Options{Path: filepath.Join(d.dir, "killed.db")}); err != nil {
 		return asked, err
 	}
 	page, err := d.state.Approvals().ListApprovals(patterns.ApprovalFilter{})
 	if err != nil || len(page.Rows) != 1 {
-		return asked, errors.Join(err, fmt.Errorf("%d questions wait, want one", len(page.Rows)))
+		return asked, errors.Join(err, notOneRequest(len(page.Rows)))
 	}
 	return page.Rows[0], nil
 }
@@ -195,13 +229,16 @@ func (d *liveDemo) show(ctx context.Context, asked patterns.Asked) error {
 	if err != nil {
 		return err
 	}
-	switch err := inbox.OpenBrowser(ctx, d.trial.Environ, link); {
+	working := d.Spin(doingOpen)
+	err = inbox.OpenBrowser(ctx, d.trial.Environ, link)
+	working.Stop()
+	switch {
 	case err == nil:
-		d.say(d.trial.Err, "  The browser opens the page. Sign in there, and look at %s.\n", asked.ID)
-	case console.IsTerminal(d.trial.Err):
-		d.say(d.trial.Err, "  Open the page; this link signs in, once, within 60 seconds:\n  %s\n", link)
+		d.say(browserOpens(asked.ID))
+	case console.IsTerminal(d.Err):
+		d.say(openLink, link)
 	default:
-		d.say(d.trial.Err, "  Nobody is at a terminal and there is no browser. Another terminal can sign in:\n  %s\n", d.inboxLine())
+		d.say(noBrowser, d.inboxLine())
 	}
 	return nil
 }
@@ -213,44 +250,34 @@ func (d *liveDemo) inboxLine() string {
 
 // decided waits for the person's decision and prints the outcome.
 func (d *liveDemo) decided(ctx context.Context, asked patterns.Asked) error {
-	start, last := time.Now(), time.Time{}
-	for {
+	start := time.Now()
+	d.say(howToDecide)
+	working := d.Spin(doingWait)
+	defer func() { working.Stop() }()
+	for first := true; ; first = false {
 		reply, err := d.server.client.Call(ctx, "run_wait", map[string]any{"run_id": asked.Question.Run, "max_wait_seconds": 20}, nil)
 		if err != nil {
 			return err
 		}
-		result := readDemoResult(reply.Structured)
+		result := story.Read(reply.Structured)
 		if result.Status == "ok" || result.Status == "stopped" {
+			working.Stop()
 			return d.told(ctx, result, start)
 		}
-		if time.Since(last) > time.Minute {
-			last = time.Now()
-			d.progress("waiting for you: change amount_usd to 800 and approve, or reject (Ctrl-C ends the demo)")
-			d.progress("too late for the link? " + d.inboxLine())
+		if first { // the person takes their time
+			working.Stop()
+			d.say(linkExpired, d.inboxLine())
+			working = d.Spin(doingWait)
 		}
 	}
 }
 
 // told prints what the person decided and what was paid.
-func (d *liveDemo) told(ctx context.Context, result demoResult, start time.Time) error {
+func (d *liveDemo) told(ctx context.Context, result story.Result, start time.Time) error {
 	entries, err := d.book.List(ctx)
 	if err != nil {
 		return err
 	}
-	payments := paymentsIn(entries)
-	p := playedAct{
-		Act: 3, Title: "a person decides", Tool: "supervised_refund", StopReason: result.StopReason, Decided: "you said no",
-		Done: result.done(), Seconds: float64(time.Since(start).Milliseconds()) / 1000,
-	}
-	switch {
-	case succeeds(result) && result.paid() > 0:
-		p.Decided = fmt.Sprintf("you approved %.2f USD", result.paid())
-		p.Done = fmt.Sprintf("%s, %s, over two servers", result.done(), times(payments))
-		p.AsExpected = payments == 1
-	case result.StopReason == "human_rejected":
-		p.AsExpected = payments == 0
-	}
-	d.played = append(d.played, p)
-	d.line(p)
+	d.Decided(result, paymentsIn(entries), start)
 	return nil
 }

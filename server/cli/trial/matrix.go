@@ -2,8 +2,6 @@ package trial
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -48,12 +46,12 @@ func (p *prover) whole(ctx context.Context, runs []provedRun) (verdict, error) {
 	switch {
 	case err != nil:
 	case len(v.results) < len(runs):
-		err = fmt.Errorf("%d of %d runs ended", len(v.results), len(runs))
+		err = runsEnded(len(v.results), len(runs))
 	case v.boundaries == 0:
-		err = errors.New("nothing was written to the state file")
+		err = errNothingWritten
 	}
 	if err != nil {
-		return v, fmt.Errorf("%s without a kill: %w", runs[0].Name, err)
+		return v, withoutKill(runs[0].Name, err)
 	}
 	return v, nil
 }
@@ -74,7 +72,7 @@ func (p *prover) everywhere(ctx context.Context, run provedRun, first, apart int
 	}
 	p.sideBySide(len(at), func(i int) func() {
 		v, err := p.try(ctx, runs, at[i])
-		return func() { row.add(fmt.Sprintf("%s killed at %d", run.Name, at[i]), v, want, err) }
+		return func() { row.add(killedAt(run.Name, at[i]), v, want, err) }
 	})
 	return row, ctx.Err()
 }
@@ -84,7 +82,7 @@ const mostLives = 6
 
 // again kills several processes of one run, at random boundaries.
 func (p *prover) again(ctx context.Context, trials int, chance *rand.Rand) (provedRow, error) {
-	row := provedRow{Pattern: "again and again"}
+	row := provedRow{Pattern: rowAgain}
 	runs := provedRuns()
 	wants := make([]verdict, len(runs))
 	for i := range runs {
@@ -107,7 +105,7 @@ func (p *prover) again(ctx context.Context, trials int, chance *rand.Rand) (prov
 	p.sideBySide(trials, func(i int) func() {
 		c := all[i]
 		v, err := p.try(ctx, runs[c.run:c.run+1], c.kills...)
-		return func() { row.add(fmt.Sprintf("%s killed at %v", runs[c.run].Name, c.kills), v, wants[c.run], err) }
+		return func() { row.add(killedAt(runs[c.run].Name, c.kills), v, wants[c.run], err) }
 	})
 	return row, ctx.Err()
 }

@@ -13,19 +13,6 @@ import (
 	"patterngate/server/cli/console"
 )
 
-const proveHelp = `Kills this program while it carries out the demo's runs, restarts it and counts what really happened: nothing may be
-lost, nothing done twice, and each run has to end as if nobody had killed it. The make-believe payments and mails happen
-in a ledger, a process of its own that is not killed. Nothing leaves this machine, and your own state is not touched.
-
-Each pattern is killed at every boundary of its journal: before and after each commit, before a tool or model is
-called, and after it answered. "settled" is a refund in a world that pays again when it is asked again: a call in doubt
-is settled as a person would, by looking into the books; "looked up" is one whose tool can be asked. Then several lives
-of one run are killed by chance, and two and three processes that share one file are killed, stopped and continued by
-chance.
-
---seed N repeats what chance chose; the timing of processes is never the same twice. It ends with 1 where something was
-lost, done twice or ended otherwise.`
-
 // proveSize says how many trials there are.
 type proveSize struct {
 	apart  int64 // distance between kills in boundaries; 1: every boundary
@@ -45,7 +32,7 @@ func (a *Commands) Prove() *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:     "prove",
-		Short:   "Kill the demo at every boundary and count what happened",
+		Short:   proveShort,
 		Long:    proveHelp,
 		Example: "  patterngate prove --quick\n  patterngate prove --seed 7 --json",
 		Args:    cobra.NoArgs,
@@ -60,8 +47,8 @@ func (a *Commands) Prove() *cobra.Command {
 			return a.prove(cmd.Context(), size, seed)
 		},
 	}
-	cmd.Flags().BoolVar(&quick, "quick", false, "only some of the boundaries, a few seconds")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "what chance begins with (else another one each time, which is printed)")
+	cmd.Flags().BoolVar(&quick, "quick", false, quickFlag)
+	cmd.Flags().Uint64Var(&seed, "seed", 0, seedFlag)
 	return cmd
 }
 
@@ -89,16 +76,20 @@ func (p *proof) good() bool { return p.Lost == 0 && p.Twice == 0 && p.Unequal ==
 func (a *Commands) prove(ctx context.Context, size proveSize, seed uint64) (err error) {
 	p, err := a.newProver()
 	if err != nil {
-		return &console.Error{Code: console.ExitFault, What: "prove", Cause: err, Try: "set TMPDIR to a directory that you may write to"}
+		return noDirectory("prove", err)
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	began := time.Now()
 	all := proof{Seed: seed}
-	a.proved("%-22s %10s %6s %5s %6s %8s\n", "pattern", "boundaries", "kills", "lost", "twice", "equal")
-	err = p.prove(ctx, size, seed, func(r provedRow) {
+	a.say(proveHead, columns()...)
+	var working *console.Spinner
+	begin := func(row string) { working = a.Spin(doingRow(row)) }
+	err = p.prove(ctx, size, seed, begin, func(r provedRow) {
+		working.Stop()
 		all.add(r)
 		a.printProved(r)
 	})
+	working.Stop()
 	if err != nil {
 		return console.Fault("prove", err)
 	}
@@ -106,8 +97,7 @@ func (a *Commands) prove(ctx context.Context, size proveSize, seed uint64) (err 
 	if a.JSON {
 		err = console.WriteJSON(a.Out, all)
 	} else {
-		_, err = fmt.Fprintf(a.Out, "\n%d kills and %d stops: %d lost, %d twice, %d not equal; %.1f s, seed %d\n",
-			all.Kills, all.Stops, all.Lost, all.Twice, all.Unequal, all.Seconds, seed)
+		_, err = fmt.Fprint(a.Out, "\n"+proved(all))
 	}
 	if err == nil && !all.good() {
 		return console.ExitCode(console.ExitFault)
@@ -115,27 +105,31 @@ func (a *Commands) prove(ctx context.Context, size proveSize, seed uint64) (err 
 	return err
 }
 
-// prove runs all trials, row by row.
-func (p *prover) prove(ctx context.Context, size proveSize, seed uint64, done func(provedRow)) error {
+// prove runs all trials, row by row. It calls begin before each row, and done after it.
+func (p *prover) prove(ctx context.Context, size proveSize, seed uint64, begin func(row string), done func(provedRow)) error {
 	chance := rand.New(rand.NewPCG(seed, 0))
-	for _, run := range provedRuns() {
-		row, err := p.everywhere(ctx, run, 1+chance.Int64N(size.apart), size.apart)
-		if err != nil {
-			return err
+	try := func(name string, row func() (provedRow, error)) error {
+		begin(name)
+		r, err := row()
+		if err == nil {
+			done(r)
 		}
-		done(row)
-	}
-	row, err := p.again(ctx, size.again, chance)
-	if err != nil {
 		return err
 	}
-	done(row)
-	for size.crowd.processes = 2; size.crowd.processes <= 3; size.crowd.processes++ {
-		row, err := p.crowds(ctx, size.crowds, size.crowd, chance)
+	for _, run := range provedRuns() {
+		err := try(run.Name, func() (provedRow, error) { return p.everywhere(ctx, run, 1+chance.Int64N(size.apart), size.apart) })
 		if err != nil {
 			return err
 		}
-		done(row)
+	}
+	if err := try(rowAgain, func() (provedRow, error) { return p.again(ctx, size.again, chance) }); err != nil {
+		return err
+	}
+	for size.crowd.processes = 2; size.crowd.processes <= 3; size.crowd.processes++ {
+		err := try(rowCrowd(size.crowd.processes), func() (provedRow, error) { return p.crowds(ctx, size.crowds, size.crowd, chance) })
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -146,18 +140,18 @@ func (a *Commands) printProved(r provedRow) {
 	if r.Boundaries > 0 {
 		boundaries = fmt.Sprint(r.Boundaries)
 	}
-	mark := a.Paint(console.Green, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
+	mark := a.Paint(console.Green, outOf(r.Equal, r.Trials))
 	if !r.good() {
-		mark = a.Paint(console.Red, fmt.Sprintf("%d of %d", r.Equal, r.Trials))
+		mark = a.Paint(console.Red, outOf(r.Equal, r.Trials))
 	}
-	a.proved("%-22s %10s %6d %5d %6d %8s\n", r.Pattern, boundaries, r.Kills, r.Lost, r.Twice, mark)
+	a.say(proveRow, r.Pattern, boundaries, r.Kills, r.Lost, r.Twice, mark)
 	for _, f := range r.Faults {
 		_, _ = fmt.Fprintln(a.Err, printable.Text(f)) // the row shows that there are faults
 	}
 }
 
-// proved prints a text for people, not with --json.
-func (a *Commands) proved(format string, args ...any) {
+// say prints a text for people, not with --json.
+func (a *Commands) say(format string, args ...any) {
 	if !a.JSON {
 		_, _ = fmt.Fprintf(a.Out, format, args...) // the last line shows whether it was written
 	}

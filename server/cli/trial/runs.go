@@ -8,7 +8,7 @@ import (
 )
 
 // proveConfig is the configuration of the runs of prove: that of the demo, but without the delays of simulated workers.
-const proveConfig = demoConfig + noDelay
+var proveConfig = demoConfig + noDelay
 
 // askedConfig is the same, but a person decides later.
 const askedConfig = "version: 1\nllm: {provider: rules}\npatterns:\n  supervised_refund: {approver: {kind: inbox}}\n" + noDelay
@@ -91,7 +91,7 @@ func (r provedRun) call() map[string]any {
 // turn returns what the caller sends for a turn. The first call contains turn 1.
 func (r provedRun) turn(runID string, turn int) (map[string]any, error) {
 	if turn < 2 || turn-2 >= len(r.Turns) {
-		return nil, fmt.Errorf("%s waits for turn %d", r.Name, turn)
+		return nil, waitsForTurn(r.Name, turn)
 	}
 	return map[string]any{"run_id": runID, "turn": turn, "actions": r.Turns[turn-2], "max_wait_seconds": provedWait}, nil
 }

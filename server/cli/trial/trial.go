@@ -125,7 +125,7 @@ func (l *lifeProcess) ended() (lifeEnd, error) {
 		if err := d.Decode(&r); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the child was killed while it wrote
 			break
 		} else if err != nil {
-			return end, fmt.Errorf("a life says: %w", err)
+			return end, unreadChild(err)
 		}
 		if r.Name == "" {
 			end.passed, end.killed = r.Passed, false
@@ -138,7 +138,7 @@ func (l *lifeProcess) ended() (lifeEnd, error) {
 		end.results[r.Name] = result
 	}
 	if text := strings.TrimSpace(l.errs.String()); text != "" {
-		return end, fmt.Errorf("a life failed (%v): %s", failed, text)
+		return end, childFailed(failed, text)
 	}
 	return end, nil
 }
@@ -158,7 +158,7 @@ func (t *trial) live(ctx context.Context, dieAt int64) (lifeEnd, error) {
 	defer stop()
 	end, err := l.ended()
 	if limited.Err() != nil {
-		return end, fmt.Errorf("a life took longer than %v: %w", lifeTimeout, limited.Err())
+		return end, childSlow(limited.Err())
 	}
 	return end, err
 }
@@ -181,7 +181,7 @@ func (p *prover) try(ctx context.Context, runs []provedRun, kills ...int64) (ver
 			break
 		}
 		if at == 0 {
-			return v, errors.New("a life that was to live was killed")
+			return v, errKilledAnyway
 		}
 		v.kills++
 	}
