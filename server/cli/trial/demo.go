@@ -158,4 +158,4 @@ func (a *Commands) program() string {
 }
 
 // maxTyped is how long a path can be that the demo repeats.
-const maxTyped = 32
+const maxTyped = 20

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"patterngate/catalog/demo"
@@ -159,15 +158,14 @@ func (d *liveDemo) announce(number int, heading string) {
 	}
 }
 
-// say prints what the person needs to know. A link has its own line, so that a terminal does not break it.
-func (d *liveDemo) say(lines ...string) {
+// say prints what the person needs to know, in lines of the terminal's width. whole are links and commands: each has its own
+// line, which is not folded, so that a person can copy it.
+func (d *liveDemo) say(text string, whole ...string) {
 	if d.JSON {
 		return
 	}
-	for _, line := range lines {
-		if !strings.Contains(line, "://") {
-			line = console.Fold(line, console.Readable(d.Width())-len(liveIndent), liveIndent)
-		}
+	text = console.Fold(text, console.Readable(d.Width())-len(liveIndent), liveIndent)
+	for _, line := range append([]string{text}, whole...) {
 		_, _ = fmt.Fprintf(d.Err, "%s%s\n", liveIndent, line)
 	}
 }

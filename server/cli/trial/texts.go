@@ -27,7 +27,7 @@ var errNotPaid = errors.New("the call ended before the payment was made")
 
 // The live demo.
 const (
-	headingWaits  = "A refund of 1200 USD waits for you"
+	headingWaits  = "An agent asks for a refund, and a person decides: you"
 	headingKilled = "The server is killed and started again"
 	headingDecide = "You decide"
 
@@ -42,7 +42,7 @@ const (
 	signInAgain  = "The old page asks you to sign in again, because your sign-in ended with its server."
 	openLink     = "Open this link in a browser. It signs you in once, within 60 seconds:"
 	noBrowser    = "There is no browser and no terminal here. To open the page, run this command in another terminal:"
-	howToDecide  = "On the page, change the amount to 800 and approve. Or approve 1200, or reject."
+	howToDecide  = "On the page, approve the refund, change its amount and approve, or reject it."
 	linkExpired  = "If the link no longer works, run this command in another terminal:"
 )
 
@@ -85,7 +85,7 @@ Each row of the output is one kind of run:
 
 --seed N repeats the random choices. The timing of processes still differs. It ends with 1 if anything was lost, was
 done twice, or ended differently.`
-	quickFlag = "only some of the boundaries: a few seconds"
+	quickFlag = "kill at some of the boundaries only: it takes seconds, not minutes"
 	seedFlag  = "repeat the random choices of this number (else a new one, which the last line shows)"
 
 	rowAgain = "again and again"
