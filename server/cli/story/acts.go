@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"patterngate/catalog/demo"
+	"patterngate/ijson"
 )
 
 // play is one call of the demo: what it expects, and how its result is told.
@@ -102,10 +103,10 @@ func decidedRefusal(r Result) string {
 	return refusedAt(r.Problems[0].Pointer, whyRefused(r.Problems[0]))
 }
 
-// whyRefused returns the reason of a problem: the words of the strict decoder if it has any.
+// whyRefused returns the reason of a problem. A repeated member has the words of the strict decoder.
 func whyRefused(p problem) string {
-	if _, here, ok := strings.Cut(p.Want, "here: "); ok {
-		return here
+	if strings.HasSuffix(p.Want, ijson.ReasonRepeated) {
+		return ijson.ReasonRepeated
 	}
 	return p.Reason
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"patterngate/ijson"
 )
 
 // The beginning and the end of the story.
@@ -198,7 +200,7 @@ const (
 func refusedTool(tool string) string { return fmt.Sprintf("Refused: %s is not allowed here.", tool) }
 
 func refusedMember(member, why string) string {
-	if why == "repeated member" {
+	if why == ijson.ReasonRepeated {
 		return fmt.Sprintf("Refused: %s is there twice.", quoted(member))
 	}
 	return fmt.Sprintf("Refused at %s: %s.", quoted(member), why)
