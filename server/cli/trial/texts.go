@@ -9,7 +9,7 @@ import (
 
 // The command demo.
 const (
-	demoShort = "See what Patterngate does, on invented data"
+	demoShort = "Show what Patterngate does, on invented data"
 	demoHelp  = "Plays a story on invented data: a question, a report, a ticket, a refund that a person decides, four attacks, and a\n" +
 		"server that is killed in the middle of a payment. Nothing leaves this machine, and no key is needed. It ends with 1 if\n" +
 		"a result is not as it should be.\n\n" +
