@@ -60,8 +60,7 @@ func (s *Server) stateOf(r patterns.Snapshot) envelope.Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.NewCall(nil), r)
 	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
-		e.Next = envelope.Next{Action: envelope.ActionTell, Say: sentence.Paragraph("This server does not offer "+printable.Name(tool)+
-			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
+		e.Next = envelope.Next{Action: envelope.ActionTell, Say: sentence.Paragraph(outcome.NotOffered(printable.Name(tool)), e.Next.Say)}
 	}
 	return e
 }
@@ -123,7 +122,7 @@ func unrecorded(t *tool, c arguments.Call) envelope.Envelope {
 		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)
 		e.Problems = append([]document.Problem{{
 			Pointer: "/run_id", Reason: arguments.ReasonNotTaken, Got: document.Got(c.Run.RunID),
-			Want: "a record that can be written; nothing of this call was taken, send it again later",
+			Want: outcome.WantRecorded,
 		}}, e.Problems...)
 		return e
 	}

@@ -569,6 +569,14 @@ func wantForCaller(waits string) string {
 	return fmt.Sprintf("a run that waits for its caller; this one is %s, so nothing that you sent was used", waits)
 }
 
+// WantRecorded says that a call was not used because nothing can be recorded.
+const WantRecorded = "a record that can be written; nothing of this call was used, so send it again later"
+
+// NotOffered says that the advised tool is missing on this server.
+func NotOffered(tool string) string {
+	return fmt.Sprintf("This server does not offer %s. A server whose configuration has it can continue the run or repeat it.", tool)
+}
+
 func wantTurn(turn string) string { return "the current turn: " + turn }
 
 // Plans of the planning tools.
