@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,7 +38,7 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	t, problem := typedOf(r.PostForm)
 	if problem != "" {
-		p.refuse(w, r, http.StatusBadRequest, problem+" Nothing was decided.")
+		p.refuse(w, r, http.StatusBadRequest, problem, wording.NothingDecided)
 		return
 	}
 	d := decision{Pages: p, w: w, r: r, asked: asked, typed: t}
@@ -59,15 +58,15 @@ func typedOf(form url.Values) (t typed, problem string) {
 	switch t.choice {
 	case gateway.ChooseApprove, gateway.ChooseEdit, gateway.ChooseReject:
 	case "":
-		return t, "No button was pressed: the decision is approve, edit or reject."
+		return t, wording.NoButton
 	default:
-		return t, "The decision is approve, edit or reject."
+		return t, wording.NoSuchDecision
 	}
 	switch digits, named := strings.CutPrefix(t.digest, "sha256:"); {
 	case !named || len(digits) != 64 || strings.Trim(digits, "0123456789abcdef") != "":
-		return t, "The form does not say which call it is about: digest is sha256: and 64 hexadecimal digits."
+		return t, wording.NoDigest
 	case !utf8.ValidString(t.comment):
-		return t, "The comment is no UTF-8."
+		return t, wording.CommentNotUTF8
 	}
 	return t, ""
 }
@@ -116,33 +115,31 @@ func (d *decision) take() {
 func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, problems []string) []string {
 	t := d.typed
 	if n := utf8.RuneCountInString(t.comment); n > gateway.MaxComment {
-		return []string{fmt.Sprintf("The comment has %s characters; at most %s are taken.", wording.Grouped(n), wording.Grouped(gateway.MaxComment))}
+		return []string{wording.CommentTooLong(n, gateway.MaxComment)}
 	}
 	if unknown := unknownField(t.fields, form.Fields); unknown != "" {
-		return []string{"The form changes an argument that it does not offer: " + wording.Name(unknown) + "."}
+		return []string{wording.UnknownArgument(unknown)}
 	}
 	switch {
 	case t.choice == gateway.ChooseEdit && !form.Edits:
-		return []string{"The arguments of this call cannot be changed: what the tool takes is not known here. Approve or reject it."}
+		return []string{wording.CannotEdit}
 	case t.choice == gateway.ChooseEdit && !changed:
-		return []string{"Nothing is changed. Change an argument, or approve the call as it is."}
+		return []string{wording.NothingChanged}
 	case t.choice == gateway.ChooseApprove && changed:
-		return []string{"You changed arguments and pressed Approve, which is for the call as it was proposed. Press Approve with changes, or put the arguments back."}
+		return []string{wording.ChangedButApproved}
 	case t.choice == gateway.ChooseEdit && len(problems) > 0:
-		return append([]string{"The changed arguments cannot be read."}, problems...)
+		return append([]string{wording.UnreadableArguments}, problems...)
 	}
 	if t.choice == gateway.ChooseEdit {
 		if bad := misfits(args, schemaOf(d.asked.Schema)); len(bad) > 0 {
-			return append([]string{"The tool does not take the changed arguments."}, bad...)
+			return append([]string{wording.MisfitArguments}, bad...)
 		}
 	}
 	if form.Signed && t.passphrase == "" { // a rejection too
-		return []string{unsignedWords}
+		return []string{wording.MustSign}
 	}
 	return nil
 }
-
-const unsignedWords = "Only a decision that an approver key signs counts here. Choose a key and type its passphrase."
 
 func unknownField(form url.Values, fields []field) string {
 	offered := map[string]bool{}
@@ -184,13 +181,13 @@ func (d *decision) hand(given patterns.Decided, form *decisionForm) {
 	case isClosed:
 		d.conflict(closed)
 	case isBad:
-		d.again(http.StatusUnprocessableEntity, form, append([]string{"The tool does not take the changed arguments."}, unfit(bad.Problems)...)...)
+		d.again(http.StatusUnprocessableEntity, form, append([]string{wording.MisfitArguments}, unfit(bad.Problems)...)...)
 	case errors.Is(err, patterns.ErrUnsigned):
-		d.again(http.StatusUnprocessableEntity, form, unsignedWords)
+		d.again(http.StatusUnprocessableEntity, form, wording.MustSign)
 	case errors.Is(err, patterns.ErrKeyRemoved):
-		d.again(http.StatusUnprocessableEntity, form, "The key was removed: what it signs does not count any more. \"patterngate approvals keys\" lists those that count.")
+		d.again(http.StatusUnprocessableEntity, form, wording.KeyRemoved)
 	case errors.Is(err, patterns.ErrForged):
-		d.again(http.StatusUnprocessableEntity, form, "The signature does not count: the key is not enrolled here. \"patterngate approvals keys\" lists those that count.")
+		d.again(http.StatusUnprocessableEntity, form, wording.KeyNotEnrolled)
 	default:
 		d.fault(d.w, d.r, err)
 	}
@@ -204,12 +201,12 @@ func (d *decision) conflict(closed *patterns.NotOpen) {
 		return
 	}
 	why := map[string]string{
-		patterns.WhyChanged: "Changed: your decision is about another form of this call than the one that is asked about now. Look at it again.",
-		patterns.WhyDecided: "Decided before: somebody else has answered this question. What they decided stands below.",
-		patterns.WhyExpired: "Expired: the time for an answer was over.",
-		patterns.WhyOver:    "Over: the run has ended meanwhile.",
+		patterns.WhyChanged: wording.CallChanged,
+		patterns.WhyDecided: wording.DecidedBefore,
+		patterns.WhyExpired: wording.TooLate,
+		patterns.WhyOver:    wording.RunOver,
 	}[closed.Why]
-	page.Notice, page.Conflict = []string{why, "Your decision was not taken."}, true
+	page.Notice, page.Conflict = []string{why, wording.NotAccepted}, true
 	render(d.w, http.StatusConflict, "approval.html", page)
 }
 
@@ -228,6 +225,6 @@ func (d *decision) again(status int, form *decisionForm, why ...string) {
 		form.Open = form.Open || f.Typed != f.Shown
 	}
 	form.Open = form.Open || d.typed.choice == gateway.ChooseEdit
-	page.Form, page.Notice = form, append(why, "Nothing was decided.")
+	page.Form, page.Notice = form, append(why, wording.NothingDecided)
 	render(d.w, status, "approval.html", page)
 }

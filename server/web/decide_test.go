@@ -94,10 +94,10 @@ func TestRefused(t *testing.T) {
 		"approve with a change":   {[]string{"approve", "edit.amount_usd", "800"}, 422, "pressed Approve", `value="800"`},
 		"approve, hidden changes": {[]string{"approve", "edit.other", "1"}, 422, "does not offer: other", ""},
 		"no number":               {[]string{"edit", "edit.amount_usd", "<lots>"}, 422, "want a number such as 12.50", `value="&lt;lots&gt;"`},
-		"not in the schema":       {[]string{"edit", "edit.channel", `"cash"`}, 422, "The tool does not take the changed arguments", ""},
+		"not in the schema":       {[]string{"edit", "edit.channel", `"cash"`}, 422, "The tool does not accept the changed arguments", ""},
 		"a long comment":          {[]string{"reject", "comment", strings.Repeat("é", 1001)}, 422, "1,001 characters", "ééé"},
 		"no digest of a call":     {[]string{"approve", "digest", "sha256:xyz"}, 400, "digest is sha256:", ""},
-		"another digest":          {[]string{"approve", "digest", "sha256:" + longHash}, 409, "Changed: your decision is about another form", ""},
+		"another digest":          {[]string{"approve", "digest", "sha256:" + longHash}, 409, "Changed: the call is not the one that you saw", ""},
 		"another digest, edited":  {[]string{"edit", "digest", "sha256:" + longHash, "edit.amount_usd", "1"}, 409, "Changed:", ""},
 	} {
 		s := newSite(t)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"patterngate/server/transport"
+	"patterngate/server/web/wording"
 )
 
 // SignIns has the methods of [patterns.Approvals] that the door needs.
@@ -209,8 +210,8 @@ func (d *Door) judge(w http.ResponseWriter, r *http.Request) *refusal {
 		return unknown(r)
 	}
 	if r.Method == http.MethodPost && !s.vouches(r.PostForm["csrf"]) {
-		return &refusal{status: http.StatusForbidden, title: "Not from this page", back: backTo(r), words: []string{
-			"The form did not come from a page of this sign-in. Nothing was decided. Open the page again, and look at it again."}}
+		return &refusal{status: http.StatusForbidden, title: wording.TitleNotFromPage, back: backTo(r), words: []string{
+			wording.NotFromPage}}
 	}
 	if r.URL.Path == "/sign-out" {
 		return d.signOut(w, r, s)
@@ -248,8 +249,8 @@ type Health struct {
 // broken returns the refusal for an internal fault. Only the log gets its cause.
 func (d *Door) broken(r *http.Request, cause error) *refusal {
 	d.config.Log.ErrorContext(r.Context(), "inbox", "cause", cause)
-	return &refusal{status: http.StatusServiceUnavailable, title: "Not now", words: []string{
-		"The state file cannot be used now. Nothing was decided. Try again; the log of the program that serves this page says why."}}
+	return &refusal{status: http.StatusServiceUnavailable, title: wording.TitleNotNow, words: []string{
+		wording.StateUnusable}}
 }
 
 // paced renews the time that a browser has to read, with every write.

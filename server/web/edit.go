@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -127,15 +126,15 @@ func (f field) hint() string {
 	var parts []string
 	switch f.Kind {
 	case numberField:
-		parts = append(parts, map[string]string{"integer": "A whole number."}[f.property.Type])
+		parts = append(parts, map[string]string{"integer": wording.HintWhole}[f.property.Type])
 	case jsonField:
-		parts = append(parts, "As JSON: a text in quotes.")
+		parts = append(parts, wording.HintJSON)
 	}
 	if f.property.Spelling != "" {
-		parts = append(parts, "Spelled "+wording.Name(f.property.Spelling)+".")
+		parts = append(parts, wording.HintSpelling(f.property.Spelling))
 	}
 	if !f.Required && f.Kind != choiceField {
-		parts = append(parts, "Empty: it is left out.")
+		parts = append(parts, wording.HintOptional)
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
@@ -187,7 +186,7 @@ func (f field) read() (v any, given bool, problem string) {
 	case f.Typed == "" && f.Required && f.Kind == textField:
 		return "", true, ""
 	case text == "" && f.Kind != textField && f.Required:
-		return nil, false, "it cannot be left out; " + f.want()
+		return nil, false, wording.IsRequired(f.want())
 	case f.Typed == "", text == "" && f.Kind != textField:
 		return nil, false, ""
 	case f.Kind == textField:
@@ -198,9 +197,9 @@ func (f field) read() (v any, given bool, problem string) {
 	_, whole := ijson.Integer(v)
 	switch {
 	case f.Kind == numberField && (err != nil || !isNumber || f.property.Type == "integer" && !whole):
-		return nil, false, "got " + wording.Name(text) + "; " + f.want()
+		return nil, false, wording.Got(text, f.want())
 	case err != nil:
-		return nil, false, "that is no JSON; " + f.want()
+		return nil, false, wording.NotJSON(f.want())
 	case f.Kind == numberField:
 		return number, true, ""
 	}
@@ -211,20 +210,20 @@ func (f field) want() string {
 	switch f.Kind {
 	case numberField:
 		if f.property.Type == "integer" {
-			return "want a whole number such as 12"
+			return wording.WantWhole
 		}
-		return "want a number such as 12.50"
+		return wording.WantNumber
 	case choiceField:
-		return "want one of those offered"
+		return wording.WantChoice
 	}
-	return `want JSON such as "text", 12, true or ["a"]`
+	return wording.WantJSON
 }
 
 // misfits says why the tool does not accept the arguments.
 func misfits(args map[string]any, schema *catalog.Schema) []string {
 	var list []string
 	for _, m := range schema.Check(args) {
-		list = append(list, fmt.Sprintf("%s: %s", wording.Visible(strings.TrimPrefix(string(m.Pointer), "/")), wording.Visible(m.Want)))
+		list = append(list, wording.Misfit(strings.TrimPrefix(string(m.Pointer), "/"), m.Want))
 	}
 	return list
 }
@@ -234,7 +233,7 @@ func unfit(problems []document.Problem) []string {
 	list := make([]string, len(problems))
 	for i, problem := range problems {
 		at := strings.TrimPrefix(strings.TrimPrefix(string(problem.Pointer), "/args"), "/")
-		list[i] = fmt.Sprintf("%s: %s", wording.Visible(at), wording.Visible(problem.Want))
+		list[i] = wording.Misfit(at, problem.Want)
 	}
 	return list
 }

@@ -31,7 +31,7 @@ func TestEdited(t *testing.T) {
 		"not whole":         {url.Values{"edit.user_id": {"4.2"}}, "", true, "user_id: got 4.2; want a whole number such as 12"},
 		"too large":         {url.Values{"edit.user_id": {"9007199254740993"}}, "", true, "user_id: got 9007199254740993; want a whole number such as 12"},
 		"a number as text":  {url.Values{"edit.amount_usd": {`"12"`}}, "", true, `amount_usd: got "12"; want a number such as 12.50`},
-		"required":          {url.Values{"edit.amount_usd": {" "}}, "", true, "amount_usd: it cannot be left out; want a number such as 12.50"},
+		"required":          {url.Values{"edit.amount_usd": {" "}}, "", true, "amount_usd: it is required; want a number such as 12.50"},
 	} {
 		fields, left := fieldsOf(args, schemaOf([]byte(refund)))
 		if len(fields) != 5 || len(left) != 0 {

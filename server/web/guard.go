@@ -2,11 +2,12 @@ package web
 
 import (
 	"errors"
-	"fmt"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"patterngate/server/web/wording"
 )
 
 // refusal says why a request is refused, in words for a person.
@@ -46,20 +47,20 @@ func secure(h http.Header) {
 // request Origin header"), as the inbox's pages have. A page that hides its origin also sends null, so null alone is
 // not enough.
 func (d *Door) admit(r *http.Request) *refusal {
-	foreign := &refusal{status: http.StatusForbidden, title: "Not from here", close: true, words: []string{
-		"Another page asked for this. Only this page itself may."}}
+	foreign := &refusal{status: http.StatusForbidden, title: wording.TitleNotFromHere, close: true, words: []string{
+		wording.OtherPage}}
 	if !d.own(r.Context()) {
-		return &refusal{status: http.StatusForbidden, title: "Another user", close: true, words: []string{
-			"Only programs of the user who started Patterngate may ask here."}}
+		return &refusal{status: http.StatusForbidden, title: wording.TitleOtherUser, close: true, words: []string{
+			wording.OtherUser}}
 	}
 	if r.Host != d.host {
-		return &refusal{status: http.StatusForbidden, title: "Another address", close: true, again: d.URL() + "/", words: []string{
-			"This page is not at the address that was asked for. It is at " + d.URL() + "/."}}
+		return &refusal{status: http.StatusForbidden, title: wording.TitleOtherAddress, close: true, again: d.URL() + "/", words: []string{
+			wording.OtherAddress(d.URL() + "/")}}
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost:
 	default:
-		return &refusal{status: http.StatusMethodNotAllowed, title: "Not that way", close: true, words: []string{"GET or POST it."}}
+		return &refusal{status: http.StatusMethodNotAllowed, title: wording.TitleWrongMethod, close: true, words: []string{wording.GetOrPost}}
 	}
 	site, origin := r.Header["Sec-Fetch-Site"], r.Header["Origin"]
 	if len(site) > 1 || len(origin) > 1 {
@@ -90,11 +91,11 @@ func (d *Door) leads(r *http.Request) bool {
 func readForm(w http.ResponseWriter, r *http.Request, most int) *refusal {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" || r.Header["Content-Encoding"] != nil {
-		return &refusal{status: http.StatusUnsupportedMediaType, title: "Not a form", close: true, words: []string{
-			"A form of this page is wanted (application/x-www-form-urlencoded). Nothing was decided."}}
+		return &refusal{status: http.StatusUnsupportedMediaType, title: wording.TitleNoForm, close: true, words: []string{
+			wording.WantForm}}
 	}
-	tooLong := &refusal{status: http.StatusRequestEntityTooLarge, title: "Too long", close: true, words: []string{
-		fmt.Sprintf("A form may hold %d KiB. Nothing was decided.", most>>10)}}
+	tooLong := &refusal{status: http.StatusRequestEntityTooLarge, title: wording.TitleTooLong, close: true, words: []string{
+		wording.FormLimit(most >> 10)}}
 	if r.ContentLength > int64(most) {
 		return tooLong
 	}
@@ -106,18 +107,18 @@ func readForm(w http.ResponseWriter, r *http.Request, most int) *refusal {
 	case long:
 		return tooLong
 	case tooLate(err):
-		return &refusal{status: http.StatusRequestTimeout, title: "Too slow", close: true, words: []string{
-			"The form did not come in time. Nothing was decided."}}
+		return &refusal{status: http.StatusRequestTimeout, title: wording.TitleTooSlow, close: true, words: []string{
+			wording.FormTooSlow}}
 	case err != nil:
-		return &refusal{status: http.StatusBadRequest, title: "Not a form", close: true, words: []string{
-			"The form cannot be read. Nothing was decided."}}
+		return &refusal{status: http.StatusBadRequest, title: wording.TitleNoForm, close: true, words: []string{
+			wording.FormUnreadable}}
 	}
 	return nil
 }
 
 func wrongMethod(w http.ResponseWriter, allowed string) *refusal {
 	w.Header().Set("Allow", allowed)
-	return &refusal{status: http.StatusMethodNotAllowed, title: "Not that way", words: []string{allowed + " it."}}
+	return &refusal{status: http.StatusMethodNotAllowed, title: wording.TitleWrongMethod, words: []string{wording.Takes(allowed)}}
 }
 
 // refuse answers a request with a refusal.
@@ -144,7 +145,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) 
 
 // lateHead returns the answer to a client that sends the head of its request too slowly.
 func lateHead() string {
-	const body = "The head of the request took too long.\n"
+	const body = wording.HeadTooSlow + "\n"
 	var b strings.Builder
 	b.WriteString("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n")
 	h := http.Header{}

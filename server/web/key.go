@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // lock lets passphrases be tried one at a time, because each attempt costs memory and time by design. It also limits
@@ -55,7 +56,7 @@ func (l *lock) held(now time.Time) bool {
 func (d *decision) sign(given *patterns.Decided) (status int, refusal string) {
 	id := d.typed.keyID
 	if !slices.Contains(d.keyFiles(), id) {
-		return http.StatusUnprocessableEntity, "There is no such key on this machine. Choose one of those that the form offers."
+		return http.StatusUnprocessableEntity, wording.NoSuchKey
 	}
 	held, err := d.lock.try(d.r.Context(), d.now, func() error {
 		signer, forget, err := d.config.Open(id, d.typed.passphrase)
@@ -71,9 +72,9 @@ func (d *decision) sign(given *patterns.Decided) (status int, refusal string) {
 	})
 	switch {
 	case held:
-		return http.StatusTooManyRequests, "There were too many wrong passphrases. Wait a minute; this one was not tried."
+		return http.StatusTooManyRequests, wording.TooManyPassphrases
 	case err != nil:
-		return http.StatusUnprocessableEntity, "The passphrase does not open this key, or its file is damaged."
+		return http.StatusUnprocessableEntity, wording.WrongPassphrase
 	}
 	return 0, ""
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+
+	"patterngate/server/web/wording"
 )
 
 //go:embed html/*.html
@@ -50,8 +52,8 @@ type link struct{ To, Text string }
 
 // toInbox and toRuns are the links of a message.
 var (
-	toInbox = link{"/", "What waits for a decision"}
-	toRuns  = link{"/r", "All runs"}
+	toInbox = link{"/", wording.LinkInbox}
+	toRuns  = link{"/r", wording.LinkRuns}
 )
 
 // refuse answers with a page that says why the request is refused.
@@ -63,7 +65,7 @@ func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, status int, lines
 func render(w http.ResponseWriter, status int, name string, data any) {
 	var page bytes.Buffer
 	if err := templates().ExecuteTemplate(&page, name, data); err != nil {
-		http.Error(w, "this page could not be made", http.StatusInternalServerError)
+		http.Error(w, wording.PageFailed, http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()

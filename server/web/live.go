@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 const (
@@ -37,7 +38,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-p.streams }()
 	default:
 		w.Header().Set("Retry-After", "60")
-		p.refuse(w, r, http.StatusServiceUnavailable, "Too many pages are open. This one shows what was so when it was made.")
+		p.refuse(w, r, http.StatusServiceUnavailable, wording.TooManyPages)
 		return
 	}
 	h := w.Header()

@@ -60,7 +60,7 @@ func TestStatuses(t *testing.T) {
 		"delete":              {"DELETE", "/a/" + anAsked, nil, 405, "takes only GET, HEAD, POST"},
 		"runs":                {"GET", "/r", nil, 200, "run_00000000000000a4"},
 		"runs that wait":      {"GET", "/r?status=waiting&pattern=refund_supervisor", nil, 200, "run_00000000000000a1"},
-		"no run":              {"GET", "/r?pattern=x", nil, 200, "No run is like that"},
+		"no run":              {"GET", "/r?pattern=x", nil, 200, "No run matches"},
 		"no status":           {"GET", "/r?status=done", nil, 400, "no other status"},
 		"runs, no cursor":     {"GET", "/r?cursor=x", nil, 400, "does not name a page"},
 		"run":                 {"GET", "/r/" + aRun, nil, 200, "attempt 2"},

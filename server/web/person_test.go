@@ -117,7 +117,7 @@ func TestTimesOfAReceipt(t *testing.T) {
 		t.Errorf("a time is written as machines do\n%s", words)
 	}
 	s.records[aRun] = h.events[:2]
-	if page, want := mainOf(s.get("/r/"+aRun+"/receipt").Body.String()), `it lapses <time datetime="2026-11-22T09:30:00Z">`; !strings.Contains(page, want) {
+	if page, want := mainOf(s.get("/r/"+aRun+"/receipt").Body.String()), `expires <time datetime="2026-11-22T09:30:00Z">`; !strings.Contains(page, want) {
 		t.Errorf("no %s in\n%s", want, page)
 	}
 	if !strings.Contains(stylesheet, ",time{white-space:nowrap}") {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"math"
 	"net/http"
 	"regexp"
@@ -111,25 +110,16 @@ func (page *planPage) fill(now *planNow, at time.Time) {
 	page.Graph = d.graph()
 	page.revise(plan.Revisions, d.links)
 	if plan.Answered {
-		answer := d.room.text("The final text of the newest run, as it was written", plan.Answer, maxAnswerShown)
+		answer := d.room.text(wording.LabelFinalText, plan.Answer, maxAnswerShown)
 		page.Answer = &answer
 	}
 }
 
 // counters returns the limits of a plan.
 func counters(m patterns.PlanMetadata) []string {
-	list := []string{"at most " + wording.Count(m.MaxSubtasks, "subtask")}
-	if m.MaxReplans >= 0 {
-		list = append(list, fmt.Sprintf("replanned %d of %d times", m.ReplanCount, m.MaxReplans))
-	} else {
-		list = append(list, "replanned "+wording.Count(m.ReplanCount, "time"))
-	}
+	list := []string{wording.MostSubtasks(m.MaxSubtasks), wording.Replanned(m.ReplanCount, m.MaxReplans)}
 	if m.MaxIterations > 0 {
-		text := fmt.Sprintf("round %d of %d", m.Iteration, m.MaxIterations)
-		if m.PlanningComplete != nil && *m.PlanningComplete {
-			text += ", the last one"
-		}
-		list = append(list, text)
+		list = append(list, wording.Round(m.Iteration, m.MaxIterations, m.PlanningComplete != nil && *m.PlanningComplete))
 	}
 	return list
 }
@@ -178,7 +168,7 @@ func (page *planPage) runs(state patterns.PlanState) {
 func (page *planPage) revise(revisions []patterns.PlanRevision, links func([]string) ([]link, string)) {
 	for i, r := range slices.Backward(revisions) {
 		if len(page.Revisions) == maxRevisions {
-			page.MoreRevisions = "And " + wording.Grouped(i+1) + " before."
+			page.MoreRevisions = wording.RevisionsBefore(i + 1)
 			break
 		}
 		row := revision{Number: r.Revision, Kind: wording.RevisionKind(r.Kind), Reason: wording.Clip(r.Reason, 200), Rationale: wording.Lines(r.Rationale, wording.MaxComment)}

@@ -82,7 +82,7 @@ func (r *space) text(label, text string, limit int) wording.Block {
 	b := wording.Block{Label: label}
 	shown := ijson.Cut(text, r.take(len(text), limit))
 	if b.Text = wording.Lines(shown, limit+1); len(shown) < len(text) {
-		b.Cut = fmt.Sprintf("Cut: the first %s of %s bytes are shown.", wording.Grouped(len(shown)), wording.Grouped(len(text)))
+		b.Cut = wording.CutAt(len(shown), len(text))
 	}
 	return b
 }
@@ -93,7 +93,7 @@ func (r *space) value(label string, text json.RawMessage, limit int) wording.Blo
 	if n == len(text) {
 		return wording.Block{Label: label, Text: wording.PrettyJSON(text)}
 	}
-	return wording.Block{Label: label, Text: wording.BreakLines(text[:n]), Cut: fmt.Sprintf("Cut: the first %s of %s bytes are shown.", wording.Grouped(n), wording.Grouped(len(text)))}
+	return wording.Block{Label: label, Text: wording.BreakLines(text[:n]), Cut: wording.CutAt(n, len(text))}
 }
 
 // subtasks holds the subtasks of a plan while its page is made.
@@ -154,7 +154,7 @@ func (s *subtasks) links(ids []string) (list []link, more string) {
 	s.names -= min(len(ids), most)
 	for i, id := range ids {
 		if i == most {
-			return list, "and " + wording.Grouped(len(ids)-i) + " more"
+			return list, wording.AndMore(len(ids) - i)
 		}
 		list = append(list, s.link(id))
 	}
@@ -168,7 +168,7 @@ func (s *subtasks) all() (list []subtask, more string) {
 		list = append(list, s.subtask(row))
 	}
 	if left := len(rows) - s.shown; left > 0 {
-		more = "And " + wording.Count(left, "more subtask") + ", which this page has no room for."
+		more = wording.NoRoomFor(left)
 	}
 	return list, more
 }
@@ -176,17 +176,17 @@ func (s *subtasks) all() (list []subtask, more string) {
 func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
 	t := subtask{look: lookOf(s.status[row.ID]), Tool: wording.Executor(row.Tool), Cause: wording.SubtaskCause(row)}
 	s.head(&t, row.ID, row.Description)
-	t.fact("Works on it", t.Tool)
+	t.fact(wording.WorksOnIt, t.Tool)
 	if level, known := s.level[row.ID]; known {
-		t.fact("Level", fmt.Sprintf("%d of %d", level+1, len(s.view.Levels)))
+		t.fact(wording.LabelLevel, wording.Of(level+1, len(s.view.Levels)))
 	}
 	if row.Critical {
-		t.fact("Critical", "yes: without it the plan has failed")
+		t.fact(wording.LabelCritical, wording.IsCritical)
 	}
 	for _, l := range []struct {
 		name string
 		ids  []string
-	}{{wording.DependsOn, row.Dependencies}, {"Part of", parent(row)}, {"Its parts", s.parts[row.ID]}, {"Blocked by", row.BlockedBy}} {
+	}{{wording.DependsOn, row.Dependencies}, {wording.PartOf, parent(row)}, {wording.ItsParts, s.parts[row.ID]}, {wording.BlockedBy, row.BlockedBy}} {
 		if len(l.ids) > 0 {
 			links, more := s.links(l.ids)
 			t.Facts = append(t.Facts, fact{Name: l.name, Links: links, More: more})
@@ -196,19 +196,19 @@ func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
 		}
 	}
 	if row.Attempts > 0 {
-		t.fact("Tried", wording.Count(row.Attempts, "time")+" in its newest run")
+		t.fact(wording.LabelTried, wording.TriedTimes(row.Attempts))
 	}
 	if len(row.Args) > 0 {
-		t.Blocks = append(t.Blocks, s.room.value("Arguments", ijson.Canonical(row.Args), maxValue))
+		t.Blocks = append(t.Blocks, s.room.value(wording.LabelArguments, ijson.Canonical(row.Args), maxValue))
 	}
 	if row.Expect != nil {
-		t.Blocks = append(t.Blocks, s.room.value("Schema that the caller's result must fit", ijson.Canonical(row.Expect), maxValue))
+		t.Blocks = append(t.Blocks, s.room.value(wording.LabelExpect, ijson.Canonical(row.Expect), maxValue))
 	}
 	s.takes(&t, row)
 	if text, of, ok := s.result(row.ID); ok {
 		result := s.room.value(wording.ResultSource(row.Source), text, maxValue)
 		if of > 0 {
-			result.Cut = fmt.Sprintf("Cut: of %s bytes only the beginning was kept.", wording.Grouped(of))
+			result.Cut = wording.KeptInPart(of)
 		}
 		t.Result = &result
 	}
@@ -240,7 +240,7 @@ func (s *subtasks) takes(t *subtask, row patterns.SubtaskRow) {
 	ids := s.inputs(row)
 	for i, id := range ids {
 		if i == maxInputs || s.room.left <= 0 {
-			t.MoreInputs = "And " + wording.Count(len(ids)-i, "more input") + "."
+			t.MoreInputs = wording.More(len(ids)-i, "more input")
 			return
 		}
 		if text, _, ok := s.result(id); ok {
@@ -255,7 +255,7 @@ func (s *subtasks) tried(t *subtask, id string) {
 	shown := min(len(trace), maxAttempts, s.tries)
 	s.tries -= shown
 	if left := len(trace) - shown; left > 0 {
-		t.MoreAttempts = "And " + wording.Count(left, "older attempt") + "."
+		t.MoreAttempts = wording.More(left, "older attempt")
 	}
 	for _, a := range slices.Backward(trace[len(trace)-shown:]) {
 		row := attempt{Number: a.Attempt, Revision: a.Revision, Tool: wording.Executor(a.Tool), State: "done", Class: "good", Hash: wording.Name(a.ArgsHash), Notes: wording.AttemptNotes(a)}
@@ -276,12 +276,12 @@ func (s *subtasks) tried(t *subtask, id string) {
 func (s *subtasks) removed() (list []subtask, more string) {
 	rows := s.view.Plan.Removed
 	if left := len(rows) - maxSubtasks; left > 0 {
-		rows, more = rows[:maxSubtasks], "And "+wording.Grouped(left)+" more, which this page has no room for."
+		rows, more = rows[:maxSubtasks], wording.NoRoomFor(left)
 	}
 	for _, row := range rows {
 		t := subtask{look: lookOf(row.Status), Cause: wording.SubtaskCause(patterns.SubtaskRow{StopReason: row.StopReason})}
 		s.head(&t, row.ID, row.Description)
-		t.fact("Removed by", fmt.Sprintf("revision %d", row.Revision))
+		t.fact(wording.RemovedBy, wording.Revision(row.Revision))
 		s.tried(&t, row.ID)
 		list = append(list, t)
 	}

@@ -23,7 +23,7 @@ func TestPlanBounds(t *testing.T) {
 	}{
 		"most":       {mostDrawn, true, mostDrawn, ""},
 		"list alone": {mostDrawn + 1, false, mostDrawn + 1, "too many subtasks or dependencies to be drawn"},
-		"too long":   {maxSubtasks + 3, false, maxSubtasks, "And 3 more subtasks, which this page has no room for."},
+		"too long":   {maxSubtasks + 3, false, maxSubtasks, "And 3 more subtasks. This page has no room for more."},
 		"none":       {0, false, 0, "There is no subtask."},
 	} {
 		rows := make([]patterns.SubtaskRow, test.n)

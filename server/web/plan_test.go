@@ -150,8 +150,8 @@ func TestPlanPage(t *testing.T) {
 		`<article class="subtask" id="s-kpis" aria-label="kpis">`, `executor_error:get_churn`, `a subtask before it failed`, `<dt>Blocked by</dt><dd><a href="#s-churn">`,
 		`<a href="#s-gone"><code>gone</code></a>`, `Schema that the caller&#39;s result must fit`, `$results.kpis./net_sales_usd`, `Result of <a href="#s-kpis">`,
 		`Result of the call`, `&lt;i&gt;up&lt;/i&gt;`, `after a pause of 1.05 s`, `failed (subtask_timeout)`, `It reported: no such customer`, `/id: type; want a whole number`,
-		`Approved by local:1000, assurance user`, `Their comment: go on`, `<dt>Removed by</dt><dd>revision 2`, `Revision 2</strong>, replanned</p><p>Reason, as it was given: <code>caller_failed</code>`,
-		`It was &lt;b&gt;wrong&lt;/b&gt;`, "Net sales rose.\nMore soon.", `1 of 9</meter>`, `<path class="edge" d="M`, `without it the plan has failed`,
+		`Approved by local:1000, assurance user`, `Their comment: go on`, `<dt>Removed by</dt><dd>revision 2`, `Revision 2</strong>, replanned</p><p>Reason given: <code>caller_failed</code>`,
+		`It was &lt;b&gt;wrong&lt;/b&gt;`, "Net sales rose.\nMore soon.", `1 of 9</meter>`, `<path class="edge" d="M`, `without it the plan fails`,
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %s in\n%s", part, page)
@@ -222,14 +222,14 @@ func TestPlanStatuses(t *testing.T) {
 		status       int
 		says         string
 	}{
-		"plan":     {"GET", "/p/" + aPlan, nil, 200, "How it stands"},
+		"plan":     {"GET", "/p/" + aPlan, nil, 200, "Where the plan is"},
 		"head":     {"HEAD", "/p/" + aPlan, nil, 200, ""},
 		"post":     {"POST", "/p/" + aPlan, nil, 405, "takes only GET, HEAD"},
 		"unknown":  {"GET", "/p/plan_0000000000000000", nil, 404, "no such plan"},
 		"no id":    {"GET", "/p/run_00000000000000a1", nil, 404, "no such plan"},
 		"no plan":  {"GET", "/p/", nil, 404, "no such page"},
 		"a path":   {"GET", "/p/..%2f..%2fetc", nil, 404, ""},
-		"corrupt":  {"GET", "/p/" + aPlan, fmt.Errorf("/home/x: %w", patterns.ErrPlanCorrupt), 500, "Other plans are not touched"},
+		"corrupt":  {"GET", "/p/" + aPlan, fmt.Errorf("/home/x: %w", patterns.ErrPlanCorrupt), 500, "Other plans are not affected"},
 		"no state": {"GET", "/p/" + aPlan, errors.New("/home/x"), 503, "cannot be read at the moment"},
 	} {
 		s := newSite(t)

@@ -3,10 +3,8 @@ package web
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"patterngate/patterns/record"
@@ -18,7 +16,7 @@ func (page *receiptPage) fill(now time.Time) {
 	r := page.Receipt
 	page.Began, page.Over = wording.ParseMoment(r.CreatedAt, now), wording.ParseMoment(r.EndedAt, now)
 	page.Status, page.Class = wording.RunStatus(r.Ended.Status)
-	page.Reason, page.For = wording.Clip(r.Ended.StopReason, 2*wording.MaxName), wording.Name(cmp.Or(r.Principal, "nobody known"))
+	page.Reason, page.For = wording.Clip(r.Ended.StopReason, 2*wording.MaxName), wording.Name(cmp.Or(r.Principal, wording.NobodyKnown))
 	page.Proposers = proposers(r.ProposedBy)
 	page.ClientName = wording.Client(r.Client)
 	room := maxSteps
@@ -26,33 +24,32 @@ func (page *receiptPage) fill(now time.Time) {
 		row := receiptCallOf(c, now)
 		room -= row.size()
 		if room < 0 && len(row.Args) > 0 {
-			row.Args, row.More = nil, "Not shown, since this page is full. They are in the export."
+			row.Args, row.More = nil, wording.PageFull
 		}
 		page.Lines = append(page.Lines, row)
 	}
 	if more := len(r.Calls) - len(page.Lines); more > 0 {
-		page.MoreCalls = "And " + wording.Count(more, "more call") + ". They are in the export."
+		page.MoreCalls = wording.MoreInExport(more, "more call")
 	}
 	for _, refused := range r.Refused[:min(len(r.Refused), maxRows)] {
 		page.Turned = append(page.Turned, refusalOf(refused, now))
 	}
 	if more := len(r.Refused) - len(page.Turned); more > 0 {
-		page.MoreTurned = "And " + wording.Grouped(more) + " more. They are in the export."
+		page.MoreTurned = wording.MoreInExport(more, "more proposal")
 	}
-	page.Spending = append(page.Spending, wording.Duration(r.Spent.Seconds)+" without waits")
+	page.Spending = append(page.Spending, wording.WithoutWaits(r.Spent.Seconds))
 	for _, g := range gaugesOf(r.Spent.Budget) {
-		if line := g.Name + ": at most " + g.Limit; !r.Spent.Known {
-			page.Spending = append(page.Spending, line)
-			continue
+		used := g.Used
+		if !r.Spent.Known {
+			used = ""
 		}
-		page.Spending = append(page.Spending, g.Name+": "+g.Used+" of "+g.Limit)
+		page.Spending = append(page.Spending, wording.Limit(g.Name, used, g.Limit))
 	}
 	if u := r.Spent.Usage; u.Requests > 0 {
-		page.Spending = append(page.Spending, fmt.Sprintf("%s to %s: %s tokens in, %s out", wording.Count(u.Requests, "question"), wording.Name(cmp.Or(u.Model, "a model")),
-			wording.Grouped(u.InputTokens), wording.Grouped(u.OutputTokens)))
+		page.Spending = append(page.Spending, wording.AskedModel(u.Model, u.Requests, u.InputTokens, u.OutputTokens))
 	}
 	if len(r.Asked) > 0 {
-		page.Claims = append(page.Claims, wording.JSONBlock("What the run was asked to do", r.Asked, maxClaim))
+		page.Claims = append(page.Claims, wording.JSONBlock(wording.LabelRequest, r.Asked, maxClaim))
 	}
 }
 
@@ -64,15 +61,15 @@ func receiptCallOf(c record.Call, now time.Time) receiptCall {
 	}
 	switch {
 	case c.Args == nil:
-		row.More = "They cannot be read."
+		row.More = wording.ArgumentsUnreadable
 	case len(c.Args) == 0:
-		row.More = "None."
+		row.More = wording.NoArguments
 	case c.ArgsLeft > 0:
-		row.More = "And " + wording.Count(c.ArgsLeft, "more argument") + "."
+		row.More = wording.More(c.ArgsLeft, "more argument")
 	}
 	switch {
 	case c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted":
-		row.Judged = "on the list of what this tool may call; no rule judged it"
+		row.Judged = wording.OnAllowList
 	case c.Decision != "":
 		row.Judged = judgedWords(c.Decision, c.Rule, c.Why, c.RuleText)
 		if words := wording.Passes(c.Passes); words != "" {
@@ -113,28 +110,28 @@ func editLines(edits []record.Edit) []string {
 	const most = 32
 	words := func(value json.RawMessage) string {
 		if value == nil {
-			return "nothing"
+			return wording.NoValue
 		}
 		return wording.Clip(string(value), maxPhrase)
 	}
 	var list []string
 	for i, e := range edits {
 		if i == most {
-			return append(list, "and "+wording.Grouped(len(edits)-i)+" more")
+			return append(list, wording.AndMore(len(edits)-i))
 		}
-		list = append(list, wording.Name(e.Name)+" from "+words(e.From)+" to "+words(e.To))
+		list = append(list, wording.FromTo(e.Name, words(e.From), words(e.To)))
 	}
 	return list
 }
 
 func refusalOf(r record.Refused, now time.Time) receiptRefusal {
-	row := receiptRefusal{Text: cmp.Or(wording.Name(r.Name), "a proposal") + " was " + judgedWords(r.Decision, r.Rule, r.Why, r.RuleText)}
+	row := receiptRefusal{Text: wording.WasJudged(r.Name, judgedWords(r.Decision, r.Rule, r.Why, r.RuleText))}
 	row.Values, row.MoreValues = valuesOf(record.Because{Values: r.Values}.Read())
 	switch {
 	case r.Approval != "":
-		row.Text = "an attempt to decide " + wording.Name(r.Approval) + " was refused (" + wording.Name(r.Reason) + ")"
+		row.Text = wording.AttemptRefused(r.Approval, r.Reason)
 	case r.Until != "":
-		row.Text = wording.Name(r.Name) + " was put to a person by " + wording.Name(r.Rule) + ", who has not answered; silence means no"
+		row.Text = wording.NotAnswered(r.Name, r.Rule)
 		row.Until = wording.ParseMoment(r.Until, now)
 	case r.Reason != "":
 		row.Text += " (" + wording.Name(r.Reason) + ")"
@@ -147,27 +144,16 @@ func refusalOf(r record.Refused, now time.Time) receiptRefusal {
 
 // judgedWords describes a decision and its rule.
 func judgedWords(decision, rule, why, text string) string {
-	words := wording.Decision(decision)
-	if rule != "" {
-		words += " by rule " + wording.Name(rule)
-	}
-	if why != "" {
-		words += " (" + wording.Name(why) + ")"
-	}
-	if text != "" {
-		words += ": " + wording.Clip(text, maxSaid)
-	}
-	return words
+	return wording.Judged(decision, rule, why, wording.Clip(text, maxSaid))
 }
 
 // proposers names the parts that proposed what was done.
 func proposers(list []string) string {
 	var words []string
 	for _, who := range list[:min(len(list), 8)] {
-		known := map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model", "plan": "the stored plan"}[who]
-		words = append(words, cmp.Or(known, "the model "+wording.Name(who)))
+		words = append(words, wording.Proposer(who))
 	}
-	return cmp.Or(strings.Join(slices.Compact(words), ", then "), "nobody: nothing was proposed")
+	return cmp.Or(wording.InTurn(slices.Compact(words)), wording.NothingProposed)
 }
 
 // number formats a number of a budget.

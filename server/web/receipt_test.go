@@ -83,7 +83,7 @@ func TestReceiptFull(t *testing.T) {
 	if len(page) > 3<<20 {
 		t.Errorf("a page of %d bytes; want at most 3 MiB", len(page))
 	}
-	for _, part := range []string{"Not shown, since this page is full.", "And 3 more calls. They are in the export.", "And 2 more. They are in the export."} {
+	for _, part := range []string{"Not shown, because this page is full.", "And 3 more calls. See the export of the run.", "And 2 more proposals. See the export of the run."} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page does not say %q", part)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"patterngate/patterns"
+	"patterngate/server/web/wording"
 )
 
 // handle answers one method of one path.
@@ -31,7 +32,7 @@ func (p *Pages) routes() http.Handler {
 		mux.HandleFunc(path, p.only(methods))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		p.refuse(w, r, http.StatusNotFound, "There is no such page.")
+		p.refuse(w, r, http.StatusNotFound, wording.NoSuchPage)
 	})
 	return mux
 }
@@ -46,7 +47,7 @@ func (p *Pages) only(methods map[string]handle) http.HandlerFunc {
 		answer, ok := methods[r.Method]
 		if !ok {
 			w.Header().Set("Allow", allowed)
-			p.refuse(w, r, http.StatusMethodNotAllowed, "This page takes only "+allowed+".")
+			p.refuse(w, r, http.StatusMethodNotAllowed, wording.Takes(allowed))
 			return
 		}
 		answer(w, r)
@@ -62,20 +63,20 @@ var (
 func (p *Pages) fault(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, patterns.ErrNoApproval):
-		p.refuse(w, r, http.StatusNotFound, "There is no such question. It may be older than the runs that are kept.")
+		p.refuse(w, r, http.StatusNotFound, wording.NoSuchQuestion)
 	case errors.Is(err, patterns.ErrNoRun):
-		p.refuse(w, r, http.StatusNotFound, "There is no such run. It may be older than the runs that are kept.")
+		p.refuse(w, r, http.StatusNotFound, wording.NoSuchRun)
 	case errors.Is(err, patterns.ErrNoPlan):
-		p.refuse(w, r, http.StatusNotFound, "There is no such plan.")
+		p.refuse(w, r, http.StatusNotFound, wording.NoSuchPlan)
 	case errors.Is(err, patterns.ErrPlanCorrupt):
 		p.config.Log.ErrorContext(r.Context(), "inbox", "cause", err)
-		p.refuse(w, r, http.StatusInternalServerError, "This plan is damaged: what is stored of it cannot be read, or the run that had it ended without giving it back. Other plans are not touched by that.")
+		p.refuse(w, r, http.StatusInternalServerError, wording.PlanDamaged)
 	case errors.Is(err, patterns.ErrCursor):
-		p.refuse(w, r, http.StatusBadRequest, "The address does not name a page of this list. Begin at its first page.")
+		p.refuse(w, r, http.StatusBadRequest, wording.NotAPage)
 	default:
 		p.config.Log.ErrorContext(r.Context(), "inbox", "cause", err)
 		w.Header().Set("Retry-After", "1")
-		p.refuse(w, r, http.StatusServiceUnavailable, "The state file cannot be read at the moment. Nothing was decided. The log of the program that serves this page says why.")
+		p.refuse(w, r, http.StatusServiceUnavailable, wording.StateUnreadable)
 	}
 }
 
@@ -86,14 +87,14 @@ func (p *Pages) form(w http.ResponseWriter, r *http.Request) bool {
 	r.URL.RawQuery = "" // only the body may say what to do
 	if err := r.ParseForm(); err != nil {
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
-			p.refuse(w, r, http.StatusRequestEntityTooLarge, "The form has more than 64 KiB. Nothing was decided.")
+			p.refuse(w, r, http.StatusRequestEntityTooLarge, wording.FormTooLarge)
 			return false
 		}
-		p.refuse(w, r, http.StatusBadRequest, "This is no form. Nothing was decided.")
+		p.refuse(w, r, http.StatusBadRequest, wording.NoForm)
 		return false
 	}
 	if !sameText(r.PostForm.Get("csrf"), sessionOf(r.Context()).csrf) {
-		p.refuse(w, r, http.StatusForbidden, "The form was not made for this sign-in: it is from before a restart, or from elsewhere. Nothing was decided.", "Open the page again and decide there.")
+		p.refuse(w, r, http.StatusForbidden, wording.OtherSignIn, wording.OpenAgain)
 		return false
 	}
 	return true

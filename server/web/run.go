@@ -157,14 +157,14 @@ func (page *runPage) story(id string, s record.Story, events []patterns.Event, n
 	switch u := s.Usage; {
 	case u.Requests > 0 || u.Model != "" && u.Model != "rules" && u.Model != "caller":
 		page.Model = wording.Name(u.Model)
-		page.Tokens = wording.Count(u.Requests, "request") + ", " + wording.Grouped(u.InputTokens) + " tokens in, " + wording.Grouped(u.OutputTokens) + " out"
+		page.Tokens = wording.Asked(u.Requests, u.InputTokens, u.OutputTokens)
 	case u.Model == "rules":
-		page.Tokens = "none; the offline rules answered"
+		page.Tokens = wording.OfflineRules
 	}
 	page.Budgets, page.Counted = gaugesOf(s.Budget), s.EndedAt != ""
 	page.Timeline = draw(s, outputsOf(events))
 	if len(s.Arguments) > 0 {
-		page.Claims = append(page.Claims, wording.JSONBlock("What the run was asked to do", s.Arguments, maxClaim))
+		page.Claims = append(page.Claims, wording.JSONBlock(wording.LabelRequest, s.Arguments, maxClaim))
 	}
 	page.Events, page.Head = s.Record.Events, s.Record.Head
 }
@@ -202,13 +202,13 @@ func questionOf(a patterns.Asked, now time.Time) question {
 	q := question{ID: a.ID, Phrase: consequence(a), Since: wording.MomentOf(a.Since, now), State: string(a.State), Class: "bad"}
 	switch {
 	case a.State == patterns.AskedOpen:
-		q.State, q.Class = "waits for your decision", "wait"
+		q.State, q.Class = wording.WaitsForYou, "wait"
 	case a.State == patterns.AskedDecided && a.Given != nil:
 		if q.State = wording.Decision(string(a.Given.Choice)); a.Given.Choice != gateway.ChooseReject {
 			q.Class = "good"
 		}
 	case a.State == patterns.AskedOver:
-		q.State = "closed without a decision"
+		q.State = wording.ClosedUndecided
 	}
 	return q
 }
@@ -274,7 +274,7 @@ func (p *Pages) receipt(w http.ResponseWriter, r *http.Request) {
 		p.fault(w, r, err)
 		return
 	}
-	page := receiptPage{frame: p.frame(r.Context(), "Receipt of "+id, "runs"), ID: id, Receipt: record.Read(events).Naming(ring).Calling(p.config.People).Receipt()}
+	page := receiptPage{frame: p.frame(r.Context(), wording.ReceiptPage(id), "runs"), ID: id, Receipt: record.Read(events).Naming(ring).Calling(p.config.People).Receipt()}
 	page.fill(p.now())
 	render(w, http.StatusOK, "receipt.html", page)
 }

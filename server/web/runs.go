@@ -38,7 +38,7 @@ func (p *Pages) runs(w http.ResponseWriter, r *http.Request) {
 	status, pattern, cursor := query.Get("status"), query.Get("pattern"), query.Get("cursor")
 	statuses := []string{"", "running", "waiting", "ok", "stopped"}
 	if !slices.Contains(statuses, status) {
-		p.refuse(w, r, http.StatusBadRequest, "A run is running, waiting, ok or stopped; there is no other status to look for.")
+		p.refuse(w, r, http.StatusBadRequest, wording.NoSuchStatus)
 		return
 	}
 	page := runsPage{frame: p.watching(p.frame(r.Context(), "Runs", "runs"), patterns.Everything), Pattern: wording.Clip(pattern, wording.MaxName), Filtered: status != "" || pattern != ""}

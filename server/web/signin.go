@@ -2,10 +2,11 @@ package web
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
+
+	"patterngate/server/web/wording"
 )
 
 // NewToken returns a token for one sign-in, and the offer that is stored for it, see [patterns.Approvals].OfferSignIn.
@@ -26,17 +27,17 @@ func (d *Door) offer(w http.ResponseWriter, r *http.Request, token string) *refu
 		return wrongMethod(w, "GET, HEAD")
 	}
 	if !tokenForm.MatchString(token) {
-		return &refusal{status: http.StatusNotFound, title: "No such sign-in", how: true, words: []string{"The link is not whole."}}
+		return &refusal{status: http.StatusNotFound, title: wording.TitleNoSignIn, how: true, words: []string{wording.LinkCut}}
 	}
-	show(w, http.StatusOK, "Sign in", notice{Token: token, Words: []string{
-		"This signs this browser in to the Patterngate inbox at " + d.URL() + ", for 12 hours or until the program that serves it ends. The link counts once."}})
+	show(w, http.StatusOK, wording.TitleSignIn, notice{Token: token, Words: []string{
+		wording.SignsIn(d.URL())}})
 	return nil
 }
 
 // signIn accepts a token once and answers with a cookie. A form of another page was refused before.
 func (d *Door) signIn(w http.ResponseWriter, r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
-		return &refusal{status: http.StatusUnauthorized, title: "Sign in", how: true}
+		return &refusal{status: http.StatusUnauthorized, title: wording.TitleSignIn, how: true}
 	}
 	tokens := r.PostForm["token"]
 	ok, more, err := d.guesses.try(func() (bool, error) {
@@ -49,12 +50,12 @@ func (d *Door) signIn(w http.ResponseWriter, r *http.Request) *refusal {
 	case err != nil:
 		return d.broken(r, err)
 	case more:
-		return &refusal{status: http.StatusTooManyRequests, title: "Too many attempts", how: true, words: []string{
-			fmt.Sprintf("%d sign-ins were wrong within a minute. Wait a minute, then:", maxWrong)}}
+		return &refusal{status: http.StatusTooManyRequests, title: wording.TitleTooMany, how: true, words: []string{
+			wording.WrongSignIns(maxWrong)}}
 	case !ok:
 		d.config.Log.WarnContext(r.Context(), "inbox sign-in refused")
-		return &refusal{status: http.StatusUnauthorized, title: "Not signed in", how: true, words: []string{
-			"This sign-in was used before, or its 60 seconds are over."}}
+		return &refusal{status: http.StatusUnauthorized, title: wording.TitleNotSignedIn, how: true, words: []string{
+			wording.SignInUsed}}
 	}
 	http.SetCookie(w, d.sessions.begin())
 	d.config.Log.InfoContext(r.Context(), "inbox sign-in")
@@ -77,13 +78,13 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request, s *signedIn) *ref
 // follows one gets a link of the inbox's own to the same page. The request of that link has the cookie, if the browser
 // is signed in.
 func unknown(r *http.Request) *refusal {
-	refused := &refusal{status: http.StatusUnauthorized, title: "Sign in", how: true, back: backTo(r)}
+	refused := &refusal{status: http.StatusUnauthorized, title: wording.TitleSignIn, how: true, back: backTo(r)}
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case r.Method == http.MethodPost:
-		refused.words = []string{"Nothing was decided: the sign-in of this page is over. It ends after 12 hours, and with the program that served the page."}
+		refused.words = []string{wording.SignInOver}
 	case (site == "cross-site" || site == "same-site") && ownPath.MatchString(r.URL.Path):
-		refused.words = []string{"A link of another page led here. If this browser is signed in, go on:"}
+		refused.words = []string{wording.LinkedFromElsewhere}
 		refused.again = r.URL.Path
 	}
 	return refused

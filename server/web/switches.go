@@ -42,13 +42,13 @@ func (p *Pages) switched(ctx context.Context) switched {
 }
 
 func switchRowOf(s patterns.Switch, now time.Time) switchRow {
-	row := switchRow{What: "Everything", Command: "patterngate kill-switch off", Reason: wording.Clip(s.Reason, maxPhrase), By: wording.Name(s.By)}
+	row := switchRow{What: wording.SwitchAll, Command: "patterngate kill-switch off", Reason: wording.Clip(s.Reason, maxPhrase), By: wording.Name(s.By)}
 	switch {
 	case s.Tool != "":
-		row.What = "The tool " + wording.Name(s.Tool)
+		row.What = wording.SwitchTool(s.Tool)
 		row.Command += " --tool " + shellName(s.Tool)
 	case s.Pattern != "":
-		row.What = "The pattern " + wording.Name(s.Pattern)
+		row.What = wording.SwitchPattern(s.Pattern)
 		row.Command += " --pattern " + shellName(s.Pattern)
 	}
 	if !s.At.IsZero() {

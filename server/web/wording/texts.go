@@ -193,8 +193,21 @@ func AssuranceProves(assurance, key string) string {
 
 // The page of a plan.
 
-// DependsOn is the label of the subtasks that a subtask needs.
-const DependsOn = "Depends on"
+const (
+	DependsOn      = "Depends on"
+	LabelFinalText = "The final text of the newest run, as it was written"
+	WorksOnIt      = "Works on it"
+	LabelLevel     = "Level"
+	LabelCritical  = "Critical"
+	IsCritical     = "yes: without it the plan fails"
+	PartOf         = "Part of"
+	ItsParts       = "Its parts"
+	BlockedBy      = "Blocked by"
+	LabelTried     = "Tried"
+	LabelArguments = "Arguments"
+	LabelExpect    = "Schema that the caller's result must fit"
+	RemovedBy      = "Removed by"
+)
 
 // The timeline of a run.
 
@@ -266,4 +279,266 @@ func InputLabel(kind string) string {
 // OutputLabel returns the label of what came of a row, by its kind.
 func OutputLabel(kind string) string {
 	return cmp.Or(map[string]string{"tool": "Result", "plan": "The plan, as it was"}[kind], "Answer")
+}
+
+// Decisions that are not accepted.
+const (
+	NoButton            = "No button was pressed: the decision is approve, edit or reject."
+	NoSuchDecision      = "The decision is approve, edit or reject."
+	NoDigest            = "The form does not say which call it is about. The digest is sha256: and 64 hexadecimal digits."
+	CommentNotUTF8      = "The comment is not valid UTF-8."
+	CannotEdit          = "The arguments of this call cannot be changed here, because the schema of the tool is not known. Approve or reject the call."
+	NothingChanged      = "Nothing is changed. Change an argument, or approve the call as it is."
+	ChangedButApproved  = "You changed arguments and pressed Approve, which is for the call as it was proposed. Press Approve with changes, or restore the arguments."
+	UnreadableArguments = "The changed arguments cannot be read."
+	MisfitArguments     = "The tool does not accept the changed arguments."
+	MustSign            = "Only a decision that an approver key signs counts here. Choose a key and type its passphrase."
+	KeyRemoved          = "The key was removed, so its signatures do not count any more. To list the keys that count, run \"patterngate approvals keys\"."
+	KeyNotEnrolled      = "The signature does not count, because the key is not enrolled here. To list the keys that count, run \"patterngate approvals keys\"."
+	CallChanged         = "Changed: the call is not the one that you saw. Check it again."
+	DecidedBefore       = "Decided before: somebody else has decided this. Their decision is below."
+	TooLate             = "Expired: the time for a decision is over."
+	RunOver             = "Over: the run has ended in the meantime."
+	NotAccepted         = "Your decision was not accepted."
+	NothingDecided      = "Nothing was decided."
+	NoSuchKey           = "This machine has no such key. Choose a key from the form."
+	TooManyPassphrases  = "There were too many wrong passphrases. Wait a minute. This one was not tried."
+	WrongPassphrase     = "The passphrase does not open this key, or its file is damaged."
+)
+
+// Fields for changed arguments.
+const (
+	HintWhole    = "A whole number."
+	HintJSON     = "JSON, for example a text in quotes."
+	HintOptional = "Leave it empty to omit it."
+	WantWhole    = "want a whole number such as 12"
+	WantNumber   = "want a number such as 12.50"
+	WantChoice   = "want one of the choices"
+	WantJSON     = "want JSON such as \"text\", 12, true or [\"a\"]"
+)
+
+// Refused requests and sign-in.
+const (
+	TitleNotFromPage    = "Not from this page"
+	NotFromPage         = "The form did not come from a page of this sign-in. Nothing was decided. Open the page again and check it."
+	TitleNotNow         = "Not now"
+	StateUnusable       = "The state file cannot be used now. Nothing was decided. Try again. The log of the program that serves this page has the cause."
+	TitleNotFromHere    = "Not from here"
+	OtherPage           = "Another page sent this request. Only this page can send it."
+	TitleOtherUser      = "Another user"
+	OtherUser           = "Only programs of the user who started Patterngate can use this page."
+	TitleOtherAddress   = "Another address"
+	TitleWrongMethod    = "Wrong method"
+	GetOrPost           = "Use GET or POST."
+	TitleNoForm         = "Not a form"
+	WantForm            = "Send a form of this page (application/x-www-form-urlencoded). Nothing was decided."
+	TitleTooLong        = "Too long"
+	TitleTooSlow        = "Too slow"
+	FormTooSlow         = "The form did not arrive in time. Nothing was decided."
+	FormUnreadable      = "The form cannot be read. Nothing was decided."
+	TitleNoSignIn       = "No such sign-in"
+	LinkCut             = "The link is incomplete."
+	TitleSignIn         = "Sign in"
+	TitleTooMany        = "Too many attempts"
+	TitleNotSignedIn    = "Not signed in"
+	SignInUsed          = "This sign-in was used before, or its 60 seconds are over."
+	SignInOver          = "Nothing was decided, because the sign-in of this page is over. It ends after 12 hours, and with the program that served the page."
+	LinkedFromElsewhere = "A link of another page led here. If this browser is signed in, continue:"
+	TooManyPages        = "Too many pages are open. This page does not update itself."
+	NoSuchPage          = "There is no such page."
+	NoSuchQuestion      = "There is no such question. It may be older than the runs that are kept."
+	NoSuchRun           = "There is no such run. It may be older than the runs that are kept."
+	NoSuchPlan          = "There is no such plan."
+	PlanDamaged         = "This plan is damaged: it cannot be read, or the run that held it ended without returning it. Other plans are not affected."
+	NotAPage            = "The address does not name a page of this list. Start at its first page."
+	StateUnreadable     = "The state file cannot be read at the moment. Nothing was decided. The log of the program that serves this page has the cause."
+	FormTooLarge        = "The form has more than 64 KiB. Nothing was decided."
+	NoForm              = "This is not a form. Nothing was decided."
+	OtherSignIn         = "The form was not made for this sign-in: it is from before a restart, or from elsewhere. Nothing was decided."
+	OpenAgain           = "Open the page again and decide there."
+	NoSuchStatus        = "A run is running, waiting, ok or stopped. There is no other status."
+	LinkInbox           = "What waits for a decision"
+	LinkRuns            = "All runs"
+	PageFailed          = "this page could not be made"
+	HeadTooSlow         = "The head of the request took too long."
+)
+
+// Runs and receipts.
+const (
+	OfflineRules        = "none (the offline rules answered)"
+	WaitsForYou         = "waits for your decision"
+	ClosedUndecided     = "closed without a decision"
+	NobodyKnown         = "unknown"
+	PageFull            = "Not shown, because this page is full. See the export."
+	ArgumentsUnreadable = "They cannot be read."
+	NoArguments         = "None."
+	OnAllowList         = "on the allow list of this tool; no rule judged it"
+	NothingProposed     = "nobody: nothing was proposed"
+	NoValue             = "nothing"
+	SwitchAll           = "Everything"
+)
+
+// CommentTooLong says how long a comment may be.
+func CommentTooLong(n, most int) string {
+	return fmt.Sprintf("The comment has %s characters. The limit is %s.", Grouped(n), Grouped(most))
+}
+
+// UnknownArgument names an argument that a form must not change.
+func UnknownArgument(name string) string {
+	return fmt.Sprintf("The form changes an argument that it does not offer: %s.", Name(name))
+}
+
+// HintSpelling says how an argument is written.
+func HintSpelling(spelling string) string { return fmt.Sprintf("Written as %s.", Name(spelling)) }
+
+// IsRequired says that an argument cannot be omitted.
+func IsRequired(want string) string { return fmt.Sprintf("it is required; %s", want) }
+
+// Got says what a person typed and what is right.
+func Got(text, want string) string { return fmt.Sprintf("got %s; %s", Name(text), want) }
+
+// NotJSON says that a typed value is not JSON.
+func NotJSON(want string) string { return fmt.Sprintf("this is not JSON; %s", want) }
+
+// Misfit says what an argument must be.
+func Misfit(at, want string) string { return fmt.Sprintf("%s: %s", Visible(at), Visible(want)) }
+
+// OtherAddress says at which address the page is.
+func OtherAddress(url string) string {
+	return fmt.Sprintf("This page is not at the requested address. It is at %s.", url)
+}
+
+// FormLimit says how large a form may be, in KiB.
+func FormLimit(kib int) string {
+	return fmt.Sprintf("A form can have at most %d KiB. Nothing was decided.", kib)
+}
+
+// Takes says which methods a page takes.
+func Takes(methods string) string { return fmt.Sprintf("This page takes only %s.", methods) }
+
+// SignsIn says what a sign-in link does.
+func SignsIn(url string) string {
+	return fmt.Sprintf("This signs this browser in to the Patterngate inbox at %s. It lasts 12 hours, or until the program that serves the page ends. The link works once.", url)
+}
+
+// WrongSignIns says that there were too many wrong sign-ins.
+func WrongSignIns(most int) string {
+	return fmt.Sprintf("%d sign-ins were wrong within a minute. Wait a minute, then:", most)
+}
+
+// Asked says how often a model was asked, and with how many tokens.
+func Asked(requests, in, out int) string {
+	return fmt.Sprintf("%s, %s tokens in, %s out", Count(requests, "request"), Grouped(in), Grouped(out))
+}
+
+// AskedModel is [Asked] for one model; "" if its name is not known.
+func AskedModel(model string, requests, in, out int) string {
+	return fmt.Sprintf("%s to %s: %s tokens in, %s out", Count(requests, "question"), Name(cmp.Or(model, "a model")), Grouped(in), Grouped(out))
+}
+
+// ReceiptPage returns the title of a receipt in the browser's tab.
+func ReceiptPage(id string) string { return fmt.Sprintf("Receipt of %s", id) }
+
+// WithoutWaits says how long a run worked.
+func WithoutWaits(seconds float64) string { return fmt.Sprintf("%s without waits", Duration(seconds)) }
+
+// Limit says how much of a limit is used; used "" is not known.
+func Limit(name, used, limit string) string {
+	if used == "" {
+		return fmt.Sprintf("%s: at most %s", name, limit)
+	}
+	return fmt.Sprintf("%s: %s of %s", name, used, limit)
+}
+
+// AndMore says how many more there are, at the end of a list.
+func AndMore(n int) string { return fmt.Sprintf("and %s more", Grouped(n)) }
+
+// FromTo says how a person changed an argument.
+func FromTo(name, from, to string) string {
+	return fmt.Sprintf("%s from %s to %s", Name(name), from, to)
+}
+
+// WasJudged says what the policy decided about a proposal that led to no call.
+func WasJudged(name, judged string) string {
+	return fmt.Sprintf("%s was %s", cmp.Or(Name(name), "a proposal"), judged)
+}
+
+// AttemptRefused says that somebody's attempt to decide was refused.
+func AttemptRefused(approval, reason string) string {
+	return fmt.Sprintf("an attempt to decide %s was refused (%s)", Name(approval), Name(reason))
+}
+
+// NotAnswered says that a person has not decided.
+func NotAnswered(name, rule string) string {
+	return fmt.Sprintf("%s waits for a person by rule %s. Without a decision it is rejected", Name(name), Name(rule))
+}
+
+// Judged says what the policy decided, by which rule and why. Each of rule, why and text can be "".
+func Judged(decision, rule, why, text string) string {
+	words := Decision(decision)
+	if rule != "" {
+		words = fmt.Sprintf("%s by rule %s", words, Name(rule))
+	}
+	if why != "" {
+		words = fmt.Sprintf("%s (%s)", words, Name(why))
+	}
+	if text != "" {
+		words = fmt.Sprintf("%s: %s", words, text)
+	}
+	return words
+}
+
+// InTurn names several in the order of time.
+func InTurn(list []string) string { return strings.Join(list, ", then ") }
+
+// SwitchTool names what a kill switch of a tool stops.
+func SwitchTool(name string) string { return fmt.Sprintf("The tool %s", Name(name)) }
+
+// SwitchPattern names what a kill switch of a pattern stops.
+func SwitchPattern(name string) string { return fmt.Sprintf("The pattern %s", Name(name)) }
+
+// CutAt says how much of a text is shown, in bytes.
+func CutAt(shown, of int) string {
+	return fmt.Sprintf("Cut: the first %s of %s bytes are shown.", Grouped(shown), Grouped(of))
+}
+
+// KeptInPart says that only the beginning of a result was kept.
+func KeptInPart(of int) string {
+	return fmt.Sprintf("Cut: of %s bytes only the beginning was kept.", Grouped(of))
+}
+
+// NoRoomFor says how many subtasks are not shown.
+func NoRoomFor(n int) string {
+	return fmt.Sprintf("And %s. This page has no room for more.", Count(n, "more subtask"))
+}
+
+// Of says the place of something in a row of several.
+func Of(n, all int) string { return fmt.Sprintf("%d of %d", n, all) }
+
+// TriedTimes says how often a subtask was tried.
+func TriedTimes(n int) string { return fmt.Sprintf("%s in its newest run", Count(n, "time")) }
+
+// Revision names a revision of a plan.
+func Revision(n int) string { return fmt.Sprintf("revision %d", n) }
+
+// RevisionsBefore says how many older revisions are not shown.
+func RevisionsBefore(n int) string { return fmt.Sprintf("And %s before.", Grouped(n)) }
+
+// MostSubtasks says how many subtasks a plan may have.
+func MostSubtasks(n int) string { return fmt.Sprintf("at most %s", Count(n, "subtask")) }
+
+// Replanned says how often a plan was replanned; most below 0 is no limit.
+func Replanned(n, most int) string {
+	if most < 0 {
+		return fmt.Sprintf("replanned %s", Count(n, "time"))
+	}
+	return fmt.Sprintf("replanned %d of %d times", n, most)
+}
+
+// Round says in which round of planning a plan is.
+func Round(n, most int, last bool) string {
+	if last {
+		return fmt.Sprintf("round %d of %d, the last one", n, most)
+	}
+	return fmt.Sprintf("round %d of %d", n, most)
 }
