@@ -192,6 +192,17 @@ func jsonString(s string) string {
 	return string(b)
 }
 
+// TestSayAddsToTheSummary: what the model tells the person is not the summary again, so that a reader of both reads nothing twice.
+func TestSayAddsToTheSummary(t *testing.T) {
+	for name, s := range shapes(t) {
+		c, ended := s.carriedOut(t)
+		e := outcome.Ended(c, ended)
+		if say := e.Next.Say; say != "" && (strings.Contains(say, e.Summary) || strings.Contains(e.Summary, say)) {
+			t.Errorf("%s: the summary %q, the person is told %q", name, e.Summary, say)
+		}
+	}
+}
+
 func TestPresentGolden(t *testing.T) {
 	for name, s := range shapes(t) {
 		t.Run(name, func(t *testing.T) {
