@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestFirstPattern plays the tutorial from its first command to its last, in one home: what it shows is what is printed, and its
-// blocks "yaml end", "yaml more" and "yaml rules" are put where it says. A command ends with 0 but where a comment says another exit code.
+// TestFirstPattern plays the two pages of the tutorial from their first command to their last, in one home: what they show is what is
+// printed, and their blocks "yaml end", "yaml more" and "yaml rules" are put where they say. A command ends with 0 but where a comment
+// says another exit code.
 // .ci/first-pattern does the same from a clean clone, with the programs as a reader builds them.
 func TestFirstPattern(t *testing.T) {
 	t.Parallel()
@@ -20,28 +21,30 @@ func TestFirstPattern(t *testing.T) {
 	}
 	onlyInCI(t)
 	bin := built(t, "shop")
-	path := filepath.Join("..", "docs", "first-pattern.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &shell{t: t, home: t.TempDir(), runs: map[string]string{}}
 	file := filepath.Join(p.home, "patterngate.yaml")
 	p.env = []string{"PATTERNGATE_CONFIG=" + file, "PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH")}
 	p.exits = true
-	want := tutorialBlock.ReplaceAllStringFunc(string(text), func(block string) string {
-		first, rest, _ := strings.Cut(block, "\n")
-		switch kind := strings.TrimPrefix(first, "```"); kind {
-		case "console":
-			return p.play(block)
-		default:
-			putYAML(t, file, kind, strings.TrimSuffix(rest, "```"))
-			return block
-		}
-	})
-	if *update && want != string(text) {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+	for _, page := range []string{"first-pattern.md", "more-patterns.md"} {
+		path := filepath.Join("..", "docs", page)
+		text, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
+		}
+		want := tutorialBlock.ReplaceAllStringFunc(string(text), func(block string) string {
+			first, rest, _ := strings.Cut(block, "\n")
+			switch kind := strings.TrimPrefix(first, "```"); kind {
+			case "console":
+				return p.play(block)
+			default:
+				putYAML(t, file, kind, strings.TrimSuffix(rest, "```"))
+				return block
+			}
+		})
+		if *update && want != string(text) {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
