@@ -65,7 +65,7 @@ func TestApprovalsShowAPlan(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("show = %d: %s", code, errs)
 	}
-	steps, claims, _ := strings.Cut(out, "in the words of who made it (a claim, not checked):")
+	steps, claims, _ := strings.Cut(out, "in the words of its author (a claim, not checked):")
 	for _, want := range []string{
 		"PROPOSED  a plan of 3 steps\n", "These are new since the plan was changed (replan, revision 2); removed: old.",
 		"1. ask: caller (the client's agent does it)\n  | no arguments\n", "2. think: model (the model works on its description)",
@@ -84,7 +84,7 @@ func TestApprovalsShowAPlan(t *testing.T) {
 		t.Errorf("offered is\n%s", claims)
 	}
 	harmless(t, "stdout", out)
-	const want = "approve " + askedID + " --edit: another plan is another question, which a replan asks\ntry: without --edit, to approve the plan as it is\n"
+	const want = "approve " + askedID + " --edit: a changed plan needs a new approval, which a replan asks for\ntry: without --edit, to approve the plan unchanged\n"
 	if code, _, errs := f.command(t, nil, "approve", askedID, "--edit", "revision=3"); code != 2 || !strings.HasSuffix(errs, want) || len(f.decided) > 0 {
 		t.Errorf("an edit of a plan = %d, %q, decided %v; want 2 and %q", code, errs, f.decided, want)
 	}

@@ -65,7 +65,7 @@ func TestApprovalsCommands(t *testing.T) {
 		"edit, JSON":         {"approve 03f2 --digest DIGEST --edit amount_usd:={", 2, "", "amount_usd", ""},
 		"edit, NaN":          {"approve 03f2 --digest DIGEST --edit amount_usd:=NaN", 2, "", "amount_usd", ""},
 		"edit, huge":         {"approve 03f2 --digest DIGEST --edit amount_usd=1e999", 2, "", "amount_usd", ""},
-		"edit, same":         {"approve 03f2 --digest DIGEST --edit amount_usd=1200.0", 2, "", "nothing is changed by it", ""},
+		"edit, same":         {"approve 03f2 --digest DIGEST --edit amount_usd=1200.0", 2, "", "it changes nothing", ""},
 		"edit, twice":        {"approve 03f2 --digest DIGEST --edit amount_usd=1 --edit amount_usd=2", 2, "", "amount_usd: given twice", ""},
 		"edit, no value":     {"approve 03f2 --digest DIGEST --edit amount_usd", 2, "", "write NAME=VALUE or NAME:=JSON", ""},
 		"edit, no name":      {"approve 03f2 --digest DIGEST --edit =1", 2, "", "write NAME=VALUE or NAME:=JSON", ""},

@@ -162,7 +162,7 @@ func TestInboxOpensTheBrowser(t *testing.T) {
 	}
 	interrupt()
 	i := <-served
-	if i.code != 0 || !strings.Contains(i.err.String(), "It only decides: runs go on with `patterngate serve` or\n`patterngate runs resume`.") {
+	if i.code != 0 || !strings.Contains(i.err.String(), "It only decides: runs continue with `patterngate serve` or\n`patterngate runs resume`.") {
 		t.Errorf("it ends with %d and has said %s", i.code, &i.err)
 	}
 	for _, link := range []string{first, second} {
@@ -209,7 +209,7 @@ func TestInboxCommandFaults(t *testing.T) {
 		"others could":     {desktop, 0, []string{"--inbox", "0.0.0.0:8766"}, 2, "is not loopback"},
 		"nothing is kept":  {desktop, 0, []string{"--state", settings.MemoryState}, 2, "it is :memory:"},
 		"nothing recorded": {desktop, 0, []string{"--state", state + ".other"}, 2, "no run was recorded yet"},
-		"print to a pipe":  {desktop, 0, []string{"--print"}, 2, "inbox --print: standard output is no terminal; the link signs in, so it is for a person's eyes only\ntry: "},
+		"print to a pipe":  {desktop, 0, []string{"--print"}, 2, "inbox --print: standard output is not a terminal; the link signs in, so it is for a person's eyes only\ntry: "},
 		"print, as JSON":   {desktop, 0, []string{"--print", "--json"}, 2, "standard output is no terminal"},
 		"an argument":      {desktop, 0, []string{"now"}, 2, "unknown command"},
 	} {

@@ -241,7 +241,7 @@ func TestSetupText(t *testing.T) {
 	if out, _, _ = say("--write"); !strings.HasPrefix(replace.Replace(out), "gate is already there, as wanted: FILE\ncheck ") {
 		t.Errorf("a second --write says %s", out)
 	}
-	if out, _, _ = say("--undo"); !strings.Contains(replace.Replace(out), "took gate back: FILE is its backup again, byte for byte\nthen   start Claude Code anew\n") {
+	if out, _, _ = say("--undo"); !strings.Contains(replace.Replace(out), "undid gate: FILE is its backup again, byte for byte\nthen   start Claude Code anew\n") {
 		t.Errorf("--undo says %s", out)
 	}
 	wantFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")

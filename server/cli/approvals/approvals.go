@@ -73,7 +73,7 @@ var approvalBeginning = regexp.MustCompile(`^(ap_)?[0-9a-f]{4,16}$`)
 func (d desk) findAsked(what, beginning string) (patterns.Asked, error) {
 	const list = "patterngate approvals list --all"
 	if !approvalBeginning.MatchString(beginning) {
-		return patterns.Asked{}, console.Usage(what, fmt.Errorf("%s is no approval's id, nor 4 digits or more of its beginning", console.Quoted(beginning)), list)
+		return patterns.Asked{}, console.Usage(what, fmt.Errorf("%s is not the id of an approval, nor its first 4 digits or more", console.Quoted(beginning)), list)
 	}
 	id, err := d.FindApproval(beginning)
 	if err != nil {

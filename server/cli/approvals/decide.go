@@ -35,7 +35,7 @@ func (a *Commands) approveCommand() *cobra.Command {
 	c := &deciding{approvals: a}
 	cmd := &cobra.Command{
 		Use:   "approve AP",
-		Short: "Approve a call as it is shown, or with changed arguments",
+		Short: "Approve a call as shown, or with changed arguments",
 		Long: "Approves exactly the call that \"patterngate approvals show AP\" shows. Without --digest, it shows the call and asks you first.\n\n" +
 			"--digest names the call that you saw. If the call has changed since, nothing is decided. " +
 			"Without a terminal you must give --digest or --yes. With --yes the record says that the digest was not compared.\n\n" +

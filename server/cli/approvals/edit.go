@@ -25,7 +25,7 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 		return gateway.ChooseApprove, nil, nil
 	}
 	if _, whole := asked.Plan(); whole {
-		return "", nil, console.Usage(what+" --edit", errors.New("another plan is another question, which a replan asks"), "without --edit, to approve the plan as it is")
+		return "", nil, console.Usage(what+" --edit", errors.New("a changed plan needs a new approval, which a replan asks for"), "without --edit, to approve the plan unchanged")
 	}
 	args := maps.Clone(asked.Question.Args)
 	if args == nil {
@@ -49,7 +49,7 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 		return "", nil, console.Usage(what+" --edit", err, "--edit NAME=VALUE or NAME:=JSON")
 	}
 	if ijson.Equal(args, asked.Question.Args) {
-		return "", nil, console.Usage(what+" --edit", errors.New("nothing is changed by it"), "without --edit, to approve the call as it is")
+		return "", nil, console.Usage(what+" --edit", errors.New("it changes nothing"), "without --edit, to approve the call unchanged")
 	}
 	return gateway.ChooseEdit, args, faultsOfEdit(what, asked.Schema, args)
 }

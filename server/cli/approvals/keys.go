@@ -48,7 +48,7 @@ func (a *Commands) enrollCommand() *cobra.Command {
 }
 
 const passphraseTruth = `The passphrase is typed at the terminal that controls the program, unseen, and nowhere else: not as a flag, in a variable,
-through a pipe or from a file. It has 12 characters or more. Nobody can recover it.`
+through a pipe or from a file. It has 12 characters or more. It cannot be recovered.`
 
 // ownName returns the default name of a key: the user name and the host name.
 func (a *Commands) ownName() string {
@@ -101,7 +101,7 @@ func (a *Commands) newPassphrase(ctx context.Context, what string) (string, erro
 		return "", err
 	}
 	if short := approver.CheckPassphrase(first); short != nil {
-		return "", console.Usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one; several words are easy to remember")
+		return "", console.Usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one, for example several words")
 	}
 	second, err := a.typedNew(ctx, what, "The same again")
 	if err == nil && first != second {
@@ -146,9 +146,9 @@ func (a *Commands) enrolled(ctx context.Context, d desk, file approver.File, by 
 		return a.PrintJSON(row)
 	}
 	err = a.Print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, console.Clip(file.Name, console.MaxName), dir.Path(file.ID)) +
-		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs take-over.\n" +
-		"Nobody can recover the passphrase. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
-		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n" + heldWords(names))
+		"From now on, approvals, runs settle and runs take-over need a signature from an enrolled key.\n" +
+		"The passphrase cannot be recovered. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
+		"approvals keys remove " + file.ID + "). Without another key, nothing can be approved in this state file any more.\n" + heldWords(names))
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (a *Commands) keysCommand() *cobra.Command {
 		Short: "List the approver keys",
 		Long: "Lists the public approver keys of the state file, removed ones too, and says whether the private half is on " +
 			"this machine.\n\n" +
-			"Compare the ids with your own list. A key that nobody knows may belong to an attacker.",
+			"Compare the ids with your own list. A key that is not on your list may belong to an attacker.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withApprovals("approvals keys", func(d desk) error { return a.listKeys(d) })
@@ -249,7 +249,7 @@ func keysTable(rows []keyRow, signed bool) string {
 	}
 	switch {
 	case signed && len(rows) == 0:
-		b.WriteString("The state file holds keys that nobody vouches for: no unsigned decision counts.\n")
+		b.WriteString("The state file has keys without a valid signature: no unsigned decision counts.\n")
 	case signed:
 		b.WriteString("Only what an enrolled key signed counts here.\n")
 	default:

@@ -295,5 +295,5 @@ func (a *Commands) tellAsked(asked patterns.Asked) error {
 	if asked.Rule != "" {
 		line += " (" + console.Clip(asked.Rule, console.MaxName) + ")"
 	}
-	return a.Print(line + "; lapses " + console.ClockText(asked.Question.Expires) + "; patterngate approvals show " + console.Clip(asked.ID, console.MaxName) + "\n")
+	return a.Print(line + "; expires " + console.ClockText(asked.Question.Expires) + "; patterngate approvals show " + console.Clip(asked.ID, console.MaxName) + "\n")
 }

@@ -40,7 +40,7 @@ func planLines(plan planning.Envelope, width int) string {
 			b.WriteString(console.FencedTo(math.MaxInt, "  ", text, width))
 		}
 	}
-	return b.String() + "\nSteps: " + strings.Join(record.StepCounts(plan), ", ") + ". Each may run once, as it stands here.\n"
+	return b.String() + "\nSteps: " + strings.Join(record.StepCounts(plan), ", ") + ". Each can run once, as shown here.\n"
 }
 
 // stepWords says what a step can change, or names its executor.
@@ -65,5 +65,5 @@ func planClaims(plan planning.Envelope, width int) string {
 	for _, s := range plan.Steps {
 		lines = append(lines, s.ID+": "+s.Claim)
 	}
-	return "\nThe plan, in the words of who made it (a claim, not checked):\n" + console.Fenced("", strings.Join(lines, "\n"), width)
+	return "\nThe plan, in the words of its author (a claim, not checked):\n" + console.Fenced("", strings.Join(lines, "\n"), width)
 }

@@ -201,7 +201,7 @@ func (v askedView) standing() string {
 		if left := v.asked.Question.Expires.Sub(v.now); left > 0 {
 			return "waits for a decision; there is time for " + leftText(left)
 		}
-		return "nobody decided in time, which means no"
+		return "not decided in time, so it was rejected"
 	case patterns.AskedDecided:
 		if v.asked.Spent {
 			if _, whole := v.asked.Plan(); whole {
@@ -211,7 +211,7 @@ func (v askedView) standing() string {
 		}
 		return "decided"
 	case patterns.AskedExpired:
-		return "nobody decided in time, which means no"
+		return "not decided in time, so it was rejected"
 	case patterns.AskedOver:
 		return "the run ended before anybody decided"
 	}
@@ -249,7 +249,7 @@ func (p *askedPage) decided(asked patterns.Asked) {
 		p.Text.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.Width))
 	}
 	if g.Comment != "" {
-		p.Text.WriteString("\nIn the words of who decided:\n" + console.Fenced("", g.Comment, p.Width))
+		p.Text.WriteString("\nIn the words of the approver:\n" + console.Fenced("", g.Comment, p.Width))
 	}
 }
 

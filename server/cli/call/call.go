@@ -197,7 +197,7 @@ func (s *callee) leftBehind(e envelope) string {
 	case !s.kept:
 		return "the run was in this process and is gone with it; runs last in a state file (without --state :memory:) or in a server: patterngate serve --http, then call --url"
 	case e.Status == "running":
-		return "the run is recorded; a server over the same state file goes on with it, or: patterngate call " + waitTool + " run_id=" + e.RunID
+		return "the run is recorded; a server with the same state file continues it, or: patterngate call " + waitTool + " run_id=" + e.RunID
 	}
 	return ""
 }

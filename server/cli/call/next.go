@@ -85,11 +85,11 @@ func (e envelope) sentence() string {
 	case "answer_user":
 		switch {
 		case e.Status != "ok":
-			return say("no call; what was observed stands, only the final text is missing")
+			return say("no call; the tool results are complete, only the final text is missing")
 		case e.Answered:
-			return say("nothing; the answer stands below, unchecked, what was observed below it")
+			return say("Done. The answer is below, not checked. The tool results follow it.")
 		}
-		return say("nothing; what was observed stands below")
+		return say("Done. The tool results are below.")
 	case "fix_and_retry":
 		if len(n.Changed) == 0 && len(n.Fill) == 0 {
 			return say("Fix the arguments as the problems say, and call again:")

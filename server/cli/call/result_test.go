@@ -85,10 +85,10 @@ func TestNextInWords(t *testing.T) {
 		next           string
 		want           string
 	}{
-		"answer":    {status: "ok", answer: "x", next: `{"action":"answer_user"}`, want: "next: nothing; the answer stands below, unchecked, what was observed below it\n"},
-		"no answer": {status: "ok", next: `{"action":"answer_user"}`, want: "next: nothing; what was observed stands below\n"},
+		"answer":    {status: "ok", answer: "x", next: `{"action":"answer_user"}`, want: "next: Done. The answer is below, not checked. The tool results follow it.\n"},
+		"no answer": {status: "ok", next: `{"action":"answer_user"}`, want: "next: Done. The tool results are below.\n"},
 		"no final text": {status: "stopped", next: `{"action":"answer_user"}`,
-			want: "next: no call; what was observed stands, only the final text is missing\n"},
+			want: "next: no call; the tool results are complete, only the final text is missing\n"},
 		"done": {status: "ok", next: `{"action":"done"}`, want: "next: nothing\n"},
 		"mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"goal":"it's"},
 			"changed":[{"pointer":"/pan","from":1},{"pointer":"/plan","to":1},{"pointer":"/n","from":"42","to":42}],"fill":[]}`,

@@ -213,7 +213,7 @@ func (a *Commands) compared(ctx context.Context, loaded assembly.Loaded, wanted 
 }
 
 // repeatsSecret is the reason why a declaration is neither accepted nor shown.
-const repeatsSecret = "it repeats a secret of the configuration; have the server mended"
+const repeatsSecret = "it repeats a secret of the configuration; have the server fixed"
 
 // comparedTool compares a server's declaration of a tool with the lock. If the line in the lock does not count, it shows
 // the whole declaration, since no person has reviewed it. The server already has its secrets, which mask knows. It refuses

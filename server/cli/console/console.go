@@ -101,7 +101,7 @@ func (c *Console) Confirm(what, risk, question string, yes bool) error {
 		return nil
 	}
 	if !c.AtTerminal() {
-		return Usage(what, errors.New("it needs a yes, and nobody is at a terminal"), "patterngate "+what+" --yes")
+		return Usage(what, errors.New("it needs a yes, and there is no terminal to ask at"), "patterngate "+what+" --yes")
 	}
 	_, _ = fmt.Fprintf(c.Err, "%s\n%s [y/N] ", risk, printable.Text(question))
 	answer, _ := bufio.NewReader(c.In).ReadString('\n') // no answer means no

@@ -47,7 +47,7 @@ func (s *splitter) next() error {
 	case c == '\\' && !s.literal:
 		return s.escaped()
 	case c == 0:
-		return errors.New("a NUL character cannot stand in an argument")
+		return errors.New("an argument cannot have a NUL character")
 	case strings.IndexByte(special, c) >= 0:
 		return fmt.Errorf("no shell reads the line: put %q into single quotes if the program is to get it", c)
 	case c == '~' && !s.in && !s.literal:
@@ -78,7 +78,7 @@ func (s *splitter) single() error {
 	case !closed:
 		return errors.New("a quote ' is not closed")
 	case strings.Contains(text, "\x00"):
-		return errors.New("a NUL character cannot stand in an argument")
+		return errors.New("an argument cannot have a NUL character")
 	}
 	s.put(text)
 	s.rest = after
@@ -102,7 +102,7 @@ func (s *splitter) double() error {
 		case c == '$' || c == '`':
 			return fmt.Errorf("no shell reads the line: put %q into single quotes if the program is to get it", c)
 		case c == 0:
-			return errors.New("a NUL character cannot stand in an argument")
+			return errors.New("an argument cannot have a NUL character")
 		default:
 			s.put(s.rest[i : i+1])
 		}
@@ -115,7 +115,7 @@ func (s *splitter) escaped() error {
 		return errors.New(`a \ ends the line`)
 	}
 	if s.rest[1] == 0 {
-		return errors.New("a NUL character cannot stand in an argument")
+		return errors.New("an argument cannot have a NUL character")
 	}
 	s.put(s.rest[1:2])
 	s.rest = s.rest[2:]

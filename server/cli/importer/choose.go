@@ -31,7 +31,7 @@ func (c chosenTools) apply(servers []Server) error {
 				return console.Usage("init "+list.flag, err, "patterngate init "+list.flag+" SERVER/TOOL")
 			}
 			if list.flag == "--read" && slices.Contains(c.allow, name) {
-				return console.Usage("init --read", fmt.Errorf("%s stands in --allow too, which makes it a write", name), "one of the two")
+				return console.Usage("init --read", fmt.Errorf("%s is in --allow too, which makes it a write", name), "one of the two")
 			}
 			t.allow, t.effect = true, list.effect
 		}

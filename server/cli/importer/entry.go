@@ -147,10 +147,10 @@ func (in translator) endpoint(out *Server) {
 	}
 	var without string
 	if out.url, without = PlainURL(address); without != "" {
-		out.fail("%s, which stands there for all to read; give it as a header", without)
+		out.fail("%s, which everyone can read there; give it as a header", without)
 	}
 	if f := tools.FaultOfEndpoint(out.url); out.url != "" && f.Reason != "" {
-		out.leaveOut("its url is no use: %s", f.Reason)
+		out.leaveOut("its url cannot be used: %s", f.Reason)
 	}
 	in.sentHeaders(out)
 }
@@ -298,7 +298,7 @@ func (in translator) found(out *Server, command importedValue) {
 		out.leaveOut("its command or cwd holds a line end")
 		return
 	case ijson.Blank(word) || len(word) > tools.MaxText:
-		out.leaveOut("its command is no program's name")
+		out.leaveOut("its command is not the name of a program")
 		return
 	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {

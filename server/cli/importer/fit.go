@@ -36,7 +36,7 @@ func (in translator) variables(out *Server) {
 func nameable(out *Server, variable string) bool {
 	fits := grammar.VariableNames.Fits.MatchString(variable)
 	if !fits {
-		out.note("variable %s is left out: that is no variable's name", variable)
+		out.note("variable %s is left out: that is not the name of a variable", variable)
 	}
 	return fits
 }
@@ -99,7 +99,7 @@ func (in translator) startsIn(out *Server) {
 	}
 	out.dir = dir
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		out.leaveOut("its cwd %s is no directory here", dir)
+		out.leaveOut("its cwd %s is not a directory here", dir)
 	}
 }
 

@@ -48,7 +48,7 @@ func (a *Commands) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Create a configuration: a new one, or from the MCP servers of a client",
-		Long: "Writes a commented configuration that works as it is. It never overwrites a file.\n\n" +
+		Long: "Writes a commented configuration that works unchanged. It never overwrites a file.\n\n" +
 			"--import takes the MCP servers from " + strings.Join(clientfile.Names(), ", ") + " or a file. " +
 			"It starts each server once and asks you at the terminal what each tool does. " +
 			"Without a terminal, or with --yes, --read or --allow, only tools that --read or --allow name are enabled.\n\n" +
@@ -69,7 +69,7 @@ func (a *Commands) Command() *cobra.Command {
 	flags.StringSliceVar(&f.chosen.allow, "allow", nil, "enable `SERVER/TOOL,...` as tools that write")
 	flags.BoolVar(&f.yes, "yes", false, "ask nothing")
 	flags.BoolVar(&f.replace, "replace", false, "replace the servers in the client's file without asking")
-	flags.BoolVar(&f.noReplace, "no-replace", false, "leave the client's file as it is")
+	flags.BoolVar(&f.noReplace, "no-replace", false, "leave the client's file unchanged")
 	flags.BoolVar(&f.undo, "undo", false, "undo what --replace did to the client's file")
 	_ = cmd.RegisterFlagCompletionFunc("import", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return clientfile.Names(), cobra.ShellCompDirectiveDefault

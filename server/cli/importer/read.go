@@ -144,7 +144,7 @@ func ReadEntry(name string, entry any) ClientServer {
 	s := ClientServer{Name: name}
 	members, ok := entry.(map[string]any)
 	if !ok {
-		s.Problem = "its entry is no object"
+		s.Problem = "its entry is not an object"
 		return s
 	}
 	r := entryReader{members: members}
@@ -190,7 +190,7 @@ type entryReader struct {
 
 func (r *entryReader) fail(key, want string) {
 	if r.problem == "" {
-		r.problem = "its " + key + " is no " + want
+		r.problem = "its " + key + " is not " + want
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *entryReader) text(key string) string {
 	v, there := r.members[key]
 	s, ok := v.(string)
 	if there && v != nil && !ok {
-		r.fail(key, "text")
+		r.fail(key, "a text")
 	}
 	return s
 }
@@ -207,13 +207,13 @@ func (r *entryReader) list(key string) []string {
 	v, there := r.members[key]
 	items, ok := v.([]any)
 	if there && v != nil && !ok {
-		r.fail(key, "list")
+		r.fail(key, "a list")
 	}
 	var list []string
 	for _, item := range items {
 		s, ok := item.(string)
 		if !ok {
-			r.fail(key, "list of texts")
+			r.fail(key, "a list of texts")
 			return nil
 		}
 		list = append(list, s)
@@ -226,7 +226,7 @@ func (r *entryReader) variables(key string) []Variable {
 	v, there := r.members[key]
 	members, ok := v.(map[string]any)
 	if there && v != nil && !ok {
-		r.fail(key, "object")
+		r.fail(key, "an object")
 	}
 	var list []Variable
 	for name, v := range members {
@@ -237,7 +237,7 @@ func (r *entryReader) variables(key string) []Variable {
 			list = append(list, Variable{name, fmt.Sprint(v)})
 		case nil:
 		default:
-			r.fail(key, "object of texts")
+			r.fail(key, "an object of texts")
 		}
 	}
 	slices.SortFunc(list, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })

@@ -56,7 +56,7 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 		return nil
 	}
 	if report.faulty { // the client's server would not start
-		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.File.Path+" stays as it is")
+		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.File.Path+" stays unchanged")
 		return nil
 	}
 	var gone []string
@@ -66,7 +66,7 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 		}
 	}
 	if len(gone) == 0 {
-		report.Warnings = append(report.Warnings, "no server started, so "+from.File.Path+" stays as it is")
+		report.Warnings = append(report.Warnings, "no server started, so "+from.File.Path+" stays unchanged")
 		return nil
 	}
 	c, err := a.planImport(from, gone, report)

@@ -130,7 +130,7 @@ func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 	}
 	all, ok := v.(map[string]any)
 	if !ok {
-		return t, "it is no object"
+		return t, "it is not an object"
 	}
 	t.Name, _ = all["name"].(string)
 	t.Title, _ = all["title"].(string)
@@ -149,7 +149,7 @@ func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 // unfitTool returns which member is invalid, or "" if none is.
 func unfitTool(name string, all map[string]any) string {
 	if name == "" || len(name) > 256 {
-		return "its name is no text of 1 to 256 bytes"
+		return "its name is not a text of 1 to 256 bytes"
 	}
 	if !grammar.UpstreamNames.Fits.MatchString(name) {
 		return "its name has blanks, or characters beyond ASCII"
@@ -157,14 +157,14 @@ func unfitTool(name string, all map[string]any) string {
 	for _, key := range []string{"title", "description"} {
 		text, ok := all[key].(string)
 		if all[key] != nil && !ok || len(text) > 64<<10 {
-			return "its " + key + " is no text of at most 64 KiB"
+			return "its " + key + " is not a text of at most 64 KiB"
 		}
 	}
 	if _, ok := all["inputSchema"].(map[string]any); !ok {
-		return "its input schema is no object"
+		return "its input schema is not an object"
 	}
 	if _, ok := all["outputSchema"].(map[string]any); all["outputSchema"] != nil && !ok {
-		return "its output schema is no object"
+		return "its output schema is not an object"
 	}
 	return ""
 }

@@ -6,8 +6,8 @@ const starterText = `# Patterngate's configuration. Every line that begins with 
 # After an edit:   patterngate validate      What is in force:   patterngate config show      Every key:   docs/config.md
 version: 1
 
-# Who proposes. auto: an OpenAI-compatible model where OPENAI_API_KEY or base_url is set, else the client's own model and
-# the offline rules. A key is never written here: {secret: "env:NAME"} or {secret: "file:PATH"}.
+# The source of proposals. auto: an OpenAI-compatible model if OPENAI_API_KEY or base_url is set, else the client's own
+# model and the offline rules. A key is never written here: {secret: "env:NAME"} or {secret: "file:PATH"}.
 llm: {provider: auto}
 # llm: {provider: openai, model: gpt-4.1-mini, base_url: "http://127.0.0.1:11434/v1"}
 
@@ -28,7 +28,7 @@ patterns:
   route_ticket: {enabled: true}
   # supervised_refund: {approver: {kind: inbox, expires_seconds: 86400}}    # a person decides above the limit
 
-# Where people decide about calls that wait, and how they are told.
+# Where people decide about calls that wait, and how Patterngate notifies them.
 # inbox: "127.0.0.1:8766"
 # notify: auto
 `

@@ -65,7 +65,7 @@ func (a *Commands) Command() *cobra.Command {
 //	   └────┴─ over another state: the next port
 func (a *Commands) open(ctx context.Context, show bool) error {
 	if show && !console.IsTerminal(a.Out) {
-		return console.Usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
+		return console.Usage("inbox --print", errors.New("standard output is not a terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
 	}
 	c, err := a.Load()
 	if err != nil {
@@ -122,7 +122,7 @@ func (s signIn) serve(ctx context.Context, l net.Listener, address string) error
 	go func() { served <- door.Serve(ctx, l) }()
 	err := s.offer(ctx, address, true)
 	if err == nil {
-		s.remark("No server serves the page, so this command does, until Ctrl-C. It only decides: runs go on with `patterngate serve` or\n`patterngate runs resume`.\n")
+		s.remark("No server serves the page, so this command does, until Ctrl-C. It only decides: runs continue with `patterngate serve` or\n`patterngate runs resume`.\n")
 		return wrappedOrNil("inbox", <-served)
 	}
 	stop()

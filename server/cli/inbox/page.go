@@ -240,4 +240,4 @@ func (p *Page) say(level slog.Level, message string, attrs ...slog.Attr) {
 	p.config.log.LogAttrs(context.Background(), level, message, attrs...)
 }
 
-const elsewhere = "--inbox 127.0.0.1:8767 for another address; meanwhile `patterngate approvals` decides"
+const elsewhere = "--inbox 127.0.0.1:8767 for another address; until then, decide with `patterngate approvals`"

@@ -43,7 +43,7 @@ func (a *Commands) check() (checked, error) {
 func (a *Commands) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, summary string) {
 	s, err := l.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
+		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "fix what it names"})}, ""
 	}
 	faults = l.Oversized(s)
 	for _, size := range s.ListSizes() {

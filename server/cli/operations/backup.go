@@ -21,7 +21,7 @@ func (a *Commands) StateCommand() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the state into a new file, also while servers use it",
-		Long: "Copies the state as it is at one moment into FILE. Servers can continue meanwhile. FILE must not exist yet. Do " +
+		Long: "Copies the state of one moment into FILE. Servers can continue during the copy. FILE must not exist yet. Do " +
 			"not copy the state file by other means: the copy can be damaged.\n\n" +
 			"Do not start a server on the copy (--state FILE) while another one uses the original. Both would continue the " +
 			"same runs.",

@@ -52,7 +52,7 @@ func (a *Commands) reload(ctx context.Context, key string) error {
 	}
 	return a.WithState(what, loaded, func(runs statefile.Runs) error {
 		request := local.ReloadRequest{Path: invocation.WholePath(loaded.Path), To: loaded.Hash(), By: statefile.ByUser(""), At: console.Now()}
-		signed := signing.Request{What: what, Does: "load " + console.Quoted(request.Path) + " as it is, " + loaded.Hash(), Key: key}
+		signed := signing.Request{What: what, Does: "load " + console.Quoted(request.Path) + " in its present form, " + loaded.Hash(), Key: key}
 		if request.Act, err = a.Act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
 			return err
 		}

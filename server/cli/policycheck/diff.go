@@ -215,7 +215,7 @@ func (a *Commands) printDiff(d policyDiff) error {
 func (d policyDiff) text() string {
 	var b strings.Builder
 	for _, o := range d.Only {
-		fmt.Fprintf(&b, "policy %s stands in %s alone\n", console.Clip(o.Policy, console.MaxName), o.File)
+		fmt.Fprintf(&b, "policy %s is only in %s\n", console.Clip(o.Policy, console.MaxName), o.File)
 	}
 	for _, r := range d.Rows {
 		if r.RunID != "" {

@@ -154,7 +154,7 @@ func (a *Commands) addRows(l assembly.Loaded, p *rules.Policy, rows []map[string
 		file, text, steps = p.File, p.Text, nil
 	}
 	if p.Embedded || file == "" {
-		return console.Usage(what, errors.New(p.Name+" is embedded and stands in no file"), "patterngate policy record RUN --print")
+		return console.Usage(what, errors.New(p.Name+" is embedded and has no file"), "patterngate policy record RUN --print")
 	}
 	after, err := appendRows(file, string(text), steps, rows)
 	if err != nil {

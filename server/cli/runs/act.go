@@ -201,7 +201,7 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 				if err := runs.Settle(id, args[1], s); err != nil {
 					return statefile.Refused(what, err, "patterngate runs show "+id)
 				}
-				return a.done(id, "settled; a server goes on with it, or patterngate runs resume "+id)
+				return a.done(id, "settled; a server continues it, or patterngate runs resume "+id)
 			})
 		},
 	}

@@ -56,8 +56,8 @@ func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs)
 		return nil, errors.New("a replay by this version of the program ends otherwise than the record")
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s: %s %s. What its tools, models and people answered stands in the record; the pattern's code runs\n"+
-		"# again over that, and nothing is called. Put this file among the examples and run go test ./examples.\n"+
+	fmt.Fprintf(&b, "# %s: %s %s. The record has the answers of its tools, models and people. The pattern's code\n"+
+		"# runs again over them, and nothing is called. Put this file among the examples and run go test ./examples.\n"+
 		"replay record.jsonl config.json\ncmp stdout result.json\n\n", console.Clip(s.Pattern, console.MaxName), console.Clip(s.Status, console.MaxName), console.Clip(s.StopReason, console.MaxName))
 	fmt.Fprintf(&b, "-- record.jsonl --\n%s-- config.json --\n%s\n-- result.json --\n%s", export, snapshot, recorded)
 	return b.Bytes(), nil

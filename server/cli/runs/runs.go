@@ -53,7 +53,7 @@ var idBeginning = regexp.MustCompile(`^(run_)?[0-9a-f]{4,16}$`)
 // find returns the id of the run that the typed text names.
 func find(what string, runs statefile.Reader, beginning string) (string, error) {
 	if !idBeginning.MatchString(beginning) {
-		return "", console.Usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", console.Quoted(beginning)), "patterngate runs list")
+		return "", console.Usage(what, fmt.Errorf("%s is not the id of a run, nor its first 4 digits or more", console.Quoted(beginning)), "patterngate runs list")
 	}
 	id, err := runs.Find(beginning)
 	many, _ := errors.AsType[*local.AmbiguousError](err)

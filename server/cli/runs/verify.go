@@ -125,7 +125,7 @@ func trustOf(head string, keys []string) (t trust, err error) {
 	for _, text := range keys {
 		public, err := base64.StdEncoding.Strict().DecodeString(text)
 		if err != nil || len(public) != ed25519.PublicKeySize {
-			return t, console.Usage("--key", fmt.Errorf("%s is no public key", console.Quoted(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
+			return t, console.Usage("--key", fmt.Errorf("%s is not a public key", console.Quoted(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
 		}
 		t.keys = append(t.keys, public)
 	}

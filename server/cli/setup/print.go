@@ -96,12 +96,12 @@ var outcomes = map[string][2]string{
 	clientfile.Added:    {"added %s to %s", "would add %s to %s"},
 	clientfile.Updated:  {"updated %s in %s", "would update %s in %s"},
 	clientfile.Present:  {"%s is already there, as wanted: %s", "%s is already there, as wanted: %s"},
-	clientfile.Restored: {"took %s back: %s is its backup again, byte for byte", "would take %s back: %s would be its backup again, byte for byte"},
+	clientfile.Restored: {"undid %s: %s is its backup again, byte for byte", "would undo %s: %s would be its backup again, byte for byte"},
 	clientfile.Removed: {
 		"took %s out of %s, which is not as setup left it, so no backup was restored",
 		"would take %s out of %s, which is not as setup left it, so no backup would be restored",
 	},
-	clientfile.Deleted: {"took %s back: deleted %s, which held nothing else", "would take %s back by deleting %s, which holds nothing else"},
+	clientfile.Deleted: {"undid %s: deleted %s, which held nothing else", "would undo %s by deleting %s, which holds nothing else"},
 	clientfile.Absent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
 }
 
