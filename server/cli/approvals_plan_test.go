@@ -71,7 +71,7 @@ func TestApprovalsShowAPlan(t *testing.T) {
 		"1. ask: caller (the client's agent does it)\n  | no arguments\n", "2. think: model (the model works on its description)",
 		"3. pay: issue_refund (writes)\n  | amount_usd: \"$results.ask./n\"\n  | reason: \"$results.ask./why\"\n  | user_id: 42\n" +
 			"  | /amount_usd: another step's value, which fits {\"maximum\":800,\"type\":\"number\"}\n  | /reason: another step's value, any at all\n",
-		"Steps: 1 writes, 1 by the model, 1 by the client's agent. Each may run once",
+		"Steps: 1 writes, 1 by the model, 1 by the client's agent. Each can run once",
 	} {
 		if !strings.Contains(steps, want) {
 			t.Errorf("show does not hold %q before the claims:\n%s", want, steps)

@@ -40,7 +40,7 @@ func TestApprovalsCommands(t *testing.T) {
 		"show":               {"show 03f2", 0, "issue_refund (writes)\n  | amount_usd: 1200\n  | reason: \"annual plan\"\n  | user_id: 42\n", "", ""},
 		"show, none":         {"show", 2, "", "approvals show: which approval?\ntry: patterngate approvals list", ""},
 		"show, unknown":      {"show ap_ffff", 2, "", "no approval ap_ffff is recorded here\ntry: patterngate approvals list --all", ""},
-		"show, a run":        {"show run_71aa", 2, "", `"run_71aa" is no approval's id`, ""},
+		"show, a run":        {"show run_71aa", 2, "", `"run_71aa" is not the id of an approval`, ""},
 		"approve":            {"approve 03f2 --digest DIGEST", 0, "assurance user: any program of this user of the system could have decided it", "", "approve " + askedID + " cli"},
 		"approve, goes on":   {"approve 03f2 --digest DIGEST", 0, askedRun + " goes on: a server took it up\ntell the agent: continue " + askedRun, "", "approve " + askedID + " cli"},
 		"approve, log":       {"approve 03f2 --digest DIGEST", 0, "", `msg="approval decided" approval_id=` + askedID + " run_id=" + askedRun + " decision=approve assurance=user channel=cli", "approve " + askedID + " cli"},

@@ -51,7 +51,7 @@ func TestCallInProcess(t *testing.T) {
 	const ticket = "ticket=I want my money back: refund for user_id=42"
 	for name, c := range map[string]aCall{
 		"ok":            {args: []string{"route_ticket", ticket}, out: "OK success | route_ticket", errs: "finalize: done\n"},
-		"quiet":         {args: []string{"route_ticket", ticket, "--quiet"}, out: "\nnext: nothing; the answer stands below"},
+		"quiet":         {args: []string{"route_ticket", ticket, "--quiet"}, out: "\nnext: Done. The answer is below"},
 		"json":          {args: []string{"route_ticket", ticket, "--json", "--quiet"}, out: "{\n  \"status\": \"ok\",\n  \"stop_reason\": \"success\""},
 		"typed":         {args: []string{"route_ticket", ticket, "finalize=false", `route={"target":"billing_specialist"}`, "--quiet"}, out: "chosen by the caller"},
 		"stdin":         {stdin: `{"ticket":"refund for user_id=42"}`, args: []string{"route_ticket", "--args", "-", "--quiet"}, out: "OK success"},

@@ -210,7 +210,7 @@ func TestInboxCommandFaults(t *testing.T) {
 		"nothing is kept":  {desktop, 0, []string{"--state", settings.MemoryState}, 2, "it is :memory:"},
 		"nothing recorded": {desktop, 0, []string{"--state", state + ".other"}, 2, "no run was recorded yet"},
 		"print to a pipe":  {desktop, 0, []string{"--print"}, 2, "inbox --print: standard output is not a terminal; the link signs in, so it is for a person's eyes only\ntry: "},
-		"print, as JSON":   {desktop, 0, []string{"--print", "--json"}, 2, "standard output is no terminal"},
+		"print, as JSON":   {desktop, 0, []string{"--print", "--json"}, 2, "standard output is not a terminal"},
 		"an argument":      {desktop, 0, []string{"now"}, 2, "unknown command"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -211,7 +211,7 @@ func TestRunsCommands(t *testing.T) {
 		"show one":            {"show run_00000000000000d4", 0, "waits for the caller", "", ""},
 		"show, ambiguous":     {"show 0000", 2, "", "9 runs begin with 0000: run_00000000000000a1,", ""},
 		"show, 3 digits":      {"show 000", 2, "", `"000" is not the id of a run, nor its first 4 digits or more`, ""},
-		"show, upper case":    {"show run_ABCDEF", 2, "", "is no run's id", ""},
+		"show, upper case":    {"show run_ABCDEF", 2, "", "is not the id of a run", ""},
 		"show, none":          {"show", 2, "", "runs show: which run?\ntry: patterngate runs list", ""},
 		"show, two":           {"show a b", 2, "", "one run; there are 2 arguments", ""},
 		"show, receipt":       {"show 00000000000000a1 --receipt", 0, "approved by  key " + recordtest.Key.ID + " (Anna): approved with changes, assurance signed", "", ""},

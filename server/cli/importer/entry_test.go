@@ -101,7 +101,7 @@ func TestImporterTranslates(t *testing.T) {
 		"headers alike":       {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"X-A", "b"}, {"x-a", "c"}}}, "# header x-a is left out", ""},
 		"no such variable":    {ClientServer{Command: "sh", Env: []Variable{{"A=B", "c"}}}, "# variable A=B is left out", ""},
 		"long":                {ClientServer{Command: "sh", Args: []string{strings.Repeat("long ", 1000)}}, `args: [{secret: "file:secrets/s.arg_1"}]`, ""},
-		"url of another kind": {ClientServer{URL: "ws://h.example/mcp"}, "# left out: its url is no", "not an absolute http or https URL"},
+		"url of another kind": {ClientServer{URL: "ws://h.example/mcp"}, "# left out: its url cannot be used", "not an absolute http or https URL"},
 		"url with a password": {ClientServer{URL: "https://u:pw@h.example/mcp?x=1&api_key=k&y=2"}, `http: {url: "https://h.example/mcp?x=1&y=2"}`, "query member api_key"},
 	} {
 		t.Run(name, func(t *testing.T) {
