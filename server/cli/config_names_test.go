@@ -106,7 +106,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 	for _, args := range [][]string{{"call", "ask"}, {"catalog", "test", "ask"}, {"call", "ask", "--json"}} {
 		code, out, errs := s.command(t, nil, args...)
 		plain := strings.ReplaceAll(out+errs, `\"`, `"`)
-		if code == console.ExitDone || !strings.Contains(plain, what) || !strings.Contains(plain, closedLine) || strings.Contains(plain, "could not be reached") {
+		if code == console.ExitDone || !strings.Contains(plain, what) || !strings.Contains(plain, closedLine) || strings.Contains(plain, "cannot be reached") {
 			t.Errorf("%v ends with %d and says\n%s\nwant %s and %s", args, code, plain, what, closedLine)
 		}
 	}
@@ -138,7 +138,7 @@ func TestNamesOfClosedAddresses(t *testing.T) {
 	if list := s.must(t, "catalog", "list"); strings.Contains(list, "ask:") {
 		t.Errorf("with the line:\n%s", list)
 	}
-	if code, out, errs := s.command(t, nil, "call", "ask"); code == console.ExitDone || !strings.Contains(out+errs, "could not be reached") {
+	if code, out, errs := s.command(t, nil, "call", "ask"); code == console.ExitDone || !strings.Contains(out+errs, "cannot be reached") {
 		t.Errorf("with the line a call ends with %d: %s%s", code, out, errs)
 	}
 }
@@ -215,8 +215,8 @@ func TestNamesStayHere(t *testing.T) {
 		if err != nil || response.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %v, %d %s", call, err, response.StatusCode, text)
 		}
-		if call == "ask" && !strings.Contains(string(text), "could not be reached") {
-			t.Errorf("%s says %s, want that the server could not be reached", call, text)
+		if call == "ask" && !strings.Contains(string(text), "cannot be reached") {
+			t.Errorf("%s says %s, want that the server cannot be reached", call, text)
 		}
 		for _, secret := range []string{"127.0.0.9", "127.0.0.8", "::1", "corp.example", "loopback", "allow_networks"} {
 			if strings.Contains(string(text), secret) {

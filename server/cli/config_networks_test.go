@@ -15,7 +15,7 @@ func TestClosedAddressIsTheCallsError(t *testing.T) {
 		t.Errorf("catalog list does not say why ask cannot be called:\n%s", out)
 	}
 	code, out, errs := s.command(t, nil, "call", "ask")
-	if code == console.ExitDone || !strings.Contains(out+errs, "127.0.0.1 is a loopback address") || !strings.Contains(out+errs, line) || strings.Contains(out+errs, "could not be reached") {
+	if code == console.ExitDone || !strings.Contains(out+errs, "127.0.0.1 is a loopback address") || !strings.Contains(out+errs, line) || strings.Contains(out+errs, "cannot be reached") {
 		t.Errorf("call ends with %d and says\n%s%s\nwant the cause and %s", code, out, errs, line)
 	}
 	if code, out, errs := s.command(t, nil, "validate", "--strict"); code != console.ExitFault || !strings.Contains(errs, line) {
