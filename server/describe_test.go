@@ -65,7 +65,7 @@ func textOf(r result) string {
 
 // Both channels tell everything, in both eras, and the structured one is what the output schema says.
 func TestDescribeCatalog(t *testing.T) {
-	schema, err := catalog.CompileSchema(serving(t).catalog.Declared().RawOutputSchema)
+	schema, err := catalog.CompileSchema(serving(t).catalog.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestDescribeRefuses(t *testing.T) {
 			"unknown_field:more /more ", "type:pattern /pattern ", "type:names /names/1 ", "limit:limit /limit ", "too_large:query /query ", "not_found:names /names/0 "}, ""},
 		"too large": {`{"query":"` + strings.Repeat("x", ijson.MaxBytes) + `"}`, []string{"too_large:arguments  "}, ""},
 	}
-	schema, err := catalog.CompileSchema(serving(t).catalog.Declared().RawOutputSchema)
+	schema, err := catalog.CompileSchema(serving(t).catalog.Output())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestInstructionsOfCalls(t *testing.T) {
 	}
 	s := serving(t, func(config *Config) { config.Patterns = many })
 	said := instructions(s.tools)
-	if !strings.Contains(said, "call_00, call_01, call_02, call_03, call_04, call_05, call_06, call_07 and 12 more for one gated call each. describe_catalog") {
+	if !strings.Contains(said, "call_00, call_01, call_02, call_03, call_04, call_05, call_06, call_07 and 12 more for one checked call each. describe_catalog") {
 		t.Errorf("the instructions are %q", said)
 	}
 	if bytes, tokens := s.ListSize(); bytes < 20*200 || tokens < bytes/5 || tokens > bytes {

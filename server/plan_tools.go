@@ -17,30 +17,13 @@ func planListing(spec patterns.Spec) listing {
 	execute := arguments.PlanTool(spec.Plans, patterns.ExecuteVerb)
 	switch arguments.VerbOf(spec) {
 	case patterns.DecomposeVerb:
-		return listing{
-			title: "Take a goal apart into a plan",
-			description: "Takes a goal apart into subtasks with dependencies, checks the whole plan and stores it; nothing runs yet. Use " +
-				"it for long work, also where you do steps yourself. Send your own `plan` (example in its schema, or a Markdown checklist) " +
-				"or leave it out, then call " + execute + ".",
-		}
+		return listing{planDecomposeTitle, planDecomposeAbout(execute)}
 	case patterns.ExecuteVerb:
-		return listing{
-			title: "Carry out a plan",
-			description: "Carries out a stored plan: each subtask as soon as what it needs is done. Subtasks of tool `caller` are yours: " +
-				"when the result is `waiting`, do them and call again with `results`. After a stop, calling it again resumes what is left.",
-		}
+		return listing{planExecuteTitle, planExecuteAbout}
 	case patterns.ReplanVerb:
-		return listing{
-			title: "Plan again what remains",
-			description: "Replaces what is not completed of a plan by new subtasks; what is completed keeps its results. Use it after a " +
-				"failed subtask or when the goal has changed. Send your own `plan` of what remains or leave it to the server's model.",
-		}
+		return listing{planReplanTitle, planReplanAbout}
 	case patterns.StatusVerb:
-		return listing{
-			title: "State of a plan",
-			description: "Shows a plan as it stands, also while it runs: counts, progress, what is ready, waits or failed. Without " +
-				"plan_id it lists your plans. Use it to find your way back into long work.",
-		}
+		return listing{planStatusTitle, planStatusAbout}
 	}
 	return listing{}
 }

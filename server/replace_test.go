@@ -98,7 +98,7 @@ func TestReplace(t *testing.T) {
 	for era, line := range map[string]string{
 		"legacy": strings.Replace(initialize, `"id":0`, `"id":6`, 1), "modern": modernLine(6, "server/discover", ""),
 	} {
-		if m := ask(line); !strings.Contains(m.line, "read_order, refund, wipe for one gated call each") || strings.Contains(m.line, "supervised_refund") {
+		if m := ask(line); !strings.Contains(m.line, "read_order, refund, wipe for one checked call each") || strings.Contains(m.line, "supervised_refund") {
 			t.Errorf("%s: instructions after: %s", era, m.line)
 		}
 	}

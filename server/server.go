@@ -2,9 +2,11 @@ package server
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +20,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/describe"
+	"patterngate/server/envelope"
 	"patterngate/server/status"
 	"patterngate/server/transport"
 )
@@ -280,6 +283,20 @@ func (s *Server) Tools() []mcp.Tool {
 		list = append(list, t.Declared())
 	}
 	return list
+}
+
+// Outputs returns the whole output schemas of the tools, by name. Those in tools/list name only the members by which a
+// client acts.
+func (s *Server) Outputs() map[string]json.RawMessage {
+	s = s.newest()
+	whole := map[string]json.RawMessage{s.catalog.Declared().Name: s.catalog.Output()}
+	for _, t := range s.tools {
+		whole[t.Spec.Name] = envelope.Schema(t.Spec)
+	}
+	for _, t := range slices.AppendSeq(slices.Clone(s.runTools), maps.Values(s.planStatus)) {
+		whole[t.Name()] = t.Output()
+	}
+	return whole
 }
 
 // Pattern is one pattern that the server offers as a tool.

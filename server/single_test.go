@@ -82,9 +82,9 @@ func TestSingleListed(t *testing.T) {
 		}
 		tools[declared.Name] = v
 	}
-	wait := map[string]any{"type": "number", "minimum": 0.0, "maximum": 240.0, "default": 45.0, "description": "Past it: running; 0 returns at once."}
-	key := map[string]any{"type": "string", "minLength": 1.0, "maxLength": 255.0, "description": "Same key, same run."}
-	dry := map[string]any{"type": "boolean", "description": "Only judge; call nothing."}
+	wait := map[string]any{"type": "number", "minimum": 0.0, "maximum": 240.0, "default": 45.0}
+	key := map[string]any{"type": "string"}
+	dry := map[string]any{"type": "boolean"}
 	for name, want := range map[string]map[string]any{
 		"read_order": {
 			"title": "Read an order", "description": "Reads one order by its number.",
@@ -116,15 +116,22 @@ func TestSingleListed(t *testing.T) {
 				t.Errorf("%s: %s (-want +got):\n%s", name, member, diff)
 			}
 		}
-		output, _ := got["outputSchema"].(map[string]any)["properties"].(map[string]any)
+		if diff := cmp.Diff(map[string]any{"type": "object", "required": []any{"status"}, "properties": map[string]any{"status": map[string]any{"type": "string"}}}, got["outputSchema"]); diff != "" {
+			t.Errorf("%s: outputSchema (-want +got):\n%s", name, diff)
+		}
+		var whole struct{ Properties map[string]any }
+		if err := json.Unmarshal(s.Outputs()[name], &whole); err != nil {
+			t.Fatal(err)
+		}
+		output := whole.Properties
 		for _, member := range []string{"observation", "effects", "budget", "human_approval"} {
 			if output[member] == nil {
-				t.Errorf("%s: no member %s in the output schema", name, member)
+				t.Errorf("%s: no member %s in the whole output schema", name, member)
 			}
 		}
 		for _, member := range []string{"trace", "history", "usage", "answer", "plan", "raw_plan"} {
 			if output[member] != nil {
-				t.Errorf("%s: member %s in the output schema", name, member)
+				t.Errorf("%s: member %s in the whole output schema", name, member)
 			}
 		}
 	}

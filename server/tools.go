@@ -50,30 +50,23 @@ func listingOf(spec patterns.Spec) listing {
 		return singleListing(spec)
 	case gateway.TaskDecomposition:
 		return listing{
-			title: "Plan and carry out a goal",
-			description: "Carries out one goal as a plan of 3 to 6 tool calls in order and combines what they return. Use it for a " +
-				"report or question that needs several look-ups. Send your own `plan` (example in its schema) or leave it out; every " +
-				"step is checked before it runs. If the result is `stopped` or `waiting`, follow `next`.",
+			title:       decomposeTitle,
+			description: decomposeAbout(spec.Budget.MinPlanSteps, spec.Budget.MaxPlanSteps),
 		}
 	case gateway.Orchestrator:
 		return listing{
-			title: "Run tasks in parallel",
-			description: "Runs up to 4 independent worker tasks side by side, with time-outs and retries, and joins them into one " +
-				"report with a health colour. Use it when the parts of a goal do not need each other. Send your own `plan` or leave it " +
-				"out; a failed critical task stops the run. If the result is `stopped` or `waiting`, follow `next`.",
+			title:       tasksTitle,
+			description: tasksAbout(spec.Budget.MaxTasks),
 		}
 	case gateway.Routing:
 		return listing{
-			title: "Route a ticket to a specialist",
-			description: "Hands one ticket to the one tool that fits and reroutes when that one declines. Use it when a request needs " +
-				"exactly one of them. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`.",
+			title:       routeTitle,
+			description: routeAbout,
 		}
 	case gateway.Supervisor:
 		return listing{
-			title: "Act under supervision",
-			description: "Carries out a goal action by action, each judged by the policy: approved, changed, blocked or put to a person. " +
-				"Use it whenever something is changed for somebody. Send your own `actions`, one or several, or leave them out. What the " +
-				"policy puts to a person waits for them; you cannot approve it. Follow `next`.",
+			title:       superviseTitle,
+			description: superviseAbout,
 		}
 	}
 	return listing{}
@@ -137,7 +130,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		t.model, t.answers = p.Model.Name(), p.Model
 	}
 	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input)
-	t.declared.Title, t.declared.RawOutputSchema = p.Title, envelope.Schema(p.Spec)
+	t.declared.Title, t.declared.RawOutputSchema = p.Title, envelope.Brief(p.Spec)
 	t.declared.Annotations = reach.annotations()
 	return t, nil
 }
@@ -167,7 +160,7 @@ func singleListing(spec patterns.Spec) listing {
 	t, _ := arguments.CalledTool(spec)
 	l := listing{title: arguments.TitleOf(t), description: t.Description}
 	if ijson.Blank(l.description) {
-		l.description = "Calls " + arguments.TitleOf(t) + " once, behind the gate."
+		l.description = singleAbout(arguments.TitleOf(t))
 	}
 	return l
 }

@@ -106,8 +106,8 @@ func TestListedTools(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("listed are %v, want %v", names, want)
 	}
-	if len(whole) > 32<<10 {
-		t.Errorf("tools/list has %d bytes, want at most 32 KiB (schemas and descriptions %d)", len(whole), size)
+	if len(whole) > 16<<10 {
+		t.Errorf("tools/list has %d bytes, want at most 16 KiB (schemas and descriptions %d)", len(whole), size)
 	}
 }
 
@@ -154,19 +154,19 @@ func checkPortable(t *testing.T, name string, raw json.RawMessage) {
 	walk("", v)
 }
 
-// The words are the contract's (spec/surface.md section 2).
+// The words are within the contract's lengths (spec/surface.md section 2).
 func TestTitlesAndDescriptions(t *testing.T) {
 	want := map[string][2]string{
-		"run_task_decomposition": {"Plan and carry out a goal (demo data)", "Carries out one goal as a plan of 3 to 6 tool calls in order and combines what they return. Use it for a report or question that needs several look-ups. Send your own `plan` (example in its schema) or leave it out; every step is checked before it runs. If the result is `stopped` or `waiting`, follow `next`."},
-		"run_orchestrator":       {"Run tasks in parallel (demo data)", "Runs up to 4 independent worker tasks side by side, with time-outs and retries, and joins them into one report with a health colour. Use it when the parts of a goal do not need each other. Send your own `plan` or leave it out; a failed critical task stops the run. If the result is `stopped` or `waiting`, follow `next`."},
-		"route_ticket":           {"Route a ticket to a specialist (demo data)", "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. Use it when a request needs exactly one expert. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`."},
-		"supervised_refund":      {"Refund under supervision (demo data)", "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave them out. High amounts wait for a person; you cannot approve them. Follow `next`."},
+		"run_task_decomposition": {"Plan and carry out a goal (demo data)", "Answers a goal with a plan of 3 to 6 tool calls in order. Use it for a report or a question that needs several look-ups. Send your own `plan`, or omit it. Follow `next`."},
+		"run_orchestrator":       {"Run tasks in parallel (demo data)", "Runs up to 4 independent tasks in parallel and merges them into one report. Use it when no task needs the result of another. Send your own `plan`, or omit it. Follow `next`."},
+		"route_ticket":           {"Route a ticket to a specialist (demo data)", "Hands a ticket to the specialist that fits (billing, technical or sales), and to another one if the first declines. Use it when exactly one expert must answer. Send your own `route`, or omit it. Follow `next`."},
+		"supervised_refund":      {"Supervised refund (demo data)", "Looks up a customer, pays a refund and sends the email. The refund policy approves, changes or blocks each action, or asks a person. You cannot approve. Use it whenever money goes back. Send your own `actions`, or omit them. Follow `next`."},
 	}
-	want[arguments.CatalogTool] = [2]string{"What may be called", "Lists the tools behind the gate: what each does, its arguments, whether it reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, route or actions by hand."}
-	want[arguments.StatusTool] = [2]string{"State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one observation in full."}
-	want[arguments.WaitTool] = [2]string{"Wait for a run", "Waits for a running or waiting run to end or change, with progress. Use it after `running`, and once after `waiting`; when `next` says end_turn, stop calling."}
-	want[arguments.CancelTool] = [2]string{"Cancel a run", "Stops a run before its next call; what was done stays done and is listed in effects. Use it only when the person asks."}
-	want[arguments.ListTool] = [2]string{"List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find a run whose id was lost."}
+	want[arguments.CatalogTool] = [2]string{"List catalog tools", "Lists the tools that a plan, route or action may call: what each does, its arguments, its effect, and whether a person may have to approve. Use it before you write your own."}
+	want[arguments.StatusTool] = [2]string{"Show a run", "Shows a run: what was done, what it waits for and what to do next. Use it after a call was cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one whole observation."}
+	want[arguments.WaitTool] = [2]string{"Wait for a run", "Waits until a run ends or changes. Use it after `running`, and once after `waiting`. When `next` says end_turn, stop calling."}
+	want[arguments.CancelTool] = [2]string{"Cancel a run", "Stops a run before its next call. Finished calls stay done and are listed in effects. Use it only when the person asks."}
+	want[arguments.ListTool] = [2]string{"List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find the id of a run."}
 	got := map[string][2]string{}
 	for _, tool := range serving(t).Tools() {
 		got[tool.Name] = [2]string{tool.Title, tool.Description}
@@ -327,7 +327,7 @@ func TestSchemaFollowsPolicy(t *testing.T) {
 		"/properties/plan/properties/steps/items/properties/tool/enum": `["fetch_sales_data","absent_tool"]`,
 		"/properties/plan/properties/steps/maxItems":                   `5`,
 		"/properties/plan/properties/steps/minItems":                   `3`,
-		"/properties/finalize/description":                             `"Have a final text written. Default true."`,
+		"/properties/finalize/description":                             `"Write a final text. Default true."`,
 		"/required":                                                    `["goal"]`,
 	} {
 		if got, _ := at.In(schema); string(ijson.Canonical(got)) != want {
@@ -335,7 +335,7 @@ func TestSchemaFollowsPolicy(t *testing.T) {
 		}
 	}
 	plan, _ := ijson.Pointer("/properties/plan/description").In(schema)
-	if want := "Your own plan: 3 to 5 steps, taken in order. Tools: fetch_sales_data {month: YYYY-MM}. Example: {"; !strings.HasPrefix(plan.(string), want) {
+	if want := "Tools: fetch_sales_data {month: YYYY-MM}. Example: {"; !strings.HasPrefix(plan.(string), want) {
 		t.Errorf("the plan is described by %q, want it to begin %q", plan, want)
 	}
 }
@@ -346,7 +346,7 @@ func TestInstructions(t *testing.T) {
 	if n := utf8.RuneCountInString(all); n > 1500 {
 		t.Errorf("instructions of %d characters, want at most 1,500", n)
 	}
-	for _, name := range []string{"run_task_decomposition for steps in order", "run_orchestrator", "route_ticket", "supervised_refund", "describe_catalog shows", "waiting for caller", "waiting for approval or settlement: tell the user what next.say says, call run_wait once, then end your turn. running: call run_wait.", "after a cut call use run_status"} {
+	for _, name := range []string{"run_task_decomposition for steps in order", "run_orchestrator", "route_ticket", "supervised_refund", "describe_catalog shows", "waiting for caller", "waiting for approval or settlement: tell the user next.say, call run_wait once, then end your turn. running: call run_wait.", "after a cut call use run_status"} {
 		if !strings.Contains(all, name) {
 			t.Errorf("instructions do not speak of %s: %s", name, all)
 		}
@@ -360,7 +360,7 @@ func TestInstructions(t *testing.T) {
 	for i := range 20 {
 		crowd = append(crowd, &tool{Reader: arguments.Reader{Spec: patterns.Spec{Kind: gateway.Call, Name: fmt.Sprintf("%062d%02d", 0, i)}}})
 	}
-	if text := instructions(crowd); utf8.RuneCountInString(text) > 1500 || !strings.Contains(text, " and 17 more for one gated call each") {
+	if text := instructions(crowd); utf8.RuneCountInString(text) > 1500 || !strings.Contains(text, " and 17 more for one checked call each") {
 		t.Errorf("instructions with 20 long names have %d characters: %s", utf8.RuneCountInString(text), text)
 	}
 	one := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[2:3] }).tools)

@@ -1,7 +1,6 @@
 package arguments
 
 import (
-	"fmt"
 	"strconv"
 
 	"patterngate/catalog"
@@ -21,10 +20,10 @@ type stepsPlan struct {
 }
 
 type stepInput struct {
-	ID    string         `json:"id" jsonschema_description:"Your name for the step; no two alike."`
-	Title string         `json:"title" jsonschema_description:"What the step is for, in a few words."`
+	ID    string         `json:"id"`
+	Title string         `json:"title"`
 	Tool  string         `json:"tool" jsonschema_description:"$names"`
-	Args  map[string]any `json:"args" jsonschema_description:"The tool's arguments."`
+	Args  map[string]any `json:"args"`
 }
 
 // exampleSteps returns a whole plan with the least number of steps.
@@ -47,8 +46,8 @@ func decomposeForm() form {
 		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[decomposeInput]() },
 		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {
 			least, most := spec.Budget.MinPlanSteps, spec.Budget.MaxPlanSteps
-			steps := fmt.Sprintf("%d to %d steps, taken in order", least, most)
-			return proposal{words: "Your own plan: " + steps + ".", form: steps, example: exampleSteps(tools, least), least: least, most: most}
+			steps := stepsForm(least, most)
+			return proposal{form: steps, example: exampleSteps(tools, least), least: least, most: most}
 		},
 		skeleton: stepsSkeleton,
 	}

@@ -1,7 +1,6 @@
 package arguments
 
 import (
-	"fmt"
 	"strconv"
 
 	"patterngate/catalog"
@@ -21,10 +20,10 @@ type tasksPlan struct {
 }
 
 type taskInput struct {
-	ID       string         `json:"id" jsonschema_description:"Your name for the task; no two alike."`
+	ID       string         `json:"id"`
 	Worker   string         `json:"worker" jsonschema_description:"$names"`
 	Args     map[string]any `json:"args,omitempty" jsonschema_description:"$args"`
-	Critical bool           `json:"critical,omitempty" jsonschema_description:"Without this task's result the run stops. Default false."`
+	Critical bool           `json:"critical,omitempty" jsonschema_description:"If it fails, the run stops."`
 }
 
 // exampleTasks returns a whole plan of two tasks, the first of them critical.
@@ -48,8 +47,8 @@ func orchestrateForm() form {
 		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[orchestrateInput]() },
 		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {
 			most := spec.Budget.MaxTasks
-			tasks := fmt.Sprintf("up to %d tasks, run side by side", most)
-			return proposal{words: "Your own plan: " + tasks + ".", form: tasks, example: exampleTasks(spec, tools, most), least: 1, most: most}
+			tasks := tasksForm(most)
+			return proposal{form: tasks, example: exampleTasks(spec, tools, most), least: 1, most: most}
 		},
 		skeleton: func() any {
 			task := map[string]any{"id": "task_1", "worker": "", "args": map[string]any{}, "critical": false}

@@ -66,27 +66,19 @@ func closingObject(spec patterns.Spec, text string) string {
 	if spec.Kind != gateway.Supervisor || spec.Answer == nil || spec.Words.Closing != "" {
 		return text
 	}
-	return strings.Replace(text, `"type":"string",`+Described("Of kind final: what came of it."), Described("Of kind final: an object as the result's answer."), 1)
+	return strings.Replace(text, `"type":"string",`+Described(closingWords), Described(closingObjectWords), 1)
 }
 
 // argsWords says which arguments of a worker or route a proposal may omit.
 func argsWords(spec patterns.Spec) string {
-	what := "worker"
-	if spec.Kind == gateway.Routing {
-		what = "route"
-	}
 	var names []string
 	for _, p := range spec.Input.Properties() {
 		names = append(names, p.Name)
 	}
-	words := "The " + what + "'s arguments"
 	if slices.ContainsFunc(NamedTools(spec), func(t catalog.Tool) bool { return t.Goal != "" }) {
-		names = append(names, "the goal of a pattern")
+		names = append(names, goalOfPattern)
 	}
-	if len(names) == 0 {
-		return words + "."
-	}
-	return words + "; those of the call may be left out: " + strings.Join(names, ", ") + "."
+	return argumentsWords(names)
 }
 
 // leftOut returns the arguments of a tool that a proposal may omit.

@@ -2,6 +2,7 @@ package arguments
 
 import (
 	"fmt"
+	"strings"
 
 	"patterngate/catalog"
 	"patterngate/gateway/planning"
@@ -17,7 +18,7 @@ type planDecomposeInput struct {
 	Count    int              `json:"max_subtasks,omitempty" jsonschema_description:"$max_subtasks"`
 	Context  string           `json:"context,omitempty" jsonschema_description:"$context"`
 	Plan     *subtaskDocument `json:"plan,omitempty" jsonschema_description:"$intent"`
-	Parent   string           `json:"parent_plan_id,omitempty" jsonschema_description:"The iterative plan whose next round it is."`
+	Parent   string           `json:"parent_plan_id,omitempty" jsonschema_description:"Iterative: the plan to continue."`
 	DryRun   bool             `json:"dry_run,omitempty" jsonschema_description:"Store nothing."`
 	handleInput
 }
@@ -25,38 +26,38 @@ type planDecomposeInput struct {
 type subtaskDocument struct {
 	Kind     string         `json:"kind,omitempty" jsonschema:"enum=plan"`
 	Subtasks []subtaskInput `json:"subtasks"`
-	Complete bool           `json:"planning_complete,omitempty" jsonschema_description:"Iterative: the last round."`
+	Complete bool           `json:"planning_complete,omitempty" jsonschema_description:"Iterative: the last part."`
 }
 
 type subtaskInput struct {
-	ID           string         `json:"id" jsonschema_description:"a-z, 0-9, _ and -."`
+	ID           string         `json:"id" jsonschema_description:"a-z, 0-9, _, -."`
 	Description  string         `json:"description"`
-	Dependencies []string       `json:"dependencies,omitempty" jsonschema_description:"Ids that come first."`
+	Dependencies []string       `json:"dependencies,omitempty"`
 	Tool         string         `json:"tool,omitempty" jsonschema_description:"$tool"`
-	Args         map[string]any `json:"args,omitempty" jsonschema_description:"A value $results.ID or $results.ID./member stands for what a dependency returned."`
+	Args         map[string]any `json:"args,omitempty" jsonschema_description:"What a dependency returned: $results.ID or $results.ID./member."`
 	Critical     bool           `json:"critical,omitempty"`
-	Parent       string         `json:"parent,omitempty" jsonschema_description:"Hierarchical."`
-	Expect       map[string]any `json:"expect,omitempty" jsonschema_description:"Tool caller: a JSON schema of the result."`
+	Parent       string         `json:"parent,omitempty" jsonschema_description:"Hierarchical: the id above."`
+	Expect       map[string]any `json:"expect,omitempty" jsonschema_description:"JSON schema of your result."`
 }
 
 type planExecuteInput struct {
 	PlanID     string         `json:"plan_id,omitempty"`
-	Plan       map[string]any `json:"plan,omitempty" jsonschema_description:"In place of plan_id: your own, stored first; as in $decompose."`
-	Revision   int            `json:"expected_revision,omitempty" jsonschema:"minimum=0" jsonschema_description:"Refuse if the plan has another."`
+	Plan       map[string]any `json:"plan,omitempty" jsonschema_description:"Instead of plan_id: as in $decompose."`
+	Revision   int            `json:"expected_revision,omitempty" jsonschema:"minimum=0"`
 	Parallel   bool           `json:"parallel,omitempty"`
 	Concurrent int            `json:"max_concurrent,omitempty" jsonschema_description:"$max_concurrent"`
 	OnFailure  string         `json:"on_subtask_failure,omitempty" jsonschema:"enum=abort,enum=skip,enum=retry,enum=replan,default=abort"`
 	Retries    int            `json:"max_retries,omitempty" jsonschema_description:"$max_retries"`
 	Delay      float64        `json:"retry_delay_seconds,omitempty" jsonschema:"minimum=0,default=1"`
-	Steps      int            `json:"max_steps,omitempty" jsonschema:"minimum=1" jsonschema_description:"Stop after so many subtasks."`
-	Finalize   bool           `json:"finalize,omitempty" jsonschema_description:"Have an answer written at the end."`
-	Results    map[string]any `json:"results,omitempty" jsonschema_description:"Of your own subtasks, by id: {status: completed or failed, result}."`
+	Steps      int            `json:"max_steps,omitempty" jsonschema:"minimum=1" jsonschema_description:"Stop after this many subtasks."`
+	Finalize   bool           `json:"finalize,omitempty"`
+	Results    map[string]any `json:"results,omitempty" jsonschema_description:"Of your subtasks, by id: {status: completed or failed, result}."`
 	handleInput
 }
 
 type planReplanInput struct {
 	PlanID   string         `json:"plan_id"`
-	Revision int            `json:"expected_revision,omitempty" jsonschema:"minimum=0" jsonschema_description:"Refuse if the plan has another."`
+	Revision int            `json:"expected_revision,omitempty" jsonschema:"minimum=0"`
 	Reason   string         `json:"reason,omitempty"`
 	Failed   string         `json:"failed_subtask,omitempty"`
 	Hints    string         `json:"hints,omitempty"`
@@ -65,11 +66,11 @@ type planReplanInput struct {
 }
 
 type planStatusInput struct {
-	PlanID    string `json:"plan_id,omitempty" jsonschema_description:"Without it: a list of your plans."`
+	PlanID    string `json:"plan_id,omitempty"`
 	Completed bool   `json:"include_completed,omitempty" jsonschema:"default=true"`
-	Details   bool   `json:"include_details,omitempty" jsonschema_description:"The subtasks, with results."`
+	Details   bool   `json:"include_details,omitempty" jsonschema_description:"Subtasks with results."`
 	Trace     bool   `json:"include_trace,omitempty"`
-	Cursor    string `json:"cursor,omitempty" jsonschema_description:"The last answer's next_cursor."`
+	Cursor    string `json:"cursor,omitempty"`
 	Limit     int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=20"`
 }
 
@@ -95,23 +96,31 @@ func planRemarks(spec patterns.Spec) remarks {
 		usual := Call{Spec: spec}.whole(name)
 		return fmt.Sprintf(`"minimum":%d,"maximum":%d,"default":%d`, least, ceiling, usual)
 	}
-	who := "One of those listed, or caller: you do it yourself (default)."
-	own := "Your new subtasks for what remains, as in "
+	who := subtaskTool
 	if spec.LLM {
-		who = "One of those listed, model (default), or caller: you do it yourself."
-		own = "Your own new subtasks for what remains, as in "
+		who = subtaskToolOrModel
 	}
-	decompose := PlanTool(spec.Plans, patterns.DecomposeVerb)
 	return remarks{
-		"goal":         bounded("What is wanted, with every id, date and amount that matters.", MaxGoal),
-		"context":      Described("Facts to plan with."),
+		"goal":         bounded(goalWords, MaxGoal),
+		"context":      Described(contextWords),
 		"max_depth":    most("max_depth", 1, b.MaxDepth),
 		"max_subtasks": most("max_subtasks", 1, b.MaxSubtasks), "max_concurrent": most("max_concurrent", 1, b.MaxConcurrent),
 		"max_retries": most("max_retries", 0, b.MaxRetries),
-		"tool":        Described(who), "own": Described(own + decompose + "."),
-		"intent": Described("Your own plan, or a string: a Markdown checklist. Tools: " + Signatures(spec, tools) +
-			". Example: " + JSONText(examplePlan(tools))),
+		"tool":        Described(who), "own": Described(ownRest(PlanTool(spec.Plans, patterns.DecomposeVerb))),
+		"intent": Described(intentWords(ownSubtasks, namesOf(tools)+catalogHas, JSONText(examplePlan(tools)))),
 	}
+}
+
+// namesOf returns the names of tools. A plan can name many, so [CatalogTool] shows their arguments.
+func namesOf(tools []catalog.Tool) string {
+	if len(tools) == 0 {
+		return noTools
+	}
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return strings.Join(names, ", ")
 }
 
 // exampleSubtask is a subtask without the members that an example does not need.
@@ -124,13 +133,12 @@ type exampleSubtask struct {
 }
 
 type examplePlanDocument struct {
-	Kind     string           `json:"kind"`
 	Subtasks []exampleSubtask `json:"subtasks"`
 }
 
 // examplePlan returns a whole plan: a tool looks something up, then the caller works with the result.
 func examplePlan(tools []catalog.Tool) examplePlanDocument {
-	plan := examplePlanDocument{Kind: "plan"}
+	plan := examplePlanDocument{}
 	write := exampleSubtask{ID: "note", Description: "Write the note", Tool: planning.CallerExecutor}
 	if len(tools) > 0 {
 		t := exampleTool(tools)

@@ -24,7 +24,7 @@ type routeChoice struct {
 
 // TicketWords describes the request that is routed.
 func TicketWords(spec patterns.Spec) string {
-	return cmp.Or(spec.Words.Goal, "The request, whole and unchanged.")
+	return cmp.Or(spec.Words.Goal, requestWords)
 }
 
 func exampleRoute(spec patterns.Spec, tools []catalog.Tool) routeChoice {
@@ -43,8 +43,7 @@ func routeForm() form {
 		},
 		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[routeInput]() },
 		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {
-			words := "Your own choice of the " + cmp.Or(spec.Words.Target, "route") + "."
-			return proposal{words: words, form: "one target", example: exampleRoute(spec, tools)}
+			return proposal{form: routeForms, example: exampleRoute(spec, tools)}
 		},
 		skeleton: func() any { return map[string]any{"target": ""} },
 	}

@@ -18,22 +18,19 @@ import (
 // handleInput holds the arguments about the call itself, not about its task.
 type handleInput struct {
 	MaxWaitSeconds float64 `json:"max_wait_seconds,omitempty" jsonschema_description:"$max_wait_seconds"`
-	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Same key, same run."`
+	IdempotencyKey string  `json:"idempotency_key,omitempty"`
 }
 
 // dryInput belongs to the kinds that have dry runs. Planning has its own.
 type dryInput struct {
-	DryRun bool `json:"dry_run,omitempty" jsonschema_description:"$dry_run"`
+	DryRun bool `json:"dry_run,omitempty"`
 }
-
-// dryWords describes the argument dry_run.
-const dryWords = "Only judge; call nothing."
 
 // continueInput holds the arguments of the kinds whose caller may propose step by step.
 type continueInput struct {
 	RunID        string `json:"run_id,omitempty" jsonschema_description:"$run_id"`
-	Turn         int    `json:"turn,omitempty" jsonschema:"minimum=1" jsonschema_description:"The waiting run's turn, as in next."`
-	ContinueWith string `json:"continue_with,omitempty" jsonschema:"enum=caller,enum=model" jsonschema_description:"Who proposes when yours run out. Default caller: the run waits."`
+	Turn         int    `json:"turn,omitempty" jsonschema:"minimum=1"`
+	ContinueWith string `json:"continue_with,omitempty" jsonschema:"enum=caller,enum=model,default=caller"`
 }
 
 // Schema returns the published schema of a pattern's arguments. It is for readers: the rows of a [Reader] and the
@@ -47,8 +44,9 @@ func Schema(spec patterns.Spec, w Waits, configured bool) (json.RawMessage, erro
 		return nil, err
 	}
 	text := strings.ReplaceAll(string(shape.JSON()), "$decompose", PlanTool(spec.Plans, patterns.DecomposeVerb))
+	text = openWithin(text)
 	r := remarksOf(spec, configured)
-	r[WaitName], r[DryRunName] = w.Remark(), Described(dryWords)
+	r[WaitName] = w.Remark()
 	for name, members := range r {
 		text = strings.ReplaceAll(text, `"description":"$`+name+`"`, members)
 	}
@@ -64,10 +62,17 @@ func Schema(spec patterns.Spec, w Waits, configured bool) (json.RawMessage, erro
 	return json.RawMessage(text), nil
 }
 
+// openWithin leaves out of a schema that its inner objects have no other members. The gate refuses those anyway, and
+// only the root says so to clients that check a call.
+func openWithin(schema string) string {
+	const closed = `"additionalProperties":false,`
+	root := max(0, strings.LastIndex(schema, closed))
+	return strings.ReplaceAll(schema[:root], closed, "") + schema[root:]
+}
+
 // Remark returns the members of a schema with the bounds of how long a call may wait for its run.
 func (w Waits) Remark() string {
-	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(w.Max.Seconds()), JSONText(max(0, w.Default.Seconds()))) +
-		Described("Past it: running; 0 returns at once.")
+	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s`, int(w.Max.Seconds()), JSONText(max(0, w.Default.Seconds())))
 }
 
 // remarks holds members of a schema as JSON text, by their placeholder.
@@ -78,29 +83,29 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		return planRemarks(spec)
 	}
 	tools := NamedTools(spec)
-	finalize := "Have a final text written. Default true."
+	finalize := finalizeYes
 	switch {
 	case spec.Finalize == patterns.FinalizeNo:
-		finalize = "Have a final text written. Default false."
+		finalize = finalizeNo
 	case spec.Finalize != patterns.FinalizeYes && !configured:
-		finalize = "Have a final text written. Default true; false where you propose."
+		finalize = finalizeAuto
 	}
 	r := remarks{
-		"goal":     bounded("What is wanted, in plain words, with every id, date and amount that matters.", MaxGoal),
+		"goal":     bounded(goalWords, MaxGoal),
 		"ticket":   bounded(TicketWords(spec), MaxGoal),
 		"finalize": Described(finalize),
-		"run_id":   bounded(cmp.Or(spec.Words.Continue, "A waiting run to go on with, as in next, without what it began with."), MaxInput),
+		"run_id":   bounded(cmp.Or(spec.Words.Continue, continueWords), MaxInput),
 		"args":     Described(cmp.Or(spec.Words.Args, argsWords(spec))),
-		"closing":  Described(cmp.Or(spec.Words.Closing, "Of kind final: what came of it.")),
+		"closing":  Described(cmp.Or(spec.Words.Closing, closingWords)),
 		"kind":     `"enum":["tool","final"]`,
-		"names":    Described("No name is allowed."),
+		"names":    Described(noNames),
 	}
 	if len(spec.Policy) > 0 { // an empty enum is not a valid schema
 		r["names"] = `"enum":` + JSONText(spec.Policy)
 	}
 	p := formOf(spec.Kind).proposal(spec, tools)
 	r["count"] = fmt.Sprintf(`"minItems":%d,"maxItems":%d`, p.least, p.most)
-	r["intent"] = Described(p.words + " Tools: " + Signatures(spec, tools) + ". Example: " + JSONText(p.example))
+	r["intent"] = Described(intentWords(p.words, grouped(spec, tools), JSONText(p.example)))
 	return r
 }
 
@@ -118,15 +123,52 @@ func NamedTools(spec patterns.Spec) []catalog.Tool {
 // Signatures returns the tools with their arguments, in one line, without arguments that the pattern sets itself.
 func Signatures(spec patterns.Spec, tools []catalog.Tool) string {
 	if len(tools) == 0 {
-		return "none"
+		return noTools
 	}
 	var list []string
 	for _, t := range tools {
-		if spec.Kind == gateway.Orchestrator && spec.Supplies(t, RequestID) || spec.Kind == gateway.Planning && slices.Contains(spec.Supplied, RequestID) {
-			list = append(list, t.Signature(RequestID))
-		} else {
-			list = append(list, t.Signature())
+		list = append(list, signature(spec, t))
+	}
+	return strings.Join(list, "; ")
+}
+
+// signature returns a tool with its arguments, without those that the pattern sets itself.
+func signature(spec patterns.Spec, t catalog.Tool) string {
+	if spec.Kind == gateway.Orchestrator && spec.Supplies(t, RequestID) || spec.Kind == gateway.Planning && slices.Contains(spec.Supplied, RequestID) {
+		return t.Signature(RequestID)
+	}
+	return t.Signature()
+}
+
+// grouped is [Signatures] in fewer words: tools with equal arguments share them. The reader knows the names of all tools,
+// so the largest group has none.
+func grouped(spec patterns.Spec, tools []catalog.Tool) string {
+	if len(tools) < 2 {
+		return Signatures(spec, tools)
+	}
+	groups := map[string][]string{} // names by arguments
+	var order []string              // the arguments
+	most := ""
+	for _, t := range tools {
+		arguments := strings.TrimPrefix(signature(spec, t), t.Name)
+		if groups[arguments] == nil {
+			order = append(order, arguments)
 		}
+		if groups[arguments] = append(groups[arguments], t.Name); len(groups[arguments]) > len(groups[most]) {
+			most = arguments
+		}
+	}
+	var list []string
+	for _, arguments := range order {
+		if names := groups[arguments]; arguments != most || len(names) == 1 {
+			list = append(list, strings.Join(names, ", ")+arguments)
+		}
+	}
+	switch {
+	case len(order) == 1:
+		list = append(list, eachTool+most)
+	case len(groups[most]) > 1:
+		list = append(list, otherTools+most)
 	}
 	return strings.Join(list, "; ")
 }
@@ -144,9 +186,9 @@ func TitleOf(t catalog.Tool) string {
 	return t.Name
 }
 
-// bounded returns the members for a text that is not blank.
+// bounded returns the members for a text of at most this length.
 func bounded(text string, most int) string {
-	return fmt.Sprintf(`"minLength":1,"maxLength":%d,`, most) + Described(text)
+	return fmt.Sprintf(`"maxLength":%d,`, most) + Described(text)
 }
 
 // Described returns the description member of a schema.

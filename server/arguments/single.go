@@ -108,8 +108,8 @@ func singleSchema(spec patterns.Spec, w Waits) (json.RawMessage, error) {
 	}
 	own := map[string]string{
 		WaitName:   `{"type":"number",` + w.Remark() + `}`,
-		KeyName:    `{"type":"string","minLength":1,"maxLength":255,` + Described("Same key, same run.") + `}`,
-		DryRunName: `{"type":"boolean",` + Described(dryWords) + `}`,
+		KeyName:    `{"type":"string"}`,
+		DryRunName: `{"type":"boolean"}`,
 	}
 	properties := bytes.TrimSpace(root["properties"])
 	if len(properties) < 2 || properties[0] != '{' {

@@ -26,7 +26,7 @@ type superviseInput struct {
 type actionInput struct {
 	Kind   string         `json:"kind" jsonschema_description:"$kind"`
 	Name   string         `json:"name,omitempty" jsonschema_description:"$names"`
-	Args   map[string]any `json:"args,omitempty" jsonschema_description:"The tool's arguments."`
+	Args   map[string]any `json:"args,omitempty"`
 	Answer string         `json:"answer,omitempty" jsonschema_description:"$closing"`
 }
 
@@ -53,8 +53,8 @@ func superviseForm() form {
 		shape: func(patterns.Spec) (*catalog.Schema, error) { return catalog.SchemaOf[superviseInput]() },
 		proposal: func(spec patterns.Spec, tools []catalog.Tool) proposal {
 			return proposal{
-				words:   "Your own actions in order, the last one final; fewer, and the run waits for more.",
-				form:    "one or several in order, the last of all final",
+				words:   ownActions,
+				form:    actionsForm,
 				example: exampleActions(spec, tools),
 			}
 		},

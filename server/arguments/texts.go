@@ -1,8 +1,12 @@
 package arguments
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// This file has the texts of the package that people and models read: what the arguments of a call must be.
+// This file has the texts of the package that people and models read: what the arguments of a call must be, and how the
+// published schemas and the prompts describe them.
 
 // Forms of values.
 
@@ -121,3 +125,56 @@ const (
 	planMissing   = "the id of a stored plan, or plan: your own"
 	replanMissing = "your new subtasks for the remaining work; no language model is configured here"
 )
+
+// The published schemas and the prompts. A client's model reads them before it calls a tool. Each
+// conversation pays for them, so a member whose name says enough has no text. Further texts are in the tags of the input
+// structs.
+
+// Arguments of all patterns.
+const (
+	goalWords          = "What you want, with every id, date and amount."
+	requestWords       = "The request, unchanged."
+	finalizeYes        = "Write a final text. Default true."
+	finalizeNo         = "Write a final text. Default false."
+	finalizeAuto       = "Write a final text. Default true; false if you propose."
+	continueWords      = "Continues this waiting run, as in next."
+	closingWords       = "Kind final: the result."
+	closingObjectWords = "Kind final: an object like the result's answer."
+	noNames            = "No name is allowed."
+	goalOfPattern      = "the goal of a pattern"
+)
+
+// argumentsWords describes the arguments of a worker or route. left are those that a proposal can omit.
+func argumentsWords(left []string) string {
+	if len(left) == 0 {
+		return "Its arguments."
+	}
+	return "You can omit: " + strings.Join(left, ", ") + "."
+}
+
+// Intents: plans, routes and actions.
+const (
+	noTools     = "none"
+	eachTool    = "each"
+	otherTools  = "others"
+	routeForms  = "one target"
+	ownActions  = "In order, the last one final; with fewer, the run waits for more."
+	actionsForm = "one or several in order, the last one of kind final"
+	ownSubtasks = "Or a Markdown checklist as a string."
+	subtaskTool = "One of those listed, or caller: you do it (default)."
+
+	subtaskToolOrModel = "One of those listed, model (default), or caller: you do it."
+	contextWords       = "Facts for the plan."
+	catalogHas         = " (arguments: " + CatalogTool + ")"
+)
+
+// intentWords describes an intent with the tools that it can name and a whole example. what is "" or a sentence.
+func intentWords(what, tools, example string) string {
+	return strings.TrimPrefix(what+" Tools: ", " ") + tools + ". Example: " + example
+}
+
+func ownRest(decompose string) string { return "Your subtasks for the rest, as in " + decompose + "." }
+
+func stepsForm(least, most int) string { return fmt.Sprintf("%d to %d steps in order", least, most) }
+
+func tasksForm(most int) string { return fmt.Sprintf("up to %d tasks, run in parallel", most) }

@@ -6,8 +6,15 @@ import (
 	"patterngate/server/sentence"
 )
 
-// This file has all texts of the package but those of the tool's declaration, which are in schema.go and tool.go. Names
-// and outside texts arrive cut and escaped.
+// This file has all texts of the package but the descriptions of arguments, which are in schema.go. Names and outside texts
+// arrive cut and escaped.
+
+// The title and description of describe_catalog. A client's model reads them before it calls the tool.
+const (
+	catalogTitle = "List catalog tools"
+	catalogAbout = "Lists the tools that a plan, route or action may call: what each does, its arguments, its effect, and whether a " +
+		"person may have to approve. Use it before you write your own."
+)
 
 // The summary: which tools there are, and which of them are shown.
 

@@ -60,17 +60,15 @@ func New(c Config) (*Tool, error) {
 	if err := checkNames(c.Offered, c.Catalog); err != nil {
 		return nil, err
 	}
-	input, err := inputSchema(c.Offered)
+	input, err := inputSchema()
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	d := &Tool{Config: c, cursors: newCursors()}
 	d.directory = sync.OnceValue(func() *directory { return newDirectory(c.Offered, c.Catalog, c.ResultBytes/2) })
 	d.still = sync.OnceValues(func() (json.RawMessage, error) { return d.wholeNow("") })
-	d.declared = mcp.NewToolWithRawSchema(arguments.CatalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
-		"reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, "+
-		"route or actions by hand.", input)
-	d.declared.Title, d.declared.RawOutputSchema = "What may be called", outputSchema()
+	d.declared = mcp.NewToolWithRawSchema(arguments.CatalogTool, catalogAbout, input)
+	d.declared.Title, d.declared.RawOutputSchema = catalogTitle, envelope.BriefSchema()
 	yes, no := true, false
 	d.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
 	return d, nil

@@ -12,9 +12,12 @@ import (
 	"patterngate/server/arguments"
 )
 
-// An output schema names every member that a result of its tool can have, in the order of the contract. Its root and
-// rows are open, so that later versions can add members. It has no boolean schemas and no choices, because clients drop
-// them or cannot read them. It is short, because every client's model reads the schemas of all tools.
+// An output schema names the members that a result of its tool can have, in the order of the contract. Its root and rows
+// are open, so that later versions can add members. It has no boolean schemas and no choices, because clients drop them
+// or cannot read them.
+//
+// There are two of each tool. The whole one names every member. The one in tools/list names only status and a declared
+// answer, because every conversation of every client pays for that list, and no client needs more to read a result.
 
 // kindMembers are the members that only results of some kinds of patterns have.
 var kindMembers = map[gateway.Kind][]string{
@@ -45,11 +48,33 @@ func namesIn[T any]() []string {
 
 // outputWords are the descriptions of members, by name.
 var outputWords = map[string]string{
-	"status": "Not ok: do what next says.", "answer": "A claim; effects are facts.",
+	"status": "If not ok, follow next.", "answer": "A claim, not a fact.",
 }
 
-// Schema returns the output schema of a pattern's tool.
+// Schema returns the whole output schema of a pattern's tool.
 func Schema(spec patterns.Spec) json.RawMessage {
+	return outputWith(reflect.TypeFor[Envelope](), answerSchema(spec), membersOf(spec))
+}
+
+// Brief returns the output schema of a pattern's tool for tools/list.
+func Brief(spec patterns.Spec) json.RawMessage {
+	if spec.Answer == nil {
+		return BriefSchema()
+	}
+	return json.RawMessage(briefBegins + `,"answer":{` + answerSchema(spec) + "}" + outputEnds)
+}
+
+// BriefSchema returns the output schema in tools/list of a tool without a declared answer.
+func BriefSchema() json.RawMessage { return json.RawMessage(briefBegins + outputEnds) }
+
+const (
+	outputBegins = `{"type":"object","properties":{`
+	briefBegins  = outputBegins + `"status":{"type":"string"}`
+	outputEnds   = `},"required":["status"]}`
+)
+
+// membersOf returns a function that reports whether results of a pattern's tool can have a member.
+func membersOf(spec patterns.Spec) func(name string) bool {
 	others := slices.Clone(aboutMembers)
 	for kind, names := range kindMembers {
 		if kind != spec.Kind {
@@ -70,15 +95,15 @@ func Schema(spec patterns.Spec) json.RawMessage {
 		others = append(others, "dry_run", "verdict", "judged", "judged_omitted")
 	}
 	planned := namesIn[planMembers]()
-	return outputWith(reflect.TypeFor[Envelope](), answerSchema(spec), func(name string) bool {
+	return func(name string) bool {
 		if slices.Contains(planned, name) {
 			return HasPlanMember(arguments.VerbOf(spec), name)
 		}
 		return !slices.Contains(others, name)
-	})
+	}
 }
 
-// SchemaOf returns the schema of a result type, with the members that has accepts.
+// SchemaOf returns the whole schema of a result type, with the members that has accepts.
 func SchemaOf(result reflect.Type, has func(name string) bool) json.RawMessage {
 	return outputWith(result, answerSchema(patterns.Spec{}), has)
 }
@@ -86,7 +111,7 @@ func SchemaOf(result reflect.Type, has func(name string) bool) json.RawMessage {
 // outputWith is [SchemaOf] with a schema for the answer.
 func outputWith(result reflect.Type, answer string, has func(name string) bool) json.RawMessage {
 	var b strings.Builder
-	b.WriteString(`{"type":"object","properties":{`)
+	b.WriteString(outputBegins)
 	begun := false
 	for _, m := range fieldsOf(result) {
 		if !has(m.name) {
@@ -102,7 +127,7 @@ func outputWith(result reflect.Type, answer string, has func(name string) bool) 
 		}
 		b.WriteString(m.quoted + "{" + said + "}")
 	}
-	b.WriteString(`},"required":["status"]}`)
+	b.WriteString(outputEnds)
 	return json.RawMessage(b.String())
 }
 

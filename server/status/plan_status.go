@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -21,12 +20,12 @@ import (
 	"patterngate/server/sentence"
 )
 
-// planStatusOutput returns the output schema of the tool that shows plans.
-func planStatusOutput() json.RawMessage {
+// planStatusMembers returns the members of results of the tool that shows plans.
+func planStatusMembers() members {
 	shows := envelope.Among("status stop_reason phase summary next waiting_for problems trace trace_omitted budget demo")
-	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), func(name string) bool {
+	return members{reflect.TypeFor[envelope.Envelope](), func(name string) bool {
 		return shows(name) || envelope.HasPlanMember(patterns.StatusVerb, name)
-	})
+	}}
 }
 
 // answerPlanStatus answers plan_status.
@@ -217,14 +216,14 @@ func NewPlanStatus(c Config, spec patterns.Spec, title, description string) (*To
 	if err != nil {
 		return nil, err
 	}
-	t := &Tool{tools: s, takes: planStatusArguments()}
+	t := &Tool{tools: s, takes: planStatusArguments(), shows: planStatusMembers()}
 	t.answer = func(ctx context.Context, r *arguments.Request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
 		r.Spec = spec
 		return s.answerPlanStatus(ctx, r)
 	}
 	t.declared = mcp.NewToolWithRawSchema(spec.Name, description, input)
 	t.declared.Title = title
-	t.declared.RawOutputSchema = planStatusOutput()
+	t.declared.RawOutputSchema = envelope.BriefSchema()
 	yes, no := true, false
 	t.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
 	return t, nil

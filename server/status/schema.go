@@ -13,8 +13,8 @@ import (
 // These are the inputs of the tools about runs, for readers. Each tool's own table judges the arguments of a call.
 
 type statusInput struct {
-	RunID string `json:"run_id,omitempty" jsonschema_description:"Without it: your newest waiting or just finished run."`
-	Step  string `json:"step,omitempty" jsonschema_description:"Step number, task or subtask id, attempt or effect key."`
+	RunID string `json:"run_id,omitempty"`
+	Step  string `json:"step,omitempty" jsonschema_description:"Number, id, attempt or effect key."`
 }
 
 type waitInput struct {
@@ -24,16 +24,16 @@ type waitInput struct {
 
 type cancelInput struct {
 	RunID  string `json:"run_id"`
-	Reason string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"For the record."`
+	Reason string `json:"reason,omitempty" jsonschema:"maxLength=500"`
 }
 
 type listInput struct {
 	Status     string `json:"status,omitempty" jsonschema:"enum=running,enum=waiting,enum=ok,enum=stopped"`
 	Pattern    string `json:"pattern,omitempty"`
-	StopReason string `json:"stop_reason,omitempty" jsonschema_description:"Whole, or its family."`
-	Since      string `json:"since,omitempty" jsonschema_description:"Begun then or later, as 2026-11-21T09:30:00Z."`
-	Until      string `json:"until,omitempty" jsonschema_description:"Begun before."`
-	Cursor     string `json:"cursor,omitempty" jsonschema_description:"The last answer's next_cursor, with the same filters."`
+	StopReason string `json:"stop_reason,omitempty"`
+	Since      string `json:"since,omitempty" jsonschema_description:"As 2026-11-21T09:30:00Z."`
+	Until      string `json:"until,omitempty"`
+	Cursor     string `json:"cursor,omitempty"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=20"`
 }
 
@@ -46,15 +46,10 @@ type runDeclaration struct {
 // runDeclarations returns the declarations in the order in which the tools are listed.
 func runDeclarations() []runDeclaration {
 	return []runDeclaration{
-		{arguments.StatusTool, "State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was " +
-			"cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one observation in full.",
-			catalog.SchemaOf[statusInput]},
-		{arguments.WaitTool, "Wait for a run", "Waits for a running or waiting run to end or change, with progress. Use it after `running`, and once after " +
-			"`waiting`; when `next` says end_turn, stop calling.", catalog.SchemaOf[waitInput]},
-		{arguments.CancelTool, "Cancel a run", "Stops a run before its next call; what was done stays done and is listed in effects. Use it only when the " +
-			"person asks.", catalog.SchemaOf[cancelInput]},
-		{arguments.ListTool, "List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find a run whose id was lost.",
-			catalog.SchemaOf[listInput]},
+		{arguments.StatusTool, statusTitle, statusAbout, catalog.SchemaOf[statusInput]},
+		{arguments.WaitTool, waitTitle, waitAbout, catalog.SchemaOf[waitInput]},
+		{arguments.CancelTool, cancelTitle, cancelAbout, catalog.SchemaOf[cancelInput]},
+		{arguments.ListTool, listTitle, listAbout, catalog.SchemaOf[listInput]},
 	}
 }
 
@@ -63,14 +58,23 @@ func (runDeclaration) complete(schema *catalog.Schema, w arguments.Waits) json.R
 	return json.RawMessage(strings.Replace(string(schema.JSON()), `"description":"$`+arguments.WaitName+`"`, w.Remark(), 1))
 }
 
-// runSchema returns the output schema of the tools that show a run. It describes the run's envelope. The schema of the
-// pattern describes its further members.
-func runSchema() json.RawMessage {
-	return envelope.SchemaOf(reflect.TypeFor[envelope.Envelope](), envelope.Among(`status stop_reason phase answered run_id summary next
-		waiting_for current problems answer history effects record pattern created_at ended_at step`))
+// members are the members that results of a tool can have: those of a result type that has accepts.
+type members struct {
+	result reflect.Type
+	has    func(name string) bool
 }
 
-// listSchema returns the output schema of list_runs.
-func listSchema() json.RawMessage {
-	return envelope.SchemaOf(reflect.TypeFor[listResult](), envelope.Among("status stop_reason phase summary next problems runs next_cursor"))
+// Output returns the tool's whole output schema. The one in tools/list names fewer members.
+func (t *Tool) Output() json.RawMessage { return envelope.SchemaOf(t.shows.result, t.shows.has) }
+
+// runMembers returns the members of results of the tools that show a run: those of the run's envelope. The schema of the
+// pattern describes its further members.
+func runMembers() members {
+	return members{reflect.TypeFor[envelope.Envelope](), envelope.Among(`status stop_reason phase answered run_id summary next
+		waiting_for current problems answer history effects record pattern created_at ended_at step`)}
+}
+
+// listMembers returns the members of results of list_runs.
+func listMembers() members {
+	return members{reflect.TypeFor[listResult](), envelope.Among("status stop_reason phase summary next problems runs next_cursor")}
 }

@@ -6,8 +6,22 @@ import (
 	"patterngate/server/sentence"
 )
 
-// This file has all texts of the package but those of the tools' declarations, which are in schema.go. Names and outside
-// texts arrive cut and escaped.
+// This file has all texts of the package but the descriptions of arguments, which are in schema.go. Names and outside texts
+// arrive cut and escaped.
+
+// The titles and descriptions of the tools about runs. A client's model reads them before it calls a tool.
+const (
+	statusTitle = "Show a run"
+	statusAbout = "Shows a run: what was done, what it waits for and what to do next. Use it after a call was cut off or when the person " +
+		"writes again. Without run_id: your newest waiting or just finished run. With step: one whole observation."
+	waitTitle = "Wait for a run"
+	waitAbout = "Waits until a run ends or changes. Use it after `running`, and once after `waiting`. When `next` says end_turn, stop " +
+		"calling."
+	cancelTitle = "Cancel a run"
+	cancelAbout = "Stops a run before its next call. Finished calls stay done and are listed in effects. Use it only when the person asks."
+	listTitle   = "List runs"
+	listAbout   = "Lists your runs, newest first, with status, stop reason and one line each. Use it to find the id of a run."
+)
 
 // Runs.
 

@@ -62,6 +62,7 @@ type toolSet struct{ Config }
 type Tool struct {
 	tools    *toolSet
 	takes    []arguments.Row
+	shows    members
 	declared mcp.Tool
 	// answer handles a request without problems. An error is an internal fault.
 	answer func(ctx context.Context, r *arguments.Request, meta *mcp.Meta) (*mcp.CallToolResult, error)
@@ -70,7 +71,6 @@ type Tool struct {
 // New makes the tools about runs, in the order in which they are listed.
 func New(c Config) ([]*Tool, error) {
 	s := &toolSet{c}
-	output := runSchema()
 	id := arguments.Row{Name: "run_id", Most: arguments.MaxInput}
 	needed := id
 	needed.Required = true
@@ -87,8 +87,11 @@ func New(c Config) ([]*Tool, error) {
 		}
 		t := tools[i]
 		t.tools = s
+		if t.shows = runMembers(); d.name == arguments.ListTool {
+			t.shows = listMembers()
+		}
 		t.declared = mcp.NewToolWithRawSchema(d.name, d.description, d.complete(input, s.Waits))
-		t.declared.Title, t.declared.RawOutputSchema = d.title, output
+		t.declared.Title, t.declared.RawOutputSchema = d.title, envelope.BriefSchema()
 		yes, no := true, false
 		reads := &yes
 		if d.name == arguments.CancelTool {
@@ -98,7 +101,6 @@ func New(c Config) ([]*Tool, error) {
 			ReadOnlyHint: reads, DestructiveHint: opposite(reads), IdempotentHint: &yes, OpenWorldHint: &no,
 		}
 	}
-	tools[len(tools)-1].declared.RawOutputSchema = listSchema()
 	return tools, nil
 }
 

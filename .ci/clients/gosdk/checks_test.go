@@ -90,7 +90,7 @@ func listsTools(t *testing.T, s *session, in script) {
 	if !slices.Equal(names, in.Tools) {
 		t.Errorf("tools are %q, want %q", names, in.Tools)
 	}
-	if got := s.InitializeResult().Instructions; !strings.Contains(got, "You propose, the gate decides") {
+	if got := s.InitializeResult().Instructions; !strings.Contains(got, "You propose calls; Patterngate checks each one") {
 		t.Errorf("instructions are %q", got)
 	}
 }

@@ -15,7 +15,7 @@ export const all = {
     const listed = (await client.listTools()).tools;
     assert.deepEqual(listed.map((t) => t.name), tools);
     for (const t of listed) assert.ok(t.description && t.outputSchema && t.annotations, `${t.name}: description, output schema, annotations`);
-    assert.match(client.getInstructions(), /You propose, the gate decides/);
+    assert.match(client.getInstructions(), /You propose calls; Patterngate checks each one/);
   },
 
   'calls every tool with good and bad input': async (session, { drove }) => {

@@ -30,7 +30,7 @@ func (a *Commands) Tools() *cobra.Command {
 	}
 }
 
-// toolRow is a tool as --json shows it: its declaration as a client gets it.
+// toolRow is a tool as --json shows it: its declaration as a client gets it, with the whole output schema.
 type toolRow struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title"`

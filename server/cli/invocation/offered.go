@@ -50,15 +50,16 @@ func (a *Invocation) Offered() ([]upstream.Tool, error) {
 	return toolsOf(loaded, a.Environ)
 }
 
-// toolsOf returns the tools of a server with a configuration. It opens no state file.
+// toolsOf returns the tools of a server with a configuration, with their whole output schemas. It opens no state file.
 func toolsOf(c assembly.Loaded, environ []string) ([]upstream.Tool, error) {
 	s, err := c.Server(environ, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
 	var tools []upstream.Tool
+	outputs := s.Outputs()
 	for _, t := range s.Tools() {
-		tools = append(tools, upstream.Tool{Name: t.Name, Title: t.Title, Description: t.Description, Input: t.RawInputSchema, Output: t.RawOutputSchema})
+		tools = append(tools, upstream.Tool{Name: t.Name, Title: t.Title, Description: t.Description, Input: t.RawInputSchema, Output: outputs[t.Name]})
 	}
 	return tools, nil
 }
