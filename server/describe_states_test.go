@@ -85,7 +85,7 @@ func TestNoPatterns(t *testing.T) {
 	if m := c.next(); m.Error != nil || !strings.Contains(string(m.Result), `"prompts":[]`) {
 		t.Errorf("prompts: %s", m.line)
 	}
-	if said := instructions(s.tools); strings.Contains(said, "Send your own") || !strings.Contains(said, "Which tool: describe_catalog shows") {
+	if said := s.instructions(); strings.Contains(said, "Send your own") || !strings.Contains(said, "Which tool: describe_catalog shows") {
 		t.Errorf("the instructions are %q", said)
 	}
 }

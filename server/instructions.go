@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/arguments"
 )
 
 // maxNamed is how many single-call tools the instructions name at most. maxNamesLength is the maximum length of their
@@ -16,8 +17,16 @@ const (
 
 // instructions returns the text that teaches the client's model how to use the server. It names only tools that are
 // listed (spec/surface.md section 3).
-func instructions(tools []*tool) string {
-	lines := []string{whatItIs, whichTool(uses(tools))}
+func (s *Server) instructions() string {
+	if !s.offers(arguments.WaitTool) || !s.offers(arguments.StatusTool) { // then no pattern is listed
+		return whatItIs
+	}
+	return instructions(s.tools, s.offers(arguments.CatalogTool))
+}
+
+// instructions returns the text for patterns. described says that [arguments.CatalogTool] is listed.
+func instructions(tools []*tool, described bool) string {
+	lines := []string{whatItIs, whichTool(uses(tools), described)}
 	if intents(tools) {
 		lines = append(lines, howToPropose)
 	}

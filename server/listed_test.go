@@ -36,7 +36,7 @@ func TestInstructionsOfCalls(t *testing.T) {
 		many = append(many, single(c, fmt.Sprintf("call_%02d", i), "read_order"))
 	}
 	s := serving(t, func(config *Config) { config.Patterns = many })
-	said := instructions(s.tools)
+	said := s.instructions()
 	if !strings.Contains(said, "call_00, call_01, call_02, call_03, call_04, call_05, call_06, call_07 and 12 more for one checked call each. describe_catalog") {
 		t.Errorf("the instructions are %q", said)
 	}

@@ -36,9 +36,9 @@ func (s *Server) listedTemplates(_ context.Context, _ any, _ *mcp.ListResourceTe
 // addPlans adds the resource template for plans.
 func (s *Server) addPlans() {
 	t := mcp.NewResourceTemplate(plansTemplate, "plan",
-		mcp.WithTemplateDescription("One of your plans as it stands: a table of its subtasks and a Mermaid drawing."),
+		mcp.WithTemplateDescription(planResourceAbout),
 		mcp.WithTemplateMIMEType(markdownType))
-	t.Title = "A plan"
+	t.Title = planResource
 	s.mcp.AddResourceTemplate(t, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		state, err := s.config.Engine.Plan(s.principalOf(ctx), "", strings.TrimPrefix(req.Params.URI, plansURI))
 		switch {

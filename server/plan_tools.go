@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
@@ -92,8 +93,11 @@ func (s *Server) plansOffered() []string {
 	return names
 }
 
-// offers reports whether this server offers a tool that begins runs or shows plans.
+// offers reports whether clients of this server see a tool.
 func (s *Server) offers(name string) bool {
+	if slices.Contains(ownTools, name) {
+		return s.config.offers(name)
+	}
 	for _, t := range s.planStatus {
 		if t.Name() == name {
 			return true

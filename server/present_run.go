@@ -54,15 +54,27 @@ func (s *Server) shownBy(r patterns.Snapshot) *tool {
 	return lightTool(s, patterns.Spec{Name: r.Pattern}, r.Model)
 }
 
-// stateOf presents the current state of a run. If the advice names a tool that this server does not offer, the advice
-// says so instead.
+// stateOf presents the current state of a run.
 func (s *Server) stateOf(r patterns.Snapshot) envelope.Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.NewCall(nil), r)
-	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
-		e.Next = envelope.Next{Action: envelope.ActionTell, Say: sentence.Paragraph(outcome.NotOffered(printable.Name(tool)), e.Next.Say)}
-	}
+	e.Next = s.onlyOffered(e.Next)
 	return e
+}
+
+// onlyOffered returns the advice without a tool that clients of this server do not see.
+func (s *Server) onlyOffered(n envelope.Next) envelope.Next {
+	switch tool := n.Tool; {
+	case tool == "" || s.offers(tool):
+		return n
+	case tool == arguments.ListTool && s.offers(arguments.StatusTool):
+		n.Tool, n.Arguments, n.Say = arguments.StatusTool, map[string]any{}, unknownRun
+		return n
+	case slices.Contains(ownTools, tool):
+		return envelope.Next{Action: envelope.ActionTell, Say: sentence.Paragraph(toolNotOffered(tool), n.Say)}
+	default:
+		return envelope.Next{Action: envelope.ActionTell, Say: sentence.Paragraph(outcome.NotOffered(printable.Name(tool)), n.Say)}
+	}
 }
 
 // stateOf presents the current state of a run to a call that continues it or looks at it.

@@ -102,12 +102,12 @@ func (s *Server) listedPrompts(_ context.Context, _ any, _ *mcp.ListPromptsReque
 
 // instruct sets the instructions for a new connection from the current tools, because mcp-go knows only the first ones.
 func (s *Server) instruct(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
-	result.Instructions = instructions(s.newest().tools)
+	result.Instructions = s.newest().instructions()
 }
 
 // instructModern does the same as instruct for the protocol era without a handshake.
 func (s *Server) instructModern(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
-	result.Instructions = instructions(s.newest().tools)
+	result.Instructions = s.newest().instructions()
 }
 
 // inOrder lists the tools in the order in which they are served, because mcp-go sorts them by name.

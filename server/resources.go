@@ -26,11 +26,9 @@ const jsonType = "application/json"
 
 // addResources adds the resources. Their texts describe what is served at the time they are read.
 func (s *Server) addResources() {
-	s.addResource(catalogURI, "catalog", "What may be called",
-		"Every tool behind the gate with its arguments and effect, and the patterns that may use it.",
+	s.addResource(catalogURI, "catalog", catalogResource, catalogResourceAbout,
 		func(ctx context.Context) (json.RawMessage, error) { return s.newest().catalog.Whole(ctx) })
-	s.addResource(reasonsURI, "stop-reasons", "Stop reasons",
-		"Every way in which a run can end: what it means, where it occurs, its exit code and what to do next.",
+	s.addResource(reasonsURI, "stop-reasons", reasonsResource, reasonsResourceAbout,
 		func(context.Context) (json.RawMessage, error) { return s.newest().reasons() })
 }
 

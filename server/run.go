@@ -242,6 +242,7 @@ func (s *Server) showIn(ctx context.Context, e envelope.Envelope, most int) (*mc
 	if space == nil {
 		space = envelope.NewScratch()
 	}
+	e.Next = s.newest().onlyOffered(e.Next)
 	structured, text, err := e.PresentIn(space, most)
 	if space.Ordinary() {
 		s.scratch.Put(space)

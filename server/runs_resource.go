@@ -32,9 +32,9 @@ var errNoRun = errors.New("the run is not known any more")
 // addRuns adds the resource templates for runs.
 func (s *Server) addRuns() {
 	t := mcp.NewResourceTemplate(runsTemplate, "run",
-		mcp.WithTemplateDescription("One of your runs as it stands: what was done, what it waits for, what to do next."),
+		mcp.WithTemplateDescription(runResourceAbout),
 		mcp.WithTemplateMIMEType(jsonType))
-	t.Title = "A run"
+	t.Title = runResource
 	s.mcp.AddResourceTemplate(t, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		s := s.newest()
 		e, ok := s.runEnvelope(s.principalOf(ctx), strings.TrimPrefix(req.Params.URI, runsURI))

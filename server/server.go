@@ -27,9 +27,11 @@ import (
 
 // Config says what a server serves. Engine and Model are required. The other fields may be zero.
 type Config struct {
-	Patterns []Pattern       // names unique; none: only the tools about the catalog and about runs are served
-	Engine   patterns.Engine // runs the patterns
-	Model    patterns.Model  // answers the questions of runs
+	Patterns []Pattern // names unique; none: only the tools about the catalog and about runs are served
+	// Offer lists the tools that clients see; nil: all. A tool that is not in the list does not exist for clients.
+	Offer  []string
+	Engine patterns.Engine // runs the patterns
+	Model  patterns.Model  // answers the questions of runs
 	// Configured says that the user set up Model. If it is false, Model is the embedded rules. A call with the caller's
 	// own intent then has no final text unless it asks for one.
 	Configured bool
@@ -117,7 +119,7 @@ func New(c Config) (*Server, error) {
 	s.current.Store(s)
 	s.mcp = mcpserver.NewMCPServer("patterngate", c.Version,
 		mcpserver.WithTitle("Patterngate"),
-		mcpserver.WithInstructions(instructions(s.tools)),
+		mcpserver.WithInstructions(s.instructions()),
 		mcpserver.WithToolCapabilities(true), mcpserver.WithResourceCapabilities(true, true), mcpserver.WithPromptCapabilities(true),
 		mcpserver.WithLogging(), mcpserver.WithCompletions(),
 		mcpserver.WithPromptCompletionProvider(completer{s}), mcpserver.WithResourceCompletionProvider(completer{s}),
@@ -166,9 +168,13 @@ func (s *Server) served() []mcpserver.ServerTool {
 			add(after.Declared(), after.Handle)
 		}
 	}
-	add(s.catalog.Declared(), s.catalog.Handle)
+	if s.config.offers(arguments.CatalogTool) {
+		add(s.catalog.Declared(), s.catalog.Handle)
+	}
 	for _, t := range s.runTools {
-		add(t.Declared(), t.Handle)
+		if s.config.offers(t.Name()) {
+			add(t.Declared(), t.Handle)
+		}
 	}
 	return list
 }
@@ -185,8 +191,12 @@ func (c Config) completed() Config {
 		c.WaitDefault = -1
 	}
 	c.WaitDefault = min(c.WaitDefault, c.WaitMax)
+	c.Patterns = slices.DeleteFunc(slices.Clone(c.Patterns), func(p Pattern) bool { return !c.offers(p.Spec.Name) })
 	return c
 }
+
+// offers reports whether clients see a tool of that name, if it exists.
+func (c Config) offers(name string) bool { return c.Offer == nil || slices.Contains(c.Offer, name) }
 
 // waits returns how long calls wait for their runs.
 func (c Config) waits() arguments.Waits {
@@ -217,6 +227,11 @@ func (c Config) check() error {
 	}
 	if c.Model == nil {
 		faults = append(faults, errors.New("no model to answer questions"))
+	}
+	for _, name := range []string{arguments.StatusTool, arguments.WaitTool} {
+		if len(c.completed().Patterns) > 0 && !c.offers(name) {
+			faults = append(faults, fmt.Errorf("a pattern is offered without %s, which its results name", name))
+		}
 	}
 	if c.ResultBytes < 0 {
 		faults = append(faults, fmt.Errorf("result bytes %d: want a number above 0", c.ResultBytes))
@@ -278,9 +293,13 @@ func (s *Server) Tools() []mcp.Tool {
 			list = append(list, after.Declared())
 		}
 	}
-	list = append(list, s.catalog.Declared())
+	if s.config.offers(arguments.CatalogTool) {
+		list = append(list, s.catalog.Declared())
+	}
 	for _, t := range s.runTools {
-		list = append(list, t.Declared())
+		if s.config.offers(t.Name()) {
+			list = append(list, t.Declared())
+		}
 	}
 	return list
 }
@@ -289,13 +308,14 @@ func (s *Server) Tools() []mcp.Tool {
 // client acts.
 func (s *Server) Outputs() map[string]json.RawMessage {
 	s = s.newest()
-	whole := map[string]json.RawMessage{s.catalog.Declared().Name: s.catalog.Output()}
+	whole := map[string]json.RawMessage{arguments.CatalogTool: s.catalog.Output()}
 	for _, t := range s.tools {
 		whole[t.Spec.Name] = envelope.Schema(t.Spec)
 	}
 	for _, t := range slices.AppendSeq(slices.Clone(s.runTools), maps.Values(s.planStatus)) {
 		whole[t.Name()] = t.Output()
 	}
+	maps.DeleteFunc(whole, func(name string, _ json.RawMessage) bool { return !s.config.offers(name) })
 	return whole
 }
 

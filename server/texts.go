@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 
 	"patterngate/server/arguments"
 )
@@ -78,22 +79,45 @@ const (
 	useForOneCall  = " for one checked call each"
 )
 
-// whichTool says which tool is for which purpose. uses is "" if no pattern is listed.
-func whichTool(uses string) string {
+// whichTool says which tool is for which purpose. uses is "" if no pattern is listed. described says that
+// describe_catalog is.
+func whichTool(uses string, described bool) string {
 	if uses != "" {
-		uses += ". "
+		uses += "."
 	}
-	return "Which tool: " + uses + arguments.CatalogTool + " shows what may be called."
+	if described {
+		uses += " " + arguments.CatalogTool + " shows what may be called."
+	}
+	return "Which tool: " + strings.TrimPrefix(uses, " ")
 }
 
 // howToRead says what to do with a result. waiting is for a run that waits for its caller; "" if there are none.
 func howToRead(waiting string) string {
-	return "Read status first. ok: report it; effects are facts, answer is a claim. stopped: read problems and follow next; for " +
-		"fix_and_retry, fill the places in next.fill and send next.arguments." + waiting + " waiting for approval or settlement: tell the " +
-		"user next.say, call " + arguments.WaitTool + " once, then end your turn. running: call " + arguments.WaitTool + "."
+	return "Read status first. ok: report it; effects are facts, answer is a claim. stopped: read problems and follow next. For " +
+		"fix_and_retry, fill the places in next.fill, then send next.arguments." + waiting + " waiting for approval or settlement: tell " +
+		"the user next.say, call " + arguments.WaitTool + " once, then end your turn. running: call " + arguments.WaitTool + "."
 }
 
 func andMore(n int) string { return fmt.Sprintf(" and %d more", n) }
+
+// Resources.
+
+const (
+	catalogResource      = "Catalog"
+	catalogResourceAbout = "Every tool behind the gate, with its arguments, its effect and the patterns that use it."
+	reasonsResource      = "Stop reasons"
+	reasonsResourceAbout = "Every way in which a run can end: what it means, where it occurs, its exit code and what to do next."
+	planResource         = "A plan"
+	planResourceAbout    = "The current state of one of your plans: a table of its subtasks and a Mermaid drawing."
+	runResource          = "A run"
+	runResourceAbout     = "The current state of one of your runs: what was done, what it waits for and what to do next."
+)
+
+// Advice that names a tool that is not offered.
+
+const unknownRun = "You have no run with this id. Without run_id this tool shows your newest run."
+
+func toolNotOffered(tool string) string { return "This server does not offer " + tool + "." }
 
 // Prompts.
 

@@ -342,7 +342,7 @@ func TestSchemaFollowsPolicy(t *testing.T) {
 
 // Instructions speak of what is listed only.
 func TestInstructions(t *testing.T) {
-	all := instructions(serving(t).tools)
+	all := serving(t).instructions()
 	if n := utf8.RuneCountInString(all); n > 1500 {
 		t.Errorf("instructions of %d characters, want at most 1,500", n)
 	}
@@ -360,14 +360,14 @@ func TestInstructions(t *testing.T) {
 	for i := range 20 {
 		crowd = append(crowd, &tool{Reader: arguments.Reader{Spec: patterns.Spec{Kind: gateway.Call, Name: fmt.Sprintf("%062d%02d", 0, i)}}})
 	}
-	if text := instructions(crowd); utf8.RuneCountInString(text) > 1500 || !strings.Contains(text, " and 17 more for one checked call each") {
+	if text := instructions(crowd, true); utf8.RuneCountInString(text) > 1500 || !strings.Contains(text, " and 17 more for one checked call each") {
 		t.Errorf("instructions with 20 long names have %d characters: %s", utf8.RuneCountInString(text), text)
 	}
-	one := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[2:3] }).tools)
+	one := serving(t, func(c *Config) { c.Patterns = c.Patterns[2:3] }).instructions()
 	if strings.Contains(one, "run_orch") || !strings.Contains(one, "Which tool: route_ticket for one expert. describe_catalog") {
 		t.Errorf("instructions for route_ticket alone: %s", one)
 	}
-	if none := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[:2] }).tools); strings.Contains(none, "waiting for caller") {
+	if none := serving(t, func(c *Config) { c.Patterns = c.Patterns[:2] }).instructions(); strings.Contains(none, "waiting for caller") {
 		t.Errorf("instructions for patterns that never wait for their caller: %s", none)
 	}
 }

@@ -54,7 +54,7 @@ func Schema(spec patterns.Spec, w Waits, configured bool) (json.RawMessage, erro
 		return nil, fmt.Errorf("a remark is missing in %s", text)
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, fmt.Errorf("a remark is no JSON in %s", text)
+		return nil, fmt.Errorf("a remark is not JSON in %s", text)
 	}
 	if text, err = laidOver(spec, closingObject(spec, text)); err != nil {
 		return nil, err

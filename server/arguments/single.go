@@ -104,7 +104,7 @@ func singleSchema(spec patterns.Spec, w Waits) (json.RawMessage, error) {
 	}
 	var root map[string]json.RawMessage
 	if err := json.Unmarshal(t.Input.JSON(), &root); err != nil || root == nil {
-		return nil, fmt.Errorf("the schema of %s is no object", spec.Tool)
+		return nil, fmt.Errorf("the schema of %s is not an object", spec.Tool)
 	}
 	own := map[string]string{
 		WaitName:   `{"type":"number",` + w.Remark() + `}`,

@@ -119,6 +119,7 @@ var placeRules = []struct {
 	{"llm.model", anyChange},
 	{"llm.role", anyChange},
 	{"demo.enabled", anyChange},
+	{"offer", offeredMore},
 	{"redact", gone},
 	{"http.origins", namedMore},
 	{"http.hosts", namedMore},
@@ -206,6 +207,13 @@ func namedMore(w *looseness, path []string, was, is any) {
 		if !slices.ContainsFunc(before, func(b any) bool { return ijson.Equal(b, v) }) {
 			w.add(path, itemAdded, ijson.Canonical(v))
 		}
+	}
+}
+
+// offeredMore is [namedMore] where no list before means everything.
+func offeredMore(w *looseness, path []string, was, is any) {
+	if _, limited := was.([]any); limited {
+		namedMore(w, path, was, is)
 	}
 }
 

@@ -62,6 +62,7 @@ func TestLoosens(t *testing.T) {
 		"a network":            {`["127.0.0.1/32"]`, `["127.0.0.1/32", 10.0.0.0/8]`, one(`catalog.allow_networks: "10.0.0.0/8" added`), nil},
 		"another network":      {`["127.0.0.1/32"]`, `[127.0.0.0/8]`, one(`catalog.allow_networks: "127.0.0.0/8" added`), one(`catalog.allow_networks: "127.0.0.1/32" added`)},
 		"an exposed name":      {"expose: [find_refund]", "expose: [find_refund, list_orders]", one(`catalog.expose: "list_orders" added`), nil},
+		"a tool offered":       {"version: 1\n", "version: 1\noffer: [find_refund, run_wait, run_status]\n", nil, one("offer: no list any more")},
 		"an env name":          {"env: [PATH, HOME]", "env: [PATH, HOME, LANG]", one("catalog.servers.orders.stdio: changed"), one("catalog.servers.orders.stdio: changed")},
 		"a command":            {"{command: sh, args", "{command: prog, args", one("catalog.servers.orders.stdio: changed"), one("catalog.servers.orders.stdio: changed")},
 		"an argument":          {"/srv/orders], env", "/srv], env", one("catalog.servers.orders.stdio: changed"), one("catalog.servers.orders.stdio: changed")},

@@ -77,7 +77,7 @@ func wire(c Loaded, d *Declaration, engine *local.Engine, to served) (*server.Se
 // serverConfig returns the settings of the MCP server for a configuration.
 func serverConfig(c Loaded, d *Declaration, engine *local.Engine, to served) server.Config {
 	return server.Config{
-		Patterns: d.Offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: to.log, Catalog: d.Tools,
+		Patterns: d.Offered(), Offer: c.Offer, Engine: engine, Model: d.model, Configured: d.configured, Log: to.log, Catalog: d.Tools,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
 		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: buildinfo.Read().Version, State: c.State,
 		Keys: engine.Approvals().Keys, Switches: engine.KillSwitches,

@@ -81,30 +81,61 @@ func declaredTools(t *testing.T) []declaredTool {
 	if err := json.Unmarshal(text, &tools); err != nil {
 		t.Fatal(err)
 	}
+	outputs := s.Outputs()
+	for i := range tools {
+		if err := json.Unmarshal(outputs[tools[i].Name], &tools[i].OutputSchema); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return tools
 }
 
-// The page of tools is what tools/list shows.
+// The page of tools is what tools/list shows, with the whole output schemas.
 func TestToolsPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Tools\n\n" +
-		"What `tools/list` shows of a fresh installation; `patterngate tools NAME` prints one with its schemas as they are. The\n" +
-		"schemas are for readers: what a call holds is judged by the server and the gate. An object or a list may also be sent as a\n" +
-		"string that holds its JSON; an optional argument that is `null` is as if absent. What becomes of a run whose call comes back\n" +
-		"before its end: [durability.md](durability.md#leaving-a-run-and-coming-back).\n\n" +
-		"This page is written by a test (`go test ./server/cli -run TestToolsPage -update`).\n")
-	results := map[string][]string{} // tools by what they return
+		"This page lists the MCP tools of a new installation, with their arguments and results. `patterngate tools NAME` prints one tool with\n" +
+		"its schemas. [What the tools cost a model](models.md#what-the-tools-cost-your-clients-model) has their sizes, and\n" +
+		"[Offer fewer tools](config.md#offer-fewer-tools) says how to leave some out.\n\n" +
+		"- The schemas are for readers. The server and the gate judge what a call holds.\n" +
+		"- You can send an object or a list as a string with its JSON. An optional argument that is `null` counts as absent.\n" +
+		"- `tools/list` is short, because clients send it to their model in every conversation. Its output schemas name only `status`. This\n" +
+		"  page and `patterngate tools NAME` name every member of a result.\n\n" +
+		"This page is written by a test (`go test ./server/cli -run TestToolsPage -update`).\n\n" +
+		"## Arguments of many tools\n\n" +
+		"- `max_wait_seconds`: After this time the call returns with `running`, and the run continues. 0 returns at once. See\n" +
+		"  [Leaving a run and coming back](durability.md#leaving-a-run-and-coming-back).\n" +
+		"- `idempotency_key` (1 to 255 printable ASCII characters): A call with the key of an earlier call returns the run of that call.\n" +
+		"- `dry_run`: The plan, route or actions are only judged. Nothing is called. `plan_decompose` stores nothing.\n" +
+		"- `finalize`: A final text is written at the end.\n" +
+		"- `run_id`, `turn`, `continue_with`: They continue a run that waits for its caller, as `next` of its result says.\n")
+	shared := map[string][]string{} // rows by the tools that have them
 	var order []string
-	for _, tool := range declaredTools(t) {
+	tools := declaredTools(t)
+	of := map[string][]string{} // tools by row
+	var rows []string
+	for _, tool := range tools {
 		writeTool(&b, tool)
-		rows := memberRows("", tool.OutputSchema)
-		if len(results[rows]) == 0 {
-			order = append(order, rows)
+		for _, row := range memberRows("", tool.OutputSchema) {
+			if of[row] == nil {
+				rows = append(rows, row)
+			}
+			of[row] = append(of[row], "`"+tool.Name+"`")
 		}
-		results[rows] = append(results[rows], "`"+tool.Name+"`")
 	}
-	for _, rows := range order {
-		fmt.Fprintf(&b, "\n## The result of %s\n\n| member | type | |\n|---|---|---|\n%s", strings.Join(results[rows], ", "), rows)
+	for _, row := range rows {
+		names := strings.Join(of[row], ", ")
+		if len(of[row]) == len(tools) {
+			names = "every tool"
+		}
+		if shared[names] == nil {
+			order = append(order, names)
+		}
+		shared[names] = append(shared[names], row)
+	}
+	b.WriteString("\n## Results\n\nA result has those of its members that apply. Later versions can add members.\n")
+	for _, names := range order {
+		fmt.Fprintf(&b, "\nOf %s:\n\n%s", names, strings.Join(shared[names], ""))
 	}
 	fresh(t, "tools.md", b.String())
 }
@@ -115,7 +146,7 @@ func writeTool(b *strings.Builder, tool declaredTool) {
 	for _, name := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
 		hints = append(hints, fmt.Sprintf("%s: %t", name, tool.Annotations[name]))
 	}
-	fmt.Fprintf(b, "%s.\n\n| argument | type | |\n|---|---|---|\n%s", strings.Join(hints, ", "), memberRows("", tool.InputSchema))
+	fmt.Fprintf(b, "%s.\n\n%s", strings.Join(hints, ", "), strings.Join(memberRows("", tool.InputSchema), ""))
 	for _, m := range tool.InputSchema.Properties {
 		if _, example, ok := strings.Cut(m.schema.Description, exampleMark); ok {
 			fmt.Fprintf(b, "\nA whole `%s`:\n\n```json\n%s\n```\n", m.name, example)
@@ -126,25 +157,28 @@ func writeTool(b *strings.Builder, tool declaredTool) {
 // exampleMark parts a description from its example.
 const exampleMark = " Example: "
 
-// memberRows are the rows of a schema's members, those within them below theirs.
-func memberRows(above string, s declaredSchema) string {
-	var b strings.Builder
+// memberRows are the lines of a schema's members, those within them below theirs.
+func memberRows(above string, s declaredSchema) (rows []string) {
 	for _, m := range s.Properties {
 		about, _, _ := strings.Cut(m.schema.Description, exampleMark)
 		if slices.Contains(s.Required, m.name) {
 			about = strings.TrimSpace("Required. " + about)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", above+m.name, m.schema.words(), strings.ReplaceAll(about, "|", `\|`))
-		b.WriteString(memberRows(above+m.name+".", m.schema))
+		row := fmt.Sprintf("- `%s` (%s)", above+m.name, m.schema.words())
+		if about != "" {
+			row += ": " + about
+		}
+		rows = append(rows, row+"\n")
+		rows = append(rows, memberRows(above+m.name+".", m.schema)...)
 		if m.schema.Items != nil {
-			b.WriteString(memberRows(above+m.name+"[].", *m.schema.Items))
+			rows = append(rows, memberRows(above+m.name+"[].", *m.schema.Items)...)
 		}
 		var each declaredSchema
 		if json.Unmarshal(m.schema.AdditionalProperties, &each) == nil {
-			b.WriteString(memberRows(above+m.name+".*.", each))
+			rows = append(rows, memberRows(above+m.name+".*.", each)...)
 		}
 	}
-	return b.String()
+	return rows
 }
 
 // words are a schema's type with its bounds.

@@ -44,6 +44,8 @@ type Config struct {
 	Patterns []Pattern
 	// DemoEnabled is auto, true or false; see [Config.DemoOn].
 	DemoEnabled string
+	// Offer lists the MCP tools that clients see; nil: all.
+	Offer []string
 	// Catalog holds the tools that the file declares.
 	Catalog tools.Catalog
 	// Policies are the embedded policy, then the file's own in the order of the file.
@@ -226,6 +228,7 @@ func Read(in Sources) (Document, *yamldoc.Faults, error) {
 	read.acrossPolicies(&d.Config)
 	read.acrossCatalog(&d, in.Environ)
 	read.acrossPlanning(&d.Config)
+	read.acrossOffer(&d.Config)
 	d.said, d.Compiled = read.Places, tools.CompiledIn(read.Reader)
 	return d, faults, nil
 }

@@ -38,15 +38,52 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"unknown key with nothing near": {
 			"version: 1\nzebra: 1\n",
-			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog or patterns",
+			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog, offer or patterns",
 		},
 		"key of a later version": {
 			"version: 1\ninputs: {}\n",
-			"pg.yaml:2:1: inputs: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog or patterns",
+			"pg.yaml:2:1: inputs: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog, offer or patterns",
 		},
 		"odd key": {
 			"version: 1\n\"a.b\\nc\": 1\n",
-			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog or patterns",
+			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog, offer or patterns",
+		},
+		"offer, one name": {
+			"version: 1\noffer: run_wait\n",
+			`pg.yaml:2:8: offer: got "run_wait"; write a list: [run_wait]`,
+		},
+		"offer, empty": {
+			"version: 1\noffer: []\n",
+			"pg.yaml:2:8: offer: no tool is offered; write the names of the tools that clients see, or remove offer to offer all",
+		},
+		"offer, misspelt and twice": {
+			"version: 1\noffer: [run_orchestratr, run_wait, run_wait]\n",
+			"pg.yaml:2:9: offer[0]: no tool run_orchestratr; did you mean run_orchestrator?\n" +
+				"pg.yaml:2:36: offer[2]: run_wait is listed twice; remove one",
+		},
+		"offer, nothing near": {
+			"version: 1\noffer: [look]\npatterns: {run_orchestrator: {enabled: false}, plan: {enabled: false}, route_ticket: {enabled: false}}\n",
+			"pg.yaml:2:9: offer[0]: no tool look; write one of run_status, run_wait, run_cancel, list_runs, describe_catalog, run_task_decomposition, supervised_refund",
+		},
+		"offer, a catalog tool": {
+			"version: 1\noffer: [issue_refund, run_wait, run_status]\npatterns: {run_orchestrator: {enabled: false}, plan: {enabled: false}, route_ticket: {enabled: false}}\n",
+			"pg.yaml:2:9: offer[0]: no tool issue_refund; write one of run_status, run_wait, run_cancel, list_runs, describe_catalog, run_task_decomposition, supervised_refund",
+		},
+		"offer, disabled": {
+			"version: 1\noffer: [route_ticket, run_wait, run_status]\npatterns: {route_ticket: {enabled: false}}\n",
+			"pg.yaml:2:9: offer[0]: the pattern route_ticket is disabled; remove the tool here, or set patterns.route_ticket.enabled to true",
+		},
+		"offer, no way to read a run": {
+			"version: 1\noffer: [list_runs, route_ticket, run_status]\n",
+			"pg.yaml:2:20: offer[1]: route_ticket needs run_wait, which its results or its schema name; add run_wait",
+		},
+		"offer, a wait without a status": {
+			"version: 1\noffer: [run_wait]\n",
+			"pg.yaml:2:9: offer[0]: run_wait needs run_status, which its results or its schema name; add run_status",
+		},
+		"offer, some of planning": {
+			"version: 1\noffer: [plan_execute, run_wait, plan_status, run_status]\n",
+			"pg.yaml:2:9: offer[0]: plan_execute needs plan_decompose, plan_replan, describe_catalog, which its results or its schema name; add plan_decompose, plan_replan, describe_catalog",
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",

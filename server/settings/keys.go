@@ -62,6 +62,7 @@ func (c *Config) Keys(known map[string][]string) []grammar.Key {
 		tools.RedactKey("redact", &c.Redact).Means("Values of every tool that records keep only as salted hashes. `*` is any member or index."),
 		rules.PoliciesKey("policies", &c.Policies).Means("The policies by which calls are judged. The tools' schemas type them, and their tests run at every load. A file replaces a policy as a whole."),
 		tools.CatalogKey("catalog", &c.Catalog).Means("Your own tools: MCP servers and HTTP services. Not set: none."),
+		offerKey("offer", &c.Offer).Means("The MCP tools that clients see. Any other tool does not exist for them. Not set: all tools."),
 		patternsKey("patterns", c, list),
 	}
 }

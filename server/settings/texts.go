@@ -1,6 +1,9 @@
 package settings
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // This file has the texts of the package that people read: what keys take, what is wrong with a value, and what would be right. The
 // meanings of keys are in the tables of keys.
@@ -581,4 +584,35 @@ const (
 
 func operatorInstructions(text string) string {
 	return fmt.Sprintf("\nInstructions from the operator of this server:\n%s\n", text)
+}
+
+// The tools that clients see.
+
+const (
+	offersNothing = "no tool is offered"
+	wantOffered   = "write the names of the tools that clients see, or remove offer to offer all"
+)
+
+func noSuchTool(name string) string {
+	return fmt.Sprintf("no tool %s", name)
+}
+
+func oneOfTools(names []string) string {
+	return fmt.Sprintf("write one of %s", strings.Join(names, ", "))
+}
+
+func isDisabled(pattern string) string {
+	return fmt.Sprintf("the pattern %s is disabled", pattern)
+}
+
+func wantPatternEnabled(pattern string) string {
+	return fmt.Sprintf("remove the tool here, or set patterns.%s.enabled to true", pattern)
+}
+
+func needsOffered(name, missing string) string {
+	return fmt.Sprintf("%s needs %s, which its results or its schema name", name, missing)
+}
+
+func wantAlso(missing string) string {
+	return fmt.Sprintf("add %s", missing)
 }
