@@ -43,12 +43,19 @@ func TestOffer(t *testing.T) {
 	if err := s.Replace(reloaded); err != nil {
 		t.Fatal(err)
 	}
-	c = connect(t, s)
-	r := c.call("run_status", `{"run_id":"run_0000000000000000"}`).result(t).Structured
+	ask := func(tool, arguments string) message {
+		c.send(callLine(7, tool, arguments))
+		for {
+			if m := c.next(); m.ID != nil { // not a notification about the reload
+				return m
+			}
+		}
+	}
+	r := ask("run_status", `{"run_id":"run_0000000000000000"}`).result(t).Structured
 	if next, _ := r["next"].(map[string]any); next["tool"] != "run_status" {
 		t.Errorf("next %v, want run_status", next)
 	}
-	if m := c.call(td, `{}`); m.Error == nil || m.Error.Code != -32602 {
+	if m := ask(td, `{}`); m.Error == nil || m.Error.Code != -32602 {
 		t.Errorf("after a reload: %s, want -32602", m.line)
 	}
 	config := serving(t).config
