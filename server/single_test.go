@@ -82,7 +82,7 @@ func TestSingleListed(t *testing.T) {
 		}
 		tools[declared.Name] = v
 	}
-	wait := map[string]any{"type": "number", "minimum": 0.0, "maximum": 240.0, "default": 45.0}
+	wait := map[string]any{"type": "number", "maximum": 240.0, "default": 45.0}
 	key := map[string]any{"type": "string"}
 	dry := map[string]any{"type": "boolean"}
 	for name, want := range map[string]map[string]any{
@@ -116,7 +116,8 @@ func TestSingleListed(t *testing.T) {
 				t.Errorf("%s: %s (-want +got):\n%s", name, member, diff)
 			}
 		}
-		if diff := cmp.Diff(map[string]any{"type": "object", "required": []any{"status"}, "properties": map[string]any{"status": map[string]any{"type": "string"}}}, got["outputSchema"]); diff != "" {
+		if diff := cmp.Diff(map[string]any{"type": "object", "required": []any{"status"}, "properties": map[string]any{
+			"status": map[string]any{"type": "string"}, "next": map[string]any{"type": "object"}, "dry_run": map[string]any{"type": "boolean"}}}, got["outputSchema"]); diff != "" {
 			t.Errorf("%s: outputSchema (-want +got):\n%s", name, diff)
 		}
 		var whole struct{ Properties map[string]any }

@@ -72,7 +72,7 @@ func openWithin(schema string) string {
 
 // Remark returns the members of a schema with the bounds of how long a call may wait for its run.
 func (w Waits) Remark() string {
-	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s`, int(w.Max.Seconds()), JSONText(max(0, w.Default.Seconds())))
+	return fmt.Sprintf(`"maximum":%d,"default":%s`, int(w.Max.Seconds()), JSONText(max(0, w.Default.Seconds())))
 }
 
 // remarks holds members of a schema as JSON text, by their placeholder.

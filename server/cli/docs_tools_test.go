@@ -99,8 +99,8 @@ func TestToolsPage(t *testing.T) {
 		"[Offer fewer tools](config.md#offer-fewer-tools) says how to leave some out.\n\n" +
 		"- The schemas are for readers. The server and the gate judge what a call holds.\n" +
 		"- You can send an object or a list as a string with its JSON. An optional argument that is `null` counts as absent.\n" +
-		"- `tools/list` is short, because clients send it to their model in every conversation. Its output schemas name only `status`. This\n" +
-		"  page and `patterngate tools NAME` name every member of a result.\n\n" +
+		"- `tools/list` is short, because clients send it to their model in every conversation. Its output schemas name only `status`,\n" +
+		"  and `next` and `dry_run` where a call can be a dry run. This page and `patterngate tools NAME` name every member of a result.\n\n" +
 		"This page is written by a test (`go test ./server/cli -run TestToolsPage -update`).\n\n" +
 		"## Arguments of many tools\n\n" +
 		"- `max_wait_seconds`: After this time the call returns with `running`, and the run continues. 0 returns at once. See\n" +

@@ -16,8 +16,10 @@ import (
 // are open, so that later versions can add members. It has no boolean schemas and no choices, because clients drop them
 // or cannot read them.
 //
-// There are two of each tool. The whole one names every member. The one in tools/list names only status and a declared
-// answer, because every conversation of every client pays for that list, and no client needs more to read a result.
+// There are two of each tool. The whole one names every member. The one in tools/list is brief, because every
+// conversation of every client pays for that list. It names status, a declared answer, and for tools with dry runs also next
+// and dry_run. By these three a client knows that the argument dry_run is the one of this program, and not an argument of
+// that name with another meaning.
 
 // kindMembers are the members that only results of some kinds of patterns have.
 var kindMembers = map[gateway.Kind][]string{
@@ -58,13 +60,21 @@ func Schema(spec patterns.Spec) json.RawMessage {
 
 // Brief returns the output schema of a pattern's tool for tools/list.
 func Brief(spec patterns.Spec) json.RawMessage {
-	if spec.Answer == nil {
-		return BriefSchema()
+	brief := briefBegins
+	dry := membersOf(spec)("dry_run")
+	if dry {
+		brief += `,"next":{"type":"object"}`
 	}
-	return json.RawMessage(briefBegins + `,"answer":{` + answerSchema(spec) + "}" + outputEnds)
+	if spec.Answer != nil {
+		brief += `,"answer":{` + answerSchema(spec) + "}"
+	}
+	if dry {
+		brief += `,"dry_run":{"type":"boolean"}`
+	}
+	return json.RawMessage(brief + outputEnds)
 }
 
-// BriefSchema returns the output schema in tools/list of a tool without a declared answer.
+// BriefSchema returns the output schema in tools/list of a tool without a declared answer or dry runs.
 func BriefSchema() json.RawMessage { return json.RawMessage(briefBegins + outputEnds) }
 
 const (

@@ -32,7 +32,7 @@ const (
 	runsHeading   = "\nRUNS (status | pattern | started | what happened)\n"
 	runContinues  = "The run continues by itself. Write again to ask for its state."
 	working       = "working"
-	wantOwnRun    = "a run of yours; list_runs shows them"
+	wantOwnRun    = "the id of one of your runs"
 	wantStep      = "a step number, task or subtask id, attempt or effect key of this run"
 	wantOpenRun   = "a running or waiting run; this one has ended, and its end is shown"
 	wantRecorded  = "a record that can be written; the cancellation is not recorded, so send it again later"
