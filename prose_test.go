@@ -227,7 +227,6 @@ var unclean = map[string]int{
 	"server/assembly":       4,
 	"server/cli":            2,
 	"server/cli/approvals":  1,
-	"server/cli/trial":      2,
 	"server/settings":       8,
 	"server/status":         3,
 	"server/testdata/tools": 10,

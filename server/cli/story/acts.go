@@ -7,7 +7,7 @@ import (
 	"patterngate/ijson"
 )
 
-// play is one call of the demo: what it expects, and how its result is told.
+// play is one call of the demo, with the expected result and the lines that tell it.
 type play struct {
 	chapter   int
 	heading   string // of the chapter

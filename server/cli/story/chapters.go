@@ -91,7 +91,7 @@ func becauses(a aggregate) []string {
 	return list
 }
 
-// ticket tells who answered the ticket, and what.
+// ticket tells which specialist answered the ticket, and the answer.
 func ticket(r Result) []line {
 	answer, _ := r.observed(func(o observation) bool { return o.Status == "done" })
 	return []line{{good, r.SelectedRoute, specialistSaid(answer.Result)}}
@@ -154,7 +154,7 @@ func opening(text string, most int) string {
 	return strings.TrimRight(text[:end], " ,:")
 }
 
-// written returns what a customer wrote, without who they are.
+// written returns the words of a customer, without their name.
 func written(ticket string) string {
 	if _, words, found := strings.Cut(ticket, " writes: "); found {
 		return words

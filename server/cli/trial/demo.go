@@ -135,7 +135,6 @@ func systemEnvironment(environ []string) []string {
 type stage struct {
 	*story.Teller
 	trial *Commands
-	act   int // of the live demo, the last that was announced
 }
 
 func (a *Commands) stage(live bool) *stage {

@@ -158,8 +158,8 @@ func (d *liveDemo) announce(number int, heading string) {
 	}
 }
 
-// say prints what the person needs to know, in lines of the terminal's width. whole are links and commands: each has its own
-// line, which is not folded, so that a person can copy it.
+// say prints what the person needs to know, in lines of the terminal's width. whole are links and commands. Each
+// has its own line, which is not folded, so that a person can copy it.
 func (d *liveDemo) say(text string, whole ...string) {
 	if d.JSON {
 		return

@@ -8,8 +8,8 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// BenchmarkTakeover is from the SIGKILL of a process to the end of its run in another one on the same file, which waits for
-// the run: <= 50 ms for the takeover itself, the rest of the run included here.
+// BenchmarkTakeover measures the time from the SIGKILL of a process to the end of its run in another process. That one shares the
+// state file and waits for the run. The takeover itself has a limit of 50 ms; the rest of the run is included here.
 func BenchmarkTakeover(b *testing.B) {
 	a := &Commands{Console: &console.Console{In: io.NopCloser(nil), Out: io.Discard, Err: io.Discard, Color: "never"}}
 	p, err := a.newProver()

@@ -10,9 +10,9 @@ import (
 // The command demo.
 const (
 	demoShort = "Show what Patterngate does, on invented data"
-	demoHelp  = "Plays a story on invented data: a question, a report, a ticket, a refund that a person decides, four attacks, and a\n" +
-		"server that is killed in the middle of a payment. Nothing leaves this machine, and no key is needed. It ends with 1 if\n" +
-		"a result is not as it should be.\n\n" +
+	demoHelp  = "Plays a story on invented data: a question, a report, a ticket, and a refund that a person decides. Then it attacks\n" +
+		"Patterngate four times, and kills the server in the middle of a payment. Nothing leaves this machine, and no key is\n" +
+		"needed. It ends with 1 if a result is not as it should be.\n\n" +
 		"With --live you are the person. A refund of 1200 USD waits for you on a page in your browser. Patterngate kills the\n" +
 		"server and starts it again while the refund waits. Then you decide, and the payment happens once."
 	liveFlag = "you decide about the refund, on a page in your browser"
@@ -71,7 +71,7 @@ const (
 	proveShort = "Kill the server at every step of a run, and count what happened"
 	proveHelp  = `Checks on your machine that a crash loses nothing and repeats nothing. It runs the patterns of the demo, kills the
 server with kill -9, starts the next one, and lets each run end. Then it compares the results and the payments with
-those of runs that nobody killed.
+those of runs without a kill.
 
 The invented payments and emails are counted by a ledger, a separate process that is not killed. Nothing leaves this
 machine, and your own runs are not touched.
