@@ -41,7 +41,7 @@ func TestPlanningTests(t *testing.T) {
 		}
 	}
 	for i := 1; i <= 26; i++ {
-		if !strings.Contains(string(page), fmt.Sprintf("\n| %d | ", i)) {
+		if !strings.Contains(string(page), fmt.Sprintf("\n%d. ", i)) {
 			t.Errorf("docs/planning-tests.md has no case %d", i)
 		}
 	}
