@@ -64,22 +64,22 @@ func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
 			return nil // the tool accepts any argument
 		}
 		f := &SchemaFault{
-			Pointer: at, Reason: "no such argument", Got: string(ijson.Canonical(name)), DidYouMean: Near(name, root.names),
-			Want: "no bound: the tool takes no arguments",
+			Pointer: at, Reason: noArgument, Got: string(ijson.Canonical(name)), DidYouMean: Near(name, root.names),
+			Want: wantNoBound,
 		}
 		if len(root.names) > 0 {
-			f.Want = oneLine("one of " + strings.Join(root.names, ", "))
+			f.Want = oneLine(oneOfNames(strings.Join(root.names, ", ")))
 		}
 		return f
 	}
 	was, is := root.properties[name].kind, parseNode(bound).kind
 	if slices.ContainsFunc(membersOf(bound), func(m member) bool { return m.name == withinKeyword }) && is == "" && was != "" && was != "string" && was != "array" {
-		return &SchemaFault{Pointer: at.Member(withinKeyword), Reason: "within works for paths only, and this argument has the type " + was, Want: "a bound without within"}
+		return &SchemaFault{Pointer: at.Member(withinKeyword), Reason: withinForPaths(was), Want: wantWithoutWithin}
 	}
 	if was == "" || is == "" || was == is || was == "number" && is == "integer" {
 		return nil
 	}
-	return &SchemaFault{Pointer: at.Member("type"), Reason: "another type than the tool's", Got: string(ijson.Canonical(is)), Want: was}
+	return &SchemaFault{Pointer: at.Member("type"), Reason: otherType, Got: string(ijson.Canonical(is)), Want: was}
 }
 
 // withBounds returns the schema's text with the bounds in it.

@@ -80,11 +80,11 @@ func (s *Schema) CheckGiven(given map[string]any) []Mismatch {
 func (s *Schema) mismatches(root *node, v any) []Mismatch {
 	judge, err := s.judge()
 	if err != nil { // a Without that removed the target of a reference, or a wrong tag of a Go type; nothing fits such a schema
-		return []Mismatch{{Kind: MismatchValue, Want: oneLine("a schema that compiles: " + err.Error())}}
+		return []Mismatch{{Kind: MismatchValue, Want: oneLine(schemaThatCompiles(err.Error()))}}
 	}
 	err, long := s.validate(judge, v)
 	if long {
-		return []Mismatch{{Kind: MismatchValue, Want: "a value that can be judged in reasonable time"}}
+		return []Mismatch{{Kind: MismatchValue, Want: judgeableValue}}
 	}
 	fault, ok := errors.AsType[*santhosh.ValidationError](err)
 	if !ok {
@@ -93,7 +93,7 @@ func (s *Schema) mismatches(root *node, v any) []Mismatch {
 	c := collector{root: root, value: v}
 	c.collect(fault)
 	if len(c.found) == 0 { // a rejected value stays rejected, even for a reason of an unknown kind
-		c.add("", MismatchValue, "a value that fits the schema")
+		c.add("", MismatchValue, fittingValue)
 	}
 	return c.found
 }

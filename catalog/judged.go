@@ -142,7 +142,7 @@ func members(args map[string]any) any {
 
 func (s *Schema) knownNames() string {
 	if s == nil {
-		return "no member of that name"
+		return noSuchMember
 	}
 	return s.root().knownNames()
 }

@@ -99,10 +99,10 @@ func TestNewRefusesWhatIsDeclaredWrong(t *testing.T) {
 		"a longest one":             {func(t *catalog.Tool) { t.Retry.MaxDelay = -1 }, "pause"},
 		"a time-out below zero":     {func(t *catalog.Tool) { t.Timeout = -1 }, "time-out"},
 		"of two hours":              {func(t *catalog.Tool) { t.Timeout = 2 * time.Hour }, "time-out"},
-		"fixed and shown":           {func(t *catalog.Tool) { t.Fixed["path"] = "/" }, "path is fixed, and yet shown"},
-		"fixed and filled":          {func(t *catalog.Tool) { t.Defaults["root"] = "/" }, "root is fixed, and has a default"},
+		"fixed and shown":           {func(t *catalog.Tool) { t.Fixed["path"] = "/" }, "path is fixed, and must not be shown"},
+		"fixed and filled":          {func(t *catalog.Tool) { t.Defaults["root"] = "/" }, "root is fixed, and must not have a default"},
 		"no JSON value":             {func(t *catalog.Tool) { t.Fixed["n"] = 5 }, "no JSON value"},
-		"no number":                 {func(t *catalog.Tool) { t.Defaults["n"] = math.NaN() }, "what is set"},
+		"no number":                 {func(t *catalog.Tool) { t.Defaults["n"] = math.NaN() }, "the fixed arguments"},
 		"a long phrase":             {func(t *catalog.Tool) { t.Phrase = strings.Repeat("ä", 201) }, "phrase of 201 characters"},
 		"a phrase of what is fixed": {func(t *catalog.Tool) { t.Phrase = "{root}" }, "{root}"},
 	}

@@ -60,10 +60,10 @@ func CheckArgs(table map[string]any, call, lookUp Tool) error {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		text, _ := table[name].(string)
 		if of, fromCall := strings.CutPrefix(text, ArgOf); fromCall && !has(call.Input, of) {
-			return fmt.Errorf("tool %q: reconcile: %s is %s, and the tool has no argument %q", call.Name, name, text, of)
+			return fmt.Errorf(reconcileArgument, call.Name, name, text, of)
 		}
 		if !has(lookUp.Input, name) {
-			return fmt.Errorf("tool %q: reconcile: %q has no argument %q", call.Name, lookUp.Name, name)
+			return fmt.Errorf(reconcileUnknownArgument, call.Name, lookUp.Name, name)
 		}
 	}
 	return nil
@@ -79,15 +79,15 @@ func (c *Catalog) checkReconcile(t Tool) error {
 	by, ok := c.Tool(r.Tool)
 	switch {
 	case !ok:
-		return fmt.Errorf("tool %q: reconcile: no tool %q", t.Name, r.Tool)
+		return fmt.Errorf(reconcileNoTool, t.Name, r.Tool)
 	case by.Effect != Read:
-		return fmt.Errorf("tool %q: reconcile: %q has effect %s; only a read may settle a doubt", t.Name, r.Tool, by.Effect)
+		return fmt.Errorf(reconcileNotRead, t.Name, r.Tool, by.Effect)
 	case r.Args == nil:
-		return fmt.Errorf("tool %q: reconcile: nothing says what %q is asked", t.Name, r.Tool)
+		return fmt.Errorf(reconcileNoArguments, t.Name, r.Tool)
 	case r.Happened == nil:
-		return fmt.Errorf("tool %q: reconcile: nothing tells from %q whether it happened", t.Name, r.Tool)
+		return fmt.Errorf(reconcileNoHappened, t.Name, r.Tool)
 	case r.Settle < 0:
-		return fmt.Errorf("tool %q: reconcile: settles after %v; 0 or more", t.Name, r.Settle)
+		return fmt.Errorf(reconcileSettle, t.Name, r.Settle)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ var reflected sync.Map // reflect.Type to *Schema
 
 func reflectSchema(t reflect.Type) (*Schema, error) {
 	if err := recursion(t, nil); err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", t, err)
+		return nil, fmt.Errorf(schemaOfType, t, err)
 	}
 	r := &invopop.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	made := r.ReflectFromType(t)
@@ -67,7 +67,7 @@ func reflectSchema(t reflect.Type) (*Schema, error) {
 	spellings := takeSpellings(made)
 	raw, err := json.Marshal(made)
 	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", t, err)
+		return nil, fmt.Errorf(schemaOfType, t, err)
 	}
 	return newSchema(raw, spellings), nil
 }
@@ -80,7 +80,7 @@ func CompileSchema(raw []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	if _, ok := decoded.(map[string]any); !ok {
-		return nil, errors.New("schema: a JSON object is wanted")
+		return nil, errors.New(schemaNotObject)
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
@@ -153,7 +153,7 @@ func compileBy(raw []byte, with func(*santhosh.Compiler)) (*santhosh.Schema, err
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("refers to %s, but a schema must stand alone", url)
+	return nil, fmt.Errorf(schemaRefers, url)
 }
 
 // JSON returns the schema's text. The caller must not change it.
@@ -224,12 +224,12 @@ func recursion(t reflect.Type, inside []reflect.Type) error {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		if t.Name() != "" && slices.Contains(inside, t) {
-			return fmt.Errorf("%s holds itself; use a flat list with parent ids", t)
+			return fmt.Errorf(schemaInItself, t)
 		}
 		return recursion(t.Elem(), append(slices.Clip(inside), t))
 	case reflect.Struct:
 		if slices.Contains(inside, t) {
-			return fmt.Errorf("%s holds itself; use a flat list with parent ids", t)
+			return fmt.Errorf(schemaInItself, t)
 		}
 		inside = append(slices.Clip(inside), t)
 		for i := range t.NumField() {

@@ -29,10 +29,10 @@ const (
 
 // These are the faults of a secret's text. They contain no part of it.
 var (
-	ErrEmptySecret = errors.New("the secret is empty")
-	ErrLongSecret  = fmt.Errorf("the secret is longer than %d bytes", maxSecret)
-	ErrBinary      = errors.New("the secret is not text (UTF-8)")
-	errReading     = errors.New("reading the secret broke off")
+	ErrEmptySecret = errors.New(secretEmpty)
+	ErrLongSecret  = fmt.Errorf(secretTooLong, maxSecret)
+	ErrBinary      = errors.New(secretNotText)
+	errReading     = errors.New(secretUnfinished)
 )
 
 // NewSecret returns a secret that read fetches when it is first needed, and again after Forget. Goroutines that need it

@@ -150,18 +150,18 @@ var (
 func (t Tool) check() error {
 	switch {
 	case !name.MatchString(t.Name):
-		return fmt.Errorf("tool %q: a name is 1 to 64 letters, digits, _ or -", t.Name)
+		return fmt.Errorf(toolName, t.Name)
 	case t.Name == "final" || t.Name == "model" || t.Name == "caller":
-		return fmt.Errorf("tool %q: this name has a meaning of its own", t.Name)
+		return fmt.Errorf(toolNameReserved, t.Name)
 	case t.Effect != Read && t.Effect != Write && t.Effect != Destructive:
-		return fmt.Errorf("tool %q: effect %q; read, write or destructive", t.Name, t.Effect)
+		return fmt.Errorf(toolEffect, t.Name, t.Effect)
 	case t.Input == nil:
-		return fmt.Errorf("tool %q: no input schema", t.Name)
+		return fmt.Errorf(toolNoInput, t.Name)
 	case t.Do == nil && t.Pattern == "":
-		return fmt.Errorf("tool %q: nothing to do", t.Name)
+		return fmt.Errorf(toolNoCall, t.Name)
 	}
 	if t.Deed != "" && !deed.MatchString(t.Deed) {
-		return fmt.Errorf("tool %q: deed %q; write one word: paid, sent", t.Name, t.Deed)
+		return fmt.Errorf(toolDeed, t.Name, t.Deed)
 	}
 	if err := t.checkPhrase(); err != nil {
 		return err
@@ -181,27 +181,27 @@ const (
 func (t Tool) checkDeclared() error {
 	switch {
 	case t.MaxResult < 0 || t.MaxResult > maxResult:
-		return fmt.Errorf("tool %q: %d bytes of a result; 1 to %d, 0 for all of these", t.Name, t.MaxResult, maxResult)
+		return fmt.Errorf(toolResultBytes, t.Name, t.MaxResult, maxResult)
 	case t.Retry.Max < 0 || t.Retry.Max > maxRetries:
-		return fmt.Errorf("tool %q: %d retries; 0 to %d", t.Name, t.Retry.Max, maxRetries)
+		return fmt.Errorf(toolRetries, t.Name, t.Retry.Max, maxRetries)
 	case t.Retry.Delay < 0 || t.Retry.MaxDelay < 0:
-		return fmt.Errorf("tool %q: a pause below zero", t.Name)
+		return fmt.Errorf(toolPause, t.Name)
 	case t.Timeout < 0 || t.Timeout > maxTimeout:
-		return fmt.Errorf("tool %q: a time-out of %v; 0 to %v", t.Name, t.Timeout, maxTimeout)
+		return fmt.Errorf(toolTimeout, t.Name, t.Timeout, maxTimeout)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Fixed)) {
 		if t.Input.root().has(name) {
-			return fmt.Errorf("tool %q: %s is fixed, and yet shown", t.Name, name)
+			return fmt.Errorf(toolFixedShown, t.Name, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Defaults)) {
 		if _, fixed := t.Fixed[name]; fixed {
-			return fmt.Errorf("tool %q: %s is fixed, and has a default", t.Name, name)
+			return fmt.Errorf(toolFixedDefault, t.Name, name)
 		}
 	}
 	for _, values := range []map[string]any{t.Fixed, t.Defaults} {
 		if _, err := ijson.AppendChecked(nil, members(values)); err != nil {
-			return fmt.Errorf("tool %q: what is set: %w", t.Name, err)
+			return fmt.Errorf(toolFixed, t.Name, err)
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ func New(tools ...Tool) (*Catalog, error) {
 			continue
 		}
 		if _, twice := c.byName[t.Name]; twice {
-			faults = append(faults, fmt.Errorf("tool %q: declared twice", t.Name))
+			faults = append(faults, fmt.Errorf(toolTwice, t.Name))
 			continue
 		}
 		t.Idempotent = t.Idempotent || t.Effect == Read

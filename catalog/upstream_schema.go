@@ -33,7 +33,7 @@ func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}
 	if len(raw) > maxUpstream {
-		return nil, fmt.Errorf("schema: %d bytes; at most %d", len(raw), maxUpstream)
+		return nil, fmt.Errorf(schemaBytes, len(raw), maxUpstream)
 	}
 	raw = ijson.Rounded(raw)
 	decoded, err := ijson.Decode(raw)
@@ -41,10 +41,10 @@ func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	if _, ok := decoded.(map[string]any); !ok {
-		return nil, errors.New("schema: a JSON object is wanted")
+		return nil, errors.New(schemaNotObject)
 	}
 	if n := valuesIn(decoded); n > maxUpstreamNodes {
-		return nil, fmt.Errorf("schema: %d values; at most %d", n, maxUpstreamNodes)
+		return nil, fmt.Errorf(schemaValues, n, maxUpstreamNodes)
 	}
 	s := newSchema(compacted(raw), nil)
 	s.fromUpstream()

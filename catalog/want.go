@@ -113,27 +113,27 @@ func (c *collector) missing(at ijson.Pointer, here *node, names []string) {
 func wantOf(fault santhosh.ErrorKind) string {
 	switch k := fault.(type) {
 	case *kind.Enum:
-		return "one of " + listed(k.Want)
+		return oneOfNames(listed(k.Want))
 	case *kind.Const:
 		return listed([]any{k.Want})
 	case *kind.Format:
 		return "format " + k.Want
 	case *kind.Pattern:
-		return "a text that matches " + k.Want
+		return textThatMatches(k.Want)
 	case *kind.MinLength:
-		return fmt.Sprintf("at least %d characters", k.Want)
+		return atLeastCharacters(k.Want)
 	case *kind.MaxLength:
-		return fmt.Sprintf("at most %d characters", k.Want)
+		return atMostCharacters(k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("at least %d items", k.Want)
+		return atLeastItems(k.Want)
 	case *kind.MaxItems:
-		return fmt.Sprintf("at most %d items", k.Want)
+		return atMostItems(k.Want)
 	case *kind.UniqueItems:
-		return "items that are all different"
+		return differentItems
 	case *kind.AnyOf, *kind.OneOf: // the faults of the other forms would mislead
-		return "one of the forms that the schema allows"
+		return oneOfForms
 	case *kind.FalseSchema, *kind.Not:
-		return "not this"
+		return notThis
 	}
 	if want := wantNumber(fault); want != "" {
 		return want
@@ -144,15 +144,15 @@ func wantOf(fault santhosh.ErrorKind) string {
 func wantNumber(fault santhosh.ErrorKind) string {
 	switch k := fault.(type) {
 	case *kind.Minimum:
-		return "at least " + decimal(k.Want)
+		return atLeast(decimal(k.Want))
 	case *kind.Maximum:
-		return "at most " + decimal(k.Want)
+		return atMost(decimal(k.Want))
 	case *kind.ExclusiveMinimum:
-		return "more than " + decimal(k.Want)
+		return moreThan(decimal(k.Want))
 	case *kind.ExclusiveMaximum:
-		return "less than " + decimal(k.Want)
+		return lessThan(decimal(k.Want))
 	case *kind.MultipleOf:
-		return "a multiple of " + decimal(k.Want)
+		return multipleOf(decimal(k.Want))
 	}
 	return ""
 }
@@ -164,9 +164,9 @@ func decimal(r *big.Rat) string {
 
 func (n *node) knownNames() string {
 	if n == nil || len(n.names) == 0 {
-		return "no member of that name"
+		return noSuchMember
 	}
-	return "one of " + strings.Join(n.names, ", ")
+	return oneOfNames(strings.Join(n.names, ", "))
 }
 
 func listed(values []any) string {
@@ -191,7 +191,7 @@ func listed(values []any) string {
 // text without it.
 func (n *node) wanted() string {
 	if n != nil && n.kind == "string" && n.spelling == "" && len(n.enum) == 0 && n.format == "" && n.pattern != "" {
-		return "a text that matches " + n.pattern
+		return textThatMatches(n.pattern)
 	}
 	return n.words()
 }

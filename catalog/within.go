@@ -75,7 +75,7 @@ func leadsUp(segment string) bool {
 // directory reads the keyword within: one directory that can bound a path.
 func (k keyword) directory() json.RawMessage {
 	if _, ok := cleanDirectory(k.text()); !ok {
-		k.fault("not a directory that can bound a path", "an absolute directory such as /srv/orders, without .., backslashes and % codes")
+		k.fault(notBoundingDirectory, wantDirectory)
 	}
 	return k.value
 }
@@ -105,7 +105,7 @@ func (s *Schema) splitWithin(bounds map[string]json.RawMessage) (rest map[string
 
 // withinWords describes the paths that are allowed.
 func withinWords(dir, but string) string {
-	return "A path inside " + dir + ", absolute or relative to it" + but
+	return pathInside(dir, but)
 }
 
 // outsideDirectories returns a mismatch for each path outside of the directory of its bound. It checks each item of a
@@ -140,7 +140,7 @@ func outsideDirectory(at ijson.Pointer, dir string, v any) []Mismatch {
 	if isText && InsideDirectory(dir, text) {
 		return nil
 	}
-	want := "a" + withinWords(dir, ", without .., backslashes and % codes")[1:]
+	want := "a" + withinWords(dir, withoutDots)[1:]
 	return []Mismatch{{Pointer: at, Kind: MismatchValue, Want: oneLine(want)}}
 }
 
@@ -165,11 +165,11 @@ func (w *writing) escapes(at ijson.Pointer, name string, bound member) {
 			w.escapes(at.Member(m.name), name, m)
 		case m.name == "pattern":
 			if dir := directoryOf(name, m.text()); dir != "" {
-				want := "bound: {" + name + ": {within: " + dir + "}} instead"
+				want := wantWithin(name, dir)
 				if !strings.HasPrefix(dir, "/") {
-					want = "bound: {" + name + ": {within: DIR}} instead, DIR the absolute path of " + dir
+					want = wantAbsoluteWithin(name, dir)
 				}
-				w.warn(at.Member(m.name), m.value, "this pattern lets a path out of its directory: "+dir+"/../x fits it", want)
+				w.warn(at.Member(m.name), m.value, patternEscapes(dir), want)
 			}
 		}
 	}

@@ -128,14 +128,14 @@ func (t Tool) Say(args map[string]any) string {
 // checkPhrase rejects a phrase that is too long, or has a placeholder that Say can never fill.
 func (t Tool) checkPhrase() error {
 	if n := utf8.RuneCountInString(t.Phrase); n > maxPhrase {
-		return fmt.Errorf("tool %q: phrase of %d characters; at most %d", t.Name, n, maxPhrase)
+		return fmt.Errorf(phraseLength, t.Name, n, maxPhrase)
 	}
 	if t.Phrase == "" {
 		return nil
 	}
 	for _, p := range placeholder.FindAllString(t.Phrase, -1) {
 		if !t.Sayable(strings.Trim(p, "{}")) {
-			return fmt.Errorf("tool %q: phrase: %s is not an argument that is a number, boolean or enum, or has a pattern", t.Name, p)
+			return fmt.Errorf(phraseArgument, t.Name, p)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -176,16 +175,16 @@ func (w *writing) arguments(text json.RawMessage) []argument {
 		return nil
 	}
 	if len(text) > maxWritten {
-		w.wrong("", nil, fmt.Sprintf("%d bytes of schemas", len(text)), fmt.Sprintf("at most %d bytes", maxWritten))
+		w.wrong("", nil, schemasBytes(len(text)), atMostBytes(maxWritten))
 		return nil
 	}
 	decoded, err := ijson.Decode(text)
 	if err != nil {
-		w.wrong("", nil, err.Error(), "an object of schemas by name")
+		w.wrong("", nil, err.Error(), schemasByName)
 		return nil
 	}
 	if _, ok := decoded.(map[string]any); !ok {
-		w.wrong("", text, "no object", "an object of schemas by name")
+		w.wrong("", text, notObject, schemasByName)
 		return nil
 	}
 	var list []argument
@@ -202,7 +201,7 @@ func (w *writing) arguments(text json.RawMessage) []argument {
 // callable adds a fault if not every client accepts a name.
 func (w *writing) callable(at ijson.Pointer, name string) {
 	if !argumentName.MatchString(name) {
-		w.wrong(at, nil, "a name that clients do not take", "1 to 64 of a-z A-Z 0-9 _ . -")
+		w.wrong(at, nil, badArgumentName, argumentNameForm)
 	}
 }
 
@@ -213,7 +212,7 @@ const optionalKeyword = "optional"
 func (w *writing) argument(at ijson.Pointer, m member) argument {
 	a := argument{name: m.name}
 	if m.value[0] != '{' {
-		w.wrong(at, m.value, "no schema", "an object such as {type: string}")
+		w.wrong(at, m.value, notSchema, schemaForm)
 		return a
 	}
 	var kept []member
@@ -223,7 +222,7 @@ func (w *writing) argument(at ijson.Pointer, m member) argument {
 			continue
 		}
 		if a.optional = string(k.value) == "true"; !a.optional && string(k.value) != "false" {
-			w.wrong(at.Member(k.name), k.value, "no boolean", "true or false")
+			w.wrong(at.Member(k.name), k.value, notBoolean, aBoolean)
 		}
 	}
 	before := len(w.faults)
@@ -249,6 +248,6 @@ func (w *writing) tryDefault(at ijson.Pointer, m member, schema json.RawMessage,
 		}
 	}
 	if len(wrong) > 0 {
-		w.wrong(at+wrong[0].Pointer, m.value, "the default does not fit its own schema", wrong[0].Want)
+		w.wrong(at+wrong[0].Pointer, m.value, defaultMisfits, wrong[0].Want)
 	}
 }

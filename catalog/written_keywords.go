@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ type keyword struct {
 func (w *writing) schema(at ijson.Pointer, members []member, depth int) json.RawMessage {
 	if w.nodes++; w.nodes > maxWrittenNodes || depth > maxWrittenDepth {
 		if w.nodes <= maxWrittenNodes+1 {
-			w.wrong(at, nil, "too many schemas, or too deep", fmt.Sprintf("at most %d, %d deep", maxWrittenNodes, maxWrittenDepth))
+			w.wrong(at, nil, tooManySchemas, atMostSchemas(maxWrittenNodes, maxWrittenDepth))
 		}
 		return json.RawMessage(`{}`)
 	}
@@ -117,7 +116,7 @@ func (w *writing) closed(at ijson.Pointer, kind string, members []member) []memb
 		return members
 	}
 	if !has("properties") {
-		w.warn(at, nil, "an object without properties takes no member", "properties, or additionalProperties: true")
+		w.warn(at, nil, noProperties, wantProperties)
 	}
 	return append(members, member{"additionalProperties", json.RawMessage(`false`)})
 }
@@ -128,23 +127,23 @@ func (k keyword) read() json.RawMessage {
 	switch {
 	case reader != nil:
 	case slices.Contains(branching, k.name):
-		k.fault("not to be written here", "one schema without oneOf, anyOf, allOf, not, if and $ref")
+		k.fault(keywordForbidden, wantPlainSchema)
 		return nil
 	case k.name == withinKeyword:
-		k.fault("allowed only in bound, beside the argument's type", "bound: {ARGUMENT: {within: DIR}} at a server's tool")
+		k.fault(withinOnlyInBound, wantBoundWithin)
 		return nil
 	case k.name == optionalKeyword:
-		k.fault("said of a member of an object", "optional beside the argument's type; within an object the list required")
+		k.fault(optionalInObject, wantRequiredList)
 		return nil
 	default:
 		k.add(SchemaFault{
-			Pointer: k.at, Unknown: true, Reason: "unknown keyword", Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(k.name, keywords),
-			Want: "one of " + strings.Join(keywords, ", "),
+			Pointer: k.at, Unknown: true, Reason: unknownKeyword, Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(k.name, keywords),
+			Want: oneOfNames(strings.Join(keywords, ", ")),
 		})
 		return nil
 	}
 	if allowed := of[k.name]; allowed != "" && k.kind != "" && !slices.Contains(strings.Fields(allowed), k.kind) {
-		k.fault(fmt.Sprintf("speaks of type %s, and the type is %s", strings.ReplaceAll(allowed, " ", " or "), k.kind), "")
+		k.fault(keywordOfType(strings.ReplaceAll(allowed, " ", " or "), k.kind), "")
 		return nil
 	}
 	return reader()
@@ -157,8 +156,8 @@ func (k keyword) asItIs() json.RawMessage { return k.value }
 func (k keyword) typeWord() json.RawMessage {
 	if word := k.text(); !slices.Contains(types, word) {
 		k.add(SchemaFault{
-			Pointer: k.at, Reason: "no type", Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(word, types),
-			Want: "one word: " + strings.Join(types, ", "),
+			Pointer: k.at, Reason: noType, Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(word, types),
+			Want: oneWord(strings.Join(types, ", ")),
 		})
 	}
 	return k.value
@@ -166,35 +165,35 @@ func (k keyword) typeWord() json.RawMessage {
 
 func (k keyword) words() json.RawMessage {
 	if k.value[0] != '"' {
-		k.fault("no text", "a text")
+		k.fault(notText, aText)
 	}
 	return k.value
 }
 
 func (k keyword) boolean() json.RawMessage {
 	if string(k.value) != "true" && string(k.value) != "false" {
-		k.fault("no boolean", "true or false")
+		k.fault(notBoolean, aBoolean)
 	}
 	return k.value
 }
 
 func (k keyword) number() json.RawMessage {
 	if _, ok := k.decoded().(float64); !ok {
-		k.fault("no number", "a number")
+		k.fault(notNumber, aNumber)
 	}
 	return k.value
 }
 
 func (k keyword) divisor() json.RawMessage {
 	if n, ok := k.decoded().(float64); !ok || n <= 0 {
-		k.fault("no number above 0", "a number above 0")
+		k.fault(notPositive, aPositive)
 	}
 	return k.value
 }
 
 func (k keyword) count() json.RawMessage {
 	if n, ok := ijson.Integer(k.decoded()); !ok || n < 0 {
-		k.fault("no count", "a whole number from 0 on")
+		k.fault(notCount, aCount)
 	}
 	return k.value
 }
@@ -203,14 +202,14 @@ func (k keyword) count() json.RawMessage {
 func (k keyword) enum() json.RawMessage {
 	list, _ := k.decoded().([]any)
 	if len(list) == 0 || len(list) > maxEnum {
-		k.fault("no list of values", fmt.Sprintf("a list of 1 to %d values", maxEnum))
+		k.fault(notValueList, valueList(maxEnum))
 		return k.value
 	}
 	seen := make(map[string]bool, len(list))
 	for i, v := range list {
 		text := ijson.Canonical(v)
 		if seen[string(text)] {
-			k.wrong(k.at.Index(i), text, "is in the list already", "values that are all different")
+			k.wrong(k.at.Index(i), text, valueRepeated, differentValues)
 		}
 		seen[string(text)] = true
 		k.ofType(k.at.Index(i), v)
@@ -226,7 +225,7 @@ func (k keyword) constant() json.RawMessage {
 // ofType adds a fault if a value is not of the schema's own type.
 func (k keyword) ofType(at ijson.Pointer, v any) {
 	if n := (&node{kind: k.kind}); k.kind != "" && !n.fits(v) {
-		k.wrong(at, ijson.Canonical(v), "not of type "+k.kind, k.kind)
+		k.wrong(at, ijson.Canonical(v), notOfType(k.kind), k.kind)
 	}
 }
 
@@ -235,11 +234,11 @@ func (k keyword) expression() json.RawMessage {
 	_, err := regexp.Compile(text)
 	switch {
 	case k.value[0] != '"':
-		k.fault("no text", "a regular expression (RE2)")
+		k.fault(notText, aRegexp)
 	case len(text) > maxPattern:
-		k.fault(fmt.Sprintf("a pattern of %d bytes", len(text)), fmt.Sprintf("at most %d bytes", maxPattern))
+		k.fault(patternBytes(len(text)), atMostBytes(maxPattern))
 	case err != nil:
-		k.fault(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "a regular expression (RE2: no look-around, no back-references)")
+		k.fault(strings.TrimPrefix(err.Error(), "error parsing regexp: "), plainRegexp)
 	}
 	return k.value
 }
@@ -248,11 +247,11 @@ func (k keyword) format() json.RawMessage {
 	name := k.text()
 	switch {
 	case name == "":
-		k.fault("no format", "one of "+strings.Join(formats, ", "))
+		k.fault(notFormat, oneOfNames(strings.Join(formats, ", ")))
 	case !slices.Contains(formats, name):
 		k.add(SchemaFault{
-			Pointer: k.at, Reason: "this format is shown and not checked", Got: ijson.Cut(string(k.value), maxWant), Warning: true,
-			Want: "one of " + strings.Join(formats, ", ") + ", or a pattern", DidYouMean: Near(name, formats),
+			Pointer: k.at, Reason: formatNotChecked, Got: ijson.Cut(string(k.value), maxWant), Warning: true,
+			Want: formatOrPattern(strings.Join(formats, ", ")), DidYouMean: Near(name, formats),
 		})
 	}
 	return k.value
@@ -263,7 +262,7 @@ func (k keyword) schemaOrFault() json.RawMessage { return k.below(k.at, k.value)
 // below reads a schema within this one.
 func (k keyword) below(at ijson.Pointer, value json.RawMessage) json.RawMessage {
 	if value[0] != '{' {
-		k.wrong(at, value, "no schema", "an object such as {type: string}")
+		k.wrong(at, value, notSchema, schemaForm)
 		return nil
 	}
 	return k.schema(at, membersOf(value), k.depth+1)
@@ -271,7 +270,7 @@ func (k keyword) below(at ijson.Pointer, value json.RawMessage) json.RawMessage 
 
 func (k keyword) properties() json.RawMessage {
 	if k.value[0] != '{' {
-		k.fault("no object", "an object of schemas by name")
+		k.fault(notObject, schemasByName)
 		return nil
 	}
 	var list []member
@@ -289,7 +288,7 @@ func (k keyword) properties() json.RawMessage {
 func (k keyword) required() json.RawMessage {
 	list, isList := k.decoded().([]any)
 	if !isList {
-		k.fault("no list", "a list of the properties that must be there")
+		k.fault(notList, requiredList)
 		return nil
 	}
 	known, open := k.known()
@@ -298,12 +297,12 @@ func (k keyword) required() json.RawMessage {
 		name, isText := v.(string)
 		switch {
 		case !isText || slices.Contains(names, name):
-			k.wrong(k.at.Index(i), ijson.Canonical(v), "no name, or one that is there already", "names that are all different")
+			k.wrong(k.at.Index(i), ijson.Canonical(v), nameRepeated, differentNames)
 			continue
 		case !open && !slices.Contains(known, name):
 			k.add(SchemaFault{
-				Pointer: k.at.Index(i), Reason: "no property of this name", Got: ijson.Cut(string(ijson.Canonical(v)), maxWant),
-				Want: "one of " + strings.Join(known, ", "), DidYouMean: Near(name, known),
+				Pointer: k.at.Index(i), Reason: noProperty, Got: ijson.Cut(string(ijson.Canonical(v)), maxWant),
+				Want: oneOfNames(strings.Join(known, ", ")), DidYouMean: Near(name, known),
 			})
 		}
 		names = append(names, name)
@@ -333,7 +332,7 @@ func (k keyword) additional() json.RawMessage {
 		return k.value
 	}
 	if k.value[0] != '{' {
-		k.fault("no boolean and no schema", "true, false or a schema")
+		k.fault(notBooleanOrSchema, booleanOrSchema)
 		return nil
 	}
 	return k.below(k.at, k.value)
@@ -357,7 +356,7 @@ func (w *writing) ranges(at ijson.Pointer, members []member) {
 		low, one := values[pair.low]
 		high, two := values[pair.high]
 		if one && two && (low > high || pair.apart && low == high) {
-			w.wrong(at.Member(pair.low), ijson.Canonical(low), fmt.Sprintf("leaves nothing below %s %s", pair.high, ijson.Canonical(high)),
+			w.wrong(at.Member(pair.low), ijson.Canonical(low), nothingBetween(pair.high, ijson.Canonical(high)),
 				pair.low+" below "+pair.high)
 		}
 	}

@@ -37,14 +37,14 @@ func (a *address) build(args map[string]any) (*url.URL, []catalog.Mismatch) {
 	path := a.path(args, refuse)
 	query := a.queryText(args, refuse)
 	if len(bad) == 0 && len(path)+len(query) > maxURL {
-		bad = append(bad, catalog.Mismatch{Kind: catalog.MismatchValue, Want: "at most " + strconv.Itoa(maxURL) + " bytes in the URL"})
+		bad = append(bad, catalog.Mismatch{Kind: catalog.MismatchValue, Want: urlBytes(strconv.Itoa(maxURL))})
 	}
 	if len(bad) > 0 {
 		return nil, bad
 	}
 	plainPath, err := url.PathUnescape(path)
 	if err != nil { // literals were checked, values are encoded here
-		return nil, []catalog.Mismatch{{Kind: catalog.MismatchValue, Want: "a path that can be decoded"}}
+		return nil, []catalog.Mismatch{{Kind: catalog.MismatchValue, Want: decodablePath}}
 	}
 	return &url.URL{Scheme: a.scheme, Host: a.host, Path: plainPath, RawPath: path, RawQuery: query}, nil
 }
@@ -58,9 +58,9 @@ func (a *address) path(args map[string]any, refuse func(name, want string)) stri
 		text, got, name := segment.fill(args, encode)
 		switch {
 		case got == absent:
-			refuse(name, "a value: it is part of the URL's path")
+			refuse(name, valueInPath)
 		case got == unusual:
-			refuse(name, "a text, number or boolean: it is part of the URL's path")
+			refuse(name, wordInPath)
 		case len(segment.arguments()) > 0 && isDots(text):
 			refuse(segment.arguments()[0], noDots)
 		}
@@ -69,7 +69,7 @@ func (a *address) path(args map[string]any, refuse func(name, want string)) stri
 	return b.String()
 }
 
-const noDots = "a text that makes no empty, . or .. path segment"
+const noDots = safeSegment
 
 // isDots reports whether an encoded segment is empty, . or .., in any spelling. A slash in the segment stays encoded.
 // If a server decodes a path before it resolves it, the argument's pattern must exclude slashes.
@@ -105,9 +105,9 @@ func (a *address) queryText(args map[string]any, refuse func(name, want string))
 // want describes which values a query member's argument may have.
 func (m member) want() string {
 	if _, alone := m.value.alone(); alone && !m.raw {
-		return "a text, number or boolean, or a list of these: it is part of the URL's query"
+		return wordsInQuery
 	}
-	return "a text, number or boolean: it is part of the URL's query"
+	return wordInQuery
 }
 
 // values returns the encoded values of a member: none if an argument is absent, several if it is a list. The result

@@ -8,7 +8,7 @@ import (
 )
 
 // varies is the rule that faults of a URL's fixed parts name.
-const varies = "only path segments and query values may vary"
+const varies = fixedPart
 
 // parseURL splits a URL. It returns nil if there is a fault.
 func (r *reading) parseURL(text string) *address {
@@ -16,12 +16,12 @@ func (r *reading) parseURL(text string) *address {
 	const path = "request.url"
 	scheme, rest, ok := strings.Cut(text, "://")
 	if name := firstName(scheme); ok && name != "" {
-		r.fault(Fault{Path: path, Reason: "{" + name + "} is in the scheme", Want: varies})
+		r.fault(Fault{Path: path, Reason: inScheme(name), Want: varies})
 		return nil
 	}
 	scheme = strings.ToLower(scheme)
 	if !ok || scheme != "http" && scheme != "https" {
-		r.fault(Fault{Path: path, Got: quoted(text), Reason: "no absolute URL", Want: "write https://HOST/PATH"})
+		r.fault(Fault{Path: path, Got: quoted(text), Reason: notAbsolute, Want: wantAbsolute})
 		return nil
 	}
 	end := len(rest)
@@ -34,7 +34,7 @@ func (r *reading) parseURL(text string) *address {
 	}
 	rest, fragment, hasFragment := strings.Cut(rest[end:], "#")
 	if hasFragment {
-		r.fault(Fault{Path: path, Reason: "#" + fragment + " is never sent", Want: "leave it out"})
+		r.fault(Fault{Path: path, Reason: fragmentNotSent(fragment), Want: wantRemoved})
 	}
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	for segment := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
@@ -57,19 +57,19 @@ func (r *reading) authority(path, scheme, authority string) bool {
 	if !hasUser {
 		user, host = "", authority
 	}
-	for _, part := range [][2]string{{"user part", user}, {"host", host}} {
+	for _, part := range [][2]string{{userPart, user}, {"host", host}} {
 		if name := firstName(part[1]); name != "" {
-			r.fault(Fault{Path: path, Reason: "{" + name + "} is in the " + part[0], Want: varies})
+			r.fault(Fault{Path: path, Reason: inPart(name, part[0]), Want: varies})
 			return false
 		}
 	}
 	if hasUser {
-		r.fault(Fault{Path: path, Reason: "a user part", Want: `write a header: Authorization: {secret: "env:NAME", prefix: "Bearer "}`})
+		r.fault(Fault{Path: path, Reason: aUserPart, Want: wantAuthorization})
 		return false
 	}
 	u, err := url.Parse(scheme + "://" + host + "/")
 	if err != nil || u.Hostname() == "" || u.Host != host || strings.HasSuffix(host, ":") || !isPort(u.Port()) {
-		r.fault(Fault{Path: path, Got: quoted(host), Reason: "no host", Want: "write a host's name or address, and a port from 1 to 65535 if it needs one"})
+		r.fault(Fault{Path: path, Got: quoted(host), Reason: noHost, Want: wantHost})
 		return false
 	}
 	return true
@@ -101,14 +101,14 @@ func (r *reading) segment(path, text string) template {
 	t := r.template(path, text)
 	for _, name := range t.arguments() {
 		r.used[name] = true
-		r.argument(path, name, place{words: "the URL's path"})
+		r.argument(path, name, place{words: theURLPath})
 	}
 	for i := range t {
 		t[i].literal = braces.Replace(t[i].literal)
 		r.encoded(path, t[i].literal, "/?#")
 	}
 	if plain, err := url.PathUnescape(text); err == nil && (plain == "." || plain == "..") {
-		r.fault(Fault{Path: path, Reason: "a path segment " + text, Want: "write the path that is meant"})
+		r.fault(Fault{Path: path, Reason: pathSegment(text), Want: wantRealPath})
 	}
 	return t
 }
@@ -117,14 +117,14 @@ func (r *reading) segment(path, text string) template {
 func (r *reading) urlMember(path, text string) member {
 	name, value, full := strings.Cut(text, "=")
 	if argument := firstName(name); argument != "" {
-		r.fault(Fault{Path: path, Reason: "{" + argument + "} is in a query name", Want: varies})
+		r.fault(Fault{Path: path, Reason: inQueryName(argument), Want: varies})
 		return member{}
 	}
 	r.encoded(path, name, "#&")
 	m := member{name: name, value: r.template(path, value), bare: !full, raw: true}
 	for _, argument := range m.value.arguments() {
 		r.used[argument] = true
-		r.argument(path, argument, place{words: "the URL's query; put a list into query"})
+		r.argument(path, argument, place{words: theURLQuery})
 	}
 	for i := range m.value {
 		m.value[i].literal = braces.Replace(m.value[i].literal)
@@ -147,7 +147,7 @@ func (r *reading) encoded(path, literal, but string) {
 		case isUnreserved(rune(c)) || strings.IndexByte("!$&'()*+,;=:@/?", c) >= 0 && strings.IndexByte(but, c) < 0:
 		default:
 			_, size := utf8.DecodeRuneInString(literal[i:])
-			r.fault(Fault{Path: path, Reason: quoted(literal[i:i+size]) + " cannot be in a URL", Want: "write " + encode(literal[i:i+size])})
+			r.fault(Fault{Path: path, Reason: notInURL(quoted(literal[i : i+size])), Want: "write " + encode(literal[i:i+size])})
 			return
 		}
 	}

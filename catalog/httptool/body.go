@@ -27,17 +27,17 @@ func (r *reading) body() payload {
 		return read
 	}
 	if r.config.Method == http.MethodGet || r.config.Method == http.MethodHead {
-		r.fault(Fault{Path: "request.body", Reason: "a " + r.config.Method + " request carries nothing", Want: "write body: none"})
+		r.fault(Fault{Path: "request.body", Reason: noBodyFor(r.config.Method), Want: wantNoBody})
 	}
 	if b.Args && b.Mapping != nil {
-		r.fault(Fault{Path: "request.body", Reason: "args and a mapping", Want: "keep one"})
+		r.fault(Fault{Path: "request.body", Reason: argsAndMapping, Want: wantOne})
 	}
 	if b.Mapping == nil {
 		return read
 	}
 	decoded, err := ijson.Of(b.Mapping)
 	if err != nil {
-		r.fault(Fault{Path: "request.body", Reason: "no JSON: " + err.Error(), Want: "write what JSON can hold"})
+		r.fault(Fault{Path: "request.body", Reason: notJSON(err.Error()), Want: wantJSON})
 	}
 	mapping, _ := decoded.(map[string]any)
 	read.mapping = map[string]any{}
@@ -48,7 +48,7 @@ func (r *reading) body() payload {
 }
 
 // formMember describes the values that a form's member may have.
-const formMember = "a form's member is a text, number, boolean or a list of these"
+const formMember = formMembers
 
 // mapped reads one value of a mapping. depth is its depth below the body.
 func (r *reading) mapped(path string, v any, depth int) any {
@@ -57,12 +57,12 @@ func (r *reading) mapped(path string, v any, depth int) any {
 		t := r.template(path, v)
 		_, alone := t.alone()
 		for _, name := range t.arguments() {
-			r.argument(path, name, place{words: "a text", whole: alone && !r.config.Form, list: alone && depth == 1})
+			r.argument(path, name, place{words: aText, whole: alone && !r.config.Form, list: alone && depth == 1})
 		}
 		return t
 	case map[string]any:
 		if r.config.Form {
-			r.fault(Fault{Path: path, Reason: "an object", Want: formMember})
+			r.fault(Fault{Path: path, Reason: anObject, Want: formMember})
 		}
 		read := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -71,7 +71,7 @@ func (r *reading) mapped(path string, v any, depth int) any {
 		return read
 	case []any:
 		if r.config.Form && depth > 1 {
-			r.fault(Fault{Path: path, Reason: "a list in a list", Want: formMember})
+			r.fault(Fault{Path: path, Reason: listInList, Want: formMember})
 		}
 		read := make([]any, len(v))
 		for i, element := range v {
@@ -127,7 +127,7 @@ func laid(v any, args map[string]any, refuse func(name, want string)) any {
 		case absent:
 			return leftOut{}
 		case unusual:
-			refuse(name, "a text, number or boolean: it is part of a text")
+			refuse(name, wordInText)
 		}
 		return text
 	case map[string]any:
@@ -160,7 +160,7 @@ func formOf(object map[string]any, refuse func(name, want string)) string {
 		}
 		texts, refused := listed(name, values)
 		if refused != "" {
-			refuse(name, "a text, number or boolean, or a list of these: it is part of a form")
+			refuse(name, wordsInForm)
 		}
 		for _, text := range texts {
 			if b.Len() > 0 {

@@ -140,7 +140,7 @@ func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no address", host)
+		return nil, fmt.Errorf(hostNoAddress, host)
 	}
 	var allowed []netip.Addr
 	refused := &HostError{Host: host}

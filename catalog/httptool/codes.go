@@ -7,7 +7,7 @@ import (
 )
 
 // errCode reports that a text is not a valid status code.
-var errCode = errors.New("no code")
+var errCode = errors.New(notCode)
 
 // codes are status codes and classes of them.
 type codes struct {
@@ -23,9 +23,9 @@ func (c codes) has(code int) bool {
 // codes reads codes from 200 to 599, and classes if they are allowed.
 func (r *reading) codes(path string, texts []string, classes bool) codes {
 	read := codes{exact: map[int]bool{}}
-	want := "write codes from 200 to 599"
+	want := wantCodes
 	if classes {
-		want += ` or classes like "2xx"`
+		want += orClasses
 	}
 	for i, text := range texts {
 		code, err := parseCode(text)
@@ -36,7 +36,7 @@ func (r *reading) codes(path string, texts []string, classes bool) codes {
 		case classes && isClass && len(class) == 1 && strings.Contains("2345", class):
 			read.classes[class[0]-'0'] = true
 		default:
-			r.fault(Fault{Path: path + "[" + strconv.Itoa(i) + "]", Reason: "no code", Got: quoted(text), Want: want})
+			r.fault(Fault{Path: path + "[" + strconv.Itoa(i) + "]", Reason: notCode, Got: quoted(text), Want: want})
 		}
 	}
 	return read

@@ -13,7 +13,7 @@ type AddressError struct {
 
 // Error returns the address and the setting that would allow it.
 func (e *AddressError) Error() string {
-	return fmt.Sprintf("%s is %s; name its network in catalog.allow_networks", e.Addr, e.Class)
+	return networkRefused(e.Addr, e.Class)
 }
 
 // Local reports that Patterngate, not the server, caused the fault: no circuit breaker counts it.
@@ -48,31 +48,31 @@ type network struct {
 
 // closed are the networks outside of the public internet. If several contain an address, the first gives its class.
 var closed = []network{
-	{netip.MustParsePrefix("169.254.169.254/32"), "a cloud's metadata service"},
-	{netip.MustParsePrefix("169.254.170.2/32"), "a cloud's metadata service"},
-	{netip.MustParsePrefix("100.100.100.200/32"), "a cloud's metadata service"},
-	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud's metadata service"},
-	{netip.MustParsePrefix("192.0.0.192/32"), "a cloud's metadata service"},
-	{netip.MustParsePrefix("fd00:ec2::/32"), "a cloud's metadata service"},
-	{netip.MustParsePrefix("fd20:ce::254/128"), "a cloud's metadata service"},
-	{netip.MustParsePrefix("0.0.0.0/8"), "an unspecified address"},
-	{netip.MustParsePrefix("127.0.0.0/8"), "a loopback address"},
-	{netip.MustParsePrefix("10.0.0.0/8"), "a private address"},
-	{netip.MustParsePrefix("172.16.0.0/12"), "a private address"},
-	{netip.MustParsePrefix("192.168.0.0/16"), "a private address"},
-	{netip.MustParsePrefix("100.64.0.0/10"), "an address shared behind a carrier"},
-	{netip.MustParsePrefix("169.254.0.0/16"), "a link-local address"},
-	{netip.MustParsePrefix("192.0.0.0/24"), "a reserved address"},
-	{netip.MustParsePrefix("198.18.0.0/15"), "a reserved address"},
-	{netip.MustParsePrefix("224.0.0.0/4"), "a multicast address"},
-	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
-	{netip.MustParsePrefix("::/128"), "an unspecified address"},
-	{netip.MustParsePrefix("::1/128"), "a loopback address"},
-	{netip.MustParsePrefix("fc00::/7"), "a private address"},
-	{netip.MustParsePrefix("fe80::/10"), "a link-local address"},
-	{netip.MustParsePrefix("fec0::/10"), "a private address"},
-	{netip.MustParsePrefix("ff00::/8"), "a multicast address"},
-	{netip.MustParsePrefix("64:ff9b:1::/48"), "a private address"}, // translated by rules of its network
+	{netip.MustParsePrefix("169.254.169.254/32"), metadataService},
+	{netip.MustParsePrefix("169.254.170.2/32"), metadataService},
+	{netip.MustParsePrefix("100.100.100.200/32"), metadataService},
+	{netip.MustParsePrefix("168.63.129.16/32"), metadataService},
+	{netip.MustParsePrefix("192.0.0.192/32"), metadataService},
+	{netip.MustParsePrefix("fd00:ec2::/32"), metadataService},
+	{netip.MustParsePrefix("fd20:ce::254/128"), metadataService},
+	{netip.MustParsePrefix("0.0.0.0/8"), unspecifiedAddress},
+	{netip.MustParsePrefix("127.0.0.0/8"), loopbackAddress},
+	{netip.MustParsePrefix("10.0.0.0/8"), privateAddress},
+	{netip.MustParsePrefix("172.16.0.0/12"), privateAddress},
+	{netip.MustParsePrefix("192.168.0.0/16"), privateAddress},
+	{netip.MustParsePrefix("100.64.0.0/10"), carrierAddress},
+	{netip.MustParsePrefix("169.254.0.0/16"), linkLocalAddress},
+	{netip.MustParsePrefix("192.0.0.0/24"), reservedAddress},
+	{netip.MustParsePrefix("198.18.0.0/15"), reservedAddress},
+	{netip.MustParsePrefix("224.0.0.0/4"), multicastAddress},
+	{netip.MustParsePrefix("240.0.0.0/4"), reservedAddress},
+	{netip.MustParsePrefix("::/128"), unspecifiedAddress},
+	{netip.MustParsePrefix("::1/128"), loopbackAddress},
+	{netip.MustParsePrefix("fc00::/7"), privateAddress},
+	{netip.MustParsePrefix("fe80::/10"), linkLocalAddress},
+	{netip.MustParsePrefix("fec0::/10"), privateAddress},
+	{netip.MustParsePrefix("ff00::/8"), multicastAddress},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), privateAddress}, // translated by rules of its network
 }
 
 // carriers are IPv6 networks that contain an IPv4 address, and the byte at which it begins. Teredo inverts the address.
@@ -100,7 +100,7 @@ func (c *Client) Judge(addr netip.Addr) error {
 
 func (c *Client) judge(addr netip.Addr) *AddressError {
 	if !addr.IsValid() {
-		return &AddressError{addr, "no address"}
+		return &AddressError{addr, noAddress}
 	}
 	addr = addr.Unmap().WithZone("")
 	if c.allows(addr) {

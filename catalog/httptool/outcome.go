@@ -66,7 +66,7 @@ func (t *Tool) lost(ctx context.Context, err error, sent bool) *catalog.Fault {
 
 // cut returns what a reply means for the call if it began as a success and could not be read.
 func (t *Tool) cut(ctx context.Context, err error) *catalog.Fault {
-	fault := &catalog.Fault{Kind: catalog.Unreadable, Cause: fmt.Errorf("%s: reading the reply: %w", t.name, err)}
+	fault := &catalog.Fault{Kind: catalog.Unreadable, Cause: fmt.Errorf(replyUnread, t.name, err)}
 	switch {
 	case isTimeout(ctx, err):
 		fault.Kind, fault.Again = catalog.TimedOut, true

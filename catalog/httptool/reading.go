@@ -31,7 +31,7 @@ func quoted(text string) string {
 func (r *reading) template(path, text string) template {
 	t, err := parseTemplate(text)
 	if err != nil {
-		r.fault(Fault{Path: path, Reason: err.Error(), Want: "write {name} for an argument, {{ and }} for braces"})
+		r.fault(Fault{Path: path, Reason: err.Error(), Want: wantPlaceholder})
 	}
 	return t
 }
@@ -49,7 +49,7 @@ func (r *reading) argument(path, name string, at place) {
 		kind, ok = r.config.Arguments(name)
 	}
 	if !ok {
-		f := Fault{Path: path, Reason: "no argument " + name, Want: "name one of input"}
+		f := Fault{Path: path, Reason: noArgument(name), Want: wantInput}
 		if r.config.Near != nil {
 			f.DidYouMean = r.config.Near(name)
 		}
@@ -57,7 +57,7 @@ func (r *reading) argument(path, name string, at place) {
 		return
 	}
 	if !at.whole && (kind == "object" || kind == "null" || kind == "array" && !at.list) {
-		r.fault(Fault{Path: path, Reason: "{" + name + "} is of type " + kind, Want: "only a text, number or boolean can be in " + at.words})
+		r.fault(Fault{Path: path, Reason: ofType(name, kind), Want: onlyWords(at.words)})
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *reading) method() {
 	}
 	f := Fault{Path: "request.method", Reason: "missing", Want: "write " + strings.Join(known, ", ")}
 	if r.config.Method != "" {
-		f.Reason, f.Got = "unknown method", quoted(r.config.Method)
+		f.Reason, f.Got = unknownMethod, quoted(r.config.Method)
 	}
 	if upper := strings.ToUpper(r.config.Method); slices.Contains(known, upper) {
 		f.DidYouMean = upper
@@ -83,7 +83,7 @@ func (r *reading) query() []member {
 	for _, q := range r.config.Query {
 		path := "request.query." + q.Name
 		if q.Name == "" {
-			r.fault(Fault{Path: path, Reason: "a query member without a name", Want: "write its name"})
+			r.fault(Fault{Path: path, Reason: unnamedQuery, Want: wantQueryName})
 		}
 		if q.Secret != nil {
 			continue // see [Tool.secretQuery]
@@ -92,7 +92,7 @@ func (r *reading) query() []member {
 		_, alone := m.value.alone()
 		for _, name := range m.value.arguments() {
 			r.used[name] = true
-			r.argument(path, name, place{words: "a query value beside other text", list: alone})
+			r.argument(path, name, place{words: queryBesideText, list: alone})
 		}
 		members = append(members, m)
 	}
@@ -124,13 +124,13 @@ func (r *reading) headers() []header {
 		if h.Secret == nil {
 			t := r.template(path, h.Text)
 			if names := t.arguments(); len(names) > 0 {
-				r.fault(Fault{Path: path, Reason: "{" + names[0] + "} is in a header", Want: "headers take no arguments; write {{ for a brace"})
+				r.fault(Fault{Path: path, Reason: inHeader(names[0]), Want: wantNoArgument})
 			}
 			text, _, _ = t.fill(nil, plain)
 			read.text = text
 		}
 		if !isFieldValue(text) {
-			r.fault(Fault{Path: path, Reason: "a control character", Want: "write one line of text"})
+			r.fault(Fault{Path: path, Reason: controlCharacter, Want: wantOneLine})
 		}
 		headers = append(headers, read)
 	}
@@ -145,11 +145,11 @@ func (r *reading) headerName(path, name string, seen map[string]bool) string {
 	canonical := http.CanonicalHeaderKey(name)
 	switch {
 	case !isToken(name):
-		r.fault(Fault{Path: path, Reason: "no header name " + quoted(name), Want: "letters, digits and -"})
+		r.fault(Fault{Path: path, Reason: notHeader(quoted(name)), Want: headerForm})
 	case slices.Contains(setHere, canonical):
-		r.fault(Fault{Path: path, Reason: name + " is set by the connection", Want: "leave it out"})
+		r.fault(Fault{Path: path, Reason: setByConnection(name), Want: wantRemoved})
 	case seen[canonical]:
-		r.fault(Fault{Path: path, Reason: "repeated header " + canonical, Want: "write it once"})
+		r.fault(Fault{Path: path, Reason: repeatedHeader(canonical), Want: wantOnce})
 	}
 	seen[canonical] = true
 	return canonical

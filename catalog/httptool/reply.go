@@ -20,7 +20,7 @@ import (
 const maxBody = 8 << 20
 
 // errTooLong reports that a reply is longer than maxBody.
-var errTooLong = fmt.Errorf("the reply is longer than %d bytes", maxBody)
+var errTooLong = fmt.Errorf(replyTooLong, maxBody)
 
 // judge returns the observation of a reply, or a fault with what is known about the call.
 func (t *Tool) judge(ctx context.Context, call catalog.Call, response *http.Response) (any, error) {
@@ -64,11 +64,11 @@ func readBody(response *http.Response) ([]byte, error) {
 	case "gzip", "x-gzip":
 		unpacked, err := gzip.NewReader(bytes.NewReader(text))
 		if err != nil {
-			return nil, fmt.Errorf("the reply is not gzip: %w", err)
+			return nil, fmt.Errorf(replyNotGzip, err)
 		}
 		return readBounded(unpacked)
 	default:
-		return nil, fmt.Errorf("the reply has content encoding %q", ijson.Cut(encoding, 80))
+		return nil, fmt.Errorf(replyEncoding, ijson.Cut(encoding, 80))
 	}
 }
 
@@ -97,7 +97,7 @@ func understood(response *http.Response, text []byte) (Response, any, error) {
 	switch {
 	case kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"):
 		if reply.Body, err = ijson.DecodeLimit(text, maxBody); err != nil {
-			return reply, nil, fmt.Errorf("the reply is not JSON: %w", err)
+			return reply, nil, fmt.Errorf(replyNotJSON, err)
 		}
 		if object, ok := reply.Body.(map[string]any); ok {
 			return reply, object, nil
@@ -105,25 +105,25 @@ func understood(response *http.Response, text []byte) (Response, any, error) {
 		return reply, map[string]any{"value": reply.Body}, nil
 	case strings.HasPrefix(kind, "text/"):
 		if !utf8.Valid(text) {
-			return reply, nil, errors.New("the reply is not UTF-8")
+			return reply, nil, errors.New(replyNotUTF8)
 		}
 		reply.Body = string(text)
 		return reply, map[string]any{"text": reply.Body}, nil
 	}
-	return reply, nil, fmt.Errorf("the reply is of content type %q", ijson.Cut(kind, 80))
+	return reply, nil, fmt.Errorf(replyContentType, ijson.Cut(kind, 80))
 }
 
 // contentType returns the media type of a reply in UTF-8. Another charset is an error.
 func contentType(header string) (string, error) {
 	kind, parameters, err := mime.ParseMediaType(header)
 	if err != nil {
-		return "", fmt.Errorf("the reply has no content type that can be read: %w", err)
+		return "", fmt.Errorf(replyNoContentType, err)
 	}
 	switch charset := lower(parameters["charset"]); charset {
 	case "", "utf-8", "utf8", "us-ascii":
 		return kind, nil
 	default:
-		return "", fmt.Errorf("the reply is in charset %q", ijson.Cut(charset, 80))
+		return "", fmt.Errorf(replyCharset, ijson.Cut(charset, 80))
 	}
 }
 

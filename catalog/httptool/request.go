@@ -32,7 +32,7 @@ func (t *Tool) attempt(ctx context.Context, call catalog.Call) (any, error) {
 	u, bad := t.address.build(call.Args)
 	body, contentType, unfit := t.payload.make(call.Args)
 	if bad = append(bad, unfit...); len(bad) > 0 {
-		err := fmt.Errorf("%s: argument %s: %s", t.name, bad[0].Pointer, bad[0].Want)
+		err := fmt.Errorf(badArgument, t.name, bad[0].Pointer, bad[0].Want)
 		return nil, &catalog.Fault{Kind: catalog.Declined, Cause: &LocalError{err}}
 	}
 	fields, err := t.fields(ctx, call.Key, contentType)
@@ -56,7 +56,7 @@ func (t *Tool) addSecrets(ctx context.Context, u *url.URL) error {
 	for _, q := range t.secretQuery {
 		text, err := q.secret.Text(ctx)
 		if err != nil {
-			return fmt.Errorf("the secret of query member %s: %w", q.name, err)
+			return fmt.Errorf(querySecret, q.name, err)
 		}
 		if u.RawQuery != "" {
 			u.RawQuery += "&"
@@ -81,17 +81,17 @@ func (t *Tool) fields(ctx context.Context, key, contentType string) (http.Header
 		if h.secret != nil {
 			secret, err := h.secret.Text(ctx)
 			if err != nil {
-				return nil, fmt.Errorf("the secret of header %s: %w", h.name, err)
+				return nil, fmt.Errorf(headerSecret, h.name, err)
 			}
 			if text = h.prefix + secret; !isFieldValue(text) {
-				return nil, fmt.Errorf("the secret of header %s holds a control character", h.name)
+				return nil, fmt.Errorf(headerSecretControl, h.name)
 			}
 		}
 		fields.Set(h.name, text)
 	}
 	if t.keyHeader != "" {
 		if !isFieldValue(key) || key == "" {
-			return nil, errors.New("the call has no key that a header could carry")
+			return nil, errors.New(noKey)
 		}
 		fields.Set(t.keyHeader, key)
 	}

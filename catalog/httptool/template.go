@@ -18,9 +18,9 @@ type part struct {
 
 // These are the faults of a template's grammar.
 var (
-	errOpen  = errors.New("a { without its }")
-	errClose = errors.New("a } without its {")
-	errEmpty = errors.New("{} names no argument")
+	errOpen  = errors.New(unclosedBrace)
+	errClose = errors.New(strayBrace)
+	errEmpty = errors.New(emptyBraces)
 )
 
 // parseTemplate reads {name} as an argument's place, {{ and }} as braces, and anything else unchanged.

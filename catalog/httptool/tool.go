@@ -50,7 +50,7 @@ func New(config Config) (*Tool, []Fault) {
 	t.payload = r.body()
 	t.readReplies(r)
 	if config.Client == nil {
-		r.fault(Fault{Path: "request", Reason: "no client", Want: "a client to connect with"})
+		r.fault(Fault{Path: "request", Reason: noClient, Want: wantClient})
 	}
 	if len(r.faults) > 0 {
 		return nil, r.faults
@@ -68,29 +68,29 @@ func (t *Tool) readReplies(r *reading) {
 		success = []string{"2xx"}
 	}
 	if len(success) == 0 {
-		r.fault(Fault{Path: "request.success", Reason: "no code is a success", Want: `write "2xx"`})
+		r.fault(Fault{Path: "request.success", Reason: noSuccess, Want: wantSuccess})
 	}
 	if missing == nil && t.read {
 		missing = []string{"404", "410"}
 	}
 	if len(missing) > 0 && !t.read {
-		r.fault(Fault{Path: "request.absent", Reason: "only a tool of effect read can find that there is none", Want: "leave it out"})
+		r.fault(Fault{Path: "request.absent", Reason: absentOnlyRead, Want: wantRemoved})
 	}
 	t.success = r.codes("request.success", success, true)
 	t.missing = r.codes("request.absent", missing, false)
 	for _, text := range r.config.Absent {
 		if code, err := parseCode(text); err == nil && t.success.exact[code] {
-			r.fault(Fault{Path: "request.absent", Reason: text + " is in success too", Want: "write it in one of them"})
+			r.fault(Fault{Path: "request.absent", Reason: inSuccessToo(text), Want: wantInOne})
 		}
 	}
 	if t.redirects < 0 || t.redirects > maxRedirects {
-		r.fault(Fault{Path: "request.redirects", Reason: "out of range", Want: "write a number from 0 to 5"})
+		r.fault(Fault{Path: "request.redirects", Reason: outOfRange, Want: wantRedirects})
 	}
 	if t.redirects > 0 && t.method != http.MethodGet && t.method != http.MethodHead {
-		r.fault(Fault{Path: "request.redirects", Reason: "a " + t.method + " request is not redirected", Want: "leave it out"})
+		r.fault(Fault{Path: "request.redirects", Reason: notRedirected(t.method), Want: wantRemoved})
 	}
 	if t.timeout < 0 {
-		r.fault(Fault{Path: "request.timeout_seconds", Reason: "out of range", Want: "write a number of seconds: 30"})
+		r.fault(Fault{Path: "request.timeout_seconds", Reason: outOfRange, Want: wantSeconds})
 	}
 }
 

@@ -134,10 +134,10 @@ func (l *Lock) Accept(server string, d Definition, by Acceptance) error {
 	one := Lock{tools: map[string]pin{name: {d, by}}}
 	again, err := Parse(one.text())
 	if err != nil {
-		return fmt.Errorf("%s cannot be kept: %w", name, err)
+		return fmt.Errorf(cannotKeep, name, err)
 	}
 	if kept, _ := again.Tool(server, d.Name); kept.Hash() != d.Hash() {
-		return fmt.Errorf("%s cannot be kept: it is not strict JSON", name)
+		return fmt.Errorf(cannotKeepJSON, name)
 	}
 	if l.tools == nil {
 		l.tools = map[string]pin{}

@@ -174,7 +174,7 @@ func TestParseRefuses(t *testing.T) {
 		"unknown member":     {entry(`"version": 1,`, `"version": 1, "x": 1,`), "2:16: /x: unknown member; want version, tools"},
 		"tools a list":       {`{"version":1,"tools":[]}`, "1:22: /tools: want an object"},
 		"no server":          {entry(`"s/read_text_file"`, `"read_text_file"`), "4:21: /tools/read_text_file: want server/tool"},
-		"another name":       {entry(`"s/read_text_file"`, `"s/write_file"`), `/tools/s~1write_file/tool/name: want the name that stands after the server's: write_file`},
+		"another name":       {entry(`"s/read_text_file"`, `"s/write_file"`), `/tools/s~1write_file/tool/name: want the name after the server's: write_file`},
 		"another hash":       {entry(hash[:8], "00000000"), `4:34: /tools/s~1read_text_file/sha256: does not fit the tool beside it`},
 		"hash in capitals":   {entry(hash, strings.ToUpper(hash)), "/sha256: want 64 hex digits"},
 		"a changed tool":     {entry(`"minimum":1.5`, `"minimum":1`), "/sha256: does not fit"},
@@ -183,8 +183,8 @@ func TestParseRefuses(t *testing.T) {
 		"at what time":       {entry(`2026-11-21T09:30:00Z`, `2026-11-21`), "/accepted/at: want a time"},
 		"another zone":       {entry(`2026-11-21T09:30:00Z`, `2026-11-21T09:30:00+01:00`), "/accepted/at: want a time"},
 		"by nobody":          {entry(`"local:1"`, `""`), "/accepted/by: want a text"},
-		"unsigned":           {entry(`"user"`, `"signed"`), "/accepted/key: key, nonce and signature"},
-		"half signed":        {entry(`"user"`, `"user", "key": "k"`), "/accepted/key: key, nonce and signature"},
+		"unsigned":           {entry(`"user"`, `"signed"`), "/accepted/key: want key, nonce and signature together"},
+		"half signed":        {entry(`"user"`, `"user", "key": "k"`), "/accepted/key: want key, nonce and signature together"},
 		"another assurance":  {entry(`"user"`, `"none"`), "/accepted/assurance: want user or signed"},
 	}
 	for name, tt := range tests {

@@ -70,14 +70,14 @@ func (r reader) lock(v any) (*Lock, *Fault) {
 		return nil, fault
 	}
 	if n, ok := root["version"].(float64); !ok || n != 1 {
-		return nil, r.wrong("/version", fmt.Sprintf("got %s; this program reads 1", ijson.Canonical(root["version"])))
+		return nil, r.wrong("/version", otherVersion(string(ijson.Canonical(root["version"]))))
 	}
 	tools, ok := root["tools"].(map[string]any)
 	if !ok {
-		return nil, r.wrong("/tools", "want an object of tools by server/tool")
+		return nil, r.wrong("/tools", wantTools)
 	}
 	if len(tools) > maxTools {
-		return nil, r.wrong("/tools", fmt.Sprintf("%d tools; at most %d", len(tools), maxTools))
+		return nil, r.wrong("/tools", tooManyTools(len(tools), maxTools))
 	}
 	r.tools = toolTexts(r.text, len(tools))
 	lock := &Lock{tools: make(map[string]pin, len(tools))}
@@ -95,7 +95,7 @@ func (r reader) lock(v any) (*Lock, *Fault) {
 func (r reader) pin(name string, v any) (pin, *Fault) {
 	at := ijson.Pointer("/tools").Member(name)
 	if !pinName.MatchString(name) {
-		return pin{}, r.wrong(at, "want server/tool, the server's name of a-z, 0-9 and _")
+		return pin{}, r.wrong(at, wantServerTool)
 	}
 	row, fault := r.members(v, at, []string{"sha256", "accepted", "tool"}, nil)
 	if fault != nil {
@@ -111,11 +111,11 @@ func (r reader) pin(name string, v any) (pin, *Fault) {
 	hash, _ := row["sha256"].(string)
 	switch _, tool, _ := strings.Cut(name, "/"); {
 	case p.definition.Name != tool:
-		return pin{}, r.wrong(at.Member("tool").Member("name"), "want the name that stands after the server's: "+tool)
+		return pin{}, r.wrong(at.Member("tool").Member("name"), wantSameName(tool))
 	case !hexDigits.MatchString(hash):
-		return pin{}, r.wrong(at.Member("sha256"), "want 64 hex digits")
+		return pin{}, r.wrong(at.Member("sha256"), wantHash)
 	case hash != p.definition.Hash():
-		return pin{}, r.wrong(at.Member("sha256"), "does not fit the tool beside it: one of them was changed by hand; run patterngate catalog accept "+name)
+		return pin{}, r.wrong(at.Member("sha256"), wrongHash(name))
 	}
 	return p, nil
 }
@@ -129,20 +129,20 @@ func (r reader) acceptance(v any, at ijson.Pointer) (Acceptance, *Fault) {
 	for _, name := range slices.Sorted(maps.Keys(row)) {
 		s, ok := row[name].(string)
 		if !ok || s == "" || len(s) > maxWords {
-			return Acceptance{}, r.wrong(at.Member(name), "want a text that is not empty")
+			return Acceptance{}, r.wrong(at.Member(name), wantText)
 		}
 		text[name] = s
 	}
 	when, err := time.Parse(time.RFC3339, text["at"])
 	if err != nil || when.UTC().Format(time.RFC3339) != text["at"] {
-		return Acceptance{}, r.wrong(at.Member("at"), "want a time such as 2026-11-21T09:30:00Z")
+		return Acceptance{}, r.wrong(at.Member("at"), wantTime)
 	}
 	if text["assurance"] != "user" && text["assurance"] != "signed" {
-		return Acceptance{}, r.wrong(at.Member("assurance"), "want user or signed")
+		return Acceptance{}, r.wrong(at.Member("assurance"), wantAssurance)
 	}
 	for _, name := range []string{"key", "nonce", "signature"} {
 		if signed := text["assurance"] == "signed"; signed != (text[name] != "") {
-			return Acceptance{}, r.wrong(at.Member(name), "key, nonce and signature stand where assurance is signed, all of them")
+			return Acceptance{}, r.wrong(at.Member(name), wantSignature)
 		}
 	}
 	return Acceptance{when.UTC(), text["by"], text["assurance"], text["key"], text["nonce"], text["signature"]}, nil
@@ -158,12 +158,12 @@ func (r reader) definition(v any, at ijson.Pointer) (Definition, *Fault) {
 		given, there := row[name]
 		text, ok := given.(string)
 		if there && (!ok || text == "") {
-			return Definition{}, r.wrong(at.Member(name), "want a text that is not empty")
+			return Definition{}, r.wrong(at.Member(name), wantText)
 		}
 		*to = text
 	}
 	if len(d.Name) > maxToolName {
-		return Definition{}, r.wrong(at.Member("name"), fmt.Sprintf("want at most %d bytes", maxToolName))
+		return Definition{}, r.wrong(at.Member("name"), wantShorter(maxToolName))
 	}
 	for name, to := range map[string]*json.RawMessage{"inputSchema": &d.Input, "outputSchema": &d.Output} {
 		given, there := row[name]
@@ -171,7 +171,7 @@ func (r reader) definition(v any, at ijson.Pointer) (Definition, *Fault) {
 			continue
 		}
 		if _, ok := given.(map[string]any); !ok {
-			return Definition{}, r.wrong(at.Member(name), "want a schema: an object")
+			return Definition{}, r.wrong(at.Member(name), wantSchema)
 		}
 		*to = r.raw(at.Member(name))
 	}
@@ -182,17 +182,17 @@ func (r reader) definition(v any, at ijson.Pointer) (Definition, *Fault) {
 func (r reader) members(v any, at ijson.Pointer, required, optional []string) (map[string]any, *Fault) {
 	row, ok := v.(map[string]any)
 	if !ok {
-		return nil, r.wrong(at, "want an object of "+strings.Join(required, ", "))
+		return nil, r.wrong(at, wantMembers(strings.Join(required, ", ")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(row)) {
 		if !slices.Contains(required, name) && !slices.Contains(optional, name) {
 			place := at.Member(name)
-			return nil, faultAt(r.text, keyOf(r.text, place), place, "unknown member; want "+strings.Join(slices.Concat(required, optional), ", "))
+			return nil, faultAt(r.text, keyOf(r.text, place), place, unknownMember(strings.Join(slices.Concat(required, optional), ", ")))
 		}
 	}
 	for _, name := range required {
 		if _, there := row[name]; !there {
-			return nil, r.wrong(at, "no member "+name)
+			return nil, r.wrong(at, noMember(name))
 		}
 	}
 	return row, nil

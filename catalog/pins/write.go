@@ -17,7 +17,7 @@ func (l *Lock) Write(path string) error {
 	}
 	text := l.text()
 	if len(text) > MaxBytes {
-		return fmt.Errorf("%s: %d bytes; at most %d", path, len(text), MaxBytes)
+		return fmt.Errorf(tooManyBytes, path, len(text), MaxBytes)
 	}
 	mode, err := modeOf(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func modeOf(path string) (fs.FileMode, error) {
 		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s is not a file", path)
+		return 0, fmt.Errorf(notFile, path)
 	}
 	if mode := info.Mode() & allPermission; mode&^ownersAlone == 0 || mode == readByAll {
 		return mode, nil

@@ -21,9 +21,9 @@ import (
 
 // Why a call was turned away. Each is the cause of a fault, or within it.
 var (
-	ErrOpen = errors.New("the circuit breaker is open: the server failed several times in a row")
-	ErrRate = errors.New("the rate of the tool has no room in time")
-	ErrBusy = errors.New("as many calls of the server as may be are under way")
+	ErrOpen = errors.New(breakerOpen)
+	ErrRate = errors.New(rateExhausted)
+	ErrBusy = errors.New(tooManyCalls)
 )
 
 // Config says what a server's calls are held to. The zero Config holds them to nothing.

@@ -74,7 +74,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.lines.Read(p)
 	fault := b.lines.fault()
 	if fault == nil && b.whole.N <= 0 {
-		fault = unreadableError{fmt.Errorf("the server's answer is longer than %d bytes", maxAnswer)}
+		fault = unreadableError{fmt.Errorf(answerTooLong, maxAnswer)}
 	}
 	if fault != nil {
 		b.note(fault)

@@ -27,10 +27,10 @@ const MaxSend = 4<<20 - 4<<10
 const cancelGrace = 2 * time.Second
 
 // ErrTooLarge is wrapped by the error of a call whose encoded arguments are longer than [MaxSend].
-var ErrTooLarge = errors.New("too large to be sent")
+var ErrTooLarge = errors.New(callTooLarge)
 
 // ErrInputWanted reports that a server asks a question during a call. This client answers none.
-var ErrInputWanted = errors.New("the server asks for input in the middle of the call, which is not given here")
+var ErrInputWanted = errors.New(asksForInput)
 
 // RPCError is a JSON-RPC error. Its code shows whether the server did not begin, or failed during its work.
 type RPCError struct {
@@ -52,7 +52,7 @@ func (c *Client) Call(ctx context.Context, tool string, args map[string]any, pro
 	}
 	text, err := json.Marshal(args)
 	if err != nil {
-		return Reply{}, fmt.Errorf("call %s: arguments: %w", tool, err)
+		return Reply{}, fmt.Errorf(callArguments, tool, err)
 	}
 	result, err := c.CallRaw(ctx, tool, text, progress)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Client) Call(ctx context.Context, tool string, args map[string]any, pro
 	reply := Reply{Text: result.Text(), IsError: result.IsError}
 	if result.Structured != nil {
 		if reply.Structured, err = ijson.Decode(result.Structured); err != nil {
-			return Reply{}, fmt.Errorf("call %s: structured content: %w", tool, err)
+			return Reply{}, fmt.Errorf(structuredContentOf, tool, err)
 		}
 	}
 	return reply, nil
@@ -147,7 +147,7 @@ func (c *Client) taken(ctx context.Context, t *trace, response *transport.JSONRP
 	return response.Result, nil
 }
 
-var errNoResult = unreadableError{errors.New("the server answered neither by a result nor by an error")}
+var errNoResult = unreadableError{errors.New(neitherResultNorError)}
 
 // maxWords is the maximum size, in bytes, of a server's message that is kept.
 const maxWords = 2000
@@ -170,7 +170,7 @@ func (c *Client) newRequest(method mcp.MCPMethod, params map[string]any) (transp
 		return transport.JSONRPCRequest{}, err
 	}
 	if len(encoded) > MaxSend {
-		return transport.JSONRPCRequest{}, localError{fmt.Errorf("%w: the call is %d bytes long as JSON, and a server takes at most %d", ErrTooLarge, len(encoded), MaxSend)}
+		return transport.JSONRPCRequest{}, localError{fmt.Errorf(callBytes, ErrTooLarge, len(encoded), MaxSend)}
 	}
 	r := transport.JSONRPCRequest{
 		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(c.newID()), Method: string(method), Params: json.RawMessage(encoded),
@@ -205,7 +205,7 @@ func (c *Client) cancel(id mcp.RequestId) {
 	defer end()
 	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
 	n.Method = string(mcp.MethodNotificationCancelled)
-	n.Params.AdditionalFields = map[string]any{"requestId": id, "reason": "the caller gave up"}
+	n.Params.AdditionalFields = map[string]any{"requestId": id, "reason": callerGaveUp}
 	_ = c.wire.SendNotification(ctx, n) // best effort: the call is given up in any case
 }
 

@@ -62,11 +62,11 @@ type carrier interface {
 func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
 	child, err := start(p)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", p.Command, err)
+		return nil, fmt.Errorf(startFailed, p.Command, err)
 	}
 	c, err := open(ctx, child.wire(), child, opening{who: who, order: handshakeFirst})
 	if err != nil {
-		return nil, fmt.Errorf("handshake with %s: %w", p.Command, err)
+		return nil, fmt.Errorf(handshakeWith, p.Command, err)
 	}
 	return c, nil
 }
@@ -76,7 +76,7 @@ func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
 func Over(ctx context.Context, in io.ReadCloser, out io.WriteCloser, who Identity) (*Client, error) {
 	c, err := open(ctx, newPipes(in, out), foreign{in}, opening{who: who, order: handshakeFirst})
 	if err != nil {
-		return nil, fmt.Errorf("handshake: %w", err)
+		return nil, fmt.Errorf(handshakeFailed, err)
 	}
 	return c, nil
 }

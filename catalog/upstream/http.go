@@ -37,19 +37,19 @@ func ParseEndpoint(address, token string) (Endpoint, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return Endpoint{}, fmt.Errorf("%q is not the URL of a server; write one such as http://127.0.0.1:8765/mcp", ijson.Cut(address, 200))
+		return Endpoint{}, fmt.Errorf(notServerURL, ijson.Cut(address, 200))
 	case u.User != nil:
-		return Endpoint{}, errors.New("the URL holds a user; a secret is given as a bearer token, outside of the URL")
+		return Endpoint{}, errors.New(userInURL)
 	}
 	e := Endpoint{url: u.String()}
 	if token == "" {
 		return e, nil
 	}
 	if i := strings.IndexFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
-		return Endpoint{}, fmt.Errorf("the bearer token holds white space or a character beyond ASCII at byte %d; give it as the server gave it out", i)
+		return Endpoint{}, fmt.Errorf(badTokenByte, i)
 	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
-		return Endpoint{}, fmt.Errorf("http://%s would show the bearer token to everyone on the way; use https", u.Host)
+		return Endpoint{}, fmt.Errorf(tokenInClear, u.Host)
 	}
 	e.token = func() string { return token }
 	return e, nil
@@ -99,13 +99,13 @@ const maxRedirects = 5
 func sameOrigin(next *http.Request, before []*http.Request) error {
 	switch first := before[0]; {
 	case origin(next.URL) != origin(first.URL):
-		return fmt.Errorf("the server redirects to another origin, %s; if it is meant, give that URL", origin(next.URL))
+		return fmt.Errorf(otherOrigin, origin(next.URL))
 	case next.Method != first.Method:
-		return fmt.Errorf("the server redirects to %s in a way that drops the request; give that URL", next.URL.Redacted())
+		return fmt.Errorf(redirectDrops, next.URL.Redacted())
 	case traceOf(next.Context()).once:
-		return errors.New("the server redirects a call that must not be sent twice; give the URL that it redirects to")
+		return errors.New(redirectWrite)
 	case len(before) > maxRedirects:
-		return fmt.Errorf("the server redirects more than %d times", maxRedirects)
+		return fmt.Errorf(tooManyRedirects, maxRedirects)
 	}
 	return nil
 }

@@ -46,14 +46,14 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 	for i, a := range p.Args {
 		text, err := s.text(ctx, a.Text, a.Secret)
 		if err != nil {
-			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+			return nil, fmt.Errorf(badArgument, i+1, err)
 		}
 		run.Args = append(run.Args, text)
 	}
 	for _, v := range p.Env {
 		text, err := s.text(ctx, v.Text, v.Secret)
 		if err != nil {
-			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
+			return nil, fmt.Errorf(badVariable, v.Name, err)
 		}
 		run.Env = append(run.Env, v.Name+"="+text)
 	}
@@ -71,7 +71,7 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 		_ = heard.Close() // the child has its own copy
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", p.Command, err)
+		return nil, fmt.Errorf(startFailed, p.Command, err)
 	}
 	wire := child.wire()
 	wire.onEnd = func() { // a child without pipes is of no use
@@ -109,7 +109,7 @@ func (s *Server) text(ctx context.Context, text string, secret catalog.Secret) (
 func (s *Server) launchEndpoint(ctx context.Context, e EndpointConfig, how opening) (*Client, error) {
 	u, err := url.Parse(e.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("the URL is none of a server") // the error does not repeat the URL, which may contain a secret
+		return nil, errors.New(notAnyServerURL) // the error does not repeat the URL, which may contain a secret
 	}
 	g := &guard{url: u.String(), base: dialer(e), headers: func(ctx context.Context) (http.Header, error) { return s.headers(ctx, e) }}
 	g.forget = func() bool {
@@ -137,7 +137,7 @@ func (s *Server) headers(ctx context.Context, e EndpointConfig) (http.Header, er
 	for _, h := range e.Headers {
 		text, err := s.text(ctx, h.Text, h.Secret)
 		if err != nil {
-			return nil, fmt.Errorf("header %s: %w", h.Name, err)
+			return nil, fmt.Errorf(badHeader, h.Name, err)
 		}
 		if h.Secret != nil {
 			text = h.Prefix + text

@@ -25,11 +25,11 @@ type unreadableError struct{ error }
 func (e unreadableError) Unwrap() error { return e.error }
 
 func tooLong(most int) error {
-	return unreadableError{fmt.Errorf("the server sent a message of more than %d bytes", most)}
+	return unreadableError{fmt.Errorf(messageTooLong, most)}
 }
 
 // errLong reports that a line is too long; see [lines.next] and [lines.skip].
-var errLong = errors.New("a line is too long")
+var errLong = errors.New(lineTooLong)
 
 // lines reads lines of a limited length. Only one goroutine may use it.
 type lines struct {

@@ -15,7 +15,7 @@ const (
 )
 
 // failedSilently replaces the text of an error that has none.
-const failedSilently = "the tool says that it failed, and nothing more"
+const failedSilently = failedWithoutWords
 
 // Observation returns a tool's answer as one decoded JSON value (spec/config.md section 4). The first case that applies
 // counts:
@@ -38,7 +38,7 @@ func (r Result) Observation() (any, error) {
 	if r.Structured != nil {
 		v, err := ijson.DecodeLimit(r.Structured, maxMessage)
 		if err != nil {
-			return nil, unreadableError{fmt.Errorf("structured content: %w", err)}
+			return nil, unreadableError{fmt.Errorf(structuredContent, err)}
 		}
 		if _, object := v.(map[string]any); !object {
 			v = map[string]any{"value": v}
@@ -78,11 +78,11 @@ func (b Block) prose() string {
 	case b.Type == "text", b.Type == "resource" && b.Data == 0:
 		return b.Text
 	case b.Type == "resource_link":
-		return fmt.Sprintf("[a link to %q]", ijson.Cut(b.URI, maxURI))
+		return linkShown(ijson.Cut(b.URI, maxURI))
 	case b.Type == "image", b.Type == "audio", b.Type == "resource":
-		return fmt.Sprintf("[%s, %s, %d bytes]", b.Type, kindOfData(b.MIME), b.Data/4*3)
+		return contentShown(b.Type, kindOfData(b.MIME), b.Data/4*3)
 	}
-	return "[content of an unknown kind]"
+	return unknownContent
 }
 
 var mimeType = regexp.MustCompile(`^[\w.+-]+/[\w.+-]+$`)
@@ -90,7 +90,7 @@ var mimeType = regexp.MustCompile(`^[\w.+-]+/[\w.+-]+$`)
 // kindOfData returns a MIME type that is safe to show.
 func kindOfData(mime string) string {
 	if len(mime) > maxMIME || !mimeType.MatchString(mime) {
-		return "of an unknown type"
+		return unknownType
 	}
 	return mime
 }

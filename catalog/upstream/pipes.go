@@ -23,8 +23,8 @@ const stuckGrace = 250 * time.Millisecond
 const maxReplies = 16
 
 var (
-	errEnded = errors.New("the server closed the session")
-	errStuck = errors.New("the server does not read what it is sent")
+	errEnded = errors.New(sessionClosed)
+	errStuck = errors.New(serverNotReading)
 )
 
 // pipes is a transport over a pair of pipes. It is safe for concurrent use.
@@ -332,7 +332,7 @@ func (p *pipes) reply(m message) {
 	if m.Method == string(mcp.MethodPing) {
 		response["result"] = struct{}{}
 	} else {
-		response["error"] = map[string]any{"code": mcp.METHOD_NOT_FOUND, "message": "this client answers no requests"}
+		response["error"] = map[string]any{"code": mcp.METHOD_NOT_FOUND, "message": noRequestsAnswered}
 	}
 	text, err := json.Marshal(response)
 	if err != nil {

@@ -175,7 +175,7 @@ func TestResults(t *testing.T) {
 		"no result":       {`7`, "not a tool result"},
 		"input is wanted": {`{"resultType":"input_required","inputRequests":{}}`, "asks for input"},
 		"refused":         {`error{"code":-32602,"message":"no"}`, "no (-32602)"},
-		"neither":         {`null`, "neither by a result nor by an error"},
+		"neither":         {`null`, "with neither a result nor an error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := over(t, map[string]string{"initialize": helloReply, "tools/call": strings.ReplaceAll(tt.reply, "\n", " ")})

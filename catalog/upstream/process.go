@@ -90,9 +90,9 @@ func (c *child) why() error {
 		return nil
 	}
 	if c.state != nil {
-		return fmt.Errorf("the server ended: %w", c.state)
+		return fmt.Errorf(serverEnded, c.state)
 	}
-	return errors.New("the server ended")
+	return errors.New(serverEndedCleanly)
 }
 
 // close waits for the child, whose input is closed. If the child does not end, close asks it to end, and then kills it.
@@ -119,7 +119,7 @@ func (c *child) abort() error {
 	}
 	kill(c.cmd.Process)
 	if !c.within(termGrace) {
-		return errors.New("the server does not end")
+		return errors.New(serverNotEnding)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (r Result) Text() string {
 }
 
 // errRepeated reports an answer with a repeated member. Readers of JSON differ about which of the two members counts.
-var errRepeated = errors.New("the server's answer repeats a member")
+var errRepeated = errors.New(repeatedMember)
 
 // readResult reads the parts of a result that the client needs.
 func readResult(raw json.RawMessage) (Result, error) {
@@ -62,7 +62,7 @@ func readResult(raw json.RawMessage) (Result, error) {
 		Type       string            `json:"resultType"`
 	}
 	if err := json.Unmarshal(raw, &sent); err != nil {
-		return Result{}, unreadableError{fmt.Errorf("the server's answer is not a tool result: %w", err)}
+		return Result{}, unreadableError{fmt.Errorf(notToolResult, err)}
 	}
 	if sent.Type == string(mcp.ResultTypeInputRequired) {
 		return Result{}, ErrInputWanted

@@ -201,7 +201,7 @@ func (s *Server) enter(ctx context.Context, tool string) (*session, *catalog.Fau
 		}
 		d, ok := l.named[tool]
 		if !ok {
-			return nil, notSent(localError{fmt.Errorf("the server has no tool %q", tool)})
+			return nil, notSent(localError{fmt.Errorf(noTool, tool)})
 		}
 		if s.config.Admit != nil {
 			if err := s.config.Admit(d); err != nil {
@@ -224,7 +224,7 @@ func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map
 		for _, name := range slices.Sorted(maps.Keys(secrets)) {
 			text, err := s.veil.reveal(ctx, secrets[name])
 			if err != nil {
-				return nil, fmt.Errorf("argument %s: %w", name, err)
+				return nil, fmt.Errorf(argumentFault, name, err)
 			}
 			args[name] = text
 		}
@@ -234,7 +234,7 @@ func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map
 	}
 	text, err := ijson.AppendChecked(nil, args)
 	if err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
+		return nil, fmt.Errorf(argumentsFault, err)
 	}
 	return text, nil
 }

@@ -41,9 +41,9 @@ func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
 		text := visible(ijson.Cut(hide(strings.ToValidUTF8(string(line), "�")), maxStderrLine))
 		if logged < maxStderr {
 			logged += len(text)
-			log.DebugContext(context.Background(), "the server says", "line", text)
+			log.DebugContext(context.Background(), serverSays, "line", text)
 			if logged >= maxStderr {
-				log.DebugContext(context.Background(), "the server says more than is logged")
+				log.DebugContext(context.Background(), serverSaysMore)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (s *Server) acquire(ctx context.Context) (*session, error) {
 				return nil, a.err
 			}
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the server has not started yet: %w", ctx.Err())
+			return nil, fmt.Errorf(notStarted, ctx.Err())
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (s *Server) sitOut(ctx context.Context, wait time.Duration) error {
 		if why == nil {
 			why = errEnded
 		}
-		return fmt.Errorf("not started again yet: %w", why)
+		return fmt.Errorf(notRestarted, why)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (s *Server) start(a *attempt) {
 	}
 	s.why = nil
 	s.running.Store(running)
-	s.config.Log.Info("the server runs", "server", s.config.Name, "after", time.Since(begun).Round(time.Millisecond))
+	s.config.Log.Info(serverRuns, "server", s.config.Name, "after", time.Since(begun).Round(time.Millisecond))
 	known, now := s.last, running.list.Load()
 	s.last = now
 	if known != nil && !now.same(known) {
@@ -143,7 +143,7 @@ func (s *Server) tellOn() {
 		if time.Since(last) > quietAfter {
 			delay = listPause
 		}
-		s.config.Log.Info("the server's tools are others than before", "server", s.config.Name)
+		s.config.Log.Info(toolsChanged, "server", s.config.Name)
 		if s.config.Changed != nil {
 			s.config.Changed(s.config.Name)
 		}
@@ -157,7 +157,7 @@ func (s *Server) tellOn() {
 // open opens a session and lists its tools, within StartTimeout.
 func (s *Server) open() (*session, error) {
 	ctx, end := context.WithTimeoutCause(s.life, s.config.StartTimeout,
-		fmt.Errorf("the server did not answer within %v", s.config.StartTimeout))
+		fmt.Errorf(noAnswerWithin, s.config.StartTimeout))
 	defer end()
 	running := newSession()
 	client, err := s.launch(ctx, running.notified)
@@ -238,7 +238,7 @@ func (s *Server) failed(why error) {
 	}
 	s.failures++
 	s.retry = time.Now().Add(delay)
-	s.config.Log.Warn("the server does not run", "server", s.config.Name, "why", s.why, "left_alone", delay)
+	s.config.Log.Warn(serverNotRunning, "server", s.config.Name, "why", s.why, "left_alone", delay)
 }
 
 // Forget makes the server read its secrets again and use a new session for the next call. Calls that run continue.

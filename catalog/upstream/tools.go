@@ -104,13 +104,13 @@ func (c *Client) declared(ctx context.Context, each func(json.RawMessage)) error
 		}
 		switch tools += len(page); {
 		case tools > maxTools || size > maxAnswer:
-			return unreadableError{fmt.Errorf("tools/list: more than %d tools or %d bytes", maxTools, maxAnswer)}
+			return unreadableError{fmt.Errorf(listTooLong, maxTools, maxAnswer)}
 		case next == "":
 			return nil
 		case cursors[next]:
-			return unreadableError{errors.New("tools/list: the server gives the same page again and again")}
+			return unreadableError{errors.New(samePage)}
 		case len(cursors) >= maxPages:
-			return unreadableError{fmt.Errorf("tools/list: more than %d pages", maxPages)}
+			return unreadableError{fmt.Errorf(tooManyPages, maxPages)}
 		}
 		cursors[next] = true
 		params = map[string]any{"cursor": next}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -61,7 +60,7 @@ type joiner struct {
 func NewAggregate(in AggregateSource) (*Aggregate, []expr.Fault) {
 	base, err := expr.NewChecker()
 	if err != nil {
-		return nil, []expr.Fault{{Line: 1, Column: 1, Reason: "no expressions here: " + err.Error()}}
+		return nil, []expr.Fault{{Line: 1, Column: 1, Reason: noExpressions(err.Error())}}
 	}
 	c := newJoins(in, base)
 	for i := range in.Fields {
@@ -115,9 +114,9 @@ func (c *joins) field(i int) {
 	f, member := c.source.Fields[i], "fields."+c.source.Fields[i].Name
 	switch {
 	case i == MaxFields:
-		c.tell(member, expr.Fault{Reason: fmt.Sprintf("more than %d fields", MaxFields), Key: true})
+		c.tell(member, expr.Fault{Reason: tooManyFields(MaxFields), Key: true})
 	case slices.ContainsFunc(c.source.Fields[:i], func(n Named) bool { return n.Name == f.Name }):
-		c.tell(member, expr.Fault{Reason: "repeated field", Key: true})
+		c.tell(member, expr.Fault{Reason: repeatedField, Key: true})
 	}
 	if i >= MaxFields {
 		return
@@ -133,12 +132,12 @@ func (c *joins) rule(i int) {
 	h, member := c.source.Health[i], "health."+strconv.Itoa(i)
 	if i >= MaxFields {
 		if i == MaxFields {
-			c.tell(member+".when", expr.Fault{Reason: fmt.Sprintf("more than %d rules", MaxFields)})
+			c.tell(member+".when", expr.Fault{Reason: tooManyRules(MaxFields)})
 		}
 		return
 	}
 	if !slices.Contains(Colours, h.Is) {
-		c.tell(member+".is", expr.UnknownName("no colour", h.Is, Colours))
+		c.tell(member+".is", expr.UnknownName(noColour, h.Is, Colours))
 	}
 	e, _ := c.compile(h.When, member+".when", expr.Bool(), len(c.source.Fields))
 	c.made.health = append(c.made.health, joiner{name: member + ".when", is: h.Is, text: h.When, Expression: e})
@@ -150,7 +149,7 @@ func (c *joins) compile(text, member string, want expr.Type, above int) (*expr.E
 	variables := append(slices.Clone(c.common), expr.Variable{Name: "fields", Type: fields})
 	scope, err := c.base.With(variables...)
 	if err != nil {
-		c.tell(member, expr.Fault{Reason: "no expressions here: " + err.Error()})
+		c.tell(member, expr.Fault{Reason: noExpressions(err.Error())})
 		return nil, expr.Dyn()
 	}
 	means, faults := scope.Check(text, want, c.below(above))
@@ -171,9 +170,9 @@ func (c *joins) below(above int) func(variable, member string) []string {
 		case at < above || at < 0:
 			return nil
 		case at == above:
-			return []string{"fields." + member + " reads itself"}
+			return []string{fieldReadsItself(member)}
 		}
-		return []string{"fields." + member + " comes later; a field reads only those above it"}
+		return []string{fieldBelow(member)}
 	}
 }
 
@@ -192,7 +191,7 @@ func NewReroute(text string, output *catalog.Schema) (func(observation any) bool
 		return nil, faults
 	}
 	if !e.Reads("result") {
-		faults = append(faults, expr.Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that it says the same of all", Warning: true})
+		faults = append(faults, expr.Fault{Line: 1, Column: 1, Reason: sameForAll, Warning: true})
 	}
 	return func(observation any) bool {
 		if !finite(observation) {

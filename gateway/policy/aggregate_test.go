@@ -143,18 +143,18 @@ func TestAggregateFaults(t *testing.T) {
 		"no member":             {"x: tasks.refund.observation.stats", nil, []string{"fields.x: 26: the result of refund has no member stats (status, id, cents); did you mean status?"}},
 		"nothing but three":     {"x: tasks.refund.observed", nil, []string{"fields.x: 14: tasks.refund has no member observed (id, observation, attempts)"}},
 		"no field":              {"total: 1\ny: fields.totl", nil, []string{"fields.y: 8: fields has no field totl (total); did you mean total?"}},
-		"a field below":         {"x: fields.y\ny: 1", nil, []string{"fields.x: 8: fields.y comes later; a field reads only those above it"}},
+		"a field below":         {"x: fields.y\ny: 1", nil, []string{"fields.x: 8: fields.y is defined below; a field reads only those above it"}},
 		"itself":                {"x: fields.x", nil, []string{"fields.x: 8: fields.x reads itself"}},
 		"no variable":           {"x: task.orders.id", nil, []string{"fields.x: 1: no variable task (tasks, failed, input, fields); did you mean tasks?"}},
 		"no input":              {"x: input.regoin", nil, []string{"fields.x: 7: input has no argument regoin (region, limit)"}},
 		"no value of it":        {"x: tasks.refund.observation.status == \"payed\"", nil, []string{`fields.x: 36: tasks.refund.observation.status is never "payed" ("paid", "failed")`}},
 		"no worker of failed":   {"", rules{{"red", `failed.exists(f, f.worker == "refnd")`}}, []string{`health.0.when: 30: f.worker is never "refnd" ("orders", "refund", "other"); did you mean refund?`}},
-		"when is no bool":       {"", rules{{"green", "true"}, {"red", "size(failed)"}}, []string{"health.1.when: 5: int, and bool is wanted"}},
+		"when is no bool":       {"", rules{{"green", "true"}, {"red", "size(failed)"}}, []string{"health.1.when: 5: int, but bool is needed"}},
 		"no colour":             {"", rules{{"orange", "true"}}, []string{"health.0.is: 1: no colour orange (red, yellow, green)"}},
 		"ends":                  {"x: tasks.", nil, []string{"fields.x: 7: not an expression: expected identifier after '.'"}},
 		"twice":                 {"x: 1\nx: 2", nil, []string{"fields.x: 1: repeated field"}},
 		"all faults":            {"x: a\ny: b", rules{{"red", "c"}}, []string{"fields.x: 1: no variable a (tasks, failed, input, fields)", "fields.y: 1: no variable b (tasks, failed, input, fields)", "health.0.when: 1: no variable c (tasks, failed, input, fields)"}},
-		"int and double differ": {"x: tasks.orders.observation.count * 1.5", nil, []string{"fields.x: 32: tasks.orders.observation.count is int and 1.5 is double, which never mix; write double(tasks.orders.observation.count)"}},
+		"int and double differ": {"x: tasks.orders.observation.count * 1.5", nil, []string{"fields.x: 32: tasks.orders.observation.count is int and 1.5 is double; they cannot be mixed; write double(tasks.orders.observation.count)"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -207,9 +207,9 @@ func TestReroute(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`result.stat == "x"`: ": 8: result has no member stat (status, id, cents)",
-		`result.cents`:       ": 1: int, and bool is wanted",
+		`result.cents`:       ": 1: int, but bool is needed",
 		`results.cents > 1`:  ": 1: no variable results (result); did you mean result?",
-		`true`:               ": 1: reads nothing of result, so that it says the same of all (warning)",
+		`true`:               ": 1: reads nothing of result, so it says the same for every call (warning)",
 	} {
 		declines, faults := policy.NewReroute(text, compiled(t, foundSchema))
 		if got := inMembers(faults); len(got) != 1 || got[0] != want || (declines != nil) != strings.HasSuffix(want, "(warning)") {

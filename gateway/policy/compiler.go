@@ -98,7 +98,7 @@ func (c *compiler) compile(text, member string, want expr.Type, t *judged, above
 	}
 	s, err := c.scope(p.reads, t, above)
 	if err != nil {
-		c.tell(expr.Fault{Member: member, Reason: "no expressions here: " + err.Error()})
+		c.tell(expr.Fault{Member: member, Reason: noExpressions(err.Error())})
 		return nil
 	}
 	means, faults := s.Check(text, want, c.below(above))
@@ -224,9 +224,9 @@ func (c *compiler) below(above int) func(variable, member string) []string {
 			switch {
 			case v.Name != member:
 			case i == 0:
-				reasons = append(reasons, "vars."+member+" reads itself")
+				reasons = append(reasons, varReadsItself(member))
 			default:
-				reasons = append(reasons, "vars."+member+" comes later; a var reads only those above it")
+				reasons = append(reasons, varBelow(member))
 			}
 		}
 		return reasons
@@ -238,11 +238,11 @@ func (c *compiler) compileVars() {
 	seen := map[string]bool{}
 	for i, v := range c.source.Vars {
 		if seen[v.Name] {
-			c.tell(expr.Fault{Member: "vars." + v.Name, Reason: "repeated var", Key: true})
+			c.tell(expr.Fault{Member: "vars." + v.Name, Reason: repeatedVar, Key: true})
 		}
 		seen[v.Name] = true
 		if !c.isRead(v.Name) {
-			c.varOf(i, &judged{name: "no tool"})
+			c.varOf(i, &judged{name: noTool})
 		}
 	}
 }

@@ -32,8 +32,8 @@ func (p *Policy) Gaps() (gaps []expr.Fault) {
 	for _, r := range p.rules {
 		if r.decision == gateway.Escalate && r.say == "" {
 			gaps = append(gaps, expr.Fault{
-				Member: fmt.Sprintf("rules[%d]", r.at), Warning: true, Reason: "the rule asks a person and does not say why",
-				Want: "say: TEXT, which the approver reads",
+				Member: fmt.Sprintf("rules[%d]", r.at), Warning: true, Reason: noSay,
+				Want: wantSay,
 			})
 		}
 	}
@@ -44,13 +44,13 @@ func (p *Policy) Gaps() (gaps []expr.Fault) {
 func unmatched(name string, ids map[string]bool) expr.Fault {
 	if name == finalName {
 		return expr.Fault{
-			Member: "rules", Warning: true, Reason: "no rule matches final, so every final answer is blocked",
-			Want: fmt.Sprintf("{id: %s, match: [final], approve: {}}", freeID("answer", ids)),
+			Member: "rules", Warning: true, Reason: finalBlocked,
+			Want: wantFinalRule(freeID("answer", ids)),
 		}
 	}
 	return expr.Fault{
-		Member: "rules", Warning: true, Reason: "no rule matches " + name + ", so every call of it is blocked",
-		Want: fmt.Sprintf("{id: %s, match: [%s], approve: {}} to let it pass, or block it by a rule", freeID("pass_"+name, ids), name),
+		Member: "rules", Warning: true, Reason: toolBlocked(name),
+		Want: wantToolRule(freeID("pass_"+name, ids), name),
 	}
 }
 

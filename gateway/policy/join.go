@@ -94,7 +94,7 @@ func (a *Aggregate) done(tasks []TaskResult) map[string]any {
 		if _, earlier := all[t.Worker]; !declared || !t.Done || earlier {
 			continue
 		}
-		var observation any = refused("the observation")
+		var observation any = refused(theObservation)
 		if finite(t.Observation) {
 			observation = shape.ConvertLoosely(t.Observation)
 		}
@@ -130,7 +130,7 @@ func takenMembers(t expr.Type, members map[string]any) any {
 	return t.ConvertLoosely(orEmpty(members))
 }
 
-var errTooLarge = fmt.Errorf("more than %d bytes, or %d with the fields above it", MaxField, maxFieldsBytes)
+var errTooLarge = fmt.Errorf(fieldTooLarge, MaxField, maxFieldsBytes)
 
 // maxJoinReason is the maximum length of the reason of a [JoinError], in bytes.
 const maxJoinReason = 300
@@ -144,13 +144,13 @@ func (j joiner) words(err error) string {
 	case errors.Is(err, expr.ErrCost):
 		return expr.ErrCost.Error()
 	case errors.Is(err, expr.ErrValue):
-		return "its value has no form in JSON, or is too large"
+		return noJSONForm
 	}
 	if _, name, ok := strings.Cut(err.Error(), "no such key: "); ok {
 		if name = strings.TrimSpace(name); name != "" && strings.Contains(j.text, name) {
-			return ijson.Cut("there is no "+ijson.Words(name), maxJoinReason)
+			return ijson.Cut(notThere(ijson.Words(name)), maxJoinReason)
 		}
-		return "a member is absent"
+		return memberAbsent
 	}
 	return expr.ErrEval.Error()
 }

@@ -47,10 +47,10 @@ func TestOnce(t *testing.T) {
 // TestOnceFaults holds what is said about business keys.
 func TestOnceFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		`args.amount_cents`: "once: 1: int, and string is wanted; write string(args.amount_cents)",
+		`args.amount_cents`: "once: 1: int, but string is needed; write string(args.amount_cents)",
 		`args.oder_id`:      "once: 6: refund_charge has no argument oder_id " + refundArgs + "; did you mean order_id?",
 		`args.note`:         `once: 6: args.note may be absent; write has(args.note) && before it, or args.?note.orValue("") (warning)`,
-		`"always"`:          "once: 1: reads no argument, so that only one call is ever made (warning)",
+		`"always"`:          "once: 1: reads no argument, so only one call can ever be made (warning)",
 	} {
 		once, faults := policy.Once(text, "refund_charge", compiled(t, refundSchema))
 		if got := inMembers(faults); fmt.Sprint(got) != fmt.Sprint([]string{want}) {
@@ -150,10 +150,10 @@ func TestReconcileFaults(t *testing.T) {
 		}, []string{"reconcile.args.kye: 1: find_refund has no argument kye (key, cents, state)", "reconcile.args.cent: 1: find_refund has no argument cent (key, cents, state); did you mean cents?"}},
 		"argument of another type": {func(in *policy.ReconcileSource) {
 			in.Args = append(in.Args, policy.Named{Name: "cents", Text: "effect.args.amount_cents"})
-		}, []string{"reconcile.args.cents: 1: an int, and a double is wanted; write double(effect.args.amount_cents)"}},
+		}, []string{"reconcile.args.cents: 1: an int, but a double is needed; write double(effect.args.amount_cents)"}},
 		"argument outside its values": {func(in *policy.ReconcileSource) {
 			in.Args = append(in.Args, policy.Named{Name: "state", Text: `"payd"`})
-		}, []string{`reconcile.args.state: 1: "payd" is none of the values ("paid", "failed"); did you mean paid?`}},
+		}, []string{`reconcile.args.state: 1: "payd" is not one of the values ("paid", "failed"); did you mean paid?`}},
 		"argument needed": {func(in *policy.ReconcileSource) { in.Args = nil }, []string{"reconcile.args: 1: find_refund needs the argument key"}},
 		"argument of the call": {func(in *policy.ReconcileSource) {
 			in.Args = []policy.Named{{Name: "key", Text: "effect.args.ordr_id"}}
@@ -168,9 +168,9 @@ func TestReconcileFaults(t *testing.T) {
 			[]string{"reconcile.happened: 8: the result of find_refund has no member statu (status, id, cents); did you mean status?"}},
 		"value of the result": {func(in *policy.ReconcileSource) { in.Happened = `result.status == "payd"` },
 			[]string{`reconcile.happened: 18: result.status is never "payd" ("paid", "failed"); did you mean paid?`}},
-		"no bool":       {func(in *policy.ReconcileSource) { in.Happened = `result.status` }, []string{"reconcile.happened: 1: string, and bool is wanted"}},
+		"no bool":       {func(in *policy.ReconcileSource) { in.Happened = `result.status` }, []string{"reconcile.happened: 1: string, but bool is needed"}},
 		"missing":       {func(in *policy.ReconcileSource) { in.Happened = `` }, []string{"reconcile.happened: 1: not an expression: it ends too early"}},
-		"always":        {func(in *policy.ReconcileSource) { in.Happened = `true` }, []string{"reconcile.happened: 1: reads nothing of result, so that find_refund need not be asked (warning)"}},
+		"always":        {func(in *policy.ReconcileSource) { in.Happened = `true` }, []string{"reconcile.happened: 1: reads nothing of result, so there is no need to call find_refund (warning)"}},
 		"output":        {func(in *policy.ReconcileSource) { in.Output = []policy.Named{{Name: "id", Text: "result.ids"}} }, []string{"reconcile.output.id: 8: the result of find_refund has no member ids (status, id, cents)"}},
 		"nothing known": {func(in *policy.ReconcileSource) { in.Input, in.ByInput, in.Observation = nil, nil, nil }, nil},
 		"any argument":  {func(in *policy.ReconcileSource) { in.ByInput = nil; in.Args = []policy.Named{{Name: "x", Text: "1"}} }, nil},
@@ -179,7 +179,7 @@ func TestReconcileFaults(t *testing.T) {
 			in.Happened = `1`
 			in.Output = []policy.Named{{Name: "a", Text: ")"}}
 		},
-			[]string{"reconcile.args: 1: find_refund needs the argument key", "reconcile.happened: 1: int, and bool is wanted", "reconcile.output.a: 1: not an expression: unexpected token"}},
+			[]string{"reconcile.args: 1: find_refund needs the argument key", "reconcile.happened: 1: int, but bool is needed", "reconcile.output.a: 1: not an expression: unexpected token"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestOutput(t *testing.T) {
 	_, faults = policy.Output([]policy.Named{{Name: "a", Text: "response.stats"}, {Name: "b", Text: "response.status > 200.0"}, {Name: "c", Text: "result.id"}}, "refund_charge", input)
 	want := []string{
 		"output.a: 10: response has no member stats (status, headers, body); did you mean status?",
-		"output.b: 17: response.status is int and 200.0 is double, which never mix; write 200",
+		"output.b: 17: response.status is int and 200.0 is double; they cannot be mixed; write 200",
 		"output.c: 1: no variable result (args, response)",
 	}
 	if got := inMembers(faults); fmt.Sprint(got) != fmt.Sprint(want) {

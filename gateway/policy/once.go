@@ -13,7 +13,7 @@ import (
 type Named struct{ Name, Text string }
 
 // ErrKey is returned for an invalid business key. A key has 1 to 128 letters, digits or the characters . _ ~ : and -.
-var ErrKey = errors.New("a key is 1 to 128 letters, digits or . _ ~ : -")
+var ErrKey = errors.New(onceForm)
 
 var key = regexp.MustCompile(`^[A-Za-z0-9._~:-]{1,128}$`)
 
@@ -27,7 +27,7 @@ func Once(text, tool string, input *catalog.Schema) (func(args map[string]any) (
 		return nil, of(member, faults)
 	}
 	if !e.Reads("args") {
-		faults = append(faults, expr.Fault{Line: 1, Column: 1, Reason: "reads no argument, so that only one call is ever made", Warning: true})
+		faults = append(faults, expr.Fault{Line: 1, Column: 1, Reason: onceReadsNothing, Warning: true})
 	}
 	return func(args map[string]any) (string, error) {
 		v, err := e.Eval(map[string]any{"args": args})
@@ -36,7 +36,7 @@ func Once(text, tool string, input *catalog.Schema) (func(args map[string]any) (
 		}
 		made, _ := v.(string)
 		if !key.MatchString(made) {
-			return "", fmt.Errorf("%w: it has %d bytes", ErrKey, len(made))
+			return "", fmt.Errorf(onceLength, ErrKey, len(made))
 		}
 		return made, nil
 	}, of(member, faults)

@@ -25,12 +25,12 @@ func readParams(declared []Param) (params, []expr.Fault) {
 	for _, d := range declared {
 		member := "params." + d.Name
 		if _, twice := p.values[d.Name]; twice {
-			faults = append(faults, expr.Fault{Member: member, Reason: "repeated param", Key: true})
+			faults = append(faults, expr.Fault{Member: member, Reason: repeatedParam, Key: true})
 			continue
 		}
 		t, ok := typeOfParam(d)
 		if !ok {
-			faults = append(faults, expr.Fault{Member: member, Reason: "a param is a number, text, bool or a list of one of these"})
+			faults = append(faults, expr.Fault{Member: member, Reason: paramForm})
 			continue
 		}
 		p.fields = append(p.fields, expr.Field{Name: d.Name, Type: t})
@@ -93,7 +93,7 @@ func (p params) over(given map[string]any) (params, []expr.Fault) {
 		member := "params." + name
 		i := slices.IndexFunc(p.fields, func(f expr.Field) bool { return f.Name == name })
 		if i < 0 {
-			f := expr.UnknownName("no param", name, fieldNames(p.fields))
+			f := expr.UnknownName(noParam, name, fieldNames(p.fields))
 			f.Member, f.Key = member, true
 			faults = append(faults, f)
 			continue
@@ -113,11 +113,11 @@ func fitsParam(v any, t expr.Type) (expr.Fault, bool) {
 	if _, err := t.Convert(v, ""); err == nil && finite(v) && (t.Kind() == expr.ListKind) == isList(v) {
 		return expr.Fault{}, true
 	}
-	want := map[expr.Kind]string{expr.IntKind: "a whole number", expr.DoubleKind: "a number", expr.StringKind: "a text", expr.BoolKind: "true or false"}[t.Kind()]
+	want := map[expr.Kind]string{expr.IntKind: wholeNumber, expr.DoubleKind: aNumber, expr.StringKind: aText, expr.BoolKind: aBool}[t.Kind()]
 	if want == "" {
 		want = "a " + t.String()
 	}
-	return expr.Fault{Reason: "got " + ijson.Cut(string(shownValue(v)), maxShownValue) + ", and the policy's is " + article(t.String()), Want: want}, false
+	return expr.Fault{Reason: gotButParam(ijson.Cut(string(shownValue(v)), maxShownValue), article(t.String())), Want: want}, false
 }
 
 func isList(v any) bool {
@@ -139,7 +139,7 @@ const maxShownValue = 60
 // shownValue returns a value as JSON, or a text if it has none.
 func shownValue(v any) []byte {
 	if !finite(v) {
-		return []byte("no JSON value")
+		return []byte(notJSONValue)
 	}
 	return ijson.Canonical(v)
 }

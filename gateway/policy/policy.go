@@ -30,7 +30,7 @@ type Policy struct {
 func New(source Source, reach Reach) (*Policy, []expr.Fault) {
 	c, err := newCompiler(source, reach)
 	if err != nil {
-		return nil, []expr.Fault{{Line: 1, Column: 1, Reason: "no policies here: " + err.Error()}}
+		return nil, []expr.Fault{{Line: 1, Column: 1, Reason: noPolicies(err.Error())}}
 	}
 	p := &Policy{source: source, reached: c.reached, params: c.params, vars: map[string]int{}, terms: map[string][]*term{}, judges: map[string]*Judge{}}
 	p.shapes = c.shapes
@@ -38,11 +38,11 @@ func New(source Source, reach Reach) (*Policy, []expr.Fault) {
 		p.vars[v.Name] = i
 	}
 	if c.reached.nobody {
-		c.tell(expr.Fault{Reason: "no pattern and no tool names this policy", Warning: true})
+		c.tell(expr.Fault{Reason: policyUnused, Warning: true})
 	}
 	p.zones = c.windows()
 	if len(source.Rules) == 0 {
-		c.tell(expr.Fault{Member: "rules", Reason: "no rule, so that everything is blocked", Warning: true})
+		c.tell(expr.Fault{Member: "rules", Reason: policyEmpty, Warning: true})
 	}
 	p.rules, p.byTool = c.rules()
 	c.compileVars()

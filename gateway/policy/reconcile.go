@@ -41,7 +41,7 @@ func Reconcile(in ReconcileSource) (Look, []expr.Fault) {
 	args, faults := askedArgs(asking, in)
 	happened, found := reading.Compile(in.Happened, expr.Bool())
 	if happened != nil && !happened.Reads("result") {
-		found = append(found, expr.Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that " + in.By + " need not be asked", Warning: true})
+		found = append(found, expr.Fault{Line: 1, Column: 1, Reason: happenedReadsNothing(in.By), Warning: true})
 	}
 	faults = append(faults, of("reconcile.happened", found)...)
 	output, found := compileMembers(reading, in.Output, "reconcile.output.", nil)
@@ -73,7 +73,7 @@ func askedArgs(scope *expr.Scope, in ReconcileSource) (memberExpressions, []expr
 		case expr.ObjectKind:
 			f, ok := takes.Field(name)
 			if !ok {
-				wrong := expr.UnknownName(in.By+" has no argument", name, takes.Names())
+				wrong := expr.UnknownName(hasNoArgument(in.By), name, takes.Names())
 				wrong.Line, wrong.Column = 1, 1
 				return expr.Dyn(), []expr.Fault{wrong}
 			}
@@ -88,7 +88,7 @@ func askedArgs(scope *expr.Scope, in ReconcileSource) (memberExpressions, []expr
 	}
 	for _, f := range takes.Fields() {
 		if !f.Optional && !hasMember(in.Args, f.Name) {
-			faults = append(faults, expr.Fault{Member: "reconcile.args", Line: 1, Column: 1, Reason: in.By + " needs the argument " + f.Name})
+			faults = append(faults, expr.Fault{Member: "reconcile.args", Line: 1, Column: 1, Reason: needsArgument(in.By, f.Name)})
 		}
 	}
 	return args, faults

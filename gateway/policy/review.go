@@ -158,7 +158,7 @@ func (p *pass) revised(b *bound) gateway.Verdict {
 	return gateway.Verdict{Decision: gateway.Revise, Reason: b.id, Args: args}
 }
 
-var errNotKnown = fmt.Errorf("%w: it is not known yet", expr.ErrEval)
+var errNotKnown = fmt.Errorf(notKnownYet, expr.ErrEval)
 
 // compute returns the value that an argument is set to.
 func (s setter) compute(from *view) (any, error) {
@@ -168,7 +168,7 @@ func (s setter) compute(from *view) (any, error) {
 	result := s.term.eval(from, from.calls())
 	if optional, ok := result.(*types.Optional); ok {
 		if !optional.HasValue() {
-			return nil, fmt.Errorf("%w: an optional without a value", expr.ErrEval)
+			return nil, fmt.Errorf(optionalWithoutValue, expr.ErrEval)
 		}
 		result = optional.GetValue()
 	}

@@ -17,7 +17,7 @@ func (c *compiler) rows() {
 	for i, row := range c.source.Tests {
 		at := "tests[" + strconv.Itoa(i) + "]"
 		if names[row.Name] {
-			c.tell(expr.Fault{Member: at + ".name", Reason: "repeated name"})
+			c.tell(expr.Fault{Member: at + ".name", Reason: repeatedName})
 		}
 		names[row.Name] = true
 		c.rowCall(row, at)
@@ -28,12 +28,12 @@ func (c *compiler) rows() {
 		if pattern != "" {
 			k := slices.IndexFunc(c.reached.reach.Patterns, func(p Reached) bool { return p.Name == pattern })
 			if k < 0 {
-				c.tellAt(at+".pattern", expr.UnknownName("no pattern with this policy:", pattern, c.patternNames()))
+				c.tellAt(at+".pattern", expr.UnknownName(noPatternPrefix, pattern, c.patternNames()))
 			} else if s := c.reached.reach.Patterns[k].Input; s != nil {
 				shape = expr.FromSchema(s, "")
 			}
 		}
-		c.rowMembers(row.Input, shape, at+".input", "no input")
+		c.rowMembers(row.Input, shape, at+".input", noInput)
 		_, faults := c.params.over(row.Params)
 		for _, f := range faults {
 			c.tellAt(at+"."+f.Member, f)
@@ -59,23 +59,23 @@ func (c *compiler) rowCall(row Row, at string) {
 	t := c.reached.all[name]
 	switch {
 	case t == nil:
-		c.tellAt(at+".call.tool", expr.UnknownName("no tool", name, append(slices.Clone(c.reached.names), finalName)))
+		c.tellAt(at+".call.tool", expr.UnknownName(noTool, name, append(slices.Clone(c.reached.names), finalName)))
 		return
 	case !c.reached.judges(name):
-		c.tellAt(at+".call.tool", expr.Fault{Reason: "no pattern with this policy reaches " + name})
+		c.tellAt(at+".call.tool", expr.Fault{Reason: notReached(name)})
 		return
 	}
 	if t.made {
 		c.rowArgs(t, row.Call.Args, at+".call.args")
 	} else {
-		c.rowMembers(row.Call.Args, t.args, at+".call.args", name+" has no argument")
+		c.rowMembers(row.Call.Args, t.args, at+".call.args", hasNoArgument(name))
 	}
 	if t.args.Kind() != expr.ObjectKind {
 		return
 	}
 	for _, arg := range slices.Sorted(maps.Keys(row.WantArgs)) {
 		if _, ok := t.args.Field(arg); !ok {
-			f := expr.UnknownName(name+" has no argument", arg, t.args.Names())
+			f := expr.UnknownName(hasNoArgument(name), arg, t.args.Names())
 			f.Key = true
 			c.tellAt(at+".want_args."+arg, f)
 		}
@@ -85,7 +85,7 @@ func (c *compiler) rowCall(row Row, at string) {
 // rowArgs checks a test's arguments against the tool's whole schema.
 func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 	if !finite(args) {
-		c.tellAt(member, expr.Fault{Reason: "no JSON value"})
+		c.tellAt(member, expr.Fault{Reason: notJSONValue})
 		return
 	}
 	for _, m := range t.tool.Check(t.tool.Filled(args)) {
@@ -101,16 +101,16 @@ func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 		}
 		switch m.Kind {
 		case catalog.MismatchUnknown:
-			f := expr.Fault{Reason: t.name + " has no argument " + name, Key: true}
+			f := expr.Fault{Reason: hasNoArgumentNamed(t.name, name), Key: true}
 			if len(tokens) == 1 && t.args.Kind() == expr.ObjectKind {
-				f = expr.UnknownName(t.name+" has no argument", name, slices.DeleteFunc(t.args.Names(), func(n string) bool { _, set := t.tool.Fixed[n]; return set }))
+				f = expr.UnknownName(hasNoArgument(t.name), name, slices.DeleteFunc(t.args.Names(), func(n string) bool { _, set := t.tool.Fixed[n]; return set }))
 				f.Key = true
 			}
 			c.tellAt(at, f)
 		case catalog.MismatchMissing:
-			c.tellAt(at, expr.Fault{Reason: t.name + " needs the argument " + name, Want: m.Want})
+			c.tellAt(at, expr.Fault{Reason: needsArgument(t.name, name), Want: m.Want})
 		default:
-			c.tellAt(at, expr.Fault{Reason: name + " of " + t.name + " does not fit", Want: m.Want})
+			c.tellAt(at, expr.Fault{Reason: argumentMisfits(name, t.name), Want: m.Want})
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 // rowMembers checks the names and types of members, but not their bounds.
 func (c *compiler) rowMembers(given map[string]any, t expr.Type, member, lacks string) {
 	if !finite(given) {
-		c.tellAt(member, expr.Fault{Reason: "no JSON value"})
+		c.tellAt(member, expr.Fault{Reason: notJSONValue})
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -133,7 +133,7 @@ func (c *compiler) rowMembers(given map[string]any, t expr.Type, member, lacks s
 		}
 		of := t.MemberType(name)
 		if _, err := of.Convert(given[name], ""); err != nil {
-			c.tellAt(at, expr.Fault{Reason: "got " + ijson.Cut(string(shownValue(given[name])), maxShownValue) + ", and " + of.String() + " is wanted"})
+			c.tellAt(at, expr.Fault{Reason: gotButNeeded(ijson.Cut(string(shownValue(given[name])), maxShownValue), of.String())})
 		}
 	}
 }
@@ -144,27 +144,27 @@ var statuses = []string{string(gateway.Finished), string(gateway.Failed), string
 func (c *compiler) rowEffect(e RowEffect, at string) {
 	t := c.reached.all[e.Tool]
 	if t == nil || t.isFinal() {
-		c.tellAt(at+".tool", expr.UnknownName("no tool", e.Tool, c.reached.names))
+		c.tellAt(at+".tool", expr.UnknownName(noTool, e.Tool, c.reached.names))
 		return
 	}
 	if e.Status != "" && !slices.Contains(statuses, string(e.Status)) {
-		c.tellAt(at+".status", expr.UnknownName("no status", string(e.Status), statuses))
+		c.tellAt(at+".status", expr.UnknownName(noStatus, string(e.Status), statuses))
 	}
-	c.rowMembers(e.Args, t.args, at+".args", e.Tool+" has no argument")
+	c.rowMembers(e.Args, t.args, at+".args", hasNoArgument(e.Tool))
 	result := e.Result
 	if _, isError := result["error"]; isError { // every tool may return one
 		result = maps.Clone(result)
 		delete(result, "error")
 	}
-	c.rowMembers(result, t.result, at+".result", "the result of "+e.Tool+" has no member")
+	c.rowMembers(result, t.result, at+".result", resultHasNoMember(e.Tool))
 	done := e.Status == "" || e.Status == gateway.Finished
 	_, failed := gateway.Reported(any(e.Result))
 	switch {
 	case e.OK == nil || !*e.OK:
 	case !done:
-		c.tellAt(at+".ok", expr.Fault{Reason: "only what is done is ok"})
+		c.tellAt(at+".ok", expr.Fault{Reason: okOnlyDone})
 	case failed:
-		c.tellAt(at+".ok", expr.Fault{Reason: "the result carries an error"})
+		c.tellAt(at+".ok", expr.Fault{Reason: okWithError})
 	}
 	if !(e.SecondsAgo >= 0) {
 		c.tellAt(at+".seconds_ago", expr.Fault{Reason: "below 0"})

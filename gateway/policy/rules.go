@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +49,7 @@ func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 	for i, r := range c.source.Rules {
 		at := "rules[" + strconv.Itoa(i) + "]"
 		if first, twice := ids[r.ID]; twice {
-			c.tell(expr.Fault{Member: at + ".id", Reason: fmt.Sprintf("%s is the id of rule %d too", r.ID, first+1)})
+			c.tell(expr.Fault{Member: at + ".id", Reason: repeatedID(r.ID, first+1)})
 		} else {
 			ids[r.ID] = i
 		}
@@ -75,18 +74,18 @@ func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 // others are reasons that calls have without a rule, each with its meaning. A rule with such a name would be mistaken
 // for one of them.
 var others = map[string]string{
-	gateway.Allowlisted:                  "where no policy judges calls have this reason",
-	gateway.NoRuleMatched:                "calls that no rule lets through have this reason",
-	gateway.ReviseNotConvergent:          "calls that rules change without end have this reason",
-	"once_reused":                        "calls whose business key was used before have this reason",
-	strings.TrimSuffix(policyError, ":"): "the reason of rules that could not be evaluated begins so",
+	gateway.Allowlisted:                  reasonOfNoPolicy,
+	gateway.NoRuleMatched:                reasonOfNoRule,
+	gateway.ReviseNotConvergent:          reasonOfEndless,
+	"once_reused":                        reasonOfUsedKey,
+	strings.TrimSuffix(policyError, ":"): reasonOfErrors,
 }
 
 // reserved reports ids and reasons that a rule must not have.
 func (c *compiler) reserved(r RuleSource, at string) {
 	refuse := func(member, name string) {
 		if says, taken := others[name]; taken {
-			c.tell(expr.Fault{Member: at + member, Reason: name + " is no rule's: " + says})
+			c.tell(expr.Fault{Member: at + member, Reason: reservedReason(name, says)})
 		}
 	}
 	refuse(".id", r.ID)
@@ -123,11 +122,11 @@ func (c *compiler) outcome(r RuleSource, made *rule, at string) bool {
 	numbers := []string{2: "two", 3: "three", 4: "four"}
 	switch {
 	case len(set) == 0:
-		c.tell(expr.Fault{Member: at, Reason: "no outcome", Want: "block, revise, escalate or approve"})
+		c.tell(expr.Fault{Member: at, Reason: noOutcome, Want: outcomes})
 	case len(set) > 1:
-		c.tell(expr.Fault{Member: at, Reason: fmt.Sprintf("%s outcomes, %s; keep one or write %s rules", numbers[len(set)], listed(set), numbers[len(set)])})
+		c.tell(expr.Fault{Member: at, Reason: severalOutcomes(numbers[len(set)], listed(set), numbers[len(set)])})
 	case r.Revise != nil && len(r.Revise) == 0:
-		c.tell(expr.Fault{Member: at + ".revise", Reason: "changes nothing", Want: "argument: value"})
+		c.tell(expr.Fault{Member: at + ".revise", Reason: changesNothing, Want: reviseForm})
 		return false
 	}
 	return len(set) == 1
@@ -147,7 +146,7 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	if r.Match == nil {
 		all := slices.DeleteFunc(slices.Clone(c.reached.judged), func(name string) bool { return name == finalName })
 		if len(all) == 0 {
-			c.tell(expr.Fault{Member: at, Reason: "can never fire: no pattern with this policy reaches a tool"})
+			c.tell(expr.Fault{Member: at, Reason: neverReached})
 		}
 		return all
 	}
@@ -156,7 +155,7 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	for i, name := range r.Match {
 		switch {
 		case c.reached.all[name] == nil:
-			f := expr.UnknownName("no tool", name, append(slices.Clone(c.reached.names), finalName))
+			f := expr.UnknownName(noTool, name, append(slices.Clone(c.reached.names), finalName))
 			f.Member = at + ".match[" + strconv.Itoa(i) + "]"
 			c.tell(f)
 			sound = false
@@ -166,11 +165,11 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	}
 	switch {
 	case len(r.Match) == 0:
-		c.tell(expr.Fault{Member: at + ".match", Reason: "can never fire: it matches no tool; leave match out for every tool"})
+		c.tell(expr.Fault{Member: at + ".match", Reason: neverMatched})
 	case sound && len(names) == 0 && slices.Equal(r.Match, []string{finalName}):
-		c.tell(expr.Fault{Member: at + ".match", Reason: "can never fire: no supervisor has this policy, and only there is a final answer judged"})
+		c.tell(expr.Fault{Member: at + ".match", Reason: neverFinal})
 	case sound && len(names) == 0:
-		c.tell(expr.Fault{Member: at + ".match", Reason: "can never fire: no pattern with this policy reaches " + ijson.Cut(strings.Join(r.Match, ", "), 120)})
+		c.tell(expr.Fault{Member: at + ".match", Reason: neverReachedTools(ijson.Cut(strings.Join(r.Match, ", "), 120))})
 	}
 	return names
 }
@@ -192,7 +191,7 @@ func (c *compiler) needs(r RuleSource, made *rule, at string) {
 			continue
 		}
 		slices.Sort(names)
-		f := expr.UnknownName("neither a tool nor an argument:", name, append(slices.Compact(names), c.reached.names...))
+		f := expr.UnknownName(neitherToolNorArgument, name, append(slices.Compact(names), c.reached.names...))
 		f.Member = at + ".block.need[" + strconv.Itoa(i) + "]"
 		c.tell(f)
 	}
@@ -206,7 +205,7 @@ func (c *compiler) bind(r RuleSource, made *rule, t *judged, at string, outcome 
 		b.when = c.compile(r.When, at+".when", expr.Bool(), t, len(c.source.Vars))
 		sound = sound && b.when != nil
 		if b.when != nil && t.held() && (b.when.reads.of("args") || c.varsRead(b.when.reads, "args")) {
-			c.tell(expr.Fault{Member: at + ".when", Reason: "what " + t.name + " takes is not known yet, so that its arguments are dyn here", Warning: true})
+			c.tell(expr.Fault{Member: at + ".when", Reason: typeUnknown(t.name), Warning: true})
 		}
 	}
 	for _, to := range r.Revise {
@@ -226,17 +225,17 @@ func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bo
 		return s, false
 	}
 	if t.isFinal() {
-		return wrong(expr.Fault{Reason: "final is not revised: block it, or say what is needed"}, true)
+		return wrong(expr.Fault{Reason: finalNotRevised}, true)
 	}
 	if _, isSet := t.tool.Fixed[to.Argument]; isSet {
-		return wrong(expr.Fault{Reason: "the configuration sets " + to.Argument + " of " + t.name + ", and no rule changes it"}, true)
+		return wrong(expr.Fault{Reason: argumentIsSet(to.Argument, t.name)}, true)
 	}
 	switch t.args.Kind() {
 	case expr.ObjectKind:
 		f, ok := t.args.Field(to.Argument)
 		if !ok {
 			free := slices.DeleteFunc(t.args.Names(), func(name string) bool { _, isSet := t.tool.Fixed[name]; return isSet })
-			return wrong(expr.UnknownName(t.name+" has no argument", to.Argument, free), true)
+			return wrong(expr.UnknownName(hasNoArgument(t.name), to.Argument, free), true)
 		}
 		s.want = f.Type
 	case expr.MapKind:
@@ -259,15 +258,15 @@ func fitsArgument(v any, t expr.Type) (expr.Fault, bool) {
 	shown := ijson.Cut(string(shownValue(v)), maxShownValue)
 	switch _, err := t.Convert(v, ""); {
 	case !isNumber && !isBool || !finite(v):
-		return expr.Fault{Reason: "got " + shown, Want: "an expression, a number or a bool"}, false
+		return expr.Fault{Reason: "got " + shown, Want: expressionOrValue}, false
 	case err != nil:
-		return expr.Fault{Reason: "got " + shown + ", and " + t.String() + " is wanted"}, false
+		return expr.Fault{Reason: gotButNeeded(shown, t.String())}, false
 	case t.Values() != nil && !slices.ContainsFunc(t.Values(), func(value any) bool { return ijson.Equal(value, v) }):
 		var texts []string
 		for _, value := range t.Values() {
 			texts = append(texts, ijson.Cut(string(ijson.Canonical(value)), maxShownValue))
 		}
-		return expr.UnknownName(shown+" is none of the values", "", texts), false
+		return expr.UnknownName(notAmongValues(shown), "", texts), false
 	}
 	return expr.Fault{}, true
 }
@@ -295,9 +294,9 @@ func (c *compiler) fires(byTool map[string][]bound, made *rule, at string) {
 			}
 			switch v := b.when.foretell(nothingKnown{}); {
 			case v == types.False:
-				c.tell(expr.Fault{Member: at + ".when", Reason: "can never fire: it is false whatever is called"})
+				c.tell(expr.Fault{Member: at + ".when", Reason: neverTrue})
 			case types.IsError(v):
-				c.tell(expr.Fault{Member: at + ".when", Reason: "can never be told: it errs whatever is called"})
+				c.tell(expr.Fault{Member: at + ".when", Reason: alwaysFails})
 			}
 			return
 		}

@@ -16,7 +16,7 @@ func (c *compiler) windows() []*time.Location {
 	for i, w := range c.source.Windows {
 		at := "windows." + w.Name
 		if seen[w.Name] {
-			c.tell(expr.Fault{Member: at, Reason: "repeated window", Key: true})
+			c.tell(expr.Fault{Member: at, Reason: repeatedWindow, Key: true})
 		}
 		seen[w.Name] = true
 		zones[i] = time.UTC
@@ -27,7 +27,7 @@ func (c *compiler) windows() []*time.Location {
 		}
 		zone, err := time.LoadLocation(w.Timezone)
 		if err != nil || w.Timezone == "Local" {
-			c.tell(expr.Fault{Member: at + ".timezone", Reason: "no time zone " + ijson.Cut(strconv.Quote(w.Timezone), maxShownValue), Want: "an IANA name, such as Europe/Berlin"})
+			c.tell(expr.Fault{Member: at + ".timezone", Reason: noZone(ijson.Cut(strconv.Quote(w.Timezone), maxShownValue)), Want: zoneForm})
 			continue
 		}
 		zones[i] = zone
@@ -37,11 +37,11 @@ func (c *compiler) windows() []*time.Location {
 
 func (c *compiler) windowTools(w WindowSource, at string) {
 	if len(w.Tools) == 0 {
-		c.tell(expr.Fault{Member: at + ".tools", Reason: "no tools, so that it holds nothing"})
+		c.tell(expr.Fault{Member: at + ".tools", Reason: windowEmpty})
 	}
 	for i, name := range w.Tools {
 		if c.reached.all[name] == nil || name == finalName {
-			f := expr.UnknownName("no tool", name, c.reached.names)
+			f := expr.UnknownName(noTool, name, c.reached.names)
 			f.Member = at + ".tools[" + strconv.Itoa(i) + "]"
 			c.tell(f)
 		}
@@ -57,17 +57,17 @@ const minSeconds, maxSeconds = 60, 2_678_400
 func (c *compiler) windowSpan(w WindowSource, at string) {
 	switch {
 	case w.Calendar == "" && w.Seconds == 0:
-		c.tell(expr.Fault{Member: at, Reason: "how long is missing", Want: "seconds: 86400, or calendar: day"})
+		c.tell(expr.Fault{Member: at, Reason: spanMissing, Want: spanForm})
 	case w.Calendar != "" && w.Seconds != 0:
-		c.tell(expr.Fault{Member: at, Reason: "seconds and calendar; keep one"})
+		c.tell(expr.Fault{Member: at, Reason: spanAndCalendar})
 	case w.Calendar != "" && !slices.Contains(calendars, w.Calendar):
-		f := expr.UnknownName("no calendar", w.Calendar, calendars)
+		f := expr.UnknownName(noCalendar, w.Calendar, calendars)
 		f.Member = at + ".calendar"
 		c.tell(f)
 	case w.Calendar == "" && !(w.Seconds >= minSeconds && w.Seconds <= maxSeconds):
-		c.tell(expr.Fault{Member: at + ".seconds", Reason: "out of bounds", Want: "60 to 2678400"})
+		c.tell(expr.Fault{Member: at + ".seconds", Reason: outOfBounds, Want: "60 to 2678400"})
 	case w.Calendar == "" && w.Timezone != "":
-		c.tell(expr.Fault{Member: at + ".timezone", Reason: "only a calendar has a time zone"})
+		c.tell(expr.Fault{Member: at + ".timezone", Reason: zoneOnlyCalendar})
 	}
 }
 

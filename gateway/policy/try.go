@@ -30,7 +30,7 @@ var testNow = time.Date(2026, time.January, 14, 12, 0, 0, 0, time.UTC)
 func (p *Policy) Test(row Row) Result {
 	r := Result{Row: row}
 	if p == nil {
-		r.Err = fmt.Errorf("%s: no policy", row.Name)
+		r.Err = fmt.Errorf(testNoPolicy, row.Name)
 		return r
 	}
 	judge, err := p.judgeOf(row)
@@ -49,9 +49,9 @@ func (p *Policy) judgeOf(row Row) (*Judge, error) {
 	judge := p.judges[row.Pattern]
 	switch t := p.reached.all[row.Call.Tool]; {
 	case judge == nil:
-		return nil, fmt.Errorf("%s: no pattern %s with this policy", row.Name, row.Pattern)
+		return nil, fmt.Errorf(testNoPattern, row.Name, row.Pattern)
 	case t == nil || !p.reached.judges(row.Call.Tool):
-		return nil, fmt.Errorf("%s: the policy does not judge %s", row.Name, row.Call.Tool)
+		return nil, fmt.Errorf(testNotJudged, row.Name, row.Call.Tool)
 	case len(row.Params) == 0:
 		return judge, nil
 	}
@@ -153,7 +153,7 @@ func (p *Policy) entryOf(e RowEffect, at int, f gateway.Facts) gateway.Entry {
 		result := map[string]any{}
 		maps.Copy(result, e.Result)
 		if _, failed := gateway.Reported(any(result)); e.OK != nil && !*e.OK && !failed {
-			result["error"] = "not ok"
+			result["error"] = notOK
 		}
 		entry.Observation = result
 	}
@@ -177,7 +177,7 @@ func (p *Policy) differ(row Row, got gateway.Ruling) string {
 	default:
 		return differArgs(row, got)
 	}
-	return "want " + want + ", got " + decision.String() + " " + reason + p.because(got, rule)
+	return wantDecision(want, decision.String(), reason, p.because(got, rule))
 }
 
 // differArgs does the same for the arguments after all changes, and for what a block needs.
@@ -189,18 +189,18 @@ func differArgs(row Row, got gateway.Ruling) string {
 			shown = ijson.Cut(string(shownValue(v)), maxShownText)
 		}
 		if !there || !ijson.Equal(v, row.WantArgs[name]) {
-			return fmt.Sprintf("want args.%s %s, got %s", name, ijson.Cut(string(shownValue(row.WantArgs[name])), maxShownText), shown)
+			return wantArgs(name, ijson.Cut(string(shownValue(row.WantArgs[name])), maxShownText), shown)
 		}
 	}
 	if row.WantNeed != nil && !slices.Equal(row.WantNeed, got.Need) {
-		return "want " + needWords(row.WantNeed) + ", got " + needWords(got.Need)
+		return wantNeed(needWords(row.WantNeed), needWords(got.Need))
 	}
 	return ""
 }
 
 func needWords(need []string) string {
 	if len(need) == 0 {
-		return "no need"
+		return noNeed
 	}
 	return "need " + strings.Join(need, ", ")
 }

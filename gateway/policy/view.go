@@ -177,7 +177,7 @@ func figures(of map[string]float64) any {
 		all[name] = n
 	}
 	if !finite(all) {
-		return refused("a budget")
+		return refused(aBudget)
 	}
 	for name, n := range all {
 		if !fractional(name) {
@@ -213,11 +213,11 @@ func (v *view) windowRows(name string) any {
 	row, declared := v.judge.policy.shapes.windows[name]
 	switch {
 	case !there || !declared:
-		return types.NewErr("windows.%s: what earlier runs did is unknown", name)
+		return types.NewErr(windowUnknown, name)
 	case seen.Err != nil:
 		return types.WrapErr(seen.Err)
 	case len(seen.Effects) > gateway.MaxWindow:
-		return types.NewErr("windows.%s: more than %d calls", name, gateway.MaxWindow)
+		return types.NewErr(windowTooLong, name, gateway.MaxWindow)
 	}
 	return map[string]any{"effects": rowsOf(row, seen.Effects, v.c.Facts.RunID), "since": types.Timestamp{Time: seen.Since}}
 }

@@ -36,7 +36,7 @@ RULESpatterns:
 	}
 	want := []string{
 		`warning: pg.yaml:5:10: catalog.http.pay: a rule can ask a person about a call of pay, and it has no phrase; write phrase: "what a call does, with {arguments}"`,
-		`warning: pg.yaml:9:5: policies.money.rules: no rule matches look, so every call of it is blocked; write {id: pass_look, match: [look], approve: {}} to let it pass, or block it by a rule`,
+		`warning: pg.yaml:9:5: policies.money.rules: no rule matches look, so every call of it is blocked; write {id: pass_look, match: [look], approve: {}} to let it pass, or block it with a rule`,
 		`warning: pg.yaml:9:5: policies.money.rules: no rule matches final, so every final answer is blocked; write {id: answer, match: [final], approve: {}}`,
 		`warning: pg.yaml:9:7: policies.money.rules.large: the rule asks a person and does not say why; write say: TEXT, which the approver reads`,
 	}
@@ -79,7 +79,7 @@ patterns:
 		"its id is taken":        {"- {id: answer, approve: {}}", []string{strings.Replace(final, "answer,", "answer2,", 1)}},
 		"all is matched":         {"- {id: all, approve: {}}" + answers, nil},
 		"false of what writes": {`- {id: reads, when: tool.effect == "read", approve: {}}` + answers,
-			[]string{"no rule matches Pay-Out, so every call of it is blocked; write {id: pass_pay_out, match: [Pay-Out], approve: {}} to let it pass, or block it by a rule"}},
+			[]string{"no rule matches Pay-Out, so every call of it is blocked; write {id: pass_pay_out, match: [Pay-Out], approve: {}} to let it pass, or block it with a rule"}},
 		"asks of what writes":   {`- {id: asks, when: tool.effect == "write", say: Look., escalate: {}}` + "\n    - {id: all, approve: {}}" + answers, nil},
 		"depends on the params": {"- {id: all, when: params.open, approve: {}}" + answers, nil},
 	} {
@@ -96,7 +96,7 @@ patterns:
 		for _, w := range warnings {
 			if _, gap, is := strings.Cut(w.String(), ": policies.money.rules: "); is {
 				got = append(got, gap)
-			} else if !strings.Contains(w.String(), "no pattern and no tool names this policy") && !strings.Contains(w.String(), "no policy judges it") {
+			} else if !strings.Contains(w.String(), "no pattern and no tool uses this policy") && !strings.Contains(w.String(), "no policy judges it") {
 				got = append(got, w.String())
 			}
 		}

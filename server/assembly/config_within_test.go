@@ -21,7 +21,7 @@ func TestEscapingPatternIsWarnedOf(t *testing.T) {
 		}
 		return lines
 	}
-	const want = "warning: pg.yaml:2:109: catalog.servers.fs.tools.write_file.bound.path.pattern: this pattern lets a path out of its directory: " +
+	const want = "warning: pg.yaml:2:109: catalog.servers.fs.tools.write_file.bound.path.pattern: a path that fits this pattern can leave its directory: " +
 		"/srv/orders/../x fits it; write bound: {path: {within: /srv/orders}} instead"
 	if got := load(`bound: {path: {pattern: "^/srv/orders/"}}`); len(got) != 1 || got[0] != want {
 		t.Errorf("a prefix: %q\nwant %q", got, want)

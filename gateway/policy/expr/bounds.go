@@ -75,7 +75,7 @@ func items(v ref.Val) ref.Val {
 // bounding checks the argument of wholeValue.
 func bounding(v ref.Val) ref.Val {
 	if partsOf(v, maxParts) > maxParts {
-		return types.NewErr("more than %d values in one", maxParts)
+		return types.NewErr(tooManyValues, maxParts)
 	}
 	return v
 }
@@ -84,7 +84,7 @@ func bounding(v ref.Val) ref.Val {
 func long(v ref.Val) ref.Val {
 	if list, ok := v.(traits.Lister); ok {
 		if size, ok := list.Size().(types.Int); !ok || size > maxParts {
-			return types.NewErr("more than %d items in a list", maxParts)
+			return types.NewErr(tooManyItems, maxParts)
 		}
 	}
 	return v
@@ -98,10 +98,10 @@ func few(v ref.Val) ref.Val {
 	}
 	size, ok := list.Size().(types.Int)
 	if !ok || size > maxFew {
-		return types.NewErr("more than %d items to compare with each other", maxFew)
+		return types.NewErr(tooManyCompared, maxFew)
 	}
 	if most := min(maxParts, maxPairs/max(1, int(size))); partsOf(v, most) > most {
-		return types.NewErr("items that are too large to compare with each other")
+		return types.NewErr(tooLargeCompared)
 	}
 	return v
 }
@@ -110,7 +110,7 @@ func few(v ref.Val) ref.Val {
 func textOf(most int) func(ref.Val) ref.Val {
 	return func(v ref.Val) ref.Val {
 		if text, ok := v.(types.String); ok && len(text) > most {
-			return types.NewErr("a text of more than %d bytes", most)
+			return types.NewErr(textTooLong, most)
 		}
 		return v
 	}

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -91,7 +90,7 @@ func (c *Checked) Part(e ast.Expr) *Checked {
 func (c *Checker) Check(text string, want Type, refuse func(variable, member string) (reasons []string)) (checked *Checked, faults []Fault) {
 	defer func() {
 		if p := recover(); p != nil { // a text must not stop the program if the library panics
-			checked, faults = nil, []Fault{{Line: 1, Column: 1, Reason: fmt.Sprintf("not an expression: %.100v", p)}}
+			checked, faults = nil, []Fault{{Line: 1, Column: 1, Reason: notParsed(p)}}
 		}
 	}()
 	source, parsed, faults := c.parse(text)
@@ -141,18 +140,18 @@ func (c *Checker) Parse(text string) (*ast.AST, []Fault) {
 
 func (c *Checker) parse(text string) (common.Source, *ast.AST, []Fault) {
 	if !utf8.ValidString(text) {
-		return nil, nil, []Fault{{Line: 1, Column: 1, Reason: "not UTF-8"}}
+		return nil, nil, []Fault{{Line: 1, Column: 1, Reason: notUTF8}}
 	}
 	source := common.NewTextSource(text)
 	if len(text) > MaxText && utf8.RuneCountInString(text) > MaxText {
-		return nil, nil, []Fault{placed(Fault{Reason: fmt.Sprintf("more than %d characters", MaxText)}, source, 1, 0)}
+		return nil, nil, []Fault{placed(Fault{Reason: tooManyCharacters(MaxText)}, source, 1, 0)}
 	}
 	parsed, wrong := c.parser.Parse(source)
 	if len(wrong.GetErrors()) > 0 {
 		return nil, nil, syntaxFaults(source, wrong)
 	}
 	if deep(parsed.Expr(), maxNesting) {
-		return nil, nil, []Fault{placed(Fault{Reason: "nested too deep"}, source, 1, 0)}
+		return nil, nil, []Fault{placed(Fault{Reason: nestedTooDeep}, source, 1, 0)}
 	}
 	return source, parsed, nil
 }

@@ -29,9 +29,9 @@ func (w *wording) compared(e ast.Expr) []Fault {
 	}
 	for _, arg := range args {
 		if w.holdsLazy(w.ast.GetType(arg.ID()), maxLazy) {
-			f := Fault{Reason: shorten(w.text(arg)) + " is compared with nothing: only its members are", Want: "x.key == y.key"}
+			f := Fault{Reason: onlyMembersCompared(shorten(w.text(arg))), Want: wantKeysCompared}
 			if name == operators.In || !strings.ContainsAny(name, "_@") {
-				f.Want = "x.map(e, e.key)"
+				f.Want = wantKeysMapped
 			}
 			return []Fault{w.at(first(arg), f)}
 		}

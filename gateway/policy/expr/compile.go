@@ -26,7 +26,7 @@ func Compile(text string, want Type, variables ...Variable) (*Expression, []Faul
 func (s *Scope) Compile(text string, want Type) (*Expression, []Fault) {
 	c, err := s.checker()
 	if err != nil {
-		return nil, []Fault{{Line: 1, Column: 1, Reason: "no expressions here: " + err.Error()}}
+		return nil, []Fault{{Line: 1, Column: 1, Reason: noExpressions(err.Error())}}
 	}
 	checked, faults := c.Check(text, want, nil)
 	if checked == nil {

@@ -15,10 +15,10 @@ import (
 
 // The errors of an evaluation. An error may also wrap its cause, which is for the log only: it can quote values.
 var (
-	ErrCost  = errors.New("the expression costs more than 1000000 units")
-	ErrInput = errors.New("a value does not fit its type")    // an input breaks the schema
-	ErrValue = errors.New("the result is not what is wanted") // of another type, not JSON, or too large
-	ErrEval  = errors.New("the expression has no value")      // an absent member, overflow, a division by zero
+	ErrCost  = errors.New(costsTooMuch)
+	ErrInput = errors.New(valueMisfits) // an input breaks the schema
+	ErrValue = errors.New(wrongResult)  // of another type, not JSON, or too large
+	ErrEval  = errors.New(noValueAtAll) // an absent member, overflow, a division by zero
 )
 
 // Expression is a compiled text. It is safe for concurrent use.
@@ -61,13 +61,13 @@ func (e *Expression) Eval(values map[string]any) (any, error) {
 // EvalOptional is [Expression.Eval] that also tells whether there is a value: an optional may have none.
 func (e *Expression) EvalOptional(values map[string]any) (v any, present bool, err error) {
 	if e == nil {
-		return nil, false, fmt.Errorf("%w: there is none", ErrEval)
+		return nil, false, fmt.Errorf(valueMissing, ErrEval)
 	}
 	given := make(map[string]any, len(e.variables))
 	for _, variable := range e.variables {
 		value, ok := values[variable.Name]
 		if !ok {
-			return nil, false, fmt.Errorf("%w: %s is not given", ErrInput, variable.Name)
+			return nil, false, fmt.Errorf(valueNotGiven, ErrInput, variable.Name)
 		}
 		if given[variable.Name], err = variable.Type.Convert(value, variable.Name); err != nil {
 			return nil, false, err
@@ -85,7 +85,7 @@ func (e *Expression) EvalConverted(given map[string]any) (v any, present bool, e
 		}
 	}()
 	if e == nil {
-		return nil, false, fmt.Errorf("%w: there is none", ErrEval)
+		return nil, false, fmt.Errorf(valueMissing, ErrEval)
 	}
 	program, err := e.program()
 	if err != nil {
@@ -103,7 +103,7 @@ func (e *Expression) EvalConverted(given map[string]any) (v any, present bool, e
 	}
 	v, err = Decode(result)
 	if err == nil && !e.want.Accepts(v) {
-		err = fmt.Errorf("%w: %s is wanted", ErrValue, e.want)
+		err = fmt.Errorf(typeNeeded, ErrValue, e.want)
 	}
 	if err != nil {
 		return nil, false, err

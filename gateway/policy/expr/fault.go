@@ -31,7 +31,7 @@ type Fault struct {
 func (f Fault) String() string {
 	switch {
 	case f.DidYouMean != "":
-		return f.Reason + "; did you mean " + f.DidYouMean + "?"
+		return didYouMean(f.Reason, f.DidYouMean)
 	case f.Want != "":
 		return f.Reason + "; write " + f.Want
 	}
@@ -66,7 +66,7 @@ func placed(f Fault, source common.Source, line, column int) Fault {
 // UnknownName returns the fault of a name that is not among the known ones: "WHAT GOT (known, names)". It suggests the known
 // name that is near, if there is one.
 func UnknownName(what, got string, known []string) Fault {
-	listed := "there is none"
+	listed := noneThere
 	switch {
 	case len(known) > maxNames:
 		listed = strings.Join(known[:maxNames], ", ") + ", ..."

@@ -13,15 +13,15 @@ func misfit(got *types.Type, want Type, text string) (Fault, bool) {
 	case fits:
 		return Fault{}, false
 	case want.kind == DoubleKind && inner.Kind() == types.IntKind:
-		return Fault{Reason: "an int, and a double is wanted", Want: asDouble(text)}, true
+		return Fault{Reason: intForDouble, Want: asDouble(text)}, true
 	case want.kind == IntKind && inner.Kind() == types.DoubleKind:
-		return Fault{Reason: "a double, and an int is wanted; decide how to make it whole, as int() drops what is behind the point"}, true
+		return Fault{Reason: doubleForInt}, true
 	case want.kind == DynKind:
-		return Fault{Reason: name + " has no form in JSON", Want: "string(" + shorten(text) + ")"}, true
+		return Fault{Reason: noJSONForm(name), Want: "string(" + shorten(text) + ")"}, true
 	case want.kind == StringKind && (inner.Kind() == types.IntKind || inner.Kind() == types.DoubleKind || inner.Kind() == types.BytesKind):
-		return Fault{Reason: name + ", and string is wanted", Want: "string(" + shorten(text) + ")"}, true
+		return Fault{Reason: stringNeeded(name), Want: "string(" + shorten(text) + ")"}, true
 	}
-	return Fault{Reason: name + ", and " + want.String() + " is wanted"}, true
+	return Fault{Reason: otherNeeded(name, want.String())}, true
 }
 
 // celFits reports whether a value of a type may be of the wanted type. Types that are not known pass: Eval checks their values.

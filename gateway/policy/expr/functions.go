@@ -41,11 +41,11 @@ func addInts(list ref.Val) ref.Val {
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		v, ok := it.Next().(types.Int)
 		if !ok {
-			return types.NewErr("sum: an item is not an int")
+			return types.NewErr(sumNotInt)
 		}
 		next := sum + int64(v)
 		if (next > sum) != (v > 0) && v != 0 {
-			return types.NewErr("sum: integer overflow")
+			return types.NewErr(sumOverflow)
 		}
 		sum = next
 	}
@@ -58,7 +58,7 @@ func addDoubles(list ref.Val) ref.Val {
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		v, ok := it.Next().(types.Double)
 		if !ok {
-			return types.NewErr("sum: an item is not a double")
+			return types.NewErr(sumNotDouble)
 		}
 		sum += float64(v)
 	}
@@ -74,20 +74,20 @@ const maxDigits = 15
 func round(value, digits ref.Val) ref.Val {
 	x, n := float64(value.(types.Double)), int64(digits.(types.Int))
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return types.NewErr("round: not a finite number")
+		return types.NewErr(roundNotFinite)
 	}
 	if n < -maxDigits || n > maxDigits {
-		return types.NewErr("round: digits from %d to %d", -maxDigits, maxDigits)
+		return types.NewErr(roundDigits, -maxDigits, maxDigits)
 	}
 	if n < 0 {
 		if x = roundToTens(x, -n); math.IsInf(x, 0) {
-			return types.NewErr("round: out of range")
+			return types.NewErr(roundRange)
 		}
 		return types.Double(x)
 	}
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', int(n), 64), 64)
 	if err != nil {
-		return types.NewErr("round: not a number")
+		return types.NewErr(roundNotNumber)
 	}
 	return types.Double(rounded)
 }
@@ -129,10 +129,10 @@ func within(file, dir ref.Val) ref.Val {
 // cleaned returns an absolute path without . and .. in it.
 func cleaned(text string) (string, error) {
 	if !path.IsAbs(text) {
-		return "", fmt.Errorf("path_within: %.100q is not an absolute path", text)
+		return "", fmt.Errorf(pathNotAbsolute, text)
 	}
 	if strings.ContainsRune(text, 0) {
-		return "", fmt.Errorf("path_within: a zero byte in a path")
+		return "", fmt.Errorf(pathZeroByte)
 	}
 	return path.Clean(text), nil
 }

@@ -22,7 +22,7 @@ func (w *wording) judge(want Type) []Fault {
 		f.Dyn = holdsDyn(w.ast.GetType(root.ID()))
 		faults = append(faults, w.at(first(root), f))
 	}
-	if f, bad := noValue(root, want, " is none of the values"); bad {
+	if f, bad := noValue(root, want, notAmongValues); bad {
 		faults = append(faults, w.at(root, f))
 	}
 	faults = append(faults, w.literals(root, w.types)...)
@@ -77,7 +77,7 @@ func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 }
 
 // noMessages is the fault of a protobuf message in a text.
-func noMessages() Fault { return Fault{Reason: "no messages here", Want: `{"name": value}`} }
+func noMessages() Fault { return Fault{Reason: messagesUnsupported, Want: wantMap} }
 
 // literalsOfCall is literals for one call, without its arguments.
 func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
@@ -93,7 +93,7 @@ func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
 	case name == overloads.Matches && len(args) > 0:
 		return w.badText(args[len(args)-1], func(text string) string {
 			if _, err := regexp.Compile(text); err != nil {
-				return "not a regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+				return notRegexp(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			}
 			return ""
 		})
@@ -108,7 +108,7 @@ func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
 // noTime returns why a text is not a time or duration, with one that is right; "" if it is one.
 func noTime(text string, t *types.Type, right string) string {
 	if types.IsError(types.String(text).ConvertToType(t)) {
-		return "not a " + celWords(t) + ": write one like " + right
+		return notFormOf(celWords(t), right)
 	}
 	return ""
 }
@@ -135,7 +135,7 @@ func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	if t.Kind() == types.ListKind && t.Parameters()[0].Kind() != types.DynKind {
 		return nil
 	}
-	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, double(e)))", Dyn: true})}
+	return []Fault{w.at(first(list), Fault{Reason: sumOfUnknown, Want: wantSumOfDoubles, Dyn: true})}
 }
 
 // outside is the fault of a literal that the other side of a comparison can never be.
@@ -168,7 +168,7 @@ func (w *wording) outsideValues(literal, other ast.Expr, t Type) []Fault {
 	if !bad {
 		return nil
 	}
-	f.Reason = shorten(w.text(other)) + " is never " + f.Reason
+	f.Reason = neverIs(shorten(w.text(other)), f.Reason)
 	return []Fault{w.at(literal, f)}
 }
 

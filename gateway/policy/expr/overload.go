@@ -29,9 +29,9 @@ func (w *wording) overload(e ast.Expr) Fault {
 	case !isOperator || name == "":
 		f = w.function(call.FunctionName(), args, given)
 	case len(given) == 2:
-		f.Reason = name + " does not go with " + given[0] + " and " + given[1]
+		f.Reason = doesNotGoWith(name, given[0], given[1])
 	default:
-		f.Reason = name + " does not go with " + strings.Join(given, ", ")
+		f.Reason = doesNotGoWithAll(name, strings.Join(given, ", "))
 	}
 	f.Dyn = slices.ContainsFunc(args, func(arg ast.Expr) bool { return holdsDyn(w.ast.GetType(arg.ID())) })
 	return f
@@ -44,7 +44,7 @@ func holdsDyn(t *types.Type) bool {
 
 // function is the fault of a function, with the arguments that it takes.
 func (w *wording) function(name string, args []ast.Expr, given []string) Fault {
-	f := Fault{Reason: symbol(name) + " does not take (" + strings.Join(given, ", ") + ")"}
+	f := Fault{Reason: functionDoesNotTake(symbol(name), strings.Join(given, ", "))}
 	declared := w.scope.cel.Functions()[name]
 	if declared == nil {
 		return f
@@ -88,14 +88,14 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 			case whole != nil && item == types.DoubleKind:
 				fraction = args[1]
 			case fraction != nil && item == types.IntKind:
-				return Fault{Reason: shorten(w.text(fraction)) + " is double and never in a list of int", Want: w.listOfDoubles(args[1])}, true
+				return Fault{Reason: doubleInIntList(shorten(w.text(fraction))), Want: w.listOfDoubles(args[1])}, true
 			}
 		}
 	}
 	if whole == nil || fraction == nil || function == operators.Index {
 		return Fault{}, false
 	}
-	f := Fault{Reason: shorten(w.text(whole)) + " is int and " + shorten(w.text(fraction)) + " is double, which never mix"}
+	f := Fault{Reason: intAndDouble(shorten(w.text(whole)), shorten(w.text(fraction)))}
 	switch v, literal := Literal(fraction); {
 	case whole.Kind() == ast.LiteralKind:
 		f.Want = asDouble(w.text(whole))
@@ -116,7 +116,7 @@ func (w *wording) listOfDoubles(list ast.Expr) string {
 			return asDouble(w.text(item))
 		}
 	}
-	return shorten(w.text(list)) + ".map(e, double(e))"
+	return wantDoubles(shorten(w.text(list)))
 }
 
 // firstOf returns the first expression whose type is of a kind; nil if there is none.

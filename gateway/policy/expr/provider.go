@@ -108,11 +108,11 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 }
 
 // EnumValue always fails: there are no enums.
-func (p *provider) EnumValue(name string) ref.Val { return types.NewErr("unknown enum %q", name) }
+func (p *provider) EnumValue(name string) ref.Val { return types.NewErr(unknownEnum, name) }
 
 // NewValue always fails: a text cannot make objects of the scope.
 func (p *provider) NewValue(name string, _ map[string]ref.Val) ref.Val {
-	return types.NewErr("no object %q can be made", name)
+	return types.NewErr(noObjectOf, name)
 }
 
 // isOptional reports whether a type is optional, as the value of a.?b is.

@@ -252,7 +252,7 @@ func (w *wording) readMember(e ast.Expr, known map[string]Type, present []string
 	}
 	want := "has(" + name + ") &&"
 	if instead := absent(f.Type); instead != "" {
-		want += " before it, or " + strings.TrimSuffix(name, f.Name) + "?" + f.Name + ".orValue(" + instead + ")"
+		want += orDefault(strings.TrimSuffix(name, f.Name), f.Name, instead)
 	}
 	w.warnings = append(w.warnings, w.atMember(e, f.Name, Fault{Reason: name + mayBeAbsent, Want: want, Warning: true}))
 }

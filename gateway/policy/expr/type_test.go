@@ -123,7 +123,7 @@ func TestValues(t *testing.T) {
 		`args.note == null`:                    "true",
 		`args.note == ""`:                      "false",
 		`args.note != null && args.note != ""`: "false",
-		`args.level == null`:                   "== does not go with int and null",
+		`args.level == null`:                   "== does not work with int and null",
 	} {
 		e, faults := expr.Compile(text, expr.Bool(), args)
 		got := ""

@@ -53,7 +53,7 @@ func (t Type) Convert(v any, at string) (any, error) {
 	return nil, t.refuse(at)
 }
 
-func (t Type) refuse(at string) error { return fmt.Errorf("%w: %s is to be %s", ErrInput, at, t) }
+func (t Type) refuse(at string) error { return fmt.Errorf(typeNeededAt, ErrInput, at, t) }
 
 func (t Type) takeNumber(v float64, at string) (any, error) {
 	switch t.kind {
@@ -130,7 +130,7 @@ func (t Type) takeMembers(v any, at string) (any, error) {
 		}
 		var err error
 		if taken[name], err = memberType.Convert(member, name); err != nil {
-			return nil, fmt.Errorf("%w, in %s", err, at)
+			return nil, fmt.Errorf(errorIn, err, at)
 		}
 	}
 	return taken, nil
@@ -175,7 +175,7 @@ func Decode(v ref.Val) (any, error) {
 
 func (g *giver) give(v ref.Val, depth int) (any, error) {
 	if g.values--; g.values < 0 || depth < 0 {
-		return nil, fmt.Errorf("%w: too large", ErrValue)
+		return nil, fmt.Errorf(tooLarge, ErrValue)
 	}
 	switch v := v.(type) {
 	case types.Null:
@@ -186,7 +186,7 @@ func (g *giver) give(v ref.Val, depth int) (any, error) {
 		return whole(int64(v))
 	case types.Uint:
 		if v > ijson.MaxInteger {
-			return nil, fmt.Errorf("%w: an integer out of range", ErrValue)
+			return nil, fmt.Errorf(integerRange, ErrValue)
 		}
 		return float64(v), nil
 	case types.Double:
@@ -202,12 +202,12 @@ func (g *giver) give(v ref.Val, depth int) (any, error) {
 	case traits.Lister:
 		return g.list(v, depth)
 	}
-	return nil, fmt.Errorf("%w: %s has no form in JSON", ErrValue, v.Type().TypeName())
+	return nil, fmt.Errorf(valueNoJSONForm, ErrValue, v.Type().TypeName())
 }
 
 func whole(n int64) (any, error) {
 	if n > ijson.MaxInteger || n < -ijson.MaxInteger {
-		return nil, fmt.Errorf("%w: an integer out of range", ErrValue)
+		return nil, fmt.Errorf(integerRange, ErrValue)
 	}
 	return float64(n), nil
 }
@@ -216,9 +216,9 @@ func whole(n int64) (any, error) {
 func fraction(f float64) (any, error) {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		return nil, fmt.Errorf("%w: not a finite number", ErrValue)
+		return nil, fmt.Errorf(notFinite, ErrValue)
 	case f == math.Trunc(f) && math.Abs(f) > ijson.MaxInteger:
-		return nil, fmt.Errorf("%w: a whole number out of range", ErrValue)
+		return nil, fmt.Errorf(wholeNumberRange, ErrValue)
 	}
 	if f == 0 {
 		return 0.0, nil // minus zero reads back as zero
@@ -228,10 +228,10 @@ func fraction(f float64) (any, error) {
 
 func (g *giver) text(s string) (any, error) {
 	if g.bytes -= len(s); g.bytes < 0 {
-		return nil, fmt.Errorf("%w: too large", ErrValue)
+		return nil, fmt.Errorf(tooLarge, ErrValue)
 	}
 	if !utf8.ValidString(s) {
-		return nil, fmt.Errorf("%w: not UTF-8", ErrValue)
+		return nil, fmt.Errorf(valueNotUTF8, ErrValue)
 	}
 	return s, nil
 }
@@ -254,7 +254,7 @@ func (g *giver) members(m traits.Mapper, depth int) (any, error) {
 		key := it.Next()
 		name, ok := key.(types.String)
 		if !ok {
-			return nil, fmt.Errorf("%w: a member's name is not text", ErrValue)
+			return nil, fmt.Errorf(nameNotText, ErrValue)
 		}
 		if _, err := g.text(string(name)); err != nil {
 			return nil, err

@@ -102,7 +102,7 @@ func (w *wording) fault(found *common.Error) Fault {
 		return w.at(e, w.overload(e))
 	case "type":
 		if operand, field, ok := Selection(e); ok {
-			f := Fault{Reason: "no member " + field + " in " + celWords(w.ast.GetType(operand.ID()))}
+			f := Fault{Reason: noMemberIn(field, celWords(w.ast.GetType(operand.ID())))}
 			return w.atMember(e, field, f)
 		}
 	}
@@ -113,13 +113,13 @@ func (w *wording) fault(found *common.Error) Fault {
 func (w *wording) undefined(e ast.Expr) Fault {
 	operand, field, ok := Selection(e)
 	if !ok {
-		return w.at(e, Fault{Reason: "no such member"})
+		return w.at(e, Fault{Reason: noSuchMember})
 	}
 	o := w.scope.provider.objects[structName(w.ast.GetType(operand.ID()))]
 	if o == nil {
-		return w.atMember(e, field, Fault{Reason: "no member " + field})
+		return w.atMember(e, field, Fault{Reason: noMember(field)})
 	}
-	return w.atMember(e, field, UnknownName(w.owner(o, operand)+" has no "+o.noun, field, o.names()))
+	return w.atMember(e, field, UnknownName(hasNo(w.owner(o, operand), o.noun), field, o.names()))
 }
 
 // owner names an object: arguments and results by their tool, others as the text writes them.
@@ -128,24 +128,24 @@ func (w *wording) owner(o *object, written ast.Expr) string {
 	case o.tool != "" && o.noun == "argument":
 		return o.tool
 	case o.tool != "":
-		return "the result of " + o.tool
+		return resultOf(o.tool)
 	}
 	if text := w.text(written); text != "" {
 		return shorten(text)
 	}
-	return "the object"
+	return theObject
 }
 
 // undeclared is the fault of a function or variable that does not exist.
 func (w *wording) undeclared(e ast.Expr, name string) Fault {
 	if e.Kind() == ast.CallKind {
-		return w.atFunction(e, name, Fault{Reason: "no function " + name, DidYouMean: catalog.Near(name, w.scope.functionNames())})
+		return w.atFunction(e, name, Fault{Reason: noFunction(name), DidYouMean: catalog.Near(name, w.scope.functionNames())})
 	}
 	if e.Kind() == ast.StructKind {
 		return w.at(e, noMessages())
 	}
 	name, _, _ = strings.Cut(name, ".")
-	f := UnknownName("no variable", name, w.names)
+	f := UnknownName(noVariable, name, w.names)
 	for e.Kind() == ast.SelectKind { // the variable is the beginning of the path
 		e = e.AsSelect().Operand()
 	}
@@ -231,9 +231,9 @@ func plainWords(text string) string {
 func syntaxWords(text string) string {
 	text = strings.TrimPrefix(text, "Syntax error: ")
 	if strings.Contains(text, "'<EOF>'") {
-		text = "it ends too early"
+		text = endsTooEarly
 	}
-	return "not an expression: " + text
+	return notExpression(text)
 }
 
 // between returns the first part of a text in single quotes.
