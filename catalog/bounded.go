@@ -64,7 +64,7 @@ func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
 			return nil // the tool accepts any argument
 		}
 		f := &SchemaFault{
-			Pointer: at, Reason: noArgument, Got: string(ijson.Canonical(name)), DidYouMean: Near(name, root.names),
+			Pointer: at, Reason: noArgument, Misfit: true, Got: string(ijson.Canonical(name)), DidYouMean: Near(name, root.names),
 			Want: wantNoBound,
 		}
 		if len(root.names) > 0 {

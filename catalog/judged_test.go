@@ -101,7 +101,7 @@ func TestNewRefusesWhatIsDeclaredWrong(t *testing.T) {
 		"of two hours":              {func(t *catalog.Tool) { t.Timeout = 2 * time.Hour }, "time-out"},
 		"fixed and shown":           {func(t *catalog.Tool) { t.Fixed["path"] = "/" }, "path is fixed, and must not be shown"},
 		"fixed and filled":          {func(t *catalog.Tool) { t.Defaults["root"] = "/" }, "root is fixed, and must not have a default"},
-		"no JSON value":             {func(t *catalog.Tool) { t.Fixed["n"] = 5 }, "no JSON value"},
+		"no JSON value":             {func(t *catalog.Tool) { t.Fixed["n"] = 5 }, "is not a JSON value"},
 		"no number":                 {func(t *catalog.Tool) { t.Defaults["n"] = math.NaN() }, "the fixed arguments"},
 		"a long phrase":             {func(t *catalog.Tool) { t.Phrase = strings.Repeat("ä", 201) }, "phrase of 201 characters"},
 		"a phrase of what is fixed": {func(t *catalog.Tool) { t.Phrase = "{root}" }, "{root}"},

@@ -26,12 +26,12 @@ func TestReconcileIsChecked(t *testing.T) {
 		change func(*catalog.Reconcile)
 		want   string // "" for none
 	}{
-		"fits":          {func(*catalog.Reconcile) {}, ""},
-		"another tool":  {func(r *catalog.Reconcile) { r.Tool = "payed" }, `no tool "payed"`},
-		"itself":        {func(r *catalog.Reconcile) { r.Tool = "pay" }, "only a read"},
+		"fits":            {func(*catalog.Reconcile) {}, ""},
+		"another tool":    {func(r *catalog.Reconcile) { r.Tool = "payed" }, `no tool "payed"`},
+		"itself":          {func(r *catalog.Reconcile) { r.Tool = "pay" }, "only a read"},
 		"nothing decides": {func(r *catalog.Reconcile) { r.Happened = nil }, "nothing decides"},
-		"a time before": {func(r *catalog.Reconcile) { r.Settle = -time.Second }, "0 or more"},
-		"nothing asks":  {func(r *catalog.Reconcile) { r.Args = nil }, "are missing"},
+		"a time before":   {func(r *catalog.Reconcile) { r.Settle = -time.Second }, "0 or more"},
+		"nothing asks":    {func(r *catalog.Reconcile) { r.Args = nil }, "are missing"},
 	}
 	do := func(context.Context, catalog.Call) (any, error) { return nil, nil }
 	for name, tt := range tests {

@@ -22,19 +22,19 @@ func TestNewRefuses(t *testing.T) {
 		change func(*catalog.Tool)
 		want   string
 	}{
-		"no name":            {func(t *catalog.Tool) { t.Name = "" }, "1 to 64"},
-		"name with a blank":  {func(t *catalog.Tool) { t.Name = "a b" }, "1 to 64"},
-		"name of 65":         {func(t *catalog.Tool) { t.Name = strings.Repeat("a", 65) }, "1 to 64"},
-		"name with a line":   {func(t *catalog.Tool) { t.Name = "a\n" }, "1 to 64"},
-		"final":              {func(t *catalog.Tool) { t.Name = "final" }, "is reserved"},
-		"no effect":          {func(t *catalog.Tool) { t.Effect = "" }, "effect"},
-		"other effect":       {func(t *catalog.Tool) { t.Effect = "READ" }, "effect"},
-		"no input":           {func(t *catalog.Tool) { t.Input = nil }, "input schema"},
-		"no function to call":      {func(t *catalog.Tool) { t.Do = nil }, "no function to call"},
-		"phrase with a text": {func(t *catalog.Tool) { t.Phrase = "at {month}" }, "{month}"},
-		"deed of two words":  {func(t *catalog.Tool) { t.Deed = "paid out" }, `deed "paid out"`},
-		"phrase with a typo": {func(t *catalog.Tool) { t.Phrase = "order {ID}" }, "{ID}"},
-		"declared twice":     {func(t *catalog.Tool) { t.Name = "other" }, "twice"},
+		"no name":             {func(t *catalog.Tool) { t.Name = "" }, "1 to 64"},
+		"name with a blank":   {func(t *catalog.Tool) { t.Name = "a b" }, "1 to 64"},
+		"name of 65":          {func(t *catalog.Tool) { t.Name = strings.Repeat("a", 65) }, "1 to 64"},
+		"name with a line":    {func(t *catalog.Tool) { t.Name = "a\n" }, "1 to 64"},
+		"final":               {func(t *catalog.Tool) { t.Name = "final" }, "is reserved"},
+		"no effect":           {func(t *catalog.Tool) { t.Effect = "" }, "effect"},
+		"other effect":        {func(t *catalog.Tool) { t.Effect = "READ" }, "effect"},
+		"no input":            {func(t *catalog.Tool) { t.Input = nil }, "input schema"},
+		"no function to call": {func(t *catalog.Tool) { t.Do = nil }, "no function to call"},
+		"phrase with a text":  {func(t *catalog.Tool) { t.Phrase = "at {month}" }, "{month}"},
+		"deed of two words":   {func(t *catalog.Tool) { t.Deed = "paid out" }, `deed "paid out"`},
+		"phrase with a typo":  {func(t *catalog.Tool) { t.Phrase = "order {ID}" }, "{ID}"},
+		"declared twice":      {func(t *catalog.Tool) { t.Name = "other" }, "twice"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,7 @@ type SchemaFault struct {
 	DidYouMean string
 	Warning    bool // only a warning: the schema is still used
 	Unknown    bool // the keyword itself is wrong
+	Misfit     bool // the value has the wrong type or form, so the value says more than the reason
 }
 
 // These are the bounds of a written schema.
@@ -165,6 +166,11 @@ func (w *writing) wrong(at ijson.Pointer, value json.RawMessage, reason, want st
 	w.add(SchemaFault{Pointer: at, Reason: reason, Got: ijson.Cut(string(value), maxWant), Want: want})
 }
 
+// misfit adds a fault of a value with the wrong type or form.
+func (w *writing) misfit(at ijson.Pointer, value json.RawMessage, reason, want string) {
+	w.add(SchemaFault{Pointer: at, Reason: reason, Got: ijson.Cut(string(value), maxWant), Want: want, Misfit: true})
+}
+
 func (w *writing) warn(at ijson.Pointer, value json.RawMessage, reason, want string) {
 	w.add(SchemaFault{Pointer: at, Reason: reason, Got: ijson.Cut(string(value), maxWant), Want: want, Warning: true})
 }
@@ -184,7 +190,7 @@ func (w *writing) arguments(text json.RawMessage) []argument {
 		return nil
 	}
 	if _, ok := decoded.(map[string]any); !ok {
-		w.wrong("", text, notObject, schemasByName)
+		w.misfit("", text, notObject, schemasByName)
 		return nil
 	}
 	var list []argument
@@ -212,7 +218,7 @@ const optionalKeyword = "optional"
 func (w *writing) argument(at ijson.Pointer, m member) argument {
 	a := argument{name: m.name}
 	if m.value[0] != '{' {
-		w.wrong(at, m.value, notSchema, schemaForm)
+		w.misfit(at, m.value, notSchema, schemaForm)
 		return a
 	}
 	var kept []member
@@ -222,7 +228,7 @@ func (w *writing) argument(at ijson.Pointer, m member) argument {
 			continue
 		}
 		if a.optional = string(k.value) == "true"; !a.optional && string(k.value) != "false" {
-			w.wrong(at.Member(k.name), k.value, notBoolean, aBoolean)
+			w.misfit(at.Member(k.name), k.value, notBoolean, aBoolean)
 		}
 	}
 	before := len(w.faults)

@@ -156,7 +156,7 @@ func (k keyword) asItIs() json.RawMessage { return k.value }
 func (k keyword) typeWord() json.RawMessage {
 	if word := k.text(); !slices.Contains(types, word) {
 		k.add(SchemaFault{
-			Pointer: k.at, Reason: noType, Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(word, types),
+			Pointer: k.at, Reason: noType, Misfit: true, Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(word, types),
 			Want: oneWord(strings.Join(types, ", ")),
 		})
 	}
@@ -165,35 +165,35 @@ func (k keyword) typeWord() json.RawMessage {
 
 func (k keyword) words() json.RawMessage {
 	if k.value[0] != '"' {
-		k.fault(notText, aText)
+		k.misfit(k.at, k.value, notText, aText)
 	}
 	return k.value
 }
 
 func (k keyword) boolean() json.RawMessage {
 	if string(k.value) != "true" && string(k.value) != "false" {
-		k.fault(notBoolean, aBoolean)
+		k.misfit(k.at, k.value, notBoolean, aBoolean)
 	}
 	return k.value
 }
 
 func (k keyword) number() json.RawMessage {
 	if _, ok := k.decoded().(float64); !ok {
-		k.fault(notNumber, aNumber)
+		k.misfit(k.at, k.value, notNumber, aNumber)
 	}
 	return k.value
 }
 
 func (k keyword) divisor() json.RawMessage {
 	if n, ok := k.decoded().(float64); !ok || n <= 0 {
-		k.fault(notPositive, aPositive)
+		k.misfit(k.at, k.value, notPositive, aPositive)
 	}
 	return k.value
 }
 
 func (k keyword) count() json.RawMessage {
 	if n, ok := ijson.Integer(k.decoded()); !ok || n < 0 {
-		k.fault(notCount, aCount)
+		k.misfit(k.at, k.value, notCount, aCount)
 	}
 	return k.value
 }
@@ -202,7 +202,7 @@ func (k keyword) count() json.RawMessage {
 func (k keyword) enum() json.RawMessage {
 	list, _ := k.decoded().([]any)
 	if len(list) == 0 || len(list) > maxEnum {
-		k.fault(notValueList, valueList(maxEnum))
+		k.misfit(k.at, k.value, notValueList, valueList(maxEnum))
 		return k.value
 	}
 	seen := make(map[string]bool, len(list))
@@ -225,7 +225,7 @@ func (k keyword) constant() json.RawMessage {
 // ofType adds a fault if a value is not of the schema's own type.
 func (k keyword) ofType(at ijson.Pointer, v any) {
 	if n := (&node{kind: k.kind}); k.kind != "" && !n.fits(v) {
-		k.wrong(at, ijson.Canonical(v), notOfType(k.kind), k.kind)
+		k.misfit(at, ijson.Canonical(v), notOfType(k.kind), k.kind)
 	}
 }
 
@@ -234,7 +234,7 @@ func (k keyword) expression() json.RawMessage {
 	_, err := regexp.Compile(text)
 	switch {
 	case k.value[0] != '"':
-		k.fault(notText, aRegexp)
+		k.misfit(k.at, k.value, notText, aRegexp)
 	case len(text) > maxPattern:
 		k.fault(patternBytes(len(text)), atMostBytes(maxPattern))
 	case err != nil:
@@ -247,7 +247,7 @@ func (k keyword) format() json.RawMessage {
 	name := k.text()
 	switch {
 	case name == "":
-		k.fault(notFormat, oneOfNames(strings.Join(formats, ", ")))
+		k.misfit(k.at, k.value, notFormat, oneOfNames(strings.Join(formats, ", ")))
 	case !slices.Contains(formats, name):
 		k.add(SchemaFault{
 			Pointer: k.at, Reason: formatNotChecked, Got: ijson.Cut(string(k.value), maxWant), Warning: true,
@@ -262,7 +262,7 @@ func (k keyword) schemaOrFault() json.RawMessage { return k.below(k.at, k.value)
 // below reads a schema within this one.
 func (k keyword) below(at ijson.Pointer, value json.RawMessage) json.RawMessage {
 	if value[0] != '{' {
-		k.wrong(at, value, notSchema, schemaForm)
+		k.misfit(at, value, notSchema, schemaForm)
 		return nil
 	}
 	return k.schema(at, membersOf(value), k.depth+1)
@@ -270,7 +270,7 @@ func (k keyword) below(at ijson.Pointer, value json.RawMessage) json.RawMessage 
 
 func (k keyword) properties() json.RawMessage {
 	if k.value[0] != '{' {
-		k.fault(notObject, schemasByName)
+		k.misfit(k.at, k.value, notObject, schemasByName)
 		return nil
 	}
 	var list []member
@@ -288,7 +288,7 @@ func (k keyword) properties() json.RawMessage {
 func (k keyword) required() json.RawMessage {
 	list, isList := k.decoded().([]any)
 	if !isList {
-		k.fault(notList, requiredList)
+		k.misfit(k.at, k.value, notList, requiredList)
 		return nil
 	}
 	known, open := k.known()
@@ -297,11 +297,11 @@ func (k keyword) required() json.RawMessage {
 		name, isText := v.(string)
 		switch {
 		case !isText || slices.Contains(names, name):
-			k.wrong(k.at.Index(i), ijson.Canonical(v), nameRepeated, differentNames)
+			k.misfit(k.at.Index(i), ijson.Canonical(v), nameRepeated, differentNames)
 			continue
 		case !open && !slices.Contains(known, name):
 			k.add(SchemaFault{
-				Pointer: k.at.Index(i), Reason: noProperty, Got: ijson.Cut(string(ijson.Canonical(v)), maxWant),
+				Pointer: k.at.Index(i), Reason: noProperty, Misfit: true, Got: ijson.Cut(string(ijson.Canonical(v)), maxWant),
 				Want: oneOfNames(strings.Join(known, ", ")), DidYouMean: Near(name, known),
 			})
 		}
@@ -332,7 +332,7 @@ func (k keyword) additional() json.RawMessage {
 		return k.value
 	}
 	if k.value[0] != '{' {
-		k.fault(notBooleanOrSchema, booleanOrSchema)
+		k.misfit(k.at, k.value, notBooleanOrSchema, booleanOrSchema)
 		return nil
 	}
 	return k.below(k.at, k.value)

@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 		"unknown in body":   {c{Method: "POST", Body: httptool.Body{Mapping: map[string]any{"a": []any{map[string]any{"b": "{kez}"}}}}}, "request.body.a[0].b", "no argument kez"},
 		"list in body text": {c{Method: "POST", Body: httptool.Body{Mapping: map[string]any{"a": "x{tags}"}}}, "request.body.a", "{tags} is of type array"},
 		"object in a form":  {c{Method: "POST", Form: true, Body: httptool.Body{Mapping: map[string]any{"a": map[string]any{}}}}, "request.body.a", "a form's member"},
-		"not JSON in body":   {c{Method: "POST", Body: httptool.Body{Mapping: map[string]any{"a": make(chan int)}}}, "request.body", "not JSON"},
+		"not JSON in body":  {c{Method: "POST", Body: httptool.Body{Mapping: map[string]any{"a": make(chan int)}}}, "request.body", "not JSON"},
 		"redirects":         {c{Redirects: 6}, "request.redirects", "0 to 5"},
 		"redirected POST":   {c{Method: "POST", Redirects: 1}, "request.redirects", "a POST request is not redirected"},
 		"timeout":           {c{Timeout: -time.Second}, "request.timeout_seconds", "out of range"},

@@ -255,7 +255,6 @@ const (
 	wantLongerMax    = "raise max_delay_seconds"
 	readNeverInDoubt = "a read never ends with an unknown outcome"
 	wantFixed        = "write a mapping of arguments to values, {} for none"
-	notOfType        = "not of type "
 )
 
 func toolHasNoArgument(tool, name string) string {

@@ -280,14 +280,13 @@ func addSchemaFaults(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, fau
 	}
 }
 
-// FaultOfSchema returns a schema fault in the form of the other faults of the file. Only if the type is wrong does the
-// fault show the value besides the reason.
+// FaultOfSchema returns a schema fault in the form of the other faults of the file. A value with the wrong type or form
+// is shown instead of the reason.
 func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	if f.Unknown {
 		return yamldoc.Fault{Reason: unknownKey, DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
 	}
-	ofType := strings.HasPrefix(f.Reason, "no ") || strings.HasPrefix(f.Reason, notOfType)
-	fault := yamldoc.Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, Reasoned: !ofType}
+	fault := yamldoc.Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, Reasoned: !f.Misfit}
 	if f.Want != "" {
 		fault.Want = "write " + f.Want
 	}
