@@ -90,7 +90,7 @@ func TestOwnPatternFaults(t *testing.T) {
 		"name of an input":      {[]string{td("input: {Order: {type: string}}")}, "Order | patterns.a.input.Order: not a name; write a name: a lower-case letter, then up to 63 lower-case letters, digits and _"},
 		"proto":                 {[]string{td("input: {__proto__: {type: string}}")}, "__proto__ | patterns.a.input.__proto__: not a name; write a name: a lower-case letter, then up to 63 lower-case letters, digits and _"},
 		"a schema that is none": {[]string{td("input: {order: {oneOf: []}}")}, "[]}}} | patterns.a.input.order.oneOf: not allowed here; write one schema without oneOf, anyOf, allOf, not, if and $ref"},
-		"answer":                {[]string{td("answer: {state: {type: strin}}")}, `strin | patterns.a.answer.state.type: got \"strin\"; write one word: object, string, integer, number, boolean, array, null; did you mean string?`},
+		"answer":                {[]string{td("answer: {state: {type: strin}}")}, `strin | patterns.a.answer.state.type: got "strin"; write one word: object, string, integer, number, boolean, array, null; did you mean string?`},
 		"a large answer": {[]string{td("answer: {text: {type: string, description: " + strings.Repeat("d", 4096) + "}}")},
 			"{text | patterns.a.answer: got 4219 bytes of schema; write at most 4096"},
 		"critical":             {[]string{or("critical: [fimd]")}, "fimd | patterns.a.critical[0]: no worker fimd; did you mean find?"},
