@@ -230,11 +230,11 @@ func TestWhichKeySigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusals := map[string][]string{
-		"others can read or change":     {"reject", askedID},
-		"is no key that counts": {"reject", askedID, "--key", "0123456789abcdef"},
-		"approver-" + id + ".key (mode 0644)": {"reject", askedID, "--key", id},
-		"no key \"0123\" is":    {"keys", "remove", "0123"},
-		"which key?":            {"keys", "remove"},
+		"others can read or change":          {"reject", askedID},
+		"is not a key that is enrolled":      {"reject", askedID, "--key", "0123456789abcdef"},
+		"others can read or change " + f.dir: {"reject", askedID, "--key", id},
+		"no key \"0123\" is":                 {"keys", "remove", "0123"},
+		"which key?":                         {"keys", "remove"},
 	}
 	for want, args := range refusals {
 		if code, out, errs := f.command(t, []string{goodPassphrase}, args...); code == 0 || out != "" || !strings.Contains(errs, want) || len(f.decided) > 0 {
