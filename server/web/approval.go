@@ -214,7 +214,8 @@ func (page *approvalPage) known(of record.Behind, a patterns.Asked) {
 	page.Seen = facts.Observed(of)
 	page.Called = facts.Names(a.Question.Args, of)
 	for i, name := range page.names {
-		page.Arguments[i].By = facts.Author(name, of)
+		_, isText := a.Question.Args[name].(string)
+		page.Arguments[i].By = facts.Author(name, isText, of)
 	}
 }
 

@@ -111,7 +111,7 @@ func TestTimelineSaysWhatChanged(t *testing.T) {
 	s := askedDemo(t)
 	page := mainOf(s.get("/r/" + aRun).Body.String())
 	for _, want := range []string{
-		`<span class="name">reason added by refund_reason_required</span>`, `<li>reason: added &#34;Customer requested refund within policy review&#34;</li>`, `<span class="soft">proposed by the offline rules</span>`, "Demo data.",
+		`<span class="name">reason added by refund_reason_required</span>`, `<li>reason: added &#34;Customer requested refund within policy review&#34;</li>`, `<span class="soft">, proposed by the offline rules</span>`, "Demo data.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s\n%s", want, page)

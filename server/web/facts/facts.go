@@ -45,7 +45,7 @@ func ofRule(v record.Value, b record.Behind) Fact {
 	last := strings.TrimPrefix(parts[2][strings.LastIndexByte(parts[2], '.')+1:], "?")
 	switch parts[1] {
 	case "args":
-		f.Source = Author(last, b)
+		f.Source = Author(last, strings.HasPrefix(v.Text, `"`), b)
 	case "params":
 		f.Source = wording.SourceParams
 	case "vars":
@@ -71,10 +71,13 @@ func labelled(name, value string) (label, shown string) {
 	return wording.Label(name), value
 }
 
-// Author says who wrote an argument of the call; "" if it is not known.
-func Author(argument string, b record.Behind) string {
+// Author says who wrote an argument of the call, or proposed its value if that is no text; "" if it is not known.
+func Author(argument string, isText bool, b record.Behind) string {
 	if slices.Contains(b.Revised, argument) {
 		return wording.WrittenByRule(b.RevisedBy)
+	}
+	if isText {
+		return wording.WrittenBy(b.ProposedBy)
 	}
 	return wording.ProposedBy(b.ProposedBy)
 }

@@ -19,6 +19,9 @@ func result(tool string, values ...string) record.Observed {
 // A fact has plain words, its unit and where the value came from. An expression that is no name stays as it is.
 func TestRead(t *testing.T) {
 	b := record.Behind{ProposedBy: "gpt", RevisedBy: []string{"cap"}, Revised: []string{"reason"}}
+	if got := Author("note", true, b); got != "written by the model gpt" {
+		t.Errorf("a text is %q", got)
+	}
 	list, left := Read(map[string]any{
 		"args.amount_usd": 1200.0, "args.reason": "late\u202e", "params.auto_refund_limit_usd": 1000.5, "vars.spent": 3.0, "windows.refunds.today": 2.0, "size(args.list)": 4.0,
 		"args.rate_usd": 0.125,

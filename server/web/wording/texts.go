@@ -40,6 +40,14 @@ func Proposer(by string) string {
 	return fmt.Sprintf("the model %s", Name(by))
 }
 
+// WrittenBy names the author of a text; "" if it is not known.
+func WrittenBy(by string) string {
+	if who := Proposer(by); who != "" {
+		return fmt.Sprintf("written by %s", who)
+	}
+	return ""
+}
+
 // ProposedBy says who proposed something; "" if it is not known.
 func ProposedBy(by string) string {
 	if who := Proposer(by); who != "" {
