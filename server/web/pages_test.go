@@ -261,7 +261,7 @@ func TestRunPage(t *testing.T) {
 	}}}
 	page := mainOf(s.get("/r/" + aRun).Body.String())
 	for _, part := range []string{
-		`<meter aria-labelledby="g0" min="0" max="8" value="3">3 of 8</meter>`, `<svg class="phases"`, "human approval", "Put to a person by rule high_refund_requires_human",
+		`<meter aria-labelledby="g0" min="0" max="8" value="3">3 of 8</meter>`, `<svg class="phases"`, "human approval", "Sent to a person by rule high_refund_requires_human",
 		"waits for your decision", "waiting", "Receipt", "10 tokens", `<rect class="bad"`, "Approved by rule context_is_read_only",
 	} {
 		if !strings.Contains(page, part) {

@@ -63,8 +63,8 @@ func TestSwitchesOnPages(t *testing.T) {
 // What a call was that was not simply done: sent before, cut, or answered by what cannot be read.
 func TestStatesOfOwnTools(t *testing.T) {
 	for state, want := range map[string]string{
-		"duplicate ": "done before; nothing was sent again", "unknown timeout": "nobody knows whether it happened (no answer came in time)",
-		"unknown broken_reply": "nobody knows whether it happened (the answer was lost or could not be read)",
+		"duplicate ": "done before; nothing was sent again", "unknown timeout": "outcome unknown (no answer came in time)",
+		"unknown broken_reply": "outcome unknown (the answer was lost or could not be read)",
 		"failed unavailable":   "failed (nothing was sent)",
 	} {
 		word, reason, _ := strings.Cut(state, " ")

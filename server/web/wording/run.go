@@ -58,9 +58,9 @@ func Call(c record.Call) (text, class string) {
 	case "failed":
 		text, class = "failed, nothing was done", "bad"
 	case "in_doubt":
-		text, class = "in doubt: it may have been done", "bad"
+		text, class = "outcome unknown: it may have been done", "bad"
 	case "reserved":
-		text, class = "begun, no outcome is recorded", "wait"
+		text, class = "started, no outcome is recorded", "wait"
 	default:
 		return Name(c.Status), ""
 	}
@@ -72,7 +72,7 @@ func Call(c record.Call) (text, class string) {
 
 // DecidedBy says how and by whom a question was decided, with the assurance of that person's identity.
 func DecidedBy(a record.Approved) string {
-	return fmt.Sprintf("%s by %s, assurance %s", Decision(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "nobody known"), Name(cmp.Or(a.Assurance, "none"))) + record.ComparedWords(a.Compared)
+	return fmt.Sprintf("%s by %s, assurance %s", Decision(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "an unknown person"), Name(cmp.Or(a.Assurance, "none"))) + record.ComparedWords(a.Compared)
 }
 
 // whoWords names a person by their key, or by the name from the channel if there is no key. It returns "" if no person is known.
@@ -125,7 +125,7 @@ func RowTitle(row record.Row) string {
 		}
 		return cmp.Or(what, "A proposal") + " was " + Decision(row.Decision)
 	case record.Late:
-		return what + " answered too late; that is not used"
+		return what + " answered too late. Its answer is not used"
 	case record.Note:
 		return noteWords(row)
 	case record.Unreadable:
@@ -165,7 +165,7 @@ func RowState(row record.Row) (text, class string) {
 	case patterns.Failed:
 		text, class = "failed", "bad"
 	case patterns.Unknown:
-		text, class = "nobody knows whether it happened", "bad"
+		text, class = "outcome unknown", "bad"
 		if row.Effect == "read" {
 			text = "no answer"
 		}
@@ -210,7 +210,7 @@ func RowFacts(row record.Row) []string {
 	case row.Kind == record.Judged:
 		list = append(list, byRule("", row))
 	case row.Kind == string(patterns.HumanEffect):
-		list = append(list, byRule("Put to a person", row))
+		list = append(list, byRule("Sent to a person", row))
 		if row.Decision != "" {
 			list = append(list, "Answer: "+DecidedBy(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName, Compared: row.Compared}))
 		}
