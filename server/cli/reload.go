@@ -61,7 +61,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	}
 	if err != nil {
 		answer.Text = invocation.Reason(err)
-		r.log.Error("reload refused, the configuration stays as it was", "cause", err)
+		r.log.Error("reload refused, the configuration stays unchanged", "cause", err)
 		return answer
 	}
 	answer.OK = true
@@ -105,7 +105,7 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 	switch {
 	case signed(files):
 	case signed(request.To):
-		return fmt.Errorf("%s was signed, and here the file comes to %s: it was changed since, or the environment of this program says something else than that of who signed",
+		return fmt.Errorf("%s was signed, but the file has the hash %s here: it changed since then, or this program has another environment than the signer",
 			request.To, files)
 	default:
 		return errUnsignedReload

@@ -63,7 +63,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("with a bad file it ends with %d: %s", code, errs)
 	}
 	c.hangup()
-	c.log.has(t, "reload refused, the configuration stays as it was")
+	c.log.has(t, "reload refused, the configuration stays unchanged")
 	has(true)
 	if got := c.call("slip", "{}"); got.Status != "ok" {
 		t.Errorf("after a bad file: %+v", got)
@@ -192,7 +192,7 @@ func TestReloadIsSignedForAnotherEnvironment(t *testing.T) {
 	c := s.serve(t, "OPENAI_BASE_URL=http://127.0.0.1:9/v1")
 	s.write(t, "", longer)
 	code, out, errs := s.command(t, []string{goodPassphrase}, "reload")
-	hashes := regexp.MustCompile(`sha256:[0-9a-f]{64} was signed, and here the file comes to sha256:[0-9a-f]{64}`)
+	hashes := regexp.MustCompile(`sha256:[0-9a-f]{64} was signed, but the file has the hash sha256:[0-9a-f]{64} here`)
 	if code != console.ExitRefused || !hashes.MatchString(out) || !strings.Contains(out, "environment") || strings.Contains(out+errs, "at a terminal and sign") {
 		t.Errorf("it ends with %d: %s%s", code, out, errs)
 	}

@@ -37,7 +37,7 @@ func TestPageOfAPlan(t *testing.T) {
 	for _, want := range []string{
 		"<h1><bdi>Approve: a plan of 2 steps</bdi></h1>", `<a href="/p/plan_0123456789abcdef">`, "revision 2: 1 writes, 1 by the client&#39;s agent.",
 		"The client&#39;s agent does it.", "<code>pay</code>: <code>issue_refund</code> <span class=\"tag writes\">writes</span>", "Removed: <code>old</code>",
-		"&#34;maximum&#34;: 800", `<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi> <span class="soft">(written by the author of the plan, not checked)</span>`, "</span> after <code>ask</code>", "$results.ask./amount", "Each step shown here may run, once, as it is.", a.Digest,
+		"&#34;maximum&#34;: 800", `<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi> <span class="soft">(written by the author of the plan, not checked)</span>`, "</span> after <code>ask</code>", "$results.ask./amount", "Each step may run once, exactly as shown.", a.Digest,
 		"approve such a plan before anything of it runs", "What the author of the plan says about it", "&lt;script&gt;", `\u202e`,
 	} {
 		if !strings.Contains(body, want) {

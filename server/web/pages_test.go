@@ -52,7 +52,7 @@ func TestStatuses(t *testing.T) {
 		"inbox, post":         {"POST", "/", url.Values{}, 405, "takes only GET, HEAD"},
 		"open":                {"GET", "/a/" + anAsked, nil, 200, "The call that would run"},
 		"decided":             {"GET", "/a/ap_00000000000000b2", nil, 200, "Rejected"},
-		"expired":             {"GET", "/a/ap_00000000000000b3", nil, 200, "Nobody decided in time"},
+		"expired":             {"GET", "/a/ap_00000000000000b3", nil, 200, "Not decided in time"},
 		"over":                {"GET", "/a/ap_00000000000000b4", nil, 200, "The run ended without a decision"},
 		"no such question":    {"GET", "/a/ap_0000000000000000", nil, 404, "no such question"},
 		"no id":               {"GET", "/a/AP_1", nil, 404, "no such question"},

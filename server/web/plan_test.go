@@ -350,7 +350,7 @@ func TestPlanningRun(t *testing.T) {
 	page := mainOf(s.get("/r/" + aRun).Body.String())
 	for _, part := range []string{
 		`<dt>Plan</dt><dd><a href="/p/` + aPlan + `">`, `<a href="/p/` + aPlan + `#s-kpis"><code>kpis#1</code></a>`, `<code>kpis#2</code></a>`, `<code>retry#1</code> `, `<code>&lt;b&gt;#1</code> `,
-		"attempt 2", "Claimed " + aPlan, "Stored the progress of " + aPlan + ", revision 2, and released it", "Asked the model for the result of a subtask", "The plan, as it was",
+		"attempt 2", "Claimed " + aPlan, "Stored the progress of " + aPlan + ", revision 2, and released it", "Asked the model for the result of a subtask", "The plan at that time",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %s in\n%s", part, page)

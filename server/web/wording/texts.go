@@ -145,7 +145,7 @@ const (
 	StateClosed  = "closed"
 	StateDecided = "decided"
 
-	TitleExpired  = "Nobody decided in time"
+	TitleExpired  = "Not decided in time"
 	TitleOver     = "The run ended without a decision"
 	TitleNotOpen  = "This question is not open"
 	TitleDecided  = "Decided"
@@ -160,7 +160,7 @@ const (
 	EditedMeans          = "The call has other arguments now. The policy judges it again before it may run, once."
 	RejectedMeans        = "This call does not run."
 	CallBegan            = "The call was started, and the approval is used up."
-	PlanApprovedMeans    = "Each of these steps may run, once, as it is."
+	PlanApprovedMeans    = "Each of these steps may run once, exactly as shown."
 	PlanRejectedMeans    = "Nothing of this plan runs."
 	FirstStepBegan       = "The first step was started."
 
@@ -203,7 +203,7 @@ func AssuranceProves(assurance, key string) string {
 
 const (
 	DependsOn      = "Depends on"
-	LabelFinalText = "The final text of the newest run, as it was written"
+	LabelFinalText = "The final text of the newest run, word for word"
 	WorksOnIt      = "Works on it"
 	LabelLevel     = "Level"
 	LabelCritical  = "Critical"
@@ -286,7 +286,7 @@ func InputLabel(kind string) string {
 
 // OutputLabel returns the label of what came of a row, by its kind.
 func OutputLabel(kind string) string {
-	return cmp.Or(map[string]string{"tool": "Result", "plan": "The plan, as it was"}[kind], "Answer")
+	return cmp.Or(map[string]string{"tool": "Result", "plan": "The plan at that time"}[kind], "Answer")
 }
 
 // Decisions that are not accepted.
@@ -296,8 +296,8 @@ const (
 	NoDigest            = "The form does not say which call it is about. The digest is sha256: and 64 hexadecimal digits."
 	CommentNotUTF8      = "The comment is not valid UTF-8."
 	CannotEdit          = "The arguments of this call cannot be changed here, because the schema of the tool is not known. Approve or reject the call."
-	NothingChanged      = "Nothing is changed. Change an argument, or approve the call as it is."
-	ChangedButApproved  = "You changed arguments and pressed Approve, which is for the call as it was proposed. Press Approve with changes, or restore the arguments."
+	NothingChanged      = "Nothing is changed. Change an argument, or approve the call unchanged."
+	ChangedButApproved  = "You changed arguments and pressed Approve, which is for the proposed call. Press Approve with changes, or restore the arguments."
 	UnreadableArguments = "The changed arguments cannot be read."
 	MisfitArguments     = "The tool does not accept the changed arguments."
 	MustSign            = "Only a decision that an approver key signs counts here. Choose a key and type its passphrase."
@@ -381,7 +381,7 @@ const (
 	ArgumentsUnreadable = "They cannot be read."
 	NoArguments         = "None."
 	OnAllowList         = "on the allow list of this tool; no rule judged it"
-	NothingProposed     = "nobody: nothing was proposed"
+	NothingProposed     = "no one: nothing was proposed"
 	NoValue             = "nothing"
 	SwitchAll           = "Everything"
 )
