@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 var (
@@ -55,6 +56,54 @@ func TestDocsContents(t *testing.T) {
 	}
 	if lines := strings.Count(string(readme), "\n"); lines > 150 {
 		t.Errorf("README.md has %d lines, want at most 150", lines)
+	}
+}
+
+// widestRow is how many characters a row of a table has at most, so that it fits a screen. A longer one is better as a list.
+const widestRow = 120
+
+// No table in a Markdown file has a row that is too wide.
+func TestTableRows(t *testing.T) {
+	tables := 0
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
+		pages, err := filepath.Glob(filepath.FromSlash(pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			for _, row := range strings.Split(prose(t, page), "\n") {
+				if !strings.HasPrefix(row, "|") {
+					continue
+				}
+				tables++
+				if n := utf8.RuneCountInString(row); n > widestRow {
+					t.Errorf("%s: the row %.40q has %d characters, want at most %d", page, row, n, widestRow)
+				}
+			}
+		}
+	}
+	if tables < 50 {
+		t.Errorf("%d rows, want those of docs", tables)
+	}
+}
+
+// The pages that the table of contents names for the start are short enough to be read in one go.
+func TestStartPages(t *testing.T) {
+	contents := prose(t, filepath.Join("docs", "README.md"))
+	_, rest, _ := strings.Cut(contents, "\n## Start")
+	group, _, _ := strings.Cut(rest, "\n## ")
+	links := mdLink.FindAllStringSubmatch(group, -1)
+	if len(links) < 8 {
+		t.Fatalf("%d pages for the start, want 8 or more", len(links))
+	}
+	for _, m := range links {
+		text, err := os.ReadFile(filepath.Join("docs", m[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(string(text), "\n"); lines > 150 {
+			t.Errorf("docs/%s has %d lines, want at most 150: move what is a reference to another page", m[1], lines)
+		}
 	}
 }
 

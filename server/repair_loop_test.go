@@ -161,7 +161,7 @@ func TestRepairLoop(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(repairHead)
 	all := faults()
-	repairable, repaired := 0, 0
+	repairable, repaired, heading := 0, 0, ""
 	for _, f := range all {
 		r := f.follow(t)
 		outcome := "left to the reader"
@@ -183,7 +183,11 @@ func TestRepairLoop(t *testing.T) {
 		if !f.repairable && r.repaired {
 			t.Errorf("%s, %s: ran after a blind repair (%d changes)", f.kind, f.fault, r.changed)
 		}
-		fmt.Fprintf(&page, "| %s | %s | `%s` | %d | %s |\n", toolOf(f.kind), f.fault, r.reason, r.changed, outcome)
+		if tool := toolOf(f.kind); tool != heading {
+			heading = tool
+			fmt.Fprintf(&page, "\n## `%s`\n\n%s", tool, repairColumns)
+		}
+		fmt.Fprintf(&page, "| %s | `%s` | %d | %s |\n", f.fault, r.reason, r.changed, outcome)
 	}
 	fmt.Fprintf(&page, "\n%d faults, %d of them repairable; %d of these are repaired in one round (%d %%).\n",
 		len(all), repairable, repaired, repaired*100/repairable)
@@ -199,10 +203,9 @@ const repairHead = `# The repair loop
 What models get wrong in a plan, a route or actions, how Patterngate refuses it, and whether the run succeeds if a client sends the
 suggested ` + "`next.arguments`" + ` unchanged. Patterngate suggests a fix only if there is exactly one right answer. It never applies a fix
 by itself. A test writes this page (` + "`go test ./server -run TestRepairLoop -update`" + `).
-
-| tool | what is wrong | refused as | repairs offered | then |
-|---|---|---|---|---|
 `
+
+const repairColumns = "| what is wrong | refused as | repairs offered | then |\n|---|---|---|---|\n"
 
 func compareWithPage(t *testing.T, got string) {
 	t.Helper()

@@ -238,14 +238,23 @@ func (s *injectedService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestInjectionPage holds that docs/injection.md has every attempt.
 func TestInjectionPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("| Attempt | Pattern, place | Language, technique | Calls made | Ends in |\n|---|---|---|---|---|\n")
+	var places []string // in their first order
+	lines := map[string]string{}
 	for _, row := range injections(t) {
-		calls := "none"
+		calls := "no call"
 		if len(row.Calls) > 0 {
 			calls = "`" + strings.Join(row.Calls, "`, `") + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s, %s | %s, %s | %s | `%s` |\n", row.Name, row.Pattern, row.Where, row.Language, row.Technique, calls, printable.Text(row.Stop))
+		place := fmt.Sprintf("`%s`, %s", row.Pattern, row.Where)
+		if lines[place] == "" {
+			places = append(places, place)
+		}
+		lines[place] += fmt.Sprintf("- %s (%s, %s): %s; `%s`\n", row.Name, row.Language, row.Technique, calls, printable.Text(row.Stop))
 	}
+	for _, place := range places {
+		fmt.Fprintf(&b, "\n### %s\n\n%s", place, lines[place])
+	}
+	b.WriteString("\n")
 	generated(t, "../../docs/injection.md", "injections", b.String(), *update)
 }
 

@@ -58,7 +58,7 @@ func (p *docsPage) copy(lines []string, i int) int {
 	p.out = append(p.out, lines[i])
 	if m := docsTable.FindStringSubmatch(lines[i]); m != nil && m[1] != "budget" {
 		p.out = append(p.out, strings.Split(strings.TrimSuffix(docsTables(p.t, m[1], m[2]), "\n"), "\n")...)
-		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|") {
+		for i+1 < len(lines) && (strings.HasPrefix(lines[i+1], "|") || strings.HasPrefix(lines[i+1], "- ")) {
 			i++
 		}
 		return i

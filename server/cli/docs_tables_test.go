@@ -58,7 +58,6 @@ func demoCatalog(t *testing.T) *catalog.Catalog {
 
 func toolsTable(t *testing.T, p settings.Pattern) string {
 	var b strings.Builder
-	b.WriteString("| may be named | effect | what it does |\n|---|---|---|\n")
 	all := demoCatalog(t)
 	for _, name := range p.Policy {
 		tool, _ := all.Tool(name)
@@ -66,7 +65,7 @@ func toolsTable(t *testing.T, p settings.Pattern) string {
 		if p.Kind == gateway.Orchestrator {
 			signature = tool.Signature("request_id")
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", signature, tool.Effect, tool.Description)
+		fmt.Fprintf(&b, "- `%s` (%s): %s\n", signature, tool.Effect, tool.Description)
 	}
 	return b.String()
 }
@@ -77,10 +76,9 @@ var docsPhases = []string{
 	patterns.PhaseWorker, patterns.PhaseReview, patterns.PhaseHuman, patterns.PhaseExecution, patterns.PhaseFinalize,
 }
 
-// phasesTable shows the stop reasons of each phase, those of one family counted.
+// phasesTable lists the stop reasons of each phase, those of one family counted.
 func phasesTable(t *testing.T, p settings.Pattern) string {
 	var b strings.Builder
-	b.WriteString("| phase | may stop with |\n|---|---|\n")
 	for _, phase := range docsPhases {
 		var families []string
 		count := map[string]int{}
@@ -100,7 +98,7 @@ func phasesTable(t *testing.T, p settings.Pattern) string {
 			}
 		}
 		if len(families) > 0 {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", phase, strings.Join(families, ", "))
+			fmt.Fprintf(&b, "- `%s`: %s\n", phase, strings.Join(families, ", "))
 		}
 	}
 	return b.String()

@@ -26,17 +26,26 @@ func TestStopReasonsPage(t *testing.T) {
 		"- 4: a limit, the time, a loop or a deadline\n- 5: the model failed\n" +
 		"- 6: a tool was called and failed, or the run ended with `ok` and no call returned a result (`answered` is `no`)\n" +
 		"- 7: the run is running or waiting, or another call works on the plan\n- 8: stopped from outside: cancelled, or a kill switch\n\n" +
-		"| stop reason | where | exit | next | meaning |\n|---|---|---|---|---|\n")
+		"Below each reason are the exit code, the action of `next`, and the patterns with the phases that can end so.\n")
+	var families []string // in their first order
+	reasons := map[string]string{}
 	for _, s := range stopreason.All() {
 		next := string(s.Next)
 		if s.Task {
 			next = "of a task, the run continues"
 		}
-		exit := strconv.Itoa(int(s.Exit))
+		exit := "Exit " + strconv.Itoa(int(s.Exit)) + ", next"
 		if s.Task {
-			exit = ""
+			exit = "Next"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", s.Name, where(s), exit, next, s.Meaning)
+		family, _, _ := strings.Cut(s.Name, ":")
+		if reasons[family] == "" {
+			families = append(families, family)
+		}
+		reasons[family] += fmt.Sprintf("- `%s`: %s\n  - %s: %s\n  - %s\n", s.Name, s.Meaning, exit, next, where(s))
+	}
+	for _, family := range families {
+		fmt.Fprintf(&b, "\n## `%s`\n\n%s", family, reasons[family])
 	}
 	fresh(t, "stop-reasons.md", b.String())
 }
