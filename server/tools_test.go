@@ -163,7 +163,7 @@ func TestTitlesAndDescriptions(t *testing.T) {
 		"supervised_refund":      {"Supervised refund (demo data)", "Looks up a customer, pays a refund and sends the email. The refund policy approves, changes or blocks each action, or asks a person. You cannot approve. Use it whenever money goes back. Send your own `actions`, or omit them. Follow `next`."},
 	}
 	want[arguments.CatalogTool] = [2]string{"List catalog tools", "Lists the tools that a plan, route or action may call: what each does, its arguments, its effect, and whether a person may have to approve. Use it before you write your own."}
-	want[arguments.StatusTool] = [2]string{"Show a run", "Shows a run: what was done, what it waits for and what to do next. Use it after a call was cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one whole observation."}
+	want[arguments.StatusTool] = [2]string{"Show a run", "Shows a run: what was done, what it waits for and what to do next. Use it after a call was cut off or when the person writes again. Without run_id: your newest waiting or finished run. With step: one whole observation."}
 	want[arguments.WaitTool] = [2]string{"Wait for a run", "Waits until a run ends or changes. Use it after `running`, and once after `waiting`. When `next` says end_turn, stop calling."}
 	want[arguments.CancelTool] = [2]string{"Cancel a run", "Stops a run before its next call. Finished calls stay done and are listed in effects. Use it only when the person asks."}
 	want[arguments.ListTool] = [2]string{"List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find the id of a run."}

@@ -13,7 +13,7 @@ import (
 const (
 	statusTitle = "Show a run"
 	statusAbout = "Shows a run: what was done, what it waits for and what to do next. Use it after a call was cut off or when the person " +
-		"writes again. Without run_id: your newest waiting or just finished run. With step: one whole observation."
+		"writes again. Without run_id: your newest waiting or finished run. With step: one whole observation."
 	waitTitle = "Wait for a run"
 	waitAbout = "Waits until a run ends or changes. Use it after `running`, and once after `waiting`. When `next` says end_turn, stop " +
 		"calling."
