@@ -119,15 +119,15 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	defer stop() // a second interrupt ends the command at once
 	c.errs = &lockedWriter{to: c.Err}
 	defer c.errs.end()
-	if !c.quiet {
-		c.errs.line = c.Spin(calling(name))
-		defer c.errs.line.Stop()
-	}
 
 	c.name = name
 	read, err := toolargs.Read(ctx, c.In, c.args, words)
 	if err != nil {
 		return err
+	}
+	if !c.quiet { // only now: a person may have typed the arguments
+		c.errs.line = c.Spin(calling(name))
+		defer c.errs.line.Stop()
 	}
 	to, err := c.open(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ func morning(r Result) []line {
 			if timeout.Used >= timeout.Limit {
 				timedOut = timeout.Limit
 			}
-			l.text += " " + workerRetried(row.Attempts, timedOut)
+			l.text += " " + workerRetried(row.Attempts, timedOut, row.Status == "done")
 		}
 		lines = append(lines, l)
 	}

@@ -95,7 +95,7 @@ func (t *Teller) Decided(r Result, payments []float64, start time.Time) {
 		a.AsExpected = len(payments) == 0
 	}
 	t.tell(a, r, func(r Result) []line {
-		return []line{{good, labelYou, youDecided(r.Paid(), r.confirmed())}, {good, labelLedger, inLedger(payments)}}
+		return []line{{good, labelYou, youDecided(r.Paid(), r.StopReason == "human_rejected", r.confirmed())}, {good, labelLedger, inLedger(payments)}}
 	})
 }
 

@@ -107,13 +107,18 @@ func workerFound(f figures) string {
 	return "No figures."
 }
 
-// workerRetried says that an attempt failed, or timed out after some seconds; 0: it did not time out.
-func workerRetried(attempts int, timedOut float64) string {
+// workerRetried says that an attempt failed, or timed out after some seconds; 0: it did not time out. It also says whether
+// the last attempt worked.
+func workerRetried(attempts int, timedOut float64, worked bool) string {
 	how := "failed"
 	if timedOut > 0 {
 		how = fmt.Sprintf("timed out after %s s", grouped(timedOut))
 	}
-	return fmt.Sprintf("Attempt %d %s, attempt %d worked.", attempts-1, how, attempts)
+	last := "worked"
+	if !worked {
+		last = "failed"
+	}
+	return fmt.Sprintf("Attempt %d %s, attempt %d %s.", attempts-1, how, attempts, last)
 }
 
 func healthBecause(health string, reasons []string) string {
@@ -259,15 +264,19 @@ func inLedger(payments []float64) string {
 // The live demo.
 const labelYou = "You"
 
-// youDecided says what the person at the page decided. paid is the amount; 0: they did not approve.
-func youDecided(paid float64, confirmed bool) string {
-	if paid == 0 {
+// youDecided says what the person at the page decided. paid is the amount; 0: no refund was paid, for example because the person
+// rejected it.
+func youDecided(paid float64, rejected, confirmed bool) string {
+	switch {
+	case rejected:
 		return "rejected the refund."
+	case paid == 0:
+		return noRefund
 	}
 	return fmt.Sprintf("approved %s. %s", usd(paid), paidAndConfirmed(paid, confirmed))
 }
 
-// The words of --json. Scripts read them, so they do not change.
+// The words of --json. Scripts read them: change them only with care.
 const (
 	titleReport    = "April report"
 	titleMorning   = "morning operations report"
