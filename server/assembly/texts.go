@@ -27,8 +27,8 @@ func keyEnrolled(why string) string {
 }
 
 const (
-	notAccepted     = "nobody accepted the server's declaration"
-	notAcceptedTool = "nobody accepted it"
+	notAccepted     = "the server's declaration is not accepted"
+	notAcceptedTool = "it is not accepted"
 	acceptedLater   = "this run began before the tool was accepted; start a new run"
 	noLineHere      = "the lock has no valid line for this form of the tool"
 	noLine          = "no line in the lock"
@@ -39,7 +39,7 @@ func acceptFirst(why, server, tool string) string {
 }
 
 const (
-	heldUnaccepted = "held: nobody accepted it"
+	heldUnaccepted = "held: not accepted yet"
 )
 
 func wantAccept(server, tool string) string {
@@ -47,7 +47,7 @@ func wantAccept(server, tool string) string {
 }
 
 func notListed(tool string) string {
-	return fmt.Sprintf("not listed: nobody accepted %s", tool)
+	return fmt.Sprintf("not listed: %s is not accepted yet", tool)
 }
 
 const (

@@ -40,7 +40,7 @@ func TestCatalogWarnings(t *testing.T) {
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: its value cannot be read: ARG is not set; calls that need it are refused until it can",
 		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: its value cannot be read: DIR/gone: no such file or directory; calls that need it are refused until it can",
-		"warning: pg.yaml:5:117: catalog.servers.crm.tools.find: held: nobody accepted it; run patterngate catalog accept crm/find",
+		"warning: pg.yaml:5:117: catalog.servers.crm.tools.find: held: not accepted yet; run patterngate catalog accept crm/find",
 		"warning: pg.yaml:5:144: catalog.servers.crm.tools.find.idempotent: a read is always idempotent; remove it",
 		"warning: pg.yaml:8:51: patterns.plan.allow.policy[0]: charge is not in tools; write it in patterns.plan.tools too",
 		"warning: pg.yaml:8:59: patterns.plan.allow.policy[1]: no tool fnd; did you mean find?",

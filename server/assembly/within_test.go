@@ -78,9 +78,9 @@ func TestHeldCallsAreNotListed(t *testing.T) {
 		got = append(got, w.String())
 	}
 	want := []string{
-		"warning: pg.yaml:3:12: catalog.expose[0]: not listed: nobody accepted find; run patterngate catalog accept crm/find",
-		"warning: pg.yaml:4:57: catalog.servers.crm.tools.find: held: nobody accepted it; run patterngate catalog accept crm/find",
-		"warning: pg.yaml:5:37: patterns.look.tool: not listed: nobody accepted find; run patterngate catalog accept crm/find",
+		"warning: pg.yaml:3:12: catalog.expose[0]: not listed: find is not accepted yet; run patterngate catalog accept crm/find",
+		"warning: pg.yaml:4:57: catalog.servers.crm.tools.find: held: not accepted yet; run patterngate catalog accept crm/find",
+		"warning: pg.yaml:5:37: patterns.look.tool: not listed: find is not accepted yet; run patterngate catalog accept crm/find",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("warnings are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -14,7 +14,7 @@ func TestCallOfAHeldTool(t *testing.T) {
 	s := newOwnScene(t, "  expose: [look]\n", "patterns: {slip: {kind: call, tool: drift}}\n")
 	for name, tool := range map[string]string{"look": "crm/look", "slip": "crm/drift"} {
 		code, _, errs := s.command(t, nil, "call", name)
-		if code != console.ExitUsage || !strings.Contains(errs, "call: "+name+" is held: nobody accepted the server's declaration\n") ||
+		if code != console.ExitUsage || !strings.Contains(errs, "call: "+name+" is held: the server's declaration is not accepted\n") ||
 			!strings.Contains(errs, "try: patterngate catalog accept "+tool+"\n") {
 			t.Errorf("call %s ends with %d: %s", name, code, errs)
 		}

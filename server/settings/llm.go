@@ -205,7 +205,7 @@ func (l *PatternLLM) keys() []grammar.Key {
 		grammar.OptionalText("model", &l.Model, faultOfModel).Means("The model of this pattern. Not set: llm.model."),
 		grammar.OptionalNumber("temperature", &l.Temperature, grammar.Bounds{Max: maxTemperature}).Means("The temperature of this pattern. Not set: llm.temperature."),
 		grammar.Word("response_format", &l.ResponseFormat, responseFormats...).Means("How decisions are requested. Not set: `llm.response_format`, else json_object for a built-in pattern and auto for your own."),
-		grammar.OptionalCount("repair_turns", &l.RepairTurns, 0, maxRepairs).Means("How often the model sees the faults of its reply and is asked again. Not set: `llm.repair_turns`, else 0 for a built-in pattern and 1 for your own."),
+		grammar.OptionalCount("repair_turns", &l.RepairTurns, 0, maxRepairs).Means("How often the model is asked again after faults. Not set: `llm.repair_turns`, else 0 for a built-in pattern and 1 for your own."),
 	}
 }
 

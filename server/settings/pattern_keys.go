@@ -104,7 +104,7 @@ func (p *Pattern) textKeys() []grammar.Key {
 	}
 	keys = append(keys,
 		grammar.Group("llm", p.LLM.keys()...),
-		instructionsKey("instructions", &p.Instructions).Means("Further instructions for the model after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, which the model gets as data."),
+		instructionsKey("instructions", &p.Instructions).Means("Further instructions for the model after this program's own prompts. A Go template over the pattern's inputs, which the model gets as data."),
 	)
 	if p.Kind != gateway.Supervisor {
 		keys = append(keys, finalizeKey("finalize", &p.Finalize).

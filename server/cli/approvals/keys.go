@@ -32,7 +32,7 @@ func (a *Commands) enrollCommand() *cobra.Command {
 			"further key, so you are asked for its passphrase too. Tools that you accepted before need a signature; the " +
 			"command names them and offers to sign.\n\n" +
 			"You type the passphrase at the terminal. It cannot come from a flag, a variable, a pipe or a file. It has 12 " +
-			"characters or more. Nobody can recover it.",
+			"characters or more. It cannot be recovered.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			name = cmp.Or(name, a.ownName())

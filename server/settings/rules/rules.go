@@ -22,7 +22,7 @@ var Outcomes = grammar.NamesOf(outcomeKeys(&policy.RuleSource{}))
 func ruleKeys(rule *policy.RuleSource) []grammar.Key {
 	return append([]grammar.Key{
 		grammar.Spelled("id", &rule.ID, grammar.ServerNames).Need(wantRuleID).Means("Its name, unique in the policy. Required."),
-		matchKey("match", &rule.Match).Means("The calls that the rule judges: names of tools, of patterns used as worker or route, or `final`. Not set: every tool, not `final`."),
+		matchKey("match", &rule.Match).Means("The calls that the rule judges. Names of tools, of patterns used as worker or route, or `final`. Not set: every tool, not `final`."),
 		grammar.Expression("when", &rule.When).Means("CEL of type bool: whether the rule fires. Not set: always."),
 		grammar.Short("say", &rule.Say, maxSay).Means("What people read when the rule fires."),
 	}, outcomeKeys(rule)...)

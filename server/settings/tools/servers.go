@@ -174,7 +174,7 @@ func (c *Stdio) keys() []grammar.Key {
 	return []grammar.Key{
 		commandKey("command", &c.Command).Need(wantCommand).Means("The program: a name on the PATH of this process, or a path. No shell reads it."),
 		argsKey("args", &c.Args).Means("Its arguments. One can be {secret}, but other users of the machine then see it."),
-		environKey("env", &c.Env).Means("The environment variables that it gets, and no others: `[PATH, HOME]` are passed on, or {NAME: true, text or {secret}}."),
+		environKey("env", &c.Env).Means("Its environment variables. It gets no others. `[PATH, HOME]` are passed on, or {NAME: true, text or {secret}}."),
 		namedPathKey("dir", &c.Dir, true).Means("The directory in which it starts. Not set: the directory where this program started."),
 	}
 }
