@@ -38,8 +38,8 @@ func TestAnswered(t *testing.T) {
 		status, answered string
 		told             string
 	}{
-		"call with an error":    {call(absent), "ok", "no", no},
-		"call with a warning":   {call(warns), "ok", "no", no},
+		"call with an error":    {call(absent), "ok", "no", no + "absent answered with an error."},
+		"call with a warning":   {call(warns), "ok", "no", no + "warns returned only a warning."},
 		"call that fails":       {call(breaks), "stopped", "no", no},
 		"call with a result":    {call(rows), "ok", "", ""},
 		"route to nobody known": {sent{kind: gateway.Routing, arguments: `{"ticket":"I want a refund","route":{"target":"billing_specialist"},"finalize":false}`}, "ok", "no", no},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/server/envelope"
 	"patterngate/server/sentence"
 )
@@ -18,7 +19,7 @@ func tellResults(e *envelope.Envelope, ledger []gateway.Entry) {
 	if e.Answered = results.Answered(); e.Answered == "" {
 		return
 	}
-	told, words := missingWords(results), gateway.AnsweredWords(e.Answered)
+	told, words := missingWords(results, ledger), gateway.AnsweredWords(e.Answered)
 	short := strings.ToUpper(words[:1]) + words[1:] + "."
 	if e.Status == envelope.StatusWaiting { // the wait comes first
 		e.Summary, e.Next.Say = followed(e.Summary, told, short), followed(e.Next.Say, told, short)
@@ -41,9 +42,12 @@ var missingAdvice = map[string]string{
 	envelope.ActionCall:   callThis,
 }
 
-// missingWords returns a sentence about the calls without a result.
-func missingWords(r gateway.Results) string {
+// missingWords returns what is known about the calls without a result.
+func missingWords(r gateway.Results, ledger []gateway.Entry) string {
 	if r.Answered() == gateway.AnsweredNo {
+		if r.Calls == 1 {
+			return oneWithout(ledger)
+		}
 		return noResult
 	}
 	named := sentence.Names(r.Without[:min(len(r.Without), maxWithout)])
@@ -51,6 +55,22 @@ func missingWords(r gateway.Results) string {
 		named = andMore(named, sentence.Count(more, "tool"))
 	}
 	return someResults(r.Missing, sentence.Count(r.Calls, "call"), named)
+}
+
+// oneWithout returns what the only call of a run answered instead of a result. If it did not answer, the stop reason says
+// more, and only the first sentence is left.
+func oneWithout(ledger []gateway.Entry) string {
+	for _, e := range slices.Backward(ledger) {
+		_, reported := gateway.Reported(e.Observation)
+		switch tool := printable.Name(e.Tool); {
+		case e.Assumed || e.Status != gateway.Finished || e.Unfit:
+		case reported:
+			return sentence.Joined(noneReturned, answeredError(tool))
+		case !e.HasResult():
+			return sentence.Joined(noneReturned, answeredWarning(tool))
+		}
+	}
+	return noneReturned
 }
 
 // led puts a sentence about missing results before the others. It uses the long form if that fits, else the short form.

@@ -349,6 +349,12 @@ func whichIsMeant(names string) string { return fmt.Sprintf("Which one do you me
 
 // Calls without a result.
 
+const noneReturned = "No call returned a result."
+
+func answeredError(tool string) string { return tool + " answered with an error." }
+
+func answeredWarning(tool string) string { return tool + " returned only a warning." }
+
 const noResult = "No call returned a result. Each one failed, reported an error, returned only a warning or has an unknown outcome."
 
 func someResults(missing int, calls, tools string) string {
