@@ -26,7 +26,10 @@ func (s *Server) instructions() string {
 
 // instructions returns the text for patterns. described says that [arguments.CatalogTool] is listed.
 func instructions(tools []*tool, described bool) string {
-	lines := []string{whatItIs, whichTool(uses(tools), described)}
+	lines := []string{whatItIs}
+	if which := whichTool(uses(tools), described); which != "" {
+		lines = append(lines, which)
+	}
 	if intents(tools) {
 		lines = append(lines, howToPropose)
 	}

@@ -47,12 +47,14 @@ func (s *Server) addResource(uri, name, title, description string, text func(con
 func (s *Server) reasons() (json.RawMessage, error) {
 	names := map[gateway.Kind][]string{}
 	for _, name := range ownTools {
-		names[gateway.Kind(name)] = []string{name}
+		if s.offers(name) {
+			names[gateway.Kind(name)] = []string{name}
+		}
 	}
 	for _, plans := range s.plansOffered() {
 		names[gateway.Planning] = append(names[gateway.Planning], arguments.PlanTool(plans, patterns.StatusVerb))
 	}
-	for _, p := range s.config.Patterns {
+	for _, p := range s.config.reached() {
 		names[p.Spec.Kind] = append(names[p.Spec.Kind], p.Spec.Name)
 	}
 	rows := []Reason{}
@@ -61,7 +63,7 @@ func (s *Server) reasons() (json.RawMessage, error) {
 			rows = append(rows, r)
 		}
 	}
-	return envelope.AppendJSON(nil, DeclaredReasons(rows, s.config.Patterns))
+	return envelope.AppendJSON(nil, DeclaredReasons(rows, s.config.reached()))
 }
 
 // DeclaredReasons adds to the registry's rows the stop reasons that only policies of these patterns declare.

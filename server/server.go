@@ -30,6 +30,7 @@ type Config struct {
 	Patterns []Pattern // names unique; none: only the tools about the catalog and about runs are served
 	// Offer lists the tools that clients see; nil: all. A tool that is not in the list does not exist for clients.
 	Offer  []string
+	within []Pattern       // patterns that clients do not see, which patterns that they see run; of a completed configuration
 	Engine patterns.Engine // runs the patterns
 	Model  patterns.Model  // answers the questions of runs
 	// Configured says that the user set up Model. If it is false, Model is the embedded rules. A call with the caller's
@@ -191,8 +192,29 @@ func (c Config) completed() Config {
 		c.WaitDefault = -1
 	}
 	c.WaitDefault = min(c.WaitDefault, c.WaitMax)
-	c.Patterns = slices.DeleteFunc(slices.Clone(c.Patterns), func(p Pattern) bool { return !c.offers(p.Spec.Name) })
+	all := slices.Concat(c.Patterns, c.within)
+	c.Patterns = slices.DeleteFunc(slices.Clone(all), func(p Pattern) bool { return !c.offers(p.Spec.Name) })
+	c.within = runBy(c.Patterns, slices.DeleteFunc(all, func(p Pattern) bool { return c.offers(p.Spec.Name) }))
 	return c
+}
+
+// runBy returns those of the other patterns that the given patterns run as workers or routes, directly or through each other.
+func runBy(given, others []Pattern) []Pattern {
+	var within []Pattern
+	for next := given; len(next) > 0; {
+		var found []Pattern
+		for _, p := range next {
+			for _, t := range arguments.NamedTools(p.Spec) {
+				if i := slices.IndexFunc(others, func(o Pattern) bool { return t.Pattern != "" && o.Spec.Name == t.Pattern }); i >= 0 {
+					found = append(found, others[i])
+					others = slices.Delete(others, i, i+1)
+				}
+			}
+		}
+		within = append(within, found...)
+		next = found
+	}
+	return within
 }
 
 // offers reports whether clients see a tool of that name, if it exists.
@@ -203,11 +225,14 @@ func (c Config) waits() arguments.Waits {
 	return arguments.Waits{Default: c.WaitDefault, Max: c.WaitMax}
 }
 
-// specs returns the specs of the patterns, in their order.
+// reached returns the patterns that calls of clients can run: those that clients see, and then those that only these run.
+func (c Config) reached() []Pattern { return slices.Concat(c.Patterns, c.within) }
+
+// specs returns the specs of the patterns that calls of clients can run.
 func (c Config) specs() []patterns.Spec {
-	list := make([]patterns.Spec, len(c.Patterns))
-	for i, p := range c.Patterns {
-		list[i] = p.Spec
+	var list []patterns.Spec
+	for _, p := range c.reached() {
+		list = append(list, p.Spec)
 	}
 	return list
 }

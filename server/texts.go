@@ -80,13 +80,16 @@ const (
 )
 
 // whichTool says which tool is for which purpose. uses is "" if no pattern is listed. described says that
-// describe_catalog is.
+// describe_catalog is listed. Without both, it returns "".
 func whichTool(uses string, described bool) string {
 	if uses != "" {
 		uses += "."
 	}
 	if described {
 		uses += " " + arguments.CatalogTool + " shows what may be called."
+	}
+	if uses == "" {
+		return ""
 	}
 	return "Which tool: " + strings.TrimPrefix(uses, " ")
 }

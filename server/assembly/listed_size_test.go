@@ -30,7 +30,13 @@ var listings = map[string]string{
 // listedResult returns the result of a tools/list of the default configuration, as it is sent.
 func listedResult(t *testing.T, input string) json.RawMessage {
 	t.Helper()
-	s, err := embedded(t).Server(nil, slog.New(slog.DiscardHandler))
+	return answered(t, embedded(t), input)
+}
+
+// answered returns the result with id 7 of what a server with a configuration answers over stdio.
+func answered(t *testing.T, loaded Loaded, input string) json.RawMessage {
+	t.Helper()
+	s, err := loaded.Server(nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +56,7 @@ func listedResult(t *testing.T, input string) json.RawMessage {
 			return m.Result
 		}
 	}
-	t.Fatalf("no answer to tools/list in %s", &out)
+	t.Fatalf("no answer with id 7 in %s", &out)
 	return nil
 }
 

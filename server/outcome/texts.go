@@ -580,7 +580,7 @@ const WantRecorded = "a record that can be written; nothing of this call was use
 
 // NotOffered says that the advised tool is missing on this server.
 func NotOffered(tool string) string {
-	return fmt.Sprintf("This server does not offer %s. A server whose configuration has it can continue the run or repeat it.", tool)
+	return fmt.Sprintf("This server does not offer %s. A server whose configuration has it can continue the run.", tool)
 }
 
 func wantTurn(turn string) string { return "the current turn: " + turn }
