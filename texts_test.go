@@ -174,7 +174,7 @@ func operand(e ast.Expr) (words string, inside []ast.Expr) {
 			return folded(e)
 		}
 	case *ast.ParenExpr, *ast.BinaryExpr:
-		if words, inside = folded(e.(ast.Expr)); words != "" {
+		if words, inside = folded(e); words != "" {
 			return words, inside
 		}
 		return name, inside
