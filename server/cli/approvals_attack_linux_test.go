@@ -303,7 +303,7 @@ func TestManyDecideAtOnce(t *testing.T) {
 	codes := map[int]int{}
 	for i, cmd := range cmds {
 		code := ended(t, cmd)
-		if codes[code]++; code == console.ExitRefused && !strings.Contains(errs[i].String(), "it was decided before: ") {
+		if codes[code]++; code == console.ExitRefused && !strings.Contains(errs[i].String(), "it is already decided: ") {
 			t.Errorf("one was told %q", errs[i].String())
 		}
 	}

@@ -61,7 +61,7 @@ func TestApproverKeys(t *testing.T) {
 		t.Errorf("the key's file: %v, %v; said %q, %q", info, err, out, errs)
 	}
 
-	if code, out, errs = f.command(t, []string{goodPassphrase}, "approve", askedID, "--digest", f.asked[0].Digest); code != 0 || !strings.Contains(out, "assurance signed: by the approver key "+first) {
+	if code, out, errs = f.command(t, []string{goodPassphrase}, "approve", askedID, "--digest", f.asked[0].Digest); code != 0 || !strings.Contains(out, "assurance signed: with the approver key "+first) {
 		t.Fatalf("approve = %d, %q, %q", code, out, errs)
 	}
 	if !strings.Contains(errs, "\n  | amount_usd: 1200\n  | reason: \"annual plan\"\n  | user_id: 42\nTo approve "+askedID+", refunding 1200.00 USD to user 42: passphrase of approver key "+first+" (Anna)]") {
@@ -80,10 +80,10 @@ func TestApproverKeys(t *testing.T) {
 		t.Fatalf("a further enroll = %d, %q, %q", code, out, errs)
 	}
 	second := f.stored[1].ID
-	if code, _, errs = f.command(t, nil, "reject", "ap_03f2000000000002"); code != console.ExitUsage || !strings.Contains(errs, "which key signs?") || !strings.Contains(errs, first) || !strings.Contains(errs, second) {
+	if code, _, errs = f.command(t, nil, "reject", "ap_03f2000000000002"); code != console.ExitUsage || !strings.Contains(errs, "several keys can sign:") || !strings.Contains(errs, first) || !strings.Contains(errs, second) {
 		t.Errorf("with two keys here reject = %d, %q", code, errs)
 	}
-	if code, out, errs = f.command(t, []string{goodPassphrase}, "keys", "remove", second[:6], "--key", first); code != 0 || !strings.Contains(out, "removed approver key "+second) || !strings.Contains(out, "its file is of no use any more") {
+	if code, out, errs = f.command(t, []string{goodPassphrase}, "keys", "remove", second[:6], "--key", first); code != 0 || !strings.Contains(out, "removed approver key "+second) || !strings.Contains(out, "you can delete its file") {
 		t.Errorf("keys remove = %d, %q, %q", code, out, errs)
 	}
 	if code, _, errs = f.command(t, nil, "keys", "remove", second); code != console.ExitRefused || !strings.Contains(errs, "it was removed at") {
@@ -91,7 +91,7 @@ func TestApproverKeys(t *testing.T) {
 	}
 	keysAreShown(t, f, first, second)
 	code, out, errs = f.command(t, []string{goodPassphrase}, "keys", "remove", first)
-	if code != 0 || !strings.Contains(errs, "It is the last key.") || !strings.Contains(out, "unsigned decisions count again") {
+	if code != 0 || !strings.Contains(errs, "This is the last key.") || !strings.Contains(out, "unsigned decisions count again") {
 		t.Errorf("keys remove of the last = %d, %q, %q", code, out, errs)
 	}
 	code, _, errs = f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll")
@@ -112,13 +112,13 @@ func TestEnrollFirst(t *testing.T) {
 		code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 		return code, o.String() + e.String()
 	}
-	if code, said := run("approvals", "keys"); code != console.ExitUsage || !strings.Contains(said, "no run was recorded yet") {
+	if code, said := run("approvals", "keys"); code != console.ExitUsage || !strings.Contains(said, "no run has been recorded") {
 		t.Errorf("keys of no file = %d, %s", code, said)
 	}
 	if code, said := run("approvals", "enroll"); code != 0 || !strings.Contains(said, "enrolled approver key") {
 		t.Errorf("enroll = %d, %s", code, said)
 	}
-	if code, said := run("approvals", "keys"); code != 0 || !strings.Contains(said, "Only what an enrolled key signed counts here") {
+	if code, said := run("approvals", "keys"); code != 0 || !strings.Contains(said, "Only decisions that an enrolled key signed count here") {
 		t.Errorf("keys = %d, %s", code, said)
 	}
 	path = settings.MemoryState
@@ -130,7 +130,7 @@ func TestEnrollFirst(t *testing.T) {
 func keysAreShown(t *testing.T, f *fakeDesk, first, second string) {
 	t.Helper()
 	_, out, _ := f.command(t, nil, "keys")
-	if !strings.Contains(out, first) || !strings.Contains(out, second) || !strings.Contains(out, "Only what an enrolled key signed counts here") {
+	if !strings.Contains(out, first) || !strings.Contains(out, second) || !strings.Contains(out, "Only decisions that an enrolled key signed count here") {
 		t.Errorf("keys:\n%s", out)
 	}
 	var shown struct {
@@ -155,7 +155,7 @@ func TestEnrollRefuses(t *testing.T) {
 		errs  string
 	}{
 		"short":       {[]string{"12345678901"}, nil, console.ExitUsage, "12 to"},
-		"unequal":     {[]string{goodPassphrase, goodPassphrase + "!"}, nil, console.ExitUsage, "the two are not the same; no key was made"},
+		"unequal":     {[]string{goodPassphrase, goodPassphrase + "!"}, nil, console.ExitUsage, "the two passphrases differ; no key was made"},
 		"nobody":      {nil, nil, console.ExitRefused, "a passphrase is typed at a terminal, and this process has none"},
 		"nobody left": {[]string{goodPassphrase}, nil, console.ExitRefused, "a passphrase is typed at a terminal"},
 		"no name":     {nil, []string{"--name", "a\x1b[2J"}, console.ExitUsage, "printable"},
@@ -184,7 +184,7 @@ func TestEnrollUndone(t *testing.T) {
 	f.stored = nil
 	f.refuse = fmt.Errorf("%w: disk I/O error", patterns.ErrJournal) // the key may be in the state file
 	code, _, errs = f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll", "--name", "Anna")
-	if left, _ := os.ReadDir(f.dir); code != console.ExitFault || len(left) != 1 || !strings.Contains(errs, "its file stays: "+f.dir) {
+	if left, _ := os.ReadDir(f.dir); code != console.ExitFault || len(left) != 1 || !strings.Contains(errs, "Its file stays: "+f.dir) {
 		t.Errorf("enroll without an answer = %d, %q; %d files, want its file", code, errs, len(left))
 	}
 }
@@ -203,7 +203,7 @@ func TestSignedActs(t *testing.T) {
 		f := newFakeRuns(t)
 		f.ring, f.keyDir = ring, dir
 		code, out, errs := f.commandTyped(t, nil, append([]string{"runs"}, strings.Fields(line)...)...)
-		if code != console.ExitRefused || len(f.calls) > 0 || !strings.Contains(errs, "it needs the signature of an approver key") || !strings.Contains(errs, "\ntry: the same command at a terminal") {
+		if code != console.ExitRefused || len(f.calls) > 0 || !strings.Contains(errs, "it needs the signature of an approver key") || !strings.Contains(errs, "\ntry: run this command at a terminal") {
 			t.Errorf("runs %s with nobody at a terminal = %d, %q, %q; did %q", line, code, out, errs, f.calls)
 		}
 		code, out, errs = f.commandTyped(t, []string{goodPassphrase}, append([]string{"runs"}, strings.Fields(line)...)...)
@@ -234,7 +234,7 @@ func TestWhichKeySigns(t *testing.T) {
 		"is not a key that is enrolled":      {"reject", askedID, "--key", "0123456789abcdef"},
 		"others can read or change " + f.dir: {"reject", askedID, "--key", id},
 		"no key \"0123\" is":                 {"keys", "remove", "0123"},
-		"which key?":                         {"keys", "remove"},
+		"name the key":                       {"keys", "remove"},
 	}
 	for want, args := range refusals {
 		if code, out, errs := f.command(t, []string{goodPassphrase}, args...); code == 0 || out != "" || !strings.Contains(errs, want) || len(f.decided) > 0 {

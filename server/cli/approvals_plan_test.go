@@ -70,7 +70,7 @@ func TestApprovalsShowAPlan(t *testing.T) {
 		"PROPOSED  a plan of 3 steps\n", "These are new since the plan was changed (replan, revision 2); removed: old.",
 		"1. ask: caller (the client's agent does it)\n  | no arguments\n", "2. think: model (the model works on its description)",
 		"3. pay: issue_refund (writes)\n  | amount_usd: \"$results.ask./n\"\n  | reason: \"$results.ask./why\"\n  | user_id: 42\n" +
-			"  | /amount_usd: another step's value, which fits {\"maximum\":800,\"type\":\"number\"}\n  | /reason: another step's value, any at all\n",
+			"  | /amount_usd: a value from another step that fits {\"maximum\":800,\"type\":\"number\"}\n  | /reason: a value from another step, of any kind\n",
 		"Steps: 1 writes, 1 by the model, 1 by the client's agent. Each can run once",
 	} {
 		if !strings.Contains(steps, want) {

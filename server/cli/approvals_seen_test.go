@@ -20,7 +20,7 @@ func TestAnotherDigestDecidesNothing(t *testing.T) {
 	} {
 		f := newFakeDesk(t)
 		code, out, errs := f.command(t, []string{goodPassphrase}, args...)
-		if code != console.ExitRefused || out != "" || !strings.Contains(errs, "what is asked is not what you saw") {
+		if code != console.ExitRefused || out != "" || !strings.Contains(errs, "the request is not the one that you saw") {
 			t.Errorf("%s = %d, %q, %q; want %d", name, code, out, errs, console.ExitRefused)
 		}
 		if f.asked[0].State != patterns.AskedOpen || len(f.decided) != 1 || f.decided[0].Digest != other || f.decided[0].Signature != "" {

@@ -31,35 +31,35 @@ func TestApprovalsCommands(t *testing.T) {
 		"list":               {"list", 0, "refunding 1200.00 USD to user 42 (high_refund_requires_human)", "", ""},
 		"list, limit":        {"list --limit 0", 2, "", "--limit: got 0\ntry: --limit 1 to 100", ""},
 		"list, rule":         {"list --rule high_refund_requires_human", 0, "refunding 1200.00 USD to user 42", "", ""},
-		"list, other rule":   {"list --rule night", 0, "nothing waits for a person", "", ""},
-		"list, no rule":      {"list --rule No", 2, "", "--rule: got \"No\"; a rule's id is small letters, digits and _", ""},
+		"list, other rule":   {"list --rule night", 0, "no call waits for a person", "", ""},
+		"list, no rule":      {"list --rule No", 2, "", "--rule: got \"No\"; the id of a rule has small letters, digits and _", ""},
 		"list, empty rule":   {"list --rule=", 2, "", "--rule: got", ""},
 		"watch, no rule":     {"watch --rule a/b", 2, "", "--rule: got", ""},
-		"list, cursor":       {"list --cursor damaged", 2, "", "--cursor: it is not one of this list", ""},
+		"list, cursor":       {"list --cursor damaged", 2, "", "--cursor: the cursor does not belong to this list", ""},
 		"list, words":        {"list x", 2, "", "unknown command", ""},
 		"show":               {"show 03f2", 0, "issue_refund (writes)\n  | amount_usd: 1200\n  | reason: \"annual plan\"\n  | user_id: 42\n", "", ""},
-		"show, none":         {"show", 2, "", "approvals show: which approval?\ntry: patterngate approvals list", ""},
+		"show, none":         {"show", 2, "", "approvals show: name the approval\ntry: patterngate approvals list", ""},
 		"show, unknown":      {"show ap_ffff", 2, "", "no approval ap_ffff is recorded here\ntry: patterngate approvals list --all", ""},
 		"show, a run":        {"show run_71aa", 2, "", `"run_71aa" is not the id of an approval`, ""},
-		"approve":            {"approve 03f2 --digest DIGEST", 0, "assurance user: any program of this user of the system could have decided it", "", "approve " + askedID + " cli"},
-		"approve, goes on":   {"approve 03f2 --digest DIGEST", 0, askedRun + " goes on: a server took it up\ntell the agent: continue " + askedRun, "", "approve " + askedID + " cli"},
+		"approve":            {"approve 03f2 --digest DIGEST", 0, "assurance user: any program of this system user could have decided this", "", "approve " + askedID + " cli"},
+		"approve, goes on":   {"approve 03f2 --digest DIGEST", 0, askedRun + " continues: a server has taken it\ntell the agent: continue " + askedRun, "", "approve " + askedID + " cli"},
 		"approve, log":       {"approve 03f2 --digest DIGEST", 0, "", `msg="approval decided" approval_id=` + askedID + " run_id=" + askedRun + " decision=approve assurance=user channel=cli", "approve " + askedID + " cli"},
-		"approve, a script":  {"approve 03f2", 2, "", "nothing was decided. Away from a terminal, an approval needs the digest of the call\ntry: patterngate approvals show " + askedID, ""},
-		"edit, a script":     {"approve 03f2 --edit amount_usd=800", 2, "", "nothing was decided. Away from a terminal, an approval needs the digest of the call", ""},
-		"approve, yes":       {"approve 03f2 --yes", 0, ": not compared with what a person saw. The record says so", "", "approve " + askedID + " cli, not compared"},
+		"approve, a script":  {"approve 03f2", 2, "", "nothing was decided. Without a terminal, an approval needs the digest of the call\ntry: patterngate approvals show " + askedID, ""},
+		"edit, a script":     {"approve 03f2 --edit amount_usd=800", 2, "", "nothing was decided. Without a terminal, an approval needs the digest of the call", ""},
+		"approve, yes":       {"approve 03f2 --yes", 0, ": not compared with what a person saw, as the record says", "", "approve " + askedID + " cli, not compared"},
 		"edit, yes":          {"approve 03f2 --yes --edit amount_usd=800", 0, "digest sha256:", "", "edit " + askedID + " cli, not compared amount_usd=800 reason=\"annual plan\" user_id=42"},
 		"approve, compared":  {"approve 03f2 --yes --digest DIGEST", 0, "assurance user", "", "approve " + askedID + " cli"},
-		"approve, other":     {"approve 03f2 --digest " + other, 3, "", "what is asked is not what you saw: its digest is sha256:", "approve " + askedID + " cli"},
+		"approve, other":     {"approve 03f2 --digest " + other, 3, "", "the request is not the one that you saw: its digest is sha256:", "approve " + askedID + " cli"},
 		"approve, no digest": {"approve 03f2 --digest sha256:12", 2, "", "--digest: got \"sha256:12\"", ""},
-		"approve, two":       {"approve 03f2 03f3", 2, "", "one approval; there are 2 arguments", ""},
+		"approve, two":       {"approve 03f2 03f3", 2, "", "one approval, got 2 arguments", ""},
 		"approve, comment":   {"approve 03f2 --digest DIGEST --comment " + strings.Repeat("ä", 1001), 2, "", "it has 1001 characters\ntry: at most 1000 characters", ""},
 		"approve, not UTF-8": {"approve 03f2 --digest DIGEST --comment \xff", 2, "", "it is not UTF-8", ""},
 		"approve, bad key":   {"approve 03f2 --digest DIGEST --key ../../x", 2, "", "--key: got", ""},
 		"approve, no key":    {"approve 03f2 --digest DIGEST --key 0123456789abcdef", 2, "", "is not a key that is enrolled here\ntry: patterngate approvals keys", ""},
-		"edit":               {"approve 03f2 --digest DIGEST --edit amount_usd=800", 0, "with other arguments, which the policy judges again:\n  | amount_usd: 800   was 1200\nassurance user", "", "edit " + askedID + " cli amount_usd=800 reason=\"annual plan\" user_id=42"},
+		"edit":               {"approve 03f2 --digest DIGEST --edit amount_usd=800", 0, "with changed arguments, which the policy judges again:\n  | amount_usd: 800   was 1200\nassurance user", "", "edit " + askedID + " cli amount_usd=800 reason=\"annual plan\" user_id=42"},
 		"edit, two":          {"approve 03f2 --digest DIGEST --edit amount_usd=1 --edit reason:=\"=x\" --comment ok", 0, "", "", "edit " + askedID + " cli amount_usd=1 reason=\"=x\" user_id=42 ok"},
 		"edit, at":           {"approve 03f2 --digest DIGEST --edit reason=@/etc/hostname", 0, "", "", "edit " + askedID + " cli amount_usd=1200 reason=\"@/etc/hostname\" user_id=42"},
-		"edit, unknown":      {"approve 03f2 --digest DIGEST --edit amount=1", 2, "", "the tool has no argument amount; it has amount_usd, reason, user_id", ""},
+		"edit, unknown":      {"approve 03f2 --digest DIGEST --edit amount=1", 2, "", "the tool has no argument amount. It has amount_usd, reason, user_id", ""},
 		"edit, type":         {"approve 03f2 --digest DIGEST --edit amount_usd=much", 2, "", "amount_usd: got much; want a number", ""},
 		"edit, value":        {"approve 03f2 --digest DIGEST --edit amount_usd=-1", 2, "", "/amount_usd: value; want at least 0", ""},
 		"edit, JSON":         {"approve 03f2 --digest DIGEST --edit amount_usd:={", 2, "", "amount_usd", ""},
@@ -69,11 +69,11 @@ func TestApprovalsCommands(t *testing.T) {
 		"edit, twice":        {"approve 03f2 --digest DIGEST --edit amount_usd=1 --edit amount_usd=2", 2, "", "amount_usd: given twice", ""},
 		"edit, no value":     {"approve 03f2 --digest DIGEST --edit amount_usd", 2, "", "write NAME=VALUE or NAME:=JSON", ""},
 		"edit, no name":      {"approve 03f2 --digest DIGEST --edit =1", 2, "", "write NAME=VALUE or NAME:=JSON", ""},
-		"edit, all faults":   {"approve 03f2 --digest DIGEST --edit a=1 --edit b=2", 2, "", "no argument a; it has amount_usd, reason, user_id\nthe tool has no argument b", ""},
+		"edit, all faults":   {"approve 03f2 --digest DIGEST --edit a=1 --edit b=2", 2, "", "no argument a. It has amount_usd, reason, user_id\nthe tool has no argument b", ""},
 		"reject":             {"reject ap_03f2 --comment no", 0, askedID + " rejected: refunding 1200.00 USD to user 42", "", "reject " + askedID + " cli no"},
 		"reject, edit":       {"reject 03f2 --edit amount_usd=1", 2, "", "unknown flag: --edit", ""},
-		"reject, other":      {"reject 03f2 --digest " + other, 3, "", "what is asked is not what you saw", "reject " + askedID + " cli"},
-		"keys":               {"keys", 0, "No approver key counts here", "", ""},
+		"reject, other":      {"reject 03f2 --digest " + other, 3, "", "the request is not the one that you saw", "reject " + askedID + " cli"},
+		"keys":               {"keys", 0, "No approver key is enrolled", "", ""},
 		"a passphrase flag":  {"enroll --passphrase x", 2, "", "unknown flag: --passphrase", ""},
 	}
 	for name, test := range tests {
@@ -105,11 +105,11 @@ func TestApproveRefused(t *testing.T) {
 		code   int
 		errs   string
 	}{
-		"decided":  {func(f *fakeDesk) { f.asked[0].State, f.asked[0].Given = patterns.AskedDecided, given }, 3, `it was decided before: rejected by local:\u001b1 at 2026-11-21T09:30:00Z`},
-		"expired":  {func(f *fakeDesk) { f.asked[0].State = patterns.AskedExpired }, 3, "which means no"},
+		"decided":  {func(f *fakeDesk) { f.asked[0].State, f.asked[0].Given = patterns.AskedDecided, given }, 3, `it is already decided: rejected by local:\u001b1 at 2026-11-21T09:30:00Z`},
+		"expired":  {func(f *fakeDesk) { f.asked[0].State = patterns.AskedExpired }, 3, "so the call was rejected"},
 		"over":     {func(f *fakeDesk) { f.asked[0].State = patterns.AskedOver }, 3, "its run has ended"},
-		"quicker":  {func(f *fakeDesk) { f.refuse = &patterns.NotOpen{Why: patterns.WhyDecided} }, 3, "it was decided before"},
-		"unsigned": {func(f *fakeDesk) { f.refuse = patterns.ErrUnsigned }, 3, "only a decision that an approver key signed counts here"},
+		"quicker":  {func(f *fakeDesk) { f.refuse = &patterns.NotOpen{Why: patterns.WhyDecided} }, 3, "it is already decided"},
+		"unsigned": {func(f *fakeDesk) { f.refuse = patterns.ErrUnsigned }, 3, "only signed decisions count here"},
 		"forged":   {func(f *fakeDesk) { f.refuse = fmt.Errorf("%w: other", patterns.ErrForged) }, 3, "the signature does not hold"},
 		"removed":  {func(f *fakeDesk) { f.refuse = patterns.ErrKeyRemoved }, 3, "the signature does not hold: its key was removed; nothing was decided"},
 		"gone":     {func(f *fakeDesk) { f.refuse = patterns.ErrNoApproval }, 2, "no such approval"},
@@ -117,8 +117,8 @@ func TestApproveRefused(t *testing.T) {
 			f.refuse = &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args/a", Reason: "bad_args", Want: "less"}}}
 		}, 2, "/args/a: bad_args; want less"},
 		"journal":     {func(f *fakeDesk) { f.refuse = patterns.ErrJournal }, 1, "journal_unavailable"},
-		"needs a key": {func(f *fakeDesk) { f.asked[0].Least = gateway.SignedAssurance }, 3, "no key counts"},
-		"several":     {func(f *fakeDesk) { f.asked = append(f.asked, askedRefund("ap_03f2000000000002")) }, 2, "2 approvals begin with 03f2: " + askedID + ", ap_03f2000000000002\ntry: more digits"},
+		"needs a key": {func(f *fakeDesk) { f.asked[0].Least = gateway.SignedAssurance }, 3, "no key is valid"},
+		"several":     {func(f *fakeDesk) { f.asked = append(f.asked, askedRefund("ap_03f2000000000002")) }, 2, "2 approvals begin with 03f2: " + askedID + ", ap_03f2000000000002\ntry: type more digits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeDesk(t)
@@ -171,9 +171,9 @@ func TestUncomparedIsShown(t *testing.T) {
 // It is said how the run goes on: by a server, by one that has not come to it yet, or by hand.
 func TestHowARunGoesOn(t *testing.T) {
 	for want, test := range map[string]struct{ alive, taken bool }{
-		askedRun + " goes on: a server took it up\n": {true, true},
-		askedRun + " goes on as soon as the server that runs here takes it up; it has not yet. Should it not: patterngate runs resume " + askedRun: {true, false},
-		askedRun + " goes on when somebody carries it on; no server runs here. Start one, or: patterngate runs resume " + askedRun:                 {false, true},
+		askedRun + " continues: a server has taken it\n": {true, true},
+		askedRun + " continues when the running server continues it, which it has not done yet. Otherwise: patterngate runs resume " + askedRun: {true, false},
+		askedRun + " continues when a server starts; none is running. Start one, or: patterngate runs resume " + askedRun:                       {false, true},
 	} {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestWatch(t *testing.T) {
 
 // Hostile text in a question, its run and its answer stays on lines that are plainly not ours, and acts on no terminal.
 func TestShowHostile(t *testing.T) {
-	const evil = "x\nDecide with one of\n  patterngate approvals approve all\x1b[2J\u202e<script>"
+	const evil = "x\nDecide with one of these:\n  patterngate approvals approve all\x1b[2J\u202e<script>"
 	f := newFakeDesk(t)
 	q := &f.asked[0]
 	q.Question.Args = map[string]any{evil: evil, "long": strings.Repeat(evil, 2000), "n": 1.0}

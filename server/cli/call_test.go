@@ -56,8 +56,8 @@ func TestCallInProcess(t *testing.T) {
 		"typed":         {args: []string{"route_ticket", ticket, "finalize=false", `route={"target":"billing_specialist"}`, "--quiet"}, out: "chosen by the caller"},
 		"stdin":         {stdin: `{"ticket":"refund for user_id=42"}`, args: []string{"route_ticket", "--args", "-", "--quiet"}, out: "OK success"},
 		"no such tool":  {args: []string{"route_tickets"}, code: 2, errs: "; did you mean route_ticket?\ntry: patterngate tools\n"},
-		"no tool":       {args: nil, code: 2, errs: "call: which tool?\n"},
-		"two servers":   {args: []string{"t", "--url", "x", "--command", "y"}, code: 2, errs: "call: --url and --command are two servers\n"},
+		"no tool":       {args: nil, code: 2, errs: "call: name the tool\n"},
+		"two servers":   {args: []string{"t", "--url", "x", "--command", "y"}, code: 2, errs: "call: --url and --command name two servers\n"},
 		"unknown key":   {args: []string{"route_ticket", "tickt=x", "--quiet"}, code: 2, out: "/tickt unknown_field:tickt; got \"x\"; want one of ticket, route, finalize, run_id, turn, continue_with, max_wait_seconds, idempotency_key, dry_run; did you mean ticket"},
 		"wrong type":    {args: []string{"route_ticket", "finalize=1"}, code: 2, errs: "call route_ticket: finalize: got 1; want true or false\ntry: patterngate tools route_ticket\n"},
 		"repeated":      {args: []string{"route_ticket", "--args", `{"ticket":"a","ticket":"b"}`, "--quiet"}, code: 2, out: "repeated member"},
@@ -65,7 +65,7 @@ func TestCallInProcess(t *testing.T) {
 		"too large":     {args: []string{"route_ticket", "--args", `{"ticket":"` + strings.Repeat("x", 1<<20) + `"}`, "--quiet"}, code: 2, out: "STOPPED invalid_request:too_large:arguments"},
 		"beyond a line": {args: []string{"route_ticket", "ticket=" + strings.Repeat("x", 5<<20), "--quiet"}, code: 2, errs: "a server takes at most"},
 		"refused":       {args: []string{"supervised_refund", "goal=x", `actions=[{"name":"issue_refund","args":{"user_id":42,"amount_usd":100}}]`, "--quiet"}, code: 3, out: "\n  patterngate call supervised_refund --args '{\"actions\":"},
-		"incomplete":    {args: []string{"supervised_refund", "goal=Refund somebody", "--quiet"}, code: 2, out: "next: tell the person: "},
+		"incomplete":    {args: []string{"supervised_refund", "goal=Refund somebody", "--quiet"}, code: 2, out: "next: Tell the person: "},
 	} {
 		t.Run(name, c.check)
 	}
@@ -143,7 +143,7 @@ func TestCallURL(t *testing.T) {
 		"ok":           {args: []string{"add", "a=1e20", "b=0.50", "c=1"}, out: `{"a":1e20,"b":0.50,"c":"1"}` + "\n"},
 		"whole result": {args: []string{"add", "a=1", "--json"}, out: `"text": "{\"a\":1}"`},
 		"failed":       {args: []string{"fail"}, code: 6, out: `it\u001b[31m failed` + "\n", errs: "call fail: the tool says that this is an error\n"},
-		"waiting":      {args: []string{"wait"}, code: 7, out: "next: send this call\n  patterngate call wait --args '{\"run_id\":\"run_1\"}' --url " + url + "\n"},
+		"waiting":      {args: []string{"wait"}, code: 7, out: "next: Make this call:\n  patterngate call wait --args '{\"run_id\":\"run_1\"}' --url " + url + "\n"},
 		"no such tool": {args: []string{"ad"}, code: 2, errs: "call: no tool ad (add, fail, wait)\n"},
 		"wrong type":   {args: []string{"add", "a=x"}, code: 2, errs: "call add: a: got x; want a number such as 42 or 99.5\n"},
 		"no endpoint":  {args: []string{"add", "--url", h.URL + "/other"}, code: 1, errs: "404 Not Found: 404 page not found\ntry: a URL with the path of the MCP endpoint, mostly /mcp\n"},
@@ -171,8 +171,8 @@ func TestCallCommand(t *testing.T) {
 			out: "chosen by the offline rules", errs: "warning: PATTERNGATE_TEST_PROGRAM"},
 		"no program":    {args: []string{"t", "--command", "/no/such/program"}, code: 1, errs: "call: start /no/such/program: "},
 		"an assignment": {args: []string{"t", "--command", "A=1 server"}, code: 1, errs: "try: env A=1 ...: no shell reads the line\n"},
-		"a shell's":     {args: []string{"t", "--command", "server | tee"}, code: 2, errs: "--command: no shell reads the line"},
-		"nothing":       {args: []string{"t", "--command", " "}, code: 2, errs: "--command: no command in it\n"},
+		"a shell's":     {args: []string{"t", "--command", "server | tee"}, code: 2, errs: "--command: no shell reads this line"},
+		"nothing":       {args: []string{"t", "--command", " "}, code: 2, errs: "--command: the line has no command\n"},
 		"it ends":       {args: []string{"t", "--command", "false"}, code: 1, errs: "call: handshake with false: the server ended: exit status 1\n"},
 		"no MCP server": {args: []string{"t", "--command", "echo hello"}, code: 1, errs: "call: handshake with echo: the server ended\n"},
 	} {

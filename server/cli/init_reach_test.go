@@ -49,8 +49,8 @@ func TestInitAllowsTheAddressItReached(t *testing.T) {
 	near := nearServer(t)
 	named := strings.Replace(near.URL, "127.0.0.1", "localhost", 1)
 	for name, tt := range map[string]struct{ url, note string }{
-		"an address": {near.URL, "127.0.0.1 is a loopback address; allow_networks names it, and no other"},
-		"a name":     {named, "localhost leads to 127.0.0.1, a loopback address; allow_networks names it, and no other"},
+		"an address": {near.URL, "127.0.0.1 is a loopback address; only allow_networks permits it"},
+		"a name":     {named, "localhost leads to 127.0.0.1, a loopback address; only allow_networks permits it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newInitHome(t, clientText(t, map[string]any{"crm": map[string]any{"url": tt.url + "/mcp"}, "dup": map[string]any{"url": tt.url + "/mcp"}}))

@@ -119,7 +119,7 @@ func TestInitWritesAStarterThatServes(t *testing.T) {
 	}
 	before := readFile(t, path)
 	out, errs, code = setupRun(t, h.command(t, "init", "-o", path))
-	if code != console.ExitUsage || !strings.Contains(errs, "already there") || !strings.Contains(errs, "try: ") || readFile(t, path) != before {
+	if code != console.ExitUsage || !strings.Contains(errs, "already exists") || !strings.Contains(errs, "try: ") || readFile(t, path) != before {
 		t.Errorf("a second init ends with %d: %s%s", code, out, errs)
 	}
 }
@@ -319,15 +319,15 @@ func TestInitRefuses(t *testing.T) {
 	}{
 		"no such client":       {[]string{"--import", "cursr"}, "clients are claude-desktop"},
 		"client without file":  {[]string{"--import", "codex"}, "has no file"},
-		"file without servers": {[]string{"--import", empty}, "no MCP server but this one"},
+		"file without servers": {[]string{"--import", empty}, "no other MCP server than this one"},
 		"file of no sense":     {[]string{"--import", bad}, "bad.json:1:"},
 		"directory":            {[]string{"--import", h.dir}, "a directory"},
 		"unknown tool":         {[]string{"--import", "cursor", "--read", "crm/serch"}, "it has search, add_note, files.read"},
 		"unknown server":       {[]string{"--import", "cursor", "--allow", "cmr/search"}, "there are crm, gone"},
-		"server not in force":  {[]string{"--import", "cursor", "--allow", "gone/x"}, "not in force"},
+		"server not in force":  {[]string{"--import", "cursor", "--allow", "gone/x"}, "not enabled"},
 		"read and allow":       {[]string{"--import", "cursor", "--allow", "crm/search", "--read", "crm/search"}, "--allow too"},
 		"flags without import": {[]string{"--read", "crm/search"}, "without --import"},
-		"opposites":            {[]string{"--import", "cursor", "--replace", "--no-replace"}, "opposites"},
+		"opposites":            {[]string{"--import", "cursor", "--replace", "--no-replace"}, "exclude each other"},
 		"undo of nothing":      {[]string{"--import", "cursor", "--undo"}, "has no backup"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -87,8 +87,8 @@ func TestKillSwitch(t *testing.T) {
 		code int
 		want string
 	}{
-		"another":      {[]string{"off", "--tool", "drift"}, console.ExitRefused, "no such switch is on"},
-		"everything":   {[]string{"off"}, console.ExitRefused, "no such switch is on"},
+		"another":      {[]string{"off", "--tool", "drift"}, console.ExitRefused, "this kill switch is not on"},
+		"everything":   {[]string{"off"}, console.ExitRefused, "this kill switch is not on"},
 		"both":         {[]string{"on", "--tool", "look", "--pattern", "see"}, console.ExitUsage, "one of --tool and --pattern"},
 		"off a reason": {[]string{"off", "--reason", "x"}, console.ExitUsage, "--reason"},
 	} {
@@ -97,7 +97,7 @@ func TestKillSwitch(t *testing.T) {
 		}
 	}
 	s.must(t, "kill-switch", "off", "--tool", "look")
-	if out := s.must(t, "kill-switch", "status"); out != "off: calls are made\n" {
+	if out := s.must(t, "kill-switch", "status"); out != "off: calls are allowed\n" {
 		t.Errorf("status says %q", out)
 	}
 }
@@ -247,7 +247,7 @@ func TestKillSwitchOffIsSigned(t *testing.T) {
 			t.Errorf("with %s it ends with %d: %s", name, code, errs)
 		}
 	}
-	if code, _, errs := s.command(t, []string{goodPassphrase}, "kill-switch", "off"); code != console.ExitDone || !strings.Contains(errs, "To let calls be made again of everything: "+signedBy+" "+id) || len(switchesOn(t, s)) != 0 {
+	if code, _, errs := s.command(t, []string{goodPassphrase}, "kill-switch", "off"); code != console.ExitDone || !strings.Contains(errs, "To allow calls again of everything: "+signedBy+" "+id) || len(switchesOn(t, s)) != 0 {
 		t.Errorf("signed it ends with %d: %s", code, errs)
 	}
 }

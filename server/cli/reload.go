@@ -40,7 +40,7 @@ type reloader struct {
 }
 
 // errUnsignedReload is the error of a reload that permits more than before, without the signature of an approver key.
-var errUnsignedReload = errors.New("it permits more than before, and an approver key is enrolled: run patterngate reload at a terminal and sign")
+var errUnsignedReload = errors.New("it permits more than before, and an approver key is enrolled. Run patterngate reload at a terminal and sign")
 
 // reload loads the file again. The answer and the log contain the result.
 func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
@@ -214,7 +214,7 @@ func (r *reloader) reloaded() (assembly.Loaded, error) {
 		fmt.Fprintln(r.from.Err, printable.Text(w.String()))
 	}
 	if err == nil && was != "" && loaded.Path != was { // a deleted file must not remove its whole configuration
-		err = fmt.Errorf("%s is not there any more", was)
+		err = fmt.Errorf("%s does not exist any more", was)
 	}
 	return loaded, err
 }
@@ -226,5 +226,5 @@ func movedState(from, to settings.Config) error {
 	if from.State == to.State || !from.StateUsual || !to.StateUsual {
 		return nil
 	}
-	return fmt.Errorf("the changed file records runs in %s, and this program records in %s. Restart the program", to.State, from.State)
+	return fmt.Errorf("the changed file records runs in %s, and this server records in %s. Restart the server", to.State, from.State)
 }

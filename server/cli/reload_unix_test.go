@@ -32,7 +32,7 @@ func TestReload(t *testing.T) {
 	t.Parallel()
 	s := newOwnScene(t, "", seeing)
 	s.must(t, "catalog", "accept", "--yes")
-	if code, _, errs := s.command(t, nil, "reload"); code != console.ExitRefused || !strings.Contains(errs, "no program serves") {
+	if code, _, errs := s.command(t, nil, "reload"); code != console.ExitRefused || !strings.Contains(errs, "no server uses this state file") {
 		t.Errorf("where nobody serves it ends with %d: %s", code, errs)
 	}
 	c := s.serve(t)
@@ -69,7 +69,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("after a bad file: %+v", got)
 	}
 	s.write(t, "", seeing+"log: {level: debug}\nhttp: {body_bytes: 100000}\nnotify: off\n")
-	if out := s.must(t, "reload"); !strings.Contains(out, said[2]+" to "+said[1]+"\n  waits for a restart: http\n  waits for a restart: log\n  waits for a restart: notify\n") {
+	if out := s.must(t, "reload"); !strings.Contains(out, said[2]+" to "+said[1]+"\n  needs a restart: http\n  needs a restart: log\n  needs a restart: notify\n") {
 		t.Errorf("reload says %q", out)
 	}
 	has(false)
@@ -121,7 +121,7 @@ func TestReloadIsSigned(t *testing.T) {
 		t.Errorf("unsigned it ends with %d: %s", code, errs)
 	}
 	c.hangup()
-	c.log.has(t, "run patterngate reload at a terminal and sign")
+	c.log.has(t, "Run patterngate reload at a terminal and sign")
 	if text := c.log.String(); strings.Contains(text, `"msg":"reload"`) {
 		t.Errorf("it was loaded: %s", text)
 	}
@@ -172,7 +172,7 @@ func TestReloadTellsWhatIsInForce(t *testing.T) {
 
 	signs("catalog", "accept", "--yes", "crm/look")
 	c.hangup()
-	c.log.has(t, "run patterngate reload at a terminal and sign")
+	c.log.has(t, "Run patterngate reload at a terminal and sign")
 	if out, want := signs("reload"), fmt.Sprintf("reloaded: %s to %s\n  looser: lock.crm/look: accepted\n", held, all); out != want {
 		t.Errorf("with the tool signed reload says %q, want %q", out, want)
 	}
@@ -218,7 +218,7 @@ func TestReloadKnowsTheFile(t *testing.T) {
 	}
 	s.write(t, "", seeing)
 	t.Chdir(other.dir)
-	if code, out, errs := relative.command(t, nil, "reload"); code != console.ExitRefused || !strings.Contains(errs, "no program serves this file") || !strings.HasPrefix(out, "left alone: ") {
+	if code, out, errs := relative.command(t, nil, "reload"); code != console.ExitRefused || !strings.Contains(errs, "no server uses this configuration file") || !strings.HasPrefix(out, "not changed: ") {
 		t.Errorf("a file of that name in another directory: it ends with %d: %s%s", code, out, errs)
 	}
 	if !strings.Contains(c.tools(), " slip ") {

@@ -201,19 +201,19 @@ func TestRunsCommands(t *testing.T) {
 		out, errs string // parts of them
 		call      string // what was decided
 	}{
-		"list":                {"list", 0, "run_71aa03c9e2d8b456  2026-11-21T09:30:00Z  waiting   supervised_refund       for a person to settle a doubt", "more: --cursor c2", ""},
+		"list":                {"list", 0, "run_71aa03c9e2d8b456  2026-11-21T09:30:00Z  waiting   supervised_refund       for a person to settle a call", "more: --cursor c2", ""},
 		"list, status":        {"list --status odd", 2, "", "--status: got \"odd\"\ntry: --status running, waiting, ok, stopped", ""},
 		"list, limit":         {"list --limit 101", 2, "", "--limit: got 101\ntry: --limit 1 to 100", ""},
 		"list, since":         {"list --since tomorrow", 2, "", "--since: got \"tomorrow\"", ""},
-		"list, cursor":        {"list --cursor damaged", 2, "", "--cursor: it is not one of this list", ""},
+		"list, cursor":        {"list --cursor damaged", 2, "", "--cursor: the cursor does not belong to this list", ""},
 		"list, words":         {"list x", 2, "", "unknown command", ""},
 		"show":                {"show 000000000000d4", 2, "", "no run 000000000000d4 is recorded here\ntry: patterngate runs list", ""},
 		"show one":            {"show run_00000000000000d4", 0, "waits for the caller", "", ""},
 		"show, ambiguous":     {"show 0000", 2, "", "9 runs begin with 0000: run_00000000000000a1,", ""},
 		"show, 3 digits":      {"show 000", 2, "", `"000" is not the id of a run, nor its first 4 digits or more`, ""},
 		"show, upper case":    {"show run_ABCDEF", 2, "", "is not the id of a run", ""},
-		"show, none":          {"show", 2, "", "runs show: which run?\ntry: patterngate runs list", ""},
-		"show, two":           {"show a b", 2, "", "one run; there are 2 arguments", ""},
+		"show, none":          {"show", 2, "", "runs show: name the run\ntry: patterngate runs list", ""},
+		"show, two":           {"show a b", 2, "", "one run, got 2 arguments", ""},
 		"show, receipt":       {"show 00000000000000a1 --receipt", 0, "approved by  key " + recordtest.Key.ID + " (Anna): approved with changes, assurance signed", "", ""},
 		"show, both":          {"show 00000000000000a1 --receipt --step 1", 2, "", "show different things", ""},
 		"step, number":        {"show 00000000000000b2 --step 4", 0, "task#2/payments_worker#2  attempt 2", "", ""},
@@ -242,20 +242,20 @@ func TestRunsCommands(t *testing.T) {
 		"cancel, long":        {"cancel 00000000000000d4 --reason " + strings.Repeat("x", 501), 2, "", "it has 501 characters", ""},
 		"settle, happened":    {`settle 00000000000000d4 pay#1 --happened --result {"b":1,"a":[2.50]}`, 0, "settled", "", `settle run_00000000000000d4 pay#1 happened {"a":[2.5],"b":1}`},
 		"settle, did not":     {"settle 00000000000000d4 pay#1 --did-not-happen --comment looked", 0, "settled", "", "settle run_00000000000000d4 pay#1 did not looked"},
-		"settle, neither":     {"settle 00000000000000d4 pay#1", 2, "", "did it happen?\ntry: --happened or --did-not-happen", ""},
-		"settle, both":        {"settle 00000000000000d4 pay#1 --happened --did-not-happen", 2, "", "did it happen?", ""},
-		"settle, result":      {"settle 00000000000000d4 pay#1 --did-not-happen --result {}", 2, "", "what did not happen returned nothing", ""},
-		"settle, no JSON":     {"settle 00000000000000d4 pay#1 --happened --result {", 2, "", "--result: no JSON: ends too early (byte 1)", ""},
+		"settle, neither":     {"settle 00000000000000d4 pay#1", 2, "", "say whether the call happened\ntry: --happened or --did-not-happen", ""},
+		"settle, both":        {"settle 00000000000000d4 pay#1 --happened --did-not-happen", 2, "", "say whether the call happened", ""},
+		"settle, result":      {"settle 00000000000000d4 pay#1 --did-not-happen --result {}", 2, "", "a call that did not happen has no result", ""},
+		"settle, no JSON":     {"settle 00000000000000d4 pay#1 --happened --result {", 2, "", "--result: not JSON: ends too early (byte 1)", ""},
 		"settle, no effect":   {"settle 00000000000000d4 --happened", 2, "", "a RUN and an EFFECT", ""},
 		"seize, nobody there": {"seize 00000000000000d4", 2, "", "it needs a yes, and there is no terminal to ask at\ntry: patterngate runs take-over run_00000000000000d4 --yes", ""},
-		"seize":               {"seize 00000000000000d4 --yes", 0, "run_00000000000000d4 seized", "", "seize run_00000000000000d4"},
+		"seize":               {"seize 00000000000000d4 --yes", 0, "run_00000000000000d4 taken over", "", "seize run_00000000000000d4"},
 		"resume":              {"resume", 0, "run_00000000000000a1 ok success\nrun_00000000000000d4 waiting retry config_missing sha256:00\n", "", "resume "},
 		"resume one":          {"resume 00000000000000d4", 0, "run_00000000000000a1 ok", "", "resume run_00000000000000d4"},
 		"prune":               {"prune --older-than 90d", 0, "run_aaaaaaaaaaaaaaaa  2026-11-21T09:30:00Z  route_ticket  success\n1 run deleted\n", "", "prune"},
 		"prune, dry":          {"prune --older-than 90d --dry-run", 0, "1 run to delete", "", "prune dry"},
 		"prune, no age":       {"prune", 2, "", "--older-than: got \"\"", ""},
 		"prune, bad age":      {"prune --older-than -5d", 2, "", "--older-than: got \"-5d\"", ""},
-		"pruned":              {"show aaaaaaaa", 2, "", "try: nothing: it was pruned; of its record 3:", ""},
+		"pruned":              {"show aaaaaaaa", 2, "", "try: it was pruned; of its record only 3:", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -384,7 +384,7 @@ func TestRunsDamagedFile(t *testing.T) {
 func TestRunsStateIsNotMade(t *testing.T) {
 	dir := t.TempDir()
 	for state, want := range map[string]string{
-		filepath.Join(dir, "none.db"): "there is no file", ":memory:": "runs are in the process that serves them",
+		filepath.Join(dir, "none.db"): "there is no file", ":memory:": "runs are only in the memory of the server",
 	} {
 		var errs bytes.Buffer
 		a := &app{Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: []string{"HOME=" + dir}}}}

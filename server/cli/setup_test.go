@@ -220,7 +220,7 @@ func TestSetupText(t *testing.T) {
 	replace := strings.NewReplacer(self, "PROGRAM", path, "FILE")
 	out, err, code := say()
 	want := "Claude Code reads FILE\n\n{\n  \"mcpServers\": {\n    \"gate\": {\n      \"type\": \"stdio\",\n      \"command\": \"PROGRAM\",\n      \"args\": [\"serve\"]\n    }\n  }\n}\n\n" +
-		"write  PROGRAM setup claude-code --name gate --file 'FILE' --write\n       --dry-run in its place shows the change and writes nothing\n" +
+		"write  PROGRAM setup claude-code --name gate --file 'FILE' --write\n       use --dry-run and not --write to see the change first\n" +
 		"check  claude mcp get gate says Connected; in a session /mcp lists it\n       close Claude Code while its file is edited: a running session overwrites it\n"
 	if got := replace.Replace(out); got != want || err != "" || code != console.ExitDone {
 		t.Errorf("setup ends with %d, %q and\n%s\nwant\n%s", code, err, got, want)
@@ -238,10 +238,10 @@ func TestSetupText(t *testing.T) {
 	if want := "warning: FILE:2:19: a comment or a trailing comma; Claude Code reads strict JSON and may refuse the file\n"; replace.Replace(err) != want {
 		t.Errorf("--write warns %s, want %s", replace.Replace(err), want)
 	}
-	if out, _, _ = say("--write"); !strings.HasPrefix(replace.Replace(out), "gate is already there, as wanted: FILE\ncheck ") {
+	if out, _, _ = say("--write"); !strings.HasPrefix(replace.Replace(out), "gate is already in FILE, and nothing changes\ncheck ") {
 		t.Errorf("a second --write says %s", out)
 	}
-	if out, _, _ = say("--undo"); !strings.Contains(replace.Replace(out), "undid gate: FILE is its backup again, byte for byte\nthen   start Claude Code anew\n") {
+	if out, _, _ = say("--undo"); !strings.Contains(replace.Replace(out), "removed gate: FILE is again as it was before, byte for byte\nthen   restart Claude Code\n") {
 		t.Errorf("--undo says %s", out)
 	}
 	wantFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")
@@ -267,15 +267,15 @@ func TestSetupRefusals(t *testing.T) {
 		"no client":        {[]string{}, "setup: got 0 clients, want one of claude-desktop, claude-code, vscode, cursor, codex, inspector\ntry: patterngate setup claude-code\n"},
 		"two clients":      {[]string{"vscode", "cursor"}, "setup: got 2 clients, want one of claude-desktop, "},
 		"unknown client":   {[]string{"vs\x1bcode"}, `setup: no client "vs\x1bcode"; have claude-desktop, `},
-		"opposites":        {[]string{"vscode", "--write", "--undo"}, "setup: --write and --undo are opposites\n"},
+		"opposites":        {[]string{"vscode", "--write", "--undo"}, "setup: --write and --undo exclude each other\n"},
 		"name":             {[]string{"vscode", "--name", "a.b"}, `setup --name: got "a.b", want 1 to 64 of a-z, A-Z, 0-9, _ and -`},
 		"empty name":       {[]string{"vscode", "--name", ""}, `setup --name: got ""`},
 		"long name":        {[]string{"vscode", "--name", strings.Repeat("a", 65)}, "setup --name: got "},
 		"bad JSON":         {[]string{"vscode", "--file", bad, "--write"}, bad + ":2:8: invalid character '}' looking for beginning of value; fix it by hand\n"},
 		"bad JSON, dry":    {[]string{"vscode", "--file", bad, "--dry-run"}, bad + ":2:8: "},
 		"bad JSON, undo":   {[]string{"vscode", "--file", bad, "--undo"}, bad + ":2:8: "},
-		"a directory":      {[]string{"codex", "--file", dir, "--write"}, dir + ": a directory; name a file by --file\n"},
-		"read-only":        {[]string{"cursor", "--file", fixed, "--write"}, fixed + ": read-only; make it writable, or name another by --file\n"},
+		"a directory":      {[]string{"codex", "--file", dir, "--write"}, dir + ": a directory; name a file with --file\n"},
+		"read-only":        {[]string{"cursor", "--file", fixed, "--write"}, fixed + ": read-only; make it writable, or name another file with --file\n"},
 		"faulty config":    {[]string{"codex", "--config", faulty}, faulty + ":1:10: version: got 2; this program reads 1\n"},
 		"missing config":   {[]string{"codex", "--config", faulty + "x"}, faulty + "x: no such file; "},
 		"a flag too many":  {[]string{"codex", "--force"}, "patterngate setup: unknown flag: --force\n"},

@@ -91,7 +91,7 @@ func unfound(what, beginning string, err error) error {
 	many, _ := errors.AsType[*local.AmbiguousError](err)
 	switch {
 	case many != nil:
-		return console.Usage(what, fmt.Errorf("%d approvals begin with %s: %s", len(many.IDs), beginning, console.FirstFew(many.IDs)), "more digits")
+		return console.Usage(what, fmt.Errorf("%d approvals begin with %s: %s", len(many.IDs), beginning, console.FirstFew(many.IDs)), "type more digits")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return console.Usage(what, fmt.Errorf("no approval %s is recorded here", beginning), "patterngate approvals list --all")
 	}

@@ -95,7 +95,7 @@ func (c *deciding) check() error {
 	case !utf8.ValidString(c.comment):
 		return console.Usage("--comment", errors.New("it is not UTF-8"), "--comment TEXT")
 	case c.digest != "" && !wholeDigest.MatchString(c.digest):
-		return console.Usage("--digest", errors.New("got "+console.Quoted(c.digest)), "the whole digest as patterngate approvals show prints it: sha256: and 64 hex digits")
+		return console.Usage("--digest", errors.New("got "+console.Quoted(c.digest)), "--digest sha256: and 64 hex digits, as patterngate approvals show prints it")
 	case c.key != "" && !keyID.MatchString(c.key):
 		return console.Usage("--key", errors.New("got "+console.Quoted(c.key)), "patterngate approvals keys")
 	}
@@ -157,8 +157,8 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 		in.Uncompared = true
 		return nil
 	case !c.approvals.AtTerminal():
-		return console.Usage(what, errors.New("nothing was decided. Away from a terminal, an approval needs the digest of the call"),
-			"patterngate approvals show "+asked.ID+", then this command with the --digest that it prints; --yes approves without a check")
+		return console.Usage(what, errors.New("nothing was decided. Without a terminal, an approval needs the digest of the call"),
+			"patterngate approvals show "+asked.ID+", then this command with the --digest that it prints. --yes approves without comparing")
 	}
 	return c.approvals.Confirm(what, d.context(asked, console.Now(), c.approvals.Width())+c.call(asked, in.Args), "Approve it?", false)
 }
@@ -167,9 +167,9 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 // or is nil.
 func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
 	q, width := asked.Question, c.approvals.Width()
-	title := "This call is asked for:\n\n"
+	title := "This call waits:\n\n"
 	if !c.reject {
-		title = "This call would be made:\n\n"
+		title = "You would approve this call:\n\n"
 	}
 	title += console.Clip(q.Tool, console.MaxName) + recordtext.EffectWords(string(asked.Effect)) + "\n"
 	if edited == nil {
@@ -187,7 +187,7 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 		return c.approvals.undecided(what, before, err)
 	}
 	if asked.Given == nil {
-		return console.Fault(what, errors.New("the decision was taken and cannot be read back"))
+		return console.Fault(what, errors.New("the decision was recorded, but cannot be read back"))
 	}
 	server.LogDecided(ctx, d.Log, asked)
 	return c.approvals.told(asked, d.takenUp(ctx, asked.Question.Run, run), d.outermost(asked.Question.Run))
@@ -256,14 +256,14 @@ func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 			Next     string `json:"next,omitempty"`
 		}{askedRowOf(asked), g.Executes, on, next})
 	}
-	what := " goes on"
+	what := " continues"
 	if g.Choice == gateway.ChooseReject { // most patterns end after a rejection
-		what = " is told so"
+		what = " learns of the rejection"
 	}
 	ways := map[goesOn]string{
-		taken:     what + ": a server took it up",
-		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
-		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
+		taken:     what + ": a server has taken it",
+		bySomeone: what + " when the running server continues it, which it has not done yet. Otherwise: " + resume,
+		byNobody:  what + " when a server starts; none is running. Start one, or: " + resume,
 	}
 	if err := a.Print(chosenText(asked, a.PageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n"); err != nil {
 		return err
@@ -283,15 +283,15 @@ func chosenText(asked patterns.Asked, width int) string {
 		was, had := asked.Question.Args[name]
 		return had && ijson.Equal(v, was)
 	})
-	return text + "with other arguments, which the policy judges again:\n" + argumentLines(changed, asked.Question.Args, width)
+	return text + "with changed arguments, which the policy judges again:\n" + argumentLines(changed, asked.Question.Args, width)
 }
 
 // sureWords describes the assurance of a decision.
 func sureWords(sure gateway.Assurance, key string) string {
 	if sure == gateway.SignedAssurance {
-		return "assurance signed: by the approver key " + console.Clip(key, console.MaxName)
+		return "assurance signed: with the approver key " + console.Clip(key, console.MaxName)
 	}
-	return "assurance " + console.Clip(cmp.Or(string(sure), "none"), console.MaxName) + ": any program of this user of the system could have decided it; an approver key (patterngate approvals enroll) is surer"
+	return "assurance " + console.Clip(cmp.Or(string(sure), "none"), console.MaxName) + ": any program of this system user could have decided this. An approver key (patterngate approvals enroll) is safer"
 }
 
 // comparedLine returns a line with the digest if it was not compared, and "" otherwise.
@@ -299,7 +299,7 @@ func comparedLine(asked patterns.Asked) string {
 	if !asked.Given.Uncompared {
 		return ""
 	}
-	return "digest " + asked.Digest + ": not compared with what a person saw. The record says so\n"
+	return "digest " + asked.Digest + ": not compared with what a person saw, as the record says\n"
 }
 
 // undecided returns the error that says why nothing was decided.
@@ -313,9 +313,9 @@ func (a *Commands) undecided(what string, before patterns.Asked, err error) erro
 	case bad != nil:
 		return badEdit(what, bad.Problems)
 	case errors.Is(err, patterns.ErrUnsigned):
-		return console.Refused(what, "only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
+		return console.Refused(what, "nothing was decided: only signed decisions count here", "patterngate "+what+" at a terminal, with a key that patterngate approvals keys lists")
 	case errors.Is(err, patterns.ErrForged):
-		return console.Refused(what, console.PortText(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
+		return console.Refused(what, console.PortText(err)+"; nothing was decided", "patterngate approvals keys, and check the clock of this machine")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return console.Usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
 	}
@@ -326,14 +326,14 @@ func (a *Commands) undecided(what string, before patterns.Asked, err error) erro
 func closedWords(why string, asked patterns.Asked) string {
 	switch why {
 	case patterns.WhyChanged:
-		return "what is asked is not what you saw: its digest is " + asked.Digest + "; nothing was decided"
+		return "the request is not the one that you saw: its digest is " + asked.Digest + "; nothing was decided"
 	case patterns.WhyExpired:
-		return "its time was over at " + console.ClockText(asked.Question.Expires) + ", which means no"
+		return "it expired at " + console.ClockText(asked.Question.Expires) + ", so the call was rejected"
 	case patterns.WhyOver:
 		return "its run has ended"
 	}
 	if g := asked.Given; g != nil {
-		return fmt.Sprintf("it was decided before: %s by %s at %s", recordtext.DecisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At))
+		return fmt.Sprintf("it is already decided: %s by %s at %s", recordtext.DecisionWord(string(g.Choice)), console.Clip(g.By, console.MaxName), console.ClockText(g.At))
 	}
-	return "it was decided before"
+	return "it is already decided"
 }

@@ -77,7 +77,7 @@ func edited(word string, schema json.RawMessage, known []string) (name string, v
 	case !utf8.ValidString(word):
 		return "", nil, fmt.Errorf("%s: not UTF-8", console.Typed(name))
 	case !slices.Contains(known, name):
-		return "", nil, fmt.Errorf("the tool has no argument %s; it has %s", console.Typed(name), namesText(known))
+		return "", nil, fmt.Errorf("the tool has no argument %s. It has %s", console.Typed(name), namesText(known))
 	}
 	raw, err := toolargs.Key{Name: name, Text: text, JSON: isJSON}.Value(toolargs.ReadTypes(schema).Of(name))
 	if err == nil {

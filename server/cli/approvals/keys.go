@@ -72,7 +72,7 @@ func (a *Commands) enroll(ctx context.Context, d desk, name, voucher string) err
 	}
 	var by gateway.Signer
 	if ring.Counts(console.Now()) || voucher != "" {
-		key, err := a.OpenKey(ctx, signing.Request{What: what, Does: "vouch for a further key, of " + name, Ring: ring, Dir: approver.Dir(d.KeyDir), Key: voucher})
+		key, err := a.OpenKey(ctx, signing.Request{What: what, Does: "sign a further key, of " + name, Ring: ring, Dir: approver.Dir(d.KeyDir), Key: voucher})
 		if err != nil {
 			return err
 		}
@@ -103,9 +103,9 @@ func (a *Commands) newPassphrase(ctx context.Context, what string) (string, erro
 	if short := approver.CheckPassphrase(first); short != nil {
 		return "", console.Usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one, for example several words")
 	}
-	second, err := a.typedNew(ctx, what, "The same again")
+	second, err := a.typedNew(ctx, what, "The same passphrase again")
 	if err == nil && first != second {
-		err = console.Usage(what, errors.New("the two are not the same; no key was made"), "the same command again")
+		err = console.Usage(what, errors.New("the two passphrases differ; no key was made"), "the same command again")
 	}
 	return second, err
 }
@@ -130,7 +130,7 @@ func (a *Commands) enrolled(ctx context.Context, d desk, file approver.File, by 
 		return console.Fault(what, err)
 	}
 	if err := d.Enroll(public); errors.Is(err, patterns.ErrJournal) {
-		return console.Fault(what, fmt.Errorf("%w; whether the key is enrolled, patterngate approvals keys says, so its file stays: %s", err, dir.Path(file.ID)))
+		return console.Fault(what, fmt.Errorf("%w. Its file stays: %s. To see whether the key is enrolled, run patterngate approvals keys", err, dir.Path(file.ID)))
 	} else if err != nil {
 		return errors.Join(signing.Refusal(what, err), dir.Remove(file.ID))
 	}
@@ -251,9 +251,9 @@ func keysTable(rows []keyRow, signed bool) string {
 	case signed && len(rows) == 0:
 		b.WriteString("The state file has keys without a valid signature: no unsigned decision counts.\n")
 	case signed:
-		b.WriteString("Only what an enrolled key signed counts here.\n")
+		b.WriteString("Only decisions that an enrolled key signed count here.\n")
 	default:
-		b.WriteString("No approver key counts here: decisions have the assurance user. patterngate approvals enroll makes one.\n")
+		b.WriteString("No approver key is enrolled: decisions have the assurance user. To make a key, run patterngate approvals enroll.\n")
 	}
 	return b.String()
 }
@@ -315,8 +315,8 @@ func lastKey(ring gateway.Ring, k gateway.PublicKey) string {
 	return noKeyLeft
 }
 
-const noKeyLeft = `It is the last key. Without one unsigned decisions count again, which any program of this user of the system can make.
-A key that is enrolled then vouches for itself, as the first one did.
+const noKeyLeft = `This is the last key. Without a key, unsigned decisions count again, and any program of this system user can make them.
+The next key that is enrolled signs itself, as the first one did.
 `
 
 // removed prints which key was removed and the consequences.
@@ -333,9 +333,9 @@ func (a *Commands) removed(d desk, k gateway.PublicKey) error {
 	if a.JSON {
 		return a.PrintJSON(keyRowOf(k, dir))
 	}
-	text := "removed approver key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + "): what it signs does not count any more\n"
+	text := "removed approver key " + k.ID + " (" + console.Clip(k.Name, console.MaxName) + "): what it signs from now on does not count\n"
 	if _, err := dir.Read(k.ID); err == nil {
-		text += "its file is of no use any more: " + dir.Path(k.ID) + "\n"
+		text += "you can delete its file: " + dir.Path(k.ID) + "\n"
 	}
 	if !ring.Counts(console.Now()) {
 		text += noKeyLeft

@@ -54,7 +54,7 @@ func ruleFlag(cmd *cobra.Command, rule *string) {
 // everything.
 func checkRule(cmd *cobra.Command, rule string) error {
 	if cmd.Flags().Changed("rule") && !stopreason.IsReason(rule) {
-		return console.Usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", console.Quoted(rule)), "patterngate approvals list")
+		return console.Usage("--rule", fmt.Errorf("got %s; the id of a rule has small letters, digits and _", console.Quoted(rule)), "patterngate approvals list")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (a *Commands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	page, err := d.ListApprovals(f)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
-		return console.Usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
+		return console.Usage("--cursor", errors.New("the cursor does not belong to this list"), "use the same filters as for the page that printed it")
 	case err != nil:
 		return console.Fault("approvals list", err)
 	}
@@ -158,7 +158,7 @@ func (a *Commands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 // that can be long are last.
 func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 	if len(rows) == 0 {
-		return "nothing waits for a person\n"
+		return "no call waits for a person\n"
 	}
 	var b strings.Builder
 	line := func(id, since, left, pattern, needs, what string) {

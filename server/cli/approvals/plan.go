@@ -33,9 +33,9 @@ func planLines(plan planning.Envelope, width int) string {
 	for i, s := range plan.Steps {
 		fmt.Fprintf(&b, "%d. %s: %s%s\n%s", i+1, console.Clip(s.ID, maxStepName), console.Clip(s.Tool, maxStepName), stepWords(s), argumentLines(s.Args, nil, width))
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
-			text := fmt.Sprintf("%s: another step's value, any at all", at)
+			text := fmt.Sprintf("%s: a value from another step, of any kind", at)
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
-				text = fmt.Sprintf("%s: another step's value, which fits %s", at, ijson.Canonical(bounds))
+				text = fmt.Sprintf("%s: a value from another step that fits %s", at, ijson.Canonical(bounds))
 			}
 			b.WriteString(console.FencedTo(math.MaxInt, "  ", text, width))
 		}
@@ -53,7 +53,7 @@ func stepWords(s planning.EnvelopeStep) string {
 	case s.Tool == planning.CallerExecutor:
 		return " (the client's agent does it)"
 	}
-	return " (no tool that is known here: it will not run)"
+	return " (an unknown tool: it will not run)"
 }
 
 // planClaims quotes the goal and the steps in the words of the plan's author. Nothing checks these words.

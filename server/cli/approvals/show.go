@@ -133,7 +133,7 @@ func (v askedView) text(width int) string {
 		p.Line("Proposed by", console.Part(who, recordtext.MaxPhrase, width))
 	}
 	p.alike(v.alike)
-	p.Line("Stands", v.standing())
+	p.Line("State", v.standing())
 	p.Line("Rule", cmp.Or(console.Part(v.asked.Rule, console.MaxName, width), "none"))
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
 		p.Line("Reason", console.Part(v.asked.Reason, recordtext.MaxPhrase, width))
@@ -147,7 +147,7 @@ func (v askedView) text(width int) string {
 		p.Line("Needs", v.needs())
 	}
 	p.Line("Waits since", console.ClockText(v.asked.Since))
-	p.Line("Lapses", console.ClockText(q.Expires)+", which means no")
+	p.Line("Expires", console.ClockText(q.Expires)+"; without a decision it is rejected")
 	p.Line("Run", q.Run+", "+console.Clip(v.asked.Pattern, console.MaxName)+", in phase "+console.Clip(cmp.Or(v.asked.Phase, "unknown"), console.MaxName)+", step "+console.Clip(q.Step, console.MaxName))
 	p.Line("Asked by", v.whom())
 	p.Line("Approval", v.asked.ID)
@@ -158,7 +158,7 @@ func (v askedView) text(width int) string {
 	if whole {
 		p.Text.WriteString(planClaims(plan, width))
 	}
-	p.Text.WriteString("\nAsked, in the caller's own words (a claim, not checked):\n" + console.Fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
+	p.Text.WriteString("\nRequest of the caller, in its own words (not checked):\n" + console.Fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
 	p.Text.WriteString(v.next())
 	return p.Text.String()
 }
@@ -189,7 +189,7 @@ func argumentLines(args, before map[string]any, width int) string {
 
 func valueText(v any, there bool) string {
 	if !there {
-		return "not there"
+		return "absent"
 	}
 	return string(ijson.Canonical(v))
 }
@@ -199,15 +199,15 @@ func (v askedView) standing() string {
 	switch v.asked.State {
 	case patterns.AskedOpen:
 		if left := v.asked.Question.Expires.Sub(v.now); left > 0 {
-			return "waits for a decision; there is time for " + leftText(left)
+			return "waits for a decision; it expires in " + leftText(left)
 		}
 		return "not decided in time, so it was rejected"
 	case patterns.AskedDecided:
 		if v.asked.Spent {
 			if _, whole := v.asked.Plan(); whole {
-				return "decided, and the first step was begun"
+				return "decided, and the first step was started"
 			}
-			return "decided, and the call was begun"
+			return "decided, and the call was started"
 		}
 		return "decided"
 	case patterns.AskedExpired:
@@ -221,15 +221,15 @@ func (v askedView) standing() string {
 // needs describes the assurance that a decision needs.
 func (v askedView) needs() string {
 	if v.keyed {
-		return "signed: a decision that an approver key signed; its passphrase is typed at a terminal"
+		return "signed: a decision signed with an approver key; you type its passphrase at a terminal"
 	}
-	return "user: a decision of this user of the system. Any program of this user could make it, so an agent that has a shell could, too"
+	return "user: a decision of this system user. Any program of this user can make it, including an agent with a shell"
 }
 
 // whom names the principal and the client that the principal used.
 func (v askedView) whom() string {
 	if v.run.Principal == "" {
-		return console.Clip(cmp.Or(v.asked.Principal, "nobody known"), console.MaxName)
+		return console.Clip(cmp.Or(v.asked.Principal, "unknown"), console.MaxName)
 	}
 	return recordtext.ForWhom(v.run)
 }
@@ -259,7 +259,7 @@ func (p *askedPage) soFar(run record.Receipt) {
 		return
 	}
 	const most = 20
-	p.Text.WriteString("\nCalled in this run so far:\n")
+	p.Text.WriteString("\nCalls in this run so far:\n")
 	for i, c := range run.Calls {
 		if i == most {
 			fmt.Fprintf(&p.Text, "  and %d more; patterngate runs show %s\n", len(run.Calls)-most, run.RunID)
@@ -272,11 +272,11 @@ func (p *askedPage) soFar(run record.Receipt) {
 // next lists the commands that the person can run next.
 func (v askedView) next() string {
 	if v.asked.State != patterns.AskedOpen {
-		return "\nSee what became of it with\n  patterngate runs show " + v.asked.Question.Run + "\n"
+		return "\nSee how the run continued:\n  patterngate runs show " + v.asked.Question.Run + "\n"
 	}
 	edit := "  " + v.approveLine() + " --edit NAME=VALUE\n"
 	if _, whole := v.asked.Plan(); whole { // another plan is another question
 		edit = ""
 	}
-	return "\nDecide with one of\n  " + v.approveLine() + "\n" + edit + "  " + v.rejectLine() + "\n"
+	return "\nDecide with one of these:\n  " + v.approveLine() + "\n" + edit + "  " + v.rejectLine() + "\n"
 }

@@ -78,7 +78,7 @@ func (a *Commands) Command() *cobra.Command {
 		Example: callExamples,
 		Args: func(_ *cobra.Command, words []string) error {
 			if len(words) == 0 {
-				return console.Usage("call", errors.New("which tool?"), "patterngate tools")
+				return console.Usage("call", errors.New("name the tool"), "patterngate tools")
 			}
 			return nil
 		},
@@ -88,7 +88,7 @@ func (a *Commands) Command() *cobra.Command {
 			}
 			switch named := cmd.Flags().Changed("url"); {
 			case named && cmd.Flags().Changed("command"):
-				return console.Usage("call", errors.New("--url and --command are two servers"), "one of them")
+				return console.Usage("call", errors.New("--url and --command name two servers"), "only one of them")
 			case !named && c.command == "":
 				c.url = machine.Lookup(a.Environ, settings.UrlVariable)
 			}
@@ -195,7 +195,7 @@ func (s *callee) leftBehind(e envelope) string {
 	case !s.here || e.exit() != exitWaiting:
 		return ""
 	case !s.kept:
-		return "the run was in this process and is gone with it; runs last in a state file (without --state :memory:) or in a server: patterngate serve --http, then call --url"
+		return "the run ended with this process, because --state :memory: keeps nothing. Use a state file, or call a server: patterngate serve --http, then call --url"
 	case e.Status == "running":
 		return "the run is recorded; a server with the same state file continues it, or: patterngate call " + waitTool + " run_id=" + e.RunID
 	}
@@ -215,7 +215,7 @@ func (c *toolCall) failed(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return console.Fault(what, fmt.Errorf("no answer within %v", callTimeout))
 	case errors.Is(err, upstream.ErrTooLarge):
-		return console.Usage(what, err, "shorter arguments")
+		return console.Usage(what, err, "send shorter arguments")
 	case refused != nil && refused.InvalidParams():
 		return console.Usage(what, err, "")
 	}

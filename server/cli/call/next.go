@@ -47,7 +47,7 @@ func (c *toolCall) words(e envelope) string {
 	case !plainTool().MatchString(n.Tool): // no name, or one that looks like a flag
 	case n.undecided(): // there is no call to print yet
 	case n.Arguments == nil:
-		line("  (the arguments are too long to be shown; change your own)")
+		line("  (the arguments are too long to show; change your own)")
 	default:
 		line("  " + c.commandLine(n))
 	}
@@ -81,7 +81,7 @@ func (e envelope) sentence() string {
 	}
 	switch n.Action {
 	case "done":
-		return "nothing"
+		return "Nothing to do."
 	case "answer_user":
 		switch {
 		case e.Status != "ok":
@@ -96,15 +96,15 @@ func (e envelope) sentence() string {
 		}
 		return say("Fix these arguments and call again:")
 	case "call":
-		return after(n.Wait) + say("send this call")
+		return after(n.Wait) + say("Make this call:")
 	case "tell_user":
-		text := "tell the person: " + n.Say
+		text := "Tell the person: " + n.Say
 		if n.Tool != "" {
 			text += " Then:"
 		}
 		return text
 	case "end_turn":
-		return "stop here" + prefixed(": ", n.Say) + "; when the person writes again:"
+		return "Stop here." + prefixed(" ", n.Say) + " When the person writes again:"
 	}
 	return n.Action + prefixed(": ", n.Say)
 }
@@ -121,7 +121,7 @@ func after(seconds float64) string {
 	if seconds <= 0 {
 		return ""
 	}
-	return "after " + strconv.FormatFloat(seconds, 'f', -1, 64) + " s: "
+	return "Wait " + strconv.FormatFloat(seconds, 'f', -1, 64) + " s. "
 }
 
 // maxChange is the maximum length of a value in a line about a change in bytes.

@@ -156,7 +156,7 @@ func blockText(block upstream.Block) string {
 	case block.Type == "resource_link":
 		return printable.Text(fmt.Sprintf("[link %s %s]", console.Cut(block.Name, console.MaxTyped), console.Cut(block.URI, maxProgressLine))) + "\n"
 	case block.Type == "":
-		return "[content that cannot be read]\n"
+		return "[unreadable content]\n"
 	}
 	named := strings.Join(strings.Fields(strings.Join([]string{block.Type, block.MIME, block.URI}, " ")), " ")
 	return printable.Text(fmt.Sprintf("[%s, %d bytes as base64; --json shows it]", console.Cut(named, maxProgressLine), block.Data)) + "\n"

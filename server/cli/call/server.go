@@ -154,7 +154,7 @@ func unreached(err error, token string) string {
 func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	words, err := console.SplitWords(c.command, runtime.GOOS == "windows")
 	if err == nil && len(words) == 0 {
-		err = errors.New("no command in it")
+		err = errors.New("the line has no command")
 	}
 	if err != nil {
 		return nil, console.Usage("--command", err, "patterngate call --help")

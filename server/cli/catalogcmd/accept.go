@@ -97,7 +97,7 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 		return unreachable(what, rows)
 	}
 	question := fmt.Sprintf("Accept %s?", console.Plural(len(open), "tool"))
-	if err := a.Confirm(what, "What was shown is what these tools may be from now on.", question, yes); err != nil {
+	if err := a.Confirm(what, "You accept the tools as shown. A tool that changes later is held until you accept it again.", question, yes); err != nil {
 		return err
 	}
 	if err := a.acceptAll(ctx, loaded, lock, open, key); err != nil {
@@ -107,7 +107,7 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 		return console.Fault(what, err)
 	}
 	if !a.JSON {
-		err = a.Print(fmt.Sprintf("%s written; a running server takes it with patterngate reload\n", printable.Text(loaded.Catalog.Pin)))
+		err = a.Print(fmt.Sprintf("wrote %s. A running server reads it after: patterngate reload\n", printable.Text(loaded.Catalog.Pin)))
 	}
 	if err != nil {
 		return err

@@ -176,9 +176,9 @@ func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string
 	case !ok:
 		return console.Usage("catalog test", fmt.Errorf("no tool %s", console.Quoted(name)), "patterngate catalog list")
 	case tool.Effect != catalog.Read:
-		return console.Refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read are tried", "patterngate call with a pattern that uses it")
+		return console.Refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read can be tested", "patterngate call PATTERN, with a pattern that uses it")
 	case tool.Server == "":
-		return console.Refused("catalog test "+name, "it is a tool of the demo", "patterngate demo")
+		return console.Refused("catalog test "+name, "it is a demo tool", "patterngate demo")
 	}
 	served := name
 	if at := slices.IndexFunc(c.Patterns, func(p settings.Pattern) bool { return p.Enabled && p.Tool == name }); at >= 0 {
@@ -190,4 +190,4 @@ func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.
-var errNoServersDeclared = errors.New("the file declares no servers")
+var errNoServersDeclared = errors.New("the configuration has no servers")

@@ -115,7 +115,7 @@ func TestSetupTextFaults(t *testing.T) {
 		"servers are null":     {json, `{"servers": null}`, "F:1:13: servers is null; it must be an object"},
 		"servers are a number": {json, `{"servers": -1}`, "F:1:13: servers is a number; it must be an object"},
 		"servers are false":    {json, `{"servers": false}`, "F:1:13: servers is a boolean; it must be an object"},
-		"a member twice":       {json, `{"servers": {"pg": {"command": 1, "command": 2}}}`, `F:1:35: "command" stands here and at 1:21; keep one of the two`},
+		"a member twice":       {json, `{"servers": {"pg": {"command": 1, "command": 2}}}`, `F:1:35: "command" is here and at 1:21; keep one of them`},
 		"deeply nested":        {json, strings.Repeat("[", 1<<20), "F:1:10001: invalid character '[' exceeded max depth; fix it by hand"},
 		"nested objects":       {json, strings.Repeat(`{"a":`, 1<<20), "F:1:50001: invalid character '{' exceeded max depth; fix it by hand"},
 

@@ -75,7 +75,7 @@ func Clients() []Client {
 			Checks: func(_, _ string, e Entry) []string {
 				return []string{
 					"the command MCP: List Servers shows " + e.Name + "; start it there, then open the tools picker of a chat in agent mode",
-					"Insiders and other profiles have a mcp.json of their own (MCP: Open User Configuration): name it by --file",
+					"Insiders and other profiles have their own mcp.json (MCP: Open User Configuration): name it with --file",
 				}
 			},
 		},
@@ -110,9 +110,9 @@ func desktopChecks(goos, _ string, e Entry) []string {
 	checks := []string{"quit Claude Desktop completely and start it again: Settings > Developer shows " + e.Name + " as running"}
 	switch goos {
 	case "windows":
-		checks = append(checks, `what it says on standard error is in %APPDATA%\Claude\logs\mcp-server-`+e.Name+".log")
+		checks = append(checks, `its standard error is in %APPDATA%\Claude\logs\mcp-server-`+e.Name+".log")
 	case "darwin":
-		checks = append(checks, "what it says on standard error is in ~/Library/Logs/Claude/mcp-server-"+e.Name+".log")
+		checks = append(checks, "its standard error is in ~/Library/Logs/Claude/mcp-server-"+e.Name+".log")
 	}
 	return checks
 }

@@ -43,7 +43,7 @@ func Read(path string) (File, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return f, nil
 	case errors.Is(err, syscall.ENOTDIR):
-		return f, f.Refused("its directory is a file", "name another by --file")
+		return f, f.Refused("its directory is a file", "name another file with --file")
 	case err != nil:
 		return f, console.Fault("setup", err)
 	}
@@ -59,16 +59,16 @@ func Read(path string) (File, error) {
 	}
 	switch {
 	case info.IsDir():
-		return f, f.Refused("a directory", "name a file by --file")
+		return f, f.Refused("a directory", "name a file with --file")
 	case !info.Mode().IsRegular():
-		return f, f.Refused("not a regular file", "name another by --file")
+		return f, f.Refused("not a regular file", "name another file with --file")
 	}
 	f.Info = info
 	if f.Text, err = ReadBounded(f.Real); err != nil {
 		return f, console.Fault("setup", err)
 	}
 	if len(f.Text) > maxBytes {
-		return f, f.Refused("larger than 8 MiB", "name another by --file")
+		return f, f.Refused("larger than 8 MiB", "name another file with --file")
 	}
 	return f, nil
 }

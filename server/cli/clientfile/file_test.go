@@ -299,9 +299,9 @@ func TestSetupOddFiles(t *testing.T) {
 	putSetupFile(t, at("huge"), strings.Repeat(" ", maxBytes+1))
 	putSetupFile(t, at("fits"), strings.Repeat(" ", maxBytes))
 	tests := map[string]struct{ path, want string }{
-		"directory":        {dir, dir + ": a directory; name a file by --file"},
-		"below a file":     {at("file/x/mcp.json"), at("file/x/mcp.json") + ": its directory is a file; name another by --file"},
-		"beyond the bound": {at("huge"), at("huge") + ": larger than 8 MiB; name another by --file"},
+		"directory":        {dir, dir + ": a directory; name a file with --file"},
+		"below a file":     {at("file/x/mcp.json"), at("file/x/mcp.json") + ": its directory is a file; name another file with --file"},
+		"beyond the bound": {at("huge"), at("huge") + ": larger than 8 MiB; name another file with --file"},
 		"at the bound":     {at("fits"), ""},
 	}
 	for name, tt := range tests {

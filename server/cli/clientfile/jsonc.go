@@ -66,7 +66,7 @@ func (d *JSONC) blankOut() error {
 		case c == '/' && i+1 < len(d.plain) && (d.plain[i+1] == '/' || d.plain[i+1] == '*'):
 			end := commentEnd(d.plain, i)
 			if end < 0 {
-				return &textFault{offset: i, reason: "a comment without an end", want: "end it by */"}
+				return &textFault{offset: i, reason: "a comment without an end", want: "end it with */"}
 			}
 			d.loosen(i)
 			fill(d.plain[i:end])
@@ -215,7 +215,7 @@ func (o jsonObject) find(d JSONC, name string) (member jsonMember, found bool, e
 		if found {
 			line, column := position(d.text, member.at)
 			return jsonMember{}, false, &textFault{
-				offset: m.at, reason: fmt.Sprintf("%s stands here and at %d:%d", jsonText(name), line, column), want: "keep one of the two",
+				offset: m.at, reason: fmt.Sprintf("%s is here and at %d:%d", jsonText(name), line, column), want: "keep one of them",
 			}
 		}
 		member, found = m, true

@@ -41,7 +41,7 @@ func ProgramPath(environ []string) (string, error) {
 func lasting(path, real string) error {
 	for _, p := range []string{path, real} {
 		if temporaryBuild.MatchString(p) {
-			return console.Usage("setup", fmt.Errorf("this program is a temporary build (%s), which will not last; build it and call that", p),
+			return console.Usage("setup", fmt.Errorf("this program is a temporary build (%s). Build it, and run the built program", p),
 				"go build -o patterngate .")
 		}
 	}

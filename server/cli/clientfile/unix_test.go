@@ -19,9 +19,9 @@ func TestSetupOddUnixFiles(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		at("dangling"): at("dangling") + ": a link to a file that does not exist; create that file, or remove the link",
-		at("fifo"):     at("fifo") + ": not a regular file; name another by --file",
+		at("fifo"):     at("fifo") + ": not a regular file; name another file with --file",
 		at("loop"):     "setup: EvalSymlinks: too many links",
-		os.DevNull:     os.DevNull + ": not a regular file; name another by --file",
+		os.DevNull:     os.DevNull + ": not a regular file; name another file with --file",
 	} {
 		if _, err := Read(path); setupErrorText(err) != want {
 			t.Errorf("readSetupFile(%s)\n got %v\nwant %s", path, err, want)

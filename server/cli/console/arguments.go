@@ -17,9 +17,9 @@ func One(name, what, try string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return Usage(name, errors.New("which "+what+"?"), try)
+			return Usage(name, errors.New("name the "+what), try)
 		case len(args) > 1:
-			return Usage(name, fmt.Errorf("one %s; there are %d arguments", what, len(args)), try)
+			return Usage(name, fmt.Errorf("want one %s, got %d arguments", what, len(args)), try)
 		}
 		return nil
 	}

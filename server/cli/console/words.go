@@ -49,9 +49,9 @@ func (s *splitter) next() error {
 	case c == 0:
 		return errors.New("an argument cannot have a NUL character")
 	case strings.IndexByte(special, c) >= 0:
-		return fmt.Errorf("no shell reads the line: put %q into single quotes if the program is to get it", c)
+		return fmt.Errorf("no shell reads this line: put %q into single quotes to pass it to the program", c)
 	case c == '~' && !s.in && !s.literal:
-		return errors.New("no shell reads the line: write the whole path instead of ~")
+		return errors.New("no shell reads this line: write the whole path instead of ~")
 	default:
 		s.put(s.rest[:1])
 	}
@@ -100,7 +100,7 @@ func (s *splitter) double() error {
 			i++
 			s.put(`"`)
 		case c == '$' || c == '`':
-			return fmt.Errorf("no shell reads the line: put %q into single quotes if the program is to get it", c)
+			return fmt.Errorf("no shell reads this line: put %q into single quotes to pass it to the program", c)
 		case c == 0:
 			return errors.New("an argument cannot have a NUL character")
 		default:

@@ -31,7 +31,7 @@ func (c chosenTools) apply(servers []Server) error {
 				return console.Usage("init "+list.flag, err, "patterngate init "+list.flag+" SERVER/TOOL")
 			}
 			if list.flag == "--read" && slices.Contains(c.allow, name) {
-				return console.Usage("init --read", fmt.Errorf("%s is in --allow too, which makes it a write", name), "one of the two")
+				return console.Usage("init --read", fmt.Errorf("%s is in --allow too, which makes it a write", name), "use one of them")
 			}
 			t.allow, t.effect = true, list.effect
 		}
@@ -49,7 +49,7 @@ func findImported(servers []Server, name string) (*importedTool, error) {
 				continue
 			}
 			if s.problem != "" {
-				return nil, fmt.Errorf("%s: the server is not in force: %s", name, s.problem)
+				return nil, fmt.Errorf("%s: the server is not enabled: %s", name, s.problem)
 			}
 			for j := range s.tools {
 				if s.tools[j].Name == tool {
@@ -150,7 +150,7 @@ func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 		for _, t := range s.tools {
 			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(console.Bold, printable.Text(t.listed())), shownTool(t))
 		}
-		said, err := q.answer(ctx, "ask for each of them, take all as write, or allow none of them?", answerEach, answerEach, answerAll, answerNone)
+		said, err := q.answer(ctx, "ask for each tool, allow all as write, or allow none?", answerEach, answerEach, answerAll, answerNone)
 		if err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ type translator struct {
 func (in translator) entry(s ClientServer) Server {
 	out := Server{From: s, problem: s.Problem, notes: slices.Clone(s.notes)}
 	if s.Off {
-		out.fail("the client has it switched off")
+		out.fail("it is disabled in the client")
 	}
 	switch {
 	case s.Command != "":
@@ -97,7 +97,7 @@ func (in translator) program(out *Server) {
 	in.arguments(out)
 	for _, v := range out.args {
 		if v.hidden() {
-			out.note("an argument is a secret: other users of this machine see command lines; use a variable where the server takes one")
+			out.note("an argument is a secret, and other users of this machine can see command lines. Use a variable if the server reads one")
 			break
 		}
 	}
@@ -295,7 +295,7 @@ func (in translator) found(out *Server, command importedValue) {
 	out.command = word
 	switch {
 	case strings.ContainsAny(word+out.dir+out.From.Dir, unwritten):
-		out.leaveOut("its command or cwd holds a line end")
+		out.leaveOut("its command or cwd contains a line end")
 		return
 	case ijson.Blank(word) || len(word) > tools.MaxText:
 		out.leaveOut("its command is not the name of a program")

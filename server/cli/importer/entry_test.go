@@ -92,7 +92,7 @@ func TestImporterTranslates(t *testing.T) {
 		"input, not there":    {ClientServer{Command: "sh", Args: []string{"${input:my-key}"}}, `args: [{secret: "env:MY_KEY"}]`, "needs the variable MY_KEY"},
 		"folder":              {ClientServer{Command: "sh", Args: []string{"${workspaceFolder}/x"}}, "enabled: false", "needs ${workspaceFolder}"},
 		"passed on":           {ClientServer{Command: "sh", Passes: []string{"LANG"}}, "env: [HOME, LANG, PATH]", ""},
-		"switched off":        {ClientServer{Command: "sh", Off: true}, "enabled: false", "switched off"},
+		"switched off":        {ClientServer{Command: "sh", Off: true}, "enabled: false", "it is disabled in the client"},
 		"url":                 {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"Authorization", "Bearer abc"}, {"X-Region", "eu"}}}, `http: {url: "https://h.example/mcp", headers: {Authorization: {secret: "file:secrets/s.Authorization", prefix: "Bearer "}, X-Region: eu}}`, ""},
 		"url with reference":  {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"Authorization", "Bearer ${GITHUB_TOKEN}"}}}, `{secret: "env:GITHUB_TOKEN", prefix: "Bearer "}`, ""},
 		"empty secrets":       {ClientServer{URL: "https://h.example/mcp", headers: []Variable{{"X-Api-Key", ""}, {"Authorization", "Bearer "}, {"X-Region", ""}}}, `# header X-Api-Key is left out: it is empty`, ""},

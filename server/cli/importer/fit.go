@@ -48,7 +48,7 @@ func (in translator) sentHeaders(out *Server) {
 		small := strings.ToLower(h.Name)
 		f := tools.FaultOfHeaderName(h.Name)
 		if f.Reason == "" && seen[small] {
-			f.Reason = "repeated, in other letters"
+			f.Reason = "repeated, in other case"
 		}
 		value := in.header(out, h)
 		if f.Reason == "" && namesSecret(h.Name) && value.empty() {

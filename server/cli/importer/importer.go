@@ -81,11 +81,11 @@ func (f initFlags) check() error {
 	const example = "patterngate init --import claude-desktop"
 	switch {
 	case f.replace && f.noReplace:
-		return console.Usage("init", errors.New("--replace and --no-replace are opposites"), "one of the two")
+		return console.Usage("init", errors.New("--replace and --no-replace exclude each other"), "use one of them")
 	case f.from == "" && (f.undo || f.replace || f.noReplace || len(f.chosen.read)+len(f.chosen.allow) > 0):
 		return console.Usage("init", errors.New("without --import there are no servers"), example)
 	case f.undo && (f.replace || f.noReplace || f.out != "" || len(f.chosen.read)+len(f.chosen.allow) > 0):
-		return console.Usage("init --undo", errors.New("it takes back, so it takes no other flag than --import"), example+" --undo")
+		return console.Usage("init --undo", errors.New("it takes no other flag than --import"), example+" --undo")
 	}
 	return nil
 }
@@ -130,14 +130,14 @@ func (a *Commands) initPath(out string) (string, error) {
 		return "", a.ConfigFault(err)
 	}
 	if path == "" {
-		return "", console.Usage("init", errors.New("there is no config directory to write to"), "patterngate init -o FILE")
+		return "", console.Usage("init", errors.New("there is no configuration directory"), "patterngate init -o FILE")
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", console.Fault("init", err)
 	}
 	switch _, err = os.Lstat(path); {
 	case err == nil:
-		return "", console.Usage("init", fmt.Errorf("%s is already there, and nothing is written over it", path), "patterngate init -o ANOTHER.yaml, or move that file away")
+		return "", console.Usage("init", fmt.Errorf("%s already exists, and init never overwrites a file", path), "patterngate init -o ANOTHER.yaml, or move that file away")
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", console.Fault("init", err)
 	}
@@ -187,7 +187,7 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.File.Path, errNoServers), "patterngate init")
 	}
 	if len(found) > maxImported {
-		return nil, console.Usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.File.Path, len(found), maxImported), "a file with fewer")
+		return nil, console.Usage("init --import", fmt.Errorf("%s has %d servers, and at most %d can be imported", from.File.Path, len(found), maxImported), "use a file with fewer servers")
 	}
 	translate := translator{runtime.GOOS, a.Environ}
 	servers := make([]Server, len(found))
@@ -204,7 +204,7 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 	a.startServers(ctx, servers, func(s Server) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
-			words = "not in force: " + s.problem
+			words = "not enabled: " + s.problem
 		}
 		progress.Pause(func() { fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.Name), words) })
 	})

@@ -24,7 +24,7 @@ func TestInitNamesNetworksOnce(t *testing.T) {
 		says      string
 		has, will []netip.Prefix
 	}{
-		"both":      {[]Server{server("near", "10.0.0.7", true), server("far", "10.0.0.8", false)}, "\n  # add to allow_networks before a tool there comes into force: \"10.0.0.8/32\"\n", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
+		"both":      {[]Server{server("near", "10.0.0.7", true), server("far", "10.0.0.8", false)}, "\n  # add to allow_networks before you enable a tool there: \"10.0.0.8/32\"\n", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
 		"confirmed": {[]Server{server("near", "10.0.0.7", true)}, "\n  allow_networks: [\"10.0.0.7/32\"]", prefixes("10.0.0.7/32"), prefixes("10.0.0.7/32")},
 		"none":      {[]Server{server("far", "10.0.0.8", false)}, "\n  # allow_networks: [\"10.0.0.8/32\"]", nil, prefixes("10.0.0.8/32")},
 	} {

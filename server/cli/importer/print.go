@@ -60,7 +60,7 @@ func initRows(servers []Server) []initServerRow {
 // words returns the result for the server in short.
 func (r initServerRow) words() string {
 	if r.Problem != "" {
-		return "not in force: " + r.Problem
+		return "not enabled: " + r.Problem
 	}
 	counts := map[string]int{}
 	for _, t := range r.Tools {

@@ -91,9 +91,9 @@ func noteNetworks(servers []Server) {
 		switch s := &servers[i]; {
 		case !s.unnamed():
 		case slices.Contains(named, s.network):
-			s.note("%s; allow_networks names it, and no other", s.leads)
+			s.note("%s; only allow_networks permits it", s.leads)
 		default:
-			s.note("%s; add %s to allow_networks before a tool of it comes into force", s.leads, s.network)
+			s.note("%s; add %s to allow_networks before you enable a tool of it", s.leads, s.network)
 		}
 	}
 }
@@ -110,8 +110,8 @@ func (s *Server) reaches(in settings.Sources, dirs ...string) {
 	}
 	judge := func(text, start string) {
 		if g, at := settings.Exposing(in, files, text, start); g.What != "" && s.out == "" {
-			s.out = "left out: " + at + " holds " + g.What + ", so a call could change what is allowed; name a narrower directory"
-			s.fail("%s holds this configuration or its record, so a call could change what is allowed", at)
+			s.out = "left out: " + at + " holds " + g.What + ", so a call could change what is allowed. Name a narrower directory"
+			s.fail("%s contains this configuration or its record, so a call could change what is allowed", at)
 		}
 	}
 	judge(s.dir, "")

@@ -167,7 +167,7 @@ func ReadEntry(name string, entry any) ClientServer {
 		s.Off = true
 	}
 	if _, ok := members["envFile"]; ok {
-		s.notes = append(s.notes, "its envFile is not taken over; add the variables that it needs to env")
+		s.notes = append(s.notes, "its envFile is not imported. Add the variables that it needs to env")
 	}
 	s.Problem = r.problem
 	switch {
@@ -177,7 +177,7 @@ func ReadEntry(name string, entry any) ClientServer {
 	case s.Command != "" && s.URL != "":
 		s.Problem = "its entry has both command and url"
 	case members["type"] == "sse":
-		s.notes = append(s.notes, "it is of the old kind sse; Streamable HTTP is tried at its url")
+		s.notes = append(s.notes, "it uses the old transport sse. Streamable HTTP is tried at its url")
 	}
 	return s
 }
@@ -245,4 +245,4 @@ func (r *entryReader) variables(key string) []Variable {
 }
 
 // errNoServers is the error of a client's file without servers to import.
-var errNoServers = errors.New("it configures no MCP server but this one")
+var errNoServers = errors.New("it has no other MCP server than this one")

@@ -80,7 +80,7 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 	}
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
 		report.Next = append(report.Next, a.initCommandLine("setup "+cmp.Or(from.Client.Name, "CLIENT")+" --write", report.File)+
-			"   # and take the servers above out of "+from.File.Path)
+			"   # and remove the servers above from "+from.File.Path)
 		return err
 	}
 	if from.File.ReadOnly() {
@@ -90,7 +90,7 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 		return err
 	}
 	report.Replaced, report.Backup = true, c.Backup
-	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.Client.Name, console.ShellWord(runtime.GOOS, from.File.Path))+" --undo   # brings the client's file back")
+	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.Client.Name, console.ShellWord(runtime.GOOS, from.File.Path))+" --undo   # restores the client's file")
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (a *Commands) wantsReplace(ctx context.Context, f initFlags, keys initQuest
 	if f.yes || a.JSON || !a.AtTerminal() {
 		return false, nil
 	}
-	fmt.Fprintf(a.Err, "\n%s\n", console.OtherText("This takes the servers out of "+from.File.Path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
+	fmt.Fprintf(a.Err, "\n%s\n", console.OtherText("This removes the servers from "+from.File.Path+" and adds Patterngate. A backup is kept. Close the client first.", 400))
 	word, err := keys.answer(ctx, "Replace them?", "no", "yes", "no")
 	return word == "yes", err
 }
@@ -190,7 +190,7 @@ func (a *Commands) initUndo(f initFlags) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, initReport{Client: from.File.Path, Backup: c.From})
 	}
-	return a.Print(printable.Text(from.File.Path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
+	return a.Print(printable.Text(from.File.Path) + " is again as it was before, byte for byte. The configuration that init wrote stays\n")
 }
 
 // planRestore finds the backup from which init made the present file. It refuses a file that was changed since, because
@@ -218,6 +218,6 @@ func planRestore(f clientfile.Format, file clientfile.File) (clientfile.Change, 
 	if len(backups) == 0 {
 		return clientfile.Change{}, console.Usage("init --undo", fmt.Errorf("%s has no backup", file.Path), "patterngate init --import CLIENT")
 	}
-	return clientfile.Change{}, console.Refused("init --undo", file.Path+" was changed since it was replaced, and nothing was written; the newest backup is "+backups[0].Path,
+	return clientfile.Change{}, console.Refused("init --undo", file.Path+" has changed since it was replaced, so nothing was written. The newest backup is "+backups[0].Path,
 		"compare the two by hand")
 }

@@ -95,7 +95,7 @@ func PlainURL(text string) (address, without string) {
 		return "", "its url does not parse"
 	}
 	if u.User != nil {
-		u.User, without = nil, "its url holds a user"
+		u.User, without = nil, "its url contains a user name"
 	}
 	kept := make([]string, 0, 4)
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
@@ -107,7 +107,7 @@ func PlainURL(text string) (address, without string) {
 			value = plain
 		}
 		if namesSecret(name) || looksSecret(value) {
-			without = "its url holds a secret in the query member " + name
+			without = "its url contains a secret in the query member " + name
 			continue
 		}
 		kept = append(kept, part)

@@ -89,7 +89,7 @@ func (s *Server) list(ctx context.Context, within time.Duration) (err error) {
 		return err
 	}
 	if len(tools) > maxImported {
-		return fmt.Errorf("it declares %d tools, at most %d are taken over", len(tools), maxImported)
+		return fmt.Errorf("it has %d tools, and at most %d can be imported", len(tools), maxImported)
 	}
 	s.allowReached(&at)
 	seen := map[string]bool{}
@@ -194,7 +194,7 @@ func (s *Server) open(ctx context.Context) (*upstream.Client, error) {
 }
 
 // errHeaders is the error of a server that needs headers that init does not send.
-var errHeaders = errors.New("it needs other headers than a bearer token, which are not sent here; its tools are not known")
+var errHeaders = errors.New("it needs headers other than a bearer token, which init does not send, so its tools are unknown")
 
 // bearer returns the bearer token, the only header that init sends to a server at a URL.
 func (s *Server) bearer() (string, error) {

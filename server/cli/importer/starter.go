@@ -2,7 +2,7 @@ package importer
 
 // starterText is the configuration file that init writes without an import. A server can use it unchanged, and its comments
 // show what else the file can contain.
-const starterText = `# Patterngate's configuration. Every line that begins with # is a suggestion; "version: 1" alone is a whole file.
+const starterText = `# The configuration of Patterngate. Every line that begins with # is a suggestion. "version: 1" alone is a complete file.
 # After an edit:   patterngate validate      What is in force:   patterngate config show      Every key:   docs/config.md
 version: 1
 
@@ -11,19 +11,19 @@ version: 1
 llm: {provider: auto}
 # llm: {provider: openai, model: gpt-4.1-mini, base_url: "http://127.0.0.1:11434/v1"}
 
-# Your own tools. What is not named does not exist. "patterngate init --import claude-desktop -o FILE" writes this part from
-# the servers of a client; by hand it looks like this:
+# Your own tools. A tool that is not named here does not exist. "patterngate init --import claude-desktop -o FILE" writes this part from
+# the servers of a client. By hand it looks like this:
 # catalog:
 #   pin: patterngate.lock                # the accepted definition of each tool: patterngate catalog accept
-#   expose: [list_directory]             # tools that the client gets as they are, each call gated and recorded
+#   expose: [list_directory]             # tools that the client can call directly; each call is judged and recorded
 #   servers:
 #     files:
 #       stdio: {command: npx, args: [-y, "@modelcontextprotocol/server-filesystem", /srv/orders], env: [PATH, HOME]}
-#       tools:                           # effect: read, write or destructive; yours to say, never the server's
+#       tools:                           # effect: read, write or destructive; you decide, not the server
 #         list_directory: {effect: read}
 #         write_file: {effect: write, bound: {path: {within: /srv/orders}}}
 
-# The built-in patterns. Each is a tool of the client; enabled: false drops one.
+# The built-in patterns. Each is a tool of the client. enabled: false removes it.
 patterns:
   route_ticket: {enabled: true}
   # supervised_refund: {approver: {kind: inbox, expires_seconds: 86400}}    # a person decides above the limit

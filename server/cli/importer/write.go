@@ -149,10 +149,10 @@ func importedText(title, pin string, servers []Server) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(console.OtherText(title, 300)))
 	b.WriteString(`#
-# What is not named here does not exist. "enabled: false" is as if not named: a tool comes into force when a person takes
-# that out, says what it does (effect: read, write or destructive; the server's own word is only a hint), and accepts its
-# definition:   patterngate catalog accept SERVER/TOOL
-# A line in "expose" makes a tool one of the client's: each of its calls passes the gate and is recorded.
+# A tool that is not named here, or has "enabled: false", does not exist. To enable a tool, remove that line, say what the
+# tool does (effect: read, write or destructive; the server's own word is only a hint), and accept its definition:
+#   patterngate catalog accept SERVER/TOOL
+# A tool in "expose" is a tool of the client too. Each of its calls is judged and recorded.
 # After an edit:   patterngate validate
 version: 1
 catalog:
@@ -160,18 +160,18 @@ catalog:
 	fmt.Fprintf(&b, "  pin: %s   # the accepted definition of each tool; one that changes is held until it is accepted again\n", yamldoc.Written(pin))
 	named, others := networksOf(servers)
 	if len(named) > 0 {
-		fmt.Fprintf(&b, "  allow_networks: [%s]   # where servers below were reached; no other address that is not public is dialled\n", tools.NetworkTexts(named))
+		fmt.Fprintf(&b, "  allow_networks: [%s]   # addresses of servers below; no other private address is dialled\n", tools.NetworkTexts(named))
 	}
 	switch {
 	case len(others) > 0 && len(named) > 0: // a mapping can have the key only once
-		fmt.Fprintf(&b, "  # add to allow_networks before a tool there comes into force: %s\n", tools.NetworkTexts(others))
+		fmt.Fprintf(&b, "  # add to allow_networks before you enable a tool there: %s\n", tools.NetworkTexts(others))
 	case len(others) > 0:
-		fmt.Fprintf(&b, "  # allow_networks: [%s]   # to be added before a tool there comes into force: where servers below were reached\n", tools.NetworkTexts(others))
+		fmt.Fprintf(&b, "  # allow_networks: [%s]   # add this before you enable a tool there: addresses of servers below\n", tools.NetworkTexts(others))
 	}
 	exposed, writes := inForce(servers)
 	fmt.Fprintf(&b, "  expose: [%s]\n", strings.Join(exposed, ", "))
 	if len(writes) > 0 {
-		fmt.Fprintf(&b, "  # These may be called by patterns, and change something. To give them to the client as they are, add them above:\n  #   %s\n",
+		fmt.Fprintf(&b, "  # Patterns can call these tools, which change something. To let the client call them directly, add them above:\n  #   %s\n",
 			strings.Join(writes, ", "))
 	}
 	b.WriteString("  servers:")
@@ -264,7 +264,7 @@ func (s Server) stdioYAML(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "        args: [%s]\n", strings.Join(args, ", "))
 	}
-	fmt.Fprintf(b, "        env: %s   # it sees nothing else of the environment\n", s.environmentYAML())
+	fmt.Fprintf(b, "        env: %s   # the server gets no other variables\n", s.environmentYAML())
 	if s.dir != "" {
 		fmt.Fprintf(b, "        dir: %s\n", yamldoc.Written(s.dir))
 	}

@@ -65,14 +65,14 @@ func (a *Commands) Command() *cobra.Command {
 //	   └────┴─ over another state: the next port
 func (a *Commands) open(ctx context.Context, show bool) error {
 	if show && !console.IsTerminal(a.Out) {
-		return console.Usage("inbox --print", errors.New("standard output is not a terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
+		return console.Usage("inbox --print", errors.New("standard output is not a terminal. Anyone with the link can sign in, so it is printed to a terminal only"), "patterngate inbox, which opens the browser")
 	}
 	c, err := a.Load()
 	if err != nil {
 		return console.Wrap("inbox", err)
 	}
 	if c.Inbox == settings.InboxOff {
-		return console.Usage("inbox", errors.New("it is off"), "--inbox "+Usual)
+		return console.Usage("inbox", errors.New("the approval page is off"), "--inbox "+Usual)
 	}
 	engine, err := a.Open()
 	if err != nil {
@@ -159,7 +159,7 @@ func (s signIn) offer(ctx context.Context, address string, serving bool) error {
 	case s.JSON:
 		return s.PrintJSON(shown)
 	case s.show:
-		s.remark("This signs in once, within 60 seconds:\n")
+		s.remark("This link signs you in once, within 60 seconds:\n")
 		return s.Print(link + "\n")
 	}
 	return s.Print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")

@@ -264,7 +264,7 @@ func TestInboxBesideAStranger(t *testing.T) {
 			}
 			d := &stateDesk{waiting: 1, changes: make(chan struct{}, 1)}
 			i := watch(t, d, address)
-			i.says("WARN no inbox: " + address + " is taken by another program try=--inbox 127.0.0.1:8767")
+			i.says("WARN no inbox: " + address + " is used by another program try=--inbox 127.0.0.1:8767")
 			if got := i.URL(); got != "" {
 				t.Errorf("URL() = %q", got)
 			}

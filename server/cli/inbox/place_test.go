@@ -42,7 +42,7 @@ func TestInboxGoesToTheNextFreePort(t *testing.T) {
 	if url == "" || url == "http://"+taken || !strings.HasPrefix(url, "http://127.0.0.1:") {
 		t.Fatalf("URL() = %q; %s is another state's", url, taken)
 	}
-	first.says("WARN inbox at the next free port url=" + url + "/ because=" + taken + " is the inbox of a Patterngate with another state file")
+	first.says("WARN inbox at the next free port url=" + url + "/ because=" + taken + " is the approval page of a Patterngate with another state file")
 	at := strings.TrimPrefix(url, "http://")
 	if got := whoHolds(t.Context(), at, testState); got != heldBySame {
 		t.Errorf("%s is held by %d", at, got)

@@ -53,11 +53,11 @@ const (
 func (h holder) of(address string, cause error) string {
 	switch h {
 	case heldByOther:
-		return address + " is the inbox of a Patterngate with another state file"
+		return address + " is the approval page of a Patterngate with another state file"
 	case heldByNobody:
 		return cause.Error()
 	}
-	return address + " is taken by another program"
+	return address + " is used by another program"
 }
 
 const (

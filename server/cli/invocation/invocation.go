@@ -93,7 +93,7 @@ func (a *Invocation) StateConfig(what, needs string) (assembly.Loaded, error) {
 		if c.State != "" {
 			try += ", which is " + c.State + " where the configuration names none"
 		}
-		return assembly.Loaded{}, console.Usage(what, fmt.Errorf("which state file is meant cannot be read: %s", Reason(faults)), try)
+		return assembly.Loaded{}, console.Usage(what, fmt.Errorf("the path of the state file cannot be read: %s", Reason(faults)), try)
 	}
 	fmt.Fprintln(a.Err, printable.Text("warning: "+Reason(faults)+"; "+needs+c.State))
 	return c, nil
@@ -138,7 +138,7 @@ func (a *Invocation) loadState() (assembly.Loaded, error) {
 func (a *Invocation) ExistingState(c assembly.Loaded) (assembly.Loaded, error) {
 	path := c.State
 	if path == settings.MemoryState {
-		return assembly.Loaded{}, console.Usage("state", errors.New("it is "+settings.MemoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+		return assembly.Loaded{}, console.Usage("state", errors.New("it is "+settings.MemoryState+": runs are only in the memory of the server"), "--state FILE")
 	}
 	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {

@@ -91,7 +91,7 @@ func (a *StateFile) WithState(what string, c assembly.Loaded, do func(statefile.
 		return a.WithRuns(what, do)
 	}
 	if c.State == settings.MemoryState {
-		return console.Usage(what, errors.New("the state is "+settings.MemoryState+": it is in the process that serves, and nowhere else"), "--state FILE")
+		return console.Usage(what, errors.New("the state is "+settings.MemoryState+": it is only in the memory of the server"), "--state FILE")
 	}
 	if err := ReadyState(c.State, a.Environ); err != nil {
 		return console.Wrap(what, err)

@@ -90,7 +90,7 @@ func faultOfStateDir(dir string) yamldoc.Fault {
 	case runtime.GOOS == "windows":
 		return yamldoc.Fault{}
 	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
-		return yamldoc.Fault{Reason: fmt.Sprintf("others may write to the directory %s (mode %04o)", dir, info.Mode().Perm()), Want: "chmod go-w " + dir}
+		return yamldoc.Fault{Reason: fmt.Sprintf("other users can write to the directory %s (mode %04o)", dir, info.Mode().Perm()), Want: "chmod go-w " + dir}
 	case machine.IsForeign(info) && !machine.OwnedByRoot(info):
 		return yamldoc.Fault{Reason: "the directory " + dir + " belongs to another user", Want: "write a path in a directory of your own"}
 	}
@@ -138,15 +138,15 @@ func thereIs(path string) bool {
 
 // noState returns the error of a command whose state file does not exist. It names the other usual file if that exists.
 func (a *Invocation) noState(path string) error {
-	try := "--state FILE, where runs are recorded elsewhere"
+	try := "--state FILE, if runs are recorded elsewhere"
 	if other := settings.OtherUsual(path, a.Environ); thereIs(other) {
 		holds := "runs with your own tools"
 		if filepath.Base(other) == settings.DemoStateFile {
 			holds = "runs of the demo"
 		}
-		try = "--state " + console.ShellWord(runtime.GOOS, other) + ", which exists and holds " + holds
+		try = "--state " + console.ShellWord(runtime.GOOS, other) + ", which exists and has " + holds
 	}
-	return console.Usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
+	return console.Usage("state", fmt.Errorf("there is no file %s: no run has been recorded", path), try)
 }
 
 // meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command

@@ -64,7 +64,7 @@ func TestReadyState(t *testing.T) {
 		"a directory like /tmp":        {dir(0o777|os.ModeSticky) + "/a.db", ""},
 		"a directory everyone changes": {dir(0o777) + "/a.db", "(mode 0777); chmod go-w "},
 		"a directory a group changes":  {dir(0o770) + "/a.db", "(mode 0770); chmod go-w "},
-		"a link to such a directory":   {linked, "others may write to the directory " + open},
+		"a link to such a directory":   {linked, "other users can write to the directory " + open},
 		"a file others read":           {file(0o644, "a.db"), "lets other users open it; chmod 600 "},
 		"a log others write":           {strings.TrimSuffix(file(0o602, "a.db-wal"), "-wal"), "a.db-wal lets other users open it; chmod 600 "},
 		"a directory":                  {dir(0o700), "a directory; write the path of a file: "},

@@ -29,7 +29,7 @@ func (a *Commands) StateCommand() *cobra.Command {
 		Args:    console.One("state backup", "file", "patterngate state backup FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Lstat(args[0]); err == nil {
-				return console.Usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")
+				return console.Usage("state backup", errors.New(printable.Text(args[0])+" already exists"), "use another name")
 			}
 			engine, err := a.OpenEngine()
 			if err != nil {

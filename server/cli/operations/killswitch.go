@@ -62,7 +62,7 @@ func (a *Commands) turn(on bool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what := "kill-switch " + word
 			if tool != "" && pattern != "" {
-				return console.Usage(what, errors.New("a tool and a pattern"), "one of --tool and --pattern, or none for everything")
+				return console.Usage(what, errors.New("--tool and --pattern together"), "use one of --tool and --pattern, or none for all calls")
 			}
 			if err := console.ReasonFlag("--reason", reason); err != nil {
 				return err
@@ -73,13 +73,13 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				return err
 			}
 			if flag := aliased(c, tool, a.Environ); on && flag != "" { // the switch would stop nothing, but would look as if it did
-				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only what a pattern calls it"), flag)
+				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only the name in a pattern"), flag)
 			}
 			return a.WithState(what, c, func(runs statefile.Runs) error {
 				var act gateway.SignedAct
 				if !on {
 					var err error
-					signed := signing.Request{What: what, Does: "let calls be made again of " + switched(s), Key: key}
+					signed := signing.Request{What: what, Does: "allow calls again of " + switched(s), Key: key}
 					if act, err = a.Act(cmd.Context(), runs, gateway.ActSwitchOff, s.Subject(), signed); err != nil {
 						return err
 					}
@@ -87,7 +87,7 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				by := statefile.ByUser(reason)
 				s.By, s.Channel = by.By, by.Channel
 				if err := runs.KillSwitch(on, s, act); errors.Is(err, patterns.ErrNoSwitch) {
-					return console.Refused(what, "no such switch is on", "patterngate kill-switch status")
+					return console.Refused(what, "this kill switch is not on", "patterngate kill-switch status")
 				} else if err != nil {
 					return statefile.Refused(what, err, "patterngate kill-switch status")
 				}
@@ -173,7 +173,7 @@ func (a *Commands) printSwitches(runs statefile.Runs) error {
 		return a.PrintJSON(rows)
 	}
 	if len(list) == 0 {
-		b.WriteString("off: calls are made\n")
+		b.WriteString("off: calls are allowed\n")
 	}
 	return a.Print(b.String())
 }
@@ -181,7 +181,7 @@ func (a *Commands) printSwitches(runs statefile.Runs) error {
 // switchConfig returns the configuration for commands that change or show kill switches. A configuration with faults does
 // not stop them, see [invocation.Invocation.StateConfig].
 func (a *Commands) switchConfig(what string) (assembly.Loaded, error) {
-	c, err := a.StateConfig(what, "switches need no configuration; this command uses the state file ")
+	c, err := a.StateConfig(what, "kill switches work without a valid configuration. This command uses the state file ")
 	if err == nil {
 		a.NoteOther()
 	}

@@ -61,9 +61,9 @@ func (a *Commands) reload(ctx context.Context, key string) error {
 		answers, err := runs.Reload(asking, request)
 		switch {
 		case errors.Is(err, local.ErrNobodyServes):
-			return console.Refused(what, "no program serves from this state file; the next one that starts reads the file", "patterngate serve")
+			return console.Refused(what, "no server uses this state file. The next one that starts reads the configuration", "patterngate serve")
 		case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-			err = console.Fault(what, errors.New("not every program that serves has answered"))
+			err = console.Fault(what, errors.New("not every server has answered"))
 		case err != nil:
 			return signing.Refusal(what, err)
 		}
@@ -88,24 +88,24 @@ func (a *Commands) printReloads(answers []local.ReloadAnswer) error {
 	for _, answer := range answers {
 		row := reloadRow{answer.OK, answer.From, answer.To, answer.Loosens, answer.Waiting, answer.Text}
 		if answer.Other {
-			row.Why = "it runs another configuration file"
+			row.Why = "it uses another configuration file"
 		}
 		rows = append(rows, row)
 		switch {
 		case answer.Other:
 			other++
-			b.WriteString("left alone: a program with another configuration file\n")
+			b.WriteString("not changed: a server with another configuration file\n")
 		case answer.OK:
 			fmt.Fprintf(&b, "reloaded: %s to %s\n", answer.From, answer.To)
 			for _, line := range answer.Loosens {
 				b.WriteString("  looser: " + printable.Text(line) + "\n")
 			}
 			for _, name := range answer.Waiting {
-				b.WriteString("  waits for a restart: " + name + "\n")
+				b.WriteString("  needs a restart: " + name + "\n")
 			}
 		default:
 			failed = answer.Text
-			b.WriteString("refused, the old configuration stays: " + printable.Text(answer.Text) + "\n")
+			b.WriteString("refused; the old configuration stays: " + printable.Text(answer.Text) + "\n")
 		}
 	}
 	var err error
@@ -120,7 +120,7 @@ func (a *Commands) printReloads(answers []local.ReloadAnswer) error {
 	case failed != "":
 		return console.Refused("reload", failed, "")
 	case other > 0 && other == len(answers):
-		return console.Refused("reload", "no program serves this file", "--config FILE, the one that is served")
+		return console.Refused("reload", "no server uses this configuration file", "--config FILE with the file that the server uses")
 	}
 	return nil
 }

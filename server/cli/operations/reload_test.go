@@ -35,7 +35,7 @@ func TestReloadTellsOfServersThatDidNotAnswer(t *testing.T) {
 	if err := os.WriteFile(file, []byte("version: 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const unanswered = "reload: not every program that serves has answered\n"
+	const unanswered = "reload: not every server has answered\n"
 	other := local.ReloadAnswer{Other: true}
 	done, refused := local.ReloadAnswer{OK: true, From: "sha256:00", To: "sha256:01"}, local.ReloadAnswer{Text: "it has a fault"}
 	for name, tt := range map[string]struct {
@@ -47,10 +47,10 @@ func TestReloadTellsOfServersThatDidNotAnswer(t *testing.T) {
 		"others, and one that does not answer":    {[]local.ReloadAnswer{other, other}, context.DeadlineExceeded, console.ExitFault, unanswered},
 		"one that refuses, and one that does not": {[]local.ReloadAnswer{refused}, context.DeadlineExceeded, console.ExitFault, unanswered},
 		"one that reloads, and one that does not": {[]local.ReloadAnswer{done}, context.DeadlineExceeded, console.ExitFault, unanswered},
-		"only others":      {[]local.ReloadAnswer{other, other}, nil, console.ExitRefused, "reload: no program serves this file\n"},
+		"only others":      {[]local.ReloadAnswer{other, other}, nil, console.ExitRefused, "reload: no server uses this configuration file\n"},
 		"one that refuses": {[]local.ReloadAnswer{done, refused}, nil, console.ExitRefused, "reload: it has a fault\n"},
 		"one that reloads, and one with another file": {[]local.ReloadAnswer{done, other}, nil, console.ExitDone, ""},
-		"nobody serves": {nil, local.ErrNobodyServes, console.ExitRefused, "reload: no program serves from this state file"},
+		"nobody serves": {nil, local.ErrNobodyServes, console.ExitRefused, "reload: no server uses this state file"},
 	} {
 		var out, errs bytes.Buffer
 		from := &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: &out, Err: &errs}, Config: file}

@@ -214,7 +214,7 @@ func elsewhere(of record.Proposal, kind gateway.Kind, now decided) string {
 	case went && !of.Approved && now.Decision == "escalate":
 		return "it would have waited for a person (" + now.Reason + ")"
 	case !went && (now.Decision == "approve" || now.Decision == "revise"):
-		return "it would have gone on"
+		return "it would have continued"
 	case of.Blocked() && now.Decision == "escalate":
 		return "it would have waited for a person (" + now.Reason + ")"
 	case of.Blocked() && now.Decision == "block" && of.Reason != now.Reason:

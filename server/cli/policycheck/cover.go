@@ -199,11 +199,11 @@ func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog
 		f := gap{Policy: name, Rule: r.Rule}
 		switch {
 		case r.Cases == 0:
-			f.Kind, f.Evidence = findDead, "no test and no recorded call is of a tool that it matches"
+			f.Kind, f.Evidence = findDead, "no test and no recorded call uses a tool that it matches"
 		case r.Dead():
 			f.Kind, f.Evidence = findDead, fmt.Sprintf("false in all %s that it matches (%s)", console.Plural(r.Cases, "call"), judged)
 		case r.Shadowed():
-			f.Kind, f.Evidence = findShadowed, fmt.Sprintf("true in %s, and each time %s decided (%s)", console.Plural(r.True, "call"), deciders(r.By), judged)
+			f.Kind, f.Evidence = findShadowed, fmt.Sprintf("true in %s, but each time %s decided (%s)", console.Plural(r.True, "call"), deciders(r.By), judged)
 		default:
 			continue
 		}

@@ -188,7 +188,7 @@ func judgesOf(l assembly.Loaded, f explainFlags) ([]string, error) {
 		add(p.Judge)
 		add(l.PolicyOf(f.tool))
 		if len(names) == 0 {
-			return nil, errors.New("no policy judges " + console.Quoted(f.tool) + " in " + f.pattern + ": the allowlists alone decide")
+			return nil, errors.New("no policy judges " + console.Quoted(f.tool) + " in " + f.pattern + ": only the allow lists decide")
 		}
 		return names, nil
 	}

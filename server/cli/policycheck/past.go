@@ -127,7 +127,7 @@ func (a *Commands) oneName(what, name string) (string, error) {
 	if len(own) == 1 {
 		return own[0], nil
 	}
-	return "", console.Usage(what, errors.New("it is not said which policy this is"), "--policy "+strings.Join(names, ", --policy "))
+	return "", console.Usage(what, errors.New("the file is one policy: say which one it replaces"), "--policy "+strings.Join(names, ", --policy "))
 }
 
 // readPast reads all recorded runs. It reads also those from long before since, since a window can contain them.
@@ -228,7 +228,7 @@ func (t backtest) text(width int) string {
 			fmt.Fprintf(&b, "    %s\n", d.Ends)
 		}
 	}
-	fmt.Fprintf(&b, "%s of %s judged again: %d decided otherwise, %s would have ended elsewhere\n", console.Plural(t.Calls, "call"), console.Plural(t.Runs, "run"),
+	fmt.Fprintf(&b, "%s of %s judged again: %d with a different decision, %s would have ended differently\n", console.Plural(t.Calls, "call"), console.Plural(t.Runs, "run"),
 		len(t.Differences), console.Plural(len(t.Elsewhere), "run"))
 	for _, why := range slices.Sorted(maps.Keys(t.Unjudged)) {
 		fmt.Fprintf(&b, "not judged: %s, %s\n", console.Plural(t.Unjudged[why], "call"), why)

@@ -55,7 +55,7 @@ func (a *Commands) recordRows(events []patterns.Event, name string, only bool) e
 		row := policyRowOf(of, args)
 		row.Name = fmt.Sprintf("%s %d %s", of.RunID, i+1, row.Call.Tool)
 		if slices.ContainsFunc(p.Tests, func(r policy.Row) bool { return r.Name == row.Name }) {
-			left["it is among the tests already"]++
+			left["it is already a test"]++
 			continue
 		}
 		row.Pattern = loaded.ParamsPattern(name, of.Pattern)
@@ -63,7 +63,7 @@ func (a *Commands) recordRows(events []patterns.Event, name string, only bool) e
 		case result.Err != nil:
 			left["it cannot be run here: "+result.Err.Error()]++
 		case !result.Passed:
-			left["the policy decides otherwise by now"]++
+			left["the policy now decides differently"]++
 		default:
 			written := testRow(row.Name, of, args)
 			if row.Pattern != "" {
@@ -76,7 +76,7 @@ func (a *Commands) recordRows(events []patterns.Event, name string, only bool) e
 		fmt.Fprintf(a.Err, "%s: no test of %s: %s\n", what, console.Plural(left[why], "call"), why)
 	}
 	if len(rows) == 0 {
-		return console.Fault(what, errors.New("there is nothing in this run to make a test of"))
+		return console.Fault(what, errors.New("no call of this run can become a test"))
 	}
 	return a.addRows(loaded, p, rows, only)
 }
@@ -158,13 +158,13 @@ func (a *Commands) addRows(l assembly.Loaded, p *rules.Policy, rows []map[string
 	}
 	after, err := appendRows(file, string(text), steps, rows)
 	if err != nil {
-		return console.Usage(what, err, "patterngate policy record RUN --print, and add them by hand")
+		return console.Usage(what, err, "patterngate policy record RUN --print, and add the tests by hand")
 	}
 	in := a.Sources()
 	in.Texts = map[string][]byte{file: []byte(after)}
 	if _, _, err := assembly.Load(in, assembly.LoadOptions{}); err != nil { // servers must load the configuration again
 		_ = a.Fault(err)
-		return console.Usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
+		return console.Usage(what, errors.New("the file does not load with these tests, so it was not changed"), "patterngate policy record RUN --print, and add the tests by hand")
 	}
 	if err := replaceText(file, string(text), after); err != nil {
 		return console.Fault(what, err)

@@ -61,7 +61,7 @@ func TestPolicyRecordTwice(t *testing.T) {
 	if !strings.Contains(string(once), ".123456Z") || !strings.Contains(string(once), "pattern: pay_one") {
 		t.Errorf("written:\n%s", once)
 	}
-	if err := a.recordRows(events, "", false); err == nil || !strings.Contains(errs.String(), "it is among the tests already") {
+	if err := a.recordRows(events, "", false); err == nil || !strings.Contains(errs.String(), "it is already a test") {
 		t.Errorf("again: %v\n%s", err, errs.String())
 	}
 	if twice, _ := os.ReadFile(path); string(twice) != string(once) {

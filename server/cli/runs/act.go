@@ -137,7 +137,7 @@ func (a *Commands) runsSeizeCommand() *cobra.Command {
 				if err := runs.Seize(id, statefile.ByUser(reason), act); err != nil {
 					return statefile.Refused("runs take-over "+id, err, "patterngate runs show "+id)
 				}
-				return a.done(id, "seized; a server takes it up, or patterngate runs resume "+id)
+				return a.done(id, "taken over. A server continues it, or: patterngate runs resume "+id)
 			})
 		},
 	}
@@ -174,7 +174,7 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 			"  patterngate runs settle 71aa issue_refund#1 --did-not-happen --comment 'no entry in the ledger'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return console.Usage("runs settle", fmt.Errorf("a RUN and an EFFECT; there are %d arguments", len(args)), "patterngate runs list --status waiting")
+				return console.Usage("runs settle", fmt.Errorf("want a RUN and an EFFECT, got %d arguments", len(args)), "patterngate runs list --status waiting")
 			}
 			return nil
 		},
@@ -192,7 +192,7 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 				does := map[bool]string{true: "say that it happened: ", false: "say that it did not happen: "}[s.Happened]
 				signed := signing.Request{What: what, Does: does + console.Quoted(args[1]) + " of " + id, Key: key}
 				if s.Result != nil {
-					signed.Call = "It is said to have returned:\n" + console.Fenced("  ", string(s.Result), a.Width())
+					signed.Call = "The result that you give for the call:\n" + console.Fenced("  ", string(s.Result), a.Width())
 				}
 				s.Act, err = a.Act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signed)
 				if err != nil {
@@ -218,9 +218,9 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 func settlementOf(happened, didNot bool, result, comment string) (local.Settlement, error) {
 	switch {
 	case happened == didNot:
-		return local.Settlement{}, console.Usage("runs settle", errors.New("did it happen?"), "--happened or --did-not-happen")
+		return local.Settlement{}, console.Usage("runs settle", errors.New("say whether the call happened"), "--happened or --did-not-happen")
 	case didNot && result != "":
-		return local.Settlement{}, console.Usage("--result", errors.New("what did not happen returned nothing"), "--happened --result JSON")
+		return local.Settlement{}, console.Usage("--result", errors.New("a call that did not happen has no result"), "--happened --result JSON")
 	}
 	if err := console.ReasonFlag("--comment", comment); err != nil {
 		return local.Settlement{}, err
@@ -239,7 +239,7 @@ func settlementOf(happened, didNot bool, result, comment string) (local.Settleme
 	}
 	v, err := ijson.Decode(text)
 	if err != nil {
-		return local.Settlement{}, console.Usage("--result", fmt.Errorf("no JSON: %w", err), `--result '{"member":"value"}' or @FILE`)
+		return local.Settlement{}, console.Usage("--result", fmt.Errorf("not JSON: %w", err), `--result '{"member":"value"}' or @FILE`)
 	}
 	s.Result = json.RawMessage(ijson.Canonical(v))
 	return s, nil

@@ -95,7 +95,7 @@ func (a *Commands) listRuns(runs statefile.Reader, filter patterns.Filter) error
 	page, err := runs.List(filter)
 	switch {
 	case errors.Is(err, patterns.ErrCursor):
-		return console.Usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
+		return console.Usage("--cursor", errors.New("the cursor does not belong to this list"), "use the same filters as for the page that printed it")
 	case err != nil:
 		return console.Fault("runs list", err)
 	}
@@ -169,13 +169,13 @@ func whyOf(r patterns.RunRow) string {
 		own := r
 		own.Parent = ""
 		if r.StopReason != "" && r.Status != "ok" { // the reason comes first, because the rest can be cut
-			return whyOf(own) + " Begun by " + r.Parent + "."
+			return whyOf(own) + " Started by " + r.Parent + "."
 		}
-		return "begun by " + r.Parent + ". " + whyOf(own)
+		return "started by " + r.Parent + ". " + whyOf(own)
 	}
 	switch {
 	case r.WaitingKind != "":
-		text := "for " + map[string]string{"caller": "its caller", "approval": "a person's decision", "settlement": "a person to settle a doubt", "retry": "what is missing here"}[r.WaitingKind]
+		text := "for " + map[string]string{"caller": "its caller", "approval": "a person's decision", "settlement": "a person to settle a call", "retry": "something that is missing"}[r.WaitingKind]
 		if !r.Expires.IsZero() {
 			text += " until " + r.Expires.UTC().Format(time.RFC3339)
 		}

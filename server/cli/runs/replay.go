@@ -29,7 +29,7 @@ func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs)
 	}
 	for _, e := range events {
 		if patterns.RedactedAsText(e.Body) != nil {
-			return nil, errors.New("values of it were redacted; it cannot be replayed")
+			return nil, errors.New("some of its values were redacted, so it cannot be replayed")
 		}
 	}
 	begun, err := local.BegunOf(events)
@@ -38,7 +38,7 @@ func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs)
 	}
 	snapshot, ok := shelf.Config(begun.Config)
 	if !ok {
-		return nil, fmt.Errorf("the configuration %s that it was begun with is not in the state file", console.Clip(begun.Config, 2*console.MaxName))
+		return nil, fmt.Errorf("its configuration %s is not in the state file", console.Clip(begun.Config, 2*console.MaxName))
 	}
 	envelope, err := assembly.Replay(export, snapshot)
 	if err != nil {
@@ -53,7 +53,7 @@ func replayTest(events []patterns.Event, export []byte, shelf statefile.Configs)
 		return nil, err
 	}
 	if !bytes.Equal(again, recorded) {
-		return nil, errors.New("a replay by this version of the program ends otherwise than the record")
+		return nil, errors.New("a replay with this version ends differently from the record")
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s: %s %s. The record has the answers of its tools, models and people. The pattern's code\n"+
@@ -79,5 +79,5 @@ func recordedResult(events []patterns.Event) ([]byte, error) {
 		}
 		return recordtext.Result(end.Envelope)
 	}
-	return nil, errors.New("the record does not hold the result")
+	return nil, errors.New("the record does not have the result")
 }

@@ -61,7 +61,7 @@ func find(what string, runs statefile.Reader, beginning string) (string, error) 
 	case err == nil:
 		return id, nil
 	case many != nil:
-		return "", console.Usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, console.FirstFew(many.IDs)), "more digits")
+		return "", console.Usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, console.FirstFew(many.IDs)), "type more digits")
 	case errors.Is(err, patterns.ErrNoRun):
 		return "", console.Usage(what, fmt.Errorf("no run %s is recorded here", beginning), pruned(runs, beginning))
 	}
@@ -74,7 +74,7 @@ func pruned(runs statefile.Reader, beginning string) string {
 		stones, err := keeper.Tombstones()
 		for _, t := range stones {
 			if err == nil && strings.HasPrefix(strings.TrimPrefix(t.RunID, "run_"), strings.TrimPrefix(beginning, "run_")) {
-				return "nothing: it was pruned; of its record " + headText(t.Head) + " is left"
+				return "it was pruned; of its record only " + headText(t.Head) + " is left"
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (a *Commands) runsShowCommand() *cobra.Command {
 // show prints a record. For a broken record it prints a warning to standard error and shows the readable part.
 func (a *Commands) show(s record.Story, checked record.Report, receipt bool, step string) error {
 	if checked.Broken != nil {
-		_, _ = fmt.Fprintln(a.Err, "the record is broken: "+console.Clip(checked.Broken.Error(), console.MaxWidth)+"; what follows it cannot be relied on")
+		_, _ = fmt.Fprintln(a.Err, "the record is broken: "+console.Clip(checked.Broken.Error(), console.MaxWidth)+". Do not trust what follows")
 	}
 	switch {
 	case step != "":
@@ -90,7 +90,7 @@ func (a *Commands) showStep(s record.Story, name string) error {
 	}
 	var b strings.Builder
 	for _, row := range step.Rows {
-		fmt.Fprintf(&b, "%s  %s\n  began %s after the start", console.Clip(row.Key, 2*console.MaxName), recordtext.RowWords(row), console.Took(row.After))
+		fmt.Fprintf(&b, "%s  %s\n  started %s after the start of the run", console.Clip(row.Key, 2*console.MaxName), recordtext.RowWords(row), console.Took(row.After))
 		if row.Took != nil {
 			b.WriteString(", took " + console.Took(*row.Took))
 		}

@@ -95,11 +95,11 @@ func (a *Commands) runsVerifyCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case all && (len(args) > 0 || head != "" || len(keys) > 0):
-				return console.Usage("runs verify", errors.New("--all checks every run. It takes no RUN, FILE, --head or --key"), "one of them")
+				return console.Usage("runs verify", errors.New("--all checks every run, and takes no RUN, FILE, --head or --key"), "one of them")
 			case all:
 				return a.WithRuns("runs verify", a.verifyAll)
 			case len(args) != 1:
-				return console.Usage("runs verify", fmt.Errorf("one RUN or FILE; there are %d arguments", len(args)), "patterngate runs list")
+				return console.Usage("runs verify", fmt.Errorf("want one RUN or FILE, got %d arguments", len(args)), "patterngate runs list")
 			}
 			t, err := trustOf(head, keys)
 			if err != nil {
@@ -125,7 +125,7 @@ func trustOf(head string, keys []string) (t trust, err error) {
 	for _, text := range keys {
 		public, err := base64.StdEncoding.Strict().DecodeString(text)
 		if err != nil || len(public) != ed25519.PublicKeySize {
-			return t, console.Usage("--key", fmt.Errorf("%s is not a public key", console.Quoted(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
+			return t, console.Usage("--key", fmt.Errorf("%s is not a public key", console.Quoted(text)), "--key with the base64 of 32 bytes, as patterngate approvals keys --json prints it")
 		}
 		t.keys = append(t.keys, public)
 	}

@@ -76,14 +76,14 @@ func (a *Commands) printSetup(f setupFlags, r SetupReport) error {
 	var b strings.Builder
 	there := ""
 	if !r.Exists {
-		there = " (not there yet)"
+		there = " (it does not exist yet)"
 	}
 	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.Paint(console.Bold, r.Title), printable.Text(r.File), there)
 	for line := range strings.SplitSeq(r.Block, "\n") {
 		b.WriteString(printable.Text(line) + "\n") // both formats read \uXXXX
 	}
 	b.WriteByte('\n')
-	console.Labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), "--dry-run in its place shows the change and writes nothing")
+	console.Labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), "use --dry-run and not --write to see the change first")
 	if r.Add != "" && f.file == "" {
 		console.Labelled(&b, "or", r.Add)
 	}
@@ -95,13 +95,13 @@ func (a *Commands) printSetup(f setupFlags, r SetupReport) error {
 var outcomes = map[string][2]string{
 	clientfile.Added:    {"added %s to %s", "would add %s to %s"},
 	clientfile.Updated:  {"updated %s in %s", "would update %s in %s"},
-	clientfile.Present:  {"%s is already there, as wanted: %s", "%s is already there, as wanted: %s"},
-	clientfile.Restored: {"undid %s: %s is its backup again, byte for byte", "would undo %s: %s would be its backup again, byte for byte"},
+	clientfile.Present:  {"%s is already in %s, and nothing changes", "%s is already in %s, and nothing changes"},
+	clientfile.Restored: {"removed %s: %s is again as it was before, byte for byte", "would remove %s: %s would again be as it was before, byte for byte"},
 	clientfile.Removed: {
-		"took %s out of %s, which is not as setup left it, so no backup was restored",
-		"would take %s out of %s, which is not as setup left it, so no backup would be restored",
+		"removed %s from %s. The file has changed since setup, so no backup was restored",
+		"would remove %s from %s. The file has changed since setup, so no backup would be restored",
 	},
-	clientfile.Deleted: {"undid %s: deleted %s, which held nothing else", "would undo %s by deleting %s, which holds nothing else"},
+	clientfile.Deleted: {"removed %s: deleted %s, which had nothing else in it", "would remove %s by deleting %s, which has nothing else in it"},
 	clientfile.Absent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
 }
 
@@ -132,7 +132,7 @@ func (a *Commands) tellSetup(f setupFlags, r SetupReport) error {
 		console.Labelled(&b, "check", r.Checks...)
 	}
 	if r.Action == "undo" && r.Changed {
-		console.Labelled(&b, "then", "start "+r.Title+" anew")
+		console.Labelled(&b, "then", "restart "+r.Title)
 	}
 	if err := a.writeSetup(b.String(), r); err != nil {
 		return err

@@ -85,7 +85,7 @@ var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 func (f setupFlags) check() error {
 	switch {
 	case f.write && f.undo:
-		return console.Usage("setup", errors.New("--write and --undo are opposites"), "one of the two")
+		return console.Usage("setup", errors.New("--write and --undo exclude each other"), "use one of them")
 	case !serverName.MatchString(f.name):
 		return console.Usage("setup --name", fmt.Errorf("got %q, want 1 to 64 of a-z, A-Z, 0-9, _ and -", f.name), "--name patterngate")
 	}
@@ -147,7 +147,7 @@ func (a *Commands) setupEntry(name string, report *SetupReport) (clientfile.Entr
 	}
 	if path == "" {
 		if path := machine.Lookup(a.Environ, settings.PathVariable); path != "" {
-			report.warn(settings.PathVariable + " is set here, but a client need not pass it on: name the file by --config")
+			report.warn(settings.PathVariable + " is set here, but a client may not pass it on. Name the file with --config")
 		}
 		return e, nil
 	}
@@ -191,7 +191,7 @@ func (a *Commands) setupUndo(client clientfile.Client, f setupFlags, report Setu
 // show.
 func (a *Commands) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report SetupReport) error {
 	if c.Changes() && file.ReadOnly() {
-		return a.Fault(file.Refused("read-only", "make it writable, or name another by --file"))
+		return a.Fault(file.Refused("read-only", "make it writable, or name another file with --file"))
 	}
 	if !f.dryRun {
 		var err error

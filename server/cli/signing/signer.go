@@ -83,7 +83,7 @@ func (a *Signer) OpenKey(ctx context.Context, s Request) (*approver.Key, error) 
 	}
 	typed, err := a.Passphrase(ctx, s.Call, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.Does, file.ID, console.Clip(file.Name, console.MaxName)))
 	if errors.Is(err, ErrNoTerminal) {
-		err = s.Refused("it needs the signature of an approver key: "+err.Error(), "the same command at a terminal, by the person who has the passphrase")
+		err = s.Refused("it needs the signature of an approver key: "+err.Error(), "run this command at a terminal; the person with the passphrase types it")
 	}
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (a *Signer) OpenKey(ctx context.Context, s Request) (*approver.Key, error) 
 	key, err := file.Open(typed)
 	switch {
 	case errors.Is(err, approver.ErrPassphrase):
-		return nil, s.Refused("the passphrase does not open the key "+file.ID+"; nothing was done", "the same command again")
+		return nil, s.Refused("the passphrase does not open the key "+file.ID+"; nothing was done", "run this command again")
 	case err != nil:
 		return nil, console.Fault(s.What, err)
 	}
@@ -115,14 +115,14 @@ func (s Request) file() (approver.File, error) {
 	case s.Key != "":
 		f, err := s.Dir.Read(s.Key)
 		if errors.Is(err, fs.ErrNotExist) {
-			return none, s.Refused("the file of the key "+s.Key+" is not here: "+s.Dir.Path(s.Key), "--key ID of another one, or the same command where that file is")
+			return none, s.Refused("the file of the key "+s.Key+" is not here: "+s.Dir.Path(s.Key), "use --key ID of another key, or run this command where that file is")
 		}
 		if err != nil {
 			return none, s.Refused(err.Error(), "patterngate approvals keys")
 		}
 		return f, nil
 	case len(count) == 0:
-		return none, s.Refused("only what an approver key signed counts here, and no key counts", "patterngate approvals keys")
+		return none, s.Refused("only signed acts count here, and no key is valid", "patterngate approvals keys")
 	}
 	files, err := s.Dir.List()
 	if err != nil {
@@ -141,11 +141,11 @@ func (s Request) file() (approver.File, error) {
 	}
 	switch len(here) {
 	case 0:
-		return none, s.Refused("only what an approver key signed counts here, and the file of none is in "+string(s.Dir)+faults, "patterngate approvals keys")
+		return none, s.Refused("only signed acts count here, and the file of no enrolled key is in "+string(s.Dir)+faults, "patterngate approvals keys")
 	case 1:
 		return here[0], nil
 	}
-	return none, console.Usage(s.What, errors.New("which key signs? "+strings.Join(names, ", ")), "--key ID")
+	return none, console.Usage(s.What, errors.New("several keys can sign: "+strings.Join(names, ", ")), "--key ID")
 }
 
 // counting returns the ids of the keys that count now.
@@ -221,7 +221,7 @@ func visibleText(text string) string {
 const maxTyped = 8 << 10
 
 // errGivenUp is returned if the person cancels a line with Ctrl-C or Ctrl-D.
-var errGivenUp = errors.New("given up")
+var errGivenUp = errors.New("cancelled")
 
 // readTyped reads one line from a terminal in raw mode. It reads no byte after the line, because that is for the next
 // prompt. Backspace and Ctrl-U edit the line. Other control keys are ignored.
@@ -254,11 +254,11 @@ func readTyped(from io.Reader) (string, error) {
 func Refusal(what string, err error) error {
 	switch {
 	case errors.Is(err, patterns.ErrUnsigned):
-		return console.Refused(what, "it needs the signature of an approver key", "the same command at a terminal")
+		return console.Refused(what, "it needs the signature of an approver key", "run this command at a terminal")
 	case errors.Is(err, patterns.ErrForged):
 		return console.Refused(what, console.PortText(err), "patterngate approvals keys")
 	case errors.Is(err, patterns.ErrUsed):
-		return console.Refused(what, console.PortText(err), "the same command again")
+		return console.Refused(what, console.PortText(err), "run this command again")
 	case errors.Is(err, patterns.ErrNoKey):
 		return console.Usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
 	}
