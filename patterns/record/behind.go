@@ -36,7 +36,8 @@ const (
 	maxResult   = 24 // values of one
 )
 
-// Behind returns the Behind of the question with an effect key; the zero value if the record has no such question.
+// Behind returns the Behind of the question with an effect key; the zero value if the record has no such question. A rule counts as an
+// author only if it changed a proposal of the same tool, and if no other proposal, call or question of the branch lies between.
 func (s Story) Behind(key string) Behind {
 	at := slices.IndexFunc(s.Rows, func(r Row) bool { return r.Key == key && r.Kind == string(patterns.HumanEffect) })
 	if at < 0 {
@@ -44,19 +45,22 @@ func (s Story) Behind(key string) Behind {
 	}
 	b := Behind{}
 	asked := s.Rows[at]
+	about, _ := asked.About()
 	var was json.RawMessage // the arguments before a rule changed them
 	for _, r := range s.Rows[:at] {
-		switch {
-		case r.isCall():
+		if r.isCall() {
 			b.observe(r)
-			continue
-		case r.Branch() != asked.Branch() && r.Branch() != "":
+		}
+		if r.Branch() != asked.Branch() && r.Branch() != "" {
 			continue
 		}
 		if who := r.proposer(); who != "" {
 			b.ProposedBy, b.RevisedBy, was = who, nil, nil
 		}
-		if r.Kind == Judged && r.Decision == gateway.Revise.String() && r.Rule != "" {
+		if r.Kind == string(patterns.ToolEffect) || r.Kind == string(patterns.HumanEffect) {
+			b.RevisedBy, was = nil, nil // what was changed before is another call
+		}
+		if r.Kind == Judged && r.Decision == gateway.Revise.String() && r.Rule != "" && r.Name != "" && r.Name == about {
 			if was == nil {
 				was = argsOf(r.input)
 			}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func TestBehind(t *testing.T) {
 			lines = append(lines, `6 judged pay#j {"phase":"supervisor","decision":"revise","rule":"`+tt.revised+`","proposal":{"kind":"tool","name":"pay","args":{"amount":5}}}`)
 		}
 		lines = append(lines,
-			`7 intent approve#1 {"effect_kind":"human","name":"approve","input":{"rule":"big"},"object":{"args":{"amount":5,"reason":"late"},"expires":"2026-11-22T09:30:00Z"}}`,
+			`7 intent approve#1 {"effect_kind":"human","name":"approve","input":{"rule":"big","action":{"kind":"tool","name":"pay"}},"object":{"args":{"amount":5,"reason":"late"},"expires":"2026-11-22T09:30:00Z"}}`,
 			`8 intent later#1 {"effect_kind":"tool","name":"later","effect":"read","input":{}}`,
 			`9 outcome later#1 {"state":"ok","output":{"secret":1}}`)
 		story := Read(events(lines...))
@@ -51,6 +52,39 @@ func TestBehind(t *testing.T) {
 	}
 	if b := Read(nil).Behind("approve#1"); b.ProposedBy != "" || b.WrittenBy(nil) != "" || len(b.Observed) > 0 {
 		t.Errorf("of nothing: %+v", b)
+	}
+}
+
+// What a rule changed in one step of a plan does not count for a later step, nor for another tool.
+func TestBehindIsOfOneCall(t *testing.T) {
+	const (
+		plan    = `1 start - {"run_id":"run_00000000000000a1","pattern":"p","pattern_kind":"planning"}` + "\n" + `2 intent plan#1 {"effect_kind":"model","name":"plan","input":{}}` + "\n" + `3 outcome plan#1 {"state":"ok","output":"{}","usage":{"llm_calls":1,"input_tokens":9,"output_tokens":9}}`
+		revised = `4 judged pay#j {"phase":"planning","decision":"revise","rule":"cap","proposal":{"kind":"tool","name":"pay","args":{"reason":"no"}}}`
+		asks    = `8 intent approve#2 {"effect_kind":"human","name":"approve","input":{"rule":"big","action":{"kind":"tool","name":"pay"}},"object":{"args":{"reason":"late"},"expires":"2026-11-22T09:30:00Z"}}`
+	)
+	for name, tt := range map[string]struct {
+		between string
+		by      string
+	}{
+		"the same call":       {"", "[cap] [reason]"},
+		"another branch":      {`5 intent t#1/look#1 {"effect_kind":"tool","name":"look","effect":"read","input":{}}`, "[cap] [reason]"},
+		"a call between":      {`5 intent pay#1 {"effect_kind":"tool","name":"pay","effect":"write","input":{"reason":"late"}}`, "[] []"},
+		"a question between":  {`5 intent approve#1 {"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"}}}`, "[] []"},
+		"its own after":       {`5 intent look#1 {"effect_kind":"tool","name":"look","effect":"read","input":{}}` + "\n" + strings.Replace(revised, "cap", "late", 1), "[late] [reason]"},
+		"of another tool too": {strings.Replace(strings.Replace(revised, `"pay"`, `"mail"`, 1), "cap", "late", 1), "[cap] [reason]"},
+	} {
+		lines := append(strings.Split(plan, "\n"), revised)
+		if tt.between != "" {
+			lines = append(lines, strings.Split(tt.between, "\n")...)
+		}
+		b := Read(events(append(lines, asks)...)).Behind("approve#2")
+		if got := fmt.Sprint(b.RevisedBy, b.Revised); got != tt.by {
+			t.Errorf("%s: changed by %s, want %s", name, got, tt.by)
+		}
+	}
+	other := strings.Replace(revised, `"pay"`, `"mail"`, 1)
+	if b := Read(events(append(strings.Split(plan, "\n"), other, asks)...)).Behind("approve#2"); b.ProposedBy != "model" || len(b.RevisedBy)+len(b.Revised) > 0 {
+		t.Errorf("another tool: %+v", b)
 	}
 }
 
