@@ -44,6 +44,20 @@ type Story struct {
 	rests    *float64 // since when it waits with a child run, in seconds after its start; nil: it does not
 }
 
+// Hashes returns the hashes of the configuration, policies and catalog of the run, from its start event. They are "" if the record does
+// not begin with a start event that can be read.
+func (s Story) Hashes() patterns.Hashes {
+	if len(s.events) == 0 || s.events[0].Kind != patterns.StartEvent {
+		return patterns.Hashes{}
+	}
+	body, err := patterns.DecodeBody(s.events[0])
+	if err != nil {
+		return patterns.Hashes{}
+	}
+	start := body.(*patterns.StartBody)
+	return patterns.Hashes{Config: start.Config, Policy: start.Policy, Catalog: start.Catalog}
+}
+
 // Kept identifies the record that a story is read from.
 type Kept struct {
 	Events int64  `json:"events"`

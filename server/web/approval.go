@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"patterngate/gateway"
@@ -147,7 +146,6 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 	if claim, ok := planClaim(a); ok {
 		page.Claims = append(page.Claims, claim)
 	}
-	page.Demo = p.simulated(a.Question.Tool)
 	page.soFar(p, a, ring, now)
 	return page, nil
 }
@@ -162,16 +160,6 @@ func (page *approvalPage) goesOn(a patterns.Asked) bool {
 	return a.State == patterns.AskedDecided && page.Outcome != nil && page.Outcome.Ended == nil
 }
 
-// demo reports whether a run called a simulated tool.
-func (p *Pages) demo(s record.Story) bool {
-	return slices.ContainsFunc(s.Rows, func(r record.Row) bool { return r.Kind == string(patterns.ToolEffect) && p.simulated(r.Name) })
-}
-
-// simulated reports whether a tool is simulated.
-func (p *Pages) simulated(tool string) bool {
-	return p.config.Simulated != nil && p.config.Simulated(tool)
-}
-
 // soFar adds what the run's record says. If the record cannot be read, it adds nothing.
 func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring, now time.Time) {
 	events, _, err := p.config.Owner.Record(a.Question.Run)
@@ -180,7 +168,7 @@ func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring, n
 		return
 	}
 	story := record.Read(events).Naming(ring).Calling(p.config.People)
-	page.Demo = page.Demo || p.demo(story)
+	page.Demo = p.demo(story, a)
 	of := story.Behind(a.Key)
 	page.known(of, a)
 	page.read(of, a)

@@ -12,7 +12,7 @@ import (
 func askedDemo(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t)
-	s.pages.config.Simulated = func(tool string) bool { return tool == "issue_refund" }
+	s.pages.config.Simulated = simulates("issue_refund", "get_refund_context")
 	a := &s.asked[0]
 	a.Question.Args = map[string]any{"user_id": 42.0, "amount_usd": 1200.0, "reason": "Customer requested refund within policy review"}
 	a.Digest, a.Key, a.Text = a.Question.Digest(), "approve#1", "Above the automatic limit a person decides."

@@ -71,9 +71,10 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 	now := p.now()
 	keyed := ring.Counts(now)
 	page.Rows = make([]waitingRow, len(list.Rows))
+	demo := p.demoRows()
 	for i, asked := range list.Rows {
 		page.Rows[i] = waitingRowOf(asked, now)
-		page.Rows[i].Needs, page.Rows[i].Demo = needs(asked.Least, keyed), p.simulated(asked.Question.Tool)
+		page.Rows[i].Needs, page.Rows[i].Demo = needs(asked.Least, keyed), demo(asked)
 	}
 	page.Rules = rulesOf(list.Rows)
 	if list.Next != "" {

@@ -91,7 +91,6 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 	}
 	page := runPage{frame: f, Off: p.switched(r.Context())}
 	story := record.Read(events).Naming(ring).Calling(p.config.People)
-	page.Demo = p.demo(story)
 	page.story(id, story, events, p.now())
 	switch report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept.Head.Events, Row: kept, Ring: ring}); {
 	case asks:
@@ -111,9 +110,9 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 		return
 	}
 	for _, a := range asked.Rows {
-		page.Demo = page.Demo || p.simulated(a.Question.Tool)
 		page.Questions = append(page.Questions, questionOf(a, p.now()))
 	}
+	page.Demo = p.demo(story, asked.Rows...)
 	render(w, http.StatusOK, "run.html", page)
 }
 

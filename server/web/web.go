@@ -51,8 +51,9 @@ type Config struct {
 	Decided func(patterns.Asked)
 	// Switches returns the kill switches that are on; nil: there are none.
 	Switches func() ([]patterns.Switch, error)
-	// Simulated reports whether a tool is simulated, so that its pages say that they show demo data; nil: no tool is.
-	Simulated func(tool string) bool
+	// Simulated returns a function that reports whether a tool of a run is simulated, so that pages say that they show demo data. of are
+	// the hashes in the run's record. It returns nil if the tools of the run are not known here. nil: no tool is simulated.
+	Simulated func(of patterns.Hashes) func(tool string) bool
 	// Alive reports whether a process here continues runs. nil: none does, and the page says how to resume.
 	Alive func() bool
 }

@@ -44,16 +44,25 @@ func Start(address string, o Options) *Page {
 func (o Options) door(address string) *web.Door {
 	pages := web.New(web.Config{
 		Approvals: o.Engine.Approvals(), Owner: o.Engine.Operator(), Version: buildinfo.Read().Version, By: statefile.ByUser("").By, People: o.People, Alive: o.Engine.Operator().Alive,
-		Simulated: func(name string) bool {
-			tool, ok := o.Engine.Settings().Catalog.Tool(name)
-			return ok && tool.Simulated
-		},
-		Open: keyOpener(o.Keys), KeyFiles: keyFiles(o.Keys), Log: o.Log,
+		Simulated: func(of patterns.Hashes) func(string) bool { return simulated(o.Engine.Settings(), of) },
+		Open:      keyOpener(o.Keys), KeyFiles: keyFiles(o.Keys), Log: o.Log,
 		Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), o.Log, asked) },
 	})
 	return web.NewDoor(web.DoorConfig{
 		Pages: pages, SignIns: o.Engine.Approvals(), Address: address, Version: buildinfo.Read().Version, Command: o.SignIn, Log: o.Log,
 	})
+}
+
+// simulated returns a function that reports whether a tool of a run is simulated. It returns nil if the run has another configuration
+// or catalog than s: a tool with the same name can be a real one there. The catalog's hash alone does not say whether a tool is simulated.
+func simulated(s local.Settings, of patterns.Hashes) func(tool string) bool {
+	if s.Catalog == nil || of.Config == "" || of.Config != s.Config || of.Catalog != s.Catalog.Hash() {
+		return nil
+	}
+	return func(name string) bool {
+		tool, ok := s.Catalog.Tool(name)
+		return ok && tool.Simulated
+	}
 }
 
 // keyOpener returns a function that opens a key file of a directory with its passphrase, for one signature.
