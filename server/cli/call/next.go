@@ -10,8 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/toolargs"
 )
 
 // nextStep is the member next of a result (spec/surface.md section 1).
@@ -40,8 +42,12 @@ func (c *toolCall) words(e envelope) string {
 	for _, change := range n.Changed {
 		line("  changed " + changed(change.Pointer, change.From, change.To))
 	}
-	if len(n.Fill) > 0 {
-		line("  fill in " + strings.Join(places(n.Fill), ", "))
+	n, missing, refused := n.marked()
+	if len(missing) > 0 {
+		line("  fill in " + strings.Join(places(missing), ", "))
+	}
+	if len(refused) > 0 {
+		line("  change " + strings.Join(places(refused), ", "))
 	}
 	switch {
 	case !plainTool().MatchString(n.Tool): // no name, or one that looks like a flag
@@ -52,6 +58,46 @@ func (c *toolCall) words(e envelope) string {
 		line("  " + c.commandLine(n))
 	}
 	return b.String()
+}
+
+// marked returns the step with a placeholder such as <order_id> for each argument that the reader must fill in or change, if its
+// value is no list and no object: a command that is pasted must not send a refused value again. missing are the places without a
+// value, and refused those with a value that was refused.
+func (n nextStep) marked() (marked nextStep, missing, refused []string) {
+	members, err := toolargs.Members(n.Arguments)
+	if n.Action != "fix_and_retry" || err != nil {
+		return n, n.Fill, nil
+	}
+	for _, place := range n.Fill {
+		i := slices.IndexFunc(members, func(m toolargs.Member) bool { return pointerOf(m) == place })
+		if i < 0 {
+			missing = append(missing, place)
+			continue
+		}
+		switch value := string(members[i].Value); {
+		case value == `""` || value == "null" || value == "[]" || value == "{}":
+			missing = append(missing, place)
+		default:
+			refused = append(refused, place)
+		}
+		if !strings.ContainsAny(string(members[i].Value[:1]), "[{") {
+			members[i].Value = ijson.Canonical("<" + nameOf(members[i]) + ">")
+		}
+	}
+	n.Arguments = toolargs.JoinMembers(members)
+	return n, missing, refused
+}
+
+// nameOf returns the name of a member.
+func nameOf(m toolargs.Member) string {
+	var name string
+	_ = json.Unmarshal(m.Name, &name) // the names of members that were read are texts
+	return name
+}
+
+// pointerOf returns the pointer to a member of the arguments (RFC 6901).
+func pointerOf(m toolargs.Member) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(nameOf(m))
 }
 
 // undecided reports whether the reader must decide something before there is a call to make.

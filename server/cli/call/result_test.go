@@ -95,7 +95,10 @@ func TestNextInWords(t *testing.T) {
 			want: "next: Fix these arguments and call again:\n  changed /pan: removed, was 1\n  changed /plan: added, 1\n  changed /n: 42, was \"42\"\n" +
 				"  patterngate call t --args '{\"goal\":\"it'\\''s\"}'\n"},
 		"to be filled in": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"a":""},"changed":[],"fill":["/a","/b/0",""]}`,
-			want: "next: Fix these arguments and call again:\n  fill in /a, /b/0, the arguments\n  patterngate call t --args '{\"a\":\"\"}'\n"},
+			want: "next: Fix these arguments and call again:\n  fill in /a, /b/0, the arguments\n  patterngate call t --args '{\"a\":\"<a>\"}'\n"},
+		"refused values": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"n":7,"order_id":"../x","a/b":{"c":1},"plan":[],"text":""},"changed":[],"fill":["/order_id","/a~1b","/plan","/text"]}`,
+			want: "next: Fix these arguments and call again:\n  fill in /plan, /text\n  change /order_id, /a~1b\n" +
+				"  patterngate call t --args '{\"n\":7,\"order_id\":\"<order_id>\",\"a/b\":{\"c\":1},\"plan\":[],\"text\":\"<text>\"}'\n"},
 		"to be mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"a":1},"changed":[],"fill":[]}`,
 			want: "next: Fix the arguments as the problems say, and call again:\n  patterngate call t --args '{\"a\":1}'\n"},
 		"too long": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","changed":[],"fill":["/a"]}`,
