@@ -15,20 +15,42 @@ import (
 
 // StatusError is a reply that is not a result. It keeps no text of the reply, which may contain a secret.
 type StatusError struct {
-	Tool string
-	Code int
+	Tool   string
+	Code   int
+	Secret string // the header or query member with a secret, if the service refused the caller; "": none
 }
 
-// Error returns tool and code.
+// Error returns the tool, the code and which secret to check.
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("%s: %d %s", e.Tool, e.Code, http.StatusText(e.Code))
+	text := fmt.Sprintf("%s: %d %s", e.Tool, e.Code, http.StatusText(e.Code))
+	if e.Secret != "" {
+		text += checkSecret(e.Secret)
+	}
+	return text
+}
+
+// credential returns the name of the first header or query member whose value is a secret. It returns "" if the code does
+// not say that the service refused the caller.
+func (t *Tool) credential(code int) string {
+	if code != http.StatusUnauthorized && code != http.StatusForbidden {
+		return ""
+	}
+	for _, h := range t.headers {
+		if h.secret != nil {
+			return h.name
+		}
+	}
+	if len(t.secretQuery) > 0 {
+		return t.secretQuery[0].name
+	}
+	return ""
 }
 
 // refused returns what a reply that is not a result means for the call. A 4xx did nothing, except for 408. For any
 // other code the outcome is unknown.
 func (t *Tool) refused(response *http.Response) *catalog.Fault {
 	code := response.StatusCode
-	fault := &catalog.Fault{Cause: &StatusError{t.name, code}}
+	fault := &catalog.Fault{Cause: &StatusError{t.name, code, t.credential(code)}}
 	switch {
 	case code == http.StatusRequestTimeout:
 		fault.Kind, fault.Again = catalog.TimedOut, true

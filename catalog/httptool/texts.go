@@ -221,6 +221,8 @@ const (
 
 // The request and the reply.
 
+func checkSecret(name string) string { return fmt.Sprintf(" (check the secret of %s)", name) }
+
 const (
 	badArgument         = "%s: argument %s: %s"
 	querySecret         = "the secret of query member %s: %w"

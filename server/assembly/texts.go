@@ -16,6 +16,10 @@ const (
 	verbReplan    = "plan the remaining work again"
 )
 
+// A reply from which an output cannot be made: the key of the output, then its member and what is wrong.
+
+const outputFault = "%s.%w"
+
 // Why a tool is held.
 
 const (

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -108,6 +110,7 @@ func (m *ownMaker) request(c *tools.HTTPTool, input *catalog.Schema) (*httptool.
 		config.Headers = append(config.Headers, httptool.Header{Name: h.Name, Text: h.Text, Prefix: h.Prefix, Secret: m.secrets.of(h.Secret)})
 	}
 	if c.Output != nil {
+		at := strings.Join(slices.Concat(m.at, []string{"output"}), ".")
 		output, faults := policy.Output(expressions(c.Output), c.Name, input)
 		wrong := false
 		for _, f := range faults {
@@ -118,7 +121,11 @@ func (m *ownMaker) request(c *tools.HTTPTool, input *catalog.Schema) (*httptool.
 			return nil, false
 		}
 		config.Output = func(args map[string]any, r httptool.Response) (any, error) {
-			return output(args, r.Status, r.Headers, r.Body)
+			observation, err := output(args, r.Status, r.Headers, r.Body)
+			if err != nil {
+				return nil, fmt.Errorf(outputFault, at, err)
+			}
+			return observation, nil
 		}
 	}
 	tool, faults := httptool.New(config)

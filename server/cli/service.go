@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"patterngate/catalog/pins"
 	"patterngate/gateway/approver"
@@ -17,6 +19,8 @@ import (
 	"patterngate/server/cli/invocation"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"
+	"patterngate/server/settings/tools"
+	"patterngate/server/settings/yamldoc"
 )
 
 // serviceOpener opens a running server in this process, for the commands that serve, call tools or continue runs.
@@ -86,7 +90,8 @@ func (a *serviceOpener) callServer(load func() (assembly.Loaded, error), logs io
 	if err != nil {
 		return call.Server{}, err
 	}
-	s, err := a.service("call", loaded, a.Logger(loaded.Log.Quiet(), logs))
+	causes := &call.Causes{}
+	s, err := a.service("call", loaded, slog.New(causes.Noting(a.Logger(loaded.Log.Quiet(), logs).Handler())))
 	if err != nil {
 		return call.Server{}, err
 	}
@@ -94,7 +99,26 @@ func (a *serviceOpener) callServer(load func() (assembly.Loaded, error), logs io
 	for name, h := range s.Config().Unlisted() {
 		held[name] = call.Held{Cause: h.Cause(), Pin: pins.Name(h.Server, h.Upstream)}
 	}
-	return call.Server{Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Kept: !s.InMemory(), Held: held}, nil
+	return call.Server{
+		Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Kept: !s.InMemory(), Held: held, Cause: causes.Of,
+		Unlisted: func(name string) call.Unlisted { return unlisted(s.Config(), name) },
+	}, nil
+}
+
+// unlisted returns why the server of a configuration does not list a tool that the configuration knows.
+func unlisted(c assembly.Loaded, name string) call.Unlisted {
+	if c.Path == "" {
+		return call.Unlisted{}
+	}
+	if !c.DemoOn() && slices.Contains(settings.BuiltinPatterns, name) {
+		return call.Unlisted{Demo: c.Path}
+	}
+	declared := slices.ContainsFunc(c.Catalog.Tools(), func(t tools.Placed) bool { return t.Name == name })
+	if !declared || slices.Contains(c.Catalog.Expose, name) {
+		return call.Unlisted{}
+	}
+	key, _ := c.Root.Find((*yamldoc.Path)(nil).Key("catalog").Key("expose")) // without it, the place of the catalog
+	return call.Unlisted{Expose: c.Path + ":" + strconv.Itoa(key.Line)}
 }
 
 // hookedServer opens Patterngate's own server in this process, with its engine. hook is called at every boundary of the journal.

@@ -177,6 +177,9 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 	if left := to.leftBehind(e); ours && left != "" && written == nil {
 		c.note(left)
 	}
+	if ours && written == nil && to.cause != nil && (e.NoResult || e.Status == "stopped") {
+		c.why(to.cause(e.RunID))
+	}
 	switch {
 	case failed != nil:
 		return c.failed(ctx, failed)
@@ -226,6 +229,16 @@ func (c *toolCall) failed(ctx context.Context, err error) error {
 func (c *toolCall) note(text string) {
 	if !c.quiet {
 		_, _ = fmt.Fprintln(c.errs, printable.Text("call: "+text))
+	}
+}
+
+// maxCause is the maximum length of a cause in bytes.
+const maxCause = 500
+
+// why prints why a call failed on standard error, unless it is unknown or --quiet is set.
+func (c *toolCall) why(cause string) {
+	if cause != "" && !c.quiet {
+		_, _ = fmt.Fprintln(c.errs, printable.Text(becauseOf(console.Cut(cause, maxCause))))
 	}
 }
 

@@ -21,12 +21,14 @@ import (
 
 // callee is the server that is called.
 type callee struct {
-	client *upstream.Client
-	here   bool   // the server runs in this process
-	kept   bool   // it also records its runs in a file
-	wait   func() // waits until the server in this process ends
-	tools  []upstream.Tool
-	held   map[string]Held // held tools, which the server does not list
+	client   *upstream.Client
+	here     bool   // the server runs in this process
+	kept     bool   // it also records its runs in a file
+	wait     func() // waits until the server in this process ends
+	tools    []upstream.Tool
+	held     map[string]Held            // held tools, which the server does not list
+	cause    func(run string) string    // nil: unknown; see Server
+	unlisted func(name string) Unlisted // nil: unknown; see Server
 }
 
 // close ends the session. It ignores an error of the server's end, which does not change the result.
@@ -67,17 +69,25 @@ func Identity() upstream.Identity {
 
 // Server is Patterngate's own server, in this process.
 type Server struct {
-	Serve   func(ctx context.Context, in io.Reader, out io.Writer) error // serves MCP until its input ends
-	CarryOn func()                                                       // continues runs that no process continues
-	Close   func()
-	Kept    bool            // it records its runs in a file
-	Held    map[string]Held // tools that nobody can call yet, by name; the server does not list them
+	Serve    func(ctx context.Context, in io.Reader, out io.Writer) error // serves MCP until its input ends
+	CarryOn  func()                                                       // continues runs that no process continues
+	Close    func()
+	Kept     bool                       // it records its runs in a file
+	Held     map[string]Held            // tools that nobody can call yet, by name; the server does not list them
+	Cause    func(run string) string    // returns why a call of a run failed, for the person here only; "": unknown
+	Unlisted func(name string) Unlisted // says why the server does not list a tool
 }
 
 // Held is a tool that a person has to accept before anybody can call it.
 type Held struct {
 	Cause string // why it is held
 	Pin   string // what "catalog accept" accepts
+}
+
+// Unlisted says why the server does not list a tool. The zero Unlisted is for a name that the configuration does not have.
+type Unlisted struct {
+	Expose string // for a tool that clients do not get: the place of catalog.expose, or the file
+	Demo   string // for a tool of the demo that is off: the file that turns it off
 }
 
 // Connect connects a client to the server over a pair of pipes, with the same protocol as for every client. ended waits, after the
@@ -117,7 +127,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, wait: ended}, nil
+	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, cause: s.Cause, unlisted: s.Unlisted, wait: ended}, nil
 }
 
 // dialed connects to a server over HTTP.
@@ -217,6 +227,14 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	}
 	if held, ok := s.held[name]; ok {
 		return upstream.Tool{}, console.Usage("call", fmt.Errorf("%s is held: %s", name, held.Cause), "patterngate catalog accept "+held.Pin)
+	}
+	if s.unlisted != nil {
+		switch u := s.unlisted(name); {
+		case u.Expose != "":
+			return upstream.Tool{}, console.Usage("call", errors.New(notExposed(name)), addToExpose(u.Expose))
+		case u.Demo != "":
+			return upstream.Tool{}, console.Usage("call", errors.New(demoIsOff(name)), turnDemoOn(u.Demo))
+		}
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", console.Cut(name, console.MaxTyped), someOf(names))
 	if near := gateway.Near(name, names); near != "" {

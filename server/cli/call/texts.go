@@ -3,3 +3,19 @@ package call
 // The texts of the command "call".
 
 func calling(tool string) string { return "calling " + tool }
+
+func becauseOf(cause string) string { return "cause: " + cause }
+
+// Tools that the server does not list.
+
+func notExposed(tool string) string {
+	return tool + " is in the configuration, but not in catalog.expose"
+}
+
+func addToExpose(place string) string { return "add it to catalog.expose in " + place }
+
+func demoIsOff(tool string) string { return tool + " is part of the demo, which is off" }
+
+func turnDemoOn(file string) string {
+	return "demo: {enabled: true} in " + file + " (a file with its own catalog or patterns turns the demo off)"
+}
