@@ -40,7 +40,7 @@ func (a *Commands) acceptCommand() *cobra.Command {
 			"A running server reads the lock file again on \"patterngate reload\".",
 		Example: "  patterngate catalog accept\n  patterngate catalog accept orders/read_text_file",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			loaded, err := a.Load()
+			loaded, err := a.LoadToAccept()
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,7 @@
 package doctor
 
 import (
-	"path/filepath"
+	"runtime"
 
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
@@ -15,14 +15,17 @@ type Bypass struct {
 	Ours                 string // the catalog's server that it is; "": none
 }
 
-// tell adds the finding for doctor.
-func (b Bypass) tell(f *findings) {
+// tell adds the finding for doctor. config is the file that the client's Patterngate reads; "" if there is none.
+func (b Bypass) tell(config string, f *findings) {
 	server := console.OtherName(b.Server)
-	if b.Ours != "" {
-		f.fail("gate", fixDirect(server), directOurs(server, b.File, console.OtherName(b.Ours)))
-		return
+	switch {
+	case b.Ours != "":
+		f.fail("gate", fixDirect(b.Client, console.ShellWord(runtime.GOOS, config), server, b.File), directOurs(server, b.File, console.OtherName(b.Ours)))
+	case config != "":
+		f.warn("gate", fixUnknown(server, b.File, config), direct(server, b.File))
+	default:
+		f.warn("gate", fixImport(b.Client, server, b.File), direct(server, b.File))
 	}
-	f.warn("gate", fixImport(b.Client, server), direct(server, b.File))
 }
 
 // Bypasses returns the servers of the catalog that clients of this machine also start directly. They have the same command
@@ -66,7 +69,7 @@ func aroundIn(in importer.ClientFile, others []importer.ClientServer, c tools.Ca
 		}
 		b := Bypass{Client: in.Client.Name, File: in.File.Path, Server: s.Name}
 		for _, ours := range c.Servers {
-			if ours.Enabled && sameServer(s, ours) {
+			if ours.Enabled && importer.SameServer(s, ours) {
 				b.Ours = ours.Name
 				break
 			}
@@ -74,29 +77,4 @@ func aroundIn(in importer.ClientFile, others []importer.ClientServer, c tools.Ca
 		found = append(found, b)
 	}
 	return found
-}
-
-// sameServer reports whether a client's server is one of the catalog: by its command, its URL, or its name.
-func sameServer(s importer.ClientServer, ours tools.Server) bool {
-	named := []importer.Server{{From: s}}
-	importer.NameServers(named)
-	if s.Name == ours.Name || named[0].Name == ours.Name {
-		return true
-	}
-	if ours.HTTP != nil {
-		address, _ := importer.PlainURL(s.URL)
-		return s.URL != "" && address == ours.HTTP.URL
-	}
-	if ours.Stdio == nil || s.Command == "" || len(s.Args) != len(ours.Stdio.Args) {
-		return false
-	}
-	if s.Command != ours.Stdio.Command && s.Command != ours.Stdio.Path && filepath.Base(s.Command) != filepath.Base(ours.Stdio.Command) {
-		return false
-	}
-	for i, v := range ours.Stdio.Args {
-		if !v.Secret.Set() && v.Text != s.Args[i] { // secrets are not compared
-			return false
-		}
-	}
-	return true
 }

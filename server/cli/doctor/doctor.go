@@ -177,7 +177,11 @@ func (a *Commands) doctor(ctx context.Context, name string, all bool) error {
 
 // text returns one line for the client, then the checks that did not pass with their fixes, or all checks.
 func (a *Commands) text(f *findings, all bool) string {
-	const indent = "      "
+	lead := "  " // the checks stand under their client
+	if all {
+		lead = ""
+	}
+	indent := lead + "      "
 	column := len("first answer") + 2
 	width := console.FoldWidth(console.Readable(a.Width())) - len(indent) - column
 	inner := indent + strings.Repeat(" ", column)
@@ -187,11 +191,7 @@ func (a *Commands) text(f *findings, all bool) string {
 		if r.State == stateOK && !all {
 			continue
 		}
-		mark := indent
-		if all {
-			mark = a.painted(r.State) + "  "
-		}
-		fmt.Fprintf(&b, "%s%-*s%s\n", mark, column, r.Check, console.Fold(console.OtherText(r.Detail, 600), width, inner))
+		fmt.Fprintf(&b, "%s%s  %-*s%s\n", lead, a.painted(r.State), column, r.Check, console.Fold(console.OtherText(r.Detail, 600), width, inner))
 		if r.Fix != "" {
 			b.WriteString(inner + labelFix + printable.Text(r.Fix) + "\n") // not folded: people copy it
 		}
@@ -242,6 +242,7 @@ func (a *Commands) examine(ctx context.Context, client clientfile.Client, named 
 	f.ok("file", path)
 	ours, others := ourEntry(entries, self)
 	var catalog tools.Catalog
+	config := ""
 	if ours.Name == "" {
 		tell := f.warn
 		if named {
@@ -249,10 +250,10 @@ func (a *Commands) examine(ctx context.Context, client clientfile.Client, named 
 		}
 		tell("entry", setup, noEntry)
 	} else {
-		catalog = a.examineEntry(ctx, host, client, ours, f)
+		catalog, config = a.examineEntry(ctx, host, client, ours, f)
 	}
 	for _, b := range aroundIn(importer.ClientFile{Client: client, File: file}, others, catalog) {
-		b.tell(f)
+		b.tell(config, f)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestText(t *testing.T) {
 	healthy.ok("state", "/home/runs.db can be written")
 	ill := &findings{client: "codex"}
 	ill.ok("file", "/home/config.toml")
-	ill.warn("gate", "remove crm from that file", "the client starts the server crm directly, without your policy (/home/a/very/long/path/to/config.toml)")
+	ill.warn("gate", removeServer("crm", "/home/config.toml"), "the client starts the server crm directly, without your policy (/home/a/very/long/path/to/config.toml)")
 	ill.fail("start", "patterngate setup codex --write", "there is no program")
 	for name, tt := range map[string]struct {
 		of   *findings
@@ -29,11 +29,11 @@ ok    file          /home/mcp.json
 ok    state         /home/runs.db can be written
 `},
 		"ill": {ill, false, `FAIL  codex           1 check failed, 1 warning, 1 check passed
-      gate          the client starts the server crm directly, without your policy
-                    (/home/a/very/long/path/to/config.toml)
-                    fix: remove crm from that file
-      start         there is no program
-                    fix: patterngate setup codex --write
+  warn  gate          the client starts the server crm directly, without your policy
+                      (/home/a/very/long/path/to/config.toml)
+                      fix: remove the server "crm" from /home/config.toml
+  FAIL  start         there is no program
+                      fix: patterngate setup codex --write
 `},
 	} {
 		if got := a.text(tt.of, tt.all); got != tt.want {

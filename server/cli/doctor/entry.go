@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,9 +78,9 @@ func startAs(host clientfile.Host, client clientfile.Client, s importer.ClientSe
 	return start
 }
 
-// examineEntry starts the entry and checks what it serves. It returns the served catalog, or the zero Catalog if it cannot
-// be read.
-func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s importer.ClientServer, f *findings) tools.Catalog {
+// examineEntry starts the entry and checks what it serves. It returns the served catalog and the configuration's
+// file. Without a file, or if it cannot be read, they are zero.
+func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, client clientfile.Client, s importer.ClientServer, f *findings) (tools.Catalog, string) {
 	setup := setupFix(client.Name)
 	if s.Name != "patterngate" {
 		setup += " --name " + console.ShellWord(host.Goos, s.Name)
@@ -87,7 +88,7 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 	switch {
 	case s.Problem != "":
 		f.fail("entry", setup, entryProblem(s.Name, s.Problem))
-		return tools.Catalog{}
+		return tools.Catalog{}, ""
 	case s.Off:
 		f.fail("entry", fixDisabled, disabled(s.Name))
 	default:
@@ -97,7 +98,7 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 	path := machine.Lookup(start.environ, "PATH")
 	if start.command = commandIn(start, host.Goos); start.command == "" {
 		f.fail("start", setup, noProgram(s.Command, path, client.Title))
-		return tools.Catalog{}
+		return tools.Catalog{}, ""
 	}
 	as := servedBy(start)
 	loaded := as.examineConfig(f)
@@ -106,10 +107,10 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 	}
 	a.examineServer(ctx, start, s.Name, f)
 	if loaded == nil {
-		return tools.Catalog{}
+		return tools.Catalog{}, ""
 	}
 	as.examineState(loaded.State, f)
-	return loaded.Catalog
+	return loaded.Catalog, loaded.Path
 }
 
 // commandIn returns the path of the program that the client starts, or "" if there is none.
@@ -158,6 +159,8 @@ func (a entryProgram) examineConfig(f *findings) *assembly.Loaded {
 		f.fail("config", fixConfig, err.Error())
 		return nil
 	}
+	// examineServer reports the held tools, each with its fix.
+	warnings = slices.DeleteFunc(warnings, func(w yamldoc.Fault) bool { return w.Held != "" })
 	for i, w := range warnings {
 		if i == 5 {
 			break

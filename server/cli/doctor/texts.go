@@ -155,9 +155,17 @@ func direct(server, file string) string {
 func directOurs(server, file, ours string) string {
 	return direct(server, file) + "; it is " + ours + " in the catalog"
 }
-func fixDirect(server string) string { return "remove " + server + " from that file" }
-func fixImport(client, server string) string {
-	return "patterngate init --import " + client + " -o FILE, or remove " + server + " from that file"
+func removeServer(server, file string) string {
+	return fmt.Sprintf("remove the server %q from %s", server, file)
+}
+func fixDirect(client, config, server, file string) string {
+	return "patterngate init --import " + client + " --replace -o " + config + ", or " + removeServer(server, file)
+}
+func fixUnknown(server, file, config string) string {
+	return "add the server to catalog.servers in " + config + ", or " + removeServer(server, file)
+}
+func fixImport(client, server, file string) string {
+	return "patterngate init --import " + client + ", or " + removeServer(server, file)
 }
 
 // counted returns a number with its noun.

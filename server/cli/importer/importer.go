@@ -103,9 +103,17 @@ func (a *Commands) init(ctx context.Context, f initFlags) error {
 	if f.undo {
 		return a.initUndo(f)
 	}
-	path, err := a.initPath(f.out)
-	if err != nil {
+	path, there, err := a.initPath(f.out)
+	switch {
+	case err != nil:
 		return err
+	case there && f.replace && len(f.chosen.read)+len(f.chosen.allow) == 0:
+		return a.initReplaceOnly(f, path)
+	case there && f.from != "":
+		return console.Usage("init", fmt.Errorf("%s already exists, and init never overwrites a file", path),
+			"patterngate init --import "+f.from+" --replace   # only takes the servers that this file has out of the client's file")
+	case there:
+		return console.Usage("init", fmt.Errorf("%s already exists, and init never overwrites a file", path), "patterngate init -o ANOTHER.yaml, or move that file away")
 	}
 	if f.from != "" {
 		return a.initImport(ctx, f, path)
@@ -119,29 +127,30 @@ func (a *Commands) init(ctx context.Context, f initFlags) error {
 	}})
 }
 
-// initPath returns the absolute path of the file to write. It returns an error if the file exists.
-func (a *Commands) initPath(out string) (string, error) {
+// initPath returns the absolute path of the file to write. there reports whether the
+// file exists.
+func (a *Commands) initPath(out string) (path string, there bool, err error) {
 	sources := settings.Sources{Path: *a.Config, Environ: a.Environ}
 	if out != "" {
 		sources.Path = out
 	}
-	path, _, err := settings.Path(sources)
+	path, _, err = settings.Path(sources)
 	if err != nil {
-		return "", a.ConfigFault(err)
+		return "", false, a.ConfigFault(err)
 	}
 	if path == "" {
-		return "", console.Usage("init", errors.New("there is no configuration directory"), "patterngate init -o FILE")
+		return "", false, console.Usage("init", errors.New("there is no configuration directory"), "patterngate init -o FILE")
 	}
 	if path, err = filepath.Abs(path); err != nil {
-		return "", console.Fault("init", err)
+		return "", false, console.Fault("init", err)
 	}
 	switch _, err = os.Lstat(path); {
 	case err == nil:
-		return "", console.Usage("init", fmt.Errorf("%s already exists, and init never overwrites a file", path), "patterngate init -o ANOTHER.yaml, or move that file away")
+		return path, true, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", console.Fault("init", err)
+		return "", false, console.Fault("init", err)
 	}
-	return path, nil
+	return path, false, nil
 }
 
 // initImport writes the file from a client's servers.

@@ -25,6 +25,7 @@ type initReport struct {
 	Next     []string        `json:"next,omitempty"`
 
 	faulty bool // the file does not load
+	kept   bool // the file was there before
 }
 
 // initServerRow is one server.
@@ -91,7 +92,7 @@ func (a *Commands) tellInit(r initReport) error {
 		return faulty(console.WriteJSON(a.Out, r), r)
 	}
 	var b strings.Builder
-	if r.File != "" {
+	if r.File != "" && !r.kept {
 		console.Labelled(&b, "wrote", append([]string{r.File}, r.written()...)...)
 	}
 	for _, s := range r.Servers {

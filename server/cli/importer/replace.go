@@ -73,20 +73,32 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 	if err != nil {
 		return err
 	}
-	if !a.JSON {
-		for line := range strings.Lines(report.Diff) {
-			_, _ = io.WriteString(a.Err, a.PaintDiff(line))
-		}
-	}
+	a.showDiff(report.Diff)
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
 		report.Next = append(report.Next, a.initCommandLine("setup "+cmp.Or(from.Client.Name, "CLIENT")+" --write", report.File)+
 			"   # and remove the servers above from "+from.File.Path)
 		return err
 	}
+	return a.replaceFile(from, c, report)
+}
+
+// showDiff prints a change of the client's file.
+func (a *Commands) showDiff(diff string) {
+	if a.JSON {
+		return
+	}
+	for line := range strings.Lines(diff) {
+		_, _ = io.WriteString(a.Err, a.PaintDiff(line))
+	}
+}
+
+// replaceFile changes the client's file and makes a backup.
+func (a *Commands) replaceFile(from ClientFile, c clientfile.Change, report *initReport) error {
 	if from.File.ReadOnly() {
 		return a.Fault(from.File.Refused("read-only", "make it writable, or use --no-replace"))
 	}
-	if c, err = c.Apply(from.File, time.Now()); err != nil {
+	c, err := c.Apply(from.File, time.Now())
+	if err != nil {
 		return err
 	}
 	report.Replaced, report.Backup = true, c.Backup
@@ -124,12 +136,16 @@ func (a *Commands) planImport(from ClientFile, gone []string, report *initReport
 
 // safeDiff returns the change by entry and not by line, since removed lines can contain secrets.
 func safeDiff(path string, gone []string, e clientfile.Entry) string {
+	return removedDiff(path, gone) + fmt.Sprintf("+%s: %s\n", e.Name, printable.Text(clientfile.CommandLine("linux", e)))
+}
+
+// removedDiff returns the part of the change that removes servers.
+func removedDiff(path string, gone []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", printable.Text(path), printable.Text(path))
 	for _, name := range gone {
 		fmt.Fprintf(&b, "-%s: …\n", console.OtherName(name))
 	}
-	fmt.Fprintf(&b, "+%s: %s\n", e.Name, printable.Text(clientfile.CommandLine("linux", e)))
 	return b.String()
 }
 

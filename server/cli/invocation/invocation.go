@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -166,17 +167,67 @@ func (a *Invocation) Load() (assembly.Loaded, error) {
 	return loaded, nil
 }
 
+// LoadToAccept is [Invocation.Load] for the command that accepts tools. It does not warn that tools are held.
+func (a *Invocation) LoadToAccept() (assembly.Loaded, error) {
+	loaded, warnings, err := assembly.Load(a.Sources(), assembly.LoadOptions{})
+	a.Warn(slices.DeleteFunc(warnings, func(w yamldoc.Fault) bool { return w.Held != "" }))
+	if err != nil {
+		return assembly.Loaded{}, a.ConfigFault(err)
+	}
+	return loaded, nil
+}
+
 // LoadDocument is [Invocation.Load] for commands that need only what the file says.
 func (a *Invocation) LoadDocument() (settings.Document, error) {
 	loaded, err := a.Load()
 	return loaded.Document, err
 }
 
-// Warn prints warnings. It prints each once in a command, even if the command reads the configuration several times.
+// Warn prints warnings. It prints each once in a command, even if the command reads the configuration several times. All held
+// tools are one warning.
 func (a *Invocation) Warn(warnings []yamldoc.Fault) {
-	for _, w := range warnings {
+	for _, w := range gathered(warnings) {
 		a.note(w.String())
 	}
+}
+
+// gathered returns the warnings with one for all held tools of a file, in place of the first of them.
+func gathered(warnings []yamldoc.Fault) []yamldoc.Fault {
+	held := map[string][]string{} // by file
+	for _, w := range warnings {
+		if w.Held != "" && !slices.Contains(held[w.File], w.Held) {
+			held[w.File] = append(held[w.File], w.Held)
+		}
+	}
+	var list []yamldoc.Fault
+	for _, w := range warnings {
+		names, first := held[w.File]
+		switch {
+		case w.Held == "":
+			list = append(list, w)
+		case first:
+			delete(held, w.File)
+			list = append(list, yamldoc.Fault{File: w.File, Severity: yamldoc.SeverityWarning, Reason: heldTools(names), Want: wantAccept})
+		}
+	}
+	return list
+}
+
+const (
+	shownHeld  = 8 // names in the warning about held tools
+	wantAccept = "run patterngate catalog accept"
+)
+
+// heldTools returns the warning about held tools.
+func heldTools(names []string) string {
+	if len(names) == 1 {
+		return "1 tool is held until you accept it: " + names[0]
+	}
+	list := strings.Join(names[:min(len(names), shownHeld)], ", ")
+	if more := len(names) - shownHeld; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d tools are held until you accept them: %s", len(names), list)
 }
 
 // note prints a line on standard error, once in a command.

@@ -42,6 +42,8 @@ type Fault struct {
 
 	// Reasoned has String show the reason instead of Got.
 	Reasoned bool `json:"-"`
+	// Held is the tool that a warning reports as held. Empty means another fault.
+	Held string `json:"-"`
 }
 
 // String returns the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what would be right. Control and bidi characters are

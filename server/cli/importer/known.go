@@ -1,0 +1,110 @@
+package importer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"patterngate/server/assembly"
+	"patterngate/server/cli/clientfile"
+	"patterngate/server/cli/console"
+	"patterngate/server/settings"
+	"patterngate/server/settings/tools"
+)
+
+// initReplaceOnly takes the servers that an existing configuration has out of the client's file. It starts no server and does not
+// change the configuration. An entry that starts Patterngate stays as it is; without one it is added.
+func (a *Commands) initReplaceOnly(f initFlags, path string) error {
+	const what = "init --import --replace"
+	from, err := a.importFile(what, f.from)
+	if err != nil {
+		return err
+	}
+	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: a.Environ}, assembly.LoadOptions{})
+	if err != nil {
+		return a.ConfigFault(err)
+	}
+	self, _ := os.Executable() // without it only the name identifies the entry
+	found, err := from.servers(self)
+	if err != nil {
+		return a.Fault(err)
+	}
+	report := initReport{File: path, Client: from.File.Path, kept: true}
+	var gone []string
+	for _, s := range found {
+		if slices.ContainsFunc(loaded.Catalog.Servers, func(ours tools.Server) bool { return ours.Enabled && SameServer(s, ours) }) {
+			gone = append(gone, s.Name)
+		} else if !s.Off {
+			report.Warnings = append(report.Warnings, stillDirect(s.Name, path))
+		}
+	}
+	if len(gone) == 0 {
+		return console.Usage(what, fmt.Errorf("%s has no server that %s has too", from.File.Path, path), "patterngate doctor "+from.Client.Name)
+	}
+	c, err := a.planGone(from, gone, self, &report)
+	if err != nil {
+		return err
+	}
+	a.showDiff(report.Diff)
+	if err := a.replaceFile(from, c, &report); err != nil {
+		return err
+	}
+	return a.tellInit(report)
+}
+
+// planGone returns the change of the client's file without these servers. It adds Patterngate unless an entry starts it.
+func (a *Commands) planGone(from ClientFile, gone []string, self string, report *initReport) (clientfile.Change, error) {
+	entries, _, err := from.Client.Format.Decode(from.File.Text)
+	if err != nil {
+		return clientfile.Change{}, a.Fault(from.File.Faulty(err))
+	}
+	starts := false
+	for _, entry := range entries {
+		starts = starts || StartsPatterngate(entry, self)
+	}
+	if !starts {
+		return a.planImport(from, gone, report)
+	}
+	after := from.File.Text
+	for _, name := range gone {
+		if after, err = from.Client.Format.Remove(after, name); err != nil {
+			return clientfile.Change{}, a.Fault(from.File.Faulty(err))
+		}
+	}
+	if !onlyReplaced(from.Client.Format, from.File.Text, after, gone, "") {
+		return clientfile.Change{}, a.Fault(from.File.Faulty(clientfile.ErrUnsafe))
+	}
+	report.Diff = removedDiff(from.File.Path, gone)
+	return clientfile.Change{Result: clientfile.Updated, After: after}, nil
+}
+
+// stillDirect returns the warning about a server that the configuration does not have.
+func stillDirect(server, config string) string {
+	return fmt.Sprintf("the client still starts the server %q directly: it is not in %s", console.OtherName(server), config)
+}
+
+// SameServer reports whether a client's server is one of the catalog: by its command, its URL, or its name.
+func SameServer(s ClientServer, ours tools.Server) bool {
+	named := []Server{{From: s}}
+	NameServers(named)
+	if s.Name == ours.Name || named[0].Name == ours.Name {
+		return true
+	}
+	if ours.HTTP != nil {
+		address, _ := PlainURL(s.URL)
+		return s.URL != "" && address == ours.HTTP.URL
+	}
+	if ours.Stdio == nil || s.Command == "" || len(s.Args) != len(ours.Stdio.Args) {
+		return false
+	}
+	if s.Command != ours.Stdio.Command && s.Command != ours.Stdio.Path && filepath.Base(s.Command) != filepath.Base(ours.Stdio.Command) {
+		return false
+	}
+	for i, v := range ours.Stdio.Args {
+		if !v.Secret.Set() && v.Text != s.Args[i] { // secrets are not compared
+			return false
+		}
+	}
+	return true
+}
