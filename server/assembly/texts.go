@@ -225,3 +225,10 @@ const (
 	keyElsewhere     = "the key is referenced in another place than ours"
 	roleKeyElsewhere = "the key of a role is referenced in another place than ours"
 )
+
+// A service that refuses the credentials of an HTTP tool, in the log.
+
+const (
+	refusedCredentials = "service refused the credentials"
+	fixCredentials     = "check the secret in request.headers or request.query of the tool, and whether it is still valid"
+)

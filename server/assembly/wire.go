@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
+	"patterngate/catalog/httptool"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
@@ -70,6 +72,9 @@ func wire(c Loaded, d *Declaration, engine *local.Engine, to served) (*server.Se
 			level = slog.LevelError
 		}
 		log.Log(context.Background(), level, "fault", "id", runID+"/"+key, "cause", cause)
+		if status, ok := errors.AsType[*httptool.StatusError](cause); ok && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden) {
+			log.Warn(refusedCredentials, "tool", status.Tool, "status", status.Code, "run", runID, "try", fixCredentials) // for the operator; clients do not see it
+		}
 	}
 	return server.New(serverConfig(c, d, engine, to))
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -225,5 +227,27 @@ func TestCatalogTest(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"look"}, s.called(t)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// A service that refuses the token is named to the person at the terminal, with its answer and the place of the token, and without the token.
+func TestCatalogTestNamesARefusedToken(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer service.Close()
+	s := newOwnScene(t, "", "")
+	putFile(t, filepath.Join(s.dir, "token"), "wrong-token-81")
+	s.write(t, `  allow_networks: ["127.0.0.1/32"]
+  http:
+    ask: {description: Asks., effect: read, input: {}, request: {method: GET, url: '`+service.URL+`/x', headers: {Authorization: {secret: "file:token", prefix: "Bearer "}}}}
+`, "")
+	code, out, errs := s.command(t, nil, "catalog", "test", "ask")
+	if code == console.ExitDone || !strings.Contains(out, "tool_error:ask") || strings.Contains(out+errs, "wrong-token-81") {
+		t.Errorf("it ends with %d: %s%s", code, out, errs)
+	}
+	for _, want := range []string{"service refused the credentials", "tool=ask", "status=401", "request.headers"} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("standard error does not say %q:\n%s", want, errs)
+		}
 	}
 }
