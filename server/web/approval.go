@@ -200,7 +200,9 @@ func (page *approvalPage) known(of record.Behind, a patterns.Asked) {
 		page.MoreFacts = wording.MoreInExport(left, "more value")
 	}
 	page.Seen = facts.Observed(of)
-	page.Called = facts.Names(a.Question.Args, of)
+	if page.Plan == nil {
+		page.Called = facts.Names(a.Phrase, a.Question.Args, of)
+	}
 	for i, name := range page.names {
 		_, isText := a.Question.Args[name].(string)
 		page.Arguments[i].By = facts.Author(name, isText, of)

@@ -44,7 +44,7 @@ func TestApprovalShowsFacts(t *testing.T) {
 	s := askedDemo(t)
 	page := mainOf(s.get("/a/" + anAsked).Body.String())
 	for _, want := range []string{
-		`<h1><bdi>Refund 1200.00 USD to user 42</bdi></h1><p class="called">(<bdi>Anna</bdi>)</p>`, "The name of user 42 is from the result of get_refund_context, not checked",
+		`<h1><bdi>Refund 1200.00 USD to user 42</bdi></h1><p class="called">“<bdi>Anna</bdi>”, unchecked</p>`, "The name of user 42 is from the result of get_refund_context, not checked",
 		`<pre>1200</pre><p class="soft by"><span>proposed by the offline rules</span>`, `<span>written by rule refund_reason_required</span>`,
 		`<span title="args.amount_usd">amount</span></dt><dd><bdi>1200.00 USD</bdi> <span class="soft">proposed by the offline rules</span>`,
 		`<span title="params.auto_refund_limit_usd">auto refund limit</span></dt><dd><bdi>1000.00 USD</bdi> <span class="soft">policy setting</span>`,

@@ -1,13 +1,10 @@
 package facts
 
 import (
-	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
-	"patterngate/ijson"
 	"patterngate/patterns/record"
 	"patterngate/server/web/wording"
 )
@@ -120,53 +117,3 @@ func scalar(v record.Argument) bool {
 }
 
 func isID(name string) bool { return name == "id" || strings.HasSuffix(name, "_id") }
-
-// Called is the name that a tool's result gives to whom or what an argument of the call names.
-type Called struct {
-	What   string // such as "user 42"
-	Name   string
-	Source string
-}
-
-// Names returns the name of the first thing that the call names by an id, if a result of the run has a name for that id. A result
-// names it in an object that has the id and a text member name: {"user": {"id": 42, "name": "Anna"}} for user_id 42. The name is a
-// tool's text: a page shows it beside its title, never in it. The zero Called is none.
-func Names(args map[string]any, b record.Behind) Called {
-	for _, argument := range slices.Sorted(maps.Keys(args)) {
-		thing, ok := strings.CutSuffix(argument, "_id")
-		if !ok || thing == "" {
-			continue
-		}
-		id := ijson.Canonical(args[argument])
-		for _, o := range slices.Backward(b.Observed) {
-			if text, ok := nameIn(o, thing, id); ok {
-				return Called{wording.Clip(wording.Label(thing), 32) + " " + wording.Clip(strings.Trim(string(id), `"`), 32), wording.Clip(text, 40), wording.ResultOf(o.Tool)}
-			}
-		}
-	}
-	return Called{}
-}
-
-// nameIn returns the name that a result has for a thing with an id.
-func nameIn(o record.Observed, thing string, id json.RawMessage) (string, bool) {
-	at := func(pointer string) (json.RawMessage, bool) {
-		i := slices.IndexFunc(o.Result, func(v record.Argument) bool { return v.Name == pointer })
-		if i < 0 || o.Result[i].Value == nil {
-			return nil, false
-		}
-		return o.Result[i].Value, true
-	}
-	for _, v := range o.Result {
-		parent, last := v.Name[:strings.LastIndexByte(v.Name, '/')+1], v.Name[strings.LastIndexByte(v.Name, '/')+1:]
-		isThe := last == thing+"_id" || last == "id" && strings.HasSuffix(parent, "/"+thing+"/")
-		if !isThe || string(v.Value) != string(id) {
-			continue
-		}
-		raw, ok := at(parent + "name")
-		var text string
-		if ok && json.Unmarshal(raw, &text) == nil && text != "" {
-			return text, true
-		}
-	}
-	return "", false
-}

@@ -52,26 +52,3 @@ func TestObserved(t *testing.T) {
 		t.Errorf("the results are\n%s, want\n%s", got, want)
 	}
 }
-
-// A name counts only if the object that has it has the id of the call.
-func TestNames(t *testing.T) {
-	for name, tt := range map[string]struct {
-		args map[string]any
-		seen record.Observed
-		want string
-	}{
-		"of a thing":     {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42", "/user/name", `"Anna"`), "user 42 Anna result of look"},
-		"by its own id":  {map[string]any{"order_id": "o-7"}, result("look", "/a/order_id", `"o-7"`, "/a/name", `"Desk"`), "order o-7 Desk result of look"},
-		"of another":     {map[string]any{"user_id": 7.0}, result("look", "/user/id", "42", "/user/name", `"Anna"`), "  "},
-		"of other kind":  {map[string]any{"user_id": 42.0}, result("look", "/order/id", "42", "/order/name", `"Desk"`), "  "},
-		"no text":        {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42", "/user/name", `{"$redacted":"sha256:00"}`), "  "},
-		"without a name": {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42"), "  "},
-		"hostile":        {map[string]any{"user_id": 42.0}, result("look", "/user/id", "42", "/user/name", `"Anna\u202e\n"`), `user 42 Anna\u202e\u000a result of look`},
-		"no id":          {map[string]any{"user": 42.0}, result("look", "/user/id", "42", "/user/name", `"Anna"`), "  "},
-	} {
-		c := Names(tt.args, record.Behind{Observed: []record.Observed{tt.seen}})
-		if got := c.What + " " + c.Name + " " + c.Source; got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
-	}
-}
