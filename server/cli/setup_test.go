@@ -241,7 +241,7 @@ func TestSetupText(t *testing.T) {
 	if out, _, _ = say("--write"); !strings.HasPrefix(replace.Replace(out), "gate is already in FILE, and nothing changes\ncheck ") {
 		t.Errorf("a second --write says %s", out)
 	}
-	if out, _, _ = say("--undo"); !strings.Contains(replace.Replace(out), "removed gate: FILE is again as it was before, byte for byte\nthen   restart Claude Code\n") {
+	if out, _, _ = say("--undo"); !strings.Contains(replace.Replace(out), "removed gate: FILE is restored, byte for byte\nthen   restart Claude Code\n") {
 		t.Errorf("--undo says %s", out)
 	}
 	wantFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")

@@ -206,7 +206,7 @@ func (a *Commands) initUndo(f initFlags) error {
 	if a.JSON {
 		return console.WriteJSON(a.Out, initReport{Client: from.File.Path, Backup: c.From})
 	}
-	return a.Print(printable.Text(from.File.Path) + " is again as it was before, byte for byte. The configuration that init wrote stays\n")
+	return a.Print(printable.Text(from.File.Path) + " is restored, byte for byte. The configuration that init wrote stays\n")
 }
 
 // planRestore finds the backup from which init made the present file. It refuses a file that was changed since, because

@@ -96,7 +96,7 @@ var outcomes = map[string][2]string{
 	clientfile.Added:    {"added %s to %s", "would add %s to %s"},
 	clientfile.Updated:  {"updated %s in %s", "would update %s in %s"},
 	clientfile.Present:  {"%s is already in %s, and nothing changes", "%s is already in %s, and nothing changes"},
-	clientfile.Restored: {"removed %s: %s is again as it was before, byte for byte", "would remove %s: %s would again be as it was before, byte for byte"},
+	clientfile.Restored: {"removed %s: %s is restored, byte for byte", "would remove %s: %s would be restored, byte for byte"},
 	clientfile.Removed: {
 		"removed %s from %s. The file has changed since setup, so no backup was restored",
 		"would remove %s from %s. The file has changed since setup, so no backup would be restored",
