@@ -23,8 +23,16 @@ const maxFacts = 6
 // Read returns the values that made a rule true, as facts. left is how many more there are.
 func Read(values map[string]any, b record.Behind) (list []Fact, left int) {
 	read, left := record.ValuesOf(values)
+	labels := map[string]int{}
 	for _, v := range read {
-		list = append(list, ofRule(v, b))
+		f := ofRule(v, b)
+		list = append(list, f)
+		labels[f.Label]++
+	}
+	for i, f := range list {
+		if labels[f.Label] > 1 && f.Path != "" { // two values with one label are told apart by their paths
+			list[i].Label, list[i].Path = f.Path, ""
+		}
 	}
 	return list, left
 }
@@ -42,7 +50,10 @@ func ofRule(v record.Value, b record.Behind) Fact {
 	last := strings.TrimPrefix(parts[2][strings.LastIndexByte(parts[2], '.')+1:], "?")
 	switch parts[1] {
 	case "args":
-		f.Source = Author(last, strings.HasPrefix(v.Text, `"`), b)
+		first, _, _ := strings.Cut(strings.TrimPrefix(parts[2], "."), ".")
+		f.Source = Author(strings.TrimPrefix(first, "?"), strings.HasPrefix(v.Text, `"`), b)
+	case "client":
+		f.Source = wording.SourceClient
 	case "params":
 		f.Source = wording.SourceParams
 	case "vars":

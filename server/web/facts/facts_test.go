@@ -32,11 +32,27 @@ func TestRead(t *testing.T) {
 		{"reason", `"late\u202e"`, "written by rule cap", "args.reason"},
 		{"auto refund limit", "1000.50 USD", "policy setting", "params.auto_refund_limit_usd"},
 		{"size(args.list)", "4", "read by the rule", ""},
-		{"spent", "3", "calculated by the policy", "vars.spent"},
+		{"spent", "3", "from earlier results, or calculated by the policy", "vars.spent"},
 		{"today", "2", "counted over earlier runs", "windows.refunds.today"},
 	}
 	if fmt.Sprint(list) != fmt.Sprint(want) || left != 0 {
 		t.Errorf("the facts are\n%q, %d left, want\n%q", list, left, want)
+	}
+}
+
+// Two values of one name keep their paths, and who wrote a member is who wrote its argument. What a client says is its claim.
+func TestReadTellsApart(t *testing.T) {
+	b := record.Behind{ProposedBy: "gpt", RevisedBy: []string{"cap"}, Revised: []string{"reason"}}
+	list, _ := Read(map[string]any{"args.customer.reason": "late", "args.from.amount_usd": 1.0, "args.reason.text": "no", "args.to.amount_usd": 2.0, "client.name": "desk"}, b)
+	want := []Fact{
+		{"reason", `"late"`, "written by the model gpt", "args.customer.reason"},
+		{"args.from.amount_usd", "1.00 USD", "proposed by the model gpt", ""},
+		{"text", `"no"`, "written by rule cap", "args.reason.text"},
+		{"args.to.amount_usd", "2.00 USD", "proposed by the model gpt", ""},
+		{"name", `"desk"`, "claimed by the client, not checked", "client.name"},
+	}
+	if fmt.Sprint(list) != fmt.Sprint(want) {
+		t.Errorf("the facts are\n%q, want\n%q", list, want)
 	}
 }
 

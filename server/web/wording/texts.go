@@ -16,7 +16,8 @@ import (
 const (
 	SourceRule    = "read by the rule"
 	SourceParams  = "policy setting"
-	SourceVars    = "calculated by the policy"
+	SourceVars    = "from earlier results, or calculated by the policy"
+	SourceClient  = "claimed by the client, not checked"
 	SourceWindows = "counted over earlier runs"
 	SourceInput   = "request to the run"
 )
@@ -139,6 +140,9 @@ func AskedTitle(phrase string, open bool) string {
 	return phrase
 }
 
+// ProposedTitle returns the title of a call that a person approved with changes.
+func ProposedTitle(title string) string { return fmt.Sprintf("Proposed: %s", title) }
+
 // How a question ended.
 const (
 	StateExpired = "expired"
@@ -159,6 +163,9 @@ const (
 	ApprovedMeans        = "Exactly this call may run, once."
 	EditedMeans          = "The call has other arguments now. The policy judges it again before it may run, once."
 	RejectedMeans        = "This call does not run."
+	EditedBegan          = "The call has other arguments than the proposed one."
+	ArgsApproved         = "The arguments that were approved"
+	ArgsExecuted         = "The arguments of the call that was started"
 	CallBegan            = "The call was started, and the approval is used up."
 	PlanApprovedMeans    = "Each of these steps may run once, exactly as shown."
 	PlanRejectedMeans    = "Nothing of this plan runs."
