@@ -150,9 +150,14 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 	return page, nil
 }
 
-// consequence returns the consequence of a call: of its judged typed values only.
+// consequence returns the consequence of a call: of its judged typed values only. If a person changed the call, it says that the consequence
+// was only proposed.
 func consequence(a patterns.Asked) string {
-	return wording.Clip(wording.AskedTitle(a.Phrase, a.State == patterns.AskedOpen), maxPhrase)
+	title := wording.AskedTitle(a.Phrase, a.State == patterns.AskedOpen)
+	if a.Given != nil && a.Given.Choice == gateway.ChooseEdit {
+		title = wording.ProposedTitle(title)
+	}
+	return wording.Clip(title, maxPhrase)
 }
 
 // goesOn reports whether the run of a decided question has not ended.

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/web/wording"
@@ -22,6 +23,8 @@ type outcome struct {
 	Changes             []change
 	Kept                bool // the changed arguments are known
 	Edited              bool
+	Ran                 []argument // of an edited call: all arguments that were approved, or of the call that was started
+	RanTitle            string
 	Goes                string    // how the run continues by itself
 	Continue            string    // the line for the chat; "" if there is nothing to continue
 	Resume              string    // the command, if this server does not continue runs; otherwise ""
@@ -64,6 +67,9 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 
 // goOn adds from the run's record how the run continues, or how it ended.
 func (o *outcome) goOn(s record.Story, a patterns.Asked, now time.Time) {
+	if o.Edited {
+		o.ran(s, a)
+	}
 	if s.EndedAt != "" {
 		o.ended(s, a, now)
 	}
@@ -73,6 +79,20 @@ func (o *outcome) goOn(s record.Story, a patterns.Asked, now time.Time) {
 		o.Goes, o.Resume = wording.RunHasEnded, ""
 	case a.Given.Choice == gateway.ChooseReject && s.Kind == string(gateway.Supervisor):
 		o.Goes = wording.RunStopsHere
+	}
+}
+
+// ran adds the arguments of the call that used the approval, from the run's record.
+func (o *outcome) ran(s record.Story, a patterns.Asked) {
+	for _, row := range s.Rows {
+		if row.Grant != a.ID || row.Kind != string(patterns.ToolEffect) {
+			continue
+		}
+		if v, err := ijson.Decode(row.Input()); err == nil {
+			if args, is := v.(map[string]any); is {
+				o.Ran, o.RanTitle = argumentsOf(args, schemaOf(a.Schema)), wording.ArgsExecuted
+			}
+		}
 	}
 }
 
@@ -117,10 +137,17 @@ func (o *outcome) decided(a patterns.Asked, now time.Time) {
 	switch g.Choice {
 	case gateway.ChooseApprove:
 		o.Title, o.Class, o.Lines = wording.TitleApproved, "good", []string{wording.ApprovedMeans}
+		if a.Spent {
+			o.Lines = nil // what may happen has happened
+		}
 	case gateway.ChooseEdit:
 		o.Title, o.Class, o.Edited, o.Kept = wording.TitleEdited, "good", true, g.Args != nil
 		o.Lines = []string{wording.EditedMeans}
+		if a.Spent {
+			o.Lines = []string{wording.EditedBegan}
+		}
 		if o.Kept {
+			o.Ran, o.RanTitle = argumentsOf(g.Args, schemaOf(a.Schema)), wording.ArgsApproved
 			o.Changes = changesOf(a.Question.Args, g.Args, schemaOf(a.Schema))
 		}
 	case gateway.ChooseReject:
