@@ -78,7 +78,11 @@ func (f *findings) state() string {
 func (f *findings) summary() string {
 	text := passed(f.count(stateOK))
 	if f.state() != stateOK {
-		text = failing(f.count(stateFail), f.count(stateWarn)) + ", " + text
+		wrong := failing(f.count(stateFail), f.count(stateWarn))
+		if f.count(stateOK) == 0 {
+			return wrong
+		}
+		text = wrong + ", " + text
 	}
 	if f.first > 0 {
 		text += served(f.tools, f.first)
