@@ -67,7 +67,7 @@ func (a Answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time
 func decodeArgs(text []byte) (map[string]any, error) {
 	v, err := ijson.Decode(text)
 	if err != nil {
-		return nil, fmt.Errorf("not one JSON document: %w", err)
+		return nil, fmt.Errorf(notOneDocument, err)
 	}
 	args, ok := v.(map[string]any)
 	if !ok {

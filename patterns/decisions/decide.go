@@ -69,7 +69,7 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 		executes = q.Question.With(d.Args).Digest()
 	case gateway.ChooseReject:
 	default:
-		return fmt.Errorf("%w: %.20q is not a decision", patterns.ErrForged, string(d.Choice))
+		return fmt.Errorf(notDecision, patterns.ErrForged, string(d.Choice))
 	}
 	by := "local:"
 	if d.Key != "" {
@@ -78,13 +78,13 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 	early, late := now.Add(-answerWindow), now.Add(answerWindow)
 	switch {
 	case d.Executes != executes, d.Choice != gateway.ChooseEdit && d.Args != nil:
-		return fmt.Errorf("%w: the answer is about another call", patterns.ErrForged)
+		return fmt.Errorf(otherCall, patterns.ErrForged)
 	case !strings.HasPrefix(d.By, by), len(d.By) > maxBy, d.Key != "" && d.By != by:
-		return fmt.Errorf("%w: the answer does not say who gave it", patterns.ErrForged)
+		return fmt.Errorf(noPerson, patterns.ErrForged)
 	case !utf8.ValidString(d.Comment), utf8.RuneCountInString(d.Comment) > gateway.MaxComment:
-		return fmt.Errorf("%w: a comment has at most %d characters", patterns.ErrForged, gateway.MaxComment)
+		return fmt.Errorf(commentTooLong, patterns.ErrForged, gateway.MaxComment)
 	case d.At.Before(early), d.At.After(late):
-		return fmt.Errorf("%w: the answer was given at another time", patterns.ErrForged)
+		return fmt.Errorf(otherTime, patterns.ErrForged)
 	}
 	return nil
 }
@@ -92,17 +92,17 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 // fitsTool returns a [*patterns.BadEdit] if the arguments are unchanged, or if they do not fit the schema of the tool.
 func fitsTool(q patterns.Asked, args map[string]any) error {
 	if ijson.Equal(args, q.Question.Args) {
-		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "not_changed", Want: "another value of one argument; approve takes the call unchanged"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "not_changed", Want: otherValue}}}
 	}
 	if _, whole := q.Plan(); whole {
-		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: another plan is another question, which a replan asks"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: noPlanEdit}}}
 	}
 	if len(q.Schema) == 0 {
-		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: noEditHere}}}
 	}
 	schema, err := catalog.CompileUpstream(q.Schema)
 	if err != nil {
-		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: noEditHere}}}
 	}
 	var list []document.Problem
 	for _, wrong := range schema.Check(args) {

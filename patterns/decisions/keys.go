@@ -91,7 +91,7 @@ func (k Signer) whileKeys(steps func() ([]store.Step, error), c *store.Change) e
 		case !store.RefusedBy[store.KeysAre](err):
 			return err
 		case try == tries:
-			return fmt.Errorf("%w: the keys of approvers change too fast", patterns.ErrJournal)
+			return fmt.Errorf(keysChanging, patterns.ErrJournal)
 		}
 	}
 }

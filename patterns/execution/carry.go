@@ -72,7 +72,7 @@ func (l *Life) recordEnd(rest patterns.Ended) time.Time {
 // contain recovers a panic of pattern code. The panic then ends the run, not the process.
 func (l *Life) contain() {
 	if r := recover(); r != nil {
-		l.stop(&patterns.Fault{RunID: l.RunID, Cause: fmt.Errorf("pattern code panicked: %v\n%s", r, debug.Stack())})
+		l.stop(&patterns.Fault{RunID: l.RunID, Cause: fmt.Errorf(codePanicked, r, debug.Stack())})
 	}
 }
 

@@ -141,7 +141,7 @@ func (c *ChildCall) refusal() (patterns.Outcome, bool) {
 	case c.b.recalled():
 		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonCanceled}, true
 	case c.call.Share == nil, c.depth() > patterns.MaxDepth:
-		c.b.report(c.id, fmt.Errorf("a run of %s is not begun: runs lie at most %d deep in each other, and each within a share of its parent's budget", c.call.Permit.Tool(), patterns.MaxDepth))
+		c.b.report(c.id, fmt.Errorf(childRefused, c.call.Permit.Tool(), patterns.MaxDepth))
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
 	case c.call.Attempt.Of != "" && !c.call.Permit.Repeatable():
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
@@ -224,7 +224,7 @@ func (c *ChildCall) cut(reason string) patterns.Outcome {
 	}
 	if l != nil {
 		c.b.pause(nil)
-		l.End(patterns.Note{By: c.b.Job.Principal, Channel: "engine", Reason: "the call that began it is over"})
+		l.End(patterns.Note{By: c.b.Job.Principal, Channel: "engine", Reason: callOver})
 		<-l.done
 		c.b.resume(nil, false)
 		c.b.alive()

@@ -21,7 +21,7 @@ func DryRun(ctx context.Context, b Backing, job patterns.Job) (r patterns.Rehear
 	defer func() {
 		switch p := recover(); {
 		case p != nil:
-			r, err = patterns.Rehearsal{}, &patterns.Fault{Cause: fmt.Errorf("pattern code panicked in a dry run: %v\n%s", p, debug.Stack())}
+			r, err = patterns.Rehearsal{}, &patterns.Fault{Cause: fmt.Errorf(panickedDry, p, debug.Stack())}
 		case run.err != nil:
 			r, err = patterns.Rehearsal{}, run.err
 		}

@@ -76,9 +76,9 @@ func Told(h *redaction.Values, cause error) error {
 		return &patterns.Fault{RunID: fault.RunID, Cause: Told(h, fault.Cause)}
 	}
 	if errors.Is(cause, ErrMismatch) {
-		return fmt.Errorf("%w; its words hold redacted values", ErrMismatch)
+		return fmt.Errorf(hiddenWords, ErrMismatch)
 	}
-	return errors.New("the words hold redacted values")
+	return errors.New(hiddenText)
 }
 
 // Known returns the values that the run's record must not contain; nil: none.

@@ -166,12 +166,12 @@ func (h *History) With(events []journal.Event, canceled bool) *History {
 // fits compares an effect with the intent that is recorded under its key. A difference is [ErrMismatch].
 func (m *memory) fits(key string, e patterns.Effect) error {
 	if m.intent != nil && (m.intent.Kind != e.Kind() || !bytes.Equal(m.intent.Input, e.Input)) {
-		return fmt.Errorf("%w: %s was recorded as %s and is now %s", ErrMismatch, key, m.intent.Input, e.Input)
+		return fmt.Errorf(recordedAs, ErrMismatch, key, m.intent.Input, e.Input)
 	}
 	if does[patterns.JudgeAct](e) {
 		body, _ := m.outcome.Output.(map[string]any)
 		if recorded := ijson.Canonical(body["proposal"]); !journal.JudgedBody(body).Weighed() || !bytes.Equal(recorded, e.Input) {
-			return fmt.Errorf("%w: %s was judged of %s and is now of %s", ErrMismatch, key, recorded, e.Input)
+			return fmt.Errorf(judgedOf, ErrMismatch, key, recorded, e.Input)
 		}
 	}
 	m.visited = true

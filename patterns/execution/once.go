@@ -119,7 +119,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 		return false
 	}
 	if _, made := b.making[actKey{c.tool, c.once}]; made { // its intent may not be written yet, so the table may not have it
-		b.report(key, fmt.Errorf("%s: the business key is being used by another call of this run", c.tool))
+		b.report(key, fmt.Errorf(keyInUse, c.tool))
 		return true
 	}
 	at, f := b.standsFor(c)
@@ -129,11 +129,11 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	if !b.outwaited && b.isUnderWay(c) { // begun since the wait: this call's intent finds the key taken and waits then
 		return false
 	}
-	why := "with other arguments"
+	why := otherArguments
 	if c.wants(f) {
-		why = "and its outcome is still unknown"
+		why = outcomeUnknown
 	}
-	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.Act.Act, journal.RunID(f.Run), why))
+	b.report(key, fmt.Errorf(keyUsed, c.tool, f.Act.Act, journal.RunID(f.Run), why))
 	return true
 }
 

@@ -49,7 +49,7 @@ type delivery struct {
 // make performs the effect and delivers its outcome, even if a tool or adapter ends its goroutine.
 func (d *delivery) make(ctx context.Context) {
 	e := d.act.effect
-	out, cause := broken(e), fmt.Errorf("%s ended its goroutine", e.Name)
+	out, cause := broken(e), fmt.Errorf(endedGoroutine, e.Name)
 	defer func() { d.hand(ctx, out, cause) }()
 	d.Host.Hook("send")
 	out, cause = send(ctx, d.Job.Model, e, d.act.once)
@@ -140,7 +140,7 @@ func send(ctx context.Context, model patterns.Model, e patterns.Effect, once str
 	defer func() { // for a model adapter: gateway.Permit.Perform recovers a tool's panic
 		if r := recover(); r != nil {
 			out = broken(e)
-			cause = fmt.Errorf("%s panicked: %v\n%s", e.Name, r, debug.Stack())
+			cause = fmt.Errorf(toolPanicked, e.Name, r, debug.Stack())
 		}
 	}()
 	switch a := e.Act.(type) {

@@ -79,7 +79,7 @@ func (b *branch) stored(s *patterns.PlanStep, out patterns.Outcome) func(journal
 
 // planChangedBy is the note in the record of a waiting run whose plan another run changed.
 func planChangedBy(run string) patterns.Note {
-	return patterns.Note{Channel: "engine", Reason: "its plan was changed by " + run}
+	return patterns.Note{Channel: "engine", Reason: planChanged(run)}
 }
 
 // step performs a step on a stored plan. It waits for nothing but the store, so the branch keeps the baton.

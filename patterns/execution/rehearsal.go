@@ -44,7 +44,7 @@ func (r *Run) Rehearse(h *History) (*Rehearsal, error) {
 	<-l.done
 	for _, key := range slices.Sorted(maps.Keys(h.past)) {
 		if !h.past[key].visited && l.ending.cause == nil {
-			l.ending.cause = fmt.Errorf("%w: %s was recorded and is left out", ErrMismatch, key)
+			l.ending.cause = fmt.Errorf(recordedUnused, ErrMismatch, key)
 		}
 	}
 	h.quotas, h.Phase = l.budget.quotas, l.phase
@@ -62,7 +62,7 @@ func (l *Life) play() {
 	defer l.baton.Unlock()
 	defer l.contain()
 	if l.Code == nil {
-		l.unwind(fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, l.Job.Spec.Kind))
+		l.unwind(fmt.Errorf(noPatternFor, ErrMismatch, l.Job.Spec.Kind))
 	}
 	l.dry.result = l.Code(&branch{Life: l, keys: newKeys(""), at: l.Began, newest: l.Began}, l.Job.Spec, l.Job.Asked())
 	l.dry.finished = true
@@ -149,7 +149,7 @@ func (d *Rehearsal) Shown() (r patterns.Result, ok bool, fault error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			r, ok, fault = patterns.Result{}, false, fmt.Errorf("pattern code panicked while it was shown: %v\n%s", p, debug.Stack())
+			r, ok, fault = patterns.Result{}, false, fmt.Errorf(panickedShown, p, debug.Stack())
 		}
 	}()
 	return d.soFar(), true, nil

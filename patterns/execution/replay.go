@@ -41,7 +41,7 @@ func Replay(events []journal.Event, code patterns.Pattern, job patterns.Job, pic
 	defer p.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(p.past)) {
 		if !p.past[key].visited && p.fault == nil {
-			p.fault = fmt.Errorf("%w: %s was recorded and is left out", ErrMismatch, key)
+			p.fault = fmt.Errorf(recordedUnused, ErrMismatch, key)
 		}
 	}
 	return result, p.fault
@@ -78,7 +78,7 @@ func (p *replay) branch(body func(), ended func(finished bool)) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if r != nil && p.fault == nil {
-				p.fault = fmt.Errorf("pattern code panicked: %v\n%s", r, debug.Stack())
+				p.fault = fmt.Errorf(codePanicked, r, debug.Stack())
 			}
 			ended(finished)
 			p.running--
@@ -154,7 +154,7 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 	key := b.keys.next(e.Name)
 	answer := make(chan patterns.Outcome, 1)
 	b.mu.Lock()
-	fault := fmt.Errorf("%w: %s is not recorded", ErrMismatch, key)
+	fault := fmt.Errorf(notRecorded, ErrMismatch, key)
 	if m := b.past[key]; m != nil && m.outcome.State != "" {
 		fault = m.fits(key, e)
 	}

@@ -85,7 +85,7 @@ func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
 }
 
 // errTooFast is returned for a run whose owner changes each time it is looked at.
-var errTooFast = fmt.Errorf("%w: the run changes hands too fast", patterns.ErrJournal)
+var errTooFast = fmt.Errorf(changingOwner, patterns.ErrJournal)
 
 // recallSteps returns the steps that cancel a run in its present state; owned reports that a process owns the run.
 func (f *file) recallSteps(s store.Reader, n int64, by patterns.Note) (steps []store.Step, owned bool, err error) {

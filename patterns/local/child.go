@@ -243,7 +243,7 @@ func (f *file) resumeBelow(n int64) (claimed []*lived, err error) {
 			claimed = append(claimed, l)
 		}
 		if unrecorded(fault) {
-			err = fmt.Errorf("its child run %s: %w", journal.RunID(below[i]), fault)
+			err = fmt.Errorf(itsChild, journal.RunID(below[i]), fault)
 		}
 	}
 	return claimed, err

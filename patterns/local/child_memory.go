@@ -67,5 +67,5 @@ func (e *inMemory) dropChildren(r *run) {
 
 // parentOver returns the note for a child run that is cancelled because its call is over.
 func parentOver(principal string) patterns.Note {
-	return patterns.Note{By: principal, Channel: "engine", Reason: "the call that began it is over"}
+	return patterns.Note{By: principal, Channel: "engine", Reason: callOver}
 }

@@ -105,7 +105,7 @@ func (e *Engine) Close() {
 // Start implements [patterns.Engine].
 func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
 	if e.codeOf(job.Spec.Kind) == nil {
-		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf("no pattern of kind %q", job.Spec.Kind)}
+		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf(noPatternOfKind, job.Spec.Kind)}
 	}
 	for try := 1; ; try++ {
 		ended, err := e.start(ctx, job)

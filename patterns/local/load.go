@@ -53,7 +53,7 @@ func (f *file) load(r *store.Row, stored []patterns.Event) (*loaded, error) {
 	}
 	h := execution.Remember(events)
 	if s := h.Start; s.Pattern != r.Pattern || s.Principal != r.Principal || s.Config != r.Config || s.ParentNumber() != r.Parent {
-		return nil, fmt.Errorf("%w: its row does not say what its first event says", journal.ErrBroken)
+		return nil, fmt.Errorf(rowDiffers, journal.ErrBroken)
 	}
 	if lost && r.State == "ended" {
 		return &loaded{Row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, errRedacted

@@ -48,7 +48,7 @@ type ReloadAnswer struct {
 }
 
 // ErrNobodyServes is returned if no program serves from the state file.
-var ErrNobodyServes = errors.New("no program serves from this state file")
+var ErrNobodyServes = errors.New(noProgramServes)
 
 // Reload requests a reload. It returns the answers of the programs that serve, when all have answered or ctx ends.
 func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, error) {
@@ -109,7 +109,7 @@ func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
 	for _, s := range stored {
 		var a ReloadAnswer
 		if json.Unmarshal([]byte(s.Body), &a) != nil {
-			a = ReloadAnswer{Text: "its answer cannot be read"}
+			a = ReloadAnswer{Text: answerUnreadable}
 		}
 		a.Owner = s.Owner
 		list = append(list, a)

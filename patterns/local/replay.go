@@ -14,7 +14,7 @@ import (
 func replayOf(events []journal.Event, job patterns.Job, pick execution.Pick) (patterns.Result, error) {
 	code, ok := kinds.Of(job.Spec.Kind)
 	if !ok {
-		return patterns.Result{}, fmt.Errorf("%w: no pattern of kind %q", execution.ErrMismatch, job.Spec.Kind)
+		return patterns.Result{}, fmt.Errorf(noPatternFor, execution.ErrMismatch, job.Spec.Kind)
 	}
 	return execution.Replay(events, code, job, pick)
 }
@@ -35,7 +35,7 @@ func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, er
 	}
 	h := execution.Remember(decoded)
 	if h.End == nil {
-		return patterns.Ended{}, fmt.Errorf("%w: the run has not ended", execution.ErrMismatch)
+		return patterns.Ended{}, fmt.Errorf(notEnded, execution.ErrMismatch)
 	}
 	job = job.Begun(begun.Parent)
 	result, err := replayOf(decoded, patterns.Job{Spec: job.Spec, Task: job.Task}, execution.First)
@@ -59,7 +59,7 @@ func endedAt(events []journal.Event) time.Time {
 // BegunOf returns what a record says about the begin of its run.
 func BegunOf(events []patterns.Event) (patterns.Begun, error) {
 	if len(events) == 0 || events[0].Kind != patterns.StartEvent {
-		return patterns.Begun{}, fmt.Errorf("%w: it does not begin with a start", execution.ErrMismatch)
+		return patterns.Begun{}, fmt.Errorf(noStart, execution.ErrMismatch)
 	}
 	body, err := journal.Decode(patterns.StartEvent, events[0].Body)
 	if err != nil {

@@ -92,7 +92,7 @@ func TestReplayMismatch(t *testing.T) {
 		want string
 	}{
 		"another question":      {s, goal, "was recorded as"},
-		"an effect is left out": {s, short, "answer#1 was recorded and is left out"},
+		"an effect is left out": {s, short, "answer#1 was recorded and is not used any more"},
 		"another pattern":       {more, run.task, "route#1 is not recorded"},
 	}
 	for name, tt := range tests {

@@ -19,7 +19,7 @@ import (
 func decodeResult(text []byte) (any, error) {
 	v, err := ijson.Decode(text)
 	if err != nil {
-		return nil, fmt.Errorf("not one JSON document: %w", err)
+		return nil, fmt.Errorf(notOneDocument, err)
 	}
 	return v, nil
 }
@@ -111,7 +111,7 @@ func (f *file) show(r *store.Row, events []patterns.Event) patterns.Snapshot {
 }
 
 // decided describes a run whose approval was decided and that no process has continued since.
-const decided = "it was decided and continues as soon as a server takes it"
+const decided = decidedContinues
 
 // isAnswered reports whether a person has answered a question of the run and the run does not have that answer yet.
 func (f *file) isAnswered(l *loaded) (yes bool) {

@@ -139,7 +139,7 @@ func TestTokenFileFaults(t *testing.T) {
 		"missing":     {filepath.Join(dir, "none"), "http.token_file: no such file; write the path of a file"},
 		"a directory": {dir, "http.token_file: not a regular file; write the path of a file"},
 		"empty":       {writeTokens(t, "", 0o600), ": no token; write a line name: token"},
-		"no tokens":   {writeTokens(t, "ci: short\n\nx\n", 0o400), ": line 1: ci: a token has 20 to 512 characters; make one by openssl rand -hex 32"},
+		"no tokens":   {writeTokens(t, "ci: short\n\nx\n", 0o400), ": line 1: ci: a token has 20 to 512 characters; make one with openssl rand -hex 32"},
 		"too long":    {writeTokens(t, strings.Repeat("#", 300_000), 0o600), ": more than 262144 bytes"},
 	}
 	if runtime.GOOS != "windows" {

@@ -14,14 +14,14 @@ const title = "Patterngate"
 // words are all that a desktop shows: fixed but for a number, so that nothing that a model or a tool wrote is read as
 // the system's own voice.
 func (b batch) words() string {
-	calls := "A call needs your decision."
+	calls := oneCall
 	if b.waiting > 1 {
-		calls = fmt.Sprintf("%d calls need your decision.", b.waiting)
+		calls = severalCalls(b.waiting)
 	}
 	if b.base == "" {
-		return calls + " Run: patterngate approvals list"
+		return runList(calls)
 	}
-	return calls + " Run: patterngate inbox"
+	return runInbox(calls)
 }
 
 // desk is the desktop of the user who runs this process.
@@ -38,7 +38,7 @@ func (d desk) show(ctx context.Context, b batch) error {
 	if d.goos != "darwin" && d.goos != "windows" {
 		seen := d.has("DISPLAY") || d.has("WAYLAND_DISPLAY")
 		if bus = d.bus(); bus == "" && !seen {
-			return &failure{kind: noDesktop, program: argv[0], err: errors.New("no DISPLAY, WAYLAND_DISPLAY or bus of the session")}
+			return &failure{kind: noDesktop, program: argv[0], err: errors.New(noSession)}
 		}
 		if bus != "" {
 			env = append(env, "DBUS_SESSION_BUS_ADDRESS="+bus)

@@ -55,7 +55,7 @@ func callOf(a patterns.Asked) Call {
 		ApprovalID: id, RunID: shown(a.Question.Run, maxName), Pattern: shown(a.Pattern, maxName), Tool: shown(a.Question.Tool, maxName),
 		Rule: shown(a.Rule, maxName), Phrase: shown(a.Phrase, maxText), MinAssurance: shown(string(a.Least), maxName),
 		Since: a.Since.UTC().Truncate(time.Second), ExpiresAt: a.Question.Expires.UTC(),
-		Command: "patterngate approvals show " + id,
+		Command: runShow(id),
 	}
 }
 

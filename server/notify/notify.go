@@ -150,7 +150,7 @@ func (n *Notifier) work() {
 	}
 }
 
-var errLate = errors.New("it took more than 10 s and was killed")
+var errLate = errors.New(tookTooLong)
 
 // take is what is to be told now; false: nothing, and the goroutine ends.
 func (n *Notifier) take() (batch, bool) {
@@ -184,10 +184,10 @@ func (n *Notifier) log(b batch, err error) {
 	}
 	n.logged[f.kind] = true
 	if f.kind == noDesktop {
-		n.config.Log.Debug("no notice: there is no desktop", "reason", shown(f.Error(), maxText), "stderr", shown(strings.TrimSpace(f.stderr), maxStderr))
+		n.config.Log.Debug(noDesktopHere, "reason", shown(f.Error(), maxText), "stderr", shown(strings.TrimSpace(f.stderr), maxStderr))
 		return
 	}
-	n.config.Log.Warn("a notification failed; further failures of this kind are not logged",
+	n.config.Log.Warn(notificationFailed,
 		"kind", string(f.kind), "program", shown(f.program, maxText), "error", shown(f.Error(), maxText), "stderr", shown(strings.TrimSpace(f.stderr), maxStderr), "asked", b.asked)
 }
 

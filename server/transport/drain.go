@@ -3,7 +3,6 @@ package transport
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"sync"
 )
 
@@ -55,14 +54,14 @@ func (f *flight) begin(r frame, size int) error {
 		f.freed.Wait()
 	}
 	if f.closing {
-		return &frameFault{codeBusy, r.id, "the server is stopping; nothing ran"}
+		return &frameFault{codeBusy, r.id, stoppingNothingRan}
 	}
 	if _, used := f.pending[r.id]; used {
-		return &frameFault{codeRequest, "null", "Invalid Request: a request with this id is not answered yet"}
+		return &frameFault{codeRequest, "null", idInUse}
 	}
 	if r.method == methodListen {
 		if f.listeners >= maxListen || size > maxListenLine {
-			return &frameFault{codeBusy, r.id, fmt.Sprintf("at most %d subscriptions of %d bytes each", maxListen, maxListenLine)}
+			return &frameFault{codeBusy, r.id, subscriptionLimit(maxListen, maxListenLine)}
 		}
 		size = 0 // a subscription does not end by itself, so nothing may wait for its bytes
 	}

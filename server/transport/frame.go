@@ -58,9 +58,9 @@ func readFrame(line []byte) (frame, error) {
 	var raw rawFrame
 	if err := json.Unmarshal(line, &raw); err != nil {
 		if _, isJSON := errors.AsType[*json.UnmarshalTypeError](err); isJSON {
-			return frame{}, &frameFault{codeRequest, "null", "Invalid Request: a message is one JSON-RPC object; batches are not taken"}
+			return frame{}, &frameFault{codeRequest, "null", oneObject}
 		}
-		return frame{}, &frameFault{codeParse, "null", "Parse error: a message is one JSON document"}
+		return frame{}, &frameFault{codeParse, "null", oneDocument}
 	}
 	if raw.Result != nil || raw.Method == nil && raw.Error != nil {
 		return frame{}, nil
@@ -69,15 +69,15 @@ func readFrame(line []byte) (frame, error) {
 	if raw.ID != nil {
 		var ok bool
 		if f.id, ok = idText(raw.ID); !ok {
-			return frame{}, &frameFault{codeRequest, "null", "Invalid Request: an id is a string or a number of at most 2^53-1"}
+			return frame{}, &frameFault{codeRequest, "null", idForm}
 		}
 	}
 	f.method, _ = raw.Method.(string)
 	switch {
 	case raw.Version != "2.0":
-		return frame{}, &frameFault{codeRequest, orNull(f.id), `Invalid Request: jsonrpc is "2.0"`}
+		return frame{}, &frameFault{codeRequest, orNull(f.id), versionForm}
 	case f.method == "":
-		return frame{}, &frameFault{codeRequest, orNull(f.id), "Invalid Request: a method is wanted"}
+		return frame{}, &frameFault{codeRequest, orNull(f.id), methodNeeded}
 	case f.method == methodCancel:
 		f.about = aboutOf(raw.Params)
 	}

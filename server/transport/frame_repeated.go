@@ -12,7 +12,7 @@ func onlyOnce(message []byte, f frame, err error) error {
 		skip = "arguments"
 	}
 	if ijson.Repeats(message, skip) {
-		return &frameFault{codeParse, "null", "Parse error: a member is repeated; send each member of the message once"}
+		return &frameFault{codeParse, "null", repeatedMember}
 	}
 	return err
 }

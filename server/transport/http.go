@@ -78,22 +78,22 @@ func (c *HTTPConfig) check() error {
 	var faults []error
 	switch {
 	case !IsListen(c.Listen):
-		faults = append(faults, fmt.Errorf("listen %q: want host:port", c.Listen))
+		faults = append(faults, fmt.Errorf(listenForm, c.Listen))
 	case c.Tokens.Len() == 0:
 		faults = append(faults, c.tokenless(IsLoopback(c.Listen)))
 	}
 	for _, origin := range c.Origins {
 		if !IsOrigin(origin) {
-			faults = append(faults, fmt.Errorf("origin %q: want scheme://host as browsers write it", origin))
+			faults = append(faults, fmt.Errorf(originForm, origin))
 		}
 	}
 	for _, host := range c.Hosts {
 		if !IsHost(host) {
-			faults = append(faults, fmt.Errorf("host %q: want a name or address, with or without a port", host))
+			faults = append(faults, fmt.Errorf(hostForm, host))
 		}
 	}
 	if c.BodyBytes < 0 || c.SessionIdle < 0 {
-		faults = append(faults, errors.New("body bytes and session idle: want numbers above 0"))
+		faults = append(faults, errors.New(positiveLimits))
 	}
 	return errors.Join(faults...)
 }
@@ -102,9 +102,9 @@ func (c *HTTPConfig) check() error {
 func (c *HTTPConfig) tokenless(loopback bool) error {
 	switch {
 	case !loopback:
-		return fmt.Errorf("listen %s is not loopback: tokens are needed", c.Listen)
+		return fmt.Errorf(tokensNeeded, c.Listen)
 	case !canCheckPeers && c.OwnSocket == nil:
-		return errors.New("this system does not tell who is at the other end of a loopback connection: tokens are needed")
+		return errors.New(tokensNeededHere)
 	}
 	return nil
 }

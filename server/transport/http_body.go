@@ -62,26 +62,26 @@ func (b *bodyReader) ended(w http.ResponseWriter, err error) *refusal {
 		_ = control.SetReadDeadline(time.Time{}) // net/http reads on, to notice a client that goes
 		return nil
 	}
-	refused := refuse(http.StatusBadRequest, "the body ended early")
+	refused := refuse(http.StatusBadRequest, bodyEnded)
 	switch _, tooLong := errors.AsType[*http.MaxBytesError](err); {
 	case tooLong:
 		return b.tooLong()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refused = refuse(http.StatusRequestTimeout, "the body took longer than %v", b.e.limits.Body)
+		refused = refuse(http.StatusRequestTimeout, bodyTookTooLong, b.e.limits.Body)
 	}
 	refused.close = true
 	return refused
 }
 
 func (b *bodyReader) tooLong() *refusal {
-	refused := refuse(http.StatusRequestEntityTooLarge, "a request has at most %d bytes", b.e.config.BodyBytes)
+	refused := refuse(http.StatusRequestEntityTooLarge, bodyTooLarge, b.e.config.BodyBytes)
 	refused.close, refused.linger = true, true
 	return refused
 }
 
 func (b *bodyReader) busy() *refusal {
 	return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, close: true, linger: true,
-		message: "busy: too many long requests are under way; try again; nothing ran"}
+		message: busyLong}
 }
 
 // hold adds n bytes to those under way. It reports whether they are within the limit. A single body is always allowed.

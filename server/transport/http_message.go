@@ -44,7 +44,7 @@ func refuseFrame(status int, f *frameFault) *refusal {
 func (m posted) modern() *refusal {
 	switch m.frame.method {
 	case "":
-		return m.refuse(http.StatusBadRequest, codeRequest, "Invalid Request: this server asks nothing, so there is nothing to answer")
+		return m.refuse(http.StatusBadRequest, codeRequest, noResponsesWanted)
 	case methodCancel:
 		m.w.WriteHeader(http.StatusAccepted)
 		return nil
@@ -62,7 +62,7 @@ func (m posted) initialize() *refusal {
 		return m.stopping()
 	}
 	if !table.reserve(m.principal) {
-		return m.refuse(http.StatusServiceUnavailable, codeBusy, "busy: there are too many sessions, all of them in use; try again; nothing ran")
+		return m.refuse(http.StatusServiceUnavailable, codeBusy, busySessions)
 	}
 	x := &exchange{answer: m.answer()}
 	x.answer.kept = true
@@ -89,7 +89,7 @@ func (m posted) initialize() *refusal {
 
 // lost logs that mcp-go could not write an answer, and returns the error for the client.
 func (m posted) lost() error {
-	return m.e.server.config.Host.Fault(m.r.Context(), errors.New("no answer was written to "+printable.Name(m.frame.method)))
+	return m.e.server.config.Host.Fault(m.r.Context(), errors.New(noAnswerWritten(printable.Name(m.frame.method))))
 }
 
 // inSession carries out a message of an earlier MCP version, in a session of its requester.
@@ -98,18 +98,18 @@ func (m posted) inSession() *refusal {
 	switch {
 	case version != "" && !mcp.IsValidProtocolVersion(version):
 		return m.refuse(http.StatusBadRequest, codeRequest,
-			"Unsupported protocol version; this server speaks "+strings.Join(mcp.ValidProtocolVersions, ", "))
+			versionsSpoken(strings.Join(mcp.ValidProtocolVersions, ", ")))
 	case id == "" && m.saysModern():
 		return m.carryOut("", func() {}) // mcp-go answers which header is missing
 	case id == "":
-		return m.refuse(http.StatusBadRequest, codeRequest, "Mcp-Session-Id is missing; call initialize first")
+		return m.refuse(http.StatusBadRequest, codeRequest, sessionMissing)
 	}
 	s, repeated := m.e.sessions.enter(id, m.principal, m.frame.id)
 	switch {
 	case repeated:
-		return refuseFrame(http.StatusBadRequest, &frameFault{codeRequest, "null", "Invalid Request: a request with this id is not answered yet"})
+		return refuseFrame(http.StatusBadRequest, &frameFault{codeRequest, "null", idInUse})
 	case s == nil:
-		return m.refuse(http.StatusNotFound, codeRequest, "there is no such session; call initialize again")
+		return m.refuse(http.StatusNotFound, codeRequest, sessionUnknown)
 	}
 	defer m.e.sessions.leave(s)
 	defer m.e.sessions.free(s, m.frame.id)
@@ -163,14 +163,14 @@ func (m posted) listen() *refusal {
 	e := m.e
 	switch {
 	case !accepts(m.r.Header["Accept"], "text", "event-stream"):
-		return m.refuse(http.StatusNotAcceptable, codeRequest, "Accept: want text/event-stream")
+		return m.refuse(http.StatusNotAcceptable, codeRequest, wantEventStream)
 	case len(m.body) > maxListenBody:
-		return m.refuse(http.StatusBadRequest, codeParams, "a subscription is too long")
+		return m.refuse(http.StatusBadRequest, codeParams, subscriptionTooLong)
 	case e.traffic.stopping():
 		return m.stopping()
 	}
 	if ok, _ := e.streams.take(m.principal); !ok {
-		return m.refuse(http.StatusServiceUnavailable, codeBusy, "busy: there are too many streams; try again")
+		return m.refuse(http.StatusServiceUnavailable, codeBusy, busyStreams)
 	}
 	defer e.streams.give(m.principal)
 	ctx, cancel := context.WithCancel(m.r.Context())
@@ -183,7 +183,7 @@ func (m posted) listen() *refusal {
 }
 
 func (m posted) stopping() *refusal {
-	return m.refuse(http.StatusServiceUnavailable, codeBusy, "busy: the server is stopping; nothing ran")
+	return m.refuse(http.StatusServiceUnavailable, codeBusy, busyStopping)
 }
 
 func (m posted) answer() *answer {
@@ -210,18 +210,18 @@ func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, principal stri
 		return refused
 	}
 	if !accepts(r.Header["Accept"], "text", "event-stream") {
-		return refuse(http.StatusNotAcceptable, "Accept: want text/event-stream")
+		return refuse(http.StatusNotAcceptable, wantEventStream)
 	}
 	s, _ := e.sessions.enter(r.Header.Get(mcp.HeaderSessionID), principal, "")
 	if s == nil {
-		return refuse(http.StatusNotFound, "there is no such session; call initialize again")
+		return refuse(http.StatusNotFound, sessionUnknown)
 	}
 	defer e.sessions.leave(s)
 	if e.traffic.stopping() {
-		return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, message: "busy: the server is stopping"}
+		return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, message: busyStoppingOnly}
 	}
 	if ok, _ := e.streams.take(principal); !ok {
-		return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, message: "busy: there are too many streams; try again"}
+		return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, message: busyStreams}
 	}
 	defer e.streams.give(principal)
 	ctx, cancel := context.WithCancel(r.Context())
@@ -247,7 +247,7 @@ func (e *endpoint) endSession(w http.ResponseWriter, r *http.Request, principal 
 		return refused
 	}
 	if !e.sessions.end(r.Header.Get(mcp.HeaderSessionID), principal) {
-		return refuse(http.StatusNotFound, "there is no such session")
+		return refuse(http.StatusNotFound, noSuchSession)
 	}
 	w.WriteHeader(http.StatusOK)
 	return nil
@@ -258,13 +258,13 @@ func sessionRequest(r *http.Request) *refusal {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	switch {
 	case r.ContentLength != 0:
-		refused := refuse(http.StatusBadRequest, "%s has no body", r.Method)
+		refused := refuse(http.StatusBadRequest, noBody, r.Method)
 		refused.close = true
 		return refused
 	case version != "" && !slices.Contains(mcp.ValidProtocolVersions, version):
-		return refuse(http.StatusBadRequest, "Unsupported protocol version")
+		return refuse(http.StatusBadRequest, unsupportedVersion)
 	case r.Header.Get(mcp.HeaderSessionID) == "":
-		return refuse(http.StatusBadRequest, "Mcp-Session-Id is missing")
+		return refuse(http.StatusBadRequest, sessionIDMissing)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (p *peers) read(file string, found func(row, fields []byte)) error {
 // socketOwner is the owner of a socket and its inode, in decimal.
 type socketOwner struct{ uid, inode string }
 
-var errSockets = errors.New("a table of sockets of another form than known")
+var errSockets = errors.New(unknownSocketTable)
 
 // readSockets reads a table of sockets and calls found for each row. A row begins "ADDRESS:PORT ADDRESS:PORT", the
 // address of the socket and of its other end; fields is the rest. Both are valid only during the call.

@@ -28,7 +28,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause != http.ErrAbortHandler {
-				_ = e.server.config.Host.Fault(r.Context(), fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+				_ = e.server.config.Host.Fault(r.Context(), fmt.Errorf(panicked, cause, debug.Stack()))
 			}
 			panic(http.ErrAbortHandler) // the connection ends
 		}
@@ -42,16 +42,16 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (e *endpoint) serveHTTP(w http.ResponseWriter, r *http.Request) *refusal {
 	c := httpConnOf(r.Context())
 	if c == nil || !e.guard.host(r.Host, c.local) {
-		return refuse(http.StatusForbidden, "this server is not called %s; name it in http.hosts", printable.Name(r.Host))
+		return refuse(http.StatusForbidden, hostNotAllowed, printable.Name(r.Host))
 	}
 	origin := r.Header["Origin"]
 	if !e.guard.origin(origin, r.Host) {
-		return refuse(http.StatusForbidden, "pages of this origin may not ask; name it in http.origins")
+		return refuse(http.StatusForbidden, originNotAllowed)
 	}
 	share(w.Header(), origin)
 	if e.own != nil {
 		if !c.ofOwnUser(e.own) {
-			return refuse(http.StatusForbidden, "without tokens only the user who started this server may ask; set http.token_file")
+			return refuse(http.StatusForbidden, otherUser)
 		}
 		delete(w.Header(), "Connection")
 	}
@@ -61,7 +61,7 @@ func (e *endpoint) serveHTTP(w http.ResponseWriter, r *http.Request) *refusal {
 	case "/healthz":
 		return e.serveHealth(w, r)
 	}
-	return refuse(http.StatusNotFound, "here are /mcp and /healthz")
+	return refuse(http.StatusNotFound, knownPaths)
 }
 
 func (e *endpoint) serveHealth(w http.ResponseWriter, r *http.Request) *refusal {
@@ -98,21 +98,21 @@ func (e *endpoint) serveMCP(w http.ResponseWriter, r *http.Request) *refusal {
 		return nil
 	default:
 		w.Header().Set("Allow", allowedMethods)
-		return refuse(http.StatusMethodNotAllowed, "POST, GET or DELETE it")
+		return refuse(http.StatusMethodNotAllowed, wantMethod)
 	}
 	principal, refused := e.principal(w, r)
 	if refused != nil {
 		return refused
 	}
 	if name := repeated(r.Header); name != "" {
-		return refuse(http.StatusBadRequest, "%s: given twice", name)
+		return refuse(http.StatusBadRequest, givenTwice, name)
 	}
 	switch {
 	case r.Method == http.MethodPost:
 		return e.post(w, r, principal)
 	case modern:
 		w.Header().Set("Allow", "POST, OPTIONS")
-		return refuse(http.StatusMethodNotAllowed, "%s 2026-07-28 has no sessions; POST it", r.Method)
+		return refuse(http.StatusMethodNotAllowed, noSessions, r.Method)
 	case r.Method == http.MethodGet:
 		return e.listen(w, r, principal)
 	}
@@ -133,10 +133,10 @@ func (e *endpoint) principal(w http.ResponseWriter, r *http.Request) (string, *r
 		return "token:" + name, nil
 	case asked:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="patterngate", error="invalid_token"`)
-		return "", refuse(http.StatusUnauthorized, "this token is not known")
+		return "", refuse(http.StatusUnauthorized, tokenUnknown)
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="patterngate"`)
-	return "", refuse(http.StatusUnauthorized, "a bearer token is wanted")
+	return "", refuse(http.StatusUnauthorized, tokenMissing)
 }
 
 // repeated returns a header that mcp-go reads and that the client sent more than once, or "". Readers differ about
@@ -186,11 +186,11 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, principal string
 func checkMedia(h http.Header) *refusal {
 	switch {
 	case !isJSON(h.Get("Content-Type")):
-		return refuse(http.StatusUnsupportedMediaType, "Content-Type: want application/json")
+		return refuse(http.StatusUnsupportedMediaType, wantJSON)
 	case h["Content-Encoding"] != nil && h.Get("Content-Encoding") != "identity":
-		return refuse(http.StatusUnsupportedMediaType, "Content-Encoding: want none")
+		return refuse(http.StatusUnsupportedMediaType, wantNoEncoding)
 	case !accepts(h["Accept"], "application", "json"):
-		return refuse(http.StatusNotAcceptable, "Accept: want application/json, text/event-stream")
+		return refuse(http.StatusNotAcceptable, wantAccept)
 	}
 	return nil
 }

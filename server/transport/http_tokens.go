@@ -38,7 +38,7 @@ var (
 // Tokens.
 func ParseTokens(text []byte) (Tokens, error) {
 	if len(text) > MaxTokenFile {
-		return Tokens{}, fmt.Errorf("more than %d bytes", MaxTokenFile)
+		return Tokens{}, fmt.Errorf(tokensTooLong, MaxTokenFile)
 	}
 	var t Tokens
 	var faults []error
@@ -64,7 +64,7 @@ func ParseTokens(text []byte) (Tokens, error) {
 	case len(faults) > 0:
 		return Tokens{}, errors.Join(faults...)
 	case len(t.entries) == 0:
-		return Tokens{}, errors.New("no token; write a line name: token")
+		return Tokens{}, errors.New(noTokenLine)
 	}
 	return t, nil
 }
@@ -78,23 +78,23 @@ func (t Tokens) parse(line string) (tokenEntry, error) {
 	token = strings.TrimSpace(token)
 	switch {
 	case !ok:
-		return tokenEntry{}, errors.New("no colon; write name: token")
+		return tokenEntry{}, errors.New(noColon)
 	case !tokenName.MatchString(name):
-		return tokenEntry{}, errors.New("a name is 1 to 64 letters, digits, _ and -")
+		return tokenEntry{}, errors.New(tokenNameForm)
 	case len(token) < minToken || len(token) > maxToken:
-		return tokenEntry{}, fmt.Errorf("%s: a token has %d to %d characters; make one by openssl rand -hex 32", name, minToken, maxToken)
+		return tokenEntry{}, fmt.Errorf(tokenLength, name, minToken, maxToken)
 	case !tokenText.MatchString(token):
-		return tokenEntry{}, fmt.Errorf("%s: a token is letters, digits and -._~+/, then = as padding", name)
+		return tokenEntry{}, fmt.Errorf(tokenCharacters, name)
 	case len(t.entries) == maxTokens:
-		return tokenEntry{}, fmt.Errorf("more than %d tokens", maxTokens)
+		return tokenEntry{}, fmt.Errorf(tooManyTokens, maxTokens)
 	}
 	sum := sha256.Sum256([]byte(token))
 	for _, e := range t.entries {
 		switch {
 		case e.name == name:
-			return tokenEntry{}, fmt.Errorf("%s: given twice, first at line %d", name, e.line)
+			return tokenEntry{}, fmt.Errorf(tokenNameTwice, name, e.line)
 		case e.sum == sum:
-			return tokenEntry{}, fmt.Errorf("%s: the same token as %s at line %d", name, e.name, e.line)
+			return tokenEntry{}, fmt.Errorf(tokenTwice, name, e.name, e.line)
 		}
 	}
 	return tokenEntry{name: name, sum: sum}, nil

@@ -10,7 +10,7 @@ import (
 // maxLine is the longest line that a client may send, in bytes. The bodies of HTTP have the same limit by default.
 const maxLine = 4 << 20
 
-var errLongLine = errors.New("the line is longer than 4 MiB")
+var errLongLine = errors.New(lineTooLong)
 
 // lines reads lines of limited length. It reads and drops what is longer, so memory stays bounded.
 type lines struct {

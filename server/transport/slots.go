@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"fmt"
 	"sync/atomic"
 )
 
@@ -28,5 +27,5 @@ func (s *slots) running() int { return int(s.taken.Load()) }
 
 // busy returns the answer to the call with that id, for which there is no slot.
 func (s *slots) busy(id string) *frameFault {
-	return &frameFault{codeBusy, id, fmt.Sprintf("busy: %d calls are under way, which is the limit; try again; nothing ran", s.most.Load())}
+	return &frameFault{codeBusy, id, busyCalls(s.most.Load())}
 }

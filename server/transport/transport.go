@@ -91,7 +91,7 @@ func Era(ctx context.Context) string {
 }
 
 // ErrCanceled is the answer to a call that its client cancelled.
-var ErrCanceled = errors.New("the call was cancelled")
+var ErrCanceled = errors.New(cancelled)
 
 type principalKey struct{}
 
