@@ -6,115 +6,139 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-// catalogues lists packages that keep every text for people in texts.go, with the other files that are tables of texts.
+// catalogues are the packages whose texts for people and models are in one file, texts.go. Each may also have tables that are
+// data already. A table is named by the top-level declaration that holds it, a method as Type.Method. Descriptions in struct tags
+// are such tables, too.
 var catalogues = map[string][]string{
-	"gateway/stopreason":    {"registry.go", "registry_planning.go"},
-	"patterns/record":       nil,
-	"server/cli/recordtext": nil,
-	"server/describe":       {"schema.go", "tool.go"}, // the tool's declaration
-	"server/envelope":       {"output.go"},            // the descriptions of the output schema
-	"server/outcome":        nil,
-	"server/progress":       nil,
-	"server/sentence":       nil,
-	"server/status":         {"schema.go"}, // the tools' declarations
+	"catalog":                 {"Tool.withFixed"},
+	"catalog/httptool":        nil,
+	"catalog/pins":            nil,
+	"catalog/resilience":      nil,
+	"catalog/upstream":        nil,
+	"gateway":                 {"Permit.Perform"},
+	"gateway/approver":        nil,
+	"gateway/document":        nil,
+	"gateway/planning":        nil,
+	"gateway/policy":          nil,
+	"gateway/policy/expr":     {"wording.fault"},
+	"ijson":                   {"Bind", "check", "ReasonAfter", "ReasonIntegerRange", "ReasonNumberRange"},
+	"patterns/decisions":      {"askedCursor"},
+	"patterns/execution":      nil,
+	"patterns/llm/offline":    {"looking", "generic", "labels", "cues", "directions", "linking", "fillers", "introduces", "where"},
+	"patterns/local":          {"planPlace.cursor"},
+	"patterns/record":         {"Story.Receipt"},
+	"patterns/reference":      nil,
+	"server/arguments":        {"noShape", "planShape", "Schema", "CheckCall", "singleSchema", "withoutHeaders"},
+	"server/assembly":         {"partsMaker.asked"},
+	"server/cli/recordtext":   nil,
+	"server/describe":         nil,
+	"server/envelope":         {"outputWords"},
+	"server/notify":           {"desk.argv"},
+	"server/outcome":          {"whereToDecide", "account.unsettled"},
+	"server/progress":         nil,
+	"server/settings":         {"Aggregate.keys", "healthItems", "budgetKeys", "inheritedKeys", "callsPerToolKey", "sameCallKey", "perToolKey", "Config.Embed", "HTTP.keys", "approverKeys", "Config.Keys", "ModelRole.keys", "PatternLLM.keys", "refundParams", "Pattern.paramsKey", "planningBudgetKeys", "Pattern.Keys", "Pattern.handsKeys", "Pattern.textKeys", "Wait.keys"},
+	"server/settings/grammar": nil,
+	"server/settings/machine": nil,
+	"server/settings/rules":   {"Policy.keys", "windowKeys", "rowKeys", "effectKeys", "ruleKeys", "outcomeKeys", "blockKeys", "escalateKeys"},
+	"server/settings/tools":   {"HTTPTool.keys", "Request.keys", "Catalog.keys", "Server.keys", "Stdio.keys", "Endpoint.keys", "Tool.keys", "reconcileKey", "ServerTool.keys"},
+	"server/settings/yamldoc": nil,
+	"server/status":           {"planStatusMembers", "runMembers", "listMembers", "New"},
+	"server/transport":        {"lateHead", "readHeaders"},
 }
 
-// mostWordsOutside is how many words a literal can have outside of a catalogue. A longer one is prose.
-const mostWordsOutside = 3
+// forProgrammers matches errors that only Go programs see: they begin with the name of a package.
+var forProgrammers = regexp.MustCompile(`^(catalog|gateway|ijson|local|policy|rules|server|upstream): `)
 
-// TestCatalogues: the files of these packages that are not their catalogue hold no prose. So a reader finds all texts of a package in
-// one file, and none escapes the tests of prose.
+// Prose of four words or more is in texts.go, or in a named table.
 func TestCatalogues(t *testing.T) {
 	for dir, tables := range catalogues {
 		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s has %d files: %v", dir, len(files), err)
+		if err != nil || !slices.ContainsFunc(files, func(f string) bool { return filepath.Base(f) == "texts.go" }) {
+			t.Errorf("%s has no texts.go (%v)", dir, err)
 		}
+		used := map[string]bool{}
 		for _, file := range files {
-			name := filepath.Base(file)
-			if name == "texts.go" || strings.HasSuffix(name, "_test.go") || slices.Contains(tables, name) {
+			if strings.HasSuffix(file, "_test.go") || filepath.Base(file) == "texts.go" {
 				continue
 			}
 			content, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, found := range proseOutside(t, filepath.ToSlash(file), content) {
-				t.Errorf("%s: %q belongs in %s/texts.go", found.place(), found.words, dir)
+			texts, err := goTexts(filepath.ToSlash(file), content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := declarations(t, file, content)
+			for _, prose := range texts {
+				table := of(prose.line)
+				if slices.Contains(tables, table) {
+					used[table] = true
+				}
+				if table == "" || slices.Contains(tables, table) || forProgrammers.MatchString(prose.words) {
+					continue
+				}
+				t.Errorf("%s:%d (%s): %q; move it to %s/texts.go", prose.file, prose.line, of(prose.line), prose.words, dir)
+			}
+		}
+		for _, table := range tables {
+			if !used[table] {
+				t.Errorf("%s: the table %s has no prose; remove it from the list", dir, table)
 			}
 		}
 	}
 }
 
-// proseOutside returns the literals of a Go file that have more than mostWordsOutside words. It leaves out imports, tags, lists of names and
-// what only programmers read.
-func proseOutside(t *testing.T, file string, content []byte) []text {
+// declarations returns a function that names the top-level declaration of a line.
+func declarations(t *testing.T, file string, content []byte) func(line int) string {
 	t.Helper()
 	set := token.NewFileSet()
 	parsed, err := parser.ParseFile(set, file, content, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []text
-	ast.Inspect(parsed, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ImportSpec:
-			return false
-		case *ast.CallExpr:
-			return !isProgrammers(n) && !isNames(n)
-		case *ast.BasicLit:
-			if n.Kind != token.STRING || strings.HasPrefix(n.Value, "`json:") {
-				return true
-			}
-			words, _ := strconv.Unquote(n.Value)
-			if len(wordsOf(words)) > mostWordsOutside {
-				found = append(found, text{file, set.Position(n.Pos()).Line, words})
-			}
-		}
-		return true
-	})
-	return found
-}
-
-// isNames reports whether a call's text is a list of names: of members, or of words that a search leaves out.
-func isNames(call *ast.CallExpr) bool {
-	switch f := call.Fun.(type) {
-	case *ast.Ident:
-		return f.Name == "Among" || f.Name == "among"
-	case *ast.SelectorExpr:
-		return f.Sel.Name == "Among" || f.Sel.Name == "Fields"
+	type span struct {
+		from, to int
+		name     string
 	}
-	return false
-}
-
-// wordsOf returns the words of a text, without what is inserted, names with other characters, and what has no letter.
-func wordsOf(words string) []string {
-	return slices.DeleteFunc(strings.Fields(plain(words)), func(w string) bool { return !word.MatchString(w) || strings.Trim(w, `"'().,:;?!`+"`") == name })
-}
-
-func TestProseOutsideOfCatalogues(t *testing.T) {
-	for name, tt := range map[string]struct {
-		content string
-		want    int
-	}{
-		"a sentence":           {`var x = "The run has ended."`, 1},
-		"a format":             {`var x = fmt.Sprintf("%s was not done in %s.", a, b)`, 1},
-		"three words":          {`var x = "offline rules only"`, 0},
-		"inserted values":      {`var x = fmt.Sprintf("%s: %d of %d %s", a, b, c, d)`, 0},
-		"a raw text":           {"var x = `It waits for a person`", 1},
-		"a tag":                {"type s struct {\n\tX int `json:\"x\" y:\"one two three four\"`\n}", 0},
-		"a regular expression": {`var x = regexp.MustCompile("one two three four")`, 0},
-		"names":                {`var x = Among("one two three four")`, 0},
-		"within a call":        {`var x = errors.New("the answer is too long")`, 1},
-	} {
-		if got := proseOutside(t, "a.go", []byte("package a\n\n"+tt.content+"\n")); len(got) != tt.want {
-			t.Errorf("%s: found %d, want %d: %v", name, len(got), tt.want, got)
+	var spans []span
+	add := func(n ast.Node, name string) {
+		spans = append(spans, span{set.Position(n.Pos()).Line, set.Position(n.End()).Line, name})
+	}
+	for _, d := range parsed.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			name := d.Name.Name
+			if d.Recv != nil {
+				of := d.Recv.List[0].Type
+				if star, ok := of.(*ast.StarExpr); ok {
+					of = star.X
+				}
+				if id, ok := of.(*ast.Ident); ok {
+					name = id.Name + "." + name
+				}
+			}
+			add(d, name)
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if v, ok := s.(*ast.ValueSpec); ok {
+					add(v, v.Names[0].Name)
+				}
+			}
 		}
+	}
+	return func(line int) string {
+		for _, s := range spans {
+			if s.from <= line && line <= s.to {
+				return s.name
+			}
+		}
+		return ""
 	}
 }

@@ -59,7 +59,7 @@ func faults() []faulty {
 			s[0].(object)["tool"], s[2].(object)["tool"] = "get_manager_profil", "fetch_refunds_data"
 			return s
 		}), nil},
-		{td, "a tool that there is not", false, set(1, "tool", "send_report"), nil},
+		{td, "a tool that does not exist", false, set(1, "tool", "send_report"), nil},
 		{td, "a tool of another pattern", false, set(1, "tool", "issue_refund"), nil},
 		{td, "kind in capitals", true, with(whole, "kind", "PLAN"), nil},
 		{td, "a comment beside the steps", true, with(whole, "reasoning", "first the profile"), nil},
@@ -74,7 +74,7 @@ func faults() []faulty {
 		}), nil},
 		{td, "arguments in words", false, set(0, "args", "manager 42"), nil},
 		{td, "arguments encoded twice", true, set(0, "args", `{"manager_id":42}`), nil},
-		{td, "two steps, where three are the least", false, plan(func(s []any) []any { return s[:2] }), nil},
+		{td, "two steps instead of at least three", false, plan(func(s []any) []any { return s[:2] }), nil},
 		{td, "a number in quotes", true, set(0, "args", object{"manager_id": "42"}), nil},
 		{td, "an argument that the tool does not know", false, set(1, "args", object{"month": "2026-04", "limit": 5}), nil},
 		{td, "an argument missing", false, set(1, "args", object{}), nil},
@@ -82,7 +82,7 @@ func faults() []faulty {
 		{td, "finalize in quotes", true, whole, object{"finalize": "false"}},
 
 		{or, "a worker's name misspelt", true, task(object{"worker": "sale_worker"}), nil},
-		{or, "a worker that there is not", false, task(object{"worker": "fraud_worker"}), nil},
+		{or, "a worker that does not exist", false, task(object{"worker": "fraud_worker"}), nil},
 		{or, "critical in quotes", true, task(object{"critical": "true"}), nil},
 		{or, "arguments encoded twice", true, task(object{"args": `{"report_date":"2026-02-26","region":"US"}`}), nil},
 		{or, "a member's name misspelt", true, task(object{"critical": nil, "worker": nil, "workers": "sales_worker"}), nil},
@@ -94,7 +94,7 @@ func faults() []faulty {
 		{rt, "a specialist's name misspelt", true, object{"target": "biling_specialist"}, nil},
 		{rt, "a specialist's name with a hyphen", true, object{"target": "billing-specialist"}, nil},
 		{rt, "half a name", false, object{"target": "billing"}, nil},
-		{rt, "a specialist that there is not", false, object{"target": "legal_specialist"}, nil},
+		{rt, "a specialist that does not exist", false, object{"target": "legal_specialist"}, nil},
 		{rt, "a confidence beside the target", true, object{"target": "billing_specialist", "confidence": 0.9}, nil},
 		{rt, "no target", false, object{"kind": "route"}, nil},
 		{rt, "the target under another name", true, object{"route": "billing_specialist"}, nil},
@@ -102,7 +102,7 @@ func faults() []faulty {
 		{rt, "a wrong kind", false, object{"kind": "routing", "target": "billing_specialist"}, nil},
 
 		{sv, "a tool's name misspelt", true, pay("issue_refnd", good), nil},
-		{sv, "a tool that there is not", false, pay("pay_out", good), nil},
+		{sv, "a tool that does not exist", false, pay("pay_out", good), nil},
 		{sv, "a number in quotes", true, pay("issue_refund", object{"user_id": "42", "amount_usd": 10, "reason": "asked"}), nil},
 		{sv, "an amount in quotes", true, pay("issue_refund", object{"user_id": 42, "amount_usd": "10", "reason": "asked"}), nil},
 		{sv, "an amount with its currency", false, pay("issue_refund", object{"user_id": 42, "amount_usd": "10 USD", "reason": "asked"}), nil},

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -51,7 +50,7 @@ func (r *reading) action() (string, error) {
 	s := stateOf(r.payload)
 	r.follow.results = factsOf(s.observation, s.lastArgs)
 	if s.last != "" {
-		r.follow.note = "We confirm what was done. " + sentenceOf(s.last, s.observation, nil)
+		r.follow.note = confirmation(sentenceOf(s.last, s.observation, nil))
 	}
 	r.try()
 	if s.failure != "" {
@@ -165,7 +164,7 @@ func (r *reading) final(s state) string {
 	done := s.used
 	if s.failure != "" {
 		done = slices.DeleteFunc(slices.Clone(done), func(name string) bool { return name == s.last })
-		parts = append(parts, fmt.Sprintf("Stopped: %s answered with an error (%s), so nothing more was done.", english.Readable(s.last), s.failure))
+		parts = append(parts, stoppedBy(english.Readable(s.last), s.failure))
 	}
 	if len(done) > 0 {
 		names := make([]string, len(done))
@@ -178,17 +177,17 @@ func (r *reading) final(s state) string {
 		parts = append(parts, sentenceOf(s.last, s.observation, s.lastArgs), r.otherAmount(s))
 	}
 	if len(s.used) == 0 {
-		parts = append(parts, "Nothing was called: no tool is left for this request.")
+		parts = append(parts, noToolLeft)
 	}
 	for _, i := range r.withheld {
-		parts = append(parts, fmt.Sprintf("Not done: %s, since the request also says not to.", english.Readable(r.tools[i].Name)))
+		parts = append(parts, requestForbids(english.Readable(r.tools[i].Name)))
 	}
 	if i := r.unasked(s); i >= 0 {
-		parts = append(parts, fmt.Sprintf("Not done: %s, since the request does not clearly ask for it.", english.Readable(r.tools[i].Name)))
+		parts = append(parts, requestUnclear(english.Readable(r.tools[i].Name)))
 	}
 	for i, t := range r.tools {
 		if !r.may(i) && len(r.asked[i]) > 0 {
-			parts = append(parts, fmt.Sprintf("Not proposed: %s, since it changes something.", english.Readable(t.Name)))
+			parts = append(parts, notProposed(english.Readable(t.Name)))
 		}
 	}
 	return answerJSON(map[string]any{"kind": "final", "answer": joined(parts, maxAnswer)})
@@ -224,7 +223,7 @@ func (r *reading) otherAmount(s state) string {
 		}
 		if list := r.rank(a, nil, follow{}); len(list) > 0 && !ijson.Equal(list[0].value, used) {
 			asked, _ := list[0].value.(float64)
-			return fmt.Sprintf("The request named %s; %s is what was executed.", figure(a.Name, asked), figure(a.Name, used))
+			return otherFigure(figure(a.Name, asked), figure(a.Name, used))
 		}
 	}
 	return ""

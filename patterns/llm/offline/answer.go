@@ -35,7 +35,7 @@ func composeAnswer(payload map[string]any) string {
 	}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	if len(parts) == 0 {
-		return "Nothing was found: no step returned any data."
+		return nothingFound
 	}
 	return joined(parts, maxAnswer)
 }
@@ -108,10 +108,10 @@ func observed(tool string, observation any, said map[string]bool) string {
 		return ""
 	}
 	if object["truncated"] == true && object["head"] != nil {
-		return capitalised(label) + ": the result is too long to show."
+		return tooLong(capitalised(label))
 	}
 	if object["status"] == "needs_reroute" {
-		return fmt.Sprintf("%s passed it on (%s).", capitalised(label), worded(object["reason"]))
+		return passedOn(capitalised(label), worded(object["reason"]))
 	}
 	if inner, ok := object["result"].(map[string]any); ok {
 		object = inner

@@ -78,11 +78,10 @@ func (r *reading) vaguely() (picks []pick, lacking error) {
 func (r *reading) nothingMeets() string {
 	for i, t := range r.tools {
 		if !r.may(i) && len(r.asked[i]) > 0 {
-			return fmt.Sprintf("%s changes something, and the offline rules propose that only where the pattern's configuration "+
-				"says llm: {provider: rules}. Send the call yourself, or ask for something that only reads.", t.Name)
+			return changesSomething(t.Name)
 		}
 	}
-	return "None of the tools fits the request. Say in other words what is to be done, or send your own proposal."
+	return nothingFits
 }
 
 func (r *reading) tooFew(calls []call) string {
@@ -90,8 +89,7 @@ func (r *reading) tooFew(calls []call) string {
 	for _, c := range calls {
 		names = append(names, r.tools[c.tool].Name)
 	}
-	return fmt.Sprintf("A plan needs %d different calls, and the request asks for %d (%s). Ask for more, or send your own plan.",
-		r.least, len(calls), strings.Join(names, ", "))
+	return tooFewCalls(r.least, len(calls), strings.Join(names, ", "))
 }
 
 // wholePicture reports whether the goal wants an overview and does not list its parts.
@@ -247,13 +245,13 @@ func (r *reading) route() (string, error) {
 	best := r.bestRoutes(open)
 	if len(best) != 1 {
 		fault := &patterns.ModelFault{Reason: "route_unclear", Candidates: r.candidates(open)}
-		fault.Say = "The ticket does not say enough to choose who should answer it. What is it about?"
+		fault.Say = ticketUnclear
 		if len(best) > 1 {
 			fault.Candidates = nil
 			for _, i := range best {
 				fault.Candidates = append(fault.Candidates, r.tools[i].Name)
 			}
-			fault.Say = "The ticket could be for several: " + strings.Join(fault.Candidates, ", ") + ". Which one is meant?"
+			fault.Say = ticketAmbiguous(strings.Join(fault.Candidates, ", "))
 		}
 		return "", fault
 	}

@@ -220,11 +220,9 @@ func (r *reading) turn(i int) int {
 func (r *reading) incomplete(i int, f filled) *patterns.ModelFault {
 	t, name := r.tools[i], f.missing[0]
 	at := slices.IndexFunc(r.tools[i].arguments, func(a argument) bool { return a.Name == name })
-	say := fmt.Sprintf("To %s I need %s (%s); the request does not say it. What is it?",
-		english.Readable(t.Name), name, strings.TrimRight(r.tools[i].arguments[at].hint(), "."))
+	say := argumentMissing(english.Readable(t.Name), name, strings.TrimRight(r.tools[i].arguments[at].hint(), "."))
 	if several := f.several[name]; several != nil {
-		say = fmt.Sprintf("To %s I need one %s, and the request names several: %s. Which one is meant?",
-			english.Readable(t.Name), name, listOf(several.([]any)))
+		say = argumentAmbiguous(english.Readable(t.Name), name, listOf(several.([]any)))
 	}
 	return &patterns.ModelFault{Reason: "goal_incomplete:" + t.Name + "." + name, Say: clip(say, 400)}
 }
@@ -274,8 +272,7 @@ func (r *reading) overlaps() []float64 {
 func wantsJSON() *patterns.ModelFault {
 	return &patterns.ModelFault{
 		Reason: "invalid_answer:non_json",
-		Say: "This pattern's answer has to be JSON, and the offline rules write prose only. Set a model up in llm of the configuration, " +
-			"or call without a final text, or send the final answer yourself.",
+		Say:    answerNotJSON,
 	}
 }
 

@@ -285,7 +285,7 @@ func (d *draft) describe(i int) string {
 		if f, ok := s.from[a.Name]; ok {
 			what := " from "
 			if f.out.first {
-				what = " from the first entry of "
+				what = fromFirstEntry
 			}
 			parts = append(parts, english.Readable(a.Name)+what+d.label(f.step))
 		} else if v := valued(a.Name, s.args[a.Name]); v != "" {
@@ -326,6 +326,6 @@ func (d *draft) label(i int) string {
 func mend() error {
 	return &patterns.ModelFault{
 		Reason: "goal_unclear",
-		Say:    "The offline rules make no new plan after a failure. Send the subtasks that are to be done instead as plan, or configure a language model.",
+		Say:    noReplan,
 	}
 }

@@ -183,7 +183,7 @@ func (d *draft) tree(limit int) string {
 	}
 	root := map[string]any{
 		"id": rootID, "tool": planning.CallerExecutor, "dependencies": []any{}, "args": map[string]any{},
-		"description": "Join the results into one answer to: " + strings.TrimRight(line(d.r.goal.Text, 600), " ?!"),
+		"description": joinResults(strings.TrimRight(line(d.r.goal.Text, 600), " ?!")),
 	}
 	return planJSON(append(rows, root), nil)
 }
