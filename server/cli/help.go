@@ -184,17 +184,29 @@ func flagNames(flags *pflag.FlagSet) []string {
 	return names
 }
 
-// foldParagraphs folds each paragraph of a text. Lines that begin with a blank stay as they are: tables and commands.
+// foldParagraphs folds each paragraph of a text, and each item of a list, which begins with "- ". Lines that begin with a
+// blank stay as they are: tables and commands. In an item they continue it.
 func foldParagraphs(text string, width int) string {
 	var lines []string
 	var paragraph []string
+	item := func() bool { return len(paragraph) > 0 && strings.HasPrefix(paragraph[0], listItem) }
 	end := func() {
+		indent := ""
+		if item() {
+			indent = strings.Repeat(" ", len(listItem))
+		}
 		if len(paragraph) > 0 {
-			lines = append(lines, console.Fold(strings.Join(paragraph, " "), width, ""))
+			lines = append(lines, console.Fold(strings.Join(paragraph, " "), width-len(indent), indent))
 			paragraph = nil
 		}
 	}
 	for line := range strings.SplitSeq(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, listItem):
+			end()
+		case item() && strings.HasPrefix(line, " "):
+			line = strings.TrimSpace(line)
+		}
 		if line == "" || strings.HasPrefix(line, " ") {
 			end()
 			lines = append(lines, line)
@@ -205,6 +217,9 @@ func foldParagraphs(text string, width int) string {
 	end()
 	return strings.Join(lines, "\n")
 }
+
+// listItem is how an item of a list begins.
+const listItem = "- "
 
 // completionLong is the page of a command that prints the completion script of a shell.
 func completionLong(once, always string) string {

@@ -93,8 +93,8 @@ done twice, or ended differently.`
 
 // The columns of prove: pattern, boundaries, kills, lost, done twice, equal.
 const (
-	proveHead = "%-22s %10s %6s %5s %11s %8s\n"
-	proveRow  = "%-22s %10s %6d %5d %11d %8s\n"
+	proveHead = "%-22s %10s %6s %5s %11s  %8s\n"
+	proveRow  = "%-22s %10s %6d %5d %11d  %8s\n"
 )
 
 // columns are the names of the columns, for proveHead.
