@@ -176,7 +176,7 @@ func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string
 	case !ok:
 		return console.Usage("catalog test", fmt.Errorf("no tool %s", console.Quoted(name)), "patterngate catalog list")
 	case tool.Effect != catalog.Read:
-		return console.Refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read can be tested", "patterngate call PATTERN, with a pattern that uses it")
+		return console.Refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read can be tested", tryWrite(name, slices.Contains(c.Catalog.Expose, name)))
 	case tool.Server == "":
 		return console.Refused("catalog test "+name, "it is a demo tool", "patterngate demo")
 	}
@@ -187,6 +187,14 @@ func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string
 		c = c.Exposing(name)
 	}
 	return a.Call(cmd.Context(), c, served, args)
+}
+
+// tryWrite returns what to do with a tool that writes and cannot be tested. exposed: clients can call it by its own name.
+func tryWrite(name string, exposed bool) string {
+	if exposed {
+		return "patterngate call " + name + " with its arguments and --dry-run"
+	}
+	return "patterngate call PATTERN, with a pattern that uses it"
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.
