@@ -77,11 +77,11 @@ The invented payments and emails are counted by a ledger, a separate process tha
 machine, and your own runs are not touched.
 
 Each row of the output is one kind of run:
-- A pattern is killed at every boundary of its journal: before and after each commit, before a call, and after it.
+- A pattern is killed at every boundary of its journal: before and after each commit and call.
 - "settled" is a refund whose tool pays again when it is called again. A person looks into the ledger and says whether
   the payment happened. "looked up" is one whose tool can be asked.
 - "again and again" kills a run several times, at random boundaries.
-- "2 processes" and "3 processes" share one state file. They are killed, stopped and continued at random.
+- "2 processes" and "3 processes" share a file. They are killed, stopped, continued at random.
 
 --seed N repeats the random choices. The timing of processes still differs. It ends with 1 if anything was lost, was
 done twice, or ended differently.`
