@@ -60,7 +60,7 @@ func BenchmarkListPatterns(b *testing.B) {
 	ask := asking(b, s)
 	b.ReportAllocs()
 	for b.Loop() {
-		if answer := ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); len(answer) < 100_000 {
+		if answer := ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); len(answer) < 50_000 {
 			b.Fatalf("%.200s", answer)
 		}
 	}

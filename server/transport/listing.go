@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// ToolList is a list of tools in JSON, encoded once. The list of 50 patterns has 170 KB, which mcp-go would compact
+// ToolList is a list of tools in JSON, encoded once. The list of 50 patterns has 90 KB, which mcp-go would compact
 // twice for each answer.
 //
 //	hook after tools/list ──▶ one tool in place of all ──▶ answer of mcp-go ──▶ conn.Write or answer.Write inserts the list

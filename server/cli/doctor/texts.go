@@ -81,7 +81,7 @@ func otherOutput(lines int, first string) string {
 
 // The tools.
 const (
-	fixSize        = "expose fewer tools, or set enabled: false for built-in patterns that you do not use"
+	fixSize        = "list fewer tools in the key offer, or expose fewer tools"
 	fixReport      = "report it"
 	fixReportTool  = "report it, with the declaration of the tool"
 	fixName        = "give the tool another name with the key as"
