@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -132,7 +133,7 @@ func cleaned(text string) (string, error) {
 		return "", fmt.Errorf(pathNotAbsolute, text)
 	}
 	if strings.ContainsRune(text, 0) {
-		return "", fmt.Errorf(pathZeroByte)
+		return "", errors.New(pathZeroByte)
 	}
 	return path.Clean(text), nil
 }

@@ -47,9 +47,6 @@ func (a *Commands) enrollCommand() *cobra.Command {
 	return cmd
 }
 
-const passphraseTruth = `The passphrase is typed at the terminal that controls the program, unseen, and nowhere else: not as a flag, in a variable,
-through a pipe or from a file. It has 12 characters or more. It cannot be recovered.`
-
 // ownName returns the default name of a key: the user name and the host name.
 func (a *Commands) ownName() string {
 	who := cmp.Or(machine.Lookup(a.Environ, "USER"), machine.Lookup(a.Environ, "USERNAME"), "approver")
