@@ -59,15 +59,15 @@ type Line struct {
 func (e *Envelope) lineOf(row any) (Line, bool) {
 	switch row := row.(type) {
 	case patterns.StepDone:
-		return Line{Label: sentence.Label(row.PlanStep.ID), Name: row.PlanStep.Tool, Args: row.PlanStep.Args}, true
+		return Line{Label: sentence.Label(row.PlanStep.ID), Name: row.PlanStep.Tool, Args: edited(e.humanOf(row.StepNo, ""), row.PlanStep.Args)}, true
 	case patterns.StepRow:
 		return Line{sentence.Label(row.StepID), row.Tool, e.stepArgs(row.StepNo), row.StopReason}, row.StopReason != ""
 	case patterns.TaskRow:
-		return Line{sentence.Label(row.TaskID), row.Worker, e.taskArgs(row.TaskID), row.StopReason}, true
+		return Line{sentence.Label(row.TaskID), row.Worker, edited(e.humanOf(0, row.TaskID), e.taskArgs(row.TaskID)), row.StopReason}, true
 	case patterns.Delegation:
 		target, _ := row.Route["target"].(string)
 		args, _ := row.Route["args"].(map[string]any)
-		return Line{Label: ordinal("attempt", row.Attempt), Name: target, Args: args}, true
+		return Line{Label: ordinal("attempt", row.Attempt), Name: target, Args: edited(e.humanOf(row.Attempt, ""), args)}, true
 	case patterns.RouteRow:
 		return Line{ordinal("attempt", row.Attempt), row.Target, argsOf(e.Route), row.StopReason}, row.StopReason != ""
 	case patterns.ActionDone:
@@ -81,6 +81,39 @@ func (e *Envelope) lineOf(row any) (Line, bool) {
 		return Line{ordinal("step", row.Step), row.Tool, argsOf(e.Action), row.StopReason}, row.StopReason != ""
 	}
 	return Line{}, false
+}
+
+// edited returns the arguments that a person approved in the place of the proposed ones, or the proposed ones if the person changed
+// nothing.
+func edited(h *patterns.HumanApproval, proposed map[string]any) map[string]any {
+	if h == nil || !h.Approved {
+		return proposed
+	}
+	if args := argsOf(h.RevisedAction); args != nil {
+		return args
+	}
+	return proposed
+}
+
+// humanOf returns what a person decided about a step or an attempt, or about the task with an id; nil: no person was asked.
+func (e *Envelope) humanOf(number int, task string) *patterns.HumanApproval {
+	for _, row := range e.Trace {
+		switch row := row.(type) {
+		case patterns.StepRow:
+			if task == "" && row.StepNo == number {
+				return row.HumanApproval
+			}
+		case patterns.RouteRow:
+			if task == "" && row.Attempt == number {
+				return row.HumanApproval
+			}
+		case patterns.TaskTrace:
+			if task != "" && row.TaskID == task {
+				return row.HumanApproval
+			}
+		}
+	}
+	return nil
 }
 
 func (e *Envelope) stepArgs(n int) map[string]any {

@@ -162,7 +162,9 @@ func (e *Envelope) appendObservations(dst []byte, observations []observation) []
 			dst = l.append(dst, nil)
 		}
 	}
-	if l := e.Called; l != nil && (l.Stop != "" || e.Observation != nil) {
+	if called := e.Called; called != nil && (called.Stop != "" || e.Observation != nil) {
+		l := *called
+		l.Args = edited(e.Human, l.Args)
 		dst = l.append(dst, observations[len(e.History)+1].text)
 	}
 	if len(dst) == begin {
