@@ -279,7 +279,8 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	h := newInitHome(t, text)
 	path := filepath.Join(h.dir, "pg.yaml")
 	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--read", "crm/search", "--replace"))
-	if code != console.ExitDone || strings.Contains(out+errs, initSecret) || !strings.Contains(errs, "-crm") {
+	const none = "no tool is enabled, so the client sees no tool"
+	if code != console.ExitDone || strings.Contains(out+errs, initSecret) || !strings.Contains(errs, "-crm") || strings.Contains(out+errs, none) {
 		t.Fatalf("init ends with %d: %s%s", code, out, errs)
 	}
 	entries, _, err := (clientfile.JSONServers{Member: "mcpServers"}).Decode([]byte(readFile(t, h.client)))
@@ -300,6 +301,10 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	}
 	if found := doctor.Bypasses(environ, loaded.Catalog); len(found) != 1 || found[0] != (doctor.Bypass{Client: "cursor", File: h.client, Server: "crm", Ours: "crm"}) {
 		t.Errorf("ways around the gate: %+v, want crm", found)
+	}
+	out, errs, code = setupRun(t, h.command(t, "init", "--import", "cursor", "-o", filepath.Join(h.dir, "none.yaml"), "--yes", "--replace"))
+	if code != console.ExitDone || !strings.Contains(out+errs, none) {
+		t.Errorf("without an enabled tool: it ends with %d and without a warning: %s%s", code, out, errs)
 	}
 }
 

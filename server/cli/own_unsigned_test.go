@@ -138,7 +138,7 @@ func TestRunsGoOnWhoeverSigned(t *testing.T) {
 				t.Errorf("settled it ends as %s; want %s", out, tt.want)
 			}
 			_, told, _ := s.command(t, nil, "call", "run_status", "run_id="+goes.RunID)
-			if begin, accept := strings.Contains(told, "begin it again"), strings.Contains(told, "patterngate catalog accept"); begin != (name == "signed since") || accept != (tt.want == held && !begin) {
+			if begin, accept := strings.Contains(told, "start a new run"), strings.Contains(told, "patterngate catalog accept"); begin != (name == "signed since") || accept != (tt.want == held && !begin) {
 				t.Errorf("what to do about it is told as %s", told)
 			}
 			if _, _, errs := s.command(t, nil, "runs", "export", goes.RunID, "--as", "test"); strings.Contains(errs, "cannot be replayed") {

@@ -28,6 +28,18 @@ type initReport struct {
 	kept   bool // the file was there before
 }
 
+// enabled reports whether any tool is enabled.
+func (r *initReport) enabled() bool {
+	for _, s := range r.Servers {
+		for _, t := range s.Tools {
+			if t.InForce {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // initServerRow is one server.
 type initServerRow struct {
 	Name    string        `json:"name"`

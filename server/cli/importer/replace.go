@@ -102,6 +102,9 @@ func (a *Commands) replaceFile(from ClientFile, c clientfile.Change, report *ini
 		return err
 	}
 	report.Replaced, report.Backup = true, c.Backup
+	if !report.kept && !report.enabled() {
+		report.Warnings = append(report.Warnings, "no tool is enabled, so the client sees no tool of these servers. Enable tools in "+report.File)
+	}
 	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.Client.Name, console.ShellWord(runtime.GOOS, from.File.Path))+" --undo   # restores the client's file")
 	return nil
 }
