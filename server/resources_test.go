@@ -14,7 +14,8 @@ import (
 	"patterngate/server/arguments"
 )
 
-// ask makes a request in an era and returns its answer.
+// ask makes a request in an era and returns its answer. It skips notifications: the stdio servers of a process share one session of
+// mcp-go, so those of another test's reload can arrive here.
 func (c *session) ask(era, method, params string) message {
 	c.t.Helper()
 	inner := strings.TrimSuffix(strings.TrimPrefix(params, "{"), "}")
@@ -22,11 +23,16 @@ func (c *session) ask(era, method, params string) message {
 		inner = strings.Trim(modernMeta+","+inner, ",")
 	}
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":%q,"params":{%s}}`, method, inner))
-	m := c.next()
-	if m.ID != 3.0 {
-		c.t.Fatalf("want the answer to %s, got %s", method, m.line)
+	for {
+		switch m := c.next(); m.ID {
+		case 3.0:
+			return m
+		case nil:
+			continue
+		default:
+			c.t.Fatalf("want the answer to %s, got %s", method, m.line)
+		}
 	}
-	return m
 }
 
 var eras = []string{"legacy", "modern"}
