@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -75,14 +76,17 @@ func (c *Client) Call(ctx context.Context, tool string, args map[string]any, pro
 // the error of ctx, with the result if one came. A server that no longer reads does not block the call. Other errors
 // are an *[RPCError], [ErrTooLarge], [ErrInputWanted], a *[StatusError], or an error of the connection.
 func (c *Client) CallRaw(ctx context.Context, tool string, args json.RawMessage, progress func(string)) (Result, error) {
-	params := map[string]any{"name": tool, "arguments": args}
+	params, t := map[string]any{"name": tool, "arguments": args}, &trace{}
 	if progress != nil {
 		token := c.newID()
 		params["_meta"] = map[string]any{"progressToken": token}
-		c.progress.add(token, progress)
+		c.progress.add(token, func(line string) {
+			t.wrote() // the server reports about the call, so it has read it; the writer may not have recorded it yet
+			progress(line)
+		})
 		defer c.progress.end(token)
 	}
-	raw, err := c.request(ctx, mcp.MethodToolsCall, params)
+	raw, err := c.ask(ctx, t, mcp.MethodToolsCall, params)
 	if raw == nil || err != nil && ctx.Err() == nil {
 		return Result{}, err
 	}
@@ -112,8 +116,10 @@ func (c *Client) ask(ctx context.Context, t *trace, method mcp.MCPMethod, params
 	defer giveUp()
 	// In the stateless era, the end of the HTTP request cancels a call. Otherwise the client sends a cancellation.
 	tell := !c.overHTTP() || !c.modern()
+	var told atomic.Bool
 	stop := context.AfterFunc(ctx, func() {
 		if tell && !c.how.prompt && t.read().sent {
+			told.Store(true)
 			go c.cancel(r.ID)
 			time.AfterFunc(cancelGrace, giveUp)
 			return
@@ -126,7 +132,7 @@ func (c *Client) ask(ctx context.Context, t *trace, method mcp.MCPMethod, params
 	if ctx.Err() == nil {
 		return raw, err
 	}
-	if tell && c.how.prompt && response == nil && t.read().sent {
+	if tell && response == nil && t.read().sent && !told.Load() { // also if it was recorded as sent only after ctx had ended
 		go c.cancel(r.ID)
 	}
 	return raw, ctx.Err()

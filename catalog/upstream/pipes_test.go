@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"patterngate/catalog/upstream"
 )
@@ -229,5 +230,88 @@ func TestSessionClosed(t *testing.T) {
 	}()
 	if _, err := upstream.Over(t.Context(), in, out, me); err == nil || !strings.Contains(err.Error(), "the server closed the session") {
 		t.Errorf("Over = %v, want a closed session", err)
+	}
+}
+
+// slowWriter passes each line on, and returns from writing a call only after release is closed.
+type slowWriter struct {
+	io.WriteCloser
+	release chan struct{}
+}
+
+func (w slowWriter) Write(line []byte) (int, error) {
+	n, err := w.WriteCloser.Write(line)
+	if strings.Contains(string(line), `"method":"tools/call"`) {
+		<-w.release
+	}
+	return n, err
+}
+
+// A call is cancelled at the server also where it is given up before the client's writer has returned: after the
+// server's first report, when the server's answer is passed on, and before any.
+func TestGivenUpWhileWriting(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reports bool
+		want    string
+	}{
+		"after a report": {true, "cancelled"},
+		"before any":     {false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				requests, out := io.Pipe()
+				in, answers := io.Pipe()
+				cancelled := make(chan struct{})
+				go cancellable(t, requests, answers, tt.reports, cancelled)
+				w := slowWriter{out, make(chan struct{})}
+				c, err := upstream.Over(t.Context(), in, w, me)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() {
+					synctest.Wait() // the server has the call
+					cancel()
+					synctest.Wait() // the client has done what it does about the end of the call
+					close(w.release)
+				}()
+				result, err := c.CallRaw(ctx, "hangs", []byte(`{}`), func(string) {})
+				if !errors.Is(err, context.Canceled) || result.Text() != tt.want {
+					t.Errorf("the call ended with %q, %v; want %q and %v", result.Text(), err, tt.want, context.Canceled)
+				}
+				<-cancelled
+				_ = c.Close()
+				_ = requests.Close()
+			})
+		})
+	}
+}
+
+// cancellable is a server whose calls end only when they are cancelled. With reports, it reports progress of each.
+func cancellable(t *testing.T, requests io.Reader, answers io.WriteCloser, reports bool, cancelled chan struct{}) {
+	defer answers.Close()
+	for lines := bufio.NewScanner(requests); lines.Scan(); {
+		var r struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				RequestID json.RawMessage `json:"requestId"`
+				Meta      struct {
+					Token json.RawMessage `json:"progressToken"`
+				} `json:"_meta"`
+			} `json:"params"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Error(err)
+		}
+		switch {
+		case r.Method == "initialize":
+			fmt.Fprintf(answers, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, helloReply)
+		case r.Method == "tools/call" && reports:
+			fmt.Fprintf(answers, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`+"\n", r.Params.Meta.Token)
+		case r.Method == "notifications/cancelled":
+			fmt.Fprintf(answers, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"cancelled"}]}}`+"\n", r.Params.RequestID)
+			close(cancelled)
+		}
 	}
 }
