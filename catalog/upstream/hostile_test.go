@@ -82,6 +82,12 @@ func (h *hostile) answer(r request, in io.Reader) {
 			return
 		case "dies":
 			os.Exit(3)
+		case "explains": // and dies, or says nothing more
+			fmt.Fprintf(os.Stderr, "starting\nno \x1b[31mdatabase for %s\n\n", os.Getenv("KEY"))
+			if len(os.Args) == 1 {
+				os.Exit(3)
+			}
+			return
 		}
 		h.result(r, helloReply)
 	case "tools/list":

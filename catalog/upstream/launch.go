@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -27,12 +26,13 @@ const (
 	longestProbe = 5 * time.Second // to find out whether a server needs no handshake
 )
 
-// launch starts the program or connects to the endpoint, and opens a session.
-func (s *Server) launch(ctx context.Context, notified func(method string)) (*Client, error) {
+// launch starts the program or connects to the endpoint, and opens a session. The last line that the program writes to
+// standard error goes to said.
+func (s *Server) launch(ctx context.Context, notified func(method string), said *lastLine) (*Client, error) {
 	how := opening{who: s.config.Who, prompt: true, notified: notified, probe: min(longestProbe, s.config.StartTimeout/4)}
 	switch {
 	case s.config.Program != nil:
-		return s.launchProgram(ctx, *s.config.Program, how)
+		return s.launchProgram(ctx, *s.config.Program, how, said)
 	case s.config.Endpoint != nil:
 		how.order = statelessFirst
 		return s.launchEndpoint(ctx, *s.config.Endpoint, how)
@@ -41,7 +41,7 @@ func (s *Server) launch(ctx context.Context, notified func(method string)) (*Cli
 }
 
 // launchProgram starts a child.
-func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening) (*Client, error) {
+func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening, said *lastLine) (*Client, error) {
 	run := Program{Command: p.Command, Dir: p.Dir}
 	for i, a := range p.Args {
 		text, err := s.text(ctx, a.Text, a.Secret)
@@ -62,14 +62,12 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 			return nil, err
 		}
 	}
-	heard, err := s.listenTo(ctx, &run)
+	heard, err := s.listenTo(&run, said)
 	if err != nil {
 		return nil, err
 	}
 	child, err := start(run)
-	if heard != nil {
-		_ = heard.Close() // the child has its own copy
-	}
+	_ = heard.Close() // the child has its own copy
 	if err != nil {
 		return nil, fmt.Errorf(startFailed, p.Command, err)
 	}
@@ -82,18 +80,19 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 	return open(ctx, wire, child, how)
 }
 
-// listenTo logs a child's standard error if the debug level is enabled. It returns the file that the caller must close
-// once the child has it.
-func (s *Server) listenTo(ctx context.Context, p *Program) (*os.File, error) {
-	if !s.config.Log.Enabled(ctx, slog.LevelDebug) {
-		return nil, nil
-	}
+// listenTo reads a child's standard error: it logs the lines at debug level and keeps the last one. It returns the file
+// that the caller must close once the child has it.
+func (s *Server) listenTo(p *Program, said *lastLine) (*os.File, error) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	p.Stderr = out
-	go logLines(in, s.config.Log.With("server", s.config.Name), s.veil.hide)
+	said.begin()
+	go func() {
+		defer said.finish()
+		logLines(in, s.config.Log.With("server", s.config.Name), s.veil.hide, said)
+	}()
 	return out, nil
 }
 

@@ -212,8 +212,12 @@ func TestServerDoesNotStart(t *testing.T) {
 		again   bool
 		want    string
 	}{
-		"dies":         {"dies", upstream.ProgramConfig{}, true, "the server ended: exit status 3"},
-		"silent":       {"silent", upstream.ProgramConfig{}, false, "did not answer within 1s"},
+		"dies":   {"dies", upstream.ProgramConfig{}, true, "the server ended: exit status 3"},
+		"silent": {"silent", upstream.ProgramConfig{}, false, "did not answer within 1s"},
+		"dies, explains": {"explains", upstream.ProgramConfig{Env: []upstream.Variable{{Name: "KEY", Secret: &secret{texts: []string{"a secret key"}}}}},
+			true, `the server ended: exit status 3; the last line on its standard error: no \u001b[31mdatabase for ***`},
+		"silent, explains": {"explains", upstream.ProgramConfig{Args: []upstream.Argument{{Text: "stay"}}},
+			false, `did not answer within 1s; the last line on its standard error: no \u001b[31mdatabase for`},
 		"no directory": {"plain", upstream.ProgramConfig{Dir: "/nowhere/at/all"}, false, "/nowhere/at/all"},
 		"no secret": {"plain", upstream.ProgramConfig{Env: []upstream.Variable{{Name: "TOKEN", Secret: &secret{err: errors.New("env:T is not set")}}}},
 			false, "variable TOKEN: env:T is not set"},

@@ -26,6 +26,7 @@ type session struct {
 	begun  time.Time
 	life   context.Context // ends when the session ends
 	end    context.CancelFunc
+	said   lastLine // of a child
 
 	changes atomic.Int64  // how often the server reported that its tools changed
 	relist  chan struct{} // holds one request to list them again

@@ -3,9 +3,11 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"patterngate/ijson"
@@ -16,12 +18,57 @@ const (
 	maxStderrLine = 500
 	maxStderr     = 64 << 10 // in stderrWindow
 	stderrWindow  = time.Minute
+	stderrGrace   = 200 * time.Millisecond // for the rest of it, once the child has ended
 )
 
-// logLines logs lines at debug level until the input ends, and then closes the input. It reads everything, because a
+// lastLine keeps the last line that a child wrote to standard error. The zero value has none. It is safe for concurrent
+// use.
+type lastLine struct {
+	mu   sync.Mutex
+	text string
+	over chan struct{} // closed when standard error has ended; nil: nothing was started
+}
+
+// begin says that a child has a standard error. It comes before all other calls.
+func (l *lastLine) begin() { l.over = make(chan struct{}) }
+
+// finish says that standard error has ended.
+func (l *lastLine) finish() { close(l.over) }
+
+// keep replaces the line, unless text is blank.
+func (l *lastLine) keep(text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = text
+}
+
+// after returns err with the last line, if there is one. It waits for the end of standard error, but not longer than
+// stderrGrace.
+func (l *lastLine) after(err error) error {
+	if l.over == nil || err == nil {
+		return err
+	}
+	timer := time.NewTimer(stderrGrace)
+	defer timer.Stop()
+	select {
+	case <-l.over:
+	case <-timer.C: // another process holds it open
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.text == "" {
+		return err
+	}
+	return fmt.Errorf(lastLineSaid, err, l.text)
+}
+
+// logLines logs lines at debug level until the input ends, and then closes the input. It also gives each line to said. It reads everything, because a
 // child blocks when its standard error is full. It logs only the beginning of long lines, and at most maxStderr bytes
 // in stderrWindow.
-func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
+func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string, said *lastLine) {
 	defer in.Close()
 	lines := newLines(in, lineBuffer)
 	var begun time.Time
@@ -39,6 +86,7 @@ func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
 			begun, logged = time.Now(), 0
 		}
 		text := visible(ijson.Cut(hide(strings.ToValidUTF8(string(line), "�")), maxStderrLine))
+		said.keep(text)
 		if logged < maxStderr {
 			logged += len(text)
 			log.DebugContext(context.Background(), serverSays, "line", text)

@@ -47,7 +47,7 @@ func TestStandardErrorIsReadToItsEnd(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		logLines(&tt.in, log, func(s string) string { return strings.ReplaceAll(s, "secret", "***") })
+		logLines(&tt.in, log, func(s string) string { return strings.ReplaceAll(s, "secret", "***") }, &lastLine{})
 		rest, err := io.ReadAll(&tt.in)
 		if len(rest) > 0 || err != nil || !tt.in.closed {
 			t.Errorf("%s: %d bytes or more are left, %v; closed: %v", name, len(rest), err, tt.in.closed)

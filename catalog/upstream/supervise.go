@@ -160,10 +160,10 @@ func (s *Server) open() (*session, error) {
 		fmt.Errorf(noAnswerWithin, s.config.StartTimeout))
 	defer end()
 	running := newSession()
-	client, err := s.launch(ctx, running.notified)
+	client, err := s.launch(ctx, running.notified, &running.said)
 	if err != nil {
 		running.end()
-		return nil, told(ctx, err)
+		return nil, told(ctx, err, &running.said)
 	}
 	running.client = client
 	at := running.changes.Load()
@@ -171,21 +171,21 @@ func (s *Server) open() (*session, error) {
 	if err != nil {
 		running.end()
 		_ = client.abort()
-		return nil, told(ctx, err)
+		return nil, told(ctx, err, &running.said)
 	}
 	running.list.Store(newListing(at, all, nil))
 	return running, nil
 }
 
-// told returns err, or what the end of ctx means for it.
-func told(ctx context.Context, err error) error {
+// told returns err, or what the end of ctx means for it, with the last line of the child's standard error.
+func told(ctx context.Context, err error, said *lastLine) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return errShut
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		err = context.Cause(ctx)
 	}
-	return err
+	return said.after(err)
 }
 
 // watch waits for the end of a session and replaces it.
@@ -199,7 +199,7 @@ func (s *Server) watch(running *session) {
 		if wire, ok := running.client.wire.(*pipes); ok && !errors.Is(wire.ended(), errEnded) {
 			why = wire.ended()
 		}
-		s.replace(running, &endedError{why})
+		s.replace(running, &endedError{running.said.after(why)})
 	case <-running.life.Done():
 	}
 }

@@ -50,6 +50,7 @@ const (
 	noRequestsAnswered = "this client answers no requests"
 	serverEnded        = "the server ended: %w"
 	serverEndedCleanly = "the server ended"
+	lastLineSaid       = "%w; the last line on its standard error: %s"
 	serverNotEnding    = "the server does not end"
 	notStarted         = "the server has not started yet: %w"
 	notRestarted       = "not started again yet: %w"
