@@ -30,6 +30,7 @@ type approvalPage struct {
 	Facts     []facts.Fact // that the rule read
 	MoreFacts string
 	Seen      []facts.Result // of earlier calls
+	MoreSeen  string         // how many more values of these results are in the details; "" for none
 	Phase     string
 	Pattern   string
 	Principal string
@@ -204,7 +205,9 @@ func (page *approvalPage) known(of record.Behind, a patterns.Asked) {
 	if page.Facts = list; left > 0 {
 		page.MoreFacts = wording.MoreInExport(left, "more value")
 	}
-	page.Seen = facts.Observed(of)
+	if page.Seen, left = facts.Observed(of); left > 0 {
+		page.MoreSeen = wording.MoreBelow(left)
+	}
 	if page.Plan == nil {
 		page.Called = facts.Names(a.Phrase, a.Question.Args, of)
 	}

@@ -15,7 +15,7 @@ type behind struct {
 	Alike     []alikeRow
 	MoreAlike string
 	Observed  []observedRow
-	MoreSeen  string
+	Earlier   string // how many earlier calls are not shown
 }
 
 // alikeRow is an equal call that waits or was approved.
@@ -64,6 +64,6 @@ func (b *behind) read(of record.Behind, a patterns.Asked) {
 		b.Observed = append(b.Observed, row)
 	}
 	if of.Left > 0 {
-		b.MoreSeen = wording.EarlierNotShown(of.Left)
+		b.Earlier = wording.EarlierNotShown(of.Left)
 	}
 }

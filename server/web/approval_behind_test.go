@@ -48,14 +48,15 @@ func TestApprovalShowsFacts(t *testing.T) {
 		`<pre>1200</pre><p class="soft by"><span>proposed by the offline rules</span>`, `<span>written by rule refund_reason_required</span>`,
 		`<span title="args.amount_usd">amount</span></dt><dd><bdi>1200.00 USD</bdi> <span class="soft">proposed by the offline rules</span>`,
 		`<span title="params.auto_refund_limit_usd">auto refund limit</span></dt><dd><bdi>1000.00 USD</bdi> <span class="soft">policy setting</span>`,
-		`Result of <code>get_refund_context</code>`, `<dt>days since payment</dt><dd><bdi>10</bdi>`, "Above the automatic limit a person decides.", "Demo data.",
+		`From the tool <code>get_refund_context</code> <span class="soft">(its own names and values, not checked)</span>`, `<dt><code title="/billing/days_since_payment">days_since_payment</code></dt><dd><bdi>10</bdi>`,
+		`<a href="#results">4 more values below</a>`, `<p id="results" class="soft">`, "Above the automatic limit a person decides.", "Demo data.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
 	decide := strings.Index(page, `class="panel decide"`)
-	for _, folded := range []string{`<code class="hash">`, "/billing/plan"} {
+	for _, folded := range []string{`<code class="hash">`, "<code>/billing/plan</code>"} {
 		if at := strings.Index(page, folded); at < decide || strings.LastIndex(page[:at], "<details") < strings.LastIndex(page[:at], "</details>") {
 			t.Errorf("%s is not folded below the form", folded)
 		}

@@ -120,3 +120,18 @@ func TestLocalTimes(t *testing.T) {
 		t.Errorf("without a script the deadline is %q with the title %q, want %q", text, title, utc)
 	}
 }
+
+// A link leads from the values beside the buttons to all values of the results, and unfolds them.
+func TestMoreValuesUnfold(t *testing.T) {
+	s := askedDemo(t)
+	url, p := visited(t, s)
+	p.Open(url + "/a/" + anAsked)
+	open := func() bool { return webtest.Eval[bool](p, `document.querySelector("#results").parentElement.open`) }
+	if open() {
+		t.Fatal("the results are not folded")
+	}
+	p.Click(`a[href="#results"]`)
+	if !open() {
+		t.Error("the link does not unfold the results")
+	}
+}

@@ -90,28 +90,34 @@ func Author(argument string, isText bool, b record.Behind) string {
 	return wording.ProposedBy(b.ProposedBy)
 }
 
-// Result is what one tool returned earlier in the run. It is not checked.
+// Result is what one tool returned earlier in the run. It is not checked. The labels are the names of members, as the tool wrote them.
 type Result struct {
 	Tool  string
 	Facts []Fact
 }
 
-// Observed returns the first values of the newest result of each tool, at most [maxFacts] in all. The page's details have the others.
-func Observed(b record.Behind) []Result {
-	var list []Result
-	room := maxFacts
+// Observed returns the first values of the newest result of each tool, at most [maxFacts] in all. left is how many more values these
+// results have. The page's details have them all, except those that the record cut.
+func Observed(b record.Behind) (list []Result, left int) {
+	room, seen := maxFacts, map[string]bool{}
 	for _, o := range slices.Backward(b.Observed) {
-		r := Result{Tool: wording.Name(o.Tool)}
-		if slices.ContainsFunc(list, func(known Result) bool { return known.Tool == r.Tool }) {
+		if seen[o.Tool] {
 			continue
 		}
+		seen[o.Tool] = true
+		r := Result{Tool: wording.Name(o.Tool)}
+		left += o.Left
 		for _, v := range o.Result {
-			last := v.Name[strings.LastIndexByte(v.Name, '/')+1:]
+			last := member(v.Name)
 			if last == "" || last == "name" || isID(last) || !scalar(v) || room == 0 {
+				left++
 				continue
 			}
 			f := Fact{Value: wording.Visible(v.Text()), Path: wording.Visible(v.Name)}
-			f.Label, f.Value = labelled(strings.NewReplacer("~1", "/", "~0", "~").Replace(last), f.Value)
+			_, f.Value = labelled(last, f.Value)
+			if f.Label = wording.Name(last); named(o, last) > 1 {
+				f.Label, f.Path = f.Path, ""
+			}
 			r.Facts = append(r.Facts, f)
 			room--
 		}
@@ -119,7 +125,22 @@ func Observed(b record.Behind) []Result {
 			list = append(list, r)
 		}
 	}
-	return list
+	return list, left
+}
+
+// member returns the name of the member that a pointer ends in.
+func member(pointer string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
+}
+
+// named returns how many values of a result have a name.
+func named(o record.Observed, name string) (n int) {
+	for _, v := range o.Result {
+		if member(v.Name) == name {
+			n++
+		}
+	}
+	return n
 }
 
 // scalar reports whether a value is a whole number, text or boolean.

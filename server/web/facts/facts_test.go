@@ -63,8 +63,21 @@ func TestObserved(t *testing.T) {
 	for i := range 10 {
 		many.Result = append(many.Result, record.Argument{Name: fmt.Sprintf("/n%d", i), Value: json.RawMessage("1")})
 	}
-	list := Observed(record.Behind{Observed: []record.Observed{old, many, now}})
-	if got, want := fmt.Sprint(list), `[{look [{paid 1500.00 USD  /paid_usd} {odd/key true  /odd~1key} {text "<b>\u202e"  /text}]} {count [{n0 1  /n0} {n1 1  /n1} {n2 1  /n2}]}]`; got != want {
+	list, left := Observed(record.Behind{Observed: []record.Observed{old, many, now}})
+	if got, want := fmt.Sprint(list), `[{look [{paid_usd 1500.00 USD  /paid_usd} {odd/key true  /odd~1key} {text "<b>\u202e"  /text}]} {count [{n0 1  /n0} {n1 1  /n1} {n2 1  /n2}]}]`; got != want {
 		t.Errorf("the results are\n%s, want\n%s", got, want)
+	}
+	if left != 10 { // an id, a name and a list of look, seven numbers of count
+		t.Errorf("%d values are left, want 10", left)
+	}
+}
+
+// A member's name stays as the tool wrote it. Equal names are told apart by their pointers. Values that the record cut count as left.
+func TestObservedNames(t *testing.T) {
+	o := result("look", "/from/amount_usd", "1", "/to/amount_usd", "2", "/approved_by_cfo", "true")
+	o.Left = 3
+	list, left := Observed(record.Behind{Observed: []record.Observed{o}})
+	if got, want := fmt.Sprint(list), `[{look [{/from/amount_usd 1.00 USD  } {/to/amount_usd 2.00 USD  } {approved_by_cfo true  /approved_by_cfo}]}]`; got != want || left != 3 {
+		t.Errorf("the results are\n%s, %d left, want\n%s, 3 left", got, left, want)
 	}
 }

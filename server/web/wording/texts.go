@@ -73,6 +73,9 @@ func MoreInExport(n int, thing string) string {
 // More says how many more things there are.
 func More(n int, thing string) string { return fmt.Sprintf("And %s.", Count(n, thing)) }
 
+// MoreBelow says how many more values the details of the page have.
+func MoreBelow(n int) string { return fmt.Sprintf("%s below", Count(n, "more value")) }
+
 // EarlierNotShown says how many earlier calls are not shown.
 func EarlierNotShown(n int) string {
 	return fmt.Sprintf("%s not shown. The page of the run shows all.", Count(n, "earlier call"))
