@@ -232,7 +232,7 @@ func TestSetupText(t *testing.T) {
 	if want := diff + "added gate to FILE"; got != want || code != console.ExitDone {
 		t.Errorf("--write ends with %d and\n%s\nwant\n%s", code, got, want)
 	}
-	if !strings.Contains(backup, "\nundo   PROGRAM setup claude-code --name gate --file 'FILE' --undo\ncheck  ") {
+	if !strings.Contains(backup, "\nundo   PROGRAM setup claude-code --name gate --file 'FILE' --undo\nthen   restart Claude Code\ncheck  ") {
 		t.Errorf("--write goes on with %s", backup)
 	}
 	if want := "warning: FILE:2:19: a comment or a trailing comma; Claude Code reads strict JSON and may refuse the file\n"; replace.Replace(err) != want {
@@ -245,6 +245,18 @@ func TestSetupText(t *testing.T) {
 		t.Errorf("--undo says %s", out)
 	}
 	wantFile(t, path, "{\n  \"mcpServers\": {}, // none\n}\n")
+}
+
+// A write names the servers that the client still starts without Patterngate: not its own entry, and no disabled one.
+func TestSetupNamesOtherServers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	putFile(t, path, `{"mcpServers": {"notes": {"command": "prog"}, "files": {"command": "prog"}, "old": {"command": "prog", "disabled": true}, "pg": {"command": "/x/patterngate"}}}`)
+	out, err, code := setupRun(t, setupProgram(t, installedSetup(t), "setup", "cursor", "--file", path, "--write"))
+	want := "note   \"files\", \"notes\" stay reachable without your policy. To move what you allow behind Patterngate:\n" +
+		"       patterngate init --import " + path + " --replace\n"
+	if !strings.Contains(out, want) || code != console.ExitDone {
+		t.Errorf("--write ends with %d, %q and\n%s\nwant in it\n%s", code, err, out, want)
+	}
 }
 
 // What is typed or stands there wrongly ends with 2, names its place and changes nothing.

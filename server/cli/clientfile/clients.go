@@ -83,7 +83,7 @@ func Clients() []Client {
 			Name: "cursor", Title: "Cursor", Format: JSONServers{Member: "mcpServers", Typed: true}, Path: cursorPath,
 			Sources: []string{"https://cursor.com/docs/mcp", "https://cursor.com/docs/cli/mcp"},
 			Checks: func(_, _ string, e Entry) []string {
-				return []string{"restart Cursor: Customize > MCPs lists " + e.Name + " with its tools", "or in a terminal: agent mcp list-tools " + e.Name}
+				return []string{"Customize > MCPs lists " + e.Name + " with its tools", "or in a terminal: agent mcp list-tools " + e.Name}
 			},
 		},
 		{
@@ -107,7 +107,7 @@ func Clients() []Client {
 }
 
 func desktopChecks(goos, _ string, e Entry) []string {
-	checks := []string{"quit Claude Desktop completely and start it again: Settings > Developer shows " + e.Name + " as running"}
+	checks := []string{"quit Claude Desktop completely before you start it again: Settings > Developer shows " + e.Name + " as running"}
 	switch goos {
 	case "windows":
 		checks = append(checks, `its standard error is in %APPDATA%\Claude\logs\mcp-server-`+e.Name+".log")

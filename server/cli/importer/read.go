@@ -114,6 +114,19 @@ func (f ClientFile) servers(self string) ([]ClientServer, error) {
 	return list, nil
 }
 
+// DirectServers returns the names of the entries that do not start Patterngate, sorted. It leaves out disabled entries.
+func DirectServers(entries map[string]any) []string {
+	self, _ := os.Executable() // without it only the name identifies the entry
+	var names []string
+	for name, entry := range entries {
+		if !StartsPatterngate(entry, self) && !ReadEntry(name, entry).Off {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // SortServers sorts servers by name.
 func SortServers(list []ClientServer) {
 	slices.SortFunc(list, func(a, b ClientServer) int { return strings.Compare(a.Name, b.Name) })

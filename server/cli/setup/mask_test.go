@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +35,7 @@ func TestSetupShowsNobodysSecrets(t *testing.T) {
 				for _, undo := range []bool{false, true} {
 					for _, asJSON := range []bool{false, true} {
 						var out, errs bytes.Buffer
-						a := &Commands{Console: &console.Console{Out: &out, Err: &errs, JSON: asJSON}, Fault: func(err error) error { return err }}
+						a := &Commands{Console: &console.Console{Out: &out, Err: &errs, JSON: asJSON}, Direct: direct, Fault: func(err error) error { return err }}
 						flags := setupFlags{dryRun: true, file: path, name: g.name, write: !undo, undo: undo}
 						report := SetupReport{Client: client.Name, Title: client.Title, File: path, Name: g.name}
 						var err error
@@ -185,3 +187,6 @@ func plainJSON(v any) []byte {
 	_ = e.Encode(v) // texts and lists of them
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
+
+// direct names every entry.
+func direct(entries map[string]any) []string { return slices.Sorted(maps.Keys(entries)) }

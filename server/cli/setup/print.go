@@ -33,6 +33,8 @@ type SetupReport struct {
 	Backup   string   `json:"backup,omitempty"`
 	Diff     string   `json:"diff,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+
+	direct []string // servers that the client starts without Patterngate
 }
 
 // warn adds a warning. Setup continues after it.
@@ -66,6 +68,19 @@ func (r SetupReport) again(goos string, f setupFlags, flag string) string {
 		words = append(words, "--config", console.ShellWord(goos, r.Args[2]))
 	}
 	return strings.Join(append(words, flag), " ")
+}
+
+// takeOver returns the command line that moves the client's other servers behind Patterngate.
+func (r SetupReport) takeOver(goos string, f setupFlags) string {
+	from := r.Client
+	if f.file != "" {
+		from = console.ShellWord(goos, r.File)
+	}
+	command := "patterngate init --import " + from + " --replace"
+	if len(r.Args) == 3 {
+		command += " -o " + console.ShellWord(goos, r.Args[2])
+	}
+	return command
 }
 
 // printSetup prints the block, its file and the checks.
@@ -128,11 +143,14 @@ func (a *Commands) tellSetup(f setupFlags, r SetupReport) error {
 	if r.Action == "write" && r.Changed {
 		console.Labelled(&b, "undo", r.again(runtime.GOOS, f, "--undo"))
 	}
+	if r.Changed {
+		console.Labelled(&b, "then", restart(r.Title))
+	}
 	if r.Action == "write" && !r.DryRun {
 		console.Labelled(&b, "check", r.Checks...)
 	}
-	if r.Action == "undo" && r.Changed {
-		console.Labelled(&b, "then", "restart "+r.Title)
+	if len(r.direct) > 0 {
+		console.Labelled(&b, "note", stayDirect(r.direct), r.takeOver(runtime.GOOS, f))
 	}
 	if err := a.writeSetup(b.String(), r); err != nil {
 		return err

@@ -28,6 +28,8 @@ type Commands struct {
 	// Config returns the absolute path of the configuration from --config, after it has loaded. It returns "" if the
 	// flag is not set.
 	Config func() (string, error)
+	// Direct returns the names of a file's enabled entries that do not start Patterngate.
+	Direct func(entries map[string]any) []string
 	// Fault returns the failure of a command for an error about a client's file.
 	Fault func(error) error
 }
@@ -168,6 +170,10 @@ func (a *Commands) setupWrite(client clientfile.Client, f setupFlags, e clientfi
 	if line, column, loose := client.Refuses(file.Text); loose {
 		report.warn(fmt.Sprintf("%s:%d:%d: a comment or a trailing comma; %s reads strict JSON and may refuse the file",
 			file.Path, line, column, client.Title))
+	}
+	if entries, _, err := client.Format.Decode(file.Text); err == nil { // PlanWrite reports what cannot be read
+		delete(entries, f.name)
+		report.direct = a.Direct(entries)
 	}
 	report.Action = "write"
 	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, e, file.Text), f, file, report)
