@@ -308,6 +308,55 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 	}
 }
 
+// setup may change the same file before init or after it. --undo restores the text before init, says which servers come back,
+// and leaves the change by a person alone.
+func TestInitUndoBesideSetup(t *testing.T) {
+	t.Parallel()
+	text := clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil)})
+	replace := []string{"init", "--import", "cursor", "-o", "pg.yaml", "--read", "crm/search", "--replace"}
+	setup, unsetup := []string{"setup", "cursor", "--write"}, []string{"setup", "cursor", "--undo"}
+	for name, c := range map[string]struct {
+		before, after [][]string
+		later         bool
+	}{
+		"setup before":          {before: [][]string{setup}},
+		"setup after":           {after: [][]string{setup}, later: true},
+		"setup undone after":    {after: [][]string{unsetup}, later: true},
+		"setup before and done": {before: [][]string{setup}, after: [][]string{setup, unsetup}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newInitHome(t, text)
+			run := func(args []string) {
+				t.Helper()
+				cmd := h.command(t, args...)
+				cmd.Dir = h.dir
+				if out, errs, code := setupRun(t, cmd); code != console.ExitDone {
+					t.Fatalf("%q ends with %d: %s%s", args, code, out, errs)
+				}
+			}
+			for _, args := range c.before {
+				run(args)
+			}
+			want := readFile(t, h.client)
+			run(replace)
+			for _, args := range c.after {
+				run(args)
+			}
+			undo := []string{"init", "--import", "cursor", "--undo"}
+			out, errs, code := setupRun(t, h.command(t, undo...))
+			if code != console.ExitDone || readFile(t, h.client) != want {
+				t.Fatalf("--undo ends with %d: %s%s and leaves\n%s\nwant\n%s", code, out, errs, readFile(t, h.client), want)
+			}
+			if !strings.Contains(out, `init replaced "crm"`) || strings.Contains(out, "undoes what setup changed") != c.later || !strings.Contains(out, "then   restart Cursor\n") {
+				t.Errorf("--undo says %s", out)
+			}
+			if out, errs, code := setupRun(t, h.command(t, undo...)); code != console.ExitUsage || readFile(t, h.client) != want {
+				t.Errorf("a second --undo ends with %d: %s%s", code, out, errs)
+			}
+		})
+	}
+}
+
 // A flag that names nothing is a fault, and nothing is written.
 func TestInitRefuses(t *testing.T) {
 	t.Parallel()

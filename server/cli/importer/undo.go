@@ -1,0 +1,141 @@
+package importer
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"time"
+
+	"patterngate/ijson/printable"
+	"patterngate/server/cli/clientfile"
+	"patterngate/server/cli/console"
+)
+
+// initUndo restores the client's file from before init replaced its servers. It changes nothing else.
+func (a *Commands) initUndo(f initFlags) error {
+	from, err := a.importFile("init --undo", f.from)
+	if err != nil {
+		return err
+	}
+	c, err := planRestore(from.Client.Format, from.File)
+	if err != nil {
+		return a.Fault(err)
+	}
+	if from.File.ReadOnly() {
+		return a.Fault(from.File.Refused("read-only", "make it writable"))
+	}
+	if _, err := c.Apply(from.File, time.Now()); err != nil {
+		return err
+	}
+	if a.JSON {
+		return console.WriteJSON(a.Out, initReport{Client: from.File.Path, Backup: c.From})
+	}
+	text := undone(printable.Text(from.File.Path), quotedNames(c.servers), c.later)
+	if title := from.Client.Title; title != "" {
+		text += "then   " + restart(title) + "\n"
+	}
+	return a.Print(text)
+}
+
+// restore is the change that undoes what init replaced.
+type restore struct {
+	clientfile.Change
+	servers []string // the servers that come back
+	later   bool     // it undoes a later change by setup, too
+}
+
+// planRestore finds the text of the file from before init took servers out of it. Patterngate may have changed the file
+// again afterwards. If another program or a person did, planRestore refuses, because the restore would lose that change.
+func planRestore(f clientfile.Format, file clientfile.File) (restore, error) {
+	backups, err := readBackups(file)
+	if err != nil {
+		return restore{}, err
+	}
+	self, _ := os.Executable() // without it only the name identifies the entry
+	seen := map[string]bool{}
+	for after, later := file.Text, false; !seen[string(after)]; later = true {
+		seen[string(after)] = true
+		b, ok := before(f, backups, after)
+		if !ok {
+			break
+		}
+		if servers := lost(f, b.text, after, self); len(servers) > 0 {
+			return restore{clientfile.Change{Result: clientfile.Restored, After: b.text, From: b.Path}, servers, later}, nil
+		}
+		after = b.text
+	}
+	if i := slices.IndexFunc(backups, func(b backupText) bool { return len(lost(f, b.text, file.Text, self)) > 0 }); i >= 0 {
+		return restore{}, console.Refused("init --undo", changedSince(file.Path, backups[i].Path), "compare the two by hand")
+	}
+	return restore{}, console.Usage("init --undo", errors.New(nothingReplaced(file.Path)), "patterngate init --import CLIENT")
+}
+
+// backupText is a backup with its text.
+type backupText struct {
+	clientfile.Backup
+	text []byte
+}
+
+// readBackups returns the backups of a file, the newest first.
+func readBackups(file clientfile.File) ([]backupText, error) {
+	found, err := file.Backups()
+	if err != nil {
+		return nil, console.Fault("init --undo: backups", err)
+	}
+	list := make([]backupText, len(found))
+	for i, b := range found {
+		text, err := clientfile.ReadBounded(b.Path)
+		if err != nil {
+			return nil, console.Fault("init --undo: the backup", err)
+		}
+		list[i] = backupText{b, text}
+	}
+	return list, nil
+}
+
+// before returns the newest backup whose text Patterngate changed into this one. The backup's name has the sum of the text
+// that replaced it. The backup of an undo of setup has its own sum: it is the text before if it only has one entry more.
+func before(f clientfile.Format, backups []backupText, after []byte) (backupText, bool) {
+	sum := clientfile.Sum(after)
+	i := slices.IndexFunc(backups, func(b backupText) bool { return b.Sum == sum && !bytes.Equal(b.text, after) })
+	if i < 0 {
+		i = slices.IndexFunc(backups, func(b backupText) bool {
+			return b.Sum == clientfile.Sum(b.text) && oneEntryLess(f, b.text, after)
+		})
+	}
+	if i < 0 {
+		return backupText{}, false
+	}
+	return backups[i], true
+}
+
+// oneEntryLess reports whether the second text is the first without one entry.
+func oneEntryLess(f clientfile.Format, text, less []byte) bool {
+	entries, _, err := f.Decode(text)
+	if err != nil {
+		return false
+	}
+	for name := range entries {
+		if without, err := f.Remove(text, name); err == nil && bytes.Equal(without, less) {
+			return true
+		}
+	}
+	return false
+}
+
+// lost returns the servers of the first text that the second does not have, by name. It leaves out entries that start
+// Patterngate. It returns nil if the texts differ in more than their servers.
+func lost(f clientfile.Format, text, after []byte, self string) []string {
+	was, wasRest, err := f.Decode(text)
+	is, isRest, otherErr := f.Decode(after)
+	if err != nil || otherErr != nil || !reflect.DeepEqual(wasRest, isRest) {
+		return nil
+	}
+	maps.DeleteFunc(was, func(name string, entry any) bool {
+		return StartsPatterngate(entry, self) || reflect.DeepEqual(entry, is[name])
+	})
+	return slices.Sorted(maps.Keys(was))
+}
