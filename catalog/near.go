@@ -22,6 +22,25 @@ func Near(got string, names []string) string {
 	return n
 }
 
+// NearTyped returns the one name that a person meant who typed got, in a command line or a configuration. It is [Near], but two
+// swapped neighbours count as one edit, and if several names match, the nearest one counts. It returns "" if none is nearest.
+func NearTyped(got string, names []string) string {
+	if near := Near(got, names); near != "" || got == "" || len(got) > 256 {
+		return near
+	}
+	least, found := 3, ""
+	for _, n := range names {
+		switch d := swapDistance(got, n); {
+		case d > 2 || 3*d >= utf8.RuneCountInString(n) || d > least || n == found:
+		case d < least:
+			least, found = d, n
+		default:
+			found = ""
+		}
+	}
+	return found
+}
+
 func only(names []string, near func(string) bool) (string, bool) {
 	found := ""
 	for _, n := range names {
@@ -37,12 +56,17 @@ func only(names []string, near func(string) bool) (string, bool) {
 }
 
 // distance returns the Levenshtein distance of two names. If their lengths differ by more than 2, it returns 3.
-func distance(a, b string) int {
+func distance(a, b string) int { return edits(a, b, false) }
+
+// swapDistance is [distance], but two swapped neighbours are one edit.
+func swapDistance(a, b string) int { return edits(a, b, true) }
+
+func edits(a, b string, swaps bool) int {
 	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > 2 || d < -2 {
 		return 3
 	}
 	x, y := []rune(a), []rune(b)
-	last, row := make([]int, len(y)+1), make([]int, len(y)+1)
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range last {
 		last[j] = j
 	}
@@ -54,8 +78,11 @@ func distance(a, b string) int {
 				cost = 0
 			}
 			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if swaps && i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
-		last, row = row, last
+		before, last, row = last, row, before
 	}
 	return last[len(y)]
 }

@@ -146,7 +146,7 @@ func TestAggregateFaults(t *testing.T) {
 		"a field below":         {"x: fields.y\ny: 1", nil, []string{"fields.x: 8: fields.y is defined below; a field reads only those above it"}},
 		"itself":                {"x: fields.x", nil, []string{"fields.x: 8: fields.x reads itself"}},
 		"no variable":           {"x: task.orders.id", nil, []string{"fields.x: 1: no variable task (tasks, failed, input, fields); did you mean tasks?"}},
-		"no input":              {"x: input.regoin", nil, []string{"fields.x: 7: input has no argument regoin (region, limit)"}},
+		"no input":              {"x: input.regoin", nil, []string{"fields.x: 7: input has no argument regoin (region, limit); did you mean region?"}},
 		"no value of it":        {"x: tasks.refund.observation.status == \"payed\"", nil, []string{`fields.x: 36: tasks.refund.observation.status is never "payed" ("paid", "failed")`}},
 		"no worker of failed":   {"", rules{{"red", `failed.exists(f, f.worker == "refnd")`}}, []string{`health.0.when: 30: f.worker is never "refnd" ("orders", "refund", "other"); did you mean refund?`}},
 		"when is no bool":       {"", rules{{"green", "true"}, {"red", "size(failed)"}}, []string{"health.1.when: 5: int, but bool is needed"}},

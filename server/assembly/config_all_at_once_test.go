@@ -31,7 +31,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		return "pg.yaml:" + yamldoc.NumberText(float64(line)) + ":" + yamldoc.NumberText(float64(i+1)) + ": "
 	}
 	want := []string{
-		at(2, "modle") + "llm.modle: unknown key; write provider, model, base_url, timeout_seconds, max_retries, temperature, role, response_format, repair_turns, models or api_key",
+		at(2, "modle") + "llm.modle: unknown key; did you mean model?",
 		at(6, "typ: string") + "catalog.http.a.input.order_id.typ: unknown key; did you mean type?",
 		at(7, "'x {order_idd") + "catalog.http.b.phrase: b has no argument order_idd; did you mean order_id?",
 		at(7, "idd, input") + "catalog.http.b.once: b has no argument idd (order_id)",

@@ -103,7 +103,7 @@ func TestOwnPatternFaults(t *testing.T) {
 		"field of a worker": {[]string{or(`aggregate: {fields: {s: tasks.finf.id}}`)}, "finf.id | patterns.a.aggregate.fields.s: tasks has no worker finf (find); did you mean find?"},
 		"health":            {[]string{or(`aggregate: {health: [{is: red, when: "1 + 1"}]}`)}, "1 | patterns.a.aggregate.health[0].when: int, but bool is needed"},
 		"no colour":         {[]string{or(`aggregate: {health: [{is: blue, when: "true"}]}`)}, `blue | patterns.a.aggregate.health[0].is: got "blue"; write red, yellow or green`},
-		"reroute":           {[]string{routes("a", `{r: {tool: find, reroute: 'result.statsu == "x"'}}`, "")}, "statsu | patterns.a.routes.r.reroute: result has no member statsu (status, cents)"},
+		"reroute":           {[]string{routes("a", `{r: {tool: find, reroute: 'result.statsu == "x"'}}`, "")}, "statsu | patterns.a.routes.r.reroute: result has no member statsu (status, cents); did you mean status?"},
 		"a cycle":           {[]string{routes("a", "{r: {pattern: b}}", ""), routes("b", "{r: {pattern: a}}", "")}, "a | patterns.b.routes.r.pattern: a cycle: a -> b -> a; remove one of them from it"},
 		"itself":            {[]string{routes("a", "{r: {pattern: a}}", "")}, "a | patterns.a.routes.r.pattern: a cycle: a -> a; remove one of them from it"},
 		"too deep": {[]string{routes("a", "{r: {pattern: b}}", ""), routes("b", "{r: {pattern: c}}", ""), routes("c", "{r: {pattern: d}}", ""), routes("d", "{r: {pattern: e}}", ""), "e: " + ofKind("supervisor", "")},

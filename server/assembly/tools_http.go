@@ -100,7 +100,7 @@ func (m *ownMaker) request(c *tools.HTTPTool, input *catalog.Schema) (*httptool.
 		Success: c.Request.Success, Absent: c.Request.Absent, Redirects: c.Request.Redirects, Roots: roots, Timeout: c.Request.Timeout,
 		Effect: c.Effect, Repeatable: c.Idempotent || c.Effect == catalog.Read, Client: m.client,
 		Arguments: func(name string) (string, bool) { typ, ok := types[name]; return typ, ok },
-		Near:      func(name string) string { return gateway.Near(name, input.PropertyNames()) },
+		Near:      func(name string) string { return gateway.NearTyped(name, input.PropertyNames()) },
 		Body:      httptool.Body{Args: c.Request.Body.Args, Mapping: c.Request.Body.Mapping},
 	}
 	for _, q := range c.Request.Query {

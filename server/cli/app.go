@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -110,9 +110,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &console.Error{Code: console.ExitUsage, What: cmd.CommandPath(), Cause: err, Try: cmd.CommandPath() + " --help"}
-	})
+	root.SetFlagErrorFunc(flagFault)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.Config, "config", "", "`FILE` with the configuration (default: PATTERNGATE_CONFIG, or patterngate/config.yaml in your config directory)")
 	flags.StringVar(&a.State, "state", "", "`FILE` that records the runs, or :memory: (default: PATTERNGATE_STATE, or the key state, or state.db in your state directory; demo.db while all tools are demo tools)")
@@ -124,6 +122,7 @@ func (a *app) root() *cobra.Command {
 	group(root)
 	root.SetHelpFunc(a.showHelp)
 	strictHelpers(root)
+	suggest(root)
 	return root
 }
 
@@ -183,10 +182,15 @@ func strictHelpers(root *cobra.Command) {
 		case "help":
 			cmd.Use, cmd.Short, cmd.Long, cmd.Example = "help [COMMAND]", helpShort, helpLong, "  patterngate help runs show\n  patterngate help flags"
 			cmd.Args = func(_ *cobra.Command, args []string) error {
-				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
-					return fmt.Errorf("no command %q", strings.Join(args, " "))
+				found, rest, err := root.Find(args)
+				if err == nil && len(rest) == 0 {
+					return nil
 				}
-				return nil
+				unknown, near := errors.New(noCommand(strings.Join(args, " "))), ""
+				if len(rest) > 0 {
+					near = nearCommand(found, rest[0])
+				}
+				return console.Usage("patterngate", nearestOf(unknown, near), "patterngate --help")
 			}
 		}
 	}

@@ -106,6 +106,51 @@ func TestUsageFaults(t *testing.T) {
 	}
 }
 
+// A name that is typed wrongly has the nearest one, and the help of its own command.
+func TestDidYouMean(t *testing.T) {
+	home := t.TempDir()
+	state := filepath.Join(home, "state.db")
+	config := writeConfig(t, "version: 1\nstate: "+state+"\n")
+	for _, tt := range []struct{ line, want, try string }{
+		{"polcy", `unknown command "polcy" for "patterngate"; did you mean patterngate policy?`, "patterngate --help"},
+		{"policy tset", "did you mean patterngate policy test?", "patterngate policy --help"},
+		{"runs lst", "did you mean patterngate runs list?", "patterngate runs --help"},
+		{"runs zzz", `unknown command "zzz" for "patterngate runs"` + "\n", "patterngate runs --help"},
+		{"validate a b", "accepts at most 1 arg", "patterngate validate --help"},
+		{"help runs lst", "did you mean patterngate runs list?", "patterngate --help"},
+		{"runs list --limt 3", "unknown flag: --limt; did you mean --limit?", "patterngate runs list --help"},
+		{"runs list --jsn", "did you mean --json?", "patterngate runs list --help"},
+		{"runs list -x", "unknown shorthand flag", "patterngate runs list --help"},
+		{"stop-reasons tool_eror", "no stop reason tool_eror; did you mean tool_error?", "patterngate stop-reasons"},
+		{"stop-reasons no_rul_matched", "did you mean no_rule_matched?", "patterngate stop-reasons"},
+		{"stop-reasons --pattern route_tikcet", "no pattern route_tikcet; did you mean route_ticket?", "patterngate tools"},
+		{"tools route_tickt", "no tool route_tickt; did you mean route_ticket?", "patterngate tools"},
+		{"call route_tikcte", "did you mean route_ticket?", "patterngate tools"},
+	} {
+		code, out, errs := runCommand(t, []string{"HOME=" + home}, append(strings.Fields(tt.line), "--config", config)...)
+		if code != console.ExitUsage || out != "" || !strings.Contains(errs, tt.want) || !strings.HasSuffix(errs, "try: "+tt.try+"\n") {
+			t.Errorf("%s ends with %d: %s%s\nwant %s, try: %s", tt.line, code, out, errs, tt.want, tt.try)
+		}
+	}
+	if _, _, errs := runCommand(t, []string{"HOME=" + home}, "call", "run_task_decomposition", "gaol=sales", "--config", config); !strings.Contains(errs, "gaol is not an argument of this tool; did you mean goal?") {
+		t.Errorf("call with gaol says %s", errs)
+	}
+	for flags, want := range map[string]string{
+		"--tool isseu_refund":     `no tool "isseu_refund"; did you mean issue_refund?`,
+		"--pattern route_tikcet":  `no pattern "route_tikcet"; did you mean route_ticket?`,
+		"--tool nothing_like_it":  `no tool "nothing_like_it"` + "\n",
+		"--pattern route_ticket ": "",
+	} {
+		code, _, errs := runCommand(t, []string{"HOME=" + home}, append(strings.Fields("kill-switch on "+flags), "--config", config)...)
+		if code != console.ExitDone || !strings.Contains(errs, want) || want == "" && strings.Contains(errs, "warning") {
+			t.Errorf("kill-switch on %s ends with %d: %s, want %s", flags, code, errs, want)
+		}
+	}
+	if code, _, errs := runCommand(t, []string{"HOME=" + home}, "validate", writeConfig(t, "version: 1\nllm: {modle: x}\n")); code == console.ExitDone || !strings.Contains(errs, "did you mean model") {
+		t.Errorf("validate of llm.modle says %s", errs)
+	}
+}
+
 const routeCall = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"route_ticket","arguments":` +
 	`{"ticket":"refund user_id=42","route":{"target":"billing_specialist"}}}}` + "\n"
 

@@ -189,7 +189,7 @@ func (r *loader) reconciled(t tools.Placed, declared []tools.Placed, c *Config) 
 				continue
 			}
 			below := path.Key("args").Key(arg.Name)
-			f := yamldoc.Fault{Reason: hasNoArgument(h.Name, arg.Name), DidYouMean: gateway.Near(arg.Name, slices.Sorted(maps.Keys(input)))}
+			f := yamldoc.Fault{Reason: hasNoArgument(h.Name, arg.Name), DidYouMean: gateway.NearTyped(arg.Name, slices.Sorted(maps.Keys(input)))}
 			if len(input) > 0 {
 				f.Reason += " (" + strings.Join(slices.Sorted(maps.Keys(input)), ", ") + ")"
 			}

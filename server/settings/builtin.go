@@ -112,7 +112,7 @@ func unknownName(name string, known []string, kind gateway.Kind) yamldoc.Fault {
 	if noun == "" {
 		noun = "tool"
 	}
-	f := yamldoc.Fault{Reason: "no " + noun + " " + name, DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: "no " + noun + " " + name, DidYouMean: gateway.NearTyped(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = thereAre(strings.Join(known, ", "))
 	}

@@ -121,7 +121,7 @@ func (r *loader) handPattern(c *Config, p *Pattern, h Hand) {
 				names = append(names, q.Name)
 			}
 		}
-		if f = (yamldoc.Fault{Reason: noPattern(h.Pattern), DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
+		if f = (yamldoc.Fault{Reason: noPattern(h.Pattern), DidYouMean: gateway.NearTyped(h.Pattern, names)}); f.DidYouMean == "" {
 			f.Want = thereAreNone
 			if len(names) > 0 {
 				f.Want = thereAre(strings.Join(names[:min(len(names), 20)], ", "))

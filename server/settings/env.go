@@ -89,7 +89,7 @@ func (r *loader) strangers(environ []string) {
 		if !strings.HasPrefix(name, ownVariables) || value == "" || slices.Contains(known, name) {
 			continue
 		}
-		f := yamldoc.Fault{Reason: unknownVariable, DidYouMean: gateway.Near(name, known)}
+		f := yamldoc.Fault{Reason: unknownVariable, DidYouMean: gateway.NearTyped(name, known)}
 		if f.DidYouMean == "" {
 			f.Want = noEffect
 		}

@@ -37,7 +37,7 @@ func faultOfInbox(text string) yamldoc.Fault {
 	case text == InboxOff:
 		return yamldoc.Fault{}
 	case !transport.IsListen(text):
-		return yamldoc.Fault{Reason: notAddress, Got: yamldoc.Quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{InboxOff})}
+		return yamldoc.Fault{Reason: notAddress, Got: yamldoc.Quoted(text), Want: want, DidYouMean: gateway.NearTyped(text, []string{InboxOff})}
 	case !transport.IsLoopback(text):
 		return yamldoc.Fault{Reason: notLocal(text), Want: want}
 	}

@@ -84,7 +84,7 @@ func TestLoadConfigRefusesInbox(t *testing.T) {
 		"another word for notify":   {"version: 1\nnotify: on\n", `pg.yaml:2:9: notify: got "on"; write auto or off`},
 		"a list for notify":         {"version: 1\nnotify: [notify-send]\n", "pg.yaml:2:9: notify: got a list; " + words},
 		"an empty mapping":          {"version: 1\nnotify: {}\n", "pg.yaml:2:9: notify: got a mapping; " + words},
-		"another member":            {"version: 1\nnotify: {exce: [a]}\n", "pg.yaml:2:10: notify.exce: unknown key; write exec"},
+		"another member":            {"version: 1\nnotify: {exce: [a]}\n", "pg.yaml:2:10: notify.exce: unknown key; did you mean exec?"},
 		"a line for a list":         {"version: 1\nnotify: {exec: /bin/sh -c x}\n", `pg.yaml:2:16: notify.exec: got "/bin/sh -c x"; write a list: [program, argument]; no shell reads it`},
 		"no program":                {"version: 1\nnotify: {exec: []}\n", "pg.yaml:2:16: notify.exec: got 0 words of 0 bytes; write 1 to 16 words of at most 4096 bytes together"},
 		"too many words":            {"version: 1\nnotify: {exec: [a" + strings.Repeat(", a", 16) + "]}\n", "pg.yaml:2:16: notify.exec: got 17 words of 17 bytes; write 1 to 16 words of at most 4096 bytes together"},

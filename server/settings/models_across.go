@@ -50,7 +50,7 @@ func (r *loader) noRole(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
-	f := yamldoc.Fault{Reason: noSuchRole(name), DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: noSuchRole(name), DidYouMean: gateway.NearTyped(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = wantDeclared
 		if len(known) > 0 {

@@ -59,7 +59,7 @@ func (r *loader) acrossOffer(c *Config) {
 		case declared:
 			fault(path, yamldoc.Fault{Reason: isDisabled(p.Name), Want: wantPatternEnabled(p.Name)})
 		default:
-			f := yamldoc.Fault{Reason: noSuchTool(name), DidYouMean: gateway.Near(name, known)}
+			f := yamldoc.Fault{Reason: noSuchTool(name), DidYouMean: gateway.NearTyped(name, known)}
 			if f.DidYouMean == "" {
 				f.Want = oneOfTools(known)
 			}

@@ -100,7 +100,7 @@ func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *
 	if n.Kind == yamldoc.Null || n.Kind == yamldoc.Unreadable {
 		return
 	}
-	near := gateway.Near(m.Key, BuiltinPatterns)
+	near := gateway.NearTyped(m.Key, BuiltinPatterns)
 	kind := n.Member("kind")
 	switch {
 	case !grammar.ToolName.MatchString(m.Key):

@@ -155,7 +155,7 @@ func (r *loader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
-	f := yamldoc.Fault{Reason: noSuchPolicy(name), DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: noSuchPolicy(name), DidYouMean: gateway.NearTyped(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = wantPolicyOf(yamldoc.Alternatives(known))
 	}

@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 		"after wide letters":  {`"ä€😀" == args.reson`, []string{"15: refund_charge has no argument reson " + refundArgs + "; did you mean reason?"}},
 		"second line":         {"true &&\n  args.reson == \"\"", []string{"2:8: refund_charge has no argument reson " + refundArgs + "; did you mean reason?"}},
 		"unknown variable":    {`arg.reason == "late"`, []string{"1: no variable arg (args, run, now, spent); did you mean args?"}},
-		"unknown function":    {`1 > 0 && siez(args.reason) > 1`, []string{"10: no function siez"}},
+		"unknown function":    {`1 > 0 && siez(args.reason) > 1`, []string{"10: no function siez; did you mean size?"}},
 		"near function":       {`args.reason.startWith("l")`, []string{"13: no function startWith; did you mean startsWith?"}},
 		"member of a text":    {`args.reason.first == "l"`, []string{"13: no member first in string"}},
 		"int and fraction":    {`args.amount_cents > 10.5`, []string{"19: args.amount_cents is int and 10.5 is double; they cannot be mixed; write double(args.amount_cents)"}},

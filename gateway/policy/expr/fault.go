@@ -76,7 +76,7 @@ func UnknownName(what, got string, known []string) Fault {
 	if got != "" {
 		what += " " + got
 	}
-	return Fault{Reason: what + " (" + listed + ")", DidYouMean: catalog.Near(got, known)}
+	return Fault{Reason: what + " (" + listed + ")", DidYouMean: catalog.NearTyped(got, known)}
 }
 
 // HasErrors reports whether any fault is more than a warning.

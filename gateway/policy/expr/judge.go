@@ -194,7 +194,7 @@ func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
 	}
 	f := UnknownName(ijson.Cut(string(ijson.Canonical(got)), maxShown)+says, "", texts)
 	if name, isText := got.(string); isText {
-		f.DidYouMean = catalog.Near(name, names)
+		f.DidYouMean = catalog.NearTyped(name, names)
 	}
 	return f, true
 }

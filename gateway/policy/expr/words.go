@@ -139,7 +139,7 @@ func (w *wording) owner(o *object, written ast.Expr) string {
 // undeclared is the fault of a function or variable that does not exist.
 func (w *wording) undeclared(e ast.Expr, name string) Fault {
 	if e.Kind() == ast.CallKind {
-		return w.atFunction(e, name, Fault{Reason: noFunction(name), DidYouMean: catalog.Near(name, w.scope.functionNames())})
+		return w.atFunction(e, name, Fault{Reason: noFunction(name), DidYouMean: catalog.NearTyped(name, w.scope.functionNames())})
 	}
 	if e.Kind() == ast.StructKind {
 		return w.at(e, noMessages())

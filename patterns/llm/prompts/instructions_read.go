@@ -128,7 +128,7 @@ func (r *instructionsReader) input(n parse.Node, name string) {
 		return
 	}
 	name = ijson.Cut(name, maxNodeShown)
-	f := InstructionsFault{Reason: "{{" + ijson.Cut(n.String(), maxNodeShown) + "}}: no input " + name, DidYouMean: catalog.Near(name, r.inputs)}
+	f := InstructionsFault{Reason: "{{" + ijson.Cut(n.String(), maxNodeShown) + "}}: no input " + name, DidYouMean: catalog.NearTyped(name, r.inputs)}
 	if f.DidYouMean == "" {
 		f.DidYouMean = begun(name, r.inputs)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog/upstream"
+	"patterngate/gateway"
 	"patterngate/ijson/printable"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/toolargs"
@@ -145,7 +146,17 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	if err != nil {
 		return console.Usage("call "+tool.Name, err, "patterngate tools "+tool.Name)
 	}
+	c.noteMisspelt(read.Unknown(tool.Input))
 	return c.make(ctx, to, tool, arguments)
+}
+
+// noteMisspelt names the arguments that a person meant. The result names those that are nearer.
+func (c *toolCall) noteMisspelt(unknown, known []string) {
+	for _, name := range unknown {
+		if near := gateway.NearTyped(name, known); near != "" && gateway.Near(name, known) == "" {
+			c.note(misspelt(console.Typed(name), near))
+		}
+	}
 }
 
 // make makes the call, follows its run if requested, and prints the result.

@@ -237,7 +237,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		}
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", console.Cut(name, console.MaxTyped), someOf(names))
-	if near := gateway.Near(name, names); near != "" {
+	if near := gateway.NearTyped(name, names); near != "" {
 		unknown += "; did you mean " + near + "?"
 	}
 	try := ""

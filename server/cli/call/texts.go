@@ -1,5 +1,7 @@
 package call
 
+import "fmt"
+
 // The texts of the command "call".
 
 func calling(tool string) string { return "calling " + tool }
@@ -18,4 +20,9 @@ func demoIsOff(tool string) string { return tool + " is part of the demo, which 
 
 func turnDemoOn(file string) string {
 	return "demo: {enabled: true} in " + file + " (a file with its own catalog or patterns turns the demo off)"
+}
+
+// misspelt names the argument that a person meant.
+func misspelt(name, near string) string {
+	return fmt.Sprintf("%s is not an argument of this tool; did you mean %s?", name, near)
 }

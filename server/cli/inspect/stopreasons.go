@@ -52,7 +52,8 @@ func (a *Commands) stopReasons(name, pattern string) error {
 		}
 	}
 	if pattern != "" && !known {
-		return console.Usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(settings.BuiltinPatterns, ", ")), "patterngate tools")
+		near := gateway.NearTyped(pattern, settings.BuiltinPatterns)
+		return console.Usage("stop-reasons", errors.New(noneOf("pattern", pattern, near, settings.BuiltinPatterns)), "patterngate tools")
 	}
 	var all []server.Reason
 	for _, s := range stopreason.All() {
@@ -65,7 +66,7 @@ func (a *Commands) stopReasons(name, pattern string) error {
 	}
 	rows := meant(server.DeclaredReasons(all, offered), name)
 	if len(rows) == 0 {
-		return console.Usage("stop-reasons", errors.New("no stop reason "+name), "patterngate stop-reasons")
+		return console.Usage("stop-reasons", errors.New(noStopReason(name, nearReason(name, server.DeclaredReasons(all, offered)))), "patterngate stop-reasons")
 	}
 	if a.JSON {
 		return console.WriteJSON(a.Out, rows)
@@ -185,6 +186,28 @@ func meant(rows []server.Reason, name string) []server.Reason {
 	return only(func(r server.Reason) bool {
 		return found[r.Name] || strings.HasPrefix(r.Name, strings.TrimSuffix(name, ":")+":")
 	})
+}
+
+// nearReason returns the stop reason that a person meant: a whole name, a family such as tool_error, or a policy's reason alone.
+func nearReason(name string, rows []server.Reason) string {
+	family, rest, one := strings.Cut(name, ":")
+	var whole, families []string
+	for _, r := range rows {
+		whole = append(whole, r.Name)
+		before, after, _ := strings.Cut(r.Name, ":")
+		families = append(families, before)
+		if after != "" && !one {
+			whole = append(whole, after)
+		}
+	}
+	if near := gateway.NearTyped(name, whole); near != "" {
+		return near
+	}
+	near := gateway.NearTyped(family, families)
+	if near != "" && one {
+		near += ":" + rest
+	}
+	return near
 }
 
 func occursIn(s stopreason.Reason, kind gateway.Kind) bool {

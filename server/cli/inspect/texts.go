@@ -1,5 +1,26 @@
 package inspect
 
+import (
+	"fmt"
+	"strings"
+)
+
+// A name that is unknown.
+
+func noneOf(what, name, near string, names []string) string {
+	if near != "" {
+		return fmt.Sprintf("no %s %s; did you mean %s?", what, name, near)
+	}
+	return fmt.Sprintf("no %s %s (%s)", what, name, strings.Join(names, ", "))
+}
+
+func noStopReason(name, near string) string {
+	if near != "" {
+		return fmt.Sprintf("no stop reason %s; did you mean %s?", name, near)
+	}
+	return "no stop reason " + name
+}
+
 // What a reader does after a stop: the actions of the member next (spec/surface.md section 1), in words.
 var nextWords = map[string]string{
 	"answer_user":   "Answer from the result.",

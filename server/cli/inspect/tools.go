@@ -2,12 +2,14 @@ package inspect
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/server/cli/console"
 )
 
@@ -53,7 +55,7 @@ func (a *Commands) tools(name string) error {
 		}
 	}
 	if len(rows) == 0 {
-		return console.Usage("tools", fmt.Errorf("no tool %s (%s)", console.Typed(name), strings.Join(names, ", ")), "patterngate tools")
+		return console.Usage("tools", errors.New(noneOf("tool", console.Typed(name), gateway.NearTyped(name, names), names)), "patterngate tools")
 	}
 	if a.JSON {
 		return console.WriteJSON(a.Out, rows)

@@ -91,6 +91,9 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				} else if err != nil {
 					return statefile.Refused(what, err, "patterngate kill-switch status")
 				}
+				if on {
+					a.noteUnknown(c, s)
+				}
 				if err := a.printSwitches(runs); err != nil || !on {
 					return err
 				}

@@ -111,7 +111,7 @@ func unknownPolicy(name string, names []string) error { return noSuch("policy", 
 // noSuch returns the error of a name that does not exist, with a similar name or all names.
 func noSuch(what, name string, names []string) error {
 	text := "no " + what + " " + console.Quoted(name)
-	if near := gateway.Near(name, names); near != "" {
+	if near := gateway.NearTyped(name, names); near != "" {
 		return errors.New(text + "; did you mean " + near + "?")
 	}
 	return errors.New(text + " (" + strings.Join(names, ", ") + ")")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -249,6 +250,27 @@ func (g given) Object(schema json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	return JoinMembers(members), nil
+}
+
+// Unknown returns the names of arguments that a tool's input schema does not know, and all that it knows. It returns none if the
+// schema cannot be read.
+func (g given) Unknown(schema json.RawMessage) (unknown, known []string) {
+	known = ReadTypes(schema).Names()
+	add := func(name string) {
+		if len(known) > 0 && !slices.Contains(known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	for _, m := range g.base {
+		var name string
+		if json.Unmarshal(m.Name, &name) == nil {
+			add(name)
+		}
+	}
+	for _, k := range g.keys {
+		add(k.Name)
+	}
+	return unknown, known
 }
 
 // JoinMembers returns an object with these members.

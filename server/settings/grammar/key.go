@@ -115,7 +115,7 @@ func NamesOf(keys []Key) []string {
 
 // UnknownKey is the fault of a key that is not among the known ones. It has the nearest name, else all of them.
 func UnknownKey(key string, known []string) yamldoc.Fault {
-	f := yamldoc.Fault{Reason: unknownKey, DidYouMean: catalog.Near(key, known)}
+	f := yamldoc.Fault{Reason: unknownKey, DidYouMean: catalog.NearTyped(key, known)}
 	if f.DidYouMean == "" {
 		f.Want = "write " + yamldoc.Alternatives(known)
 	}

@@ -161,7 +161,7 @@ func (r *Reader) Word(n *yamldoc.Node, path *yamldoc.Path, words []string) (stri
 	}
 	if !slices.Contains(words, n.Text) {
 		r.Faults.Add(n.At, path, yamldoc.Fault{
-			Reason: unknownWord, Got: yamldoc.Quoted(n.Text), Want: "write " + yamldoc.Alternatives(words), DidYouMean: catalog.Near(n.Text, words),
+			Reason: unknownWord, Got: yamldoc.Quoted(n.Text), Want: "write " + yamldoc.Alternatives(words), DidYouMean: catalog.NearTyped(n.Text, words),
 		})
 		return "", false
 	}

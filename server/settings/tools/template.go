@@ -30,7 +30,7 @@ func checkTemplates(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, know
 		}
 		for _, name := range used {
 			if !slices.Contains(known, name) {
-				f := yamldoc.Fault{Reason: noArgument(name), DidYouMean: gateway.Near(name, known), Want: wantDeclared}
+				f := yamldoc.Fault{Reason: noArgument(name), DidYouMean: gateway.NearTyped(name, known), Want: wantDeclared}
 				if len(known) > 0 {
 					f.Reason += " (" + strings.Join(known, ", ") + ")"
 				}

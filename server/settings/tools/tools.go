@@ -296,7 +296,7 @@ func FaultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 // NoArgument returns the fault for an argument that a tool does not have: read_text_file has no argument pth; did you mean
 // path?
 func NoArgument(tool, name string, names []string) yamldoc.Fault {
-	f := yamldoc.Fault{Reason: toolHasNoArgument(tool, name), DidYouMean: gateway.Near(name, names)}
+	f := yamldoc.Fault{Reason: toolHasNoArgument(tool, name), DidYouMean: gateway.NearTyped(name, names)}
 	if f.DidYouMean == "" && len(names) > 0 {
 		f.Reason += " (" + strings.Join(names, ", ") + ")"
 	}
@@ -318,7 +318,7 @@ func NoTool(name string, known []string) yamldoc.Fault {
 	if shown != name {
 		shown += "..."
 	}
-	f := yamldoc.Fault{Reason: noTool(shown), DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: noTool(shown), DidYouMean: gateway.NearTyped(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = noToolsDeclared
 		if len(known) > 0 {

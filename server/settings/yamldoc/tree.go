@@ -305,7 +305,7 @@ func (t *tree) near(name string) string {
 	for n := range t.anchors {
 		names = append(names, n)
 	}
-	return catalog.Near(name, names)
+	return catalog.NearTyped(name, names)
 }
 
 // name reads the name of an anchor or alias.
