@@ -121,7 +121,7 @@ func TestMaskIsForManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A secret that is read anew all the time does not have another's text forgotten, nor its own latest ones.
+// A secret that is read again all the time does not remove the text of another secret, or its own latest texts.
 func TestMaskKeepsEachSecret(t *testing.T) {
 	var m catalog.Mask
 	fixed, renewed, other := m.Secret(), m.Secret(), m.Secret()

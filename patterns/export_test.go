@@ -74,7 +74,7 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
-// Whoever edits an export by hand is found out, whatever they edit.
+// An export that is edited by hand does not verify, whatever is edited.
 func TestExportForged(t *testing.T) {
 	line := func(n int, old, new string) func(string) string {
 		return func(text string) string {
@@ -162,7 +162,7 @@ func checked(text []byte, kept *Head) error {
 	return x.Verify(kept)
 }
 
-// Who writes an export anew, chain and all, is found by a head that was kept before.
+// An export that is written again with its whole chain does not fit a head that was kept before.
 func TestExportAgainstKeptHead(t *testing.T) {
 	whole := recorded(recordedRun)
 	rewritten := recorded(recordedRun)

@@ -12,7 +12,7 @@ func (n named) Name() string { return string(n) }
 
 func (named) Ask(context.Context, Question) (Answer, error) { return Answer{}, nil }
 
-// What is told of a question for a proposal names who proposes: a model is named only where there is one.
+// The report of a question for a proposal names its author. It names a model only if there is one.
 func TestDoneBy(t *testing.T) {
 	asks := func(a Ask) Effect { return Effect{Act: AskAct{&Question{Ask: a}}, Doing: "words"} }
 	for name, tt := range map[string]struct {

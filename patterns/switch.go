@@ -17,7 +17,7 @@ type Switch struct {
 	At                     time.Time
 }
 
-// WidestFirst returns the switches with those that stop everything first, and the others in their order. So a person who is shown only
+// WidestFirst returns the switches with those that stop everything first, and the others in their order. So a person who sees only
 // the first does not mistake it for the whole.
 func WidestFirst(list []Switch) []Switch {
 	list = slices.Clone(list)

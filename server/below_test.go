@@ -10,7 +10,7 @@ import (
 	"patterngate/server/outcome"
 )
 
-// TestStoppedBelow holds that who is told of a stop at a child run is told why that one stopped.
+// TestStoppedBelow checks that the report of a stop at a child run says why that run stopped.
 func TestStoppedBelow(t *testing.T) {
 	t.Parallel()
 	const child = "run_00000000000000cc"

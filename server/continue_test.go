@@ -75,7 +75,7 @@ func firstProblem(result object) string {
 	return first["pointer"].(string) + " " + first["reason"].(string)
 }
 
-// What is advised after a continued run's end is a call that begins anew with all that was handed in, unless something
+// After the end of a continued run, the advice is a call that begins again with all that was sent, unless something
 // was written.
 func TestAdviceAfterContinuedRuns(t *testing.T) {
 	tooMuch := act("issue_refund", object{"user_id": 42, "amount_usd": "ten", "reason": "r"})
@@ -131,7 +131,7 @@ func TestWaitingText(t *testing.T) {
 	}
 }
 
-// What was filled in is told of the newest call: its places are places in that call's arguments.
+// The filled places are those of the newest call: each is a place in that call's arguments.
 func TestFilledOfTheNewestCall(t *testing.T) {
 	c := open(t, specOf(t, gateway.Supervisor), offline.New(), time.Hour)
 	defer c.close()
@@ -149,7 +149,7 @@ func TestFilledOfTheNewestCall(t *testing.T) {
 	}
 }
 
-// Whoever continues a run that is not known is not told to begin it anew: what it did, it did.
+// A caller that continues an unknown run is not told to begin it again: it may have done something.
 func TestUnknownRunIsNotBegunAnew(t *testing.T) {
 	c := open(t, specOf(t, gateway.Supervisor), offline.New(), time.Hour)
 	defer c.close()

@@ -111,7 +111,7 @@ func TestDescribeCatalog(t *testing.T) {
 	})
 }
 
-// An orchestrator sets request_id itself; nobody is told of it who could not set it.
+// An orchestrator sets request_id itself. Callers that cannot set it do not see it.
 func TestDescribeHidesWhatIsSet(t *testing.T) {
 	inEras(t, arguments.CatalogTool, `{"names":["sales_worker"]}`, func(t *testing.T, r result) {
 		if s := mustJSON(r.Structured); strings.Contains(s, arguments.RequestID) || strings.Contains(textOf(r), arguments.RequestID) {

@@ -1,4 +1,4 @@
 package server
 
-// Updating reports whether tests write their golden files anew.
+// Updating reports whether tests write their golden files again.
 func Updating() bool { return *update }

@@ -7,7 +7,7 @@ import (
 	"patterngate/server/transport"
 )
 
-// Who has no token, or not the right one, is told so as RFC 6750 wants it, before anything is read.
+// Without a token, or with a wrong one, the answer is what RFC 6750 wants, before anything is read.
 func TestBearer(t *testing.T) {
 	tokens, err := transport.ParseTokens([]byte("ci: " + bearerA + "\nlaptop: " + bearerB))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"patterngate/server/transport"
 )
 
-// At the end running calls have their grace; nothing new begins, and who asks is told so.
+// At the end running calls have their grace; nothing new begins, and new callers get an error that says so.
 func TestShutdownWaitsForCalls(t *testing.T) {
 	inBothEras(t, func(t *testing.T, modern bool) {
 		var log logBuffer

@@ -87,7 +87,7 @@ func TestUnmarshalableResult(t *testing.T) {
 	})
 }
 
-// A token gets no further than to who asks for it.
+// A token goes only to the server that asks for it.
 func TestTokenIsNotPassedOn(t *testing.T) {
 	change, a, _ := twoTokens(t)
 	seen := make(chan http.Header, 1)

@@ -12,7 +12,7 @@ import (
 	"patterngate/patterns"
 )
 
-// Whoever looks at a run that ended sees what the call that ended it saw, its advice included, whichever turn brought
+// A look at a run that ended shows what the call that ended it saw, its advice included, whichever turn brought
 // the fault.
 func TestEndedRunsLookTheSame(t *testing.T) {
 	lookUp := `{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}`

@@ -342,7 +342,7 @@ func declaredTool(t *testing.T, spec patterns.Spec) mcp.Tool {
 	return s.Tools()[0]
 }
 
-// TestOwnPlanLacksCritical holds what is told of a plan without a task for a critical worker.
+// TestOwnPlanLacksCritical checks the refusal of a plan without a task for a critical worker.
 func TestOwnPlanLacksCritical(t *testing.T) {
 	t.Parallel()
 	spec := ownSpec(t, gateway.Orchestrator)

@@ -172,7 +172,7 @@ func TestTickedOff(t *testing.T) {
 	ticked(round, 1)
 }
 
-// Results that do not fit the plan they come with are refused before it is stored: who sends both anew has one plan.
+// Results that do not fit the plan they come with are refused before it is stored: a caller that sends both again has one plan.
 func TestResultsBesideAPlan(t *testing.T) {
 	c := connect(t, serving(t, offersPlanning))
 	both := map[string]any{"plan": "- [ ] one", "results": map[string]any{"item_9": map[string]any{"status": "completed"}}}

@@ -108,7 +108,7 @@ func (c *session) wait(id int) reply {
 	return reply{}
 }
 
-// call makes a tools/call; one that is to be taken back asks for progress.
+// call makes a tools/call; one that will be cancelled asks for progress.
 func (c *session) call(tool string, arguments object, cancel bool) reply {
 	c.t.Helper()
 	c.calls++

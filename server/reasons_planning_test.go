@@ -27,7 +27,7 @@ type planRow struct {
 	replies     []llmtest.Reply // of a model server; none: the rules
 	change      func(*patterns.Spec)
 	model       func(*openai.Config)
-	fails       bool // whoever waits for the caller does not
+	fails       bool // a run that waits for the caller does not
 }
 
 // planCall is one call; a value that is made of the plan of a call before says so by "<plan>".

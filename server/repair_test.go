@@ -325,7 +325,7 @@ func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
 	}
 }
 
-// TestNextLeavesOutLargeArguments: what changed and what is to be filled stay.
+// TestNextLeavesOutLargeArguments: what changed and the places to fill stay.
 func TestNextLeavesOutLargeArguments(t *testing.T) {
 	sent := arguments.Call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: map[string]any{"goal": strings.Repeat("x", 9<<10), "finalize": "true"}}
 	n := outcome.Refused(sent, []document.Problem{

@@ -218,7 +218,7 @@ func TestReplaceUnderWay(t *testing.T) {
 	replaced(t, s, overOrders(t))
 	close(held.let)
 	var answer message
-	for range 3 { // with what is told of both lists, in whatever order
+	for range 3 { // with the news of both lists, in any order
 		if m := c.next(); m.ID == 1.0 {
 			answer = m
 		}

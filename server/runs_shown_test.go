@@ -239,7 +239,7 @@ func FuzzKeptResult(f *testing.F) {
 	})
 }
 
-// The run of a fault has one id for the fault, whoever is told of it.
+// The run of a fault has one id for the fault, for every reader.
 func TestFaultIsOne(t *testing.T) {
 	spec := builtins(t)[0].Spec
 	job := JobOf(spec, offline.New(), false, patterns.Begun{})

@@ -74,7 +74,7 @@ func TestALedgerThatFails(t *testing.T) {
 	}
 }
 
-// Without a ledger nothing is different, also for who compares configurations.
+// Without a ledger nothing differs, also when configurations are compared.
 func TestNoLedger(t *testing.T) {
 	if tool := toolOf(t, demo.Config{}, "issue_refund"); !tool.Idempotent {
 		t.Error("the demo's payments know idempotency keys, and say so")

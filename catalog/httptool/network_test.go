@@ -77,7 +77,7 @@ func TestRebinding(t *testing.T) {
 	var hits atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)
-		w.Header().Set("Connection", "close") // so that the next call resolves anew
+		w.Header().Set("Connection", "close") // so that the next call resolves again
 		_, _ = w.Write(nil)
 	}))
 	defer server.Close()

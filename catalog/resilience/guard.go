@@ -3,7 +3,7 @@
 //
 //	call ──▶ breaker open? ──▶ rate ──▶ number at once ──▶ breaker ──▶ the tool
 //
-// Whoever is turned away gets a *[catalog.Fault] of kind [catalog.NotSent], for nothing was. Repetitions are not made here:
+// A call that is refused gets a *[catalog.Fault] of kind [catalog.NotSent], because nothing was sent. Repetitions are not made here:
 // each is a call of its own, which patterns judge, count and record.
 package resilience
 

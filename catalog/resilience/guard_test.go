@@ -88,7 +88,7 @@ func TestWhatCounts(t *testing.T) {
 	}
 }
 
-// An answer between failures starts the count anew: what opens is a row of failures.
+// An answer between failures restarts the count: only failures in a row open the breaker.
 func TestInARow(t *testing.T) {
 	g := resilience.New(resilience.Config{Failures: 2, Open: time.Second})
 	calls := 0

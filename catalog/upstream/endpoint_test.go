@@ -64,7 +64,7 @@ func mcpServer(names ...string) *server.MCPServer {
 }
 
 // Over HTTP a session that the server has forgotten is replaced without anybody noticing, in both eras; tools that change
-// are listed anew.
+// are listed again.
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, options := range eraOptions {

@@ -84,7 +84,7 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
-// A server that says nothing, or reads nothing, does not hold whoever waits.
+// A server that says nothing, or reads nothing, does not block a caller that waits.
 func TestHandshakeGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -348,7 +348,7 @@ func TestServerDeaf(t *testing.T) {
 	}
 }
 
-// A server that declares other tools, at once or after a restart, is listed anew, and whoever wants to know is told.
+// A server that declares other tools, at once or after a restart, is listed again, and listeners are told.
 func TestServerChanges(t *testing.T) {
 	t.Parallel()
 	told := make(chan string, 10)

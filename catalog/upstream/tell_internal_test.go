@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A server whose tools change all the time is told of now and then; after a quiet minute it is told of at once again, and the
+// Changes of a server whose tools change all the time are told now and then; after a quiet minute they are told at once again, and the
 // last change is never kept back for good.
 func TestFlappingToolsAreToldNowAndThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestFlappingToolsAreToldNowAndThen(t *testing.T) {
 	})
 }
 
-// Whoever is told may take his time, and hears of what changed meanwhile afterwards.
+// A listener can take its time. It hears afterwards of what changed meanwhile.
 func TestTellingWaitsForWhoIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told, at atomic.Int64

@@ -55,7 +55,7 @@ func TestRefund(t *testing.T) {
 	}
 }
 
-// TestRefundFails: who has no token is told so, and is not left waiting.
+// TestRefundFails: a client without a token gets an error and does not wait.
 func TestRefundFails(t *testing.T) {
 	var out bytes.Buffer
 	err := refund(t.Context(), serve(t), "", &out)

@@ -20,7 +20,7 @@
 //	--cut 10       of 100 refunds 10 are paid and the reply breaks off in its middle
 //	--slow 2s      replies to a POST wait, after the refund was paid; --slow-of 20: 20 of 100 do, else all
 //	--hold-first   the first request with each key is paid and never gets a reply
-//	--no-dedupe    the same key is paid again, each time: whoever pays once then does not lean on this service
+//	--no-dedupe    the same key is paid again, each time: a caller that pays once then does not depend on this service
 //
 // The ledger is JSON lines, appended and synced before the reply, and read again at start. It holds one line for each
 // payment, so that its lines are what was really paid.

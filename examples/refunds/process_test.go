@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// process is a child that is killed in the end. It is killed by whoever holds the story's lock.
+// process is a child that is killed in the end. The holder of the story's lock kills it.
 type process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser

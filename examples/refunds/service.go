@@ -132,7 +132,7 @@ func cutShort(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(http.StatusCreated)
-	_, _ = w.Write(text[:len(text)/2]) // whoever asked may be gone
+	_, _ = w.Write(text[:len(text)/2]) // the client may be gone
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
 }
@@ -155,5 +155,5 @@ func (s *service) list(w http.ResponseWriter, _ *http.Request) {
 func answer(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(v) // whoever asked may be gone
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }

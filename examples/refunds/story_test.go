@@ -242,7 +242,7 @@ func (s *story) current(dead *gate) *gate {
 }
 
 // refund has an order refunded. A run that says that it did nothing is followed by another, under a gate that was started
-// anew: a service that failed many times in a row is left alone for a while.
+// again: a service that failed many times in a row is not called for a while.
 func (s *story) refund(order string) {
 	for try := range 6 {
 		end := s.run(order, 4900, fmt.Sprintf("%s/%d", order, try))
@@ -286,7 +286,7 @@ func (s *story) run(order string, cents int, key string) (end told) {
 	return end
 }
 
-// settle is the person who is asked about a call that no look-up could settle: they read the ledger and say what it says.
+// settle acts as the person who settles a call that no look-up could settle: they read the ledger and say what it says.
 func (s *story) settle(order string, end told) {
 	if end.WaitingFor.Kind != "settlement" {
 		s.t.Errorf("%s: %+v, want nothing that waits but a settlement", order, end)

@@ -178,7 +178,7 @@ func TestChangedFileDoesNotOpen(t *testing.T) {
 	}
 }
 
-// A seal that opens but holds another key than the file names: whoever sealed it lies about whose it is.
+// A seal that opens but holds another key than the file names: its writer lies about the owner.
 func TestSealOfAnotherKey(t *testing.T) {
 	f := cheap(t)
 	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
@@ -262,7 +262,7 @@ func TestReadRefuses(t *testing.T) {
 // A file that nobody read is checked when it is opened, before anything is derived.
 func TestOpenChecksFirst(t *testing.T) {
 	f := golden(t)
-	deriving.Lock() // whoever derives waits for ever
+	deriving.Lock() // a derivation waits forever
 	defer deriving.Unlock()
 	tests := map[string]struct {
 		file       File

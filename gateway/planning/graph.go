@@ -59,7 +59,7 @@ func (g *Graph) After(i int) []int {
 		return ints(direct)
 	}
 	all := slices.Clone(direct)
-	for _, w := range direct { // whoever depends on it binds its descendants too
+	for _, w := range direct { // the descendants of w wait too
 		if slices.Contains(g.order.bound.of(w), int32(i)) {
 			all = append(all, g.order.descendants(w)...)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // A call that the policy puts to a person is admitted by the share of its step where they were shown all of it, and nothing
-// changes it; then it spends that share. Else they are to be asked.
+// changes it; then it spends that share. Else they must be asked.
 func TestAdmitShared(t *testing.T) {
 	const ref = "$results.l./n"
 	type args = map[string]any

@@ -137,7 +137,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	return true
 }
 
-// duplicated returns the outcome of a call whose act was done before. It returns false if the call is to be sent.
+// duplicated returns the outcome of a call whose act was done before. It returns false if the call must be sent.
 func (b *branch) duplicated(key string, e patterns.Effect) (patterns.Outcome, bool) {
 	c, ok := b.businessOf(key, e)
 	if !ok {

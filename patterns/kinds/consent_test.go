@@ -284,7 +284,7 @@ func humanOf(r patterns.Result) patterns.HumanApproval {
 	return *h
 }
 
-// Who is asked sees exactly the call that would be made, and the run says what it waits for.
+// The approver sees exactly the call that would be made, and the run says what it waits for.
 func TestQuestionToAPerson(t *testing.T) {
 	for kind, pattern := range payKinds {
 		t.Run(string(kind), func(t *testing.T) {

@@ -335,7 +335,7 @@ func TestClosingAnswerIsAskedFor(t *testing.T) {
 	}
 }
 
-// What the models of a child run were asked is told of its parent by model, whatever the parent's kind.
+// A parent reports by model what the models of its child runs were asked, whatever the parent's kind.
 func TestModelsOfChildRuns(t *testing.T) {
 	child := patterns.Outcome{State: patterns.OK, Output: map[string]any{"status": "ok"}, Child: "run_00000000000000aa",
 		Cost: patterns.Cost{Calls: 2, Usage: patterns.Usage{Requests: 3, CostUSD: 0.5}, Models: []patterns.ModelUsage{{Model: "big", Usage: patterns.Usage{Requests: 3, CostUSD: 0.5}}}}}

@@ -51,7 +51,7 @@ func ended(r patterns.Result) []string {
 }
 
 // While a task's call is made, a person decides about another task and takes longer than the run may. The call is made again all
-// the same, whoever wants that: its tool, with a pause or without one, or the task's own retries.
+// the same, whatever asks for that: its tool, with a pause or without one, or the task's own retries.
 func TestRetryAfterPeopleDecidedBeside(t *testing.T) {
 	for name, tt := range map[string]struct {
 		retry catalog.Retry
@@ -94,7 +94,7 @@ func TestEarlierRunsCountPeopleOfOtherTasks(t *testing.T) {
 	}
 }
 
-// Where the run's own time is over there is no retry, whoever was waited for, and the run ends as runs of earlier builds do. Only
+// If the run's own time is over there is no retry, whatever it waited for, and the run ends as runs of earlier builds do. Only
 // the refused pause is recorded besides.
 func TestNoTimeForARetryEndsAsBefore(t *testing.T) {
 	for name, out := range map[string]patterns.Outcome{

@@ -80,7 +80,7 @@ func (f *file) advance(ctx context.Context, id string) (Rest, error) {
 	}
 }
 
-// handOver ends a life and makes its run ready for whoever takes it.
+// handOver ends a life and makes its run ready for the next process that takes it.
 func (f *file) handOver(l *lived) {
 	l.life.GiveUp(execution.ErrHandedOver)
 	<-l.life.Done()

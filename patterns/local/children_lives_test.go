@@ -11,7 +11,7 @@ import (
 	"patterngate/patterns/local"
 )
 
-// A run that waits with its child runs is carried on by whoever resumes it, when the answer is there.
+// A run that waits with its child runs continues when the answer is there, whichever process resumes it.
 func TestResumeAParent(t *testing.T) {
 	t.Parallel()
 	h := desk(t, nil)

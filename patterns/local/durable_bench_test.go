@@ -190,7 +190,7 @@ func inUse() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// again makes every run's job anew.
+// again makes every run's job again.
 type again struct{ job patterns.Job }
 
 func (a again) Job(b patterns.Begun) (patterns.Job, error) {

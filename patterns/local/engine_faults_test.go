@@ -19,7 +19,7 @@ type world struct {
 	mu    sync.Mutex
 	calls map[string]int
 	order []string
-	// at is told of each call, by its number from 1, before the tool answers; nil: nobody.
+	// at gets the number of each call, from 1, before the tool answers; it may be nil.
 	at   func(ctx context.Context, n int) error
 	tool catalog.Tool
 }

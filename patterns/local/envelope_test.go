@@ -125,7 +125,7 @@ func reasonOf(r patterns.Result, id string) (reason string) {
 	return reason
 }
 
-// Whoever does not say yes in time has nothing run; the plan stays as it was and can be carried out later.
+// Without an approval in time nothing runs. The plan stays as it was and can be carried out later.
 func TestPlanThatNobodyApproves(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -257,7 +257,7 @@ func (e *Engine) Count(t testing.TB, query string, args ...any) (n int) {
 	return n
 }
 
-// CancelRestingOnly notes that a run which rests is to be cancelled, and leaves it at that.
+// CancelRestingOnly notes the cancellation of a run that rests, and does nothing else.
 func (e *Engine) CancelRestingOnly(t testing.TB, id string) {
 	t.Helper()
 	r, _, err := e.file.read(Number(id))

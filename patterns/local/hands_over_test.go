@@ -189,7 +189,7 @@ func TestRunsThatLackSomethingHoldUpNobody(t *testing.T) {
 	}
 }
 
-// A person who has all that is ready carried on is not left with those that were too many at once.
+// A person who continues all that is ready also continues those that were too many at once.
 func TestResumeCarriesOnAllThatIsReady(t *testing.T) {
 	t.Parallel()
 	const runs = 260

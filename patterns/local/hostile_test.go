@@ -80,7 +80,7 @@ func TestCancelIsNeverLost(t *testing.T) {
 	}
 }
 
-// That a run shall be cancelled outlives the process in which it was said, also where a call was under way.
+// The cancellation of a run survives the process that received it, also while a call is under way.
 func TestCancelOutlivesItsProcess(t *testing.T) {
 	c := &cashier{sent: make(chan string, 1)}
 	path, job := newState(t), c.job(t, false)

@@ -80,7 +80,7 @@ func TestRowIsVerified(t *testing.T) {
 	}
 }
 
-// A chain that was written anew from its beginning does not fit the head that its row keeps.
+// A chain that was written again from its beginning does not fit the head that its row keeps.
 func TestRewrittenChainDoesNotFitItsRow(t *testing.T) {
 	t.Parallel()
 	e := openPort(t, newState(t), &begun{})

@@ -99,7 +99,7 @@ func TestNowOfATask(t *testing.T) {
 }
 
 // A person's time begins when they are asked, also of a task that waited for its turn meanwhile: the run's own seconds are those of
-// its record, whoever reads it.
+// its record, for every reader.
 func TestSecondsOfATaskThatWaitedForItsTurn(t *testing.T) {
 	t.Parallel()
 	path, job := newState(t), askingTasks(t)

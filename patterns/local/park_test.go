@@ -59,7 +59,7 @@ func send(t testing.TB, e patterns.Engine, id string, given object) patterns.End
 
 var madeIDs = regexp.MustCompile(`(rf|em)_42_[0-9a-f]+|"decided_at": "[^"]*"|"used": [0-9.]+|"Order": [0-9]+|"At": "[^"]*"|"RunID": "run_[0-9a-f]*"`)
 
-// comparable is a result without what is made anew in each run, and without the turns in which it came about.
+// comparable is a result without what differs in each run, and without its turns.
 func comparable(t testing.TB, r patterns.Result) string {
 	t.Helper()
 	r.Handed = nil

@@ -94,7 +94,7 @@ func TestNoPlanAnewOverAnEarlierDoubt(t *testing.T) {
 		t.Errorf("ended with %s, then %s after %d questions and %d calls; want in_doubt:b after none and one",
 			r.StopReason, again.StopReason, len(model.asked), s.calls())
 	}
-	// Its caller may plan anew, and is told what is given up.
+	// Its caller can make a new plan, and is told what is dropped.
 	call := patterns.PlanCall{Verb: patterns.ReplanVerb, PlanID: r.Planned.PlanID}
 	task := patterns.Task{Plan: &call, Caller: []document.Intent{document.FromText(planText(subtaskText("d", "caller", object{})), "/plan")}}
 	removed := planned(t, e, job.Spec, task, nil).Result.Planned.View.Plan.Removed

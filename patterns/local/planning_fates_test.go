@@ -115,7 +115,7 @@ func (f *oracleFate) replan(question object) fate {
 	return o
 }
 
-// known keeps what subtasks are, for who is told their ids alone.
+// known keeps what subtasks are, for a reader that has only their ids.
 func (f *oracleFate) known(subs []*oracleSub) {
 	for _, s := range subs {
 		f.book[s.ID] = s

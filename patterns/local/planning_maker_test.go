@@ -43,7 +43,7 @@ func (m *oracleMaker) make(n int) []*oracleSub {
 	return subs
 }
 
-// mend takes out what makes a tree go round in circles, or too deep.
+// mend removes what makes a tree cyclic or too deep.
 func (m *oracleMaker) mend(subs []*oracleSub) {
 	p := &oraclePlan{Subs: subs, Strategy: "hierarchical"}
 	for _, s := range subs {

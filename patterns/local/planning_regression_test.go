@@ -230,7 +230,7 @@ func TestPlanRemembersWhatWasDone(t *testing.T) {
 	}
 }
 
-// A budget that kept the rest of a plan from starting stands against nothing that is planned anew and does not need it.
+// A budget that kept the rest of a plan from starting does not stop a new plan that does not need it.
 func TestReplanIsMeasuredAnew(t *testing.T) {
 	t.Parallel()
 	for reason, limit := range map[string]func(*patterns.Spec, *patterns.PlanCall){

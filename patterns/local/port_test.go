@@ -88,7 +88,7 @@ func onBoth(t *testing.T, test func(t *testing.T, open opener)) {
 	}
 }
 
-// mine is who asks in these tests.
+// mine is the principal of these tests.
 const mine = "local:1"
 
 // gate is a tool whose calls wait until it is opened.

@@ -84,7 +84,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 
 var asksFor = local.ReloadRequest{Path: "/etc/pg.yaml", To: "sha256:new", By: patterns.Note{By: "local:1", Channel: "cli"}, At: time.UnixMicro(1_700_000_000_000_000)}
 
-// Whoever serves from the file answers; what was asked before a program began, or of nobody, is none of its business.
+// A program that serves from the file answers. It ignores what was asked before it began, or with no program to answer.
 func TestReloadIsAskedOfAllThatServe(t *testing.T) {
 	path := newState(t)
 	desk := opened(t, path, nil)

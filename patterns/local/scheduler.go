@@ -46,7 +46,7 @@ func (s *scheduler) nudge() {
 	}
 }
 
-// close ends all polling. Whoever waits for it waits for polls too.
+// close ends all polling. The end of the scheduler includes the end of its polls.
 func (s *scheduler) close() { close(s.closing) }
 
 // start begins to serve.
@@ -239,8 +239,8 @@ func (f *file) bury(owners []string) (found bool) {
 	return found
 }
 
-// yield gives up the lives of runs that were taken from this process: whoever asks here for one of them is shown how it
-// really stands.
+// yield gives up the lives of runs that were taken from this process. Afterwards a question here for one of them
+// gets its real state.
 func (f *file) yield() {
 	f.mu.Lock()
 	lives := slices.Collect(maps.Values(f.living)) // before the rows are read, so that each has its own

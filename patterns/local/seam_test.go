@@ -130,7 +130,7 @@ func TestDeliveredWhileAnEqualCallIsRefused(t *testing.T) {
 	}
 }
 
-// A run that is cancelled and lacks something here is ended by whoever takes it up.
+// A run that is cancelled and lacks something here is ended by the process that takes it.
 func TestCanceledAndLacking(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(e *local.Engine, id string) error{

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Who follows from the beginning on, when nothing has changed yet, rests until something does, and is told of it.
+// A follower from the beginning waits until something changes, and gets the change.
 func TestFollowFromNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &waiters{}

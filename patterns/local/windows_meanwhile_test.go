@@ -49,7 +49,7 @@ func isCapped(r patterns.Result) bool {
 	return endOf(r) == "policy_block:cap" || r.StopReason == "supervisor_block:cap"
 }
 
-// A call whose money another run spends between its judgment and its intent is judged anew in every pattern: it is blocked, or
+// A call whose money another run spends between its judgment and its intent is judged again in every pattern: it is blocked, or
 // what is left of it is paid.
 func TestPortSpentBetweenJudgmentAndIntent(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestPortSpentBetweenJudgmentAndIntent(t *testing.T) {
 }
 
 // What a person approved is not paid where another run spent the money before its intent: it is blocked, or what is left is put to
-// them anew. The approval is spent by nothing else than what they saw.
+// them again. Only what they saw spends the approval.
 func TestSpentAfterAPersonApproved(t *testing.T) {
 	t.Parallel()
 	for name, cuts := range map[string]bool{"blocked": false, "cut": true} {

@@ -138,7 +138,7 @@ func (t *table) insert(r *store.Plan) error {
 	return nil
 }
 
-// hold stores who has claimed the plan.
+// hold stores the claim of the plan.
 func (t *table) hold(r *store.Plan) error {
 	t.steps = append(t.steps, store.HoldPlan{N: r.N, Run: r.Run, Under: r.Under})
 	return nil

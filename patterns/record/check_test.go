@@ -102,7 +102,7 @@ func TestCheckHolds(t *testing.T) {
 	}
 }
 
-// Whoever writes a record anew, chain and all, but cannot sign, is found out wherever the record says that a person decided.
+// A record that is written again with its whole chain, but without the key, does not verify where it says that a person decided.
 func TestCheckTampered(t *testing.T) {
 	body := func(at int, name string, v any) func(*scene) { return func(s *scene) { s.body(at)[name] = v } }
 	in := func(at int, object, name string, v any) func(*scene) {
@@ -218,7 +218,7 @@ func TestCheckTampered(t *testing.T) {
 // Against keys that are known from elsewhere nothing else counts, whatever the record or the export says of keys.
 func TestCheckPinned(t *testing.T) {
 	keys := []gateway.PublicKey{anna.PublicKey, ben.PublicKey}
-	forged := removed(approverOf("Anna", 1, signedStart.Add(-time.Hour), eve), signedStart.Add(-time.Minute), eve) // who writes a record anew writes its keys too
+	forged := removed(approverOf("Anna", 1, signedStart.Add(-time.Hour), eve), signedStart.Add(-time.Minute), eve) // a forger who writes the record again writes its keys too
 	tests := map[string]struct {
 		by   *approver
 		ring []gateway.PublicKey

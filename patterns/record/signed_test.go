@@ -164,7 +164,7 @@ func (s *scene) settle(subject map[string]any) {
 	s.body(atSettle)["act"], s.body(atSettle)["signature"] = decoded(act.Object()), act.Signature
 }
 
-// write enters question and answer as they stand, signed anew.
+// write enters question and answer as they are, with a new signature.
 func (s *scene) write() {
 	s.entries[atAsked].body = map[string]any{
 		"effect_kind": "human", "name": "approve", "rule": "high_refund_requires_human", "digest": s.question.Digest(), "object": decoded(s.question.Object()),

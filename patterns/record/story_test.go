@@ -102,7 +102,7 @@ func TestReadAnswered(t *testing.T) {
 	}
 }
 
-// A row of a question says who was asked: the offline rules are no model, and nobody is named who is not known.
+// A row of a question says who was asked: the offline rules are no model, and the unknown have no name.
 func TestRowWho(t *testing.T) {
 	asked := func(outcome, end string) string {
 		lines := []string{
@@ -182,7 +182,7 @@ func TestReceiptTellsActsOnce(t *testing.T) {
 	}
 }
 
-// What a person was asked, said and let through is told of their row, the call's and the receipt's.
+// The person's row, the row of the call and the receipt say what a person was asked, answered and approved.
 func TestReadApproval(t *testing.T) {
 	s := Read(newScene(t, anna, anna.PublicKey).evidence().Events).Naming(gateway.NewRing([]gateway.PublicKey{anna.PublicKey}))
 	rows := map[string]Row{}

@@ -65,7 +65,7 @@ const card = `41"11\1111 ünï` + "\n\x01" + `😀1111`
 
 func jsonText(v any) string { return string(ijson.Canonical(v)) }
 
-// Wherever a value may turn up it is hidden, and is there again for who replays.
+// A value is hidden wherever it appears, and a replay has it again.
 func TestRedactedPlaces(t *testing.T) {
 	args := map[string]any{"card": card, "to": "u42"}
 	action := map[string]any{"kind": "tool", "name": "pay", "args": args}
@@ -180,7 +180,7 @@ func TestForgedMarkers(t *testing.T) {
 	}
 }
 
-// Whatever the bodies, they come back as they were, and no value of a place is to be seen.
+// Bodies of any kind come back as they were, and no value of a place is visible.
 func TestRedactionRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tail := &record{}

@@ -107,7 +107,7 @@ func (l *Log) attempts(run patterns.Run, e patterns.Effect, c patterns.CallAct) 
 		e.Said, e.Judged = nil, nil
 		c.Once, c.Attempt.Of, c.Attempt.Doubt = first.Once, first.Key, DoubtOf(p, out)
 		next := callAgain(run, e, c)
-		switch { // the attempt was not made: the outcome before it counts, and its doubt is settled whoever refused this attempt
+		switch { // the attempt was not made: the outcome before it counts, and its doubt is settled whatever refused this attempt
 		case next.State == patterns.Canceled && CutReason(next) == "" && LeavesDoubt(p, out):
 			return out, n
 		case next.State == patterns.Canceled:

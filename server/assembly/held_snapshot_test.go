@@ -226,7 +226,7 @@ func TestSnapshotHoldsWhatTheLockDoesNotAccept(t *testing.T) {
 	}
 }
 
-// What is put in force is listed by what is held then, and what was made of snapshots is made anew.
+// What is put in force is listed by what is held then, and what was made of snapshots is made again.
 func TestReplaceHoldsBeforeItLists(t *testing.T) {
 	t.Parallel()
 	const noting = "        note: {effect: write, bound: {q: {type: string, enum: [a, b], default: a}}, phrase: 'noting {q}', once: args.q}\n"

@@ -13,8 +13,8 @@ import (
 	"patterngate/server/settings"
 )
 
-// A key that a program prints is read for the first question that is asked, and not before: whoever only looks at the
-// configuration runs nothing. After a 401 it is read anew.
+// A key that a program prints is read for the first question that is asked, and not before: a command that only looks at the
+// configuration runs nothing. After a 401 it is read again.
 func TestKeyIsReadForTheFirstQuestion(t *testing.T) {
 	dir := t.TempDir()
 	ran, program := filepath.Join(dir, "ran"), filepath.Join(dir, "key")

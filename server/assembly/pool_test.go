@@ -65,7 +65,7 @@ func (p *serverPool) admissions() (list []*admission) {
 	return list
 }
 
-// A certificate file that was changed is another server at the next reload, and the same for who compares configurations:
+// A certificate file that was changed is another server at the next reload, and the same when configurations are compared:
 // what a run was begun under names the file.
 func TestRotatedCertificatesAreTaken(t *testing.T) {
 	dir := t.TempDir()

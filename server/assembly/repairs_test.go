@@ -112,7 +112,7 @@ func (row writtenFault) run(t *testing.T, turns int) (reason string, m *mending)
 	return ended.Result.StopReason, m
 }
 
-// TestRepairs measures which of the written faults are mended: none without a turn, with turns those whose model needs no more.
+// TestRepairs measures which of the written faults are fixed: none without a turn, with turns those whose model needs no more.
 // The share stands in docs/models.md.
 func TestRepairs(t *testing.T) {
 	t.Parallel()

@@ -116,7 +116,7 @@ func TestToolsRedact(t *testing.T) {
 	}
 }
 
-// After a reload secrets are read again, whoever shares them.
+// After a reload secrets are read again, whatever shares them.
 func TestSecretsAreForgotten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	put := func(text string) {

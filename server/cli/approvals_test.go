@@ -20,7 +20,7 @@ import (
 )
 
 func TestApprovalsCommands(t *testing.T) {
-	digest := askedRefund(askedID).Digest // the same for a second: below it is put in anew
+	digest := askedRefund(askedID).Digest // the same for a second: below it is put in again
 	other := "sha256:" + strings.Repeat("0", 64)
 	tests := map[string]struct {
 		line      string

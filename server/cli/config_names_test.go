@@ -23,7 +23,7 @@ import (
 	"patterngate/server/settings"
 )
 
-// namesLead has the names of this process lead to these addresses for a test, and counts who asks. The test must not be parallel.
+// namesLead has the names of this process lead to these addresses for a test, and counts the questions. The test must not be parallel.
 func namesLead(t *testing.T, to map[string][]string) *atomic.Int64 {
 	t.Helper()
 	asked := &atomic.Int64{}

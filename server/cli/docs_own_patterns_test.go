@@ -31,7 +31,7 @@ func TestOwnPatternsPage(t *testing.T) {
 	fresh(t, "own-patterns.md", strings.Join(page.out, "\n"))
 }
 
-// ownPage writes the page anew.
+// ownPage writes the page again.
 type ownPage struct {
 	t       *testing.T
 	lines   []string

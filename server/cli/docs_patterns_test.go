@@ -37,7 +37,7 @@ func TestPatternsPage(t *testing.T) {
 // seconds are how long a run took; only they differ from one time to the next.
 var seconds = regexp.MustCompile(`(under )?[0-9]+\.[0-9]+ s\b`)
 
-// docsPage writes a page anew.
+// docsPage writes a page again.
 type docsPage struct {
 	t      *testing.T
 	client *docsClient

@@ -101,7 +101,7 @@ func (s *modelScene) run(t *testing.T) patterns.Ended {
 
 func bearer(r llmtest.Request) string { return r.Header.Get("Authorization") }
 
-// TestModelsByRole holds who is asked what, with which key, and what each costs: the server of a role without a key of its own gets
+// TestModelsByRole checks which model gets which question, with which key, and what each costs: the server of a role without a key of its own gets
 // a placeholder, never the key that stands beside another's.
 func TestModelsByRole(t *testing.T) {
 	t.Parallel()

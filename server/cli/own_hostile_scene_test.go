@@ -231,7 +231,7 @@ func (s *hostileScene) serve() {
 	}
 	s.t.Cleanup(func() {
 		in.Close()
-		_ = cmd.Wait() // it is told of nothing else
+		_ = cmd.Wait() // nothing else reports it
 		_ = s.client.Close()
 	})
 }

@@ -136,7 +136,7 @@ func (s *ownScene) declare(t *testing.T, tools string) {
 	}
 }
 
-// write writes the configuration anew.
+// write writes the configuration again.
 func (s *ownScene) write(t *testing.T, catalog, top string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -320,7 +320,7 @@ func (c *servedScene) tools() string {
 	return " " + strings.Join(names, " ") + " "
 }
 
-// spoken are the lines of a stream, kept for who waits for one.
+// spoken are the lines of a stream, kept for a reader that waits for one.
 type spoken struct {
 	mu    sync.Mutex
 	lines []string

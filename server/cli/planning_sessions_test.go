@@ -83,7 +83,7 @@ func TestPlanningSession(t *testing.T) {
 }
 
 // TestPlanningCaller plays an agent that works a checklist of ten items and reads one channel only: what it says of the
-// plan and of what is to be done, it knows from there.
+// plan and of the work to do, it knows from there.
 func TestPlanningCaller(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]func(planAnswer) map[string]any{

@@ -11,7 +11,7 @@ import (
 	"patterngate/server/settings"
 )
 
-// A pipe in the place of a policy's file is refused, and nobody waits for who would write to it.
+// A pipe in the place of a policy's file is refused, without a wait for a writer.
 func TestPolicyFileIsNoPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "p.yaml")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -105,7 +105,7 @@ func TestServeHTTP(t *testing.T) {
 
 const routeArguments = `{"ticket":"refund user_id=42","route":{"target":"billing_specialist"}}`
 
-// failing is an output to which nothing is to be written.
+// failing is an output to which nothing may be written.
 type failing struct{ t *testing.T }
 
 func (f failing) Write(p []byte) (int, error) {

@@ -17,7 +17,7 @@
 //	 "since":"...","expires_at":"...","url":"http://127.0.0.1:8766/a/ap_...","command":"patterngate approvals show ap_...",
 //	 "asked":1,"waiting":3}
 //
-// Members that are not known are left out. The url contains no token: only a person who is signed in can open it. asked is
+// Members that are not known are left out. The url contains no token: only a signed-in person can open it. asked is
 // the number of questions in this event, and waiting the number of all that wait. If an event has several questions, the
 // first one is at the top, and up to 19 more are in "more", which has the same members from approval_id to command.
 //

@@ -42,7 +42,7 @@ type Config struct {
 	URL func() string
 	// Waiting is how many questions wait in all, see [patterns.Approvals]. Nil, or an error: as many as this was told of.
 	Waiting func() (int, error)
-	Log     *slog.Logger // nil: nobody is told of failures
+	Log     *slog.Logger // nil: failures are not logged
 }
 
 // Notifier notifies people, one notification at a time. It has no goroutine and no process while there is no question.
@@ -152,7 +152,7 @@ func (n *Notifier) work() {
 
 var errLate = errors.New(tookTooLong)
 
-// take is what is to be told now; false: nothing, and the goroutine ends.
+// take returns what to report now. It returns false if there is nothing, and the goroutine ends.
 func (n *Notifier) take() (batch, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -184,7 +184,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// A program that fails is told of with the first KiB of what it said; nobody else notices.
+// The failure of a program is logged with the first KiB of its output. Nothing else notices it.
 func TestExecFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		argv []string
@@ -234,7 +234,7 @@ func TestExecIsKilled(t *testing.T) {
 	if err := <-ended; !errors.As(err, &f) || f.kind != late || !errors.Is(err, errLate) {
 		t.Errorf("run = %v, want %v", err, errLate)
 	}
-	if _, err := io.ReadAll(fifo); err != nil { // ends when the grandchild is gone, who has it open
+	if _, err := io.ReadAll(fifo); err != nil { // ends when the grandchild, which has it open, is gone
 		t.Error(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Principals who flood the table make way for each other, not who has the one session that was idle longest of all.
+// Principals who flood the table push out each other's sessions, not the one session that was idle longest of all.
 func TestFloodedSessions(t *testing.T) {
 	table := newSessions(Limits{Sessions: 5, SessionsEach: 3}, time.Hour, func(string) {})
 	begin := func(principal, id string) {

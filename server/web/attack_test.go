@@ -35,7 +35,7 @@ func TestTamperedRowIsNotSigned(t *testing.T) {
 	}
 }
 
-// Whoever has stolen the cookie, and even the CSRF token, of a person who decides with a key, decides nothing: the passphrase
+// A thief of the cookie, and even of the CSRF token, of a person who decides with a key, decides nothing: the passphrase
 // is in neither.
 func TestStolenCookieSignsNothing(t *testing.T) {
 	s := newSite(t)

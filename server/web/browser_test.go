@@ -208,7 +208,7 @@ func TestHiddenInABrowser(t *testing.T) {
 	p.Loads("a change", func() { s.changes <- []string{aRun} })
 }
 
-// Who has followed a link gets there, whatever changes on the page that they leave: it is not shown anew in place of the other.
+// A person who follows a link gets there, whatever changes on the page that they leave: that page does not reload in its place.
 func TestChangeWhileLeaving(t *testing.T) {
 	s := seen(t)
 	url, p := visited(t, s)
@@ -232,7 +232,7 @@ func TestChangeWhileLeaving(t *testing.T) {
 		s.changes <- []string{aRun}
 		select {
 		case <-looked:
-		case <-time.After(5 * time.Second): // the page is loaded anew
+		case <-time.After(5 * time.Second): // the page is loaded again
 		}
 		close(let)
 	})

@@ -74,7 +74,7 @@ func answer(c net.Conn) (status int, frames string, ends bool) {
 	return response.StatusCode, response.Header.Get("X-Frame-Options"), response.Close
 }
 
-// Who is slow, long or many costs little, and is told.
+// Slow, long and many requests cost little, and get an error.
 func TestDoorServesWithinBounds(t *testing.T) {
 	short := func(l *doorLimits) { l.header, l.body = 50*time.Millisecond, 50*time.Millisecond }
 	const form = "Content-Type: application/x-www-form-urlencoded\r\nSec-Fetch-Site: same-origin\r\n"

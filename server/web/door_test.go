@@ -241,7 +241,7 @@ func TestDoorRefuses(t *testing.T) {
 	}
 }
 
-// Only the body of a form says what is to be done: a link may be anybody's.
+// Only the body of a form says what to do: a link can come from anywhere.
 func TestDoorReadsNoQuery(t *testing.T) {
 	p := newPorch(t)
 	cookie, csrf := p.signIn()

@@ -267,7 +267,7 @@ func (s *site) enroll(t testing.TB) {
 	s.keys = append(s.keys, key)
 }
 
-// get and post ask as who has signed in.
+// get and post send requests of a signed-in person.
 func (s *site) get(path string) *httptest.ResponseRecorder { return s.ask1("GET", path, nil) }
 
 func (s *site) post(path string, form url.Values) *httptest.ResponseRecorder {

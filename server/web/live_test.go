@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// served is a site over a real socket, for who has signed in.
+// served is a site over a real socket, for a signed-in person.
 func served(t *testing.T, s *site) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func TestLiveIsBounded(t *testing.T) {
 	}
 }
 
-// Without news a stream says from time to time that it is there, and ends for the page to ask anew.
+// Without news a stream says from time to time that it is there, and ends so that the page asks again.
 func TestLiveHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t)

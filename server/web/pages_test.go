@@ -121,7 +121,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Who has not signed in gets no form that would work, and no navigation.
+// Without a sign-in there is no form that works, and no navigation.
 func TestNoSession(t *testing.T) {
 	s := newSite(t)
 	w := newRecorder(s, "POST", "/a/"+anAsked, "decision=approve&csrf=&digest="+s.asked[0].Digest)

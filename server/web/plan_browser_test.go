@@ -36,7 +36,7 @@ func TestPlanInABrowser(t *testing.T) {
 				for _, dark := range []bool{false, true} {
 					p.Size(width, 800)
 					p.Dark(dark)
-					p.Open(url + "/r") // an address that differs in its fragment alone is not loaded anew
+					p.Open(url + "/r") // an address that differs in its fragment alone is not loaded again
 					p.Open(url + "/p/" + path)
 					if n := p.Overflow(); n > 0 {
 						t.Errorf("%d px, dark %v: %d px to the side", width, dark, n)

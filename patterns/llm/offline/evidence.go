@@ -201,7 +201,7 @@ func (a argument) ownWord(m member, stem string) bool {
 	return has(m) && !slices.ContainsFunc(a.members, func(o member) bool { return o.text != m.text && has(o) })
 }
 
-// addMoney takes amounts in the argument's currency; a bare number only right after the thing that is to be paid.
+// addMoney takes amounts in the argument's currency; a bare number only right after the thing to pay for.
 func (r *reading) addMoney(list *[]candidate, a argument) {
 	currency, cents := "", false
 	for _, s := range a.stems {

@@ -148,7 +148,7 @@ func (a argument) wants(subject []string) []string {
 	return []string{joinStems(a.stems)}
 }
 
-// linkable reports whether an argument may be another call's result at all: a fact, and no text that is to be written.
+// linkable reports whether an argument may be another call's result at all: a fact, and no text that somebody writes.
 func (a argument) linkable() bool {
 	switch a.need {
 	case needProse, needQuery, needFlag:

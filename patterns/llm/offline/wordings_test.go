@@ -3,7 +3,7 @@ package offline_test
 import "testing"
 
 // moreRefundPhrasings were written when the rules passed the others, to see how they fare with what they have not seen:
-// of the first 77 they got 65 right before they were mended.
+// of the first 77 they got 65 right before they were fixed.
 var moreRefundPhrasings = map[string][]phrasing{
 	"asks for a refund": {
 		{"We owe user 42 15 USD, refund it", "look 42; refund 42 15"},

@@ -30,7 +30,7 @@ The strategy says which shape the plan has:
   "planning_complete":true. max_subtasks counts those of all rounds.
 ` + planningRules
 
-	// Replan asks for what is to be done instead of what is left of a plan.
+	// Replan asks for new subtasks in place of those that are left of a plan.
 	Replan = `You fix a plan of subtasks after something went wrong. What is completed stays unchanged, with its results. Everything
 in remaining is dropped, and your subtasks take its place.
 

@@ -235,7 +235,7 @@ func TestBackupLeavesNoHalfCopyAndTakesNoFile(t *testing.T) {
 	}
 }
 
-// TestDeletedValuesAreGone: what was redacted shall not be found in the file after its run ended.
+// TestDeletedValuesAreGone: what was redacted is not in the file after its run ended.
 func TestDeletedValuesAreGone(t *testing.T) {
 	const secret = "4111-1111-1111-1111"
 	j := fresh(t)

@@ -52,7 +52,7 @@ func question(want string) func(store.Reader) error {
 	}
 }
 
-// holder holds who has plan 9.
+// holder is the run that has plan 9.
 func holder(run, under int64) func(store.Reader) error {
 	return func(r store.Reader) error {
 		p, err := r.PlanBody(9)

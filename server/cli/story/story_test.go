@@ -23,7 +23,7 @@ import (
 	"patterngate/server/settings"
 )
 
-// setting is what the story is told of.
+// setting is the input of the story.
 type setting struct {
 	world   demo.World
 	capUSD  string

@@ -148,7 +148,7 @@ func TestTheLedgerSeesTwoPayments(t *testing.T) {
 	}
 }
 
-// Two runs of the same are equal but for who and when; anything else shows.
+// Two runs of the same input are equal except for ids and times. The test shows any other difference.
 func TestComparableEnvelopes(t *testing.T) {
 	const one = `{"status":"ok","run_id":"run_0123456789abcdef","summary":"Done in 0.25 s.","joined":true,
 		"history":[{"observation":{"transaction_id":"rf_42_0123456789ab"},"decided_at":"2026-11-21T09:30:00Z"}],

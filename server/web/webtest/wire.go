@@ -44,7 +44,7 @@ func newWire(out io.Writer) *wire {
 	return &wire{out: out, waiting: map[int]chan message{}, heard: map[string]func(message){}}
 }
 
-// hear sets what is told of a session's events, in order; it must not call.
+// hear sets the listener to a session's events, in order; it must not call.
 func (w *wire) hear(session string, f func(message)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,7 +17,7 @@ type Goal struct {
 	Text     string // without control characters
 	Words    []Word
 	Values   values
-	ReadOnly bool // it says that nothing at all is to be changed
+	ReadOnly bool // it says that nothing at all may change
 }
 
 // Word is a word with its part in the sentence.
@@ -27,7 +27,7 @@ type Word struct {
 	Dull   bool // says nothing about which tool is wanted
 	Cited  bool // quoted, or part of a value
 	Why    bool // part of a reason
-	Asks   bool // part of a question, a condition or of what is to be told: nothing is to be done
+	Asks   bool // part of a question, a condition or a message: it asks for no action
 	Repays bool // wants money back, in more than one word; its stem is repayment's
 	Barred bool // after "without", "except": what it names is not wanted
 	Denied bool // after "do not", "never" or barred: what it names must not be done

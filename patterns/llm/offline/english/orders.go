@@ -56,7 +56,7 @@ func (g *Goal) IsOrder(at int) bool {
 
 func (w Word) IsParticiple() bool { return w.Stem != w.Low && strings.HasSuffix(w.Low, "ed") }
 
-// isWished reports whether a participle says what is to be done: is to be cancelled, wants it reserved.
+// isWished reports whether a participle says what the user wants: "is to be cancelled", "wants it reserved".
 func (g *Goal) isWished(at int, before string) bool {
 	if before == "be" {
 		two := g.Low(at-2, at)

@@ -71,7 +71,7 @@ var (
 	// offers begin one that wants something done, if they speak to somebody: can you, could we.
 	offers = SetOf(`can could will would may shall`)
 	spoken = SetOf(`you we i someone somebody please`)
-	// showing are verbs that begin a clause in which something is to be seen and not done.
+	// showing are verbs that begin a clause that asks to see something, not to do it.
 	showing = SetOf(`show list check look view display see search find explain describe summarise summarize compare count`)
 	// courtesies may stand before the verb of an order.
 	courtesies = SetOf(`please also then and but first can could you would will i we want to need like now kindly just id d only so hi hello
@@ -82,7 +82,7 @@ var (
 
 // markQuestions marks what is asked and not to be done: clauses that begin as questions do in a sentence with a question
 // mark, those right before that mark that are no polite orders, those that begin with a verb of looking, what follows
-// "whether", "if" or "how to", and what somebody is to be told.
+// "whether", "if" or "how to", and what to tell somebody.
 func (g *Goal) markQuestions() {
 	polite := false
 	for i := 0; i < len(g.Words); {
