@@ -56,7 +56,7 @@ func TestApprovalsCommands(t *testing.T) {
 		"approve, not UTF-8": {"approve 03f2 --digest DIGEST --comment \xff", 2, "", "it is not UTF-8", ""},
 		"approve, bad key":   {"approve 03f2 --digest DIGEST --key ../../x", 2, "", "--key: got", ""},
 		"approve, no key":    {"approve 03f2 --digest DIGEST --key 0123456789abcdef", 2, "", "is not a key that is enrolled here\ntry: patterngate approvals keys", ""},
-		"edit":               {"approve 03f2 --digest DIGEST --edit amount_usd=800", 0, "with changed arguments, which the policy judges again:\n  | amount_usd: 800   was 1200\nassurance user", "", "edit " + askedID + " cli amount_usd=800 reason=\"annual plan\" user_id=42"},
+		"edit":               {"approve 03f2 --digest DIGEST --edit amount_usd=800", 0, " approved with changes. Proposed was: refunding 1200.00 USD to user 42\napproved with these arguments instead, which the policy judges again:\n  | amount_usd: 800   was 1200\nassurance user", "", "edit " + askedID + " cli amount_usd=800 reason=\"annual plan\" user_id=42"},
 		"edit, two":          {"approve 03f2 --digest DIGEST --edit amount_usd=1 --edit reason:=\"=x\" --comment ok", 0, "", "", "edit " + askedID + " cli amount_usd=1 reason=\"=x\" user_id=42 ok"},
 		"edit, at":           {"approve 03f2 --digest DIGEST --edit reason=@/etc/hostname", 0, "", "", "edit " + askedID + " cli amount_usd=1200 reason=\"@/etc/hostname\" user_id=42"},
 		"edit, unknown":      {"approve 03f2 --digest DIGEST --edit amount=1", 2, "", "the tool has no argument amount. It has amount_usd, reason, user_id", ""},

@@ -48,6 +48,8 @@ type onlyListed struct {
 	rows []patterns.RunRow
 }
 
+func (onlyListed) Record(string) ([]patterns.Event, int64, error) { return nil, 0, patterns.ErrNoRun }
+
 func (l onlyListed) List(patterns.Filter) (patterns.Page, error) {
 	return patterns.Page{Rows: l.rows}, nil
 }

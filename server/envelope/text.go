@@ -46,7 +46,7 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 
 // appendHeadline writes the status, stop reason, tool and run, and whether the tools are simulated.
 func (e *Envelope) appendHeadline(dst []byte) []byte {
-	words := e.dryHeadline()
+	words := cmp.Or(e.dryHeadline(), e.noResultHeadline())
 	switch dst = append(dst, cmp.Or(words, strings.ToUpper(e.Status))...); {
 	case words != "":
 	case e.WaitingFor != nil && e.Status == StatusWaiting: // the state of a plan can have waiting_for too
@@ -239,9 +239,19 @@ func revealed(dst []byte, at int) []byte {
 	return dst
 }
 
-// appendAnswered appends to the first line that calls returned no result. It appends nothing if all did.
+// noResultHeadline returns the beginning of the first line if the run ended well and none of its calls returned a result.
+// Otherwise it returns "". The stop reason of such a run is success, which says nothing of the calls.
+func (e *Envelope) noResultHeadline() string {
+	if e.Status == StatusOK && e.Answered == gateway.AnsweredNo {
+		return noResult
+	}
+	return ""
+}
+
+// appendAnswered appends to the first line that calls returned no result. It appends nothing if all did, or if the line
+// begins with that.
 func (e *Envelope) appendAnswered(dst []byte) []byte {
-	if words := gateway.AnsweredWords(e.Answered); words != "" {
+	if words := gateway.AnsweredWords(e.Answered); words != "" && e.noResultHeadline() == "" {
 		dst = append(append(dst, ", "...), words...)
 	}
 	return dst

@@ -15,6 +15,9 @@ const (
 	isDryRun        = "DRY RUN"
 )
 
+// noResult begins the first line of a run that ended well, but none of its calls returned a result.
+const noResult = "NO RESULT"
+
 // SimulatedData says that the results are from simulated tools.
 const SimulatedData = "demo data"
 

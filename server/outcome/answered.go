@@ -29,10 +29,20 @@ func tellResults(e *envelope.Envelope, ledger []gateway.Entry) {
 	if e.Next.Say == "" {
 		e.Next.Say = missingAdvice[e.Next.Action]
 	}
-	if told == noResult {
-		told = short
-	}
 	e.Next.Say = led(told, short, e.Next.Say)
+}
+
+// tellCall does the same as [tellResults] for a one-tool call that ended well. Its summary says already what the tool answered.
+func (a account) tellCall(e *envelope.Envelope) {
+	if e.Answered = gateway.ResultsOf(a.Ledger).Answered(); e.Answered == "" {
+		return
+	}
+	tool := printable.Name(a.Spec.Tool)
+	answered := answeredWarning(tool)
+	if _, reported := gateway.Reported(a.Observation); reported {
+		answered = answeredError(tool)
+	}
+	e.Next.Say = sentence.Paragraph(answered, a.written(), tellTheUser)
 }
 
 // missingAdvice maps the advised action to a sentence about calls without a result.
@@ -48,7 +58,7 @@ func missingWords(r gateway.Results, ledger []gateway.Entry) string {
 		if r.Calls == 1 {
 			return oneWithout(ledger)
 		}
-		return noResult
+		return noneOf(r.Calls)
 	}
 	named := sentence.Names(r.Without[:min(len(r.Without), maxWithout)])
 	if more := len(r.Without) - maxWithout; more > 0 {

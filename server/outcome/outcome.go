@@ -40,7 +40,11 @@ func Ended(c arguments.Call, ended patterns.Ended) envelope.Envelope {
 	e.Effects, e.EffectsOmitted = effects(a.Ledger)
 	e.Block = a.block()
 	a.returned(&e)
-	tellResults(&e, a.Ledger)
+	if a.Spec.Kind == gateway.Call && a.OK() {
+		a.tellCall(&e)
+	} else {
+		tellResults(&e, a.Ledger)
+	}
 	return withCall(e, c)
 }
 

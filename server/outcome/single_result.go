@@ -54,6 +54,9 @@ func (a account) singleOutcome() string {
 	if _, failed := gateway.Reported(a.Observation); failed {
 		return callReportedError(name, a.time(), a.attempts(), a.longResult())
 	}
+	if gateway.ResultsOf(a.Ledger).Answered() == gateway.AnsweredNo {
+		return callOnlyWarned(name, a.time(), a.attempts(), a.longResult())
+	}
 	return callAnswered(name, a.time(), a.attempts(), a.longResult())
 }
 

@@ -35,6 +35,10 @@ func callReportedError(tool, took, attempt, long string) string {
 	return fmt.Sprintf("%s answered with an error in %s%s.%s", tool, took, attempt, long)
 }
 
+func callOnlyWarned(tool, took, attempt, long string) string {
+	return fmt.Sprintf("%s returned only a warning in %s%s.%s", tool, took, attempt, long)
+}
+
 func finished(took string) string { return fmt.Sprintf("The run finished in %s.", took) }
 
 // How far a stopped run came.
@@ -355,7 +359,7 @@ func answeredError(tool string) string { return tool + " answered with an error.
 
 func answeredWarning(tool string) string { return tool + " returned only a warning." }
 
-const noResult = "No call returned a result. Each one failed, reported an error, returned only a warning or has an unknown outcome."
+func noneOf(calls int) string { return fmt.Sprintf("None of the %d calls returned a result.", calls) }
 
 func someResults(missing int, calls, tools string) string {
 	return fmt.Sprintf("%d of %s returned no result (%s).", missing, calls, tools)
@@ -365,6 +369,7 @@ func andMore(tools, more string) string { return fmt.Sprintf("%s and %s more", t
 
 const (
 	tellWhatIsMissing = "Tell the user what is missing."
+	tellTheUser       = "Tell the user."
 	callCorrected     = "Call again with these corrections."
 	callThis          = "Make this call."
 )

@@ -140,7 +140,10 @@ func (s *session) expect(t *testing.T, result *mcp.CallToolResult, want expected
 	if got.DryRun && got.Judged != nil && status == "ok" {
 		begins = wouldBe[got.Verdict]
 	}
-	if head := begins + missing[got.Answered] + " | " + want.Tool; !strings.HasPrefix(text, head) {
+	if begins += missing[got.Answered]; got.Answered == "no" && status == "ok" {
+		begins = "NO RESULT"
+	}
+	if head := begins + " | " + want.Tool; !strings.HasPrefix(text, head) {
 		t.Errorf("the text begins otherwise than %q:\n%s", head, text)
 	}
 	if !strings.Contains(structured, want.Holds) {

@@ -272,18 +272,18 @@ func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 	return nil
 }
 
-// chosenText describes the decision. For an edit, it lists the changed arguments.
+// chosenText describes the decision. For an edit, it lists the changed arguments: the phrase is of the proposed call.
 func chosenText(asked patterns.Asked, width int) string {
-	text := asked.ID + " " + recordtext.DecisionWord(string(asked.Given.Choice)) + ": " + console.Part(phraseOf(asked), recordtext.MaxPhrase, width) + "\n"
+	decided, proposed := asked.ID+" "+recordtext.DecisionWord(string(asked.Given.Choice)), console.Part(phraseOf(asked), recordtext.MaxPhrase, width)
 	if asked.Given.Choice != gateway.ChooseEdit {
-		return text
+		return decided + ": " + proposed + "\n"
 	}
 	changed := maps.Clone(asked.Given.Args)
 	maps.DeleteFunc(changed, func(name string, v any) bool {
 		was, had := asked.Question.Args[name]
 		return had && ijson.Equal(v, was)
 	})
-	return text + "with changed arguments, which the policy judges again:\n" + argumentLines(changed, asked.Question.Args, width)
+	return decided + notAsProposed(proposed) + argumentLines(changed, asked.Question.Args, width)
 }
 
 // sureWords describes the assurance of a decision.

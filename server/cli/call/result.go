@@ -126,11 +126,14 @@ func (c *toolCall) ourText(text string, e envelope) string {
 	return b.String()
 }
 
-// headline colours the first word of a result.
+// headline colours the first word of a result, or both words of NO RESULT.
 func (c *toolCall) headline(line string, e envelope) string {
 	word, _, _ := strings.Cut(line, " ")
+	if e.NoResult && e.Status == "ok" {
+		word, _, _ = strings.Cut(line, " |")
+	}
 	color := map[string]string{"ok": console.Green, "stopped": console.Red}[e.Status]
-	if e.Dry && wouldStop(e.Verdict) {
+	if e.Dry && wouldStop(e.Verdict) || e.NoResult {
 		color = console.Red
 	}
 	return c.Paint(cmp.Or(color, console.Bold), word) + line[len(word):]

@@ -1,10 +1,12 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -14,7 +16,9 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 )
@@ -199,6 +203,9 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 					return err
 				}
 				if err := runs.Settle(id, args[1], s); err != nil {
+					if how := settledAs(runs, id, args[1]); how != "" && errors.Is(err, patterns.ErrNotTaken) {
+						return console.Refused(what, alreadySettled(how), "patterngate runs show "+id)
+					}
 					return statefile.Refused(what, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "settled; a server continues it, or patterngate runs resume "+id)
@@ -212,6 +219,20 @@ func (a *Commands) runsSettleCommand() *cobra.Command {
 	flags.StringVar(&comment, "comment", "", "`TEXT` for the record: how you know")
 	signing.KeyFlag(cmd, &key)
 	return cmd
+}
+
+// settledAs says how a call was settled, or returns "" if it was not.
+func settledAs(runs statefile.Reader, id, effect string) string {
+	events, _, err := runs.Record(id)
+	if err != nil {
+		return ""
+	}
+	for _, row := range slices.Backward(record.Read(events).Rows) {
+		if _, about := row.About(); about == effect && row.Decision != "" {
+			return recordtext.DecisionWord(row.Decision)
+		}
+	}
+	return ""
 }
 
 // settlementOf reads the flags of settle.
@@ -275,6 +296,9 @@ func (a *Commands) resume(ctx context.Context, runs statefile.Runs, args []strin
 		err = nil
 	}
 	if err != nil && ctx.Err() == nil {
+		if what, try := waitsFor(runs, id); what != "" && errors.Is(err, patterns.ErrNotTaken) {
+			return console.Refused("runs resume "+id, what, try)
+		}
 		return statefile.Refused(strings.TrimSpace("runs resume "+id), err, "patterngate runs list")
 	}
 	if len(list) == 0 && !a.JSON {
@@ -284,4 +308,22 @@ func (a *Commands) resume(ctx context.Context, runs statefile.Runs, args []strin
 		return err
 	}
 	return ctx.Err()
+}
+
+// waitsFor says what a run waits for that "runs resume" cannot give, and what to run instead. Both are "" for other runs.
+func waitsFor(runs statefile.Reader, id string) (what, try string) {
+	s, ok := runs.Run(id)
+	w := s.Ended.Waiting
+	if !ok || w == nil || s.State != patterns.Parked {
+		return "", ""
+	}
+	switch w.Kind {
+	case patterns.ForApproval:
+		return waitsForDecision(w.Approval)
+	case patterns.ForSettlement:
+		return waitsForSettlement(cmp.Or(w.Child, id), console.ShellWord(runtime.GOOS, w.Effect))
+	case patterns.ForRetry:
+		return "", ""
+	}
+	return waitsForCaller(id)
 }

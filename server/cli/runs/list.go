@@ -10,8 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/recordtext"
 	"patterngate/server/cli/statefile"
 )
 
@@ -117,7 +120,7 @@ func (a *Commands) listRuns(runs statefile.Reader, filter patterns.Filter) error
 		_, err = io.WriteString(a.Out, text)
 		return err
 	}
-	if _, err = io.WriteString(a.Out, listText(page.Rows, a.TableWidth())); err != nil {
+	if _, err = io.WriteString(a.Out, listText(listedOf(runs, page.Rows), a.TableWidth())); err != nil {
 		return err
 	}
 	if page.Next != "" {
@@ -139,32 +142,68 @@ func rowOf(r patterns.RunRow) runRow {
 	return runRow{r.RunID, r.Pattern, r.Parent, r.Principal, r.Status, r.StopReason, r.Phase, r.Summary, r.WaitingKind, text(r.Expires), text(r.Began), text(r.Ended), r.Owner}
 }
 
+// listed is a row of the table: a run, and what its record says beyond the row.
+type listed struct {
+	patterns.RunRow
+	state   string // the column STATUS
+	decided string // of a run that waits for a decision that was already made: approved, edited or rejected
+}
+
+// decisions returns the decision that a waiting run has not taken yet; "" for none.
+type decisions interface {
+	Decided(run string) gateway.Choice
+}
+
+// listedOf reads more about the runs whose row does not say enough for people: those that ended well, because their calls may have
+// returned no result, and those that wait for a decision, because it may be there already.
+func listedOf(runs statefile.Reader, rows []patterns.RunRow) []listed {
+	list := make([]listed, len(rows))
+	for i, r := range rows {
+		list[i] = listed{RunRow: r, state: console.Clip(r.Status, 8)}
+		if answers, ok := runs.(decisions); ok && r.WaitingKind == string(patterns.ForApproval) {
+			list[i].decided = recordtext.DecisionWord(string(answers.Decided(r.RunID)))
+		}
+		if r.Status != "ok" {
+			continue
+		}
+		events, _, err := runs.Record(r.RunID)
+		if err == nil && record.Read(events).Answered == gateway.AnsweredNo {
+			list[i].state = noResult
+		}
+	}
+	return list
+}
+
 // listText returns a page as a table with one line for each run. Lines are cut to the width, and the columns with names
 // from outside are last.
-func listText(rows []patterns.RunRow, width int) string {
+func listText(rows []listed, width int) string {
 	if len(rows) == 0 {
 		return "no runs\n"
 	}
 	var b strings.Builder
+	widest := 8
+	for _, r := range rows {
+		widest = max(widest, len(r.state))
+	}
 	line := func(id, began, status, pattern, why string) {
-		left := fmt.Sprintf("%-20s  %-20s  %-8s  %-22s  ", id, began, status, pattern)
+		left := fmt.Sprintf("%-20s  %-20s  %-*s  %-22s  ", id, began, widest, status, pattern)
 		switch { // narrow tables drop the seconds and cut long names first
 		case width < 100:
-			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-14s  ", id, console.FirstRunes(began, 16), status, console.FirstRunes(pattern, 14))
+			left = fmt.Sprintf("%-20s  %-16s  %-*s  %-14s  ", id, console.FirstRunes(began, 16), widest, status, console.FirstRunes(pattern, 14))
 		case width < 120:
-			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-22s  ", id, console.FirstRunes(began, 16), status, pattern)
+			left = fmt.Sprintf("%-20s  %-16s  %-*s  %-22s  ", id, console.FirstRunes(began, 16), widest, status, pattern)
 		}
 		b.WriteString(strings.TrimRight(left+console.Clip(why, max(10, width-len(left))), " ") + "\n")
 	}
 	line("RUN", "BEGAN", "STATUS", "PATTERN", "WHY")
 	for _, r := range rows {
-		line(console.Clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), console.Clip(r.Status, 8), console.Cell(r.Pattern, 22, width), whyOf(r))
+		line(console.Clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), r.state, console.Cell(r.Pattern, 22, width), whyOf(r))
 	}
 	return b.String()
 }
 
 // whyOf describes the state of a run in a few words.
-func whyOf(r patterns.RunRow) string {
+func whyOf(r listed) string {
 	if r.Parent != "" {
 		own := r
 		own.Parent = ""
@@ -174,6 +213,8 @@ func whyOf(r patterns.RunRow) string {
 		return "started by " + r.Parent + ". " + whyOf(own)
 	}
 	switch {
+	case r.decided != "":
+		return decidedContinue(r.decided, r.RunID)
 	case r.WaitingKind != "":
 		text := "for " + map[string]string{"caller": "its caller", "approval": "a person's decision", "settlement": "a person to settle a call", "retry": "something that is missing"}[r.WaitingKind]
 		if !r.Expires.IsZero() {

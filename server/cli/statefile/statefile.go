@@ -89,6 +89,16 @@ func (k stateKeys) Keys() (gateway.Ring, error) { return k.approvals.Keys() }
 // KeyDir returns the directory of the state file. The files of the keys that sign on this machine are there.
 func (k stateKeys) KeyDir() string { return k.dir }
 
+// Decided returns the decision of a person that a waiting run has not taken yet. It returns "" if there is none, or if it cannot be
+// read.
+func (k stateKeys) Decided(run string) gateway.Choice {
+	page, err := k.approvals.ListApprovals(patterns.ApprovalFilter{All: true, Run: run, Limit: 1})
+	if err != nil || len(page.Rows) == 0 || page.Rows[0].State != patterns.AskedDecided || page.Rows[0].Given == nil || page.Rows[0].Spent {
+		return ""
+	}
+	return page.Rows[0].Given.Choice
+}
+
 func RunsOf(engine *local.Engine, path string) Runs {
 	return stateRuns{engine.Operator(), engine, stateKeys{engine.Approvals(), filepath.Dir(path)}}
 }
